@@ -1,0 +1,1 @@
+"""Figures from a sweep on disk: compute(...) -> Result (arrays), draw(result, axes)."""

@@ -1,0 +1,101 @@
+"""What every command line shares: configs with presets and overrides, errors in one line."""
+
+import argparse
+import importlib.util
+import os
+import pathlib
+import sys
+from collections.abc import Callable
+
+import jax
+import jaxlib
+
+from anchorjax import config
+from anchorjax.errors import ConfigError, UserError
+from anchorjax.trainer import Preempted
+
+EXIT_USER_ERROR = 2
+EXIT_PREEMPTED = 75  # sysexits' "temporary failure": saved, run me again
+
+
+def main(command: Callable[[], None]) -> None:
+    """Runs a command; a user's error is one line and exit code 2, a preemption exit code 75."""
+    try:
+        command()
+    except UserError as e:
+        print(f'error: {" ".join(str(e).split())}', file=sys.stderr)
+        sys.exit(EXIT_USER_ERROR)
+    except Preempted:
+        print('stopped by SIGTERM; saved. The same command continues.', file=sys.stderr)
+        sys.exit(EXIT_PREEMPTED)
+    except KeyboardInterrupt:
+        print('interrupted; the same command continues from the last save.', file=sys.stderr)
+        sys.exit(130)
+
+
+class Parser(argparse.ArgumentParser):
+    """An argparse parser whose complaints are UserErrors."""
+
+    def error(self, message: str):
+        raise UserError(f'{message} (see --help)')
+
+
+def parse(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, config.Experiment]:
+    """The flags, and the experiment of --config FILE[:PRESET] with its --config.x.y=z overrides.
+
+    Raises:
+      UserError: unknown flag, or anything wrong with the config.
+    """
+    parser.add_argument('--config', required=True, metavar='FILE[:PRESET]')
+    flags, rest = parser.parse_known_args()
+    loaded = load(flags.config)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith('--config.'):
+            raise UserError(f'unknown argument {word!r} (see --help)')
+        path, equals, text = word.removeprefix('--config.').partition('=')
+        if not equals and not rest:
+            raise ConfigError(f'{path}: give a value, --config.{path}=VALUE')
+        config.override(loaded, path, text if equals else rest.pop(0))
+    return flags, config.resolve(loaded)
+
+
+def load(spec: str):
+    """The ConfigDict of 'file.py' or 'file.py:preset': what its get_config(preset) returns.
+
+    Raises:
+      ConfigError: no such file or preset, or the file fails; the line names the file.
+    """
+    name, _, preset = spec.partition(':')
+    path = pathlib.Path(name)
+    if not path.is_file():
+        raise ConfigError(f'--config {spec}: no such file')
+    module_spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(module_spec)
+    try:
+        module_spec.loader.exec_module(module)
+        return module.get_config(preset)
+    except ConfigError:
+        raise
+    except Exception as e:  # a config file is Python: whatever it raises is a bad config
+        raise ConfigError(f'--config {spec}: {type(e).__name__}: {e}') from e
+
+
+def use_compilation_cache() -> None:
+    """Compiled programs persist, in a folder of their own per jaxlib and kind of CPU."""
+    if jax.config.jax_compilation_cache_dir:
+        return
+    home = pathlib.Path(os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache'))
+    folder = home / 'anchorjax' / f'jaxlib-{jaxlib.__version__}-{_cpu()}'
+    jax.config.update('jax_compilation_cache_dir', str(folder))
+    jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.5)
+
+
+def _cpu() -> str:
+    """A short fingerprint of the CPU's features: code compiled for one may not run on another."""
+    import hashlib
+
+    info = pathlib.Path('/proc/cpuinfo')
+    lines = info.read_text().splitlines() if info.exists() else []
+    features = [line for line in lines if line.startswith(('model name', 'flags'))][:2]
+    return hashlib.sha256('\n'.join(features).encode()).hexdigest()[:8]

@@ -1,0 +1,232 @@
+"""One frozen `Experiment` from a config: every field typed, checked and named in its error.
+
+A config file builds a locked ConfigDict from `default()` and edits it; `resolve` turns it into
+an Experiment or raises a ConfigError before anything is compiled or written.
+"""
+
+import dataclasses
+import typing
+
+import ml_collections
+
+from anchorjax import fields, grid, models, tasks
+from anchorjax.errors import ConfigError, nearest, require
+from anchorjax.optimizers import OptimizerConfig
+
+PRECISIONS = ('float32', 'tensorfloat32', 'bfloat16')
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainConfig:
+    """Length and layout of training. Defaults are P1's: 210 epochs of 370 steps (PAPERS 1.3)."""
+
+    batch_size: int = 2048
+    num_steps: int = 77_700
+    eval_every: int = 370  # steps between two rows of the curves
+    snapshot_steps: tuple[int, ...] = ()  # keep the parameters here too; the last step always
+    resume_every: float = 60.0  # seconds between two saves of the resume state
+    precision: str = 'float32'  # of matrix products
+    lanes: int = 0  # members side by side on a device (their bits hang on it); 0: auto
+
+    def __post_init__(self):
+        for field in ('batch_size', 'num_steps', 'eval_every'):
+            value = getattr(self, field)
+            require(value >= 1, f'train.{field}', value, 'at least 1')
+        inside = all(0 <= s <= self.num_steps for s in self.snapshot_steps)
+        steps = f'steps from 0 to {self.num_steps}'
+        require(inside, 'train.snapshot_steps', self.snapshot_steps, steps)
+        require(self.resume_every >= 0, 'train.resume_every', self.resume_every, 'at least 0')
+        require(
+            self.precision in PRECISIONS, 'train.precision', self.precision, f'in {PRECISIONS}'
+        )
+        require(self.lanes >= 0, 'train.lanes', self.lanes, 'at least 1, or 0 for auto')
+
+
+@dataclasses.dataclass(frozen=True)
+class GridConfig:
+    """The traced axes: always tuples, even of one. The sweep is their product."""
+
+    gamma: tuple[float, ...] = (0.3, 0.5, 0.8)
+    learning_rate: tuple[float, ...] = (2.5e-4,)
+    weight_decay: tuple[float, ...] = (0.01,)
+    seed: tuple[int, ...] = (0,)
+
+    def __post_init__(self):
+        for axis, values in dataclasses.asdict(self).items():
+            distinct = len(values) > 0 and len(set(values)) == len(values)
+            require(distinct, f'grid.{axis}', values, 'at least one value, all distinct')
+        require(
+            min(self.learning_rate) > 0, 'grid.learning_rate', self.learning_rate, 'positive'
+        )
+        decays = self.weight_decay
+        require(min(decays) >= 0, 'grid.weight_decay', decays, 'at least 0')
+        seeds = all(0 <= s < 2**31 for s in self.seed)
+        require(seeds, 'grid.seed', self.seed, 'in [0, 2^31)')
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """Everything a sweep is: hashable, valid. `at` gives the experiment of one cohort."""
+
+    name: str
+    task: tasks.AnchorsConfig
+    model: models.TransformerConfig
+    optimizer: OptimizerConfig
+    train: TrainConfig
+    grid: GridConfig
+    loop: tuple[tuple[str, tuple], ...] = ()
+
+    def __post_init__(self):
+        train, optimizer = self.train, self.optimizer
+        length = optimizer.schedule_steps or train.num_steps
+        object.__setattr__(
+            self, 'optimizer', dataclasses.replace(optimizer, schedule_steps=length)
+        )
+        _check_together(self)
+        for cohort in self.cohorts() if self.loop else ():
+            self.at(cohort.static)
+
+    @property
+    def axes(self) -> dict[str, tuple]:
+        """Values of every axis by its short name; the dims of the results."""
+        return grid.axes(dataclasses.asdict(self.grid), self.loop)
+
+    @property
+    def record_steps(self) -> tuple[int, ...]:
+        """Steps at which a row of the curves is kept: evaluations, snapshots and the end."""
+        t = self.train
+        ends = {*range(t.eval_every, t.num_steps, t.eval_every), *t.snapshot_steps, t.num_steps}
+        return tuple(sorted(ends - {0}))
+
+    def cohorts(self) -> tuple[grid.Cohort, ...]:
+        return grid.cohorts(dataclasses.asdict(self.grid), self.loop)
+
+    def at(self, static: tuple[tuple[str, object], ...]) -> 'Experiment':
+        """This experiment with a cohort's static overrides in place and no loop."""
+        values = to_dict(self) | {'loop': ()}
+        for path, value in static:
+            group, name = path.split('.')
+            values[group] = values[group] | {name: value}
+        return from_dict(values)
+
+
+def default(task: str = 'anchors', model: str = 'transformer') -> ml_collections.ConfigDict:
+    """A locked ConfigDict of the paper's values, to be edited by a config file.
+
+    Raises:
+      ConfigError: no such task or model.
+    """
+    parts = _classes({'task': {'name': task}, 'model': {'name': model}})
+    values = {group: dataclasses.asdict(cls()) for group, cls in parts.items()}
+    config = ml_collections.ConfigDict({'name': 'sweep', **values, 'loop': ()})
+    return config.lock()
+
+
+def resolve(config: ml_collections.ConfigDict) -> Experiment:
+    """The Experiment a config describes.
+
+    Raises:
+      ConfigError: in one line, the field, its value and what is allowed.
+    """
+    return from_dict(config.to_dict())
+
+
+def from_dict(values: dict) -> Experiment:
+    """The Experiment of a nested dict of plain values, e.g. of a manifest; see `resolve`."""
+    known = [f.name for f in dataclasses.fields(Experiment)]
+    for name in values:
+        if name not in known:
+            raise ConfigError(f'{name}: no such field, {nearest(name, known)}')
+    for name in known:
+        require(name in values, name, None, 'given')
+    parts = _classes(values)
+    built = {group: fields.build(cls, values[group], group) for group, cls in parts.items()}
+    name = fields.check(values['name'], str, 'name')
+    return Experiment(name=name, **built, loop=_check_loop(values['loop'], parts))
+
+
+def to_dict(experiment: Experiment) -> dict:
+    """Nested dict of plain values; `from_dict` gives the experiment back."""
+    return fields.to_dict(experiment)
+
+
+def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
+    """Sets one field from the command line: override(c, 'grid.gamma', '0.3,0.5').
+
+    Raises:
+      ConfigError: no such field (with the nearest name), or a value that cannot be read.
+    """
+    *groups, name = path.split('.')
+    node = config
+    for part in [*groups, name]:
+        if not isinstance(node, ml_collections.ConfigDict) or part not in node:
+            known = list(node) if isinstance(node, ml_collections.ConfigDict) else []
+            raise ConfigError(f'{path}: no such field, {nearest(part, known)}')
+        parent, node = node, node[part]
+    require(not isinstance(node, ml_collections.ConfigDict), path, text, 'given field by field')
+    with parent.ignore_type():
+        parent[name] = fields.parse(text, node, path)
+
+
+def log_spaced(num_steps: int, count: int) -> tuple[int, ...]:
+    """`count` or fewer distinct steps from 1 to num_steps, evenly spaced in their logarithm."""
+    return tuple(sorted({round(num_steps ** (i / (count - 1))) for i in range(count)}))
+
+
+def _classes(values: dict) -> dict[str, type]:
+    parts = {'optimizer': OptimizerConfig, 'train': TrainConfig, 'grid': GridConfig}
+    for group, table in (('task', tasks.TASKS), ('model', models.MODELS)):
+        name = values[group].get('name')
+        require(name in table, f'{group}.name', name, f'one of {tuple(table)}')
+        parts[group] = table[name][0]
+    return parts
+
+
+def _check_loop(loop, parts: dict[str, type]) -> tuple:
+    require(isinstance(loop, tuple | list), 'loop', loop, 'a tuple of (path, values)')
+    for i, entry in enumerate(loop):
+        shaped = (
+            isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)
+        )
+        require(shaped, f'loop[{i}]', entry, "(path, values), e.g. ('model.depth', (2, 3))")
+        _check_axis(i, *entry, parts)
+    return tuple((path, tuple(values)) for path, values in loop)
+
+
+def _check_axis(i: int, path: str, values: tuple, parts: dict[str, type]) -> None:
+    group, _, name = path.partition('.')
+    static = {g: typing.get_type_hints(c) for g, c in parts.items() if g != 'grid'}
+    known = [f'{g}.{n}' for g, names in static.items() for n in names]
+    if path not in known:
+        raise ConfigError(f'loop[{i}]: no static field {path!r}, {nearest(path, known)}')
+    several = isinstance(values, tuple | list) and len(values) > 0
+    require(several, f'loop[{i}] ({path})', values, 'a tuple of at least one value')
+    require(len(set(values)) == len(values), f'loop[{i}] ({path})', values, 'distinct')
+    for value in values:
+        fields.check(value, static[group][name], path)
+
+
+def _check_together(e: Experiment) -> None:
+    """What no single group can see."""
+    length, steps = e.optimizer.schedule_steps, e.train.num_steps
+    warmup = e.optimizer.warmup_steps if e.optimizer.shape != 'constant' else 0
+    require(
+        warmup <= length, 'optimizer.warmup_steps', warmup, f'at most the schedule, {length}'
+    )
+    require(
+        steps <= length, 'train.num_steps', steps, f'at most optimizer.schedule_steps, {length}'
+    )
+    floor, lowest = e.optimizer.floor, min(e.grid.learning_rate)
+    require(
+        floor <= lowest, 'optimizer.floor', floor, f'at most every grid.learning_rate, {lowest}'
+    )
+    longest = e.model.max_len
+    require(
+        e.task.seq_len <= longest,
+        'task.seq_len',
+        e.task.seq_len,
+        f'at most model.max_len, {longest}',
+    )
+    examples = tasks.make(e.task).num_train
+    allowed = f'at most the {examples} training examples'
+    require(e.train.batch_size <= examples, 'train.batch_size', e.train.batch_size, allowed)

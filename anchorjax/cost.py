@@ -1,0 +1,63 @@
+"""What a run costs, by formula: operations per step, parameters, bytes, and how many lanes fit."""
+
+import jax
+
+from anchorjax import models
+from anchorjax.config import Experiment
+
+_MAX_LANES = 64
+_SHARE_OF_MEMORY = 0.6  # of the device; the rest is for the allocator and temporaries
+
+
+def forward_operations(experiment: Experiment, last_only: bool = True) -> int:
+    """Multiply-adds, times two, of the matrix products of one forward pass of one sequence.
+
+    A full block: Q, K, V, attention, W_O and the MLP at T positions. A block that answers one
+    position: one row each, and T rows for the scores and the weighted mean.
+    """
+    m, T, V = experiment.model, experiment.task.seq_len, experiment.task.vocab
+    inner = m.heads * m.head_dim
+    per_row = 4 * m.width * inner + 2 * m.width * m.mlp_dim
+    full = T * per_row + 2 * T * T * inner
+    last = per_row + 2 * T * m.heads * m.width
+    blocks = (m.depth - 1) * full + (last if last_only else full)
+    return 2 * (blocks + (1 if last_only else T) * m.width * V)
+
+
+def operations_per_step(experiment: Experiment, last_only: bool = True) -> int:
+    """Of one member: forward, and twice that for the backward pass."""
+    return 3 * experiment.train.batch_size * forward_operations(experiment, last_only)
+
+
+def num_parameters(experiment: Experiment) -> int:
+    """Of one member; 2,732,201 for the official 2-layer model (PAPERS 1.2)."""
+    abstract = models.abstract_params(experiment.model, experiment.task.vocab)
+    return sum(leaf.size for leaf in jax.tree.leaves(abstract))
+
+
+def state_bytes(experiment: Experiment) -> int:
+    """Of one member: parameters, both moments and three counters; also its weight on disk."""
+    return 4 * (3 * num_parameters(experiment) + 3)
+
+
+def step_bytes(experiment: Experiment) -> int:
+    """Estimated peak of one member's step: two states, gradient, and activations kept for backward."""
+    m, e = experiment.model, experiment
+    rows = e.train.batch_size * e.task.seq_len
+    inner = m.heads * m.head_dim
+    per_row = 8 * m.width + 4 * inner + 3 * m.mlp_dim + 3 * m.heads * e.task.seq_len
+    return 3 * state_bytes(e) + 4 * (
+        m.depth * rows * per_row + 4 * e.train.batch_size * e.task.vocab
+    )
+
+
+def auto_lanes(experiment: Experiment, device: jax.Device, num_devices: int) -> int:
+    """1 on a CPU, where lanes gain nothing; elsewhere what fits the device, at most 64."""
+    if device.platform == 'cpu':
+        return 1
+    cohorts = experiment.cohorts()
+    worst = max(step_bytes(experiment.at(cohort.static)) for cohort in cohorts)
+    stats = device.memory_stats() or {}
+    limit = stats.get('bytes_limit', 8 * 2**30) * _SHARE_OF_MEMORY
+    wanted = -(-max(cohort.size for cohort in cohorts) // num_devices)
+    return int(max(1, min(_MAX_LANES, wanted, limit // worst)))

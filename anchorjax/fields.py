@@ -1,0 +1,75 @@
+"""Builds a frozen config from plain values, checking every name and type down to tuple elements.
+
+`ml_collections` neither types the elements of a tuple nor survives a typo without a traceback.
+"""
+
+import ast
+import dataclasses
+import math
+import typing
+
+from anchorjax.errors import ConfigError, nearest, require
+
+
+def build(cls, values: dict, path: str):
+    """An instance of dataclass `cls` from a complete dict of its fields.
+
+    Raises:
+      ConfigError: a field is unknown, missing or of the wrong type; the line names its path.
+    """
+    hints = typing.get_type_hints(cls)
+    for name in values:
+        if name not in hints:
+            raise ConfigError(f'{path}.{name}: no such field, {nearest(name, hints)}')
+    for name in hints:
+        if name not in values:
+            raise ConfigError(f'{path}.{name} is missing')
+    checked = {name: check(values[name], hints[name], f'{path}.{name}') for name in hints}
+    return cls(**checked)
+
+
+def check(value, hint, field: str):
+    """The value, of exactly the hinted type (an int is taken for a float).
+
+    Raises:
+      ConfigError: it is of another type, not finite, or a tuple of the wrong length.
+    """
+    origin = typing.get_origin(hint)
+    if origin is tuple:
+        return _check_tuple(value, typing.get_args(hint), field)
+    if hint is float and type(value) is int:
+        value = float(value)
+    require(type(value) is hint, field, value, f'of type {hint.__name__}')
+    require(not isinstance(value, float) or math.isfinite(value), field, value, 'finite')
+    return value
+
+
+def _check_tuple(value, args: tuple, field: str) -> tuple:
+    require(isinstance(value, tuple | list), field, value, 'a tuple')
+    if args[-1] is Ellipsis:
+        args = (args[0],) * len(value)
+    require(len(value) == len(args), field, value, f'a tuple of {len(args)}')
+    pairs = zip(value, args, strict=True)
+    return tuple(check(v, a, f'{field}[{i}]') for i, (v, a) in enumerate(pairs))
+
+
+def parse(text: str, current, field: str):
+    """A command-line word as a value like `current`: '0.3,0.5' is a tuple, '0.3' a tuple of one.
+
+    Raises:
+      ConfigError: the word cannot be read as such a value.
+    """
+    if isinstance(current, str):
+        return text
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        kind = type(current).__name__
+        raise ConfigError(f'{field} = {text!r}: must be a {kind} like {current!r}') from None
+    single = isinstance(current, tuple) and not isinstance(value, tuple | list)
+    return (value,) if single else value
+
+
+def to_dict(config) -> dict:
+    """Nested plain dict of a dataclass; tuples stay tuples."""
+    return dataclasses.asdict(config)

@@ -1,0 +1,105 @@
+"""Files that are whole or absent: atomic writes, digests, a lock, and errors in one line."""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import pathlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from anchorjax.errors import StoreError
+
+
+@contextlib.contextmanager
+def one_line(action: str, path: pathlib.Path) -> Iterator[None]:
+    """Turns what the operating system says of a file into a StoreError that names it."""
+    try:
+        yield
+    except OSError as e:
+        raise StoreError(f'cannot {action} {path}: {e.strerror or e}') from e
+
+
+def write_atomic(path: pathlib.Path, write: Callable[[pathlib.Path], None]) -> None:
+    """Calls write(temporary path), then renames: a reader sees the old file or the whole new one."""
+    temporary = path.with_name(f'.{os.getpid()}.{path.name}')
+    try:
+        with one_line('write', path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write(temporary)
+            with open(temporary, 'rb') as f:
+                os.fsync(f.fileno())
+            os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: pathlib.Path, value: Any) -> None:
+    write_atomic(path, lambda p: p.write_text(json.dumps(value, indent=2) + '\n'))
+
+
+def read_json(path: pathlib.Path) -> Any:
+    """Raises StoreError when the file is missing or is not JSON."""
+    with one_line('read', path):
+        text = path.read_text()
+    try:
+        return json.loads(text)
+    except ValueError as e:
+        raise StoreError(f'{path} is damaged: {e}') from None
+
+
+def write_arrays(path: pathlib.Path, arrays: dict[str, np.ndarray]) -> None:
+    def write(temporary: pathlib.Path) -> None:
+        with open(temporary, 'wb') as f:
+            np.savez(f, **arrays)
+
+    write_atomic(path, write)
+
+
+def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:
+    """The arrays of an npz, checked by its own CRCs; never a pickle."""
+    try:
+        with one_line('read', path), np.load(path, allow_pickle=False) as f:
+            return {name: f[name] for name in f.files}
+    except StoreError:
+        raise
+    except Exception as e:
+        raise StoreError(f'{path} is damaged ({e}); delete it to make it anew') from None
+
+
+def digests(tree: Any) -> dict[str, dict[str, Any]]:
+    """Per leaf its dtype, shape and SHA-256: Orbax restores flipped bytes without a word."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    described = {}
+    for path, leaf in leaves:
+        array = np.ascontiguousarray(leaf)
+        sha = hashlib.sha256(array.tobytes()).hexdigest()
+        key = jax.tree_util.keystr(path)
+        described[key] = {'dtype': str(array.dtype), 'shape': list(array.shape), 'sha256': sha}
+    return described
+
+
+@contextlib.contextmanager
+def lock(folder: pathlib.Path) -> Iterator[None]:
+    """Holds the folder for this process; the operating system lets go when the process dies.
+
+    Raises:
+      StoreError: another process holds it (its number is named), or it cannot be written.
+    """
+    with one_line('use', folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = open(folder / '.lock', 'a+')  # noqa: SIM115 (held for the whole sweep)
+    with handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            handle.seek(0)
+            raise StoreError(f'{folder} is in use by process {handle.read().strip()}') from None
+        handle.truncate(0)
+        handle.write(str(os.getpid()))
+        handle.flush()
+        yield

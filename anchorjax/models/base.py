@@ -1,0 +1,25 @@
+"""What a model returns: its logits and its insides, once, by the paper's names."""
+
+from typing import NamedTuple
+
+import jax
+
+
+class BlockActivations(NamedTuple):
+    """One block (P1 App A). Q positions are T, or 1 in a last block that answers one position."""
+
+    Q: jax.Array  # [B, Q, H, K]
+    K: jax.Array  # [B, T, H, K]
+    V: jax.Array  # [B, T, H, K]
+    Attn: jax.Array  # [B, H, Q, T], rows sum to one
+    X_qkv: jax.Array  # [B, Q, H * K]: Attn V, heads concatenated
+    X_ao: jax.Array  # [B, Q, D]: the stream after attention
+    X_do: jax.Array  # [B, Q, D]: the stream after the block
+
+
+class Activations(NamedTuple):
+    """Everything a forward pass computes; what nobody uses, the compiler drops."""
+
+    X_em: jax.Array  # [B, T, D]
+    blocks: tuple[BlockActivations, ...]
+    logits: jax.Array  # [B, Q, V]

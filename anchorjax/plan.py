@@ -1,0 +1,118 @@
+"""What a sweep says to its user: the plan before, one live line during, a table after."""
+
+import sys
+import time
+
+import jax
+import jax.numpy as jnp
+
+from anchorjax import cost, results
+from anchorjax.config import Experiment
+from anchorjax.sweep import Progress
+
+# Share of a bare matmul's rate that whole training steps reach (RESULTS.md, "Speed"): a guess
+# for the plan alone; the live line measures.
+_EFFICIENCY = {'cpu': 0.5}
+_ACCELERATOR_EFFICIENCY = 0.3
+_TABLE_ROWS = 40
+
+
+def describe(experiment: Experiment, numerics: dict, workdir) -> str:
+    """The plan: members, cohorts, parameters, memory, estimated time."""
+    cohorts, layout = experiment.cohorts(), numerics['layout']
+    members = sum(c.size for c in cohorts)
+    steps = experiment.train.num_steps
+    lines = [f'{experiment.name}: {members} members in {len(cohorts)} cohorts -> {workdir}']
+    lines += [f'  {axis:14s} {_values(v)}' for axis, v in experiment.axes.items()]
+    operations = 0
+    for cohort in cohorts:
+        at = experiment.at(cohort.static)
+        operations += cohort.size * steps * cost.operations_per_step(at)
+        state, step = cost.state_bytes(at) / 2**20, cost.step_bytes(at) / 2**20
+        lines.append(
+            f'  cohort {cohort.name}: {cohort.size} members, {cost.num_parameters(at):,} '
+            f'parameters each; {state:.1f} MiB of state, about {step:.0f} MiB a running lane'
+        )
+    seconds = (
+        operations
+        / matmul_rate()
+        / _EFFICIENCY.get(layout['platform'], _ACCELERATOR_EFFICIENCY)
+    )
+    lines.append(
+        f'  {steps:,} steps of batch {experiment.train.batch_size:,} on {layout["devices"]} '
+        f'{layout["platform"]} device(s), {layout["lanes"]} lane(s) each: '
+        f'roughly {duration(seconds)} ({operations:.2g} operations)'
+    )
+    return '\n'.join(lines)
+
+
+def matmul_rate(size: int = 1024, repeats: int = 8) -> float:
+    """Operations per second of bare float32 products on all devices at once."""
+    arrays = [jax.device_put(jnp.ones((size, size)), d) for d in jax.devices()]
+    product = jax.jit(lambda a: a @ a)
+    jax.block_until_ready([product(a) for a in arrays])
+    begun = time.perf_counter()
+    jax.block_until_ready([product(a) for a in arrays for _ in range(repeats)])
+    return 2 * size**3 * repeats * len(arrays) / (time.perf_counter() - begun)
+
+
+class ProgressLine:
+    """One line, rewritten in place on a terminal and every 30 seconds in a log."""
+
+    def __init__(self, stream=sys.stdout):
+        self._stream, self._live = stream, stream.isatty()
+        self._next = 0.0
+
+    def update(self, p: Progress) -> None:
+        """Shows share done, member-steps a second, and the time left."""
+        if not self._live and time.monotonic() < self._next and p.done < p.total:
+            return
+        self._next = time.monotonic() + 30
+        left = duration((p.total - p.done) / p.rate) if p.rate else 'unknown'
+        text = f'{p.done / p.total:6.1%}  {p.label}  {p.rate:,.0f} member-steps/s  {left} left'
+        self._stream.write(f'\r\x1b[K{text}' if self._live else f'{text}\n')
+        self._stream.flush()
+
+    def warn(self, text: str) -> None:
+        self.close()
+        print(f'warning: {text}', file=sys.stderr)
+
+    def close(self) -> None:
+        if self._live:
+            self._stream.write('\n')
+
+
+def summary(run: results.Run) -> str:
+    """The table of members at the last step: their point, and agreement on the probes."""
+    table = results.table(run)
+    axes = [a for a, v in run.experiment.axes.items() if len(v) > 1]
+    shown = {
+        'train_loss': 'loss',
+        'seen_heldout_assigned': 'held-out',
+        'unseen_inferential': 'inferential',
+        'unseen_symmetric': 'symmetric',
+    }
+    trained = table[table.trained].rename(columns=shown)
+    text = (
+        trained[[*axes, *shown.values()]]
+        .head(_TABLE_ROWS)
+        .to_string(index=False, float_format=lambda x: f'{x:.4g}')
+    )
+    rest = len(trained) - _TABLE_ROWS
+    text += f'\n... and {rest} more in members.csv' if rest > 0 else ''
+    diverged = trained[trained.diverged >= 0]
+    if len(diverged):
+        text += f'\n{len(diverged)} members diverged (column diverged of members.csv: the step)'
+    return text
+
+
+def duration(seconds: float) -> str:
+    """'45 s', '12 min', '3.4 h'."""
+    if seconds < 90:
+        return f'{seconds:.0f} s'
+    return f'{seconds / 60:.0f} min' if seconds < 5400 else f'{seconds / 3600:.1f} h'
+
+
+def _values(values: tuple) -> str:
+    text = ', '.join(f'{v:g}' if isinstance(v, float) else str(v) for v in values)
+    return text if len(text) < 80 else f'{text[:76]}... ({len(values)})'

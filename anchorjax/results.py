@@ -1,0 +1,122 @@
+"""A sweep's numbers by name: one labelled cube, one tidy table, parameters of one member.
+
+run = results.open_run('runs/phase')
+run.results.agreement.sel(probe='unseen', mapping='inferential')     # the last step
+run.params(gamma=0.8, seed=0, learning_rate=1e-3, depth=2)           # a tree of arrays
+"""
+
+import dataclasses
+import functools
+import json
+import pathlib
+from typing import Any
+
+import jax
+import numpy as np
+import xarray as xr
+
+from anchorjax import config, files, grid, models, records, store, tasks
+from anchorjax.errors import StoreError
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A sweep to read, finished or not: members not trained yet are NaN."""
+
+    store: store.Store
+
+    @property
+    def experiment(self) -> config.Experiment:
+        return self.store.experiment
+
+    @functools.cached_property
+    def curves(self) -> xr.Dataset:
+        """Every record: dims are the axes of the grid, then step, probe, mapping, offset."""
+        return _cube(self.store)
+
+    @functools.cached_property
+    def results(self) -> xr.Dataset:
+        """The last step of the curves, and what became of every member."""
+        return self.curves.isel(step=-1)
+
+    def params(self, step: int | str = 'last', **point) -> Any:
+        """Parameters of the member at `point`, as numpy arrays, at a snapshot step.
+
+        Raises:
+          UserError: no such member; StoreError: no such step (those there are named), damage.
+        """
+        cohort, row = grid.locate(self.experiment.axes, point)
+        index, lane = divmod(row, self.store.chunk_size)
+        static = self.experiment.cohorts()[cohort]
+        chunk = self.store.chunk(static.name, index)
+        there = chunk.snapshot_steps()
+        if not there:
+            raise StoreError(f'{chunk.folder}: no snapshot yet')
+        at = self.experiment.at(static.static)
+        abstract = models.abstract_params(at.model, at.task.vocab)
+        size = self.store.chunk_size
+        batched = jax.tree.map(
+            lambda x: jax.ShapeDtypeStruct((size, *x.shape), x.dtype), abstract
+        )
+        tree = chunk.load_snapshot(there[-1] if step == 'last' else step, batched)
+        return jax.tree.map(lambda x: x[lane], tree)
+
+
+def open_run(workdir: str | pathlib.Path) -> Run:
+    """The sweep in a folder, for reading; raises StoreError when there is none."""
+    return Run(store.open_store(workdir))
+
+
+def finalize(sweep_store: store.Store) -> Run:
+    """Writes results.nc and members.csv from what is done; again and again gives the same."""
+    run = Run(sweep_store)
+    folder = sweep_store.workdir
+    files.write_atomic(folder / 'results.nc', run.curves.to_netcdf)
+    files.write_atomic(folder / 'members.csv', lambda p: table(run).to_csv(p, index=False))
+    return run
+
+
+def table(run: Run):
+    """One row per member: its point, then every number of its last step (a pandas DataFrame)."""
+    results = run.results.drop_vars(['deviation', 'step'])
+    frame = results[['diverged', 'trained', 'train_loss', 'grad_norm']].to_dataframe()
+    for probe in results.probe.values:
+        frame[f'loss_{probe}'] = results.probe_loss.sel(probe=probe).to_series()
+        for mapping in results.mapping.values:
+            column = results.agreement.sel(probe=probe, mapping=mapping).to_series()
+            frame[f'{probe}_{mapping}'] = column
+    return frame.drop(columns=['probe', 'mapping'], errors='ignore').reset_index()
+
+
+def _cube(sweep_store: store.Store) -> xr.Dataset:
+    """Members laid out along the axes of the grid; grid order is the order of the cohorts."""
+    experiment = sweep_store.experiment
+    axes = experiment.axes
+    shape = tuple(len(v) for v in axes.values())
+    variables = {}
+    for name, values in _members(sweep_store).items():
+        dims = ('step', *records.DIMS[name]) if name in records.DIMS else ()
+        variables[name] = (*axes, *dims), values.reshape(*shape, *values.shape[1:])
+    coords = {a: list(v) for a, v in axes.items()} | {'step': list(experiment.record_steps)}
+    coords |= records.coordinates(tasks.make(experiment.task))
+    attributes = {'experiment': json.dumps(config.to_dict(experiment)), 'source': 'anchorjax'}
+    return xr.Dataset(variables, coords, attributes)
+
+
+def _members(sweep_store: store.Store) -> dict[str, np.ndarray]:
+    """Arrays of all members in grid order, [members, S, ...]; NaN where not done."""
+    parts = [
+        _chunk_members(sweep_store, chunk, real) for _, _, chunk, real in sweep_store.chunks()
+    ]
+    return {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+
+
+def _chunk_members(sweep_store: store.Store, chunk: store.Chunk, real: int):
+    if chunk.done:
+        curves = chunk.curves()
+        arrays = {n: np.moveaxis(curves[n][:, :real], 0, 1) for n in records.DIMS}
+        return arrays | {'diverged': curves['diverged'][:real], 'trained': np.ones(real, bool)}
+    num_steps = len(sweep_store.experiment.record_steps)
+    shapes = records.shapes(tasks.make(sweep_store.experiment.task))._asdict()
+    arrays = {n: np.full((real, num_steps, *s), np.nan, np.float32) for n, s in shapes.items()}
+    return arrays | {'diverged': np.full(real, -1, np.int32), 'trained': np.zeros(real, bool)}

@@ -1,0 +1,101 @@
+"""One member's training as pure functions: no file, no print, no knowledge of its neighbours.
+
+Every random draw hangs on (seed, its purpose, step), so a state carries no random state, and a
+member resumed at any step sees the batches it would have seen.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from flax import struct
+
+from anchorjax import losses, models, optimizers, tasks
+from anchorjax.config import Experiment
+from anchorjax.grid import HParams
+from anchorjax.records import DEVIATION_LIMIT, Record
+
+_INIT, _DATA, _ORDER = 0, 1, 2
+
+
+@struct.dataclass
+class TrainState:
+    """All that a member needs to go on."""
+
+    step: jax.Array  # int32, steps done
+    params: Any
+    opt_state: Any
+    diverged: jax.Array  # int32, first step whose loss or gradient was not finite; -1: none
+
+
+def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
+    """A new member; the same seed at another gamma is the same noise scaled."""
+    module = models.make(experiment.model, experiment.task.vocab, hparams.gamma)
+    tokens_BT = jnp.zeros((1, experiment.task.seq_len), jnp.int32)
+    params = module.init(_key(hparams, _INIT), tokens_BT)['params']
+    opt_state = optimizers.make_tx(experiment.optimizer).init(params)
+    return TrainState(jnp.int32(0), params, opt_state, jnp.int32(-1))
+
+
+def forward(experiment: Experiment, params, tokens_BT, last_only: bool = True):
+    """Activations of a member, [B, T] tokens in."""
+    module = models.make(experiment.model, experiment.task.vocab, gamma=0.0)
+    return module.apply({'params': params}, tokens_BT, last_only)
+
+
+def train_step(
+    experiment: Experiment, task: tasks.Task, data, state: TrainState, hparams: HParams
+):
+    """One AdamW step on the batch of `state.step`: (state, loss, norm of the gradient)."""
+    num, size = task.num_train, experiment.train.batch_size
+    index_B = tasks.epoch_batch(_key(hparams, _ORDER), state.step, size, num)
+    batch = task.batch(data, index_B)
+
+    def loss_of(params):
+        logits_BV = forward(experiment, params, batch.tokens_BT).logits[:, -1]
+        return losses.cross_entropy(logits_BV, batch.labels_B)
+
+    loss, grads = jax.value_and_grad(loss_of)(state.params)
+    norm = optimizers.global_norm(grads)
+    updates, opt_state = optimizers.make_tx(experiment.optimizer).update(grads, state.opt_state)
+    rate = optimizers.learning_rate(experiment.optimizer, hparams.learning_rate, state.step)
+    params = optimizers.apply(state.params, updates, rate, hparams.weight_decay)
+    bad = (state.diverged < 0) & ~(jnp.isfinite(loss) & jnp.isfinite(norm))
+    diverged = jnp.where(bad, state.step, state.diverged)
+    return TrainState(state.step + 1, params, opt_state, diverged), loss, norm
+
+
+def train_segment(experiment: Experiment, state: TrainState, hparams: HParams, num_steps):
+    """`num_steps` steps (traced: one compilation for every length), then a Record."""
+    task = tasks.make(experiment.task)
+    data = task.make_data(_key(hparams, _DATA))
+
+    def body(_, carry):
+        state, loss_sum, norm_sum = carry
+        state, loss, norm = train_step(experiment, task, data, state, hparams)
+        return state, loss_sum + loss, norm_sum + norm
+
+    zero = jnp.float32(0)
+    state, loss_sum, norm_sum = jax.lax.fori_loop(0, num_steps, body, (state, zero, zero))
+    scores = evaluate(experiment, task, data, state.params)
+    return state, Record(loss_sum / num_steps, norm_sum / num_steps, *scores)
+
+
+def evaluate(experiment: Experiment, task: tasks.Task, data, params):
+    """(probe_loss [P], agreement [P, R], deviation) of a member on its probes."""
+    tokens_PBT, labels_PRB = task.probes(data)
+    shape = tokens_PBT.shape
+    logits = forward(experiment, params, tokens_PBT.reshape(-1, shape[-1])).logits[:, -1]
+    logits_PBV = logits.reshape(*shape[:2], -1)
+    predicted_PB = logits_PBV.argmax(-1)
+    names = task.mapping_names
+    assigned_PB = labels_PRB[:, names.index('assigned')]
+    loss_P = jax.vmap(losses.cross_entropy)(logits_PBV, assigned_PB)
+    agreement_PR = jax.vmap(losses.agreement)(predicted_PB, labels_PRB)
+    unseen = task.probe_names.index('unseen')
+    off_B = predicted_PB[unseen] - labels_PRB[unseen, names.index('inferential')]
+    return loss_P, agreement_PR, losses.histogram(off_B, DEVIATION_LIMIT)
+
+
+def _key(hparams: HParams, purpose: int) -> jax.Array:
+    return jax.random.fold_in(jax.random.key(hparams.seed), purpose)
