@@ -27,7 +27,7 @@ SOLUTIONS = ('inferential', 'symmetric', 'memorizing', 'other')
 
 
 class Result(NamedTuple):
-    """Arrays over [row axis, gamma] (rows: the first axis of the sweep's loop, else one row)."""
+    """Arrays over [row axis, gamma] (rows: first static axis, else weight decay)."""
 
     gamma: np.ndarray  # [G]
     rows: np.ndarray  # [Y] e.g. depths
@@ -44,12 +44,10 @@ class Result(NamedTuple):
 def compute(data: xr.Dataset) -> Result:
     """The phase diagram of a sweep's results (last step of `Run.curves`); NaN where untrained.
 
-    Weight decay and further static axes are averaged like seeds: make them single-valued, or
-    select first. Diverged members count with what they score.
+    Without static axes the rows are the weight decays. Axes that are not shown are averaged like
+    seeds: select first to see one value. Diverged members count with what they score.
     """
-    row_name = next((str(d) for d in data.agreement.dims if d not in _TRACED), None)
-    if row_name is None:
-        data, row_name = data.expand_dims(depth=[0]), 'depth'
+    row_name = next((str(d) for d in data.agreement.dims if d not in _TRACED), _NO_LOOP)
     unseen = data.agreement.sel(probe='unseen', mapping=['inferential', 'symmetric'])
     seen = data.agreement.sel(probe='seen_heldout', mapping='assigned')
     others = [d for d in seen.dims if d not in (row_name, 'gamma', 'learning_rate')]
@@ -101,7 +99,8 @@ def save(run: results.Run, folder: pathlib.Path) -> list[pathlib.Path]:
     return [*paths, folder / 'phase.npz']
 
 
-_TRACED = ('gamma', 'learning_rate', 'weight_decay', 'seed', 'probe', 'mapping')
+_NO_LOOP = 'weight_decay'
+_TRACED = ('gamma', 'learning_rate', 'weight_decay', 'seed', 'step', 'probe', 'mapping')
 
 
 def _fractions(unseen, seen, others, order) -> np.ndarray:
@@ -122,9 +121,7 @@ def _heatmap(axis, result: Result, values, seen, colours: str) -> None:
             axis.text(x, y, '–', ha='center', va='center')
             continue
         colour = 'white' if values[y, x] > 0.6 else 'black'
-        axis.text(
-            x, y, f'{values[y, x]:.2f}', ha='center', va='center', color=colour, fontsize=7
-        )
+        axis.text(x, y, f'{values[y, x]:.2f}', ha='center', va='center', color=colour, fontsize=7)
         if seen[y, x] < SEEN_ENOUGH:
             box = (x - 0.5, y - 0.5)
             patch = style.plt.Rectangle(box, 1, 1, fill=False, hatch='////', lw=0, ec='#888888')

@@ -29,9 +29,7 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
             manager.save(step, args=args, force=True)
             manager.wait_until_finished()
     except Exception as e:  # Orbax and tensorstore raise many kinds; all mean the same here
-        raise StoreError(
-            f'cannot write checkpoint {folder / str(step)}: {_first_line(e)}'
-        ) from e
+        raise StoreError(f'cannot write checkpoint {folder / str(step)}: {_first_line(e)}') from e
 
 
 def steps(folder: pathlib.Path) -> list[int]:

@@ -36,9 +36,7 @@ class TrainConfig:
         steps = f'steps from 0 to {self.num_steps}'
         require(inside, 'train.snapshot_steps', self.snapshot_steps, steps)
         require(self.resume_every >= 0, 'train.resume_every', self.resume_every, 'at least 0')
-        require(
-            self.precision in PRECISIONS, 'train.precision', self.precision, f'in {PRECISIONS}'
-        )
+        require(self.precision in PRECISIONS, 'train.precision', self.precision, f'in {PRECISIONS}')
         require(self.lanes >= 0, 'train.lanes', self.lanes, 'at least 1, or 0 for auto')
 
 
@@ -55,9 +53,7 @@ class GridConfig:
         for axis, values in dataclasses.asdict(self).items():
             distinct = len(values) > 0 and len(set(values)) == len(values)
             require(distinct, f'grid.{axis}', values, 'at least one value, all distinct')
-        require(
-            min(self.learning_rate) > 0, 'grid.learning_rate', self.learning_rate, 'positive'
-        )
+        require(min(self.learning_rate) > 0, 'grid.learning_rate', self.learning_rate, 'positive')
         decays = self.weight_decay
         require(min(decays) >= 0, 'grid.weight_decay', decays, 'at least 0')
         seeds = all(0 <= s < 2**31 for s in self.seed)
@@ -79,9 +75,7 @@ class Experiment:
     def __post_init__(self):
         train, optimizer = self.train, self.optimizer
         length = optimizer.schedule_steps or train.num_steps
-        object.__setattr__(
-            self, 'optimizer', dataclasses.replace(optimizer, schedule_steps=length)
-        )
+        object.__setattr__(self, 'optimizer', dataclasses.replace(optimizer, schedule_steps=length))
         _check_together(self)
         for cohort in self.cohorts() if self.loop else ():
             self.at(cohort.static)
@@ -185,9 +179,7 @@ def _classes(values: dict) -> dict[str, type]:
 def _check_loop(loop, parts: dict[str, type]) -> tuple:
     require(isinstance(loop, tuple | list), 'loop', loop, 'a tuple of (path, values)')
     for i, entry in enumerate(loop):
-        shaped = (
-            isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)
-        )
+        shaped = isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)
         require(shaped, f'loop[{i}]', entry, "(path, values), e.g. ('model.depth', (2, 3))")
         _check_axis(i, *entry, parts)
     return tuple((path, tuple(values)) for path, values in loop)
@@ -210,9 +202,7 @@ def _check_together(e: Experiment) -> None:
     """What no single group can see."""
     length, steps = e.optimizer.schedule_steps, e.train.num_steps
     warmup = e.optimizer.warmup_steps if e.optimizer.shape != 'constant' else 0
-    require(
-        warmup <= length, 'optimizer.warmup_steps', warmup, f'at most the schedule, {length}'
-    )
+    require(warmup <= length, 'optimizer.warmup_steps', warmup, f'at most the schedule, {length}')
     require(
         steps <= length, 'train.num_steps', steps, f'at most optimizer.schedule_steps, {length}'
     )

@@ -41,7 +41,7 @@ def state_bytes(experiment: Experiment) -> int:
 
 
 def step_bytes(experiment: Experiment) -> int:
-    """Estimated peak of one member's step: two states, gradient, and activations kept for backward."""
+    """Estimated peak of one member: two states, a gradient, activations kept for backward."""
     m, e = experiment.model, experiment
     rows = e.train.batch_size * e.task.seq_len
     inner = m.heads * m.head_dim

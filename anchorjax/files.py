@@ -25,7 +25,7 @@ def one_line(action: str, path: pathlib.Path) -> Iterator[None]:
 
 
 def write_atomic(path: pathlib.Path, write: Callable[[pathlib.Path], None]) -> None:
-    """Calls write(temporary path), then renames: a reader sees the old file or the whole new one."""
+    """Calls write(temporary path), then renames: a reader sees the old file or the new one."""
     temporary = path.with_name(f'.{os.getpid()}.{path.name}')
     try:
         with one_line('write', path):

@@ -66,9 +66,7 @@ def axes(traced: dict[str, tuple], loop: tuple) -> dict[str, tuple]:
     names = [path.split('.')[-1] for path, _ in loop] + list(TRACED_AXES)
     for name in names:
         if names.count(name) > 1:
-            raise ConfigError(
-                f'loop: two axes are called {name!r}; every axis needs its own name'
-            )
+            raise ConfigError(f'loop: two axes are called {name!r}; every axis needs its own name')
     values = [v for _, v in loop] + [traced[name] for name in TRACED_AXES]
     return dict(zip(names, map(tuple, values), strict=True))
 
@@ -95,8 +93,6 @@ def _index(name: str, values: tuple, point: dict[str, object]) -> int:
     if name not in point:
         raise UserError(f'point: {name} is missing; the sweep has {values}')
     for i, value in enumerate(values):
-        if value == point[name] or (
-            isinstance(value, float) and np.isclose(value, point[name])
-        ):
+        if value == point[name] or (isinstance(value, float) and np.isclose(value, point[name])):
             return i
     raise UserError(f'point: no member has {name} = {point[name]!r}; the sweep has {values}')

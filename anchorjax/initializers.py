@@ -60,9 +60,7 @@ def torch_uniform(d_in: int) -> Initializer:
 def _fan(shape, in_axis: Axis, out_axis: Axis, batch_axis: Axis) -> dict[str, int]:
     """Fans as variance_scaling counts them: unnamed axes are a receptive field of both."""
     if len(shape) < 2:
-        raise ValueError(
-            f'gamma_normal needs at least two axes to know d_in, got shape {shape}'
-        )
+        raise ValueError(f'gamma_normal needs at least two axes to know d_in, got shape {shape}')
 
     def size(axis: Axis) -> int:
         return int(np.prod([shape[a] for a in np.atleast_1d(np.asarray(axis, int))]))

@@ -14,7 +14,7 @@ def cross_entropy(logits_BV: jax.Array, labels_B: jax.Array, weights_B=None) -> 
 
 
 def agreement(predictions_B: jax.Array, labels_RB: jax.Array) -> jax.Array:
-    """Share of predictions equal to each mapping's label, [R]. Not accuracy: no mapping is 'right'."""
+    """Share of predictions equal to each mapping's label, [R]; no mapping is the right one."""
     return (predictions_B == labels_RB).mean(-1, dtype=jnp.float32)
 
 

@@ -34,9 +34,7 @@ def describe(experiment: Experiment, numerics: dict, workdir) -> str:
             f'parameters each; {state:.1f} MiB of state, about {step:.0f} MiB a running lane'
         )
     seconds = (
-        operations
-        / matmul_rate()
-        / _EFFICIENCY.get(layout['platform'], _ACCELERATOR_EFFICIENCY)
+        operations / matmul_rate() / _EFFICIENCY.get(layout['platform'], _ACCELERATOR_EFFICIENCY)
     )
     lines.append(
         f'  {steps:,} steps of batch {experiment.train.batch_size:,} on {layout["devices"]} '

@@ -55,9 +55,7 @@ class Run:
         at = self.experiment.at(static.static)
         abstract = models.abstract_params(at.model, at.task.vocab)
         size = self.store.chunk_size
-        batched = jax.tree.map(
-            lambda x: jax.ShapeDtypeStruct((size, *x.shape), x.dtype), abstract
-        )
+        batched = jax.tree.map(lambda x: jax.ShapeDtypeStruct((size, *x.shape), x.dtype), abstract)
         tree = chunk.load_snapshot(there[-1] if step == 'last' else step, batched)
         return jax.tree.map(lambda x: x[lane], tree)
 
@@ -105,9 +103,7 @@ def _cube(sweep_store: store.Store) -> xr.Dataset:
 
 def _members(sweep_store: store.Store) -> dict[str, np.ndarray]:
     """Arrays of all members in grid order, [members, S, ...]; NaN where not done."""
-    parts = [
-        _chunk_members(sweep_store, chunk, real) for _, _, chunk, real in sweep_store.chunks()
-    ]
+    parts = [_chunk_members(sweep_store, chunk, real) for _, _, chunk, real in sweep_store.chunks()]
     return {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
 
 

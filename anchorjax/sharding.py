@@ -31,9 +31,7 @@ def mesh(num_devices: int = 0) -> jax.sharding.Mesh:
     return jax.sharding.Mesh(np.array(devices), ('member',), axis_types=(AxisType.Auto,))
 
 
-def over_members(
-    fn: Callable, mesh: jax.sharding.Mesh, lanes: int, shared: int = 0
-) -> Callable:
+def over_members(fn: Callable, mesh: jax.sharding.Mesh, lanes: int, shared: int = 0) -> Callable:
     """`fn` of one member -> a jitted function of a chunk of lanes * devices members.
 
     Args:

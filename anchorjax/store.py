@@ -40,7 +40,7 @@ class Chunk:
         checkpoint.save(self.folder / 'resume', step, tree, keep=_KEEP_RESUME)
 
     def load_resume(self, abstract: Any, warn) -> tuple[int, Any] | None:
-        """(step, tree) of the newest good state; damaged ones are named to `warn` and passed over."""
+        """(step, tree) of the newest good state; `warn` hears of damaged ones, which are removed."""
         for step in reversed(checkpoint.steps(self.folder / 'resume')):
             try:
                 return step, checkpoint.load(self.folder / 'resume', step, abstract)

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import itertools
 import platform
 import signal
 from collections.abc import Callable, Iterator
@@ -51,24 +52,27 @@ def run(sweep: store.Store, mesh, report: Callable[[Progress], None], warn=print
       Preempted: SIGTERM arrived; the state is saved.
       StoreError: the disk failed; what was saved before is whole.
     """
-    experiment, steps, trainers = sweep.experiment, sweep.experiment.train.num_steps, {}
+    experiment, steps = sweep.experiment, sweep.experiment.train.num_steps
     work = list(sweep.chunks())
     progress = Progress(total=sum(real for *_, real in work) * steps)
     progress.done = sum(real for *_, chunk, real in work if chunk.done) * steps
+    waiting = [item for item in work if not item[2].done]
     with _sigterm() as asked, jax.default_matmul_precision(experiment.train.precision):
-        for cohort, index, chunk, real in work:
-            if chunk.done:
-                continue
-            if asked():
-                raise Preempted
-            if cohort.name not in trainers:
-                at = experiment.at(cohort.static)
-                trainers = {cohort.name: Trainer(at, mesh, sweep.layout['lanes'])}
-            progress.label = f'{cohort.name} chunk {index}'
-            hparams = chunk_hparams(cohort, index, sweep.chunk_size)
-            tick = _ticker(progress, real, report, asked)
-            trainers[cohort.name].run(chunk, hparams, tick, warn)
+        for _, items in itertools.groupby(waiting, key=lambda item: item[0].name):
+            _run_cohort(sweep, list(items), mesh, progress, report, warn, asked)
     return progress
+
+
+def _run_cohort(sweep: store.Store, items, mesh, progress: Progress, report, warn, asked) -> None:
+    """Trains the waiting chunks of one cohort with one compiled program."""
+    trainer = Trainer(sweep.experiment.at(items[0][0].static), mesh, sweep.layout['lanes'])
+    for cohort, index, chunk, real in items:
+        if asked():
+            raise Preempted
+        progress.label = f'{cohort.name} chunk {index}'
+        hparams = chunk_hparams(cohort, index, sweep.chunk_size)
+        trainer.run(chunk, hparams, _ticker(progress, real, report, asked), warn)
+    progress.saving += trainer.saving
 
 
 def chunk_hparams(cohort: Cohort, index: int, size: int) -> HParams:
@@ -81,11 +85,10 @@ def _ticker(progress: Progress, real: int, report, asked) -> Callable:
     """The callback of one chunk: keeps the counts, reports, and passes on a wish to stop."""
     before = progress.done
 
-    def tick(step: int, new_steps: int, seconds: float, saving: float) -> bool:
+    def tick(step: int, new_steps: int, seconds: float) -> bool:
         progress.done = before + step * real
         progress.trained += new_steps * real
         progress.seconds += seconds
-        progress.saving += saving
         report(progress)
         return asked()
 

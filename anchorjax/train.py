@@ -43,9 +43,7 @@ def forward(experiment: Experiment, params, tokens_BT, last_only: bool = True):
     return module.apply({'params': params}, tokens_BT, last_only)
 
 
-def train_step(
-    experiment: Experiment, task: tasks.Task, data, state: TrainState, hparams: HParams
-):
+def train_step(experiment: Experiment, task: tasks.Task, data, state: TrainState, hparams: HParams):
     """One AdamW step on the batch of `state.step`: (state, loss, norm of the gradient)."""
     num, size = task.num_train, experiment.train.batch_size
     index_B = tasks.epoch_batch(_key(hparams, _ORDER), state.step, size, num)

@@ -28,6 +28,7 @@ class Trainer:
         self.init = sharding.over_members(initial, mesh, lanes)
         self._segment = sharding.over_members(segment, mesh, lanes, shared=1)
         self._compiled = None
+        self.saving = 0.0  # seconds spent on disk so far
 
     def run(self, chunk: Chunk, hparams: HParams, tick: Callable, warn: Callable) -> None:
         """Trains a chunk from wherever its folder says it is, and marks it done.
@@ -35,8 +36,7 @@ class Trainer:
         Args:
           chunk: where it lives on disk.
           hparams: leaves [chunk size].
-          tick: called as tick(step, new steps, seconds, saving) after every segment, with the
-            seconds that it and the save before it took; returns True to stop.
+          tick: called as tick(step, new steps, seconds) after every segment; returns True to stop.
           warn: called with a line when a damaged state is passed over.
 
         Raises:
@@ -46,23 +46,18 @@ class Trainer:
         hparams = sharding.place(hparams, self.mesh)
         step, state, curves = self._start(chunk, hparams, warn)
         self.compile(state, hparams)
-        saved, saving = time.monotonic(), 0.0
+        saved = time.monotonic()
         for row in range(int(np.searchsorted(self.ends, step, 'right')), len(self.ends)):
             begun, done = time.monotonic(), step
             state, record = self.segment(state, hparams, self.ends[row] - step)
             for kept, new in zip(curves, record, strict=True):
                 kept[row] = new  # waits for the device
             step, trained = self.ends[row], time.monotonic()
-            stop = tick(step, step - done, trained - begun, saving)
+            stop = tick(step, step - done, trained - begun)
             due = stop or trained - saved >= self.experiment.train.resume_every
             saved = self._save(chunk, step, state, curves, due) or saved
-            saving = time.monotonic() - trained
             if stop and step < self.ends[-1]:
                 raise Preempted
-        arrays = dict(zip(Record._fields, curves, strict=True))
-        chunk.finish(
-            arrays | {'steps': np.array(self.ends), 'diverged': np.asarray(state.diverged)}
-        )
 
     def segment(self, state: train.TrainState, hparams: HParams, num_steps: int):
         """`num_steps` steps of every member of the chunk: (state, Record), leaves [chunk, ...]."""
@@ -89,16 +84,18 @@ class Trainer:
     def _empty_curves(self, size: int) -> Record:
         """Records of every boundary, [S, chunk, ...], NaN until they are measured."""
         shapes = records.shapes(tasks.make(self.experiment.task))
-        return Record(
-            *(np.full((len(self.ends), size, *s), np.nan, np.float32) for s in shapes)
-        )
+        return Record(*(np.full((len(self.ends), size, *s), np.nan, np.float32) for s in shapes))
 
     def _save(self, chunk: Chunk, step: int, state, curves, due: bool) -> float | None:
         """Saves what this step calls for; the time of a resume save."""
-        last = step == self.ends[-1]
+        begun, last = time.monotonic(), step == self.ends[-1]
         if last or step in self.experiment.train.snapshot_steps:
             chunk.save_snapshot(step, state.params)
-        if last or not due:
-            return None
-        chunk.save_resume(step, {'state': state, 'curves': curves})
-        return time.monotonic()
+        if last:
+            arrays = dict(zip(Record._fields, curves, strict=True))
+            ends, diverged = np.array(self.ends), np.asarray(state.diverged)
+            chunk.finish(arrays | {'steps': ends, 'diverged': diverged})
+        elif due:
+            chunk.save_resume(step, {'state': state, 'curves': curves})
+        self.saving += time.monotonic() - begun
+        return time.monotonic() if due else None

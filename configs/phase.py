@@ -1,23 +1,100 @@
-"""x"""
+"""The phase diagram of P1 Fig 2 (a, b): gamma x depth, which solution does a network end at?
+
+  python launch/sweep.py --config configs/phase.py[:preset]
+
+preset     reproduces                what differs from the paper          cost, 2 cores
+(default)  the three solutions       4 tokens, width 64, batch 256        8 minutes
+laptop     Fig 2 at a small width    width 64, batch 256, gamma to 2.1    2 hours (depth 2: 40 min)
+paper      Fig 2 (a, b)              nothing known                        a GPU box: 1,782 networks
+paper_30   Fig 2, depth 2            stopped after 30 of 210 epochs;      a GPU, hours
+                                     both schedules (PAPERS 1.3, 1.7)
+p3         P3 Fig 3, both (3, 4)     nothing known                        a GPU box: 108 networks
+           and (4, 3) unseen                                              of 10 layers
+
+Result to expect: small gamma memorizes, middle gamma answers (4, 3) as (3, 4) was trained
+(symmetric), large gamma composes (inferential). RESULTS.md has what we measured.
+"""
 
 from anchorjax import config
 
+_EPOCH = 370  # steps: 759,375 training sequences, batch 2048, the last partial batch dropped
+
 
 def get_config(preset: str = ''):
-    c = config.default()
-    c.name = 'phase'
-    c.task.seq_len = 4
-    c.task.split = 'random'
-    c.model.width = 64
-    c.model.head_dim = 64
+    if preset not in PRESETS:
+        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    c = config.default(task='anchors', model='transformer')
+    c.name = f'phase_{preset}' if preset else 'phase'
+    PRESETS[preset](c)
+    return c
+
+
+def _small(c):
+    """A width that two cores can train by the dozen; the transition moves to larger gamma."""
+    c.model.width = c.model.head_dim = 64
     c.model.mlp_dim = 192
     c.train.batch_size = 256
-    c.train.num_steps = 300
-    c.train.eval_every = 100
-    c.optimizer.warmup_steps = 30
     c.optimizer.floor = 0.0
-    c.grid.learning_rate = (2e-3,)
+
+
+def _default(c):
+    _small(c)
+    c.task.seq_len, c.task.split = 4, 'random'
+    c.train.num_steps, c.optimizer.warmup_steps, c.train.eval_every = 3_000, 300, 250
+    c.grid.gamma = (0.3, 0.6, 0.9, 1.2, 1.5)
+    c.grid.learning_rate = (4e-3,)
+    c.grid.weight_decay = (0.3,)
     c.grid.seed = (0, 1)
-    c.grid.weight_decay = (0.1,)
     c.loop = (('model.depth', (2, 3)),)
-    return c
+
+
+def _laptop(c):
+    _small(c)
+    c.train.num_steps, c.optimizer.warmup_steps, c.train.eval_every = 10_000, 1_000, 500
+    c.train.snapshot_steps = config.log_spaced(c.train.num_steps, 8)
+    c.grid.gamma = (0.3, 0.6, 1.2, 1.5, 1.8, 2.1)
+    c.grid.learning_rate = (2e-3,)
+    c.grid.weight_decay = (0.1,)
+    c.grid.seed = (0, 1)
+    c.loop = (('model.depth', (2, 3)),)
+
+
+def _paper(c):
+    c.grid.gamma = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
+    c.grid.learning_rate = tuple(round(m * 1e-5, 6) for m in (10, 12.5, 15, 17.5, 20, 22.5, 25, 27.5, 30))
+    c.grid.seed = (1, 2, 3)
+    c.train.num_steps, c.optimizer.warmup_steps = 210 * _EPOCH, 10 * _EPOCH
+    c.train.snapshot_steps = tuple(e * _EPOCH for e in (0, 1, 3, 10, 30, 100))
+    c.loop = (('model.depth', (2, 3, 4, 5, 6, 7)),)
+
+
+def _paper_30(c):
+    _paper(c)
+    c.train.num_steps, c.optimizer.schedule_steps = 30 * _EPOCH, 210 * _EPOCH
+    c.train.snapshot_steps = tuple(e * _EPOCH for e in (0, 1, 3, 10))
+    c.grid.gamma = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+    c.grid.learning_rate = (1e-4, 2e-4, 3e-4)
+    c.loop = (('optimizer.shape', ('warmup_cosine', 'warmup_drop')),)
+
+
+def _p3(c):
+    """PAPERS 3.1 (the active block) and 3.2: 157,500 sequences, 76 steps an epoch."""
+    c.task.num_examples, c.task.noninferential, c.task.unseen = 200_000, (), ((4, 3), (3, 4))
+    c.model.depth, c.model.width, c.model.mlp_dim = 10, 640, 1280
+    c.model.heads, c.model.head_dim = 10, 64
+    c.model.norm, c.model.activation, c.model.biases = 'pre_query', 'gelu', True
+    c.model.init, c.model.residual_scale = 'd_model', True
+    c.train.num_steps, c.optimizer.warmup_steps, c.train.eval_every = 1050 * 76, 50 * 76, 380
+    c.grid.gamma = (0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
+    c.grid.learning_rate = (3e-5,)
+    c.grid.weight_decay = (0.0, 0.01, 0.1, 1.0)
+    c.grid.seed = (1, 2, 3)
+
+
+PRESETS = {
+    '': _default,
+    'laptop': _laptop,
+    'paper': _paper,
+    'paper_30': _paper_30,
+    'p3': _p3,
+}

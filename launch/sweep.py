@@ -15,9 +15,7 @@ from anchorjax import cli, files, plan, results, sharding, store, sweep
 
 
 def command() -> None:
-    parser = cli.Parser(
-        description=__doc__.splitlines()[0], epilog='--config.x.y=z sets a field'
-    )
+    parser = cli.Parser(description=__doc__.splitlines()[0], epilog='--config.x.y=z sets a field')
     parser.add_argument('--workdir', type=pathlib.Path, help='default: runs/<config name>')
     parser.add_argument('--dry_run', action='store_true', help='print the plan and stop')
     flags, experiment = cli.parse(parser)

@@ -13,6 +13,8 @@ from flax import linen as nn
 from anchorjax.initializers import Initializer, gamma_normal, torch_uniform
 from anchorjax.models.transformer_config import TransformerConfig
 
+_BIASES = ('b_U', 'b_qk', 'b_v', 'b_attn_out', 'b_mlp_in', 'b_mlp_out')
+
 
 def initializers(c: TransformerConfig, gamma: float | jax.Array) -> dict[str, Initializer]:
     """Initializer by kind: embed, qk, v, attn_out, mlp_in, mlp_out, unembed and the biases."""
@@ -25,7 +27,7 @@ def initializers(c: TransformerConfig, gamma: float | jax.Array) -> dict[str, In
     inner = {'qk': matrix, 'v': matrix, 'attn_out': residual, 'mlp_in': matrix}
     inner |= {'mlp_out': residual, 'unembed': matrix}
     biases = {
-        'b_D': torch_uniform(c.width),
+        **dict.fromkeys(('b_U', 'b_qk', 'b_v', 'b_mlp_in'), torch_uniform(c.width)),
         'b_attn_out': torch_uniform(c.heads * c.head_dim),
         'b_mlp_out': torch_uniform(c.mlp_dim),
     }
@@ -44,4 +46,4 @@ def _gpt2_hf(c: TransformerConfig, gamma) -> dict[str, Initializer]:
         'mlp_out': residual,
         'unembed': plain,
     }
-    return matrices | dict.fromkeys(('b_D', 'b_attn_out', 'b_mlp_out'), nn.initializers.zeros)
+    return matrices | dict.fromkeys(_BIASES, nn.initializers.zeros)

@@ -9,7 +9,7 @@ SPLITS = ('code', 'paper', 'random')
 
 @dataclasses.dataclass(frozen=True)
 class AnchorsConfig:
-    """Defaults are the paper's: 900,000 nominal examples of 9 tokens, (3, 4) -> x - 6, (4, 3) unseen."""
+    """Defaults are the paper's: 900,000 nominal examples of 9 tokens; (4, 3) unseen."""
 
     name: str = 'anchors'
     seq_len: int = 9
@@ -17,9 +17,7 @@ class AnchorsConfig:
     anchors: tuple[int, ...] = (1, 2, 3, 4)
     shifts: tuple[int, ...] = (5, 1, -2, -8)  # of the anchors, in their order
     noninferential: tuple[tuple[int, int, int], ...] = ((3, 4, -6),)  # (a1, a2, shift instead)
-    unseen: tuple[tuple[int, int], ...] = (
-        (4, 3),
-    )  # never trained; the first is the one reported
+    unseen: tuple[tuple[int, int], ...] = ((4, 3),)  # never trained; the first is the one reported
     num_examples: int = 900_000  # nominal, over all pairs, training and test
     train_share: float = 0.9  # of a pair's examples; official dpercent 1:9
     split: str = 'code'  # which keys are held out where
@@ -61,24 +59,18 @@ def _check_anchors(c: AnchorsConfig) -> None:
     require(distinct, 'task.anchors', c.anchors, 'distinct tokens, at least one')
     overlap = [a for a in c.anchors if c.keys[0] <= a < c.keys[1]]
     require(not overlap, 'task.anchors', c.anchors, f'outside the key range {c.keys}')
-    require(
-        len(c.shifts) == number, 'task.shifts', c.shifts, f'{number} shifts, one per anchor'
-    )
+    require(len(c.shifts) == number, 'task.shifts', c.shifts, f'{number} shifts, one per anchor')
     for field, entries in (('noninferential', c.noninferential), ('unseen', c.unseen)):
         made = all(set(e[:2]) <= known for e in entries)
         require(made, f'task.{field}', entries, f'pairs made of the anchors {c.anchors}')
         named = {e[:2] for e in entries}
         require(len(named) == len(entries), f'task.{field}', entries, 'distinct pairs')
-    require(
-        len(c.unseen) >= 1, 'task.unseen', c.unseen, 'at least one pair (the question asked)'
-    )
+    require(len(c.unseen) >= 1, 'task.unseen', c.unseen, 'at least one pair (the question asked)')
     require(len(c.unseen) < number**2, 'task.unseen', c.unseen, 'fewer than all the pairs')
     shifts = [a + b for a in c.shifts for b in c.shifts] + [e[2] for e in c.noninferential]
     low, high = c.keys[0] + min(shifts), c.keys[1] - 1 + max(shifts)
     inside = low >= 0 and max(high, c.keys[1] - 1, *c.anchors) < c.vocab
-    require(
-        inside, 'task.vocab', c.vocab, f'above every token and label (labels {low} to {high})'
-    )
+    require(inside, 'task.vocab', c.vocab, f'above every token and label (labels {low} to {high})')
 
 
 def _check_split(c: AnchorsConfig) -> None:
@@ -86,9 +78,7 @@ def _check_split(c: AnchorsConfig) -> None:
     keys, positions = range(*c.keys), range(c.seq_len - 2)
     if c.split == 'random':
         share = 0 < c.num_heldout < len(keys)
-        require(
-            share, 'task.holdout', c.holdout, 'a share that leaves training and held-out keys'
-        )
+        require(share, 'task.holdout', c.holdout, 'a share that leaves training and held-out keys')
     else:
         held = [sum(x % c.modulus == p for x in keys) for p in positions]
         both = all(0 < n < len(keys) for n in held)

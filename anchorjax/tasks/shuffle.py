@@ -26,7 +26,7 @@ def permute(key: jax.Array, index: jax.Array, n: int) -> jax.Array:
 
 
 def epoch_batch(key: jax.Array, step: jax.Array, batch_size: int, n: int) -> jax.Array:
-    """Example numbers of one batch, [B]: every example once per epoch, last partial batch dropped."""
+    """Example numbers of one batch, [B]: each once per epoch, last partial batch dropped."""
     epoch, within = jnp.divmod(step, n // batch_size)
     index_B = within * batch_size + jnp.arange(batch_size)
     return permute(jax.random.fold_in(key, epoch), index_B, n)
