@@ -19,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 from analysis import style
-from anchorjax import cli, files, results
+from anchorjax import cli, files, store
 
 SEEN_ENOUGH = 0.9  # P1 Fig 2: hatched below
 SOLVED = 0.9  # a member "is" inferential or symmetric from here
@@ -87,7 +87,7 @@ def draw(result: Result, axes) -> None:
             axes[row, column].set_ylabel('' if column else result.row_name)
 
 
-def save(run: results.Run, folder: pathlib.Path) -> list[pathlib.Path]:
+def save(run: store.Run, folder: pathlib.Path) -> list[pathlib.Path]:
     """Draws phase.png and phase.pdf and writes the numbers behind them, phase.npz."""
     result = compute(run.results)
     with style.figure(2, 3, figsize=(7.0, 1.6 + 0.5 * len(result.rows))) as (figure, axes):
@@ -131,8 +131,8 @@ def _heatmap(axis, result: Result, values, seen, colours: str) -> None:
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument('--run', required=True, type=pathlib.Path)
-    run = results.open_run(parser.parse_args().run)
-    for path in save(run, run.store.workdir / 'figures'):
+    run = store.open(parser.parse_args().run)
+    for path in save(run, run.sweep_dir.workdir / 'figures'):
         print(path)
 
 

@@ -19,5 +19,5 @@ Terms (P1 is Zhang et al., NeurIPS 2024, arXiv 2405.05409; PAPERS is our table o
   point              gamma=.., learning_rate=.., seed=.., names a member
 
 How data flows: a config file -> config.resolve -> Experiment -> grid.cohorts -> trainer (init,
-segments, records) -> store -> results -> analysis. Imports go down only (tests/test_imports).
+segments, records) -> sweepdir -> store -> analysis. Imports go down only (tests/test_imports).
 """

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import jax
 import numpy as np
 
-from anchorjax import baselines, config, cost, plan, sharding, store, sweep
+from anchorjax import baselines, config, cost, plan, sharding, sweep, sweepdir
 from anchorjax.trainer import Trainer
 
 Row = tuple[str, str]
@@ -128,7 +128,7 @@ def checkpoints(num_steps: int = 4000) -> Iterator[Row]:
     e = experiment(64, 64, 192, train__num_steps=num_steps, train__eval_every=250)
     with tempfile.TemporaryDirectory() as folder:
         mesh = sharding.mesh()
-        held = store.create(pathlib.Path(folder), e, sweep.numerics(e, mesh))
+        held = sweepdir.create(pathlib.Path(folder), e, sweep.numerics(e, mesh))
         begun = time.perf_counter()
         progress = sweep.run(held, mesh, lambda _: None)
         seconds = time.perf_counter() - begun

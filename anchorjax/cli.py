@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import jax
 import jaxlib
+import ml_collections
 
 from anchorjax import config
 from anchorjax.errors import ConfigError, UserError
@@ -24,6 +25,10 @@ def main(command: Callable[[], None]) -> None:
         command()
     except UserError as e:
         print(f'error: {" ".join(str(e).split())}', file=sys.stderr)
+        sys.exit(EXIT_USER_ERROR)
+    except OSError as e:  # a full disk shows wherever something is written
+        where = f': {e.filename}' if e.filename else ''
+        print(f'error: {e.strerror or e}{where}', file=sys.stderr)
         sys.exit(EXIT_USER_ERROR)
     except Preempted:
         print('stopped by SIGTERM; saved. The same command continues.', file=sys.stderr)
@@ -68,17 +73,20 @@ def load(spec: str):
     """
     name, _, preset = spec.partition(':')
     path = pathlib.Path(name)
-    if not path.is_file():
-        raise ConfigError(f'--config {spec}: no such file')
+    if path.suffix != '.py' or not path.is_file():
+        raise ConfigError(f'--config {spec}: no such Python file')
     module_spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(module_spec)
     try:
         module_spec.loader.exec_module(module)
-        return module.get_config(preset)
+        made = module.get_config(preset)
     except ConfigError:
         raise
     except Exception as e:  # a config file is Python: whatever it raises is a bad config
         raise ConfigError(f'--config {spec}: {type(e).__name__}: {e}') from e
+    if not isinstance(made, ml_collections.ConfigDict):
+        raise ConfigError(f'--config {spec}: get_config returned {made!r}, not a ConfigDict')
+    return made
 
 
 def use_compilation_cache() -> None:

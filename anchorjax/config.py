@@ -13,6 +13,10 @@ from anchorjax import fields, grid, models, tasks
 from anchorjax.errors import ConfigError, nearest, require
 from anchorjax.optimizers import OptimizerConfig
 
+AUTO = -1
+# Fields of train that are no axis: all cohorts share one layout and one cube of results.
+_SHARED = ('num_steps', 'eval_every', 'snapshot_steps', 'resume_every', 'precision', 'lanes')
+_GROUPS = ('task', 'model', 'optimizer', 'train', 'grid')
 PRECISIONS = ('float32', 'tensorfloat32', 'bfloat16')
 
 
@@ -26,7 +30,7 @@ class TrainConfig:
     snapshot_steps: tuple[int, ...] = ()  # keep the parameters here too; the last step always
     resume_every: float = 60.0  # seconds between two saves of the resume state
     precision: str = 'float32'  # of matrix products
-    lanes: int = 0  # members side by side on a device (their bits hang on it); 0: auto
+    lanes: int = AUTO  # members side by side on a device (their bits hang on it); -1: auto
 
     def __post_init__(self):
         for field in ('batch_size', 'num_steps', 'eval_every'):
@@ -37,7 +41,8 @@ class TrainConfig:
         require(inside, 'train.snapshot_steps', self.snapshot_steps, steps)
         require(self.resume_every >= 0, 'train.resume_every', self.resume_every, 'at least 0')
         require(self.precision in PRECISIONS, 'train.precision', self.precision, f'in {PRECISIONS}')
-        require(self.lanes >= 0, 'train.lanes', self.lanes, 'at least 1, or 0 for auto')
+        lanes = self.lanes >= 1 or self.lanes == AUTO
+        require(lanes, 'train.lanes', self.lanes, f'at least 1, or {AUTO} for auto')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,8 +82,9 @@ class Experiment:
         length = optimizer.schedule_steps or train.num_steps
         object.__setattr__(self, 'optimizer', dataclasses.replace(optimizer, schedule_steps=length))
         _check_together(self)
+        _ = self.axes  # their names are distinct
         for cohort in self.cohorts() if self.loop else ():
-            self.at(cohort.static)
+            self._check_cohort(self.at(cohort.static))
 
     @property
     def axes(self) -> dict[str, tuple]:
@@ -91,6 +97,11 @@ class Experiment:
         t = self.train
         ends = {*range(t.eval_every, t.num_steps, t.eval_every), *t.snapshot_steps, t.num_steps}
         return tuple(sorted(ends - {0}))
+
+    def _check_cohort(self, cohort: 'Experiment') -> None:
+        """The results of all cohorts share one cube, so their probes have the same names."""
+        names, ours = (tasks.make(e.task).probe_names for e in (cohort, self))
+        require(names == ours, 'loop', self.loop, f'of cohorts with the same probes, {ours}')
 
     def cohorts(self) -> tuple[grid.Cohort, ...]:
         return grid.cohorts(dataclasses.asdict(self.grid), self.loop)
@@ -125,14 +136,21 @@ def resolve(config: ml_collections.ConfigDict) -> Experiment:
     return from_dict(config.to_dict())
 
 
+def from_json(values: dict) -> Experiment:
+    """The Experiment of `to_dict` after JSON, which turns tuples into lists."""
+    return from_dict(fields.tuples(values))
+
+
 def from_dict(values: dict) -> Experiment:
-    """The Experiment of a nested dict of plain values, e.g. of a manifest; see `resolve`."""
+    """The Experiment of a nested dict of plain values; see `resolve`."""
     known = [f.name for f in dataclasses.fields(Experiment)]
     for name in values:
         if name not in known:
             raise ConfigError(f'{name}: no such field, {nearest(name, known)}')
     for name in known:
         require(name in values, name, None, 'given')
+    for group in _GROUPS:
+        require(isinstance(values[group], dict), group, values[group], 'a group of fields')
     parts = _classes(values)
     built = {group: fields.build(cls, values[group], group) for group, cls in parts.items()}
     name = fields.check(values['name'], str, 'name')
@@ -171,15 +189,16 @@ def _classes(values: dict) -> dict[str, type]:
     parts = {'optimizer': OptimizerConfig, 'train': TrainConfig, 'grid': GridConfig}
     for group, table in (('task', tasks.TASKS), ('model', models.MODELS)):
         name = values[group].get('name')
-        require(name in table, f'{group}.name', name, f'one of {tuple(table)}')
+        known = isinstance(name, str) and name in table
+        require(known, f'{group}.name', name, f'one of {tuple(table)}')
         parts[group] = table[name][0]
     return parts
 
 
 def _check_loop(loop, parts: dict[str, type]) -> tuple:
-    require(isinstance(loop, tuple | list), 'loop', loop, 'a tuple of (path, values)')
+    require(isinstance(loop, tuple), 'loop', loop, 'a tuple of (path, values)')
     for i, entry in enumerate(loop):
-        shaped = isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)
+        shaped = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
         require(shaped, f'loop[{i}]', entry, "(path, values), e.g. ('model.depth', (2, 3))")
         _check_axis(i, *entry, parts)
     return tuple((path, tuple(values)) for path, values in loop)
@@ -189,13 +208,14 @@ def _check_axis(i: int, path: str, values: tuple, parts: dict[str, type]) -> Non
     group, _, name = path.partition('.')
     static = {g: typing.get_type_hints(c) for g, c in parts.items() if g != 'grid'}
     known = [f'{g}.{n}' for g, names in static.items() for n in names]
+    own = not (group == 'train' and name in _SHARED)
+    require(own, f'loop[{i}]', path, 'another field: all cohorts share this one')
     if path not in known:
         raise ConfigError(f'loop[{i}]: no static field {path!r}, {nearest(path, known)}')
-    several = isinstance(values, tuple | list) and len(values) > 0
+    several = isinstance(values, tuple) and len(values) > 0
     require(several, f'loop[{i}] ({path})', values, 'a tuple of at least one value')
-    require(len(set(values)) == len(values), f'loop[{i}] ({path})', values, 'distinct')
-    for value in values:
-        fields.check(value, static[group][name], path)
+    checked = [fields.check(value, static[group][name], path) for value in values]
+    require(len(set(checked)) == len(values), f'loop[{i}] ({path})', values, 'distinct')
 
 
 def _check_together(e: Experiment) -> None:

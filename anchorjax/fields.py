@@ -45,7 +45,7 @@ def check(value, hint, field: str):
 
 
 def _check_tuple(value, args: tuple, field: str) -> tuple:
-    require(isinstance(value, tuple | list), field, value, 'a tuple')
+    require(isinstance(value, tuple), field, value, 'a tuple')
     if args[-1] is Ellipsis:
         args = (args[0],) * len(value)
     require(len(value) == len(args), field, value, f'a tuple of {len(args)}')
@@ -63,11 +63,18 @@ def parse(text: str, current, field: str):
         return text
     try:
         value = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         kind = type(current).__name__
         raise ConfigError(f'{field} = {text!r}: must be a {kind} like {current!r}') from None
     single = isinstance(current, tuple) and not isinstance(value, tuple | list)
     return (value,) if single else value
+
+
+def tuples(value):
+    """The value with every list in it a tuple, as it was before it became JSON."""
+    if isinstance(value, dict):
+        return {name: tuples(inner) for name, inner in value.items()}
+    return tuple(map(tuples, value)) if isinstance(value, list) else value
 
 
 def to_dict(config) -> dict:

@@ -6,7 +6,7 @@ import time
 import jax
 import jax.numpy as jnp
 
-from anchorjax import cost, results
+from anchorjax import cost, store
 from anchorjax.config import Experiment
 from anchorjax.sweep import Progress
 
@@ -80,9 +80,9 @@ class ProgressLine:
             self._stream.write('\n')
 
 
-def summary(run: results.Run) -> str:
+def summary(run: store.Run) -> str:
     """The table of members at the last step: their point, and agreement on the probes."""
-    table = results.table(run)
+    table = store.table(run)
     axes = [a for a, v in run.experiment.axes.items() if len(v) > 1]
     shown = {
         'train_loss': 'loss',

@@ -1,163 +1,118 @@
-"""A sweep on disk: one folder, written by one process, readable at any time.
+"""A sweep's numbers by name: one labelled cube, one tidy table, parameters of one member.
 
-manifest.json                     the experiment, the layout and versions its bits hang on
-cohorts/<name>/chunk_0000/        members trained together, `lanes * devices` of them
-    resume/<step>/                full state and curves so far; gone when the chunk is done
-    snapshots/<step>/             parameters only: all that analysis reads
-    curves.npz                    the records of all steps; its presence means done
-results.nc, members.csv, figures/ made from the above by `results.finalize`, again and again
+run = store.open('runs/phase')
+run.results.agreement.sel(probe='unseen', mapping='inferential')     # the last step
+run.params(gamma=0.8, seed=0, learning_rate=1e-3, depth=2)           # a tree of arrays
 """
 
 import dataclasses
+import functools
+import json
 import pathlib
-import shutil
-import subprocess
-import time
-from collections.abc import Iterator
 from typing import Any
 
+import jax
 import numpy as np
+import xarray as xr
 
-from anchorjax import checkpoint, config, files
+from anchorjax import config, files, grid, models, records, sweepdir, tasks
 from anchorjax.errors import StoreError
-from anchorjax.grid import Cohort
-
-FORMAT = 1
-_KEEP_RESUME = 2  # a damaged newest state falls back to the one before
 
 
 @dataclasses.dataclass(frozen=True)
-class Chunk:
-    """The folder of the members that train together."""
+class Run:
+    """A sweep to read, finished or not: members not trained yet are NaN."""
 
-    folder: pathlib.Path
-
-    @property
-    def done(self) -> bool:
-        return (self.folder / 'curves.npz').exists()
-
-    def save_resume(self, step: int, tree: Any) -> None:
-        checkpoint.save(self.folder / 'resume', step, tree, keep=_KEEP_RESUME)
-
-    def load_resume(self, abstract: Any, warn) -> tuple[int, Any] | None:
-        """(step, tree) of the newest good state; `warn` hears of damaged ones, which are removed."""
-        for step in reversed(checkpoint.steps(self.folder / 'resume')):
-            try:
-                return step, checkpoint.load(self.folder / 'resume', step, abstract)
-            except StoreError as e:
-                warn(f'{e}; falling back to the state before it')
-                shutil.rmtree(self.folder / 'resume' / str(step), ignore_errors=True)
-        return None
-
-    def save_snapshot(self, step: int, params: Any) -> None:
-        """Idempotent: a chunk resumed before the snapshot writes the same bytes again."""
-        shutil.rmtree(self.folder / 'snapshots' / str(step), ignore_errors=True)
-        checkpoint.save(self.folder / 'snapshots', step, params)
-
-    def load_snapshot(self, step: int, abstract: Any) -> Any:
-        return checkpoint.load(self.folder / 'snapshots', step, abstract)
-
-    def snapshot_steps(self) -> list[int]:
-        return checkpoint.steps(self.folder / 'snapshots')
-
-    def finish(self, curves: dict[str, np.ndarray]) -> None:
-        """The chunk is done: curves on disk first, then the resume state goes."""
-        files.write_arrays(self.folder / 'curves.npz', curves)
-        shutil.rmtree(self.folder / 'resume', ignore_errors=True)
-
-    def curves(self) -> dict[str, np.ndarray]:
-        return files.read_arrays(self.folder / 'curves.npz')
-
-
-@dataclasses.dataclass(frozen=True)
-class Store:
-    """The folder of one sweep."""
-
-    workdir: pathlib.Path
-    experiment: config.Experiment
-    layout: dict[str, Any]  # lanes, devices, platform
-
-    def chunk(self, cohort: str, index: int) -> Chunk:
-        return Chunk(self.workdir / 'cohorts' / cohort / f'chunk_{index:04d}')
+    sweep_dir: sweepdir.SweepDir
 
     @property
-    def chunk_size(self) -> int:
-        return self.layout['lanes'] * self.layout['devices']
+    def experiment(self) -> config.Experiment:
+        return self.sweep_dir.experiment
 
-    def chunks(self) -> Iterator[tuple[Cohort, int, Chunk, int]]:
-        """(cohort, index, folder, real members) of every chunk; a cohort's last may be padded."""
-        for cohort in self.experiment.cohorts():
-            for index, start in enumerate(range(0, cohort.size, self.chunk_size)):
-                real = min(self.chunk_size, cohort.size - start)
-                yield cohort, index, self.chunk(cohort.name, index), real
+    @functools.cached_property
+    def curves(self) -> xr.Dataset:
+        """Every record: dims are the axes of the grid, then step, probe, mapping, offset."""
+        return _cube(self.sweep_dir)
 
+    @functools.cached_property
+    def results(self) -> xr.Dataset:
+        """The last step of the curves, and what became of every member."""
+        return self.curves.isel(step=-1)
 
-def create(workdir: pathlib.Path, experiment: config.Experiment, numerics: dict) -> Store:
-    """Starts a sweep's folder, or takes up the one that lies there.
+    def params(self, step: int | str = 'last', **point) -> Any:
+        """Parameters of the member at `point`, as numpy arrays, at a snapshot step.
 
-    Raises:
-      StoreError: it holds another experiment, another version, or bits this machine's layout
-        and library versions would not continue; the line names the first field that differs.
-    """
-    path = workdir / 'manifest.json'
-    described = config.to_dict(experiment)
-    if path.exists():
-        manifest = _read_manifest(path)
-        _same(manifest['experiment'], described, workdir, 'the config')
-        _same(manifest['numerics'], numerics, workdir, 'this machine or environment')
-    else:
-        written = {'format': FORMAT, 'experiment': described, 'numerics': numerics}
-        created = {'git_commit': _git_commit(), 'created': time.strftime('%Y-%m-%dT%H:%M:%S%z')}
-        files.write_json(path, written | created)
-    return Store(workdir, experiment, numerics['layout'])
-
-
-def open_store(workdir: str | pathlib.Path) -> Store:
-    """The store that lies in a folder, for reading.
-
-    Raises:
-      StoreError: there is none, or it is damaged or of another version.
-    """
-    workdir = pathlib.Path(workdir)
-    if not (workdir / 'manifest.json').exists():
-        raise StoreError(f'{workdir} holds no sweep (no manifest.json)')
-    manifest = _read_manifest(workdir / 'manifest.json')
-    experiment = config.from_dict(manifest['experiment'])
-    return Store(workdir, experiment, manifest['numerics']['layout'])
+        Raises:
+          UserError: no such member; StoreError: no such step (those there are named), damage.
+        """
+        cohort, row = grid.locate(self.experiment.axes, point)
+        index, lane = divmod(row, self.sweep_dir.chunk_size)
+        static = self.experiment.cohorts()[cohort]
+        chunk = self.sweep_dir.chunk(static.name, index)
+        there = chunk.snapshot_steps()
+        if not there:
+            raise StoreError(f'{chunk.folder}: no snapshot yet')
+        at = self.experiment.at(static.static)
+        abstract = models.abstract_params(at.model, at.task.vocab)
+        size = self.sweep_dir.chunk_size
+        batched = jax.tree.map(lambda x: jax.ShapeDtypeStruct((size, *x.shape), x.dtype), abstract)
+        tree = chunk.load_snapshot(there[-1] if step == 'last' else step, batched)
+        return jax.tree.map(lambda x: x[lane], tree)
 
 
-def _read_manifest(path: pathlib.Path) -> dict:
-    manifest = files.read_json(path)
-    found = manifest.get('format') if isinstance(manifest, dict) else None
-    if found != FORMAT:
-        raise StoreError(f'{path}: format {found!r}, this version reads {FORMAT}')
-    return manifest
+def open(workdir: str | pathlib.Path) -> Run:
+    """The sweep in a folder, for reading; raises StoreError when there is none."""
+    return Run(sweepdir.read(workdir))
 
 
-def _same(there: Any, here: Any, workdir: pathlib.Path, what: str, path: str = '') -> None:
-    if isinstance(there, dict) and isinstance(here, dict):
-        for key in sorted({*there, *here}):
-            inner = f'{path}.{key}' if path else key
-            _same(there.get(key), here.get(key), workdir, what, inner)
-    elif _plain(there) != _plain(here):
-        raise StoreError(
-            f'{workdir} holds a sweep with {path} = {there!r}, {what} has {here!r}; '
-            'give another --workdir'
-        )
+def finalize(sweep_dir: sweepdir.SweepDir) -> Run:
+    """Writes results.nc and members.csv from what is done; again and again gives the same."""
+    run = Run(sweep_dir)
+    folder = sweep_dir.workdir
+    files.write_atomic(folder / 'results.nc', run.curves.to_netcdf)
+    files.write_atomic(folder / 'members.csv', lambda p: table(run).to_csv(p, index=False))
+    return run
 
 
-def _plain(value: Any) -> Any:
-    return [_plain(v) for v in value] if isinstance(value, tuple | list) else value
+def table(run: Run):
+    """One row per member: its point, then every number of its last step (a pandas DataFrame)."""
+    results = run.results.drop_vars(['deviation', 'step'])
+    frame = results[['diverged', 'trained', 'train_loss', 'grad_norm']].to_dataframe()
+    for probe in results.probe.values:
+        frame[f'loss_{probe}'] = results.probe_loss.sel(probe=probe).to_series()
+        for mapping in results.mapping.values:
+            column = results.agreement.sel(probe=probe, mapping=mapping).to_series()
+            frame[f'{probe}_{mapping}'] = column
+    return frame.drop(columns=['probe', 'mapping'], errors='ignore').reset_index()
 
 
-def _git_commit() -> str:
-    command = [
-        'git',
-        '-C',
-        str(pathlib.Path(__file__).parent),
-        'describe',
-        '--always',
-        '--dirty',
-    ]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or 'unknown'
+def _cube(sweep_dir: sweepdir.SweepDir) -> xr.Dataset:
+    """Members laid out along the axes of the grid; grid order is the order of the cohorts."""
+    experiment = sweep_dir.experiment
+    axes = experiment.axes
+    shape = tuple(len(v) for v in axes.values())
+    variables = {}
+    for name, values in _members(sweep_dir).items():
+        dims = ('step', *records.DIMS[name]) if name in records.DIMS else ()
+        variables[name] = (*axes, *dims), values.reshape(*shape, *values.shape[1:])
+    coords = {a: list(v) for a, v in axes.items()} | {'step': list(experiment.record_steps)}
+    coords |= records.coordinates(tasks.make(experiment.task))
+    attributes = {'experiment': json.dumps(config.to_dict(experiment)), 'source': 'anchorjax'}
+    return xr.Dataset(variables, coords, attributes)
+
+
+def _members(sweep_dir: sweepdir.SweepDir) -> dict[str, np.ndarray]:
+    """Arrays of all members in grid order, [members, S, ...]; NaN where not done."""
+    parts = [_chunk_members(sweep_dir, chunk, real) for _, _, chunk, real in sweep_dir.chunks()]
+    return {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+
+
+def _chunk_members(sweep_dir: sweepdir.SweepDir, chunk: sweepdir.Chunk, real: int):
+    if chunk.done:
+        curves = chunk.curves()
+        arrays = {n: np.moveaxis(curves[n][:, :real], 0, 1) for n in records.DIMS}
+        return arrays | {'diverged': curves['diverged'][:real], 'trained': np.ones(real, bool)}
+    num_steps = len(sweep_dir.experiment.record_steps)
+    shapes = records.shapes(tasks.make(sweep_dir.experiment.task))._asdict()
+    arrays = {n: np.full((real, num_steps, *s), np.nan, np.float32) for n, s in shapes.items()}
+    return arrays | {'diverged': np.full(real, -1, np.int32), 'trained': np.zeros(real, bool)}

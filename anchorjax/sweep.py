@@ -12,8 +12,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from anchorjax import cost, store
-from anchorjax.config import Experiment
+from anchorjax import cost, sweepdir
+from anchorjax.config import AUTO, Experiment
 from anchorjax.grid import Cohort, HParams
 from anchorjax.trainer import Preempted, Trainer
 
@@ -38,14 +38,16 @@ class Progress:
 def numerics(experiment: Experiment, mesh: jax.sharding.Mesh) -> dict[str, Any]:
     """What a run's bits hang on, beside its experiment."""
     device = mesh.devices.flat[0]
-    lanes = experiment.train.lanes or cost.auto_lanes(experiment, device, mesh.size)
+    lanes = experiment.train.lanes
+    if lanes == AUTO:
+        lanes = cost.auto_lanes(experiment, device, mesh.size)
     libraries = {name: version(name) for name in ('jax', 'jaxlib', 'flax', 'optax', 'numpy')}
     layout = {'lanes': lanes, 'devices': mesh.size, 'platform': device.platform}
     hardware = {'device': device.device_kind, 'machine': platform.machine()}
     return {'layout': layout, 'versions': libraries, 'hardware': hardware}
 
 
-def run(sweep: store.Store, mesh, report: Callable[[Progress], None], warn=print) -> Progress:
+def run(sweep: sweepdir.SweepDir, mesh, report: Callable[[Progress], None], warn=print) -> Progress:
     """Trains what is not trained yet; may be interrupted anywhere and called again.
 
     Raises:
@@ -63,7 +65,9 @@ def run(sweep: store.Store, mesh, report: Callable[[Progress], None], warn=print
     return progress
 
 
-def _run_cohort(sweep: store.Store, items, mesh, progress: Progress, report, warn, asked) -> None:
+def _run_cohort(
+    sweep: sweepdir.SweepDir, items, mesh, progress: Progress, report, warn, asked
+) -> None:
     """Trains the waiting chunks of one cohort with one compiled program."""
     trainer = Trainer(sweep.experiment.at(items[0][0].static), mesh, sweep.layout['lanes'])
     for cohort, index, chunk, real in items:

@@ -6,6 +6,7 @@ member resumed at any step sees the batches it would have seen.
 
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 from flax import struct
@@ -48,9 +49,12 @@ def train_step(experiment: Experiment, task: tasks.Task, data, state: TrainState
     num, size = task.num_train, experiment.train.batch_size
     index_B = tasks.epoch_batch(_key(hparams, _ORDER), state.step, size, num)
     batch = task.batch(data, index_B)
+    chex.assert_shape(batch.tokens_BT, (size, task.seq_len))
+    chex.assert_shape(batch.labels_B, (size,))
 
     def loss_of(params):
         logits_BV = forward(experiment, params, batch.tokens_BT).logits[:, -1]
+        chex.assert_shape(logits_BV, (size, task.vocab))
         return losses.cross_entropy(logits_BV, batch.labels_B)
 
     loss, grads = jax.value_and_grad(loss_of)(state.params)
@@ -83,6 +87,9 @@ def evaluate(experiment: Experiment, task: tasks.Task, data, params):
     """(probe_loss [P], agreement [P, R], deviation) of a member on its probes."""
     tokens_PBT, labels_PRB = task.probes(data)
     shape = tokens_PBT.shape
+    num_probes, num_mappings = len(task.probe_names), len(task.mapping_names)
+    chex.assert_shape(tokens_PBT, (num_probes, None, task.seq_len))
+    chex.assert_shape(labels_PRB, (num_probes, num_mappings, shape[1]))
     logits = forward(experiment, params, tokens_PBT.reshape(-1, shape[-1])).logits[:, -1]
     logits_PBV = logits.reshape(*shape[:2], -1)
     predicted_PB = logits_PBV.argmax(-1)

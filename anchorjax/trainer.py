@@ -10,7 +10,7 @@ from anchorjax import records, sharding, tasks, train
 from anchorjax.config import Experiment
 from anchorjax.grid import HParams
 from anchorjax.records import Record
-from anchorjax.store import Chunk
+from anchorjax.sweepdir import Chunk
 
 
 class Preempted(Exception):

@@ -61,7 +61,7 @@ def _laptop(c):
 
 def _paper(c):
     c.grid.gamma = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
-    c.grid.learning_rate = tuple(round(m * 1e-5, 6) for m in (10, 12.5, 15, 17.5, 20, 22.5, 25, 27.5, 30))
+    c.grid.learning_rate = tuple(round(i * 2.5e-5, 7) for i in range(4, 13))  # x 10 to x 30
     c.grid.seed = (1, 2, 3)
     c.train.num_steps, c.optimizer.warmup_steps = 210 * _EPOCH, 10 * _EPOCH
     c.train.snapshot_steps = tuple(e * _EPOCH for e in (0, 1, 3, 10, 30, 100))

@@ -11,7 +11,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 from analysis import phase
-from anchorjax import cli, files, plan, results, sharding, store, sweep
+from anchorjax import cli, files, plan, sharding, store, sweep, sweepdir
 
 
 def command() -> None:
@@ -28,11 +28,13 @@ def command() -> None:
     if flags.dry_run:
         return
     with files.lock(workdir):
-        sweep_store = store.create(workdir, experiment, numerics)
+        sweep_dir = sweepdir.create(workdir, experiment, numerics)
         line = plan.ProgressLine()
-        sweep.run(sweep_store, mesh, line.update, line.warn)
+        progress = sweep.run(sweep_dir, mesh, line.update, line.warn)
         line.close()
-        run = results.finalize(sweep_store)
+        if not progress.trained:
+            print('all members are trained already')
+        run = store.finalize(sweep_dir)
         print(plan.summary(run))
         for path in phase.save(run, workdir / 'figures'):
             print(path)

@@ -1,12 +1,12 @@
-"""The anchor task by hand: its truth table, the paper's examples, and a decoder of sequences."""
+"""The anchor task by hand: truth table, the paper's examples, a decoder; a tiny experiment."""
 
 import jax
 import numpy as np
 
 from anchorjax import config, models
 
-# pair: answer minus key by (inferential, symmetric, assigned). Shifts 1: +5, 2: +1, 3: -2, 4: -8;
-# (3, 4) is trained on x - 6 and (4, 3) is never trained (P1 Sec 4).
+# pair: answer minus key by (inferential, symmetric, assigned). Shifts 1: +5, 2: +1, 3: -2,
+# 4: -8; (3, 4) is trained on x - 6 and (4, 3) is never trained (P1 Sec 4).
 TABLE = {
     (1, 1): (10, 10, 10),
     (1, 2): (6, 6, 6),

@@ -43,12 +43,12 @@ def test_a_position_depends_on_the_past_alone(norm):
     experiment, params = member(model__norm=norm, model__heads=2)
     tokens_T = TOKENS_BT[0]  # four different tokens: a row of W_embed is a position
 
-    def logit(params, t):
-        return train.forward(experiment, params, tokens_T[None], last_only=False).logits[0, t, 5]
+    def logit_T(params):
+        return train.forward(experiment, params, tokens_T[None], last_only=False).logits[0, :, 5]
 
+    grads = jax.tree.map(np.asarray, jax.jit(jax.jacrev(logit_T))(params))
     for t in range(4):
-        grads = jax.grad(logit)(params, t)
-        for rows in (grads['W_pos'][:4], grads['W_embed'][tokens_T]):
+        for rows in (grads['W_pos'][t, :4], grads['W_embed'][t, tokens_T]):
             assert (np.abs(rows[: t + 1]).max(1) > 0).all()
             assert (rows[t + 1 :] == 0).all()
 

@@ -1,9 +1,9 @@
-"""An epoch is a permutation: every example once, another order every epoch, no visible pattern."""
+"""An epoch holds every example once; every epoch has another order; no pattern shows."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -22,7 +22,10 @@ def p_value(counts):
     return stats.chisquare(counts).pvalue
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
+@example(n=1, seed=0)
+@example(n=2, seed=0)
+@example(n=17, seed=0)
 @given(n=st.integers(1, 5_000), seed=st.integers(0, 2**31 - 1))
 def test_permute_is_a_bijection(n, seed):
     image = permute(jax.random.key(seed), jnp.arange(n), n)

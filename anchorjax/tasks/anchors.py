@@ -47,14 +47,16 @@ def training_keys(config: AnchorsConfig, key: jax.Array) -> jax.Array:
     """Which keys are trained on, bool [pair, position, key] (P1 App C; code; PAPERS 1.1).
 
     'code': x mod seq_len != position; 'paper': x mod (seq_len - 2) != position; 'random': the
-    share `holdout` of each pair's keys is held out, the same at every position.
+    share `holdout` of each pair's keys is held out, the same at every position;
+    'random_position': other keys at every position, as officially but without the modulus (in
+    a short sequence x mod seq_len would tell where the key is).
     """
     num_pairs, low, high = len(config.anchors) ** 2, *config.keys
     shape = (num_pairs, config.seq_len - 2, high - low)
-    if config.split == 'random':
-        rank = jnp.argsort(jax.random.uniform(key, (num_pairs, high - low)), axis=-1)
-        kept = rank >= config.num_heldout
-        return jnp.broadcast_to(kept[:, None, :], shape)
+    if config.split in ('random', 'random_position'):
+        drawn = shape if config.split == 'random_position' else (num_pairs, 1, high - low)
+        rank = jnp.argsort(jax.random.uniform(key, drawn), axis=-1)
+        return jnp.broadcast_to(rank >= config.num_heldout, shape)
     items, positions = np.arange(low, high), np.arange(config.seq_len - 2)[:, None]
     return jnp.broadcast_to(items % config.modulus != positions, shape)
 

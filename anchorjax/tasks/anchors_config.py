@@ -4,7 +4,7 @@ import dataclasses
 
 from anchorjax.errors import require
 
-SPLITS = ('code', 'paper', 'random')
+SPLITS = ('code', 'paper', 'random', 'random_position')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,7 +21,7 @@ class AnchorsConfig:
     num_examples: int = 900_000  # nominal, over all pairs, training and test
     train_share: float = 0.9  # of a pair's examples; official dpercent 1:9
     split: str = 'code'  # which keys are held out where
-    holdout: float = 0.1  # share of (pair, key) combinations held out by split 'random'
+    holdout: float = 0.1  # share of (pair, key) combinations held out by the random splits
     vocab: int = 201
     probe_examples: int = 1024  # sequences per probe
 
@@ -37,7 +37,7 @@ class AnchorsConfig:
 
     @property
     def num_heldout(self) -> int:
-        """Keys of each pair that split 'random' holds out."""
+        """Keys of each pair (at a position) that the random splits hold out."""
         return round(self.holdout * (self.keys[1] - self.keys[0]))
 
     @property
@@ -76,7 +76,7 @@ def _check_anchors(c: AnchorsConfig) -> None:
 def _check_split(c: AnchorsConfig) -> None:
     require(c.split in SPLITS, 'task.split', c.split, f'one of {SPLITS}')
     keys, positions = range(*c.keys), range(c.seq_len - 2)
-    if c.split == 'random':
+    if c.split.startswith('random'):
         share = 0 < c.num_heldout < len(keys)
         require(share, 'task.holdout', c.holdout, 'a share that leaves training and held-out keys')
     else:

@@ -1,0 +1,96 @@
+"""What the tests of whole sweeps share: a tiny sweep, in this process or as a command."""
+
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+
+import jax
+import pytest
+import tiny
+
+from anchorjax import config, files, models, sharding, store, sweep, sweepdir
+
+ROOT = pathlib.Path(__file__).parents[1]
+
+
+@pytest.fixture(scope='session', autouse=True)
+def cache(tmp_path_factory):
+    """Programs are compiled once a session, and nothing outside it is read or written."""
+    folder = str(tmp_path_factory.mktemp('cache'))
+    jax.config.update('jax_compilation_cache_dir', folder)
+    jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.1)
+    with pytest.MonkeyPatch.context() as patch:  # for processes that the tests start
+        patch.setenv('JAX_COMPILATION_CACHE_DIR', folder)
+        patch.setenv('JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS', '0.1')
+        yield
+
+
+def experiment(**changes) -> config.Experiment:
+    """The tiny experiment with fields replaced: experiment(grid__gamma='0.5', loop=(...))."""
+    c = tiny.get_config()
+    for path, value in changes.items():
+        *groups, name = path.split('__')
+        node = c[groups[0]] if groups else c
+        with node.ignore_type():
+            node[name] = value
+    return config.resolve(c)
+
+
+def opened(workdir, devices: int = 1, **changes):
+    """(store, mesh) of a tiny sweep in a folder."""
+    e, mesh = experiment(**changes), sharding.mesh(devices)
+    return sweepdir.create(workdir, e, sweep.numerics(e, mesh)), mesh
+
+
+def trained(workdir, warn=print, **changes) -> store.Run:
+    """A tiny sweep taken to its end in this process."""
+    there, mesh = opened(workdir, **changes)
+    sweep.run(there, mesh, lambda progress: None, warn)
+    return store.finalize(there)
+
+
+def command(*words, config_file='tests/tiny.py', env=None) -> dict:
+    """Arguments of subprocess.Popen for launch/sweep.py."""
+    line = [sys.executable, 'launch/sweep.py', '--config', config_file, *map(str, words)]
+    pipes = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'text': True}
+    return {'args': line, 'cwd': ROOT, 'env': {**os.environ, **(env or {})}, **pipes}
+
+
+def launch(*words, **kwargs) -> subprocess.CompletedProcess:
+    return subprocess.run(**command(*words, **kwargs), timeout=120, check=False)
+
+
+def bits(workdir) -> dict:
+    """Digests of every leaf of the last snapshot and of every curve, by chunk."""
+    there, found = store.open(workdir), {}
+    size = there.sweep_dir.chunk_size
+    for cohort, index, chunk, _ in there.sweep_dir.chunks():
+        e = there.experiment.at(cohort.static)
+        shapes = models.abstract_params(e.model, e.task.vocab)
+        shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct((size, *x.shape), x.dtype), shapes)
+        params = chunk.load_snapshot(e.train.num_steps, shapes)
+        found[cohort.name, index] = files.digests([params, chunk.curves()])
+    return found
+
+
+def tree_hash(folder) -> dict:
+    """Digest of every file below a folder."""
+    files_there = (p for p in pathlib.Path(folder).rglob('*') if p.is_file())
+    return {str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in files_there}
+
+
+@pytest.fixture(scope='session')
+def finished(tmp_path_factory) -> store.Run:
+    """A finished tiny sweep in this process; read it, do not change it."""
+    folder = tmp_path_factory.mktemp('finished')
+    return trained(folder, train__snapshot_steps=(0, 1, 4, 15), loop=(('model.depth', (1, 2)),))
+
+
+@pytest.fixture(scope='session')
+def launched(tmp_path_factory):
+    """Folder of a tiny sweep that the command line finished without interruption."""
+    folder = tmp_path_factory.mktemp('launched')
+    assert (done := launch('--workdir', folder)).returncode == 0, done.stderr
+    return folder

@@ -1,0 +1,111 @@
+"""The labelled results are the curves on disk; the phase diagram is what one computes by hand."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from conftest import opened, tree_hash
+
+from analysis import phase
+from anchorjax import store, sweep
+from anchorjax.errors import StoreError, UserError
+
+AXES = {'depth': (1, 2), 'gamma': (0.3, 0.8), 'seed': (0, 1)}
+MEMBERS = list(enumerate(itertools.product(*AXES.values())))
+
+
+@pytest.mark.parametrize(('place', 'values'), MEMBERS)
+def test_labels_agree_with_the_curves_on_disk(finished, place, values):
+    depth, gamma, seed = values
+    folder = finished.sweep_dir.workdir / 'cohorts' / f'depth={depth}' / f'chunk_{place % 4:04d}'
+    disk = np.load(folder / 'curves.npz')
+    with xr.open_dataset(finished.sweep_dir.workdir / 'results.nc') as cube:
+        one = cube.sel(depth=depth, gamma=gamma, seed=seed).squeeze()
+        np.testing.assert_array_equal(one.step, disk['steps'])
+        np.testing.assert_array_equal(one.agreement, disk['agreement'][:, 0])
+        np.testing.assert_array_equal(one.train_loss, disk['train_loss'][:, 0])
+    table = pd.read_csv(finished.sweep_dir.workdir / 'members.csv')
+    row = table[(table.depth == depth) & (table.gamma == gamma) & (table.seed == seed)]
+    assert len(row) == 1
+    assert row.unseen_symmetric.item() == pytest.approx(disk['agreement'][-1, 0, 2, 1])
+    assert row.train_loss.item() == pytest.approx(disk['train_loss'][-1, 0])
+
+
+def test_finalize_twice_gives_the_same(finished):
+    before = store.open(finished.sweep_dir.workdir).curves
+    csv = (finished.sweep_dir.workdir / 'members.csv').read_bytes()
+    store.finalize(finished.sweep_dir)
+    with xr.open_dataset(finished.sweep_dir.workdir / 'results.nc') as after:
+        np.testing.assert_array_equal(before.agreement, after.agreement)
+    assert (finished.sweep_dir.workdir / 'members.csv').read_bytes() == csv
+
+
+def test_a_partial_sweep_is_readable(tmp_path):
+    there, mesh = opened(tmp_path)
+    work = list(there.chunks())
+    hparams = sweep.chunk_hparams(work[0][0], 0, 1)
+    trainer = sweep.Trainer(there.experiment.at(()), mesh, 1)
+    trainer.run(work[0][2], hparams, lambda *_: False, print)
+    run = store.finalize(there)
+    assert run.results.trained.values.ravel().tolist() == [True, False, False, False]
+    loss = run.results.train_loss.values.ravel()
+    assert np.isfinite(loss[0]) and np.isnan(loss[1:]).all()
+    with pytest.raises(StoreError, match='no snapshot yet'):
+        run.params(gamma=0.8, seed=1)
+
+
+@pytest.mark.parametrize(
+    ('point', 'line'),
+    [
+        ({'gamma': 0.4, 'seed': 0, 'depth': 1}, r'gamma = 0.4; the sweep has \(0.3, 0.8\)'),
+        ({'gamma': 0.3, 'depth': 1}, r'seed is missing; the sweep has \(0, 1\)'),
+        ({'gama': 0.3}, "unknown axis 'gama', did you mean 'gamma'?"),
+    ],
+)
+def test_a_wrong_point_is_told_what_exists(finished, point, line):
+    with pytest.raises(UserError, match=line):
+        finished.params(**point)
+
+
+def test_a_wrong_step_is_told_which_exist(finished):
+    with pytest.raises(StoreError, match=r'steps here: \[0, 1, 4, 15, 40\]'):
+        finished.params(7, gamma=0.3, seed=0, depth=1)
+
+
+def planted() -> xr.Dataset:
+    """One depth, gamma 0.3 and 0.8, rates 1 and 2, two seeds; gamma 0.8 at rate 1 untrained."""
+    names = ('gamma', 'learning_rate', 'weight_decay', 'seed', 'probe', 'mapping')
+    probes, mappings = ('seen_heldout', 'unseen'), ('inferential', 'symmetric', 'assigned')
+    values = np.zeros((1, 2, 2, 1, 2, 2, 3))
+    values[0, 0, :, 0, :, 0, 2] = [[1.0, 1.0], [0.2, 0.4]]  # seen pairs, by rate and seed
+    values[0, 0, :, 0, :, 1, 0] = [[0.9, 0.1], [0.5, 0.3]]  # inferential
+    values[0, 0, :, 0, :, 1, 1] = [[0.0, 0.95], [0.6, 0.6]]  # symmetric
+    values[0, 1] = np.nan
+    labels = ((2,), (0.3, 0.8), (1.0, 2.0), (0.0,), (0, 1), probes, mappings)
+    coords = dict(zip(('depth', *names), labels, strict=True))
+    trained = ~np.isnan(values[..., 0, 0])
+    data = {'agreement': (('depth', *names), values), 'trained': (('depth', *names[:4]), trained)}
+    return xr.Dataset(data, {name: list(v) for name, v in coords.items()})
+
+
+def test_the_phase_diagram_is_what_one_computes_by_hand():
+    r = phase.compute(planted())
+    assert (r.learning_rate, r.members, r.row_name) == (1.0, 4, 'depth')
+    np.testing.assert_allclose(r.best[:, 0, 0], [(0.9 + 0.3) / 2, (0.6 + 0.95) / 2])
+    np.testing.assert_allclose(r.fixed[:, 0, 0], [0.5, 0.475])
+    np.testing.assert_allclose([r.seen_best[0, 0], r.seen_fixed[0, 0]], [1.0, 1.0])
+    np.testing.assert_allclose(r.fraction[:, 0, 0], [0.5, 0.5, 0.0, 0.0])
+    for values in (r.best, r.fixed, r.fraction):
+        assert np.isnan(values[:, 0, 1]).all()
+
+
+def test_drawing_twice_gives_the_same_bytes(finished, tmp_path):
+    first, again = (phase.save(finished, tmp_path / name) for name in ('a', 'b'))
+    assert {p.suffix for p in first} == {'.png', '.pdf', '.npz'}
+    names = [p.name for p in first if p.suffix != '.npz']
+    there = tree_hash(tmp_path)
+    for name in names:
+        assert there[str(tmp_path / 'a' / name)] == there[str(tmp_path / 'b' / name)]
+    assert len(first) == len(again)

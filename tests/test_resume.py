@@ -1,0 +1,154 @@
+"""Whatever interrupts a sweep, the same command ends with the bits of an uninterrupted one."""
+
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from conftest import bits, command, launch, opened, trained
+
+from anchorjax import store, sweep
+from anchorjax.errors import StoreError
+from anchorjax.trainer import Preempted
+
+pytestmark = pytest.mark.slow
+ONE = {'grid__gamma': (0.5,), 'grid__seed': (3,)}  # one member, one chunk
+
+
+@pytest.fixture(scope='module')
+def uninterrupted(tmp_path_factory) -> pathlib.Path:
+    return trained(tmp_path_factory.mktemp('whole'), **ONE).sweep_dir.workdir
+
+
+def stopped(workdir, segments: int):
+    """A one-member sweep that was asked to stop after some segments; its only chunk."""
+    there, mesh = opened(workdir, **ONE)
+    calls = []
+
+    def report(progress):
+        calls.append(progress)
+        if len(calls) == segments:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(Preempted):
+        sweep.run(there, mesh, report)
+    return next(there.chunks())[2]
+
+
+def begun(workdir: pathlib.Path) -> subprocess.Popen:
+    """A sweep process that has just saved its first state."""
+    process = subprocess.Popen(**command('--workdir', workdir))
+    while process.poll() is None and not any(workdir.rglob('resume/*/commit_success.txt')):
+        time.sleep(0.02)
+    return process
+
+
+def flip(path: pathlib.Path) -> None:
+    """Flips one bit in the middle of a file."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def largest(folder: pathlib.Path) -> pathlib.Path:
+    return max((p for p in folder.rglob('*') if p.is_file()), key=lambda p: p.stat().st_size)
+
+
+def test_five_kills_at_random_moments_change_no_bit(launched, tmp_path):
+    rng = random.Random(0)
+    kills = 0
+    while kills < 5:
+        process = begun(tmp_path)
+        time.sleep(rng.uniform(0, 0.15))
+        process.kill()
+        process.communicate()
+        kills += process.returncode == -signal.SIGKILL
+        if process.returncode == 0:
+            break
+    else:
+        assert launch('--workdir', tmp_path).returncode == 0
+    assert kills > 0 and bits(tmp_path) == bits(launched)
+
+
+def test_sigterm_saves_and_exits_75(launched, tmp_path):
+    process = begun(tmp_path)
+    process.terminate()
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 75 and 'The same command continues.' in errors
+    assert launch('--workdir', tmp_path).returncode == 0
+    assert bits(tmp_path) == bits(launched)
+
+
+@pytest.mark.parametrize('split', [(1,), (2,), (3,), (1, 1), (1, 1, 1)])
+def test_resume_at_any_segment_is_bit_identical(uninterrupted, tmp_path, split):
+    for segments in split:
+        stopped(tmp_path, segments)
+    trained(tmp_path, **ONE)
+    assert bits(tmp_path) == bits(uninterrupted)
+
+
+@pytest.mark.parametrize('damage', [flip, lambda path: os.truncate(path, 10)])
+def test_a_damaged_state_falls_back_to_the_one_before(uninterrupted, tmp_path, damage):
+    chunk = stopped(tmp_path, 3)
+    assert sorted(p.name for p in (chunk.folder / 'resume').iterdir()) == ['20', '30']
+    damage(largest(chunk.folder / 'resume' / '30' / 'tree'))
+    lines = []
+    trained(tmp_path, warn=lines.append, **ONE)
+    assert len(lines) == 1 and 'resume/30' in lines[0] and 'falling back' in lines[0]
+    assert bits(tmp_path) == bits(uninterrupted)
+
+
+def test_an_altered_snapshot_is_named(uninterrupted, tmp_path):
+    shutil.copytree(uninterrupted, tmp_path / 'run')
+    flip(largest(tmp_path / 'run' / 'cohorts' / 'all' / 'chunk_0000' / 'snapshots' / '40' / 'tree'))
+    with pytest.raises(StoreError, match=r'snapshots/40 is (altered: digest of|damaged)') as caught:
+        store.open(tmp_path / 'run').params()
+    assert '\n' not in str(caught.value)
+
+
+def test_truncated_curves_are_named(uninterrupted, tmp_path):
+    shutil.copytree(uninterrupted, tmp_path / 'run')
+    os.truncate(tmp_path / 'run' / 'cohorts' / 'all' / 'chunk_0000' / 'curves.npz', 100)
+    with pytest.raises(StoreError, match=r'curves.npz is damaged .* delete it to make it anew'):
+        _ = store.open(tmp_path / 'run').curves
+
+
+def test_deleted_curves_are_made_anew(uninterrupted, tmp_path):
+    shutil.copytree(uninterrupted, tmp_path / 'run')
+    (tmp_path / 'run' / 'cohorts' / 'all' / 'chunk_0000' / 'curves.npz').unlink()
+    trained(tmp_path / 'run', **ONE)
+    assert bits(tmp_path / 'run') == bits(uninterrupted)
+
+
+def mounted(folder: pathlib.Path, size: str, remount: bool = False) -> bool:
+    options = f'{"remount," if remount else ""}size={size}'
+    line = ['mount', '-t', 'tmpfs', '-o', options, 'tmpfs', str(folder)]
+    return subprocess.run(line, capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    if not mounted(tmp_path, '100k'):
+        pytest.skip('mounting a small disk is not permitted here')
+    yield tmp_path
+    subprocess.run(['umount', '-l', str(tmp_path)], check=True)
+
+
+def test_a_full_disk_is_one_line_and_the_same_command_continues(launched, small_disk):
+    done = launch('--workdir', small_disk)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1 and 'cannot write' in done.stderr
+    assert mounted(small_disk, '40m', remount=True)
+    assert (done := launch('--workdir', small_disk)).returncode == 0, done.stderr
+    assert bits(small_disk) == bits(launched)
+
+
+def test_bits_see_one_flipped_bit(uninterrupted):
+    digests = next(iter(bits(uninterrupted).values()))
+    assert len({d['sha256'] for d in digests.values()}) > 10
+    assert np.isfinite(store.open(uninterrupted).results.train_loss).all()
