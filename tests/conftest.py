@@ -85,7 +85,10 @@ def tree_hash(folder) -> dict:
 def finished(tmp_path_factory) -> store.Run:
     """A finished tiny sweep in this process; read it, do not change it."""
     folder = tmp_path_factory.mktemp('finished')
-    return trained(folder, train__snapshot_steps=(0, 1, 4, 15), loop=(('model.depth', (1, 2)),))
+    rarely = {'train__resume_every': 1e9}
+    return trained(
+        folder, train__snapshot_steps=(0, 1, 4, 15), **rarely, loop=(('model.depth', (1, 2)),)
+    )
 
 
 @pytest.fixture(scope='session')
