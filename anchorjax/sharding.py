@@ -1,7 +1,8 @@
 """Where members live: each device runs `lanes` of them, and no device ever waits for another.
 
-The program of a device is the same whatever the number of devices, and has the same shape
-whatever the number of members: a member's bits depend on `lanes` alone (tested).
+The program has the same shape whatever the number of members, so a member's bits do not depend
+on who else is in the sweep. They depend on `lanes`, and on whether there is one device or several
+(two and eight agree; tested), which is why a run's manifest records both.
 """
 
 import os
@@ -37,7 +38,7 @@ def over_members(fn: Callable, mesh: jax.sharding.Mesh, lanes: int, shared: int 
     Args:
       fn: pure; its last `shared` arguments are the same for all members.
       lanes: members side by side on one device. With one lane no batch axis is added: XLA's
-        CPU code for a batch of one is half as fast as without.
+        CPU code for a batch of one took 1.3 times as long as without (18.5 against 14.0 ms).
     """
 
     def on_device(*args):
