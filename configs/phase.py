@@ -52,9 +52,9 @@ def _laptop(c):
     _small(c)
     c.train.num_steps, c.optimizer.warmup_steps, c.train.eval_every = 6_000, 600, 500
     c.train.snapshot_steps = config.log_spaced(c.train.num_steps, 8)
-    c.grid.gamma = (0.3, 0.6, 1.2, 1.5, 1.8, 2.1)
-    c.grid.learning_rate = (2e-3,)
-    c.grid.weight_decay = (0.1,)
+    c.grid.gamma = (0.3, 0.6, 1.2, 1.6, 2.0)
+    c.grid.learning_rate = (4e-3,)
+    c.grid.weight_decay = (0.3,)
     c.grid.seed = (0, 1)
     c.loop = (('model.depth', (2, 3)),)
 

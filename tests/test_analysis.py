@@ -46,7 +46,7 @@ def test_positions_partition_the_unseen_sequences(finished):
     result = position.compute(finished, **point)
     assert result.positions.tolist() == [0, 1]  # seq_len 4
     assert result.counts.sum() == finished.experiment.task.probe_examples
-    assert ((0 <= result.agreement) & (result.agreement <= 1)).all()
+    assert ((result.agreement >= 0) & (result.agreement <= 1)).all()
     inferential, assigned = (result.mapping_names.index(m) for m in ('inferential', 'assigned'))
     np.testing.assert_array_equal(
         result.agreement[:, inferential], result.agreement[:, assigned]
