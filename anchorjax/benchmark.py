@@ -15,7 +15,7 @@ from anchorjax import baselines, config, cost, plan, sharding, sweep, sweepdir
 from anchorjax.trainer import Trainer
 
 Row = tuple[str, str]
-SIZES = ((64, 64, 192, 40), (400, 200, 1200, 4))  # width, head_dim, mlp_dim, steps a round
+SIZES = ((64, 64, 192, 60), (400, 200, 1200, 8))  # width, head_dim, mlp_dim, steps a round
 
 
 def experiment(width: int, head_dim: int, mlp_dim: int, **changes) -> config.Experiment:
@@ -23,6 +23,7 @@ def experiment(width: int, head_dim: int, mlp_dim: int, **changes) -> config.Exp
     c = config.default()
     c.model.width, c.model.head_dim, c.model.mlp_dim = width, head_dim, mlp_dim
     c.train.batch_size, c.grid.gamma = 256, (0.8,)
+    c.task.probe_examples = 16  # a round ends with an evaluation that real runs do far less often
     c.grid.seed = tuple(range(len(jax.devices())))
     for path, value in changes.items():
         config.override(c, path.replace('__', '.'), str(value))
@@ -70,7 +71,6 @@ def against_today() -> Iterator[Row]:
                 'skipped: torch is not installed (extra bench)',
             )
         seconds = rounds(contenders, steps)
-        # What a step needs without the sums we save; measured in turn with the steps.
         mine = seconds['ours'] / (steps * members)
         operations, rate = cost.operations_per_step(e), plan.matmul_rate()
         yield f'width {width}: ours', f'{1 / np.median(mine):,.1f} member-steps/s'
