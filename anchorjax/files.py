@@ -17,11 +17,11 @@ from anchorjax.errors import StoreError
 
 @contextlib.contextmanager
 def one_line(action: str, path: pathlib.Path) -> Iterator[None]:
-    """Turns what the operating system says of a file into a StoreError that names it."""
+    """Turns what the system (or netCDF, by a RuntimeError) says of a file into a StoreError."""
     try:
         yield
-    except OSError as e:
-        raise StoreError(f'cannot {action} {path}: {e.strerror or e}') from e
+    except (OSError, RuntimeError) as e:
+        raise StoreError(f'cannot {action} {path}: {getattr(e, "strerror", None) or e}') from e
 
 
 def write_atomic(path: pathlib.Path, write: Callable[[pathlib.Path], None]) -> None:
@@ -99,7 +99,8 @@ def lock(folder: pathlib.Path) -> Iterator[None]:
         except OSError:
             handle.seek(0)
             raise StoreError(f'{folder} is in use by process {handle.read().strip()}') from None
-        handle.truncate(0)
-        handle.write(str(os.getpid()))
-        handle.flush()
+        with one_line('write', folder / '.lock'):
+            handle.truncate(0)
+            handle.write(str(os.getpid()))
+            handle.flush()
         yield

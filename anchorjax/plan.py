@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from anchorjax import cost, store
 from anchorjax.config import Experiment
+from anchorjax.grid import Cohort
 from anchorjax.sweep import Progress
 
 # Share of a bare matmul's rate that whole training steps reach (RESULTS.md, "Speed"): a guess
@@ -21,37 +22,46 @@ def describe(experiment: Experiment, numerics: dict, workdir) -> str:
     """The plan: members, cohorts, parameters, memory, estimated time."""
     cohorts, layout = experiment.cohorts(), numerics['layout']
     members = sum(c.size for c in cohorts)
-    steps = experiment.train.num_steps
     lines = [f'{experiment.name}: {members} members in {len(cohorts)} cohorts -> {workdir}']
     lines += [f'  {axis:14s} {_values(v)}' for axis, v in experiment.axes.items()]
-    operations = 0
-    for cohort in cohorts:
-        at = experiment.at(cohort.static)
-        operations += cohort.size * steps * cost.operations_per_step(at)
-        state, step = cost.state_bytes(at) / 2**20, cost.step_bytes(at) / 2**20
-        lines.append(
-            f'  cohort {cohort.name}: {cohort.size} members, {cost.num_parameters(at):,} '
-            f'parameters each; {state:.1f} MiB of state, about {step:.0f} MiB a running lane'
-        )
-    seconds = (
-        operations / matmul_rate() / _EFFICIENCY.get(layout['platform'], _ACCELERATOR_EFFICIENCY)
-    )
+    lines += [_cohort_line(experiment.at(c.static), c) for c in cohorts]
     lines.append(
-        f'  {steps:,} steps of batch {experiment.train.batch_size:,} on {layout["devices"]} '
-        f'{layout["platform"]} device(s), {layout["lanes"]} lane(s) each: '
-        f'roughly {duration(seconds)} ({operations:.2g} operations)'
+        f'  {experiment.train.num_steps:,} steps of batch {experiment.train.batch_size:,} on '
+        f'{layout["devices"]} {layout["platform"]} device(s), {layout["lanes"]} lane(s) each: '
+        f'roughly {duration(_seconds(experiment, layout["platform"]))}'
     )
     return '\n'.join(lines)
 
 
-def matmul_rate(size: int = 1024, repeats: int = 8) -> float:
+def _cohort_line(at: Experiment, cohort: Cohort) -> str:
+    state, step = cost.state_bytes(at) / 2**20, cost.step_bytes(at) / 2**20
+    return (
+        f'  cohort {cohort.name}: {cohort.size} members, {cost.num_parameters(at):,} parameters '
+        f'each; {state:.1f} MiB of state, about {step:.0f} MiB a running lane'
+    )
+
+
+def _seconds(experiment: Experiment, platform: str) -> float:
+    """Operations of the sweep over the share of a bare product's rate that training reaches."""
+    operations = sum(
+        cohort.size * cost.operations_per_step(experiment.at(cohort.static))
+        for cohort in experiment.cohorts()
+    )
+    efficiency = _EFFICIENCY.get(platform, _ACCELERATOR_EFFICIENCY)
+    return operations * experiment.train.num_steps / matmul_rate() / efficiency
+
+
+def matmul_rate(repeats: int = 8) -> float:
     """Operations per second of bare float32 products on all devices at once."""
-    arrays = [jax.device_put(jnp.ones((size, size)), d) for d in jax.devices()]
-    product = jax.jit(lambda a: a @ a)
-    jax.block_until_ready([product(a) for a in arrays])
+    arrays = [jax.device_put(jnp.ones((_SIZE, _SIZE)), d) for d in jax.devices()]
+    jax.block_until_ready([_product(a) for a in arrays])
     begun = time.perf_counter()
-    jax.block_until_ready([product(a) for a in arrays for _ in range(repeats)])
-    return 2 * size**3 * repeats * len(arrays) / (time.perf_counter() - begun)
+    jax.block_until_ready([_product(a) for a in arrays for _ in range(repeats)])
+    return 2 * _SIZE**3 * repeats * len(arrays) / (time.perf_counter() - begun)
+
+
+_SIZE = 1024
+_product = jax.jit(lambda a: a @ a)
 
 
 class ProgressLine:

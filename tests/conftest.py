@@ -17,8 +17,10 @@ ROOT = pathlib.Path(__file__).parents[1]
 
 @pytest.fixture(scope='session', autouse=True)
 def cache(tmp_path_factory):
-    """Programs are compiled once a session, and nothing outside it is read or written."""
-    folder = str(tmp_path_factory.mktemp('cache'))
+    """Programs are compiled once a session, for all its workers; nothing outside it is used."""
+    base = tmp_path_factory.getbasetemp()
+    workers = 'PYTEST_XDIST_WORKER' in os.environ
+    folder = str((base.parent if workers else base) / 'compiled')
     jax.config.update('jax_compilation_cache_dir', folder)
     jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.1)
     with pytest.MonkeyPatch.context() as patch:  # for processes that the tests start
