@@ -1,7 +1,11 @@
 """Orbax behind three functions, with our own digest of every leaf beside what Orbax writes."""
 
+import contextlib
 import logging
 import pathlib
+import sys
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -11,7 +15,7 @@ import orbax.checkpoint as ocp
 from anchorjax import files
 from anchorjax.errors import StoreError
 
-logging.getLogger('absl').setLevel(logging.ERROR)  # Orbax narrates every save
+logging.getLogger('absl').setLevel(logging.CRITICAL)  # Orbax narrates; errors come to us raised
 
 
 def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) -> None:
@@ -25,7 +29,7 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
         tree=ocp.args.StandardSave(host), digests=ocp.args.JsonSave(files.digests(host))
     )
     try:
-        with _manager(folder, keep) as manager:
+        with _quiet_threads(), _manager(folder, keep) as manager:
             manager.save(step, args=args, force=True)
             manager.wait_until_finished()
     except Exception as e:  # Orbax and tensorstore raise many kinds; all mean the same here
@@ -65,6 +69,18 @@ def load(folder: pathlib.Path, step: int, abstract: Any) -> Any:
         if found != wanted[path]:
             raise StoreError(f'checkpoint {where} is altered: digest of {path} differs')
     return tree
+
+
+@contextlib.contextmanager
+def _quiet_threads() -> Iterator[None]:
+    """Mutes Orbax's own threads: what fails in them is raised here too, in one line.
+
+    Not unmuted after a failure: the callbacks of a failed save go on complaining until exit.
+    """
+    before = threading.excepthook, sys.unraisablehook
+    threading.excepthook = sys.unraisablehook = lambda _: None
+    yield
+    threading.excepthook, sys.unraisablehook = before
 
 
 def _manager(folder: pathlib.Path, keep: int | None = None) -> ocp.CheckpointManager:
