@@ -2,17 +2,20 @@
 
   python launch/sweep.py --config configs/phase.py[:preset]
 
-preset     reproduces                what differs from the paper          cost, 2 cores
-(default)  the three solutions       4 tokens, width 64, batch 256        8 minutes
-laptop     Fig 2 at a small width    width 64, batch 256, gamma to 2.1    2 hours (depth 2: 40 min)
-paper      Fig 2 (a, b)              nothing known                        a GPU box: 1,782 networks
-paper_30   Fig 2, depth 2            stopped after 30 of 210 epochs;      a GPU, hours
+preset     reproduces                what differs from the paper          cost
+(default)  the three solutions       4 tokens, width 64, random split,    9 minutes on 2 cores
+                                     rate 4e-3, decay 0.3, depth 1 and 2
+laptop     Fig 2, 9 tokens           width 64, batch 512, 6,000 steps,    1 hour on 2 cores
+                                     gamma to 2, rate 4e-3, decay 0.3     (depth 2: 20 minutes)
+paper      Fig 2 (a, b)              nothing known; gamma range inferred  1,782 networks: a GPU box
+paper_30   Fig 2, depth 2            stopped after 30 of 210 epochs;      108 networks: a GPU
                                      both schedules (PAPERS 1.3, 1.7)
-p3         P3 Fig 3, both (3, 4)     nothing known                        a GPU box: 108 networks
-           and (4, 3) unseen                                              of 10 layers
+p3         P3 Fig 3, both (3, 4)     nothing known                        108 networks of 10 layers:
+           and (4, 3) unseen                                              a GPU box
 
-Result to expect: small gamma memorizes, middle gamma answers (4, 3) as (3, 4) was trained
-(symmetric), large gamma composes (inferential). RESULTS.md has what we measured.
+Result to expect: a small gamma memorizes, a middle one answers (4, 3) as (3, 4) was trained
+(symmetric), a large one composes (inferential, or nearly so). RESULTS.md has what we measured;
+paper, paper_30 and p3 have not been run.
 """
 
 from anchorjax import config
