@@ -9,11 +9,12 @@ _MAX_LANES = 64
 _SHARE_OF_MEMORY = 0.6  # of the device; the rest is for the allocator and temporaries
 
 
-def forward_operations(experiment: Experiment, last_only: bool = True) -> int:
+def forward_operations(experiment: Experiment, last_only: bool = True) -> float:
     """Multiply-adds, times two, of the matrix products of one forward pass of one sequence.
 
     A full block: Q, K, V, attention, W_O and the MLP at T positions. A block that answers one
-    position: one row each, and T rows for the scores and the weighted mean.
+    position: one row each, and T rows for the scores and the weighted mean. What `last_only`
+    counts is what we run: a first block's projections are tables of V + T rows for the batch.
     """
     m, T, V = experiment.model, experiment.task.seq_len, experiment.task.vocab
     inner = m.heads * m.head_dim
@@ -21,10 +22,14 @@ def forward_operations(experiment: Experiment, last_only: bool = True) -> int:
     full = T * per_row + 2 * T * T * inner
     last = per_row + 2 * T * m.heads * m.width
     blocks = (m.depth - 1) * full + (last if last_only else full)
+    if last_only and m.depth > 1 and m.norm != 'pre':
+        projections = 3 if m.norm == 'post' else 2  # 'pre_query' normalizes what Q reads
+        table_rows = (V + T) / experiment.train.batch_size
+        blocks -= projections * m.width * inner * (T - table_rows)
     return 2 * (blocks + (1 if last_only else T) * m.width * V)
 
 
-def operations_per_step(experiment: Experiment, last_only: bool = True) -> int:
+def operations_per_step(experiment: Experiment, last_only: bool = True) -> float:
     """Of one member: forward, and twice that for the backward pass."""
     return 3 * experiment.train.batch_size * forward_operations(experiment, last_only)
 

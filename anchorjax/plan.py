@@ -13,7 +13,7 @@ from anchorjax.sweep import Progress
 
 # Share of a bare matmul's rate that whole training steps reach (RESULTS.md, "Speed"): a guess
 # for the plan alone; the live line measures.
-_EFFICIENCY = {'cpu': 0.5}
+_EFFICIENCY = {'cpu': 0.4}
 _ACCELERATOR_EFFICIENCY = 0.3
 _TABLE_ROWS = 40
 
