@@ -2,8 +2,11 @@
 
 import contextlib
 import pathlib
+from collections.abc import Callable
+from typing import NamedTuple
 
 import matplotlib
+import numpy as np
 
 matplotlib.use('Agg')
 
@@ -15,6 +18,13 @@ COLOURS = {
     'symmetric': '#E69F00',
     'memorizing': '#999999',
     'other': '#CC79A7',
+}
+ROLES = {
+    'key': '#009E73',
+    'anchor_1': '#D55E00',
+    'anchor_2': '#CC79A7',
+    'last': '#000000',
+    'noise': '#BBBBBB',
 }
 MAPS = {'inferential': 'Blues', 'symmetric': 'Oranges'}
 _RC = {
@@ -40,7 +50,7 @@ def paper():
 def save(figure, path: pathlib.Path) -> list[pathlib.Path]:
     """Writes path.png and path.pdf without time stamps: the same figure is the same bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    png, pdf = path.with_suffix('.png'), path.with_suffix('.pdf')
+    png, pdf = (path.with_name(path.name + end) for end in ('.png', '.pdf'))
     figure.savefig(png, metadata={'Software': None}, bbox_inches='tight')
     figure.savefig(pdf, metadata={'CreationDate': None}, bbox_inches='tight')
     plt.close(figure)
@@ -53,3 +63,29 @@ def figure(rows: int, columns: int, **kwargs):
     with paper():
         fig, axes = plt.subplots(rows, columns, squeeze=False, layout='constrained', **kwargs)
         yield fig, axes
+
+
+class Layout(NamedTuple):
+    """Panels of a figure and its size in inches (a column of a paper is 3.4 wide, a page 7)."""
+
+    rows: int
+    columns: int
+    width: float
+    height: float
+
+
+def drawn(result, draw: Callable, layout, path: pathlib.Path) -> list[pathlib.Path]:
+    """Draws a result and saves it; `layout` is a Layout or a function of the result."""
+    rows, columns, width, height = layout(result) if callable(layout) else layout
+    with figure(rows, columns, figsize=(width, height)) as (fig, axes):
+        draw(result, axes)
+        return save(fig, path)
+
+
+def arrays(result: tuple) -> dict[str, np.ndarray]:
+    """A NamedTuple as named arrays for an npz; a dict inside becomes one array per key."""
+    found = {}
+    for name, value in result._asdict().items():
+        inner = value.items() if isinstance(value, dict) else [(None, value)]
+        found |= {name if k is None else f'{name}_{k}': np.asarray(v) for k, v in inner}
+    return found

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 import orbax.checkpoint as ocp
+import tensorstore as ts
 
 from anchorjax import files
 from anchorjax.errors import StoreError
@@ -25,8 +26,9 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
       StoreError: it could not be written; what was there before still is.
     """
     host = jax.tree.map(np.asarray, tree)
+    by_row = jax.tree.map(_one_row_a_piece, host)
     args = ocp.args.Composite(
-        tree=ocp.args.StandardSave(host), digests=ocp.args.JsonSave(files.digests(host))
+        tree=ocp.args.StandardSave(host, by_row), digests=ocp.args.JsonSave(files.digests(host))
     )
     try:
         with _quiet_threads(), _manager(folder, keep) as manager:
@@ -51,24 +53,64 @@ def load(folder: pathlib.Path, step: int, abstract: Any) -> Any:
         names the first leaf that differs.
     """
     where = folder / str(step)
-    if step not in steps(folder):
-        raise StoreError(f'no checkpoint {where}; steps here: {steps(folder)}')
     numpy_like = jax.tree.map(lambda x: np.empty(x.shape, x.dtype), abstract)
     restore = ocp.args.StandardRestore(numpy_like)
+    with _reading(folder, step) as (manager, wanted):
+        _same_tree(wanted, abstract, where)
+        tree = manager.restore(step, args=ocp.args.Composite(tree=restore)).tree
+        for path, found in files.digests(tree).items():
+            if found != wanted[path]:
+                raise StoreError(f'checkpoint {where} is altered: digest of {path} differs')
+    return tree
+
+
+def load_row(folder: pathlib.Path, step: int, row: int, abstract: Any) -> Any:
+    """Reads one row (of the first axis) of the leaves in `abstract` (dicts), and nothing else.
+
+    Orbax restores whole arrays, so this reads its files (zarr in OCDBT) by tensorstore.
+
+    Raises:
+      StoreError: as `load`.
+    """
+    where = folder / str(step)
+    leaves, structure = jax.tree_util.tree_flatten_with_path(abstract)
+    paths = [path for path, _ in leaves]
+    with _reading(folder, step) as (_, wanted):
+        _same_tree({p: d for p, d in wanted.items() if p in map(_label, paths)}, abstract, where)
+        stores = [ts.open(_zarr(where, path), open=True, read=True) for path in paths]
+        reads = [store.result()[row].read() for store in stores]
+        arrays = [np.asarray(read.result()) for read in reads]
+        for path, array in zip(map(_label, paths), arrays, strict=True):
+            if files.digest(array) != wanted[path]['rows'][row]:
+                raise StoreError(f'checkpoint {where} is altered: digest of {path} differs')
+    return jax.tree.unflatten(structure, arrays)
+
+
+@contextlib.contextmanager
+def _reading(folder: pathlib.Path, step: int) -> Iterator[tuple[ocp.CheckpointManager, dict]]:
+    """(manager, digests) of a checkpoint; whatever goes wrong inside is a StoreError."""
+    where = folder / str(step)
+    if step not in steps(folder):
+        raise StoreError(f'no checkpoint {where}; steps here: {steps(folder)}')
     try:
         with _manager(folder) as manager:
             args = ocp.args.Composite(digests=ocp.args.JsonRestore())
-            wanted = manager.restore(step, args=args).digests
-            _same_tree(wanted, abstract, where)
-            tree = manager.restore(step, args=ocp.args.Composite(tree=restore)).tree
+            yield manager, manager.restore(step, args=args).digests
     except StoreError:
         raise
     except Exception as e:
         raise StoreError(f'checkpoint {where} is damaged: {_first_line(e)}') from e
-    for path, found in files.digests(tree).items():
-        if found != wanted[path]:
-            raise StoreError(f'checkpoint {where} is altered: digest of {path} differs')
-    return tree
+
+
+def _one_row_a_piece(array: np.ndarray) -> ocp.SaveArgs:
+    """So that one member is read without the others."""
+    rows = array.shape[0] if array.ndim else 1
+    return ocp.SaveArgs(chunk_byte_size=max(array.nbytes // rows, 1), shard_axes=(0,))
+
+
+def _zarr(where: pathlib.Path, path: tuple) -> dict:
+    base = {'driver': 'ocdbt', 'base': f'file://{where.absolute()}/tree/'}
+    return {'driver': 'zarr', 'kvstore': base | {'path': '.'.join(k.key for k in path) + '/'}}
 
 
 @contextlib.contextmanager
@@ -93,12 +135,15 @@ def _manager(folder: pathlib.Path, keep: int | None = None) -> ocp.CheckpointMan
 
 def _same_tree(wanted: dict, abstract: Any, where: pathlib.Path) -> None:
     leaves, _ = jax.tree_util.tree_flatten_with_path(abstract)
-    here = {jax.tree_util.keystr(p): (str(x.dtype), list(x.shape)) for p, x in leaves}
+    here = {_label(p): (str(x.dtype), list(x.shape)) for p, x in leaves}
     there = {p: (d['dtype'], d['shape']) for p, d in wanted.items()}
     for path in [*here, *there]:
         if here.get(path) != there.get(path):
             found, needed = there.get(path), here.get(path)
             raise StoreError(f'checkpoint {where}: leaf {path} is {found}, needed {needed}')
+
+
+_label = jax.tree_util.keystr
 
 
 def _first_line(e: Exception) -> str:

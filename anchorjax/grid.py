@@ -7,12 +7,14 @@ traced axes (gamma, learning rate, weight decay, seed: members side by side in o
 import itertools
 from typing import NamedTuple
 
+import jax
 import numpy as np
 from flax import struct
 
 from anchorjax.errors import ConfigError, UserError, nearest
 
 TRACED_AXES = ('gamma', 'learning_rate', 'weight_decay', 'seed')
+INIT, DATA, ORDER = 0, 1, 2  # purposes of a member's random keys
 
 
 @struct.dataclass
@@ -23,6 +25,11 @@ class HParams:
     learning_rate: np.ndarray  # peak of the schedule
     weight_decay: np.ndarray  # decoupled, per unit of learning rate
     seed: np.ndarray  # int32: data set, order of examples and initialization
+
+
+def random_key(seed: int | jax.Array, purpose: int) -> jax.Array:
+    """A member's key for INIT, its DATA or the ORDER of its examples."""
+    return jax.random.fold_in(jax.random.key(seed), purpose)
 
 
 class Cohort(NamedTuple):

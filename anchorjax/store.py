@@ -14,9 +14,10 @@ from typing import Any
 import jax
 import numpy as np
 import xarray as xr
+from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import config, files, grid, models, records, sweepdir, tasks
-from anchorjax.errors import StoreError
+from anchorjax.errors import StoreError, UserError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,19 +46,45 @@ class Run:
         Raises:
           UserError: no such member; StoreError: no such step (those there are named), damage.
         """
+        experiment, chunk, lane = self._find(point)
+        abstract = models.abstract_params(experiment.model, experiment.task.vocab)
+        return self._load(chunk, lane, step, abstract)
+
+    def parameter(self, path: str, step: int | str = 'last', **point) -> np.ndarray:
+        """One array of that member, 'W_embed' or 'block_0/W_Q': nothing else is read.
+
+        Raises:
+          UserError: also when there is no such parameter (those there are named).
+        """
+        experiment, chunk, lane = self._find(point)
+        tree = models.abstract_params(experiment.model, experiment.task.vocab)
+        leaves = flatten_dict(tree, sep='/')
+        if path not in leaves:
+            raise UserError(f'no parameter {path!r}; the model has {sorted(leaves)}')
+        one = unflatten_dict({path: leaves[path]}, sep='/')
+        return jax.tree.leaves(self._load(chunk, lane, step, one))[0]
+
+    def steps(self, **point) -> list[int]:
+        """Steps at which the member at `point` has a snapshot."""
+        return self._find(point)[1].snapshot_steps()
+
+    def at(self, **point) -> config.Experiment:
+        """The experiment of the member at `point`, its static axes set."""
+        return self._find(point)[0]
+
+    def _find(self, point: dict) -> tuple[config.Experiment, sweepdir.Chunk, int]:
         cohort, row = grid.locate(self.experiment.axes, point)
         index, lane = divmod(row, self.sweep_dir.chunk_size)
         static = self.experiment.cohorts()[cohort]
         chunk = self.sweep_dir.chunk(static.name, index)
-        there = chunk.snapshot_steps()
+        return self.experiment.at(static.static), chunk, lane
+
+    def _load(self, chunk: sweepdir.Chunk, lane: int, step: int | str, abstract: Any) -> Any:
+        there, size = chunk.snapshot_steps(), self.sweep_dir.chunk_size
         if not there:
             raise StoreError(f'{chunk.folder}: no snapshot yet')
-        at = self.experiment.at(static.static)
-        abstract = models.abstract_params(at.model, at.task.vocab)
-        size = self.sweep_dir.chunk_size
         batched = jax.tree.map(lambda x: jax.ShapeDtypeStruct((size, *x.shape), x.dtype), abstract)
-        tree = chunk.load_snapshot(there[-1] if step == 'last' else step, batched)
-        return jax.tree.map(lambda x: x[lane], tree)
+        return chunk.load_member(there[-1] if step == 'last' else step, lane, batched)
 
 
 def open(workdir: str | pathlib.Path) -> Run:

@@ -22,7 +22,7 @@ from anchorjax import checkpoint, config, files
 from anchorjax.errors import StoreError
 from anchorjax.grid import Cohort
 
-FORMAT = 1
+FORMAT = 2
 _KEEP_RESUME = 2  # a damaged newest state falls back to the one before
 
 
@@ -56,6 +56,10 @@ class Chunk:
 
     def load_snapshot(self, step: int, abstract: Any) -> Any:
         return checkpoint.load(self.folder / 'snapshots', step, abstract)
+
+    def load_member(self, step: int, lane: int, abstract: Any) -> Any:
+        """The leaves that `abstract` names, [lanes, ...], of one member."""
+        return checkpoint.load_row(self.folder / 'snapshots', step, lane, abstract)
 
     def snapshot_steps(self) -> list[int]:
         return checkpoint.steps(self.folder / 'snapshots')

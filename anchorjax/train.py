@@ -13,10 +13,8 @@ from flax import struct
 
 from anchorjax import losses, models, optimizers, tasks
 from anchorjax.config import Experiment
-from anchorjax.grid import HParams
+from anchorjax.grid import DATA, INIT, ORDER, HParams, random_key
 from anchorjax.records import DEVIATION_LIMIT, Record
-
-_INIT, _DATA, _ORDER = 0, 1, 2
 
 
 @struct.dataclass
@@ -33,7 +31,7 @@ def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
     """A new member; the same seed at another gamma is the same noise scaled."""
     module = models.make(experiment.model, experiment.task.vocab, hparams.gamma)
     tokens_BT = jnp.zeros((1, experiment.task.seq_len), jnp.int32)
-    params = module.init(_key(hparams, _INIT), tokens_BT)['params']
+    params = module.init(random_key(hparams.seed, INIT), tokens_BT)['params']
     opt_state = optimizers.make_tx(experiment.optimizer).init(params)
     return TrainState(jnp.int32(0), params, opt_state, jnp.int32(-1))
 
@@ -47,7 +45,7 @@ def forward(experiment: Experiment, params, tokens_BT, last_only: bool = True):
 def train_step(experiment: Experiment, task: tasks.Task, data, state: TrainState, hparams: HParams):
     """One AdamW step on the batch of `state.step`: (state, loss, norm of the gradient)."""
     num, size = task.num_train, experiment.train.batch_size
-    index_B = tasks.epoch_batch(_key(hparams, _ORDER), state.step, size, num)
+    index_B = tasks.epoch_batch(random_key(hparams.seed, ORDER), state.step, size, num)
     batch = task.batch(data, index_B)
     chex.assert_shape(batch.tokens_BT, (size, task.seq_len))
     chex.assert_shape(batch.labels_B, (size,))
@@ -70,7 +68,7 @@ def train_step(experiment: Experiment, task: tasks.Task, data, state: TrainState
 def train_segment(experiment: Experiment, state: TrainState, hparams: HParams, num_steps):
     """`num_steps` steps (traced: one compilation for every length), then a Record."""
     task = tasks.make(experiment.task)
-    data = task.make_data(_key(hparams, _DATA))
+    data = task.make_data(random_key(hparams.seed, DATA))
 
     def body(_, carry):
         state, loss_sum, norm_sum = carry
@@ -100,7 +98,3 @@ def evaluate(experiment: Experiment, task: tasks.Task, data, params):
     unseen = task.probe_names.index('unseen')
     off_B = predicted_PB[unseen] - labels_PRB[unseen, names.index('inferential')]
     return loss_P, agreement_PR, losses.histogram(off_B, DEVIATION_LIMIT)
-
-
-def _key(hparams: HParams, purpose: int) -> jax.Array:
-    return jax.random.fold_in(jax.random.key(hparams.seed), purpose)

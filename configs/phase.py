@@ -45,6 +45,7 @@ def _default(c):
     _small(c)
     c.task.seq_len, c.task.split = 4, 'random'
     c.train.num_steps, c.optimizer.warmup_steps, c.train.eval_every = 4_000, 400, 250
+    c.train.snapshot_steps = (0, 250, 500, 1_000, 1_500, 2_000, 3_000)
     c.grid.gamma = (0.3, 0.6, 0.9, 1.2, 1.5)
     c.grid.learning_rate = (4e-3,)
     c.grid.weight_decay = (0.3,)

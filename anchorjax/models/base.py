@@ -1,8 +1,13 @@
 """What a model returns: its logits and its insides, once, by the paper's names."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
+
+# (field, block, value) -> the value that goes on: an intervention. A model offers it 'Attn',
+# 'X_ao' and 'X_do' of every block, counted from 0, as soon as each is computed.
+Edit = Callable[[str, int, jax.Array], jax.Array]
 
 
 class BlockActivations(NamedTuple):
@@ -14,6 +19,7 @@ class BlockActivations(NamedTuple):
     Attn: jax.Array  # [B, H, Q, T], rows sum to one
     X_qkv: jax.Array  # [B, Q, H * K]: Attn V, heads concatenated
     X_ao: jax.Array  # [B, Q, D]: the stream after attention
+    hidden: jax.Array  # [B, Q, F]: the neurons of the MLP, after their activation
     X_do: jax.Array  # [B, Q, D]: the stream after the block
 
 

@@ -6,6 +6,7 @@ be formed (`_attend_last`). The first block reads a stream that is a sum of two 
 its projections are tables too (`Embedded`). All paths give the same numbers up to rounding.
 """
 
+import functools
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ import jax.numpy as jnp
 from flax import linen as nn
 
 from anchorjax.initializers import Initializer
-from anchorjax.models.base import Activations, BlockActivations
+from anchorjax.models.base import Activations, BlockActivations, Edit
 from anchorjax.models.transformer_config import TransformerConfig
 
 
@@ -47,7 +48,10 @@ class Transformer(nn.Module):
     inits: Mapping[str, Initializer]
 
     @nn.compact
-    def __call__(self, tokens_BT: jax.Array, last_only: bool = True) -> Activations:
+    def __call__(
+        self, tokens_BT: jax.Array, last_only: bool = True, edit: Edit | None = None
+    ) -> Activations:
+        """Every position answers where `last_only` is off, or where there is an intervention."""
         c, length = self.config, tokens_BT.shape[1]
         W_embed = self.param('W_embed', self.inits['embed'], (self.vocab, c.width))
         W_pos = self.param('W_pos', self.inits['embed'], (c.max_len, c.width))
@@ -55,9 +59,10 @@ class Transformer(nn.Module):
         x = X_em = embedded.rows()
         blocks = []
         for layer in range(c.depth):
-            last = last_only and layer == c.depth - 1
+            last = last_only and edit is None and layer == c.depth - 1
             first = embedded if layer == 0 else None
-            blocks.append(Block(c, self.inits, last, name=f'block_{layer}')(x, first))
+            change = lambda field, value, n=layer: edit(field, n, value) if edit else value
+            blocks.append(Block(c, self.inits, last, name=f'block_{layer}')(x, first, change))
             x = blocks[-1].X_do
         if c.norm != 'post':
             x = LayerNorm(c.eps, name='LN_final')(x)
@@ -74,7 +79,7 @@ class Block(nn.Module):
     last: bool  # answer the last position only (Q = 1)
 
     @nn.compact
-    def __call__(self, x_BTD: jax.Array, embedded: Embedded | None = None) -> BlockActivations:
+    def __call__(self, x_BTD: jax.Array, embedded: Embedded | None, change) -> BlockActivations:
         c, norm = self.config, self.config.norm
         ln_attn, ln_mlp = LayerNorm(c.eps, name='LN_attn'), LayerNorm(c.eps, name='LN_mlp')
         x_BQD = x_BTD[:, -1:] if self.last else x_BTD
@@ -82,14 +87,15 @@ class Block(nn.Module):
         asking = x_BQD if self.last else stream
         query = asking if norm == 'post' else ln_attn(x_BQD)
         source = ln_attn(x_BTD) if norm == 'pre' else stream
-        Q, K, V, Attn, X_qkv = self._attention(query, source)
+        Q, K, V, Attn, X_qkv = self._attention(query, source, functools.partial(change, 'Attn'))
         X_ao = x_BQD + self._linear('W_O', 'attn_out', c.width, X_qkv)
-        X_ao = ln_attn(X_ao) if norm == 'post' else X_ao
-        X_do = X_ao + self._mlp(X_ao if norm == 'post' else ln_mlp(X_ao))
-        X_do = ln_mlp(X_do) if norm == 'post' else X_do
-        return BlockActivations(Q, K, V, Attn, X_qkv, X_ao, X_do)
+        X_ao = change('X_ao', ln_attn(X_ao) if norm == 'post' else X_ao)
+        hidden, mlp_out = self._mlp(X_ao if norm == 'post' else ln_mlp(X_ao))
+        X_do = X_ao + mlp_out
+        X_do = change('X_do', ln_mlp(X_do) if norm == 'post' else X_do)
+        return BlockActivations(Q, K, V, Attn, X_qkv, X_ao, hidden, X_do)
 
-    def _attention(self, query, source):
+    def _attention(self, query, source, change):
         """Q, K, V [B, T, H, K], Attn [B, H, Q, T] and X_qkv [B, Q, H * K]."""
         c = self.config
         heads = lambda x: x.reshape(*x.shape[:2], c.heads, c.head_dim)
@@ -101,16 +107,17 @@ class Block(nn.Module):
         K = heads(_matmul(source, W_K) + b_K)
         V = heads(_matmul(source, W_V) + b_V)
         if not self.last:
-            return Q, K, V, *_attend_all(Q, K, V)
+            return Q, K, V, *_attend_all(Q, K, V, change)
         source_BTD = source.rows() if isinstance(source, Embedded) else source
         Attn, X_qkv = _attend_last(Q, source_BTD, W_K, W_V)
         return Q, K, V, Attn, X_qkv + b_V
 
-    def _mlp(self, x: jax.Array) -> jax.Array:
+    def _mlp(self, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """(hidden neurons [B, Q, F], output [B, Q, D])."""
         c = self.config
         act = nn.relu if c.activation == 'relu' else lambda h: nn.gelu(h, approximate=False)
         hidden = act(self._linear('W_in', 'mlp_in', c.mlp_dim, x))
-        return self._linear('W_out', 'mlp_out', c.width, hidden)
+        return hidden, self._linear('W_out', 'mlp_out', c.width, hidden)
 
     def _linear(self, name: str, kind: str, d_out: int, x: jax.Array) -> jax.Array:
         W, b = self._weights(name, kind, x.shape[-1], d_out)
@@ -131,7 +138,7 @@ def _matmul(x, W: jax.Array) -> jax.Array:
     return (x.reshape(-1, x.shape[-1]) @ W).reshape(*x.shape[:-1], -1)
 
 
-def _attend_all(Q, K, V):
+def _attend_all(Q, K, V, change):
     """Causal softmax attention, every position asking: (Attn [B, H, T, T], X_qkv [B, T, H * K])."""
     batch, length, heads, dim = Q.shape
     flat = lambda x: x.swapaxes(1, 2).reshape(batch * heads, length, dim)
@@ -139,11 +146,10 @@ def _attend_all(Q, K, V):
     scores = jnp.einsum('nqk,ntk->nqt', Q, K) / dim**0.5
     causal = jnp.tril(jnp.ones((length, length), bool))
     Attn = nn.softmax(jnp.where(causal, scores, -1e9))
-    mixed = jnp.einsum('nqt,ntk->nqk', Attn, V).reshape(batch, heads, length, dim)
-    return (
-        Attn.reshape(batch, heads, length, length),
-        mixed.swapaxes(1, 2).reshape(batch, length, heads * dim),
-    )
+    Attn = change(Attn.reshape(batch, heads, length, length))
+    flat_Attn = Attn.reshape(batch * heads, length, length)
+    mixed = jnp.einsum('nqt,ntk->nqk', flat_Attn, V).reshape(batch, heads, length, dim)
+    return Attn, mixed.swapaxes(1, 2).reshape(batch, length, heads * dim)
 
 
 def _attend_last(Q, source_BTD, W_K, W_V):

@@ -15,6 +15,7 @@ from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.tasks.base import Batch, Probes, Task
 
 MAPPINGS = ('inferential', 'symmetric', 'assigned')
+ROLES = ('key', 'anchor_1', 'anchor_2', 'last', 'noise')
 
 
 class Data(NamedTuple):
@@ -84,7 +85,24 @@ def sequences(config: AnchorsConfig, data: Data, key, pair_B, number_B, heldout:
     x_B = data.order[pair_B, position_B, rank_B]
     noise_BT = (low + bits_BT[:, 2:] % (high - low)).astype(jnp.int32)
     anchors_B2 = jnp.asarray(pairs(config))[pair_B]
-    return _place(noise_BT, position_B, x_B, anchors_B2), x_B
+    return place(noise_BT, position_B, x_B, anchors_B2), x_B
+
+
+def place(tokens_BT, position_B, x_B, anchors_B2) -> jax.Array:
+    """Writes x, a1, a2 at position, position + 1, position + 2, without a scatter."""
+    offset_BT = jnp.arange(tokens_BT.shape[1]) - position_B[:, None]
+    tokens_BT = jnp.where(offset_BT == 0, x_B[:, None], tokens_BT)
+    tokens_BT = jnp.where(offset_BT == 1, anchors_B2[:, :1], tokens_BT)
+    return jnp.where(offset_BT == 2, anchors_B2[:, 1:], tokens_BT)
+
+
+def roles(config: AnchorsConfig, tokens_BT) -> jax.Array:
+    """Index into ROLES of every position [B, T]; 'last' is absent where an anchor stands last."""
+    anchor_BT = (tokens_BT[..., None] == jnp.asarray(config.anchors)).any(-1)
+    offset_BT = jnp.arange(tokens_BT.shape[1]) - (anchor_BT.argmax(-1)[:, None] - 1)
+    last_T = jnp.arange(tokens_BT.shape[1]) == tokens_BT.shape[1] - 1
+    other_BT = jnp.where(last_T, ROLES.index('last'), ROLES.index('noise'))
+    return jnp.where((offset_BT >= 0) & (offset_BT <= 2), offset_BT, other_BT)
 
 
 def make(config: AnchorsConfig) -> Task:
@@ -120,12 +138,6 @@ def make(config: AnchorsConfig) -> Task:
         make_data=lambda key: make_data(config, key),
         batch=batch,
         probes=probes,
+        role_names=ROLES,
+        roles=lambda tokens_BT: roles(config, tokens_BT),
     )
-
-
-def _place(tokens_BT, position_B, x_B, anchors_B2) -> jax.Array:
-    """Writes x, a1, a2 at position, position + 1, position + 2, without a scatter."""
-    offset_BT = jnp.arange(tokens_BT.shape[1]) - position_B[:, None]
-    tokens_BT = jnp.where(offset_BT == 0, x_B[:, None], tokens_BT)
-    tokens_BT = jnp.where(offset_BT == 1, anchors_B2[:, :1], tokens_BT)
-    return jnp.where(offset_BT == 2, anchors_B2[:, 1:], tokens_BT)

@@ -26,6 +26,7 @@ class Task(NamedTuple):
     make_data(key) -> data: whatever differs by seed (the split, the identity of examples).
     batch(data, index_B) -> Batch: training examples by their number in range(num_train).
     probes(data) -> Probes, along `probe_names` (P) and `mapping_names` (R).
+    roles(tokens_BT) -> [B, T] what every position is for the task, an index of `role_names`.
     """
 
     vocab: int
@@ -36,3 +37,5 @@ class Task(NamedTuple):
     make_data: Callable[[jax.Array], Any]
     batch: Callable[[Any, jax.Array], Batch]
     probes: Callable[[Any], Probes]
+    role_names: tuple[str, ...]
+    roles: Callable[[jax.Array], jax.Array]
