@@ -45,12 +45,12 @@ def compute(member: Member, tokens=None, number: int = 4096) -> Result:
     tokens = sequences.paper(member) if tokens is None else tokens
     tokens_T = sequences.check(member, tokens)
     out = member.forward(tokens_T[None])
-    position = int(np.asarray(member.task.roles(tokens_T[None]))[0].argmin())
+    position = int(member.roles(tokens_T[None])[0].argmin())
     shifts = sequences.shifts(member)[tuple(map(int, tokens_T[position + 1 : position + 3]))]
     mass_NRR = _mass(member, sequences.random(member, number).tokens_BT)
     return Result(
         tokens_T=tokens_T,
-        roles_T=np.asarray(member.task.roles(tokens_T[None]))[0],
+        roles_T=member.roles(tokens_T[None])[0],
         role_names=member.task.role_names,
         Attn_NTT=np.stack([block.Attn[0].mean(0) for block in out.blocks]),
         prediction=int(out.logits[0, -1].argmax()),
@@ -78,7 +78,7 @@ _FLOW_COLOURS = (style.ROLES['key'], style.ROLES['anchor_1'], '#56B4E9')
 
 def _mass(member: Member, tokens_BT) -> np.ndarray:
     """[layer, source role, target role]: mean over sequences that have the target."""
-    roles_BT = np.asarray(member.task.roles(tokens_BT))
+    roles_BT = member.roles(tokens_BT)
     one_hot = (roles_BT[..., None] == np.arange(len(member.task.role_names))).astype(np.float32)
     blocks = member.forward(tokens_BT).blocks
     paid = [np.einsum('bjk,bkr,bjq->rq', b.Attn.mean(1), one_hot, one_hot) for b in blocks]

@@ -18,6 +18,7 @@ from anchorjax.config import Experiment
 from anchorjax.errors import UserError
 from anchorjax.grid import DATA, random_key
 from anchorjax.models.base import Activations
+from anchorjax.tasks.base import Probes
 
 
 class Member(NamedTuple):
@@ -33,9 +34,13 @@ class Member(NamedTuple):
         return tasks.make(self.experiment.task)
 
     @property
-    def data(self) -> Any:
-        """The member's own data set: its split hangs on its seed."""
-        return self.task.make_data(random_key(self.point['seed'], DATA))
+    def probes(self) -> Probes:
+        """The sequences it was measured on in training, and what every mapping answers."""
+        return _probes(self.experiment.task, self.point['seed'])
+
+    def roles(self, tokens_BT) -> np.ndarray:
+        """[B, T]: what every position is, an index of `task.role_names`."""
+        return np.asarray(_roles(self.experiment.task)(np.asarray(tokens_BT)))
 
     @property
     def apply(self):
@@ -100,6 +105,18 @@ def applied(model, vocab: int):
         return module.apply({'params': params}, tokens_BT, last_only=False, edit=edit)
 
     return apply
+
+
+@functools.lru_cache
+def _probes(config, seed: int) -> Probes:
+    task = tasks.make(config)
+    make = jax.jit(lambda seed: task.probes(task.make_data(random_key(seed, DATA))))
+    return jax.tree.map(np.asarray, make(seed))
+
+
+@functools.lru_cache
+def _roles(config):
+    return jax.jit(tasks.make(config).roles)
 
 
 @functools.lru_cache

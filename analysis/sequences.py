@@ -53,7 +53,7 @@ def paper(member: Member) -> np.ndarray:
 def place(noise_BT, position_B, x_B, pair_B2) -> Sequences:
     """Key items and pairs written into noise."""
     arrays = (jnp.asarray(a, jnp.int32) for a in (noise_BT, position_B, x_B, pair_B2))
-    tokens_BT = np.asarray(jax.jit(anchors.place)(*arrays))
+    tokens_BT = np.asarray(_place(*arrays))
     return Sequences(tokens_BT, np.asarray(x_B), np.asarray(pair_B2), np.asarray(position_B))
 
 
@@ -76,6 +76,9 @@ def shifts(member: Member) -> dict[tuple[int, int], dict[str, int]]:
     rows = anchors.mapping_shifts(config).tolist()
     named = [dict(zip(anchors.MAPPINGS, row, strict=True)) for row in rows]
     return dict(zip(map(tuple, anchors.pairs(config).tolist()), named, strict=True))
+
+
+_place = jax.jit(anchors.place)
 
 
 def _config(member: Member) -> anchors.AnchorsConfig:

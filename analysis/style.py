@@ -74,6 +74,17 @@ class Layout(NamedTuple):
     height: float
 
 
+def heatmap(axis, values, colours: str, limits: tuple[float, float], signed: bool = False) -> None:
+    """Colours with the number in every cell; `limits` of the colours, NaN as a dash."""
+    axis.imshow(values, cmap=colours, vmin=limits[0], vmax=limits[1], aspect='auto')
+    middle, reach = sum(limits) / 2, (limits[1] - limits[0]) / 2
+    for (y, x), value in np.ndenumerate(values):
+        dark = abs(value - middle) > 0.6 * reach if signed else value > limits[0] + 1.2 * reach
+        text = '–' if np.isnan(value) else f'{value:+.2f}' if signed else f'{value:.2f}'
+        colour = 'white' if dark else 'black'
+        axis.text(x, y, text, ha='center', va='center', color=colour, fontsize=6)
+
+
 def drawn(result, draw: Callable, layout, path: pathlib.Path) -> list[pathlib.Path]:
     """Draws a result and saves it; `layout` is a Layout or a function of the result."""
     rows, columns, width, height = layout(result) if callable(layout) else layout

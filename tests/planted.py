@@ -4,6 +4,7 @@ import dataclasses
 
 import cases
 import jax
+import numpy as np
 
 from analysis.member import Member
 from anchorjax import models
@@ -35,6 +36,8 @@ def untrained(gamma=0.5, seed=0, **fields) -> Member:
     """A transformer as it was drawn, of the experiment cases.tiny(**fields)."""
     experiment = cases.tiny(**fields)
     module = models.make(experiment.model, experiment.task.vocab, gamma)
-    tokens_BT = jax.numpy.zeros((1, experiment.task.seq_len), int)
-    params = jax.tree.map(jax.device_get, module.init(jax.random.key(seed), tokens_BT)['params'])
+    tokens_BT = np.zeros((1, experiment.task.seq_len), int)
+    params = jax.tree.map(
+        jax.device_get, jax.jit(module.init)(jax.random.key(seed), tokens_BT)['params']
+    )
     return Member(experiment, params, {'gamma': gamma, 'seed': seed}, 0)

@@ -1,5 +1,6 @@
 """Attention put there by hand is found, role by role."""
 
+import cases
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +8,7 @@ import planted
 import pytest
 
 from analysis import attention_flow, sequences, style
+from analysis.member import Member
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations, BlockActivations
 
@@ -63,7 +65,7 @@ def test_the_papers_sequence_is_cut_around_its_pair():
         6: (35, 63, 99, 4, 3, 38),
         9: sequences.PAPER,
     }.items():
-        member = planted.untrained(task__seq_len=length, model__max_len=9)
+        member = Member(cases.tiny(task__seq_len=length, model__max_len=9), {}, {}, 0)
         assert tuple(sequences.paper(member)) == tokens
 
 
