@@ -114,7 +114,7 @@ def _lines(axis, result: Result) -> None:
     axis.spines[['left', 'bottom']].set_visible(False)
 
 
-LAYOUT = style.Layout(1, 2, 7.0, 2.4)
+layout = style.Layout(1, 2, 7.0, 2.4)
 
 if __name__ == '__main__':
     command.member(
@@ -122,7 +122,7 @@ if __name__ == '__main__':
         'attention_flow',
         compute,
         draw,
-        LAYOUT,
+        layout,
         tokens=command.Flag(command.numbers, None, "tokens of the sequence, 35,63,...; P1's"),
         number=command.Flag(int, 4096, 'random sequences to average over'),
     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from analysis import style
 from analysis.member import label, member_of, varying
-from anchorjax import cli, files, store
+from anchorjax import cli, store
 from anchorjax.errors import UserError
 
 
@@ -28,9 +28,9 @@ def member(doc: str, name: str, compute, draw, layout: style.Layout, **flags: Fl
         run = store.open(given.run)
         step = given.step if given.step == 'last' else int(given.step)
         found = member_of(run, step, **point)
-        result = compute(found, **{flag: getattr(given, flag) for flag in flags})
-        where = label(varying(run, found.point) | ({} if step == 'last' else {'step': step}))
-        save(result, draw, layout, folder(given, run), f'{name}_{where}' if where else name)
+        result = compute(found, **options(given, flags))
+        where = varying(run, found.point) | ({} if step == 'last' else {'step': step})
+        save(result, draw, layout, folder(given, run), named(name, where, given, flags))
 
     cli.main(command)
 
@@ -43,11 +43,12 @@ def sweep(doc: str, name: str, compute, draw, layout, **flags: Flag) -> None:
 
     def command():
         given, point = parse(doc, flags)
-        if point:
-            raise UserError(f'unknown argument --{next(iter(point))} (see --help)')
+        if point or given.step != 'last':
+            unknown = next(iter(point), 'step')
+            raise UserError(f'argument --{unknown}: this figure shows the whole sweep (see --help)')
         run = store.open(given.run)
-        result = compute(run, **{flag: getattr(given, flag) for flag in flags})
-        save(result, draw, layout, folder(given, run), name)
+        result = compute(run, **options(given, flags))
+        save(result, draw, layout, folder(given, run), named(name, {}, given, flags))
 
     cli.main(command)
 
@@ -66,6 +67,18 @@ def parse(doc: str, flags: dict[str, Flag], epilog: str = '') -> tuple[argparse.
     return given, dict(_axis(word) for word in rest)
 
 
+def options(given: argparse.Namespace, flags: dict[str, Flag]) -> dict[str, Any]:
+    """The flags as arguments of `compute`."""
+    return {flag: getattr(given, flag) for flag in flags}
+
+
+def named(name: str, where: dict, given: argparse.Namespace, flags: dict[str, Flag]) -> str:
+    """File name of a figure: what it shows, where, and every flag that is not its default."""
+    chosen = {f: v for f, v in options(given, flags).items() if v != flags[f].default}
+    words = label(where | chosen).replace('/', '.').replace(' ', '')
+    return f'{name}_{words}' if words else name
+
+
 def numbers(text: str) -> tuple[int, ...]:
     """'1,2,3' -> (1, 2, 3), for Flag.parse."""
     return tuple(int(word) for word in text.split(','))
@@ -78,9 +91,8 @@ def folder(given: argparse.Namespace, run: store.Run) -> pathlib.Path:
 def save(result, draw, layout, where: pathlib.Path, name: str) -> list[pathlib.Path]:
     """Writes name.png, name.pdf and the numbers behind them, name.npz; prints the paths."""
     paths = style.drawn(result, draw, layout, where / name)
-    files.write_arrays(where / f'{name}.npz', style.arrays(result))
-    for path in (*paths, where / f'{name}.npz'):
-        print(path)
+    paths.append(style.save_arrays(result, where / name))
+    print(*paths, sep='\n')
     return paths
 
 

@@ -89,7 +89,8 @@ def full_point(run: store.Run, point: dict[str, Any]) -> dict[str, Any]:
 
 def varying(run: store.Run, point: dict[str, Any]) -> dict[str, Any]:
     """The part of a point that tells members apart."""
-    return {a: point[a] for a, values in run.experiment.axes.items() if len(values) > 1}
+    axes = run.experiment.axes
+    return {axis: point[axis] for axis in axes if axis in point and len(axes[axis]) > 1}
 
 
 def label(point: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 from analysis import style
-from anchorjax import cli, files, store
+from anchorjax import cli, store
 
 SEEN_ENOUGH = 0.9  # P1 Fig 2: hatched below
 SOLVED = 0.9  # a member "is" inferential or symmetric from here
@@ -72,6 +72,13 @@ def compute(data: xr.Dataset) -> Result:
     )
 
 
+def solution(inferential: float, symmetric: float, seen: float) -> str:
+    """One of SOLUTIONS for one member, from its agreement on the unseen and held-out seen pairs."""
+    if max(inferential, symmetric) >= SOLVED:
+        return 'inferential' if inferential >= symmetric else 'symmetric'
+    return 'memorizing' if seen < SEEN_ENOUGH else 'other'
+
+
 def draw(result: Result, axes) -> None:
     """Fills axes [2, 3]: rows inferential and symmetric, columns best, fixed, fraction."""
     panels = (
@@ -85,18 +92,19 @@ def draw(result: Result, axes) -> None:
             axes[row, column].set_title(f'{mapping}: {title}')
             axes[row, column].set_xlabel('initialization rate γ' if row else '')
             axes[row, column].set_ylabel('' if column else result.row_name)
+    title = f'agreement on the unseen pair; hatched: seen pairs < {SEEN_ENOUGH:g}'
+    axes[0, 0].figure.suptitle(title, fontsize=8)
+
+
+def layout(result: Result) -> style.Layout:
+    return style.Layout(2, 3, 7.0, 1.6 + 0.5 * len(result.rows))
 
 
 def save(run: store.Run, folder: pathlib.Path) -> list[pathlib.Path]:
     """Draws phase.png and phase.pdf and writes the numbers behind them, phase.npz."""
     result = compute(run.results)
-    with style.figure(2, 3, figsize=(7.0, 1.6 + 0.5 * len(result.rows))) as (figure, axes):
-        draw(result, axes)
-        figure.suptitle('agreement on the unseen pair; hatched: seen pairs < 0.9', fontsize=8)
-        paths = style.save(figure, folder / 'phase')
-    numbers = {name: np.asarray(value) for name, value in result._asdict().items()}
-    files.write_arrays(folder / 'phase.npz', numbers)
-    return [*paths, folder / 'phase.npz']
+    paths = style.drawn(result, draw, layout, folder / 'phase')
+    return [*paths, style.save_arrays(result, folder / 'phase')]
 
 
 _NO_LOOP = 'weight_decay'

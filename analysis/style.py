@@ -12,6 +12,8 @@ matplotlib.use('Agg')
 
 from matplotlib import pyplot as plt
 
+from anchorjax import files
+
 # Okabe and Ito's colours, distinguishable with any colour vision.
 COLOURS = {
     'inferential': '#0072B2',
@@ -100,3 +102,10 @@ def arrays(result: tuple) -> dict[str, np.ndarray]:
         inner = value.items() if isinstance(value, dict) else [(None, value)]
         found |= {name if k is None else f'{name}_{k}': np.asarray(v) for k, v in inner}
     return found
+
+
+def save_arrays(result: tuple, path: pathlib.Path) -> pathlib.Path:
+    """Writes the numbers behind a figure beside it, as path.npz."""
+    file = path.with_name(path.name + '.npz')
+    files.write_arrays(file, arrays(result))
+    return file

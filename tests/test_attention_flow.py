@@ -86,7 +86,7 @@ def test_a_bad_sequence_is_one_clear_line(tokens, complaint):
 def test_drawn_twice_is_the_same_bytes(tmp_path, composing):
     result = attention_flow.compute(composing, tokens=(9, 10, 4, 3, 11, 12), number=20)
     one, two = (
-        style.drawn(result, attention_flow.draw, attention_flow.LAYOUT, tmp_path / name)
+        style.drawn(result, attention_flow.draw, attention_flow.layout, tmp_path / name)
         for name in 'ab'
     )
     for a, b in zip(one, two, strict=True):

@@ -15,7 +15,7 @@ LAYERS = (
     ('tasks', 'models'),
     ('records', 'config'),
     ('train', 'sharding', 'files', 'cost'),
-    ('checkpoint',),
+    ('checkpoint', 'official'),
     ('sweepdir',),
     ('store', 'trainer'),
     ('sweep',),

@@ -1,0 +1,159 @@
+"""What one member learns when: losses, agreements, and the moment each solution appears.
+
+python analysis/curves.py --run runs/phase --depth=2 --gamma=1.5 --seed=0
+"""
+
+import pathlib
+import sys
+from typing import NamedTuple
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+
+import numpy as np
+
+from analysis import command, style
+from analysis.member import full_point, label, varying
+from anchorjax import cli, store, tasks
+from anchorjax.errors import UserError
+
+THRESHOLD, TOLERANCE = 0.9, 0.05
+
+
+class Result(NamedTuple):
+    """Curves along the recorded steps; a moment is a step, and lies at or before it.
+
+    `first` is the first recorded step with agreement >= threshold; `for_good` the first such step
+    after which agreement never falls below threshold - tolerance again; NaN where there is none.
+    """
+
+    step_S: np.ndarray
+    train_loss_S: np.ndarray
+    loss_SP: np.ndarray
+    agreement_SPR: np.ndarray
+    probe_names: tuple[str, ...]
+    mapping_names: tuple[str, ...]
+    threshold: float
+    tolerance: float
+    first_PR: np.ndarray
+    for_good_PR: np.ndarray
+    steps_per_epoch: float  # an epoch is num_train examples: a moment over this is in epochs
+    order: tuple[str, ...]  # 'probe mapping' of the solutions asked for, by their first moment
+    diverged: int  # step, or -1
+
+
+def compute(
+    run: store.Run, threshold: float = THRESHOLD, tolerance: float = TOLERANCE, **point
+) -> Result:
+    """Reads the curves only: works where there is no snapshot, and while the sweep runs.
+
+    Raises:
+      UserError: no such member, or it is not trained yet.
+    """
+    experiment, chosen = run.at(**point), full_point(run, point)
+    curves = run.curves.sel(chosen)
+    if not curves.trained:
+        raise UserError(f'the member at {label(varying(run, chosen))} is not trained yet')
+    agreement = curves.agreement.transpose('step', 'probe', 'mapping').values
+    probes, mappings = (tuple(map(str, curves[dim].values)) for dim in ('probe', 'mapping'))
+    first, for_good = moments(curves.step.values, agreement, threshold, tolerance)
+    num_train = tasks.make(experiment.task).num_train
+    return Result(
+        step_S=curves.step.values,
+        train_loss_S=curves.train_loss.values,
+        loss_SP=curves.probe_loss.transpose('step', 'probe').values,
+        agreement_SPR=agreement,
+        probe_names=probes,
+        mapping_names=mappings,
+        threshold=threshold,
+        tolerance=tolerance,
+        first_PR=first,
+        for_good_PR=for_good,
+        steps_per_epoch=num_train / experiment.train.batch_size,
+        order=order(first, probes, mappings),
+        diverged=int(curves.diverged),
+    )
+
+
+def moments(step_S, agreement_SX, threshold: float, tolerance: float) -> tuple:
+    """(first reached, reached for good) along the trailing axes; see Result."""
+    reached = agreement_SX >= threshold
+    holds = agreement_SX >= threshold - tolerance  # False where NaN
+    until_the_end = np.logical_and.accumulate(holds[::-1])[::-1]
+    return _first(step_S, reached), _first(step_S, reached & until_the_end)
+
+
+def order(first_PR, probes, mappings) -> tuple[str, ...]:
+    """What was asked and reached, earliest first (ties as the probes come).
+
+    On seen pairs the question is what training says, elsewhere which other mapping answers.
+    """
+    asked = [
+        (first_PR[p, r], f'{probe} {mapping}')
+        for p, probe in enumerate(probes)
+        for r, mapping in enumerate(mappings)
+        if (mapping == 'assigned') == probe.startswith('seen') or len(mappings) == 1
+    ]
+    reached = [event for event in asked if np.isfinite(event[0])]
+    return tuple(name for _, name in sorted(reached, key=lambda event: event[0]))
+
+
+def draw(result: Result, axes) -> None:
+    """Fills axes [2, columns]: the losses, then the agreements on each probe.
+
+    A hollow circle is where a solution is first reached, a full one where it stays.
+    """
+    losses, *panels = axes.flat
+    losses.plot(result.step_S, result.train_loss_S, color='black', label='training')
+    for p, name in enumerate(result.probe_names):
+        colour = _PROBE_COLOURS[p % len(_PROBE_COLOURS)]
+        losses.plot(result.step_S, result.loss_SP[:, p], color=colour, label=name.replace('_', ' '))
+    losses.set(yscale='log', ylabel='loss (nats)', title='cross-entropy with the assigned answer')
+    losses.legend(frameon=True, framealpha=0.8, edgecolor='none')
+    for p, axis in enumerate(panels):
+        axis.set_axis_off() if p >= len(result.probe_names) else _agreements(axis, result, p)
+    end = result.step_S[-1]
+    epochs = f'step ({end:,} steps are {end / result.steps_per_epoch:.3g} epochs)'
+    for axis in axes[-1]:
+        axis.set_xlabel(epochs if result.diverged < 0 else f'diverged at step {result.diverged:,}')
+
+
+layout = lambda result: style.Layout(2, (len(result.probe_names) + 2) // 2, 7.0, 3.8)
+_COLOURS = style.COLOURS | {'assigned': '#BBBBBB'}
+_PROBE_COLOURS = ('#009E73', '#D55E00', '#CC79A7', '#56B4E9')
+
+
+def _first(step_S, true_SX) -> np.ndarray:
+    return np.where(true_SX.any(0), step_S[true_SX.argmax(0)], np.nan)
+
+
+def _agreements(axis, result: Result, p: int) -> None:
+    for r, mapping in enumerate(result.mapping_names):
+        colour = _COLOURS.get(mapping, style.COLOURS['other'])
+        line, below = result.agreement_SPR[:, p, r], mapping == 'assigned'  # often equal to another
+        width = {'lw': 3.5, 'zorder': 1} if below else {'lw': 1.2}
+        axis.plot(result.step_S, line, color=colour, label=mapping, **width)
+        for moments_PR, face in ((result.first_PR, 'white'), (result.for_good_PR, colour)):
+            at = result.step_S == moments_PR[p, r]
+            axis.plot(result.step_S[at], line[at], 'o', ms=4, color=colour, mfc=face)
+    axis.axhline(result.threshold, color='#BBBBBB', lw=0.6, zorder=0)
+    axis.set(ylim=(-0.03, 1.06), ylabel='agreement', title=result.probe_names[p].replace('_', ' '))
+    axis.legend(loc='center right')
+
+
+def _command() -> None:
+    flags = {
+        'threshold': command.Flag(float, THRESHOLD, 'agreement at which a solution is reached'),
+        'tolerance': command.Flag(float, TOLERANCE, 'how far it may fall again and still be there'),
+    }
+    given, point = command.parse(__doc__, flags, epilog='--AXIS=VALUE ... picks the member')
+    if given.step != 'last':
+        raise UserError('--step: this figure shows all steps')
+    run = store.open(given.run)
+    result = compute(run, given.threshold, given.tolerance, **point)
+    name = command.named('curves', varying(run, full_point(run, point)), given, flags)
+    command.save(result, draw, layout, command.folder(given, run), name)
+    print('first reached:', ', '.join(result.order) or 'nothing')
+
+
+if __name__ == '__main__':
+    cli.main(_command)

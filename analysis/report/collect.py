@@ -1,0 +1,166 @@
+"""A run as the page's data: every member's place, numbers and curves, and a look inside it."""
+
+import itertools
+import time
+from typing import Any
+
+import numpy as np
+
+from analysis import attention_flow, embedding, order, phase
+from analysis.member import Member, member_of
+from anchorjax import config, files, grid, store
+from anchorjax.errors import UserError
+
+DIGITS = 4  # of every number on the page
+
+
+def collect(run: store.Run, tell) -> dict[str, Any]:
+    """All but figures and claims, as `page.render` wants it; `tell` hears of the progress."""
+    axes = run.experiment.axes
+    first = next(iter(axes))
+    members = _members(run, tell)
+    return {
+        'title': run.experiment.name,
+        'created': time.strftime('%Y-%m-%d'),
+        'summary': _summary(run, members),
+        'axes': {axis: list(values) for axis, values in axes.items()},
+        'row_axis': 'weight_decay' if first in grid.TRACED_AXES else first,
+        'column_axis': 'gamma',
+        'probes': run.curves.probe.values.tolist(),
+        'mappings': run.curves.mapping.values.tolist(),
+        'record_steps': run.curves.step.values.tolist(),
+        'members': members,
+        'provenance': _provenance(run),
+    }
+
+
+def points(run: store.Run) -> list[dict[str, Any]]:
+    """Every member's point, in the order of the grid."""
+    axes = run.experiment.axes
+    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+
+
+def chosen(run: store.Run) -> dict[str, dict]:
+    """The most inferential member, and the most symmetric one of the same architecture.
+
+    Held-out agreement breaks ties.
+
+    Raises:
+      UserError: no member is trained yet.
+    """
+    usable = run.results.trained & (run.results.diverged < 0)
+    if not usable.any():
+        raise UserError(f'{run.sweep_dir.workdir}: no member is trained yet')
+    agreement = run.results.agreement.where(usable)
+    seen = agreement.sel(probe='seen_heldout', mapping='assigned').fillna(0)
+    score = lambda solution: agreement.sel(probe='unseen', mapping=solution) + 1e-3 * seen
+    inferential = _point(run, score('inferential'))
+    same = {a: v for a, v in inferential.items() if a not in grid.TRACED_AXES}
+    return {
+        'inferential': inferential,
+        'symmetric': inferential | _point(run, score('symmetric').sel(same)),
+    }
+
+
+def _point(run: store.Run, scores) -> dict[str, Any]:
+    """The point of the highest score, with the sweep's own numbers."""
+    index = scores.argmax(...)
+    axes = run.experiment.axes
+    return {axis: axes[axis][int(index[axis])] for axis in axes if axis in index}
+
+
+def rounded(values) -> Any:
+    """Nested lists of numbers of DIGITS digits; None for what is not finite."""
+    if isinstance(values, np.ndarray | list | tuple) and np.ndim(values):
+        return [rounded(v) for v in values]
+    value = float(values)
+    return float(f'{value:.{DIGITS}g}') if np.isfinite(value) else None
+
+
+def _members(run: store.Run, tell) -> list[dict[str, Any]]:
+    """One entry per member, in the order of the grid."""
+    all_points, table, found = points(run), store.table(run), []
+    axes = len(run.experiment.axes)
+    names = ('agreement', 'probe_loss', 'train_loss')
+    flat = lambda cube: cube.values.reshape(len(all_points), *cube.shape[axes:])
+    curves = {name: np.moveaxis(flat(run.curves[name]), 1, -1) for name in names}
+    for i, point in enumerate(all_points):
+        series = {name: rounded(curves[name][i]) for name in names}
+        state, inside = _state(table.iloc[i]), _inside(run, point)
+        found.append({'point': point} | state | series | inside)
+        if i % 100 == 99:
+            tell(f'{i + 1} of {len(all_points)} members')
+    return found
+
+
+def _state(row) -> dict[str, Any]:
+    """Status, solution and numbers of one row of `store.table`."""
+    scores = row.unseen_inferential, row.unseen_symmetric, row.seen_heldout_assigned
+    numbers = {
+        'inferential on unseen': scores[0],
+        'symmetric on unseen': scores[1],
+        'held-out': scores[2],
+        'train loss': row.train_loss,
+        'held-out loss': row.loss_seen_heldout,
+    }
+    whole = row.trained and row.diverged < 0
+    status = 'trained' if whole else 'not trained'
+    status = f'diverged at step {int(row.diverged)}' if row.diverged >= 0 else status
+    return {
+        'status': status,
+        'solution': phase.solution(*scores) if whole else None,
+        'numbers': {name: rounded(value) for name, value in numbers.items()},
+    }
+
+
+def _inside(run: store.Run, point: dict) -> dict[str, Any]:
+    """Attention and embedding of a member; None where there is nothing to look into."""
+    try:
+        member = member_of(run, **point)
+        return {'attention': _attention(member), 'embedding': _embedding(member)}
+    except UserError:
+        return {'attention': None, 'embedding': None}
+
+
+def _attention(member: Member) -> dict[str, Any]:
+    flow = attention_flow.compute(member, number=64)
+    return {
+        'tokens': flow.tokens_T.tolist(),
+        'roles': [flow.role_names[r] for r in flow.roles_T],
+        'layers': rounded(flow.Attn_NTT),
+        'prediction': flow.prediction,
+        'expected': flow.expected,
+    }
+
+
+def _embedding(member: Member) -> dict[str, Any]:
+    items = embedding.check_items(member.experiment.task, member.matrix(embedding.MATRIX), None)
+    scores, explained = order.pca(member.matrix(embedding.MATRIX)[items])
+    return {
+        'values': items.tolist(),
+        'xy': rounded(scores[:, :2]),
+        'explained': rounded(explained[:2]),
+    }
+
+
+def _summary(run: store.Run, members: list[dict]) -> str:
+    count = lambda status: sum(m['status'].startswith(status) for m in members)
+    several = {a: v for a, v in run.experiment.axes.items() if len(v) > 1}
+    axes = ' × '.join(f'{a} {", ".join(map(str, v))}' for a, v in several.items())
+    return (
+        f'{len(members)} networks, {count("trained")} trained, {count("diverged")} diverged, '
+        f'{count("not trained")} not trained; {axes}'
+    )
+
+
+def _provenance(run: store.Run) -> dict[str, Any]:
+    manifest = files.read_json(run.sweep_dir.workdir / 'manifest.json')
+    numerics = manifest['numerics']
+    return {
+        'experiment': config.to_dict(run.experiment),
+        'versions': numerics['versions'],
+        'hardware': numerics['hardware'],
+        'layout': numerics['layout'],
+        'git_commit': manifest.get('git_commit'),
+        'trained': manifest.get('created'),
+    }

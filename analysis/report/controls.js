@@ -1,0 +1,38 @@
+// The diagram on the page: drawn anew for every reading and filter, and listened to.
+
+function drawMap() {
+  if (!state.reading) {
+    $('grid').replaceChildren(h('p', { class: 'note' }, 'No agreement was recorded.'));
+    return;
+  }
+  const { table, cells } = drawGrid(state);
+  state.cells = cells;
+  cells.forEach((line, i) => line.forEach((cell, j) => listen(cell, [i, j])));
+  table.addEventListener('pointerleave', endPreview);
+  table.addEventListener('focusout', (event) => {
+    if (!table.contains(event.relatedTarget)) endPreview();
+  });
+  $('grid').replaceChildren(table);
+  $('legend').replaceChildren(...[columnTitle(), ...drawLegend(state)].filter(Boolean));
+  markSelected();
+}
+
+function readingControl() {
+  const choices = READINGS.map((r) => h('label', {},
+    h('input', { type: 'radio', name: 'reading', value: r.name, checked: r.name === state.reading,
+      onchange: () => { state.reading = r.name; drawMap(); } }),
+    h('span', {}, swatch(r.name), r.label)));
+  return h('fieldset', { class: 'segments' },
+    h('legend', { class: 'hidden' }, 'Colour shows'), choices);
+}
+
+function filterControl(axis) {
+  const list = h('select', { onchange: () => {
+    delete state.filters[axis];
+    if (list.value !== '') state.filters[axis] = valuesOf(axis)[Number(list.value)];
+    drawMap();
+    showMember(state.selected, false);
+  } }, h('option', { value: '' }, 'all'),
+  valuesOf(axis).map((value, i) => h('option', { value: i }, String(value))));
+  return h('label', { class: 'filter' }, axisName(axis), ' ', list);
+}

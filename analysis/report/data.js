@@ -1,0 +1,73 @@
+// The payload, and what is read off it: readings of a member, members of a cell.
+
+const data = JSON.parse($('data').textContent);
+const GENERAL = 0.9; // below this held-out share a cell is hatched, as in the paper
+
+const READINGS = [
+  { name: 'inferential', label: 'inferential', probe: 'unseen', mapping: 'inferential',
+    says: 'Share of answers x − 10 on the unseen pair' },
+  { name: 'symmetric', label: 'symmetric', probe: 'unseen', mapping: 'symmetric',
+    says: 'Share of answers x − 6 on the unseen pair' },
+  { name: 'heldout', label: 'held-out', probe: 'seen_heldout', mapping: 'assigned',
+    says: 'Share of right answers on seen pairs with keys never trained' },
+].filter((r) => data.probes.includes(r.probe) && data.mappings.includes(r.mapping));
+
+const reading = (name) => READINGS.find((r) => r.name === name);
+
+function agreement(member, { probe, mapping }) {
+  const p = data.probes.indexOf(probe), r = data.mappings.indexOf(mapping);
+  return member.agreement?.[p]?.[r] ?? [];
+}
+
+// The last recorded value. What a member scored before it diverged is not its result.
+function final(member, which) {
+  if (!which || String(member.status).startsWith('diverged')) return null;
+  return agreement(member, which).findLast(isNumber) ?? null;
+}
+
+const valuesOf = (axis) => (axis ? data.axes[axis] ?? [] : [null]);
+const varying = Object.keys(data.axes).filter((axis) => data.axes[axis].length > 1);
+const inner = varying.filter((axis) => axis !== data.row_axis && axis !== data.column_axis);
+
+const keyOf = (row, column) => JSON.stringify([row ?? null, column ?? null]);
+
+const byCell = new Map();
+for (const member of data.members) {
+  const key = keyOf(member.point[data.row_axis], member.point[data.column_axis]);
+  byCell.set(key, [...(byCell.get(key) ?? []), member]);
+}
+
+// filters: {seed: 0}; an axis that is not there is averaged over.
+function cellMembers(row, column, filters) {
+  const chosen = Object.entries(filters);
+  return (byCell.get(keyOf(row, column)) ?? []).filter((m) =>
+    chosen.every(([axis, value]) => m.point[axis] === value));
+}
+
+const expectedMembers = (filters) =>
+  inner.reduce((count, axis) => count * (axis in filters ? 1 : valuesOf(axis).length), 1);
+
+const mean = (values) => (values.length ? values.reduce((a, b) => a + b) / values.length : null);
+
+function summary(members, which, expected) {
+  const values = members.map((m) => final(m, which)).filter(isNumber);
+  const general = members.map((m) => final(m, reading('heldout'))).filter(isNumber);
+  return {
+    mean: mean(values),
+    values: values.length,
+    low: values.length ? Math.min(...values) : null,
+    high: values.length ? Math.max(...values) : null,
+    trained: members.filter((m) => m.status === 'trained').length,
+    expected,
+    hatched: general.length > 0 && mean(general) < GENERAL,
+  };
+}
+
+// The member of a cell most like the one on show: the same seed and rates, where there are.
+function nearest(members, other) {
+  const alike = (m) => varying.filter((axis) => m.point[axis] === other?.point[axis]).length;
+  return members.reduce((best, m) => (!best || alike(m) > alike(best) ? m : best), null);
+}
+
+const named = (point, axes) =>
+  axes.map((axis) => `${axisName(axis)} ${point[axis]}`).join(', ');

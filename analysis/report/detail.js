@@ -1,0 +1,65 @@
+// Everything about one member: what it is, its numbers, its pictures.
+
+const SOLUTIONS = {
+  inferential: 'composes the anchors',
+  symmetric: 'answers as the reversed pair was trained',
+  memorizing: 'neither, and below 0.9 on held-out keys',
+  other: 'neither, though it generalizes on seen pairs',
+};
+
+function verdict(member) {
+  const bad = member.status !== 'trained';
+  const { solution } = member;
+  return h('p', { class: 'verdict-line' },
+    solution ? [swatch(SOLUTIONS[solution] ? solution : 'other'), h('strong', {}, solution),
+      h('span', {}, SOLUTIONS[solution] ?? '')] : null,
+    bad ? h('strong', { class: 'warning' }, `⚠ ${member.status}`) : null);
+}
+
+const heading = (member) =>
+  h('h3', { id: 'member-title' }, varying.length ? named(member.point, varying) : 'The member');
+
+const CHOICES = 8; // more than these are a list
+
+function choice(member, members, choose) {
+  if (members.length < 2) return null;
+  const text = (m) => named(m.point, inner.filter((axis) => valuesOf(axis).length > 1));
+  if (members.length > CHOICES) {
+    const onchange = () => choose(members[list.value]);
+    const list = h('select', { 'aria-label': 'Member', onchange },
+      members.map((m, i) => h('option', { value: i, selected: m === member }, text(m))));
+    return h('div', { class: 'choice' }, list);
+  }
+  return h('div', { class: 'choice', role: 'group', 'aria-label': 'Members of this cell' },
+    members.map((m) => h('button', {
+      type: 'button', 'aria-pressed': String(m === member), onclick: () => choose(m),
+    }, text(m))));
+}
+
+function numbersTable(member) {
+  const rows = Object.entries(member.numbers ?? {});
+  if (!rows.length) return null;
+  return h('table', { class: 'numbers' },
+    h('caption', { class: 'hidden' }, 'Numbers of this member'),
+    h('tbody', {}, rows.map(([name, value]) => h('tr', {}, h('th', { scope: 'row' }, name),
+      h('td', {}, number(value))))));
+}
+
+function fixedPoint(member) {
+  const axes = Object.keys(data.axes).filter((axis) => !varying.includes(axis));
+  return axes.length ? h('p', { class: 'meta' }, `All at ${named(member.point, axes)}.`) : null;
+}
+
+function drawDetail(element, member, members, previewing, choose) {
+  element.classList.toggle('preview', previewing);
+  if (!member) {
+    element.replaceChildren(h('p', { class: 'note', id: 'member-title' }, 'No member here.'));
+    return;
+  }
+  element.replaceChildren(
+    h('div', { class: 'who' }, heading(member), verdict(member), choice(member, members, choose)),
+    numbersTable(member) ?? '',
+    h('div', { class: 'panels' },
+      answersPanel(member), lossPanel(member), attentionPanel(member), embeddingPanel(member)),
+    fixedPoint(member) ?? '');
+}

@@ -1,0 +1,127 @@
+// The phase diagram: a table that arrow keys can walk, one cell per (row, column).
+
+// From nothing to all, by theme. The hues are those of analysis/style.py; dark lifts the blue.
+const RAMPS = {
+  light: { zero: '#f4f3ef', inferential: '#0072b2', symmetric: '#e69f00', heldout: '#565b63' },
+  dark: { zero: '#212429', inferential: '#2b93d4', symmetric: '#e69f00', heldout: '#b4b8bf' },
+};
+
+const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+
+function shade(name, value, theme) {
+  const from = channels(RAMPS[theme].zero), to = channels(RAMPS[theme][name]);
+  return from.map((c, i) => Math.round(c + (to[i] - c) * Math.min(1, Math.max(0, value))));
+}
+
+// Of black and white the one that reads better: on any colour at least 4.58 to 1.
+function inkOn(rgb) {
+  const [r, g, b] = rgb.map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  const light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  return light > 0.179 ? '#000' : '#fff';
+}
+
+function paint(element, name, value, theme) {
+  const rgb = shade(name, value, theme);
+  element.style.setProperty('--fill', `rgb(${rgb.join(' ')})`);
+  element.style.setProperty('--on', inkOn(rgb));
+}
+
+const short = (value) => share(value).replace(/^0\./, '.'); // .58: five columns fit a phone
+
+function cellText(cell, dense) {
+  const part = cell.trained < cell.expected;
+  const several = cell.values > 1 && !dense;
+  return [
+    h('span', { class: 'mean' }, share(cell.mean)),
+    several ? h('span', { class: 'range' }, `${short(cell.low)}–${short(cell.high)}`) : null,
+    part ? h('span', { class: 'part' }, `${cell.trained} of ${cell.expected}`) : null,
+  ];
+}
+
+function cellLabel(row, column, which, cell) {
+  const where = [[data.row_axis, row], [data.column_axis, column]].filter(([axis]) => axis);
+  return [
+    where.map(([axis, value]) => `${axisName(axis)} ${value}`).join(', '),
+    isNumber(cell.mean) ? `${which.label} ${share(cell.mean)}` : 'no value',
+    cell.trained < cell.expected ? `${cell.trained} of ${cell.expected} members trained` : null,
+    cell.hatched ? `held-out below ${GENERAL}` : null,
+  ].filter(Boolean).join('; ');
+}
+
+function drawCell(row, column, state, { expected, dense }) {
+  const which = reading(state.reading);
+  const members = cellMembers(row, column, state.filters);
+  const cell = summary(members, which, expected);
+  const text = cellLabel(row, column, which, cell);
+  const element = h('td', {
+    role: 'gridcell', tabindex: '-1', class: 'cell', title: text, 'aria-label': text,
+  }, h('div', {}, cellText(cell, dense)));
+  element.classList.toggle('hatched', cell.hatched);
+  element.classList.toggle('partly', cell.trained < cell.expected);
+  element.classList.toggle('empty', !isNumber(cell.mean));
+  if (isNumber(cell.mean)) paint(element, which.name, cell.mean, state.theme);
+  return { element, members, row, column };
+}
+
+const isDense = () => valuesOf(data.column_axis).length > 12; // too narrow for ranges
+
+const header = (value, role, scope) =>
+  h('th', { scope, role }, value === null ? '' : String(value));
+
+// [row][column] of {element, members}; the last row axis value is on top, as in the paper.
+function drawGrid(state) {
+  const rows = [...valuesOf(data.row_axis)].reverse(), columns = valuesOf(data.column_axis);
+  const expected = expectedMembers(state.filters), dense = isDense();
+  const cells = rows.map((row) => columns.map((c) => drawCell(row, c, state, { expected, dense })));
+  const by = [data.row_axis, data.column_axis].filter(Boolean).map(axisName).join(' and ');
+  const table = h('table', {
+    role: 'grid', class: dense ? 'phase dense' : 'phase',
+    'aria-label': `${reading(state.reading).says}, by ${by}. Arrow keys move, Enter selects.`,
+  },
+  h('thead', {}, h('tr', {},
+    h('th', { class: 'corner' }, data.row_axis ? `↑ ${axisName(data.row_axis)}` : ''),
+    columns.map((c) => header(c, 'columnheader', 'col')))),
+  h('tbody', {}, cells.map((line, i) =>
+    h('tr', {}, header(rows[i], 'rowheader', 'row'), line.map((cell) => cell.element)))));
+  return { table, cells };
+}
+
+function columnTitle() {
+  if (!data.column_axis) return null;
+  if (data.column_axis !== 'gamma') return h('p', { class: 'axis' }, axisName(data.column_axis));
+  return h('p', { class: 'axis' }, 'initialization rate γ ', h('span', {}, 'smaller weights →'));
+}
+
+function drawLegend(state) {
+  const which = reading(state.reading);
+  const steps = [0, 0.25, 0.5, 0.75, 1].map((value) => {
+    const box = h('span', { class: 'step' }, String(value));
+    paint(box, which.name, value, state.theme);
+    return box;
+  });
+  const many = expectedMembers(state.filters) > 1;
+  return [
+    h('p', {}, which.says,
+      many ? '; mean over the members of a cell' : '',
+      many && !isDense() ? ', below it lowest–highest.' : '.'),
+    h('div', { class: 'ramp', 'aria-hidden': 'true' }, steps),
+    h('ul', { class: 'keys' },
+      h('li', {}, h('span', { class: 'sample hatched', 'aria-hidden': 'true' }),
+        `hatched: held-out < ${GENERAL}`),
+      h('li', {}, h('span', { class: 'sample partly', 'aria-hidden': 'true' }),
+        'dashed: members not trained or diverged')),
+  ];
+}
+
+const MOVES = {
+  ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0],
+  Home: [0, -Infinity], End: [0, Infinity], PageUp: [-Infinity, 0], PageDown: [Infinity, 0],
+};
+
+// The place an arrow key leads to, or null for any other key.
+function moved(key, [i, j], cells) {
+  if (!(key in MOVES)) return null;
+  const within = (value, size) => Math.min(size - 1, Math.max(0, value));
+  return [within(i + MOVES[key][0], cells.length), within(j + MOVES[key][1], cells[0].length)];
+}

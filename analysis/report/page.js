@@ -1,0 +1,56 @@
+// The page as a whole: theme, enlarged pictures, the first look.
+
+const dark = matchMedia('(prefers-color-scheme: dark)');
+
+function applyTheme() {
+  const chosen = document.documentElement.dataset.theme;
+  state.theme = chosen ?? (dark.matches ? 'dark' : 'light');
+  const other = state.theme === 'dark' ? 'Light' : 'Dark';
+  $('theme').textContent = other;
+  $('theme').setAttribute('aria-label', `${other} theme`);
+  drawMap();
+}
+
+function startTheme() {
+  $('theme').hidden = false;
+  $('theme').addEventListener('click', () => {
+    document.documentElement.dataset.theme = state.theme === 'dark' ? 'light' : 'dark';
+    applyTheme();
+  });
+  dark.addEventListener('change', applyTheme);
+  applyTheme();
+}
+
+function startPictures() {
+  const large = $('large');
+  for (const button of document.querySelectorAll('.picture')) {
+    button.addEventListener('click', () => {
+      const [to, from] = [large.querySelector('img'), button.querySelector('img')];
+      to.src = from.src;
+      to.alt = from.alt;
+      large.showModal();
+    });
+  }
+  large.addEventListener('click', (event) => { if (event.target === large) large.close(); });
+}
+
+// What a first look should see: the member that answers most inferentially.
+function notable() {
+  const score = (m) => final(m, READINGS[0]) ?? -1;
+  return data.members.reduce((best, m) => (!best || score(m) > score(best) ? m : best), null);
+}
+
+function start() {
+  $('controls').append(readingControl(), ...inner.map(filterControl));
+  $('split').classList.toggle('wide', valuesOf(data.column_axis).length > 8);
+  startTheme();
+  startPictures();
+  const linked = memberOfHash();
+  select(linked ?? notable(), { hash: false });
+  addEventListener('hashchange', () => {
+    const member = memberOfHash();
+    if (member) select(member, { hash: false });
+  });
+}
+
+start();

@@ -1,0 +1,116 @@
+// What is chosen, where it is kept (the address), and who is told.
+
+const state = {
+  reading: READINGS[0]?.name,
+  filters: {}, // inner axis -> value; an axis not there is averaged over
+  theme: 'light',
+  selected: null,
+  at: [0, 0], // the cell that holds the keyboard
+  cells: [],
+};
+
+const PREVIEW_DELAY = 90; // a pointer that only passes by changes nothing
+
+let timer = null;
+
+// The first way a text of the address matches a value of an axis, or undefined.
+const valueNamed = (axis, text) => valuesOf(axis).find((value) => String(value) === text);
+
+function memberOfHash() {
+  const asked = [...new URLSearchParams(location.hash.slice(1))];
+  const wanted = asked.filter(([axis]) => Object.hasOwn(data.axes, axis));
+  if (!wanted.length) return null; // '#claims' and the like
+  const fits = (m) => wanted.every(([axis, text]) => m.point[axis] === valueNamed(axis, text));
+  return data.members.find(fits) ?? null;
+}
+
+function writeHash(member) {
+  const axes = varying.length ? varying : Object.keys(data.axes);
+  const query = new URLSearchParams(axes.map((axis) => [axis, String(member.point[axis])]));
+  history.replaceState(null, '', `#${query}`);
+}
+
+function placeOf(member) {
+  for (const [i, line] of state.cells.entries()) {
+    const j = line.findIndex((cell) => cell.members.includes(member));
+    if (j >= 0) return [i, j];
+  }
+  return null;
+}
+
+const cellAt = ([i, j]) => state.cells[i][j];
+
+function markSelected() {
+  const place = placeOf(state.selected);
+  for (const [i, line] of state.cells.entries()) {
+    for (const [j, { element }] of line.entries()) {
+      const here = place?.[0] === i && place?.[1] === j;
+      element.setAttribute('aria-selected', String(here));
+      element.tabIndex = state.at[0] === i && state.at[1] === j ? 0 : -1;
+    }
+  }
+}
+
+function showMember(member, previewing) {
+  const place = member && placeOf(member);
+  const members = place ? cellAt(place).members : [member]; // alone where a filter hides it
+  drawDetail($('detail'), member, members, previewing, select);
+}
+
+function select(member, { hash = true } = {}) {
+  clearTimeout(timer);
+  const pressed = Boolean(document.activeElement?.closest('.choice'));
+  state.selected = member;
+  state.at = (member && placeOf(member)) ?? state.at;
+  markSelected();
+  showMember(member, false);
+  if (!member) return;
+  if (hash) writeHash(member);
+  const what = member.solution ?? member.status;
+  $('status').textContent = `Showing ${named(member.point, varying)}: ${what}`;
+  // The buttons were drawn anew: the keyboard stays where it was.
+  if (pressed) $('detail').querySelector('.choice [aria-pressed=true], .choice select')?.focus();
+}
+
+function selectCell(cell) {
+  const member = nearest(cell.members, state.selected);
+  if (member) select(member);
+}
+
+function preview(cell) {
+  clearTimeout(timer);
+  const member = nearest(cell.members, state.selected);
+  timer = setTimeout(() => showMember(member, member !== state.selected), PREVIEW_DELAY);
+}
+
+function endPreview() {
+  clearTimeout(timer);
+  if ($('detail').classList.contains('preview')) showMember(state.selected, false);
+}
+
+function focusCell(place) {
+  state.at = place;
+  markSelected();
+  cellAt(place).element.focus();
+}
+
+function onKey(event, place) {
+  const next = moved(event.key, place, state.cells);
+  if (next) focusCell(next);
+  else if (event.key === 'Enter' || event.key === ' ') selectCell(cellAt(place));
+  else if (event.key === 'Escape') endPreview();
+  else return;
+  event.preventDefault();
+}
+
+function listen(cell, place) {
+  const { element } = cell;
+  element.addEventListener('click', () => { state.at = place; selectCell(cell); });
+  element.addEventListener('keydown', (event) => onKey(event, place));
+  element.addEventListener('focus', () => {
+    if (element.matches(':focus-visible')) preview(cell); // by key: a click chooses anyway
+  });
+  element.addEventListener('pointerenter', (event) => {
+    if (event.pointerType === 'mouse') preview(cell);
+  });
+}

@@ -1,0 +1,98 @@
+"""Pairs encoded by hand are found as neighbours: with their reverse, apart from it, or not at all."""
+
+import jax.numpy as jnp
+import numpy as np
+import planted
+import pytest
+
+from analysis import style, tsne
+from anchorjax.errors import UserError
+from anchorjax.models.base import Activations, BlockActivations
+
+ANCHORS = jnp.arange(1, 5)
+
+
+class Encoding:
+    """X_ao of the only layer is code(a1, a2, tokens) at every position."""
+
+    def __init__(self, code):
+        self.code = code
+
+    def apply(self, variables, tokens_BT, last_only=False, edit=None):
+        code_BD = self.code(tokens_BT[:, 1], tokens_BT[:, 2], tokens_BT)  # the key stands first
+        X_BTD = jnp.repeat(code_BD[:, None], tokens_BT.shape[1], 1)
+        zero = jnp.zeros((*tokens_BT.shape, 1))
+        block = BlockActivations(*[zero] * 5, X_BTD, zero, zero)
+        return Activations(zero, (block,), jnp.zeros((*tokens_BT.shape, 20)))
+
+
+def one_hot(a, tokens_BT):
+    return (a[:, None] == ANCHORS).astype(jnp.float32)
+
+
+def unordered(a, b, tokens_BT):
+    return one_hot(a, tokens_BT) + one_hot(b, tokens_BT) + jitter(tokens_BT)
+
+
+def ordered(a, b, tokens_BT):
+    return one_hot(a, tokens_BT) + 3 * one_hot(b, tokens_BT) + jitter(tokens_BT)
+
+
+def jitter(tokens_BT):
+    """Small, and of the last token alone: equal noise is an equal vector."""
+    return 0.01 * jnp.sin(7.0 * tokens_BT[:, -1:] + jnp.arange(4))
+
+
+def noise(a, b, tokens_BT):
+    seen = 2.0 * tokens_BT[:, :1] + 5.0 * tokens_BT[:, -1:]
+    return jnp.sin(seen * jnp.array([1.0, 1.7, 2.3, 3.1]))
+
+
+def found(code, **settings):
+    settings = {'number': 1_000, 'map_number': 120, 'perplexity': 8, 'neighbours': 4} | settings
+    return tsne.compute(planted.member(Encoding(code)), **settings)
+
+
+def test_a_code_of_the_unordered_pair_mixes_it_with_its_reverse():
+    shares = found(unordered).shares
+    np.testing.assert_allclose(shares[0], [0.5, 0.5, 0], atol=0.05)
+    assert shares[1, 1] > 0.3
+
+
+def test_a_code_of_the_ordered_pair_keeps_it_apart():
+    np.testing.assert_allclose(found(ordered).shares[0], [1, 0, 0], atol=1e-6)
+
+
+def test_noise_is_at_chance():
+    result = found(noise)
+    np.testing.assert_allclose(result.chance.sum(-1), 1)
+    np.testing.assert_allclose(result.chance[0], [1 / 16, 1 / 16, 14 / 16], atol=0.02)
+    np.testing.assert_allclose(result.shares[0], result.chance[0], atol=0.04)
+
+
+def test_vectors_all_equal_are_no_crash():
+    result = found(lambda a, b, tokens_BT: jnp.ones((len(a), 4)))
+    assert np.isfinite(result.map_B2).all() and np.isfinite(result.shares).all()
+
+
+@pytest.mark.parametrize(
+    'settings, complaint',
+    [
+        ({'perplexity': 120}, r'perplexity = 120: must be in \[1, 120\)'),
+        ({'neighbours': 120}, 'neighbours = 120: must be from 1 to 119'),
+        ({'map_number': 1_001}, 'map_number = 1001: must be from 1 to number = 1000'),
+        ({'layer': 2}, 'layer = 2: must be from 1 to 1'),
+    ],
+)
+def test_settings_that_do_not_fit_are_one_clear_line(settings, complaint):
+    with pytest.raises(UserError, match=complaint):
+        found(unordered, **settings)
+
+
+def test_made_and_drawn_twice_is_the_same_bytes(tmp_path):
+    paths = [
+        style.drawn(found(unordered, map_number=60), tsne.draw, tsne.LAYOUT, tmp_path / name)
+        for name in 'ab'
+    ]
+    for a, b in zip(*paths, strict=True):
+        assert a.read_bytes() == b.read_bytes()
