@@ -20,72 +20,74 @@ class Flag(NamedTuple):
     help: str
 
 
-def member(doc: str, name: str, compute, draw, layout: style.Layout, **flags: Flag) -> None:
-    """Draws a figure of one member: compute(member, **flags), draw(result, axes)."""
+def member(doc: str, name: str, compute, draw, layout, **flags: Flag) -> None:
+    """Draws a figure of one member: compute(member, **flags), draw(result, axes).
 
-    def command():
-        given, point = parse(doc, flags, epilog='--AXIS=VALUE ... picks the member')
-        run = store.open(given.run)
-        step = given.step if given.step == 'last' else int(given.step)
-        found = member_of(run, step, **point)
-        result = compute(found, **options(given, flags))
-        where = varying(run, found.point) | ({} if step == 'last' else {'step': step})
-        save(result, draw, layout, folder(given, run), named(name, where, given, flags))
+    `layout` is a style.Layout, or a function of the result that gives one.
+    """
 
-    cli.main(command)
+    def look(run, options, point):
+        found = member_of(run, point.pop('step', 'last'), **point)
+        return compute(found, **options), found.point
+
+    _figure(doc, name, look, draw, layout, flags)
 
 
 def sweep(doc: str, name: str, compute, draw, layout, **flags: Flag) -> None:
-    """Draws a figure of a whole sweep: compute(run, **flags), draw(result, axes).
+    """Draws a figure of a whole sweep: compute(run, **flags)."""
 
-    `layout` may be a function of the result.
+    def look(run, options, point):
+        if point:
+            raise UserError(f'argument --{min(point)}: this figure shows the whole sweep')
+        return compute(run, **options), {}
+
+    _figure(doc, name, look, draw, layout, flags)
+
+
+def at(doc: str, name: str, compute, draw, layout, **flags: Flag) -> None:
+    """Draws a figure of a sweep at some values of its axes: compute(run, **flags, **point).
+
+    The point has a `step` where one was asked for.
     """
+    look = lambda run, options, point: (compute(run, **options, **point), point)
+    _figure(doc, name, look, draw, layout, flags)
+
+
+def _figure(doc: str, name: str, look, draw, layout, flags: dict[str, Flag]) -> None:
+    """look(run, options, point) -> (result, the point that names the files)."""
 
     def command():
         given, point = parse(doc, flags)
-        if point or given.step != 'last':
-            unknown = next(iter(point), 'step')
-            raise UserError(f'argument --{unknown}: this figure shows the whole sweep (see --help)')
-        run = store.open(given.run)
-        result = compute(run, **options(given, flags))
-        save(result, draw, layout, folder(given, run), named(name, {}, given, flags))
+        cli.use_compilation_cache()
+        run, options = store.open(given.run), {flag: getattr(given, flag) for flag in flags}
+        step = {'step': point['step']} if 'step' in point else {}
+        result, where = look(run, options, dict(point))
+        unusual = {f: v for f, v in options.items() if v != flags[f].default}
+        words = label(varying(run, where) | step | unusual).replace('/', '.').replace(' ', '')
+        folder = given.out or run.sweep_dir.workdir / 'figures'
+        save(result, draw, layout, folder, f'{name}_{words}' if words else name)
 
     cli.main(command)
 
 
-def parse(doc: str, flags: dict[str, Flag], epilog: str = '') -> tuple[argparse.Namespace, dict]:
+def parse(doc: str, flags: dict[str, Flag]) -> tuple[argparse.Namespace, dict[str, Any]]:
     """(the figure's flags, the point): every other --AXIS=VALUE is part of the point."""
+    epilog = '--AXIS=VALUE ... picks a member, --step=STEP one of its snapshots'
     parser = cli.Parser(description=doc.splitlines()[0], epilog=epilog)
     parser.add_argument('--run', required=True, type=pathlib.Path, help='folder of the sweep')
     parser.add_argument('--out', type=pathlib.Path, help='default: figures/ in that folder')
-    parser.add_argument('--step', default='last', help='a snapshot step, or last')
     for name, flag in flags.items():
         parser.add_argument(f'--{name}', type=flag.parse, default=flag.default, help=flag.help)
     given, rest = parser.parse_known_args()
-    if given.step != 'last' and not given.step.isdigit():
-        raise UserError(f'--step={given.step}: must be a step or last')
-    return given, dict(_axis(word) for word in rest)
-
-
-def options(given: argparse.Namespace, flags: dict[str, Flag]) -> dict[str, Any]:
-    """The flags as arguments of `compute`."""
-    return {flag: getattr(given, flag) for flag in flags}
-
-
-def named(name: str, where: dict, given: argparse.Namespace, flags: dict[str, Flag]) -> str:
-    """File name of a figure: what it shows, where, and every flag that is not its default."""
-    chosen = {f: v for f, v in options(given, flags).items() if v != flags[f].default}
-    words = label(where | chosen).replace('/', '.').replace(' ', '')
-    return f'{name}_{words}' if words else name
+    point = dict(_axis(word) for word in rest if word != '--step=last')
+    if not isinstance(point.get('step', 0), int):
+        raise UserError(f'--step={point["step"]}: must be a snapshot step or last')
+    return given, point
 
 
 def numbers(text: str) -> tuple[int, ...]:
     """'1,2,3' -> (1, 2, 3), for Flag.parse."""
     return tuple(int(word) for word in text.split(','))
-
-
-def folder(given: argparse.Namespace, run: store.Run) -> pathlib.Path:
-    return given.out or run.sweep_dir.workdir / 'figures'
 
 
 def save(result, draw, layout, where: pathlib.Path, name: str) -> list[pathlib.Path]:

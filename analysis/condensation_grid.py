@@ -16,7 +16,6 @@ import numpy as np
 import threadpoolctl
 
 from analysis import command, condensation, grids
-from analysis.grids import layout  # noqa: F401 (the figure's)
 from anchorjax import store
 
 
@@ -42,7 +41,7 @@ def compute(
     threshold: float = condensation.THRESHOLD,
     **point,
 ) -> Result:
-    """Groups of neurons in every member at `point`; raises UserError as `grids.cells` and `condensed`."""
+    """Groups of neurons in every member at `point`; UserErrors of grids.cells and condensed."""
     there = grids.cells(run, matrix, step, **point)
     found = {at: condensation.numbers(W, threshold) for at, W in there.matrices.items()}
     drawn = {at: condensation.condensed(W, threshold)[0] for at, W in there.matrices.items()}
@@ -71,12 +70,15 @@ def draw(result: Result, axes) -> None:
     grids.fill(result, axes, cell)
 
 
+layout = grids.layout
+
 if __name__ == '__main__':
-    grids.main(
+    command.at(
         __doc__,
         'condensation_grid',
         compute,
         draw,
+        layout,
         matrix=command.Flag(str, condensation.MATRIX, 'path of a matrix [d_in, d_out]'),
         threshold=command.Flag(float, condensation.THRESHOLD, 'cosine that makes one group'),
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from analysis import command, style
 from analysis.member import full_point, label, varying
-from anchorjax import cli, store, tasks
+from anchorjax import store, tasks
 from anchorjax.errors import UserError
 
 THRESHOLD, TOLERANCE = 0.9, 0.05
@@ -140,20 +140,13 @@ def _agreements(axis, result: Result, p: int) -> None:
     axis.legend(loc='center right')
 
 
-def _command() -> None:
-    flags = {
-        'threshold': command.Flag(float, THRESHOLD, 'agreement at which a solution is reached'),
-        'tolerance': command.Flag(float, TOLERANCE, 'how far it may fall again and still be there'),
-    }
-    given, point = command.parse(__doc__, flags, epilog='--AXIS=VALUE ... picks the member')
-    if given.step != 'last':
-        raise UserError('--step: this figure shows all steps')
-    run = store.open(given.run)
-    result = compute(run, given.threshold, given.tolerance, **point)
-    name = command.named('curves', varying(run, full_point(run, point)), given, flags)
-    command.save(result, draw, layout, command.folder(given, run), name)
-    print('first reached:', ', '.join(result.order) or 'nothing')
-
-
 if __name__ == '__main__':
-    cli.main(_command)
+    command.at(
+        __doc__,
+        'curves',
+        compute,
+        draw,
+        layout,
+        threshold=command.Flag(float, THRESHOLD, 'agreement at which a solution is reached'),
+        tolerance=command.Flag(float, TOLERANCE, 'how far it may fall again and still be there'),
+    )

@@ -17,7 +17,7 @@ import numpy as np
 
 from analysis import command, measures, style
 from analysis.member import label, member_of, varying
-from anchorjax import cli, store
+from anchorjax import store
 from anchorjax.errors import UserError
 
 GROWS = 2.0  # an eigenvalue that never doubles does not rise
@@ -191,20 +191,13 @@ def _singular_values(axis, result: Result, kind: str) -> None:
     axis.set(yscale='log', title=f'singular values, {kind}')
 
 
-def _command() -> None:
-    flags = {
-        'matrix': command.Flag(str, 'W_embed', 'whose rows; any matrix of the model by its path'),
-        'leading': command.Flag(int, 6, 'eigenvalues to follow over training'),
-    }
-    epilog = '--AXIS=VALUE ... picks the other axes; --gamma the member to follow'
-    given, point = command.parse(__doc__, flags, epilog)
-    run = store.open(given.run)
-    step = given.step if given.step == 'last' else int(given.step)
-    result = compute(run, step, given.matrix, given.leading, **point)
-    where = point | ({} if step == 'last' else {'step': step})
-    name = command.named('eigenvalues', where, given, flags)
-    command.save(result, draw, layout, command.folder(given, run), name)
-
-
 if __name__ == '__main__':
-    cli.main(_command)
+    command.at(
+        __doc__,
+        'eigenvalues',
+        compute,
+        draw,
+        layout,
+        matrix=command.Flag(str, 'W_embed', 'whose rows; any matrix of the model by its path'),
+        leading=command.Flag(int, 6, 'eigenvalues to follow over training'),
+    )

@@ -15,7 +15,6 @@ import numpy as np
 import threadpoolctl
 
 from analysis import command, embedding, grids, order
-from analysis.grids import layout  # noqa: F401 (the figure's)
 from anchorjax import store
 from anchorjax.errors import UserError
 
@@ -51,6 +50,7 @@ def compute(
     task = run.experiment.task
     chosen = {at: embedding.check_items(task, W, items) for at, W in there.matrices.items()}
     rows = {at: W[chosen[at]] for at, W in there.matrices.items()}
+    table = lambda of: grids.tables({at: of(r) for at, r in rows.items()}, there.notes.shape)
     return Result(
         matrix=matrix,
         items=next(iter(chosen.values())),
@@ -59,10 +59,8 @@ def compute(
         gamma=np.array(there.gamma),
         fixed=there.fixed,
         notes=there.notes,
-        numbers=grids.tables({at: order.numbers(r) for at, r in rows.items()}, there.notes.shape),
-        chance=grids.tables(
-            {at: _chance(r, permutations) for at, r in rows.items()}, there.notes.shape
-        ),
+        numbers=table(order.numbers),
+        chance=table(lambda r: _chance(r, permutations)),
         scores={f'{y},{x}': order.pca(r)[0][:, :2] for (y, x), r in rows.items()},
     )
 
@@ -84,12 +82,15 @@ def _chance(rows, permutations: int) -> dict[str, float]:
     return {name: float(np.quantile([one[name] for one in null], 0.95)) for name in null[0]}
 
 
+layout = grids.layout
+
 if __name__ == '__main__':
-    grids.main(
+    command.at(
         __doc__,
         'embedding_grid',
         compute,
         draw,
+        layout,
         matrix=command.Flag(str, embedding.MATRIX, 'path of a matrix [tokens, D]'),
         items=command.Flag(command.numbers, None, 'FROM,TO of the tokens, TO not among them'),
         permutations=command.Flag(int, 40, 'random orders to compare with'),

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis import command, style
-from analysis.member import varying
-from anchorjax import cli, grid, store
+from analysis import style
+from anchorjax import grid, store
 from anchorjax.errors import UserError
 
 
@@ -80,21 +79,6 @@ def layout(result) -> style.Layout:
     rows, columns = result.notes.shape
     size = min(7.0 / columns, 2.2)
     return style.Layout(rows, columns, 0.4 + size * columns, 0.3 + (size + 0.15) * rows)
-
-
-def main(doc: str, name: str, compute, draw, **flags: command.Flag) -> None:
-    """Draws a figure of a sweep at one point of the axes not shown: compute(run, step, ...)."""
-
-    def drawn():
-        given, point = command.parse(doc, flags, epilog='--AXIS=VALUE ... fixes an axis not shown')
-        run = store.open(given.run)
-        step = given.step if given.step == 'last' else int(given.step)
-        result = compute(run, step, **command.options(given, flags), **point)
-        where = varying(run, result.fixed) | ({} if step == 'last' else {'step': step})
-        file = command.named(name, where, given, flags)
-        command.save(result, draw, layout, command.folder(given, run), file)
-
-    cli.main(drawn)
 
 
 def _matrix(run: store.Run, path: str, step, point: dict) -> np.ndarray | str:
