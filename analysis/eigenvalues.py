@@ -2,7 +2,7 @@
 
 P1 Fig 12 (v1 Fig 7): at a small initialization few eigenvalues of the covariance of the embedding
 are large, the largest rises first and the others after it. P1 Fig 13: there the singular values of
-every matrix fall off after the first few (its caption exchanges the two colours).
+every matrix fall off after the first few.
 
   python analysis/eigenvalues.py --run runs/phase --depth=2
 """
@@ -15,12 +15,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 
-from analysis import command, measures, style
-from analysis.member import label, member_of, varying
+from analysis import command, measures, singular, style
+from analysis.member import full_point, label, member_of, varying
+from analysis.members import missing
+from analysis.spectra import covariance_spectrum, padded, rises, singular_values
 from anchorjax import store
 from anchorjax.errors import UserError
-
-GROWS = 2.0  # an eigenvalue that never doubles does not rise
 
 
 class Result(NamedTuple):
@@ -35,7 +35,7 @@ class Result(NamedTuple):
     gamma: float  # of the member that is followed
     steps_S: np.ndarray  # its snapshots
     evolution_SE: np.ndarray
-    rises_E: np.ndarray  # see `rises`; of the leading ones
+    rises_E: np.ndarray  # see `spectra.rises`; of the leading ones
     matrix_names: tuple[str, ...]
     extremes: np.ndarray  # [2] gamma of the largest and of the smallest initialization
     singular_2NE: np.ndarray  # of every matrix there; NaN beyond its rank
@@ -55,13 +55,11 @@ def compute(
     """
     followed = point.pop('gamma', None)
     rest = {a: v[0] for a, v in run.experiment.axes.items() if a != 'gamma'} | point
-    gammas, missing = _trained(run, rest)
-    gamma = gammas[-1] if followed is None else followed
+    gammas, without = _trained(run, rest)
     last = [run.parameter(matrix, step, gamma=g, **rest) for g in gammas]
     spectra = np.stack([covariance_spectrum(W) for W in last])
-    member = member_of(run, gamma=gamma, **rest)
-    steps = np.array(run.steps(**member.point))
-    evolution = [covariance_spectrum(run.parameter(matrix, s, **member.point)) for s in steps]
+    member = member_of(run, gamma=gammas[-1] if followed is None else followed, **rest)
+    steps_S, evolution_SE = _evolution(run, matrix, member.point)
     extremes = [member_of(run, step, gamma=g, **rest).matrices for g in (gammas[0], gammas[-1])]
     return Result(
         matrix=matrix,
@@ -71,96 +69,64 @@ def compute(
         stable_rank_G=np.array([measures.stable_rank(W) for W in last]),
         share_G=spectra[:, 0] / spectra.sum(-1),
         gamma=member.point['gamma'],
-        steps_S=steps,
-        evolution_SE=np.stack(evolution),
-        rises_E=rises(steps, np.stack(evolution)[:, :leading]),
+        steps_S=steps_S,
+        evolution_SE=evolution_SE,
+        rises_E=rises(steps_S, evolution_SE[:, :leading]),
         matrix_names=tuple(extremes[0]),
         extremes=np.array([gammas[0], gammas[-1]]),
-        singular_2NE=_padded([[_singular(W) for W in m.values()] for m in extremes]),
-        missing=(*missing, *(['no snapshot but one: no evolution'] if len(steps) < 2 else [])),
+        singular_2NE=padded([[singular_values(W) for W in m.values()] for m in extremes]),
+        missing=(*without, *(['no snapshot but one: no evolution'] if len(steps_S) < 2 else [])),
     )
-
-
-def covariance_spectrum(W) -> np.ndarray:
-    """Eigenvalues of the covariance of the rows [d_in, d_out], descending, min(d_in, d_out)."""
-    rows = np.asarray(W, np.float64)
-    return _singular(rows - rows.mean(0)) ** 2 / max(len(rows) - 1, 1)
-
-
-def rises(steps_S, values_SE) -> np.ndarray:
-    """First snapshot where a value is above its start by half of its rise, [E].
-
-    The rise is from the start to the peak (weight decay may lower it again). NaN for a value that
-    never reaches GROWS times its start, and with a single snapshot.
-    """
-    start, peak = values_SE[0], values_SE.max(0)
-    above = values_SE >= start + (peak - start) / 2
-    grows = (peak > start) & (peak >= GROWS * start)
-    return np.where(grows, np.asarray(steps_S)[above.argmax(0)], np.nan)
 
 
 def draw(result: Result, axes) -> None:
     """Fills axes [1 + r, 3]: spectra over gamma, one over training, numbers; then each matrix."""
-    spectrum, evolution, numbers = axes[0]
-    for g, values, colour in zip(
-        result.gamma_G, result.eigenvalues_GE, _scale(len(result.gamma_G)), strict=True
-    ):
-        spectrum.plot(np.arange(len(values)) + 1, values, color=colour, label=f'γ {g:g}')
-    spectrum.set(xscale='log', yscale='log', xlabel='index', title=f'eigenvalues, {result.matrix}')
-    spectrum.set_ylim(bottom=result.eigenvalues_GE.max() / 1e8)
-    spectrum.legend()
-    _evolution(evolution, result)
-    _numbers(numbers, result)
-    kinds = list(dict.fromkeys(name.split('/')[-1] for name in result.matrix_names))
-    for i, axis in enumerate(axes[1:].flat):
-        _singular_values(axis, result, kinds[i]) if i < len(kinds) else axis.set_axis_off()
-    axes[1, 0].legend()
+    _spectra(axes[0, 0], result)
+    _training(axes[0, 1], result)
+    _numbers(axes[0, 2], result)
+    singular.draw(axes[1:].ravel(), result)
 
 
 def layout(result: Result) -> style.Layout:
-    kinds = {name.split('/')[-1] for name in result.matrix_names}
-    rows = 1 + -(-len(kinds) // 3)
+    rows = 1 + -(-len(singular.kinds(result.matrix_names)) // 3)
     return style.Layout(rows, 3, 7.0, 0.6 + 1.6 * rows)
-
-
-_INITIALIZATIONS = (('large', '#D55E00'), ('small', '#0072B2'))  # of the two extremes
 
 
 def _trained(run: store.Run, rest: dict) -> tuple[list[float], list[str]]:
     """(gammas with a trained member, a line for every other member)."""
-    gammas, missing = [], []
+    gammas, without = [], []
     for gamma in sorted(run.experiment.axes['gamma']):
-        run.at(gamma=gamma, **rest)  # complains of an unknown axis or value
-        there = run.results.sel(gamma=gamma, **rest, method='nearest')
-        if there.trained and there.diverged < 0:
-            gammas.append(gamma)
+        if reason := missing(run, full_point(run, rest | {'gamma': gamma})):
+            without.append(f'γ {gamma:g} {reason}')
         else:
-            missing.append(f'γ {gamma:g} {"diverged" if there.trained else "not trained yet"}')
+            gammas.append(gamma)
     if not gammas:
         raise UserError(f'no member at {label(varying(run, rest | {"gamma": 0}))} is trained')
-    return gammas, missing
+    return gammas, without
 
 
-def _singular(W) -> np.ndarray:
-    return np.linalg.svd(np.asarray(W, np.float64), compute_uv=False)
+def _evolution(run: store.Run, matrix: str, point: dict) -> tuple[np.ndarray, np.ndarray]:
+    """(steps of the snapshots [S], spectra there [S, E])."""
+    steps = run.steps(**point)
+    spectra = [covariance_spectrum(run.parameter(matrix, step, **point)) for step in steps]
+    return np.array(steps), np.stack(spectra)
 
 
-def _padded(spectra) -> np.ndarray:
-    longest = max(len(s) for row in spectra for s in row)
-    pad = lambda s: np.pad(s, (0, longest - len(s)), constant_values=np.nan)
-    return np.array([[pad(s) for s in row] for row in spectra])
+def _spectra(axis, result: Result) -> None:
+    colours = style.plt.get_cmap('viridis')(np.linspace(0, 0.9, len(result.gamma_G)))
+    for gamma, values, colour in zip(result.gamma_G, result.eigenvalues_GE, colours, strict=True):
+        axis.plot(np.arange(len(values)) + 1, values, color=colour, label=f'γ {gamma:g}')
+    axis.set(xscale='log', yscale='log', xlabel='index', title=f'eigenvalues, {result.matrix}')
+    axis.set_ylim(bottom=result.eigenvalues_GE.max() / 1e8)
+    axis.legend()
 
 
-def _scale(number: int) -> list:
-    return list(style.plt.get_cmap('viridis')(np.linspace(0, 0.9, number)))
-
-
-def _evolution(axis, result: Result) -> None:
-    """Steps on an axis that shows 0; a circle where an eigenvalue rises."""
+def _training(axis, result: Result) -> None:
+    """The leading eigenvalues of one member; a circle where one rises."""
     leading = len(result.rises_E)
     for e, colour in enumerate(style.plt.get_cmap('magma')(np.linspace(0, 0.8, leading))):
         values = result.evolution_SE[:, e]
-        axis.plot(result.steps_S, values, '.-', ms=3, color=colour, label=f'{e + 1}')
+        axis.plot(result.steps_S, values, '.-', ms=3, color=colour)
         at = result.steps_S == result.rises_E[e]
         axis.plot(result.steps_S[at], values[at], 'o', ms=5, mfc='none', color=colour)
     axis.set(xlabel='step', title=f'the leading {leading} at γ {result.gamma:g}')
@@ -176,19 +142,6 @@ def _numbers(axis, result: Result) -> None:
     axis.set(xlabel='γ', title='effective number of directions')
     axis.set_ylim(bottom=0)
     axis.legend()
-
-
-def _singular_values(axis, result: Result, kind: str) -> None:
-    """A panel of the matrices of one name: a line for each block, later ones thinner."""
-    for (size, colour), gamma, spectra in zip(
-        _INITIALIZATIONS, result.extremes, result.singular_2NE, strict=True
-    ):
-        named = f'{size} init. (γ {gamma:g})'
-        chosen = [i for i, name in enumerate(result.matrix_names) if name.split('/')[-1] == kind]
-        for layer, i in enumerate(chosen):
-            look = {'color': colour, 'lw': 1.5 / (1 + layer), 'label': None if layer else named}
-            axis.plot(np.arange(spectra.shape[-1]) + 1, spectra[i], **look)
-    axis.set(yscale='log', title=f'singular values, {kind}')
 
 
 if __name__ == '__main__':

@@ -74,7 +74,7 @@ def test_training_and_the_disk_do_not_see_each_other():
 
 def test_analysis_only_reads():
     forbidden = {'train', 'trainer', 'optimizers', 'sweep', 'benchmark', 'baselines'}
-    for path in (ROOT / 'analysis').glob('*.py'):
+    for path in (ROOT / 'analysis').rglob('*.py'):
         seen = imported(path)
         assert not {short(m) for m in seen} & forbidden, path
         assert not any(m.startswith(('launch', 'configs')) for m in seen), path

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-from anchorjax import train
+from anchorjax import models, train
 from anchorjax.models.transformer_config import NORMS
 
 TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
@@ -105,3 +105,31 @@ def test_unused_activations_and_positions_cost_nothing():
     keys_and_values = 2 * 2 * tokens_BT.size * 64 * 64  # of the last block, needed by nobody
     assert logits + 0.9 * keys_and_values < operations(lambda out: out)
     assert logits < 0.7 * operations(lambda out: out.logits[:, -1:], last_only=False)
+
+
+@pytest.mark.parametrize('norm', NORMS)
+def test_an_intervention_is_offered_every_value_and_goes_on_with_what_it_returns(norm):
+    experiment, params = member(model__norm=norm)
+    module = models.make(experiment.model, experiment.task.vocab, gamma=0.0)
+    run = lambda edit: module.apply({'params': params}, TOKENS_BT, edit=edit)
+    seen = []
+    same = run(lambda field, block, value: (seen.append((field, block, value.shape)), value)[1])
+    chex.assert_trees_all_equal(same, train.forward(experiment, params, TOKENS_BT, last_only=False))
+    shapes = {'Attn': (3, 1, 4, 4), 'X_ao': (3, 4, 6), 'X_do': (3, 4, 6)}
+    assert seen == [(field, block, shapes[field]) for block in (0, 1) for field in shapes]
+    for field, block in itertools.product(shapes, (0, 1)):
+        zero = lambda f, b, value, at=(field, block): value * ((f, b) != at)
+        changed = run(zero)
+        assert not np.asarray(getattr(changed.blocks[block], field)).any()
+        assert np.abs(changed.logits - same.logits).max() > 1e-3, (field, block)
+        for before in range(block):
+            chex.assert_trees_all_equal(changed.blocks[before], same.blocks[before])
+
+
+def test_hidden_neurons_are_what_the_output_matrix_reads():
+    experiment, params = member()
+    full = train.forward(experiment, params, TOKENS_BT, last_only=False)
+    block, weights = full.blocks[0], params['block_0']
+    np.testing.assert_allclose(
+        block.hidden, np.maximum(block.X_ao @ weights['W_in'], 0), rtol=1e-4, atol=1e-5
+    )

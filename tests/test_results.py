@@ -2,6 +2,8 @@
 
 import itertools
 
+import chex
+import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ import xarray as xr
 from conftest import opened, tree_hash
 
 from analysis import phase
-from anchorjax import store, sweep
+from anchorjax import checkpoint, store, sweep
 from anchorjax.errors import StoreError, UserError
 
 AXES = {'depth': (1, 2), 'gamma': (0.3, 0.8), 'seed': (0, 1)}
@@ -54,6 +56,54 @@ def test_a_partial_sweep_is_readable(tmp_path):
     assert np.isfinite(loss[0]) and np.isnan(loss[1:]).all()
     with pytest.raises(StoreError, match='no snapshot yet'):
         run.params(gamma=0.8, seed=1)
+
+
+def test_one_parameter_is_that_of_the_whole_tree(finished):
+    point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
+    whole = finished.params(4, **point)
+    np.testing.assert_array_equal(finished.parameter('W_U', 4, **point), whole['W_U'])
+    found = finished.parameter('block_1/W_in', **point)
+    np.testing.assert_array_equal(found, finished.params(**point)['block_1']['W_in'])
+    with pytest.raises(UserError, match=r"no parameter 'block_2/W_in'; .*block_1/W_in"):
+        finished.parameter('block_2/W_in', **point)
+    assert finished.steps(**point) == [0, 1, 4, 15, 40] and finished.at(**point).model.depth == 2
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """A checkpoint of 40 members."""
+    rng = np.random.default_rng(0)
+    tree = {'W': rng.normal(size=(40, 30, 30)), 'block': {'b': rng.normal(size=(40, 3))}}
+    checkpoint.save(tmp_path, 7, tree)
+    return tmp_path, tree, jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), tree)
+
+
+def test_a_member_is_read_without_the_others(rows):
+    folder, tree, abstract = rows
+    for i in (0, 17, 39):
+        one = checkpoint.load_row(folder, 7, i, abstract)
+        chex.assert_trees_all_equal(one, jax.tree.map(lambda x, i=i: x[i], tree))
+    part = checkpoint.load_row(folder, 7, 3, {'block': abstract['block']})
+    np.testing.assert_array_equal(part['block']['b'], tree['block']['b'][3])
+    wrong = {'W': jax.ShapeDtypeStruct((40, 30, 31), np.float64)}
+    with pytest.raises(StoreError, match=r"leaf \['W'\] is .*30, 30\]\), needed .*30, 31\]"):
+        checkpoint.load_row(folder, 7, 0, wrong)
+
+
+def test_a_flipped_byte_is_found_in_the_member_it_is_in(rows):
+    folder, _, abstract = rows
+    data = max((p for p in folder.rglob('d/*') if p.is_file()), key=lambda p: p.stat().st_size)
+    content = bytearray(data.read_bytes())
+    content[len(content) // 2] ^= 0x55
+    data.write_bytes(content)
+    bad = 0
+    for i in range(40):
+        try:
+            checkpoint.load_row(folder, 7, i, abstract)
+        except StoreError as e:
+            assert 'damaged' in str(e) or 'altered' in str(e)
+            bad += 1
+    assert 1 <= bad < 40
 
 
 @pytest.mark.parametrize(

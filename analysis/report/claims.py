@@ -142,7 +142,7 @@ CLAIMS = (
     ),
     Claim(
         'P1 Fig 13',
-        'Singular values fall off after the first few at a small initialization only.',
+        'At a small initialization few singular values stand out; at a large one none do.',
         'eigenvalues',
         (None,),
         readings.falls_off,

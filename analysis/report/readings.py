@@ -9,6 +9,7 @@ from analysis.phase import SEEN_ENOUGH, SOLVED
 
 PARALLEL = 0.8  # mean cosine that counts as "nearly parallel"
 LOW = 0.4  # mean cosine that counts as "low"
+CONTRAST = 0.1  # inside the boxes above outside, with the mean vector removed
 NECESSARY = 0.5  # a cut that leaves less than this share of answers unchanged
 
 
@@ -104,23 +105,24 @@ def reverse_is_near(found) -> Reading:
 
 
 def parallel(found) -> Reading:
-    return _boxes(found, 'v', lambda inside, outside: inside >= PARALLEL and inside > outside + 0.1)
+    """High where targets are equal, and higher than elsewhere once the common mean is removed."""
+    return _boxes(found, 'v', lambda inside, gain: inside >= PARALLEL and gain > CONTRAST)
 
 
 def not_parallel(found) -> Reading:
-    return _boxes(found, 'v', lambda inside, outside: inside < LOW)
+    return _boxes(found, 'v', lambda inside, gain: inside < LOW and gain <= CONTRAST)
 
 
 def single_anchor(found) -> Reading:
-    return _boxes(found, 'u', lambda inside, outside: inside >= PARALLEL and inside > outside + 0.1)
+    return _boxes(found, 'u', lambda inside, gain: inside >= PARALLEL and gain > CONTRAST)
 
 
 def condenses(inferential, symmetric) -> Reading:
-    """Fewer directions in the inferential member, and few beside a Gaussian matrix."""
+    """Few directions in the inferential member, not few in the symmetric one."""
     here, there = (r.numbers['directions'] for r in (inferential, symmetric))
     null = inferential.null['directions'].mean()
     number = f'directions: inferential {here:.1f}, symmetric {there:.1f}'
-    return Reading(number, bool(here < there and here < null / 2), f'Gaussian {null:.1f}')
+    return Reading(number, bool(here < null / 4 and there > null / 2), f'Gaussian {null:.1f}')
 
 
 def ordered(inferential, symmetric) -> Reading:
@@ -149,13 +151,17 @@ def largest_first(found) -> Reading | None:
 
 
 def falls_off(found) -> Reading:
-    """Share of the matrices whose spectrum is steeper at the small initialization."""
-    spectra = found.singular_2NE
-    few = [[measures.participation_ratio(s[np.isfinite(s)]) for s in one] for one in spectra]
-    steeper = np.mean(np.array(few[1]) < np.array(few[0]))
-    number = f'{steeper:.0%} of the matrices use fewer directions'
-    note = f'γ {found.extremes[1]:g} beside γ {found.extremes[0]:g}'
-    return Reading(number, bool(steeper == 1), note)
+    """Directions used, as a share of the full rank: few at one end of gamma, most at the other."""
+    shares = []
+    for spectra in found.singular_2NE:
+        known = [s[np.isfinite(s)] for s in spectra]
+        shares.append(np.mean([measures.participation_ratio(s) / len(s) for s in known]))
+    large, small = shares
+    ends = [
+        f'{share:.0%} at γ {gamma:g}' for share, gamma in zip(shares, found.extremes, strict=True)
+    ]
+    number = f'participation ratio, share of full rank: {", ".join(ends)}'
+    return Reading(number, bool(small < 0.25 and large > 0.5), 'participation ratio, mean')
 
 
 def low_rank_reasons(found) -> Reading:
@@ -178,10 +184,10 @@ def _unseen(found, values_XP):
 
 
 def _boxes(found, name: str, holds) -> Reading:
-    """Mean cosine inside and outside the boxes, over both triangles."""
+    """Mean cosine inside and outside the boxes (over both triangles), and with the mean removed."""
     n = cosine.NAMES.index(name)
     inside, outside = found.inside[n].mean(), found.outside[n].mean()
-    mean, low, high = found.difference[n]
-    note = f'difference {mean:.2f} [{low:.2f}, {high:.2f}]'
+    gain, low, high = found.difference_centred[n]
+    note = f'mean vector removed: {gain:+.2f} inside [{low:.2f}, {high:.2f}]'
     number = f'cosine {inside:.2f} inside the boxes, {outside:.2f} outside'
-    return Reading(number, bool(holds(inside, outside)), note)
+    return Reading(number, bool(holds(inside, gain)), note)

@@ -1,0 +1,77 @@
+"""The members of a sweep that there is something to look into, and what each of them ends at."""
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from analysis.member import label, varying
+from anchorjax import grid, store
+from anchorjax.errors import UserError
+
+OUTCOMES = ('inferential', 'symmetric', 'held-out')
+
+
+def members(run: store.Run) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
+    """(index along the axes, point) of every member that was trained and did not diverge."""
+    return ((index, point) for index, point in every(run) if not missing(run, point))
+
+
+def every(run: store.Run) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
+    """(index along the axes, point) of every member of the grid, the last axis fastest."""
+    axes = run.experiment.axes
+    for index in np.ndindex(*map(len, axes.values())):
+        yield index, {axis: axes[axis][i] for axis, i in zip(axes, index, strict=True)}
+
+
+def missing(run: store.Run, point: dict[str, Any]) -> str:
+    """Why there is nothing to look into at a whole point: '' when there is."""
+    there = run.results.sel(point)
+    if not there.trained:
+        return 'not trained yet'
+    return 'diverged' if there.diverged >= 0 else ''
+
+
+def spans_from(run: store.Run, start: int) -> tuple[list[tuple[dict, int, int]], list[str]]:
+    """([(point, its first snapshot from `start` on, its last)], a line for every other member).
+
+    Raises:
+      UserError: no member has two snapshots.
+    """
+    spans, left_out = [], []
+    for _, point in every(run):
+        steps = [step for step in run.steps(**point) if step >= start]
+        if reason := missing(run, point) or ('a single snapshot' if len(steps) < 2 else ''):
+            left_out.append(f'{label(varying(run, point))}: {reason}')
+        else:
+            spans.append((point, steps[0], steps[-1]))
+    if not spans:
+        raise UserError(f'no member has a snapshot of its start and its end: {left_out[0]}')
+    return spans, left_out
+
+
+def row_axis(run: store.Run) -> str:
+    """The axis a figure shows beside gamma: the first static one, else the weight decay."""
+    static = (axis for axis in run.experiment.axes if axis not in grid.TRACED_AXES)
+    return next(static, 'weight_decay')
+
+
+def outcomes(results: xr.Dataset) -> xr.DataArray:
+    """[OUTCOMES, axes of the sweep]: agreement on the unseen pair, and on held-out seen pairs."""
+    agreement = results.agreement
+    unseen = [agreement.sel(probe='unseen', mapping=m, drop=True) for m in OUTCOMES[:2]]
+    heldout = agreement.sel(probe='seen_heldout', mapping='assigned', drop=True)
+    return xr.concat([*unseen, heldout], 'outcome')
+
+
+def told(items: list, name: str) -> Iterator:
+    """The items one by one; says on stderr how far it is, every five seconds."""
+    said = time.monotonic()
+    for i, item in enumerate(items):
+        yield item
+        if time.monotonic() - said > 5:
+            said = time.monotonic()
+            print(f'{name}: {i + 1} of {len(items)} members', file=sys.stderr)
