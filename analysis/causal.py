@@ -20,15 +20,16 @@ from analysis import circuits, command, patching, style
 from analysis.circuits import Edge
 from analysis.member import Member
 
-# P1 Fig 3 (c, a): what the pictures of attention suggest, for two layers.
+# What two layers may do. P1 Fig 3 (c, a) suggests the first two; the circuits that were found here
+# (RESULTS.md) are the symmetric one and the last two.
+_TO_ANCHORS = ((0, 'key', 'anchor_1'), (0, 'key', 'anchor_2'))
+_ANCHORS_TO_LAST = ((1, 'anchor_1', 'last'), (1, 'anchor_2', 'last'))
+_PAIR_TO_LAST = ((0, 'anchor_1', 'last'), (0, 'anchor_2', 'last'))
 MECHANISMS: dict[str, tuple[Edge, ...]] = {
-    'inferential': (
-        (0, 'key', 'anchor_1'),
-        (0, 'key', 'anchor_2'),
-        (1, 'anchor_1', 'last'),
-        (1, 'anchor_2', 'last'),
-    ),
-    'symmetric': ((0, 'anchor_1', 'last'), (0, 'anchor_2', 'last'), (1, 'key', 'last')),
+    'inferential': _TO_ANCHORS + _ANCHORS_TO_LAST,
+    'symmetric': (*_PAIR_TO_LAST, (1, 'key', 'last')),
+    'inferential + pair': _TO_ANCHORS + _PAIR_TO_LAST + _ANCHORS_TO_LAST,
+    'second anchor': ((0, 'key', 'anchor_2'), (0, 'anchor_1', 'anchor_2'), (1, 'anchor_2', 'last')),
 }
 FAITHFUL = 0.9  # a circuit answers as the intact network does to at least this share
 
@@ -65,7 +66,7 @@ def compute(member: Member, number: int = 1024) -> Result:
     allow = lambda some: circuits.allow(some, depth, member.task.role_names)
     ask = lambda sets: circuits.ask(member, asked, np.stack([allow(edges), *sets]))
     alone = ask([allow([e for e in edges if e != cut]) for cut in edges])
-    kept, cut, nothing = _mechanisms(ask, allow, edges, depth)
+    kept, cut, nothing = mechanisms(ask, allow, edges, depth)
     removed, unchanged = circuits.give_up(member, asked, edges, depth)
     patches = patching.compute(member, number)
     return Result(
@@ -108,9 +109,9 @@ def layout(result: Result) -> style.Layout:
     return style.Layout(1, 3, 7.6, 1.0 + 0.19 * len(result.edges))
 
 
-def _mechanisms(ask, allow, edges, depth: int):
+def mechanisms(ask, allow, edges, depth: int):
     """(answers with each mechanism alone, with each cut, agreement with nothing)."""
-    if depth != 2:  # P1 shows two layers; what it would say of more is not known
+    if depth != 2:  # what they would be with more layers is not known
         got = ask([allow([])])
         unknown = [np.full((len(MECHANISMS), *a.shape[1:]), np.nan) for a in got]
         return circuits.Answers(*unknown), circuits.Answers(*unknown), got.agreement_CPR[1]
@@ -137,7 +138,7 @@ def _whole(axis, result: Result) -> None:
     parts = (result.only_unchanged_KP, result.without_mechanism_unchanged_KP)
     values = np.stack(parts, axis=1)[..., columns].reshape(-1, 2)
     style.heatmap(axis, values, 'Greys', (0, 1))
-    rows = [f'{m}\n{how}' for m in result.mechanism_names for how in ('alone', 'cut')]
+    rows = [f'{m}: {how}' for m in result.mechanism_names for how in ('alone', 'cut')]
     axis.set_yticks(range(len(rows)), rows)
     axis.set_xticks(range(2), ['held-out', 'unseen'])
     axis.set_title("answers unchanged with\na mechanism's edges")
@@ -150,7 +151,7 @@ def _patches(axis, result: Result) -> None:
     style.heatmap(axis, values, 'Greens', (0, 1))
     rows = [f'{n + 1}: {place}' for n in range(depth) for place in result.places]
     axis.set_yticks(range(len(rows)), rows)
-    axis.set_xticks(range(len(result.factors)), [f.replace('_', ' ') for f in result.factors])
+    axis.set_xticks(range(len(result.factors)), [f.replace('_', '\n') for f in result.factors])
     axis.set_title('answers that follow another\nsequence, whose X_ao is put in')
     axis.set_xlabel('which differs in its')
 

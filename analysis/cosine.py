@@ -62,7 +62,7 @@ def compute(member: Member, keys=(30, 40), contexts: int = 32) -> Result:
     """
     keys_X, noise_CT = _keys(member, keys), _noise(member, contexts)
     v_S2, u_S1 = (np.array([side for half in compared for side in half]) for compared in COMPARED)
-    apart = np.stack([triangles.apart(_targets(member, keys_X, s)) for s in (v_S2, u_S1)])
+    apart = np.stack([_apart(member, keys_X, sides) for sides in (v_S2, u_S1)])
     found = (
         vectors.v(member, keys_X, v_S2, noise_CT),
         vectors.u(member, keys_X, u_S1[:, 0], noise_CT),
@@ -74,12 +74,12 @@ def compute(member: Member, keys=(30, 40), contexts: int = 32) -> Result:
         cosine=np.stack([m.mean(0) for m in raw]),
         centred=np.stack([m.mean(0) for m in centred]),
         apart=apart,
-        difference=_interval((inside - outside).mean(-1)),
-        difference_centred=_interval((inside_c - outside_c).mean(-1)),
-        inside=inside.mean(0),
-        outside=outside.mean(0),
-        inside_centred=inside_c.mean(0),
-        outside_centred=outside_c.mean(0),
+        difference=triangles.interval((inside - outside).mean(1).T),
+        difference_centred=triangles.interval((inside_c - outside_c).mean(1).T),
+        inside=inside.mean(-1),
+        outside=outside.mean(-1),
+        inside_centred=inside_c.mean(-1),
+        outside_centred=outside_c.mean(-1),
         compared=tuple(tuple(map(_text, halves)) for halves in COMPARED),
         contexts=contexts,
     )
@@ -116,27 +116,24 @@ def _noise(member: Member, contexts: int) -> np.ndarray:
     return np.random.default_rng(0).integers(*task.keys, (contexts, task.seq_len))
 
 
-def _targets(member: Member, keys_X, sides) -> np.ndarray:
-    """[S, X]: inferential target of every key, by the anchors of every side."""
+def _apart(member: Member, keys_X, sides) -> np.ndarray:
+    """[X, X]: inferential target of the row minus that of the column."""
     task = member.experiment.task
     shift = dict(zip(task.anchors, task.shifts, strict=True))
-    missing = sorted(set(sides.flat) - set(shift))
+    missing = sorted(set(sides.ravel().tolist()) - set(shift))
     require(not missing, 'task.anchors', task.anchors, f'with {missing}, compared here')
-    return np.array([keys_X + sum(shift[a] for a in side) for side in sides])
+    targets_SX = np.array([keys_X + sum(shift[a] for a in side) for side in sides])
+    apart_XX = triangles.apart(targets_SX)
+    ends = (int(keys_X[0]), int(keys_X[-1]))
+    allowed = 'a range with targets that agree and targets that do not'
+    require(triangles.comparable(apart_XX), 'keys', ends, allowed)
+    return apart_XX
 
 
 def _boxes(matrices, apart) -> np.ndarray:
-    """[(inside, outside), context, name, triangle] mean cosines."""
+    """[(inside, outside), name, triangle, context] mean cosines."""
     pairs = zip(matrices, apart, strict=True)
-    return np.stack([triangles.boxes(m, apart_XX) for m, apart_XX in pairs], axis=2)
-
-
-def _interval(difference, draws: int = 2_000) -> np.ndarray:
-    """[name, 3]: mean and 95% interval over resampled contexts of [context, name]."""
-    contexts = len(difference)
-    chosen = np.random.default_rng(0).integers(contexts, size=(draws, contexts))
-    low, high = np.percentile(difference[chosen].mean(1), (2.5, 97.5), axis=0)
-    return np.stack([difference.mean(0), low, high], axis=-1)
+    return np.stack([triangles.boxes(m, apart_XX) for m, apart_XX in pairs], axis=1)
 
 
 def _profile(axis, apart, cosine, difference) -> None:

@@ -5,6 +5,7 @@ python analysis/curves.py --run runs/phase --depth=2 --gamma=1.5 --seed=0
 
 import pathlib
 import sys
+import textwrap
 from typing import NamedTuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
@@ -13,6 +14,7 @@ import numpy as np
 
 from analysis import command, style
 from analysis.member import full_point, label, varying
+from analysis.moments import events, moments
 from anchorjax import store, tasks
 from anchorjax.errors import UserError
 
@@ -20,7 +22,7 @@ THRESHOLD, TOLERANCE = 0.9, 0.05
 
 
 class Result(NamedTuple):
-    """Curves along the recorded steps; a moment is a step, and lies at or before it.
+    """Curves along the recorded steps; a moment is one of them, and what it marks came before it.
 
     `first` is the first recorded step with agreement >= threshold; `for_good` the first such step
     after which agreement never falls below threshold - tolerance again; NaN where there is none.
@@ -69,32 +71,9 @@ def compute(
         first_PR=first,
         for_good_PR=for_good,
         steps_per_epoch=num_train / experiment.train.batch_size,
-        order=order(first, probes, mappings),
+        order=tuple(events(first, probes, mappings)),
         diverged=int(curves.diverged),
     )
-
-
-def moments(step_S, agreement_SX, threshold: float, tolerance: float) -> tuple:
-    """(first reached, reached for good) along the trailing axes; see Result."""
-    reached = agreement_SX >= threshold
-    holds = agreement_SX >= threshold - tolerance  # False where NaN
-    until_the_end = np.logical_and.accumulate(holds[::-1])[::-1]
-    return _first(step_S, reached), _first(step_S, reached & until_the_end)
-
-
-def order(first_PR, probes, mappings) -> tuple[str, ...]:
-    """What was asked and reached, earliest first (ties as the probes come).
-
-    On seen pairs the question is what training says, elsewhere which other mapping answers.
-    """
-    asked = [
-        (first_PR[p, r], f'{probe} {mapping}')
-        for p, probe in enumerate(probes)
-        for r, mapping in enumerate(mappings)
-        if (mapping == 'assigned') == probe.startswith('seen') or len(mappings) == 1
-    ]
-    reached = [event for event in asked if np.isfinite(event[0])]
-    return tuple(name for _, name in sorted(reached, key=lambda event: event[0]))
 
 
 def draw(result: Result, axes) -> None:
@@ -103,38 +82,50 @@ def draw(result: Result, axes) -> None:
     A hollow circle is where a solution is first reached, a full one where it stays.
     """
     losses, *panels = axes.flat
-    losses.plot(result.step_S, result.train_loss_S, color='black', label='training')
-    for p, name in enumerate(result.probe_names):
-        colour = _PROBE_COLOURS[p % len(_PROBE_COLOURS)]
-        losses.plot(result.step_S, result.loss_SP[:, p], color=colour, label=name.replace('_', ' '))
-    losses.set(yscale='log', ylabel='loss (nats)', title='cross-entropy with the assigned answer')
-    losses.legend(frameon=True, framealpha=0.8, edgecolor='none')
+    _losses(losses, result)
     for p, axis in enumerate(panels):
         axis.set_axis_off() if p >= len(result.probe_names) else _agreements(axis, result, p)
     end = result.step_S[-1]
     epochs = f'step ({end:,} steps are {end / result.steps_per_epoch:.3g} epochs)'
     for axis in axes[-1]:
         axis.set_xlabel(epochs if result.diverged < 0 else f'diverged at step {result.diverged:,}')
+    losses.figure.suptitle(in_words(result), fontsize=7)
 
 
-layout = lambda result: style.Layout(2, (len(result.probe_names) + 2) // 2, 7.0, 3.8)
+layout = lambda result: style.Layout(2, (len(result.probe_names) + 2) // 2, 7.0, 4.1)
+
+
+def in_words(result: Result) -> str:
+    """The order of events in words: 'first reached: seen train 2,750; ...'."""
+    found = events(result.first_PR, result.probe_names, result.mapping_names)
+    named = {name.removesuffix(' assigned').replace('_', ' '): step for name, step in found.items()}
+    order = '; '.join(f'{name} {step:,.0f}' for name, step in named.items()) or 'nothing'
+    text = f'agreement {result.threshold:g} first reached (○; for good ●) at step: {order}'
+    return '\n'.join(textwrap.wrap(text, 120))
+
+
 _COLOURS = style.COLOURS | {'assigned': '#BBBBBB'}
+_WIDTHS = {'assigned': 3.5, 'inferential': 2.2}  # often equal to another, which must be seen on top
 _PROBE_COLOURS = ('#009E73', '#D55E00', '#CC79A7', '#56B4E9')
 
 
-def _first(step_S, true_SX) -> np.ndarray:
-    return np.where(true_SX.any(0), step_S[true_SX.argmax(0)], np.nan)
+def _losses(axis, result: Result) -> None:
+    axis.plot(result.step_S, result.train_loss_S, color='black', label='training')
+    for p, name in enumerate(result.probe_names):
+        colour = _PROBE_COLOURS[p % len(_PROBE_COLOURS)]
+        axis.plot(result.step_S, result.loss_SP[:, p], color=colour, label=name.replace('_', ' '))
+    axis.set(yscale='log', ylabel='loss (nats)', title='cross-entropy with the assigned answer')
+    axis.legend(frameon=True, framealpha=0.8, edgecolor='none')
 
 
 def _agreements(axis, result: Result, p: int) -> None:
     for r, mapping in enumerate(result.mapping_names):
-        colour = _COLOURS.get(mapping, style.COLOURS['other'])
-        line, below = result.agreement_SPR[:, p, r], mapping == 'assigned'  # often equal to another
-        width = {'lw': 3.5, 'zorder': 1} if below else {'lw': 1.2}
-        axis.plot(result.step_S, line, color=colour, label=mapping, **width)
+        line, colour = result.agreement_SPR[:, p, r], _COLOURS.get(mapping, style.COLOURS['other'])
+        look = {'color': colour, 'zorder': 1 if mapping == 'assigned' else 2}
+        axis.plot(result.step_S, line, lw=_WIDTHS.get(mapping, 1.0), label=mapping, **look)
         for moments_PR, face in ((result.first_PR, 'white'), (result.for_good_PR, colour)):
             at = result.step_S == moments_PR[p, r]
-            axis.plot(result.step_S[at], line[at], 'o', ms=4, color=colour, mfc=face)
+            axis.plot(result.step_S[at], line[at], 'o', ms=4, mfc=face, **look)
     axis.axhline(result.threshold, color='#BBBBBB', lw=0.6, zorder=0)
     axis.set(ylim=(-0.03, 1.06), ylabel='agreement', title=result.probe_names[p].replace('_', ' '))
     axis.legend(loc='center right')

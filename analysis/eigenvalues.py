@@ -16,11 +16,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import numpy as np
 
 from analysis import command, measures, singular, style
-from analysis.member import full_point, label, member_of, varying
-from analysis.members import missing
+from analysis.member import member_of
+from analysis.members import trained_gammas
 from analysis.spectra import covariance_spectrum, padded, rises, singular_values
 from anchorjax import store
-from anchorjax.errors import UserError
 
 
 class Result(NamedTuple):
@@ -55,7 +54,7 @@ def compute(
     """
     followed = point.pop('gamma', None)
     rest = {a: v[0] for a, v in run.experiment.axes.items() if a != 'gamma'} | point
-    gammas, without = _trained(run, rest)
+    gammas, without = trained_gammas(run, rest)
     last = [run.parameter(matrix, step, gamma=g, **rest) for g in gammas]
     spectra = np.stack([covariance_spectrum(W) for W in last])
     member = member_of(run, gamma=gammas[-1] if followed is None else followed, **rest)
@@ -90,19 +89,6 @@ def draw(result: Result, axes) -> None:
 def layout(result: Result) -> style.Layout:
     rows = 1 + -(-len(singular.kinds(result.matrix_names)) // 3)
     return style.Layout(rows, 3, 7.0, 0.6 + 1.6 * rows)
-
-
-def _trained(run: store.Run, rest: dict) -> tuple[list[float], list[str]]:
-    """(gammas with a trained member, a line for every other member)."""
-    gammas, without = [], []
-    for gamma in sorted(run.experiment.axes['gamma']):
-        if reason := missing(run, full_point(run, rest | {'gamma': gamma})):
-            without.append(f'γ {gamma:g} {reason}')
-        else:
-            gammas.append(gamma)
-    if not gammas:
-        raise UserError(f'no member at {label(varying(run, rest | {"gamma": 0}))} is trained')
-    return gammas, without
 
 
 def _evolution(run: store.Run, matrix: str, point: dict) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""One hue for a pair of anchors and its reverse: dark for (a, b), light for (b, a), grey for (a, a)."""
+"""A hue for a pair of anchors and its reverse: (a, b) dark, (b, a) light; grey for all (a, a)."""
 
 import numpy as np
 from matplotlib import pyplot as plt

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from analysis.member import label, varying
+from analysis.member import full_point, label, varying
 from anchorjax import grid, store
 from anchorjax.errors import UserError
 
@@ -17,7 +17,8 @@ OUTCOMES = ('inferential', 'symmetric', 'held-out')
 
 def members(run: store.Run) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
     """(index along the axes, point) of every member that was trained and did not diverge."""
-    return ((index, point) for index, point in every(run) if not missing(run, point))
+    there = usable(run).values
+    return ((index, point) for index, point in every(run) if there[index])
 
 
 def every(run: store.Run) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
@@ -25,6 +26,11 @@ def every(run: store.Run) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
     axes = run.experiment.axes
     for index in np.ndindex(*map(len, axes.values())):
         yield index, {axis: axes[axis][i] for axis, i in zip(axes, index, strict=True)}
+
+
+def usable(run: store.Run) -> xr.DataArray:
+    """[axes of the sweep] whether there is something to look into: trained, not diverged."""
+    return run.results.trained & (run.results.diverged < 0)
 
 
 def missing(run: store.Run, point: dict[str, Any]) -> str:
@@ -51,6 +57,23 @@ def spans_from(run: store.Run, start: int) -> tuple[list[tuple[dict, int, int]],
     if not spans:
         raise UserError(f'no member has a snapshot of its start and its end: {left_out[0]}')
     return spans, left_out
+
+
+def trained_gammas(run: store.Run, rest: dict) -> tuple[list[float], list[str]]:
+    """(gammas with a member at `rest`, the other axes; a line for every gamma without one).
+
+    Raises:
+      UserError: no such axis or value, or none of the members is trained.
+    """
+    gammas, without = [], []
+    for gamma in sorted(run.experiment.axes['gamma']):
+        if reason := missing(run, full_point(run, rest | {'gamma': gamma})):
+            without.append(f'γ {gamma:g} {reason}')
+        else:
+            gammas.append(gamma)
+    if not gammas:
+        raise UserError(f'no member at {label(varying(run, rest | {"gamma": 0}))} is trained')
+    return gammas, without
 
 
 def row_axis(run: store.Run) -> str:

@@ -2,14 +2,14 @@
 
 A cell compares the vector of its row's key with that of its column's; its box is drawn where the
 two have the same target. The diagonal belongs to neither comparison. Four sides S go into a
-matrix: row and column of the lower triangle, then row and column of the upper one.
+matrix: row and column of the lower triangle, then row and column of the upper one. A context C is
+one draw of the noise.
 """
 
 import numpy as np
 from matplotlib.patches import Rectangle
 
 from analysis import measures
-from anchorjax.errors import UserError
 
 
 def cosines(vectors_CSXD, centre: bool) -> np.ndarray:
@@ -23,27 +23,28 @@ def cosines(vectors_CSXD, centre: bool) -> np.ndarray:
 
 
 def apart(targets_SX) -> np.ndarray:
-    """[X, X] target of the row minus target of the column: 0 in the boxes.
-
-    Raises:
-      UserError: a triangle without a box, or of boxes only.
-    """
-    below, above = (targets_SX[i][:, None] - targets_SX[i + 1] for i in (0, 2))
-    apart_XX = _merged(below, above)
-    for half in _halves(len(apart_XX)):
-        if (apart_XX[half] == 0).all() or (apart_XX[half] != 0).all():
-            raise UserError('there must be targets that agree and targets that do not')
-    return apart_XX
+    """[X, X] target of the row minus target of the column: 0 in the boxes."""
+    return _merged(*(targets_SX[i][:, None] - targets_SX[i + 1] for i in (0, 2)))
 
 
-def boxes(cosine_CXX, apart_XX) -> tuple[np.ndarray, np.ndarray]:
-    """(inside, outside) [C, triangle]: mean cosine where the targets agree, and where not."""
+def comparable(apart_XX) -> bool:
+    """Are there boxes and other cells, in both triangles?"""
+    return all({True, False} == set(apart_XX[half] == 0) for half in _halves(len(apart_XX)))
+
+
+def boxes(cosine_CXX, apart_XX) -> np.ndarray:
+    """[(inside, outside), triangle, C]: mean cosine where the targets agree, and where not."""
     agree_XX, halves = apart_XX == 0, _halves(len(apart_XX))
-    inside, outside = (
-        [cosine_CXX[:, half & chosen].mean(-1) for half in halves]
-        for chosen in (agree_XX, ~agree_XX)
-    )
-    return np.stack(inside, -1), np.stack(outside, -1)
+    mean = lambda chosen_XX: cosine_CXX[:, chosen_XX].mean(-1)
+    return np.array([[mean(half & cells) for half in halves] for cells in (agree_XX, ~agree_XX)])
+
+
+def interval(found_CN, draws: int = 2_000) -> np.ndarray:
+    """[N, 3]: mean and 95% interval over resampled contexts."""
+    contexts = len(found_CN)
+    chosen = np.random.default_rng(0).integers(contexts, size=(draws, contexts))
+    low, high = np.percentile(found_CN[chosen].mean(1), (2.5, 97.5), axis=0)
+    return np.stack([found_CN.mean(0), low, high], axis=-1)
 
 
 def by_distance(cosine_XX, apart_XX) -> tuple[np.ndarray, np.ndarray]:

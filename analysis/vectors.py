@@ -1,4 +1,4 @@
-"""Vectors inside a member that may carry the pair or the answer, after P1 Sec 5 (Figs 3 b and 4)."""
+"""Vectors inside a member that may carry the pair or the answer (P1 Fig 3 b, Fig 4)."""
 
 import numpy as np
 

@@ -38,8 +38,12 @@ def write_atomic(path: pathlib.Path, write: Callable[[pathlib.Path], None]) -> N
         temporary.unlink(missing_ok=True)
 
 
+def write_text(path: pathlib.Path, text: str) -> None:
+    write_atomic(path, lambda p: p.write_text(text, encoding='utf-8'))
+
+
 def write_json(path: pathlib.Path, value: Any) -> None:
-    write_atomic(path, lambda p: p.write_text(json.dumps(value, indent=2) + '\n'))
+    write_text(path, json.dumps(value, indent=2) + '\n')
 
 
 def read_json(path: pathlib.Path) -> Any:

@@ -1,6 +1,6 @@
 """Draws every figure a run supports and writes one self-contained report.html.
 
-  python launch/report.py --run runs/phase
+python launch/report.py --run runs/phase
 """
 
 import pathlib
@@ -25,7 +25,8 @@ def command() -> None:
     drawn = figures.draw_all(run, chosen, flags.run / 'figures', tell)
     payload |= {'figures': figures.payload(drawn), 'claims': claims.table(drawn)}
     out = flags.out or flags.run / 'report.html'
-    files.write_atomic(out, lambda path: path.write_text(page.render(payload), encoding='utf-8'))
+    files.write_text(out, page.render(payload))
+    files.write_text(out.with_name('claims.md'), claims.markdown(payload['claims']))
     print(out)
 
 

@@ -43,6 +43,12 @@ def payload(axes=None, name: str = 'phase') -> dict:
         'title': name,
         'created': '2026-11-21',
         'summary': '20 members, 18 trained, 1 diverged; depth 1, 2 × γ 0.3 to 1.5 × seed 0, 1',
+        'unseen': {
+            'pair': '(4, 3)',
+            'inferential': 'x − 10',
+            'symmetric': 'x − 6',
+            'because': 'the reversed pair (3, 4) was trained so',
+        },
         'axes': axes,
         'row_axis': 'depth',
         'column_axis': 'gamma',
@@ -60,6 +66,7 @@ def hostile() -> dict:
     """Every text somebody else may have written, as an attack."""
     made = payload(name=HOSTILE)
     made['axes'] = {**AXES, 'seed': [HOSTILE, 1]}
+    made['unseen'] = dict.fromkeys(made['unseen'], HOSTILE)
     made['summary'] = made['created'] = HOSTILE
     for m in made['members']:
         m['point']['seed'] = HOSTILE if m['point']['seed'] == 0 else 1

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from conftest import opened
+from drawing import pixels
 
-from analysis import curves, style
+from analysis import curves
+from analysis.moments import events, moments
 from anchorjax import store
 from anchorjax.errors import UserError
 
@@ -27,17 +29,18 @@ POINT = {'depth': 2, 'gamma': 0.8, 'seed': 1}
     ],
 )
 def test_the_moments_are_where_they_were_put(agreement, first, for_good):
-    found = curves.moments(STEPS, np.array(agreement)[:, None], 0.9, 0.05)
+    found = moments(STEPS, np.array(agreement)[:, None], 0.9, 0.05)
     np.testing.assert_array_equal(np.concatenate(found), [first, for_good])
 
 
 def test_the_order_asks_each_probe_its_own_question():
     probes, mappings = ('seen_train', 'seen_heldout', 'unseen'), ('inferential', 'assigned')
     first = np.array([[1, 20], [1, 40], [30, 1]])
+    found = events(first, probes, mappings)
     names = ('seen_train assigned', 'unseen inferential', 'seen_heldout assigned')
-    assert curves.order(first, probes, mappings) == names
-    assert curves.order(np.full((3, 2), np.nan), probes, mappings) == ()
-    assert curves.order(np.array([[5]]), ('words',), ('assigned',)) == ('words assigned',)
+    assert tuple(found.items()) == tuple(zip(names, (20, 30, 40), strict=True))
+    assert events(np.full((3, 2), np.nan), probes, mappings) == {}
+    assert events(np.array([[5]]), ('words',), ('assigned',)) == {'words assigned': 5}
 
 
 def test_a_finished_member(finished):
@@ -48,7 +51,18 @@ def test_a_finished_member(finished):
     assert (result.first_PR == result.step_S[0]).all() and (result.for_good_PR == 1).all()
     num_train = curves.tasks.make(finished.experiment.task).num_train
     assert result.steps_per_epoch == num_train / finished.experiment.train.batch_size
-    assert np.isnan(curves.compute(finished, threshold=1.1, **POINT).first_PR).all()
+    never = curves.compute(finished, threshold=1.1, **POINT)
+    assert np.isnan(never.first_PR).all() and never.order == ()
+    assert curves.in_words(never).endswith('at step: nothing')
+
+
+def test_the_figure_tells_the_order_of_events(finished):
+    result = curves.compute(finished, **POINT)
+    first = np.full(result.first_PR.shape, np.nan)
+    for probe, mapping, step in (('unseen', 'symmetric', 10), ('seen_train', 'assigned', 2750)):
+        first[result.probe_names.index(probe), result.mapping_names.index(mapping)] = step
+    said = curves.in_words(result._replace(first_PR=first))
+    assert said.endswith('at step: unseen symmetric 10; seen train 2,750')
 
 
 def test_a_member_not_trained_yet_is_one_line(tmp_path):
@@ -59,8 +73,6 @@ def test_a_member_not_trained_yet_is_one_line(tmp_path):
         curves.compute(store.open(tmp_path), seed=1)
 
 
-def test_drawn_twice_is_the_same_bytes(tmp_path, finished):
+def test_drawn_twice_is_the_same(finished):
     result = curves.compute(finished, threshold=0.01, **POINT)
-    one, two = (style.drawn(result, curves.draw, curves.layout, tmp_path / name) for name in 'ab')
-    for a, b in zip(one, two, strict=True):
-        assert a.read_bytes() == b.read_bytes()
+    np.testing.assert_array_equal(pixels(result, curves), pixels(result, curves))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from conftest import ROOT, opened
 
+from analysis.members import every
 from analysis.report import claims, collect, figures, readings
 from anchorjax import store
 from anchorjax.errors import UserError
@@ -24,7 +25,7 @@ def payload(finished):
 
 def test_every_member_has_its_own_numbers_and_insides(finished, payload):
     json.dumps(payload, allow_nan=False)
-    assert [m['point'] for m in payload['members']] == collect.points(finished)
+    assert [m['point'] for m in payload['members']] == [point for _, point in every(finished)]
     for member in payload['members']:
         one = finished.results.sel(member['point'])
         score = float(one.agreement.sel(probe='unseen', mapping='symmetric'))
@@ -37,6 +38,7 @@ def test_every_member_has_its_own_numbers_and_insides(finished, payload):
         assert len(member['embedding']['values']) == len(member['embedding']['xy']) == 80
     assert payload['summary'].startswith('8 networks, 8 trained, 0 diverged')
     assert payload['row_axis'] == 'depth'
+    assert payload['unseen']['pair'] == '(4, 3)' and payload['unseen']['symmetric'] == 'x − 6'
 
 
 def test_the_chosen_members_are_the_best_of_one_architecture(finished):
@@ -71,7 +73,7 @@ def test_the_command_writes_one_page_and_says_what_is_missing(launched, tmp_path
     runpy.run_path(str(pathlib.Path(ROOT) / 'launch' / 'report.py'), run_name='__main__')
     text = page.read_text()
     assert text.count('data:image/png;base64,') == 3  # the diagram, and curves of two members
-    assert 'a single snapshot' in text and 'of layer 2' in text
+    assert 'a single snapshot' in text and 'layer = 2' in text
     assert 'cannot be tested here' in text
     assert (launched / 'figures' / 'phase.npz').exists()
 
@@ -80,7 +82,7 @@ def test_without_results_no_claim_is_decided():
     rows = claims.table([])
     assert len(rows) == len(claims.CLAIMS) > 15
     assert {row['verdict'] for row in rows} == {'cannot be tested here'}
-    assert claims.markdown(rows).count('\n') == len(rows) + 1
+    assert claims.markdown(rows).count('\n') == len(rows) + 2
 
 
 def diagram(inferential, symmetric, seen=1.0):

@@ -1,11 +1,11 @@
-"""Pairs encoded by hand are found as neighbours: with their reverse, apart from it, or not at all."""
+"""Pairs encoded by hand are found as neighbours: with their reverse, apart from it, or not."""
 
 import jax.numpy as jnp
 import numpy as np
 import planted
 import pytest
 
-from analysis import style, tsne
+from analysis import sequences, style, tsne
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations, BlockActivations
 
@@ -43,13 +43,16 @@ def jitter(tokens_BT):
     return 0.01 * jnp.sin(7.0 * tokens_BT[:, -1:] + jnp.arange(4))
 
 
+NOISE = jnp.asarray(np.random.default_rng(0).normal(size=(13, 5, 5, 13, 4)))
+
+
 def noise(a, b, tokens_BT):
-    seen = 2.0 * tokens_BT[:, :1] + 5.0 * tokens_BT[:, -1:]
-    return jnp.sin(seen * jnp.array([1.0, 1.7, 2.3, 3.1]))
+    """Another vector for every sequence of the tiny task (keys below 13, anchors below 5)."""
+    return NOISE[tuple(tokens_BT.T)]
 
 
 def found(code, **settings):
-    settings = {'number': 1_000, 'map_number': 120, 'perplexity': 8, 'neighbours': 4} | settings
+    settings = {'number': 500, 'map_number': 120, 'perplexity': 8, 'neighbours': 4} | settings
     return tsne.compute(planted.member(Encoding(code)), **settings)
 
 
@@ -75,12 +78,31 @@ def test_vectors_all_equal_are_no_crash():
     assert np.isfinite(result.map_B2).all() and np.isfinite(result.shares).all()
 
 
+def test_a_sequence_is_no_neighbour_of_itself():
+    """The 500 are the first different ones in 1,000 draws, in their order."""
+    member = planted.member(Encoding(noise))
+    tokens_BT, pair_B2 = tsne._different(member, 500)
+    drawn = map(tuple, sequences.random(member, 1_000).tokens_BT.tolist())
+    assert list(map(tuple, tokens_BT.tolist())) == list(dict.fromkeys(drawn))[:500]
+    np.testing.assert_array_equal(tokens_BT[:, 1:3], pair_B2)
+
+
+def test_a_task_of_few_sequences_gives_those_it_has():
+    """Three tokens, of 8 keys and 16 pairs."""
+    code = lambda a, b, tokens_BT: one_hot(a, tokens_BT) + 0.1 * tokens_BT[:, :1]
+    member = planted.member(Encoding(code), task__seq_len=3)
+    result = tsne.compute(member, number=1_000, neighbours=2, perplexity=8)
+    assert result.number == len(result.map_B2) == 8 * 16
+    result = tsne.compute(member, number=1_000, neighbours=2, perplexity=8, map_number=900)
+    assert len(result.map_B2) == 8 * 16
+
+
 @pytest.mark.parametrize(
     'settings, complaint',
     [
         ({'perplexity': 120}, r'perplexity = 120: must be in \[1, 120\)'),
         ({'neighbours': 120}, 'neighbours = 120: must be from 1 to 119'),
-        ({'map_number': 1_001}, 'map_number = 1001: must be from 1 to number = 1000'),
+        ({'map_number': 501}, 'map_number = 501: must be from 1 to number = 500'),
         ({'layer': 2}, 'layer = 2: must be from 1 to 1'),
     ],
 )
@@ -91,7 +113,7 @@ def test_settings_that_do_not_fit_are_one_clear_line(settings, complaint):
 
 def test_made_and_drawn_twice_is_the_same_bytes(tmp_path):
     paths = [
-        style.drawn(found(unordered, map_number=60), tsne.draw, tsne.LAYOUT, tmp_path / name)
+        style.drawn(found(unordered, map_number=60), tsne.draw, tsne.layout, tmp_path / name)
         for name in 'ab'
     ]
     for a, b in zip(*paths, strict=True):

@@ -85,6 +85,13 @@ CLAIMS = (
         for solution in BOTH
     ),
     Claim(
+        'P1 Fig 3, tested',
+        'Every network of a solution works by the edges of its picture.',
+        'mechanisms',
+        (None,),
+        readings.own_mechanism,
+    ),
+    Claim(
         'P1 Fig 3 (b)',
         'Symmetric: a pair and its reverse lie together after the first attention.',
         'tsne',
@@ -197,4 +204,4 @@ def markdown(rows: list[dict[str, str]]) -> str:
     for row in rows:
         number = f'{row["number"]} ({row["note"]})' if row['note'] else row['number']
         lines.append(f'| {row["source"]} | {row["sentence"]} | {number} | {row["verdict"]} |')
-    return '\n'.join(lines)
+    return '\n'.join(lines) + '\n'

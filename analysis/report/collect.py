@@ -1,6 +1,5 @@
 """A run as the page's data: every member's place, numbers and curves, and a look inside it."""
 
-import itertools
 import time
 from typing import Any
 
@@ -8,8 +7,10 @@ import numpy as np
 
 from analysis import attention_flow, embedding, order, phase
 from analysis.member import Member, member_of
+from analysis.members import every, row_axis, usable
 from anchorjax import config, files, grid, store
 from anchorjax.errors import UserError
+from anchorjax.tasks import anchors
 
 DIGITS = 4  # of every number on the page
 
@@ -17,14 +18,14 @@ DIGITS = 4  # of every number on the page
 def collect(run: store.Run, tell) -> dict[str, Any]:
     """All but figures and claims, as `page.render` wants it; `tell` hears of the progress."""
     axes = run.experiment.axes
-    first = next(iter(axes))
     members = _members(run, tell)
     return {
         'title': run.experiment.name,
         'created': time.strftime('%Y-%m-%d'),
         'summary': _summary(run, members),
+        'unseen': _unseen(run.experiment.task),
         'axes': {axis: list(values) for axis, values in axes.items()},
-        'row_axis': 'weight_decay' if first in grid.TRACED_AXES else first,
+        'row_axis': row_axis(run),
         'column_axis': 'gamma',
         'probes': run.curves.probe.values.tolist(),
         'mappings': run.curves.mapping.values.tolist(),
@@ -32,12 +33,6 @@ def collect(run: store.Run, tell) -> dict[str, Any]:
         'members': members,
         'provenance': _provenance(run),
     }
-
-
-def points(run: store.Run) -> list[dict[str, Any]]:
-    """Every member's point, in the order of the grid."""
-    axes = run.experiment.axes
-    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
 
 
 def chosen(run: store.Run) -> dict[str, dict]:
@@ -48,10 +43,10 @@ def chosen(run: store.Run) -> dict[str, dict]:
     Raises:
       UserError: no member is trained yet.
     """
-    usable = run.results.trained & (run.results.diverged < 0)
-    if not usable.any():
+    there = usable(run)
+    if not there.any():
         raise UserError(f'{run.sweep_dir.workdir}: no member is trained yet')
-    agreement = run.results.agreement.where(usable)
+    agreement = run.results.agreement.where(there)
     seen = agreement.sel(probe='seen_heldout', mapping='assigned').fillna(0)
     score = lambda solution: agreement.sel(probe='unseen', mapping=solution) + 1e-3 * seen
     inferential = _point(run, score('inferential'))
@@ -79,7 +74,7 @@ def rounded(values) -> Any:
 
 def _members(run: store.Run, tell) -> list[dict[str, Any]]:
     """One entry per member, in the order of the grid."""
-    all_points, table, found = points(run), store.table(run), []
+    all_points, table, found = [p for _, p in every(run)], store.table(run), []
     axes = len(run.experiment.axes)
     names = ('agreement', 'probe_loss', 'train_loss')
     flat = lambda cube: cube.values.reshape(len(all_points), *cube.shape[axes:])
@@ -140,6 +135,23 @@ def _embedding(member: Member) -> dict[str, Any]:
         'values': items.tolist(),
         'xy': rounded(scores[:, :2]),
         'explained': rounded(explained[:2]),
+    }
+
+
+def _unseen(task: anchors.AnchorsConfig) -> dict[str, str]:
+    """The pair that is asked, its answers, and why a symmetric network gives the one it gives."""
+    pair = task.unseen[0]
+    reverse = f'({pair[1]}, {pair[0]})'
+    at = anchors.pairs(task).tolist().index(list(pair))
+    shift = dict(zip(anchors.MAPPINGS, anchors.mapping_shifts(task)[at].tolist(), strict=True))
+    words = {m: f'x {"−" if shift[m] < 0 else "+"} {abs(shift[m])}' for m in shift}
+    trained = f'the reversed pair {reverse} was trained so'
+    because = trained if pair[::-1] not in task.unseen else f'it treats {reverse} in the same way'
+    return {
+        'pair': f'({pair[0]}, {pair[1]})',
+        'inferential': words['inferential'],
+        'symmetric': words['symmetric'],
+        'because': because,
     }
 
 

@@ -5,9 +5,9 @@ const GENERAL = 0.9; // below this held-out share a cell is hatched, as in the p
 
 const READINGS = [
   { name: 'inferential', label: 'inferential', probe: 'unseen', mapping: 'inferential',
-    says: 'Share of answers x − 10 on the unseen pair' },
+    says: `Share of answers ${data.unseen.inferential} on the unseen pair` },
   { name: 'symmetric', label: 'symmetric', probe: 'unseen', mapping: 'symmetric',
-    says: 'Share of answers x − 6 on the unseen pair' },
+    says: `Share of answers ${data.unseen.symmetric} on the unseen pair` },
   { name: 'heldout', label: 'held-out', probe: 'seen_heldout', mapping: 'assigned',
     says: 'Share of right answers on seen pairs with keys never trained' },
 ].filter((r) => data.probes.includes(r.probe) && data.mappings.includes(r.mapping));

@@ -19,6 +19,7 @@ from analysis import (
     embedding,
     embedding_grid,
     lazy,
+    mechanisms,
     phase,
     style,
     tsne,
@@ -60,6 +61,12 @@ SWEEP = (
         'Agreement on the unseen pair: inferential above, symmetric below. Left to right: best '
         'learning rate for each mapping, one rate for all, share of seeds (P1 Fig 2).',
         lambda run, point: phase.compute(run.results),
+    ),
+    Row(
+        mechanisms,
+        'Which set of attention edges suffices for the answers a network gives, all other edges '
+        'cut (tests P1 Fig 3 on every member).',
+        lambda run, point: mechanisms.compute(run),
     ),
     Row(
         eigenvalues,

@@ -19,7 +19,16 @@ HERE = pathlib.Path(__file__).parent
 SCRIPTS = ('dom', 'data', 'grid', 'chart', 'curves', 'attention', 'embedding', 'detail')
 SCRIPTS += ('select', 'controls', 'page')
 STYLES = ('page', 'diagram', 'member', 'sections', 'small')  # the last may overrule
-_DRAWN = ('axes', 'row_axis', 'column_axis', 'probes', 'mappings', 'record_steps', 'members')
+_DRAWN = (
+    'unseen',
+    'axes',
+    'row_axis',
+    'column_axis',
+    'probes',
+    'mappings',
+    'record_steps',
+    'members',
+)
 _SERIES = ('agreement', 'probe_loss', 'train_loss', 'attention', 'embedding')
 _DIGITS = 3  # of a series: more cannot be seen, and thousands of curves add up
 
@@ -34,6 +43,7 @@ def render(payload: dict[str, Any]) -> str:
         style=style,
         script=script,
         title=sections.text(payload['title']),
+        **{name: sections.text(value) for name, value in payload['unseen'].items()},
         summary=sections.text(payload['summary']),
         created=sections.text(payload['created']),
         figures=sections.figures(payload['figures']),

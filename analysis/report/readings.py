@@ -95,6 +95,19 @@ def sufficient(solution: str):
     return read
 
 
+def own_mechanism(found) -> Reading | None:
+    """Of the members at a solution, those for which the mechanism of that name suffices."""
+    counts = {}
+    for solution in ('inferential', 'symmetric'):
+        k = found.mechanism_names.index(solution)
+        at = np.array([s == solution for s in found.solutions])
+        counts[solution] = int((found.unchanged_MK[at, k] >= causal.FAITHFUL).sum()), int(at.sum())
+    if not all(total for _, total in counts.values()):
+        return None
+    number = ', '.join(f'{name} {n} of {total}' for name, (n, total) in counts.items())
+    return Reading(number, all(n == total for n, total in counts.values()), 'two-layer members')
+
+
 def reverse_is_near(found) -> Reading:
     """At least half as many neighbours carry the reverse pair as the pair itself."""
     same, reverse = found.shares[0, :2]
@@ -165,10 +178,13 @@ def falls_off(found) -> Reading:
 
 
 def low_rank_reasons(found) -> Reading:
+    """Of the chosen matrix and of the mean over all: P3 does not say which matrix it took."""
     at = complexity.MEASURES.index('stable rank'), complexity.OUTCOMES.index('inferential')
-    rho, p = found.correlation_23[at], found.p_value_23[at]
-    note = f'p {p:.1g}, {found.members} members, {found.matrix}'
-    return Reading(f'rank correlation {rho:.2f}', bool(rho < 0 and p < 0.05), note)
+    rho = found.correlation_23[at], found.all_correlation_23[at]
+    p = found.p_value_23[at], found.all_p_value_23[at]
+    number = f'rank correlation {rho[0]:.2f} ({found.matrix}), {rho[1]:.2f} (mean of the blocks)'
+    note = f'p {p[0]:.1g} and {p[1]:.1g}, {found.members} members'
+    return Reading(number, bool(max(rho) < 0 and max(p) < 0.05), note)
 
 
 def _reaches(diagram, mapping: int) -> Reading:

@@ -1,5 +1,7 @@
 """The models by name. A new model is a new file and a row here."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 
@@ -21,6 +23,7 @@ def make(config, vocab: int, gamma):
     return MODELS[config.name][1](config, vocab, gamma)
 
 
+@functools.lru_cache  # asked for whenever a member is read; tracing takes a tenth of a second
 def abstract_params(config, vocab: int):
     """Shapes and dtypes of the parameters; nothing is computed."""
     module = make(config, vocab, gamma=0.0)
