@@ -6,7 +6,7 @@ import shutil
 import pytest
 from conftest import launch, tree_hash
 
-from anchorjax import files
+from anchorjax import files, sweepdir
 
 pytestmark = pytest.mark.slow
 
@@ -70,7 +70,7 @@ def test_a_folder_of_another_version_is_refused(launched, tmp_path):
     shutil.copytree(launched, tmp_path / 'run')
     manifest = tmp_path / 'run' / 'manifest.json'
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {'format': 99}))
-    refused(launch('--workdir', tmp_path / 'run'), 'format 99', 'reads 1')
+    refused(launch('--workdir', tmp_path / 'run'), 'format 99', f'reads {sweepdir.FORMAT}')
 
 
 def test_an_unwritable_folder_is_refused(tmp_path):

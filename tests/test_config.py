@@ -9,7 +9,7 @@ from conftest import experiment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anchorjax import cli, config
+from anchorjax import cli, config, models
 from anchorjax.errors import ConfigError
 
 PAIRS = ((3, 4, -6),)
@@ -37,7 +37,7 @@ MISTAKES = [
     ('task__holdout', 1.0, 'task.holdout = 1.0: must be a share that leaves'),
     ('task__vocab', 90, 'task.vocab = 90: must be above every token and label'),
     ('task__name', 'anchor', "task.name = 'anchor': must be one of ('anchors',)"),
-    ('model__name', 'mlp', "model.name = 'mlp': must be one of ('transformer',)"),
+    ('model__name', 'mlp', f"model.name = 'mlp': must be one of {tuple(models.MODELS)}"),
     ('model__depth', 0, 'model.depth = 0: must be at least 1'),
     ('model__biases', 1, 'model.biases = 1: must be of type bool'),
     ('optimizer__warmup_steps', 41, 'optimizer.warmup_steps = 41: must be at most'),
