@@ -30,7 +30,7 @@ class Result(NamedTuple):
     Attn_NTT: np.ndarray  # of that sequence, mean over heads
     prediction: int
     expected: dict[str, int]  # answer by mapping
-    mass_NRR: np.ndarray  # [layer, source role, target role], mean over `number` sequences
+    mass_NJJ: np.ndarray  # [layer, source role, target role], mean over `number` sequences
     flows_N3: np.ndarray  # along FLOWS
     number: int
 
@@ -47,7 +47,7 @@ def compute(member: Member, tokens=None, number: int = 4096) -> Result:
     out = member.forward(tokens_T[None])
     position = int(member.roles(tokens_T[None])[0].argmin())
     shifts = sequences.shifts(member)[tuple(map(int, tokens_T[position + 1 : position + 3]))]
-    mass_NRR = _mass(member, sequences.random(member, number).tokens_BT)
+    mass_NJJ = _mass(member, sequences.random(member, number).tokens_BT)
     return Result(
         tokens_T=tokens_T,
         roles_T=member.roles(tokens_T[None])[0],
@@ -55,8 +55,8 @@ def compute(member: Member, tokens=None, number: int = 4096) -> Result:
         Attn_NTT=np.stack([block.Attn[0].mean(0) for block in out.blocks]),
         prediction=int(out.logits[0, -1].argmax()),
         expected={mapping: int(tokens_T[position]) + s for mapping, s in shifts.items()},
-        mass_NRR=mass_NRR,
-        flows_N3=_flows(mass_NRR, member.task.role_names),
+        mass_NJJ=mass_NJJ,
+        flows_N3=_flows(mass_NJJ, member.task.role_names),
         number=number,
     )
 
@@ -86,12 +86,12 @@ def _mass(member: Member, tokens_BT) -> np.ndarray:
         return np.stack(paid) / one_hot.sum((0, 1))  # NaN for a role that never occurs
 
 
-def _flows(mass_NRR, role_names) -> np.ndarray:
+def _flows(mass_NJJ, role_names) -> np.ndarray:
     key, last = role_names.index('key'), role_names.index('last')
     anchors = [role_names.index('anchor_1'), role_names.index('anchor_2')]
-    key_to_anchors = mass_NRR[:, key, anchors].mean(-1)
-    anchors_to_last = mass_NRR[:, anchors, last].sum(-1)
-    return np.stack([key_to_anchors, anchors_to_last, mass_NRR[:, key, last]], axis=-1)
+    key_to_anchors = mass_NJJ[:, key, anchors].mean(-1)
+    anchors_to_last = mass_NJJ[:, anchors, last].sum(-1)
+    return np.stack([key_to_anchors, anchors_to_last, mass_NJJ[:, key, last]], axis=-1)
 
 
 def _lines(axis, result: Result) -> None:

@@ -35,7 +35,7 @@ FAITHFUL = 0.9  # a circuit answers as the intact network does to at least this 
 
 
 class Result(NamedTuple):
-    """E edges, P probes, R mappings, K mechanisms; sequences whose last token is noise."""
+    """E edges, P probes, R mappings, C mechanisms; sequences whose last token is noise."""
 
     edges: tuple[str, ...]  # [E] '1: key → last', layers from 1
     probe_names: tuple[str, ...]
@@ -44,18 +44,18 @@ class Result(NamedTuple):
     without_EPR: np.ndarray  # agreement with that edge alone cut
     unchanged_EP: np.ndarray  # share of answers that stay the intact network's
     mechanism_names: tuple[str, ...]
-    only_KPR: np.ndarray  # with the mechanism's edges alone: sufficient? (NaN unless two layers)
-    only_unchanged_KP: np.ndarray
-    without_mechanism_KPR: np.ndarray  # with all of them cut: necessary?
-    without_mechanism_unchanged_KP: np.ndarray
+    only_CPR: np.ndarray  # with the mechanism's edges alone: sufficient? (NaN unless two layers)
+    only_unchanged_CP: np.ndarray
+    without_mechanism_CPR: np.ndarray  # with all of them cut: necessary?
+    without_mechanism_unchanged_CP: np.ndarray
     nothing_PR: np.ndarray  # with every edge cut: what guessing gives
     removed: tuple[str, ...]  # [E] in the order in which they were given up
     removed_unchanged_E: np.ndarray  # share of answers unchanged after each
     circuit: tuple[str, ...]  # what was left when FAITHFUL of the answers still stayed
     factors: tuple[str, ...]  # of patching: what differs in the other sequence
     places: tuple[str, ...]
-    moved_FNL: np.ndarray  # share of answers that move to the other sequence's
-    kept_FNL: np.ndarray  # share that stay
+    moved_UNL: np.ndarray  # share of answers that move to the other sequence's
+    kept_UNL: np.ndarray  # share that stay
 
 
 def compute(member: Member, number: int = 1024) -> Result:
@@ -77,18 +77,18 @@ def compute(member: Member, number: int = 1024) -> Result:
         without_EPR=alone.agreement_CPR[1:],
         unchanged_EP=alone.unchanged_CP[1:],
         mechanism_names=tuple(MECHANISMS),
-        only_KPR=kept.agreement_CPR,
-        only_unchanged_KP=kept.unchanged_CP,
-        without_mechanism_KPR=cut.agreement_CPR,
-        without_mechanism_unchanged_KP=cut.unchanged_CP,
+        only_CPR=kept.agreement_CPR,
+        only_unchanged_CP=kept.unchanged_CP,
+        without_mechanism_CPR=cut.agreement_CPR,
+        without_mechanism_unchanged_CP=cut.unchanged_CP,
         nothing_PR=nothing,
         removed=tuple(map(name, removed)),
         removed_unchanged_E=unchanged,
         circuit=tuple(map(name, circuits.circuit(removed, unchanged, FAITHFUL))),
         factors=patches.factors,
         places=patches.places,
-        moved_FNL=patches.moved_FNL,
-        kept_FNL=patches.kept_FNL,
+        moved_UNL=patches.moved_UNL,
+        kept_UNL=patches.kept_UNL,
     )
 
 
@@ -135,7 +135,7 @@ def _edges(axis, result: Result) -> None:
 def _whole(axis, result: Result) -> None:
     """Heat-map: answers unchanged with a mechanism's edges alone, and with all of them cut."""
     columns = [result.probe_names.index(p) for p in ('seen_heldout', 'unseen')]
-    parts = (result.only_unchanged_KP, result.without_mechanism_unchanged_KP)
+    parts = (result.only_unchanged_CP, result.without_mechanism_unchanged_CP)
     values = np.stack(parts, axis=1)[..., columns].reshape(-1, 2)
     style.heatmap(axis, values, 'Greys', (0, 1))
     rows = [f'{m}: {how}' for m in result.mechanism_names for how in ('alone', 'cut')]
@@ -146,8 +146,8 @@ def _whole(axis, result: Result) -> None:
 
 def _patches(axis, result: Result) -> None:
     """Heat-map: share of answers that follow the other sequence, by what differs and where."""
-    depth, places = result.moved_FNL.shape[1:]
-    values = result.moved_FNL.transpose(1, 2, 0).reshape(depth * places, -1)
+    depth, places = result.moved_UNL.shape[1:]
+    values = result.moved_UNL.transpose(1, 2, 0).reshape(depth * places, -1)
     style.heatmap(axis, values, 'Greens', (0, 1))
     rows = [f'{n + 1}: {place}' for n in range(depth) for place in result.places]
     axis.set_yticks(range(len(rows)), rows)

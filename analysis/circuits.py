@@ -54,16 +54,16 @@ def edges(member: Member, asked: Questions, depth: int) -> list[Edge]:
 
 def allow(chosen: Sequence[Edge], depth: int, names: tuple[str, ...]) -> np.ndarray:
     """A set of edges as bool [layer, source role, target role]."""
-    allowed_NRR = np.zeros((depth, len(names), len(names)), bool)
+    allowed_NJJ = np.zeros((depth, len(names), len(names)), bool)
     for layer, source, target in chosen:
-        allowed_NRR[layer, names.index(source), names.index(target)] = True
-    return allowed_NRR
+        allowed_NJJ[layer, names.index(source), names.index(target)] = True
+    return allowed_NJJ
 
 
-def ask(member: Member, asked: Questions, allowed_CNRR: np.ndarray) -> Answers:
+def ask(member: Member, asked: Questions, allowed_CNJJ: np.ndarray) -> Answers:
     """The probes under C sets of allowed edges."""
-    intact = np.ones((1, *allowed_CNRR.shape[1:]), bool)
-    sets = np.concatenate([intact, allowed_CNRR])
+    intact = np.ones((1, *allowed_CNJJ.shape[1:]), bool)
+    sets = np.concatenate([intact, allowed_CNJJ])
     said_CB = interventions.answers(member, asked.tokens_BT, sets)
     said_CPB = said_CB.reshape(len(sets), len(asked.labels_PRB), -1)
     agrees_CPRB = said_CPB[1:, :, None] == asked.labels_PRB

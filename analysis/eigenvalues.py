@@ -27,17 +27,17 @@ class Result(NamedTuple):
 
     matrix: str
     gamma_G: np.ndarray  # those with a trained member
-    eigenvalues_GE: np.ndarray  # of the covariance of the rows, at the step asked for
+    eigenvalues_GI: np.ndarray  # of the covariance of the rows, at the step asked for
     participation_G: np.ndarray  # of the eigenvalues
     stable_rank_G: np.ndarray  # of the matrix itself, rows not centred
     share_G: np.ndarray  # of the leading eigenvalue in the sum
     gamma: float  # of the member that is followed
     steps_S: np.ndarray  # its snapshots
-    evolution_SE: np.ndarray
-    rises_E: np.ndarray  # see `spectra.rises`; of the leading ones
+    evolution_SI: np.ndarray
+    rises_I: np.ndarray  # see `spectra.rises`; of the leading ones
     matrix_names: tuple[str, ...]
     extremes: np.ndarray  # [2] gamma of the largest and of the smallest initialization
-    singular_2NE: np.ndarray  # of every matrix there; NaN beyond its rank
+    singular_2NI: np.ndarray  # of every matrix there; NaN beyond its rank
     missing: tuple[str, ...]  # members left out, and what the run does not hold
 
 
@@ -58,22 +58,22 @@ def compute(
     last = [run.parameter(matrix, step, gamma=g, **rest) for g in gammas]
     spectra = np.stack([covariance_spectrum(W) for W in last])
     member = member_of(run, gamma=gammas[-1] if followed is None else followed, **rest)
-    steps_S, evolution_SE = _evolution(run, matrix, member.point)
+    steps_S, evolution_SI = _evolution(run, matrix, member.point)
     extremes = [member_of(run, step, gamma=g, **rest).matrices for g in (gammas[0], gammas[-1])]
     return Result(
         matrix=matrix,
         gamma_G=np.array(gammas),
-        eigenvalues_GE=spectra,
+        eigenvalues_GI=spectra,
         participation_G=np.array([measures.participation_ratio(e) for e in spectra]),
         stable_rank_G=np.array([measures.stable_rank(W) for W in last]),
         share_G=spectra[:, 0] / spectra.sum(-1),
         gamma=member.point['gamma'],
         steps_S=steps_S,
-        evolution_SE=evolution_SE,
-        rises_E=rises(steps_S, evolution_SE[:, :leading]),
+        evolution_SI=evolution_SI,
+        rises_I=rises(steps_S, evolution_SI[:, :leading]),
         matrix_names=tuple(extremes[0]),
         extremes=np.array([gammas[0], gammas[-1]]),
-        singular_2NE=padded([[singular_values(W) for W in m.values()] for m in extremes]),
+        singular_2NI=padded([[singular_values(W) for W in m.values()] for m in extremes]),
         missing=(*without, *(['no snapshot but one: no evolution'] if len(steps_S) < 2 else [])),
     )
 
@@ -100,20 +100,20 @@ def _evolution(run: store.Run, matrix: str, point: dict) -> tuple[np.ndarray, np
 
 def _spectra(axis, result: Result) -> None:
     colours = style.plt.get_cmap('viridis')(np.linspace(0, 0.9, len(result.gamma_G)))
-    for gamma, values, colour in zip(result.gamma_G, result.eigenvalues_GE, colours, strict=True):
+    for gamma, values, colour in zip(result.gamma_G, result.eigenvalues_GI, colours, strict=True):
         axis.plot(np.arange(len(values)) + 1, values, color=colour, label=f'γ {gamma:g}')
     axis.set(xscale='log', yscale='log', xlabel='index', title=f'eigenvalues, {result.matrix}')
-    axis.set_ylim(bottom=result.eigenvalues_GE.max() / 1e8)
+    axis.set_ylim(bottom=result.eigenvalues_GI.max() / 1e8)
     axis.legend()
 
 
 def _training(axis, result: Result) -> None:
     """The leading eigenvalues of one member; a circle where one rises."""
-    leading = len(result.rises_E)
+    leading = len(result.rises_I)
     for e, colour in enumerate(style.plt.get_cmap('magma')(np.linspace(0, 0.8, leading))):
-        values = result.evolution_SE[:, e]
+        values = result.evolution_SI[:, e]
         axis.plot(result.steps_S, values, '.-', ms=3, color=colour)
-        at = result.steps_S == result.rises_E[e]
+        at = result.steps_S == result.rises_I[e]
         axis.plot(result.steps_S[at], values[at], 'o', ms=5, mfc='none', color=colour)
     axis.set(xlabel='step', title=f'the leading {leading} at γ {result.gamma:g}')
     if result.missing:

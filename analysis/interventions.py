@@ -16,7 +16,7 @@ from analysis.member import Member, applied
 _AT_ONCE = 8  # sets of edges in a call: one shape, so one compilation
 
 
-def cut(allowed_NRR, roles_BT):
+def cut(allowed_NJJ, roles_BT):
     """An edit that keeps the allowed edges, and what a position reads from itself.
 
     Weights that are left sum to one again, as if the scores of the others were minus infinity
@@ -27,30 +27,30 @@ def cut(allowed_NRR, roles_BT):
         if field != 'Attn':
             return value
         sources, targets = roles_BT[:, None, :], roles_BT[:, :, None]
-        kept_BTT = allowed_NRR[block][sources, targets] | jnp.eye(roles_BT.shape[1], dtype=bool)
+        kept_BTT = allowed_NJJ[block][sources, targets] | jnp.eye(roles_BT.shape[1], dtype=bool)
         kept = jnp.where(kept_BTT[:, None], value, 0.0)
         return kept / jnp.maximum(kept.sum(-1, keepdims=True), 1e-30)
 
     return edit
 
 
-def patch(layer, roles_R, roles_BT, X_ao_NBTD):
+def patch(layer, roles_J, roles_BT, X_ao_NBTD):
     """An edit that puts another run's X_ao of one layer at the positions of some roles."""
 
     def edit(field, block, value):
         if field != 'X_ao':
             return value
-        here_BT = (block == layer) & roles_R[roles_BT]
+        here_BT = (block == layer) & roles_J[roles_BT]
         return jnp.where(here_BT[..., None], X_ao_NBTD[block], value)
 
     return edit
 
 
-def answers(member: Member, tokens_BT, allowed_CNRR: np.ndarray) -> np.ndarray:
+def answers(member: Member, tokens_BT, allowed_CNJJ: np.ndarray) -> np.ndarray:
     """What the member says [C, B] under each of C sets of allowed edges."""
     program = _cut_program(member.experiment.model, member.experiment.task.vocab)
-    roles_BT, count = member.roles(tokens_BT), len(allowed_CNRR)
-    padded = np.resize(allowed_CNRR, (-count // _AT_ONCE * -_AT_ONCE, *allowed_CNRR.shape[1:]))
+    roles_BT, count = member.roles(tokens_BT), len(allowed_CNJJ)
+    padded = np.resize(allowed_CNJJ, (-count // _AT_ONCE * -_AT_ONCE, *allowed_CNJJ.shape[1:]))
     said = [
         program(member.params, tokens_BT, roles_BT, padded[i : i + _AT_ONCE])
         for i in range(0, len(padded), _AT_ONCE)
@@ -58,10 +58,10 @@ def answers(member: Member, tokens_BT, allowed_CNRR: np.ndarray) -> np.ndarray:
     return np.concatenate(said)[:count]
 
 
-def patched(member: Member, tokens_BT, X_ao_NBTD, layers_C, roles_CR) -> np.ndarray:
+def patched(member: Member, tokens_BT, X_ao_NBTD, layers_C, roles_CJ) -> np.ndarray:
     """What the member says [C, B] with another run's X_ao put in at C layers and sets of roles."""
     program = _patch_program(member.experiment.model, member.experiment.task.vocab)
-    arrays = (tokens_BT, member.roles(tokens_BT), X_ao_NBTD, layers_C, roles_CR)
+    arrays = (tokens_BT, member.roles(tokens_BT), X_ao_NBTD, layers_C, roles_CJ)
     return np.asarray(program(member.params, *map(np.asarray, arrays)))
 
 
@@ -70,9 +70,9 @@ def _cut_program(model, vocab: int):
     apply = applied(model, vocab)
 
     @jax.jit
-    def program(params, tokens_BT, roles_BT, allowed_CNRR):
+    def program(params, tokens_BT, roles_BT, allowed_CNJJ):
         say = lambda allowed: _say(apply(params, tokens_BT, edit=cut(allowed, roles_BT)))
-        return jax.lax.map(say, allowed_CNRR)
+        return jax.lax.map(say, allowed_CNJJ)
 
     return program
 
@@ -82,11 +82,11 @@ def _patch_program(model, vocab: int):
     apply = applied(model, vocab)
 
     @jax.jit
-    def program(params, tokens_BT, roles_BT, X_ao_NBTD, layers_C, roles_CR):
+    def program(params, tokens_BT, roles_BT, X_ao_NBTD, layers_C, roles_CJ):
         def say(where):
             return _say(apply(params, tokens_BT, edit=patch(*where, roles_BT, X_ao_NBTD)))
 
-        return jax.lax.map(say, (layers_C, roles_CR))
+        return jax.lax.map(say, (layers_C, roles_CJ))
 
     return program
 

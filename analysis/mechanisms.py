@@ -22,11 +22,11 @@ from anchorjax.errors import UserError
 
 
 class Result(NamedTuple):
-    """M members of two layers, K mechanisms."""
+    """M members of two layers, C mechanisms."""
 
     points: tuple[str, ...]  # [M] 'depth=2,gamma=1.5,seed=0'
     mechanism_names: tuple[str, ...]
-    unchanged_MK: np.ndarray  # answers that stay: the lower of unseen and held-out sequences
+    unchanged_MC: np.ndarray  # answers that stay: the lower of unseen and held-out sequences
     scores_M3: np.ndarray  # inferential and symmetric on the unseen pair, held-out
     solutions: tuple[str, ...]  # phase.SOLUTIONS
 
@@ -50,7 +50,7 @@ def compute(run: store.Run) -> Result:
     return Result(
         points=tuple(points),
         mechanism_names=tuple(causal.MECHANISMS),
-        unchanged_MK=np.array(unchanged),
+        unchanged_MC=np.array(unchanged),
         scores_M3=np.array(scores),
         solutions=tuple(phase.solution(*three) for three in scores),
     )
@@ -63,7 +63,7 @@ def draw(result: Result, axes) -> None:
     names = ['unseen: infer.', 'unseen: symm.', 'held-out']
     axes[0, 0].set_xticks(range(3), names, rotation=30, ha='right')
     axes[0, 0].set_title('agreement')
-    style.heatmap(axes[0, 1], result.unchanged_MK, 'Purples', (0, 1))
+    style.heatmap(axes[0, 1], result.unchanged_MC, 'Purples', (0, 1))
     axes[0, 1].set_yticks(range(len(result.points)), result.solutions, fontsize=6)
     columns = range(len(result.mechanism_names))
     axes[0, 1].set_xticks(columns, result.mechanism_names, rotation=30, ha='right')
@@ -75,7 +75,7 @@ def layout(result: Result) -> style.Layout:
 
 
 def _unchanged(run: store.Run, point: dict) -> np.ndarray | None:
-    """[K] of one member, or None unless it has two layers."""
+    """[C] of one member, or None unless it has two layers."""
     member = member_of(run, **point)
     asked = circuits.questions(member)
     depth = len(member.forward(asked.tokens_BT[:1]).blocks)
@@ -84,9 +84,9 @@ def _unchanged(run: store.Run, point: dict) -> np.ndarray | None:
     edges = circuits.edges(member, asked, depth)
     allow = lambda some: circuits.allow(some, depth, member.task.role_names)
     sets = [allow(e for e in m if e in edges) for m in causal.MECHANISMS.values()]
-    unchanged_KP = circuits.ask(member, asked, np.stack(sets)).unchanged_CP
+    unchanged_CP = circuits.ask(member, asked, np.stack(sets)).unchanged_CP
     probes = [member.task.probe_names.index(p) for p in ('unseen', 'seen_heldout')]
-    return unchanged_KP[:, probes].min(-1)
+    return unchanged_CP[:, probes].min(-1)
 
 
 if __name__ == '__main__':

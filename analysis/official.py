@@ -14,13 +14,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import jax
 import numpy as np
 
-from analysis import attention_flow, command
+from analysis import attention_flow, causal, command, condensation, cosine, embedding, tsne
 from analysis.member import Member
 from anchorjax import cli, config, grid, losses, official, tasks
 from anchorjax.errors import UserError
 from anchorjax.models.transformer_config import ACTIVATIONS, NORMS
 
-FIGURES = {'attention_flow': attention_flow}  # of one member: compute(member), draw, layout
+_OF_A_MEMBER = (attention_flow, causal, condensation, cosine, embedding, tsne)
+FIGURES = {m.__name__.split('.')[-1]: m for m in _OF_A_MEMBER}  # compute(member), draw, layout
 
 
 def member(path, experiment: config.Experiment | None = None, **overrides) -> Member:
@@ -84,6 +85,7 @@ def main() -> None:
     print('\n'.join(lines(found)))
     if given.figure:
         figure = FIGURES[given.figure]
+        cli.use_compilation_cache()
         name = f'{given.figure}_{given.weights.stem}'
         command.save(figure.compute(found), figure.draw, figure.layout, given.out, name)
 

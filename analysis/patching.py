@@ -23,13 +23,13 @@ PLACES = {
 
 
 class Result(NamedTuple):
-    """Factor F, layer N, place L."""
+    """What differs U, layer N, place L."""
 
     factors: tuple[str, ...]
     places: tuple[str, ...]
-    moved_FNL: np.ndarray  # share of answers that become those to the other sequence
-    kept_FNL: np.ndarray  # share that stay; what is left became neither
-    number_F: np.ndarray  # sequences with two different answers: the others say nothing
+    moved_UNL: np.ndarray  # share of answers that become those to the other sequence
+    kept_UNL: np.ndarray  # share that stay; what is left became neither
+    number_U: np.ndarray  # sequences with two different answers: the others say nothing
 
 
 def compute(member: Member, number: int = 1024) -> Result:
@@ -43,7 +43,7 @@ def compute(member: Member, number: int = 1024) -> Result:
 def _patch(member: Member, base: sequences.Sequences, source_BT):
     """(moved [N, L], kept [N, L], sequences that count) for one other sequence each."""
     names = member.task.role_names
-    roles_LR = np.array([[role in place for role in names] for place in PLACES.values()])
+    roles_LJ = np.array([[role in place for role in names] for place in PLACES.values()])
     intact, other = member.forward(base.tokens_BT), member.forward(source_BT)
     depth = len(intact.blocks)
     said_CB = interventions.patched(
@@ -51,7 +51,7 @@ def _patch(member: Member, base: sequences.Sequences, source_BT):
         base.tokens_BT,
         np.stack([block.X_ao for block in other.blocks]),
         np.repeat(np.arange(depth), len(PLACES)),
-        np.tile(roles_LR, (depth, 1)),
+        np.tile(roles_LJ, (depth, 1)),
     )
     said_NLB = said_CB.reshape(depth, len(PLACES), -1)
     before_B, after_B = (x.logits[:, -1].argmax(-1) for x in (intact, other))

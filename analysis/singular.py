@@ -17,7 +17,7 @@ def kinds(matrix_names) -> list[str]:
 def draw(panels, result) -> None:
     """Fills panels with one kind of matrix each, and blanks the rest.
 
-    `result` has matrix_names [N], extremes [2] (gamma) and singular_2NE, as `eigenvalues.Result`.
+    `result` has matrix_names [N], extremes [2] (gamma) and singular_2NI, as `eigenvalues.Result`.
     """
     found = kinds(result.matrix_names)
     for i, axis in enumerate(panels):
@@ -28,10 +28,10 @@ def draw(panels, result) -> None:
 def _spectra(axis, result, kind: str) -> None:
     """A line for each block, later ones thinner."""
     chosen = [i for i, name in enumerate(result.matrix_names) if name.split('/')[-1] == kind]
-    index = np.arange(result.singular_2NE.shape[-1]) + 1
+    index = np.arange(result.singular_2NI.shape[-1]) + 1
     for x, (size, colour) in enumerate(INITIALIZATIONS):
         named = f'{size} init. (γ {result.extremes[x]:g})'
         for layer, i in enumerate(chosen):
             look = {'color': colour, 'lw': 1.5 / (1 + layer), 'label': None if layer else named}
-            axis.plot(index, result.singular_2NE[x, i], **look)
+            axis.plot(index, result.singular_2NI[x, i], **look)
     axis.set(yscale='log', title=f'singular values, {kind}')

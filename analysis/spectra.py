@@ -16,14 +16,14 @@ def covariance_spectrum(W) -> np.ndarray:
     return singular_values(rows - rows.mean(0)) ** 2 / max(len(rows) - 1, 1)
 
 
-def rises(steps_S, values_SE) -> np.ndarray:
+def rises(steps_S, values_SI) -> np.ndarray:
     """First snapshot where a value is above its start by half of its rise, [E].
 
     The rise is from the start to the peak (weight decay may lower it again). NaN for a value that
     never reaches GROWS times its start, and with a single snapshot.
     """
-    start, peak = values_SE[0], values_SE.max(0)
-    above = values_SE >= start + (peak - start) / 2
+    start, peak = values_SI[0], values_SI.max(0)
+    above = values_SI >= start + (peak - start) / 2
     grows = (peak > start) & (peak >= GROWS * start)
     return np.where(grows, np.asarray(steps_S)[above.argmax(0)], np.nan)
 

@@ -16,6 +16,9 @@ Terms (P1 is Zhang et al., NeurIPS 2024, arXiv 2405.05409; PAPERS is our table o
   gamma              initialization rate, std = d_in ** -gamma: LARGE gamma is SMALL weights
   member             one network; a cohort's members share one compiled program; a sweep is
                      all cohorts; a chunk is what trains at one time, lanes * devices members
+  role               what a position is in its sequence: key, anchor_1, anchor_2, last, noise
+  edge               what positions of one role read from those of another, in one layer
+  mechanism          a set of edges said to carry a solution (P1 Fig 3)
   point              gamma=.., learning_rate=.., seed=.., names a member
 
 How data flows: a config file -> config.resolve -> Experiment -> grid.cohorts -> trainer (init,

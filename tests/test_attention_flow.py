@@ -41,9 +41,9 @@ def test_the_planted_path_is_the_one_reported(composing):
     result = attention_flow.compute(composing, tokens=(9, 10, 4, 3, 11, 12), number=200)
     np.testing.assert_allclose(result.flows_N3, [[1, 0, 0], [0, 1, 0]], atol=1e-6)
     first, last = (result.role_names.index(role) for role in ('anchor_1', 'last'))
-    assert result.mass_NRR[1, first, last] == pytest.approx(0.5)
-    assert result.mass_NRR[0, last, last] == pytest.approx(1)
-    np.testing.assert_allclose(np.nansum(result.mass_NRR, axis=1), 1, rtol=1e-5)
+    assert result.mass_NJJ[1, first, last] == pytest.approx(0.5)
+    assert result.mass_NJJ[0, last, last] == pytest.approx(1)
+    np.testing.assert_allclose(np.nansum(result.mass_NJJ, axis=1), 1, rtol=1e-5)
     assert result.prediction == 5
     assert result.expected == {'inferential': 7, 'symmetric': 12, 'assigned': 7}
 

@@ -63,10 +63,10 @@ class Wired:
 
 def attention(roles_BT, reads):
     """A reader pays equal attention to its sources, and next to nothing to itself."""
-    weight_RR = np.zeros((5, 5), np.float32)
+    weight_JJ = np.zeros((5, 5), np.float32)
     for target, source in reads:
-        weight_RR[target, source] = 1
-    weight = jnp.asarray(weight_RR)[roles_BT[:, :, None], roles_BT[:, None, :]]
+        weight_JJ[target, source] = 1
+    weight = jnp.asarray(weight_JJ)[roles_BT[:, :, None], roles_BT[:, None, :]]
     weight = weight + 1e-6 * jnp.eye(roles_BT.shape[1])
     return weight / weight.sum(-1, keepdims=True)
 
@@ -102,16 +102,16 @@ def test_its_mechanism_suffices_and_the_other_does_not(solved):
     solution, result = solved
     at = {name: k for k, name in enumerate(result.mechanism_names)}
     own, other = at[solution], at['symmetric' if solution == 'inferential' else 'inferential']
-    np.testing.assert_array_equal(result.only_unchanged_KP[own], 1)
-    assert (result.only_unchanged_KP[[other, at['second anchor']]] < 0.3).all()
-    assert (result.without_mechanism_unchanged_KP[own] < 0.3).all()
-    np.testing.assert_array_equal(result.without_mechanism_unchanged_KP[other], 1)
+    np.testing.assert_array_equal(result.only_unchanged_CP[own], 1)
+    assert (result.only_unchanged_CP[[other, at['second anchor']]] < 0.3).all()
+    assert (result.without_mechanism_unchanged_CP[own] < 0.3).all()
+    np.testing.assert_array_equal(result.without_mechanism_unchanged_CP[other], 1)
     assert (result.nothing_PR < 0.3).all()
 
 
 def test_patching_shows_where_the_key_is_known(solved):
     solution, result = solved
-    key = result.moved_FNL[result.factors.index('key')]
+    key = result.moved_UNL[result.factors.index('key')]
     layer_1 = dict(zip(result.places, key[0], strict=True))
     layer_2 = dict(zip(result.places, key[1], strict=True))
     both, lone = layer_1['both anchors'], layer_1['anchor_1']
@@ -124,7 +124,7 @@ def test_patching_shows_where_the_key_is_known(solved):
 def test_an_untrained_network_of_one_layer_shows_chance_and_has_no_mechanism():
     result = causal.compute(planted.untrained(model__depth=1, **LONGER), number=64)
     assert (result.intact_PR < 0.35).all() and (result.nothing_PR < 0.35).all()
-    assert np.isnan(result.only_KPR).all()
+    assert np.isnan(result.only_CPR).all()
     assert len(result.edges) == 14  # noise stands on every side of the others
 
 
@@ -163,6 +163,6 @@ def test_every_member_of_two_layers_is_asked_which_mechanism_suffices(finished, 
     probes = [one.probe_names.index(p) for p in ('unseen', 'seen_heldout')]
     at = result.points.index('depth=2,gamma=0.8,seed=1')
     np.testing.assert_allclose(
-        result.unchanged_MK[at], one.only_unchanged_KP[:, probes].min(-1), atol=0.13
+        result.unchanged_MC[at], one.only_unchanged_CP[:, probes].min(-1), atol=0.13
     )
     style.drawn(result, mechanisms.draw, mechanisms.layout, tmp_path / 'mechanisms')

@@ -60,14 +60,14 @@ def result(finished):
 def test_a_finished_sweep(finished, result):
     W = finished.parameter('W_embed', depth=2, gamma=0.3, seed=0)
     spectrum = covariance_spectrum(W)
-    np.testing.assert_allclose(result.eigenvalues_GE[0], spectrum)
+    np.testing.assert_allclose(result.eigenvalues_GI[0], spectrum)
     np.testing.assert_allclose(result.share_G[0], spectrum[0] / spectrum.sum())
     assert result.gamma == 0.8 and list(result.steps_S) == [0, 1, 4, 15, 40]
-    np.testing.assert_allclose(result.evolution_SE[-1], result.eigenvalues_GE[1])
+    np.testing.assert_allclose(result.evolution_SI[-1], result.eigenvalues_GI[1])
     assert list(result.extremes) == [0.3, 0.8] and result.missing == ()
     name = 'block_1/W_in'
     W = finished.parameter(name, depth=2, gamma=0.8, seed=0)
-    singular = result.singular_2NE[1, result.matrix_names.index(name)]
+    singular = result.singular_2NI[1, result.matrix_names.index(name)]
     np.testing.assert_allclose(singular[: min(W.shape)], np.linalg.svd(W)[1], rtol=1e-4)
     assert np.isnan(singular[min(W.shape) :]).all()
 
@@ -75,8 +75,8 @@ def test_a_finished_sweep(finished, result):
 def test_an_earlier_step_and_another_member_and_matrix(finished):
     other = eigenvalues.compute(finished, 1, 'block_0/W_Q', 2, depth=1, gamma=0.3, seed=1)
     W = finished.parameter('block_0/W_Q', 1, depth=1, gamma=0.8, seed=1)
-    np.testing.assert_allclose(other.eigenvalues_GE[1], covariance_spectrum(W))
-    assert other.gamma == 0.3 and len(other.rises_E) == 2
+    np.testing.assert_allclose(other.eigenvalues_GI[1], covariance_spectrum(W))
+    assert other.gamma == 0.3 and len(other.rises_I) == 2
 
 
 class Without(store.Run):
@@ -94,8 +94,8 @@ class Without(store.Run):
 def test_what_is_missing_is_named(finished):
     result = eigenvalues.compute(Without(finished.sweep_dir), depth=2)
     assert result.missing == ('γ 0.3 diverged', 'no snapshot but one: no evolution')
-    assert list(result.gamma_G) == [0.8] and result.evolution_SE.shape[0] == 1
-    assert np.isnan(result.rises_E).all()
+    assert list(result.gamma_G) == [0.8] and result.evolution_SI.shape[0] == 1
+    assert np.isnan(result.rises_I).all()
     with style.figure(2, 3) as (_, axes):
         eigenvalues.draw(result._replace(matrix_names=result.matrix_names[:1]), axes)
         assert axes[0, 1].texts[0].get_text() == '\n'.join(result.missing)

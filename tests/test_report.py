@@ -122,7 +122,7 @@ def test_condensation_of_both_is_not_the_papers_claim():
 
 
 def test_the_largest_eigenvalue_must_rise_alone():
-    of = lambda rises: SimpleNamespace(steps_S=np.arange(4), rises_E=np.array(rises), gamma=0.8)
+    of = lambda rises: SimpleNamespace(steps_S=np.arange(4), rises_I=np.array(rises), gamma=0.8)
     assert readings.largest_first(of([1.0, 2.0, np.nan])).holds
     assert not readings.largest_first(of([2.0, 2.0, 3.0])).holds
     assert readings.largest_first(of([np.nan, np.nan])) is None

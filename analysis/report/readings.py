@@ -84,7 +84,7 @@ def sufficient(solution: str):
     """All other edges cut: the answers to unseen and held-out sequences stay."""
 
     def read(found) -> Reading | None:
-        kept_P = found.only_unchanged_KP[found.mechanism_names.index(solution)]
+        kept_P = found.only_unchanged_CP[found.mechanism_names.index(solution)]
         if np.isnan(kept_P).any():
             return None
         held, unseen = (kept_P[found.probe_names.index(p)] for p in ('seen_heldout', 'unseen'))
@@ -101,7 +101,7 @@ def own_mechanism(found) -> Reading | None:
     for solution in ('inferential', 'symmetric'):
         k = found.mechanism_names.index(solution)
         at = np.array([s == solution for s in found.solutions])
-        counts[solution] = int((found.unchanged_MK[at, k] >= causal.FAITHFUL).sum()), int(at.sum())
+        counts[solution] = int((found.unchanged_MC[at, k] >= causal.FAITHFUL).sum()), int(at.sum())
     if not all(total for _, total in counts.values()):
         return None
     number = ', '.join(f'{name} {n} of {total}' for name, (n, total) in counts.items())
@@ -155,18 +155,18 @@ def few_eigenvalues(found) -> Reading:
 
 
 def largest_first(found) -> Reading | None:
-    if len(found.steps_S) < 3 or np.isnan(found.rises_E).all():
+    if len(found.steps_S) < 3 or np.isnan(found.rises_I).all():
         return None
-    rises = ', '.join('–' if np.isnan(s) else f'{s:g}' for s in found.rises_E)
-    later = found.rises_E[1:]
-    holds = (later[np.isfinite(later)] > found.rises_E[0]).all()
+    rises = ', '.join('–' if np.isnan(s) else f'{s:g}' for s in found.rises_I)
+    later = found.rises_I[1:]
+    holds = (later[np.isfinite(later)] > found.rises_I[0]).all()
     return Reading(f'rise at steps {rises}', bool(holds), f'γ {found.gamma:g}, largest first')
 
 
 def falls_off(found) -> Reading:
     """Directions used, as a share of the full rank: few at one end of gamma, most at the other."""
     shares = []
-    for spectra in found.singular_2NE:
+    for spectra in found.singular_2NI:
         known = [s[np.isfinite(s)] for s in spectra]
         shares.append(np.mean([measures.participation_ratio(s) / len(s) for s in known]))
     large, small = shares
