@@ -82,7 +82,9 @@ def test_without_results_no_claim_is_decided():
     rows = claims.table([])
     assert len(rows) == len(claims.CLAIMS) > 15
     assert {row['verdict'] for row in rows} == {'cannot be tested here'}
-    assert claims.markdown(rows).count('\n') == len(rows) + 2
+    rows[0] |= {'number': '|ρ| 0.5', 'verdict': 'holds'}
+    lines = claims.markdown(rows).splitlines()
+    assert len(lines) == len(rows) + 2 and r'| \|ρ\| 0.5 (' in lines[2]
 
 
 def diagram(inferential, symmetric, seen=1.0):

@@ -203,5 +203,6 @@ def markdown(rows: list[dict[str, str]]) -> str:
     lines = ['| paper | claim | here | verdict |', '|---|---|---|---|']
     for row in rows:
         number = f'{row["number"]} ({row["note"]})' if row['note'] else row['number']
-        lines.append(f'| {row["source"]} | {row["sentence"]} | {number} | {row["verdict"]} |')
+        cells = (row['source'], row['sentence'], number, row['verdict'])
+        lines.append('| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |')
     return '\n'.join(lines) + '\n'
