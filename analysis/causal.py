@@ -58,16 +58,20 @@ class Result(NamedTuple):
     kept_UNL: np.ndarray  # share that stay
 
 
-def compute(member: Member, number: int = 1024) -> Result:
-    """Interventions on the member's own probes, and `number` random sequences for patching."""
+def compute(member: Member, number: int = 1024, renormalize: bool = True) -> Result:
+    """Interventions on the member's own probes, and `number` random sequences for patching.
+
+    Args:
+      renormalize: whether attention sums to one again after a cut (`interventions.cut`).
+    """
     asked = circuits.questions(member)
     depth = len(member.forward(asked.tokens_BT[:1]).blocks)
     edges = circuits.edges(member, asked, depth)
     allow = lambda some: circuits.allow(some, depth, member.task.role_names)
-    ask = lambda sets: circuits.ask(member, asked, np.stack([allow(edges), *sets]))
+    ask = lambda sets: circuits.ask(member, asked, np.stack([allow(edges), *sets]), renormalize)
     alone = ask([allow([e for e in edges if e != cut]) for cut in edges])
     kept, cut, nothing = mechanisms(ask, allow, edges, depth)
-    removed, unchanged = circuits.give_up(member, asked, edges, depth)
+    removed, unchanged = circuits.give_up(member, asked, edges, depth, renormalize)
     patches = patching.compute(member, number)
     return Result(
         edges=tuple(map(name, edges)),
@@ -164,4 +168,5 @@ if __name__ == '__main__':
         draw,
         layout,
         number=command.Flag(int, 1024, 'random sequences to patch'),
+        renormalize=command.Flag(command.truth, True, 'false: the other weights stay as they were'),
     )

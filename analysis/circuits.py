@@ -60,17 +60,21 @@ def allow(chosen: Sequence[Edge], depth: int, names: tuple[str, ...]) -> np.ndar
     return allowed_NJJ
 
 
-def ask(member: Member, asked: Questions, allowed_CNJJ: np.ndarray) -> Answers:
-    """The probes under C sets of allowed edges."""
+def ask(
+    member: Member, asked: Questions, allowed_CNJJ: np.ndarray, renormalize: bool = True
+) -> Answers:
+    """The probes under C sets of allowed edges; `renormalize` as in interventions.cut."""
     intact = np.ones((1, *allowed_CNJJ.shape[1:]), bool)
     sets = np.concatenate([intact, allowed_CNJJ])
-    said_CB = interventions.answers(member, asked.tokens_BT, sets)
+    said_CB = interventions.answers(member, asked.tokens_BT, sets, renormalize)
     said_CPB = said_CB.reshape(len(sets), len(asked.labels_PRB), -1)
     agrees_CPRB = said_CPB[1:, :, None] == asked.labels_PRB
     return Answers(agrees_CPRB.mean(-1), (said_CPB[1:] == said_CPB[0]).mean(-1))
 
 
-def give_up(member: Member, asked: Questions, present: Sequence[Edge], depth: int):
+def give_up(
+    member: Member, asked: Questions, present: Sequence[Edge], depth: int, renormalize: bool = True
+):
     """Cuts edge after edge, always the one that changes the fewest answers.
 
     Returns (edges in the order in which they went, share of unchanged answers after each).
@@ -79,7 +83,7 @@ def give_up(member: Member, asked: Questions, present: Sequence[Edge], depth: in
     names = member.task.role_names
     while left:
         sets = np.stack([allow([e for e in left if e != cut], depth, names) for cut in left])
-        stays = ask(member, asked, sets).unchanged_CP.mean(-1)
+        stays = ask(member, asked, sets, renormalize).unchanged_CP.mean(-1)
         best = int(stays.argmax())
         removed.append(left.pop(best))
         unchanged.append(stays[best])

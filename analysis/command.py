@@ -85,6 +85,13 @@ def parse(doc: str, flags: dict[str, Flag]) -> tuple[argparse.Namespace, dict[st
     return given, point
 
 
+def truth(text: str) -> bool:
+    """'true' or 'false', for Flag.parse."""
+    if text not in ('true', 'false'):
+        raise ValueError(text)  # argparse names the flag
+    return text == 'true'
+
+
 def numbers(text: str) -> tuple[int, ...]:
     """'1,2,3' -> (1, 2, 3), for Flag.parse."""
     return tuple(int(word) for word in text.split(','))

@@ -31,8 +31,11 @@ class Result(NamedTuple):
     solutions: tuple[str, ...]  # phase.SOLUTIONS
 
 
-def compute(run: store.Run) -> Result:
+def compute(run: store.Run, renormalize: bool = True) -> Result:
     """Cuts all but a mechanism's edges in every trained member.
+
+    Args:
+      renormalize: whether attention sums to one again after a cut (`interventions.cut`).
 
     Raises:
       UserError: no trained member has two layers.
@@ -40,7 +43,7 @@ def compute(run: store.Run) -> Result:
     outcome_3 = outcomes(run.results).values
     points, unchanged, scores = [], [], []
     for index, point in told(list(members(run)), 'mechanisms'):
-        found = _unchanged(run, point)
+        found = _unchanged(run, point, renormalize)
         if found is not None:
             points.append(label(varying(run, point)))
             unchanged.append(found)
@@ -74,7 +77,7 @@ def layout(result: Result) -> style.Layout:
     return style.Layout(1, 2, 7.0, 1.5 + 0.16 * len(result.points))
 
 
-def _unchanged(run: store.Run, point: dict) -> np.ndarray | None:
+def _unchanged(run: store.Run, point: dict, renormalize: bool) -> np.ndarray | None:
     """[C] of one member, or None unless it has two layers."""
     member = member_of(run, **point)
     asked = circuits.questions(member)
@@ -84,10 +87,11 @@ def _unchanged(run: store.Run, point: dict) -> np.ndarray | None:
     edges = circuits.edges(member, asked, depth)
     allow = lambda some: circuits.allow(some, depth, member.task.role_names)
     sets = [allow(e for e in m if e in edges) for m in causal.MECHANISMS.values()]
-    unchanged_CP = circuits.ask(member, asked, np.stack(sets)).unchanged_CP
+    unchanged_CP = circuits.ask(member, asked, np.stack(sets), renormalize).unchanged_CP
     probes = [member.task.probe_names.index(p) for p in ('unseen', 'seen_heldout')]
     return unchanged_CP[:, probes].min(-1)
 
 
 if __name__ == '__main__':
-    command.sweep(__doc__, 'mechanisms', compute, draw, layout)
+    flag = command.Flag(command.truth, True, 'false: the other weights stay as they were')
+    command.sweep(__doc__, 'mechanisms', compute, draw, layout, renormalize=flag)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from analysis.member import Member
-from anchorjax.errors import UserError
+from anchorjax.errors import UserError, require
 from anchorjax.tasks import anchors
 
 # P1 Fig 3's test sequence (v1, notebook; PAPERS 1.4): key 99 at position 2, pair (4, 3).
@@ -30,6 +30,7 @@ def random(member: Member, number: int, seed: int = 0, pairs=None) -> Sequences:
       pairs: pairs of anchors to choose from, [.., 2]; all of them by default.
     """
     config = _config(member)
+    require(number >= 1, 'number', number, 'at least 1')
     rng = np.random.default_rng(seed)
     pairs = anchors.pairs(config) if pairs is None else np.asarray(pairs)
     apart = max(config.seq_len - 3, 1)  # three tokens: the second anchor is the last position
@@ -61,12 +62,12 @@ def check(member: Member, tokens_T) -> np.ndarray:
     """A sequence given by hand, or a UserError: its length, tokens and the one pair in it."""
     config, tokens = _config(member), np.asarray(tokens_T)
     if tokens.shape != (config.seq_len,):
-        raise UserError(f'tokens = {tuple(tokens)}: must be {config.seq_len} tokens')
+        raise UserError(f'tokens = {tuple(tokens.tolist())}: must be {config.seq_len} tokens')
     if not ((tokens >= 0) & (tokens < config.vocab)).all():
-        raise UserError(f'tokens = {tuple(tokens)}: must be in [0, {config.vocab})')
+        raise UserError(f'tokens = {tuple(tokens.tolist())}: must be in [0, {config.vocab})')
     at = np.flatnonzero(np.isin(tokens, config.anchors))
     if len(at) != 2 or at[1] != at[0] + 1 or at[0] == 0:
-        raise UserError(f'tokens = {tuple(tokens)}: must hold a key and then two anchors, once')
+        raise UserError(f'tokens = {tuple(tokens.tolist())}: must hold a key and then two anchors, once')
     return tokens
 
 

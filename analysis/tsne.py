@@ -1,8 +1,9 @@
-"""Does a network keep a pair of anchors apart from its reverse? t-SNE of layer 1 (P1 Fig 3 b).
+"""Does a network keep a pair of anchors apart from its reverse? (P1 Fig 3 b; P3 Fig 4 C)
 
 The paper shows that a symmetric network puts (a, b) and (b, a) together. A map may join and tear
 what it likes, so the numbers count neighbours, in the full space and in the map, against chance.
 P1 gives neither the token nor the settings of its map: we take the last token and the defaults.
+P3 maps the output instead, the key hidden from all attention: --of=output --perplexity=12.
 
   python analysis/tsne.py --run runs/phase --depth=2 --gamma=0.9 --seed=1 --map_number=2000
 """
@@ -23,6 +24,7 @@ from analysis.nearest import KINDS, nearest
 from anchorjax.errors import require
 
 SPACES = ('full space', 'map')
+SOURCES = ('attention', 'output')
 
 
 class Result(NamedTuple):
@@ -34,6 +36,7 @@ class Result(NamedTuple):
     shares: np.ndarray  # [space, kind], mean over the sequences of a pair (a, b) with a != b
     chance: np.ndarray  # [space, kind], of neighbours drawn at random
     counts: np.ndarray  # [space, A, A] neighbours: of sequences of a pair, carrying another
+    of: str  # one of SOURCES
     layer: int
     number: int  # of different sequences
     neighbours: int
@@ -47,21 +50,28 @@ def compute(
     neighbours: int = 10,
     perplexity: float = 30,
     map_number: int | None = None,
+    of: str = 'attention',
 ) -> Result:
-    """X_ao of `layer` at the last token of `number` random sequences, the first of them mapped.
+    """Vectors at the last token of `number` random sequences, the first of them mapped.
 
     No two sequences are the same: a sequence would be its own neighbour. A task of few different
     ones gives fewer than `number`, and than `map_number`; the Result says how many.
+
+    Args:
+      of: 'attention', X_ao of `layer` (P1), or 'output', the logits when no position reads the
+        key (P3); sequences then differ in more than the key.
 
     Raises:
       UserError: no such layer, or too few sequences for the neighbours or the perplexity.
     """
     mapped = number if map_number is None else map_number
     require(1 <= mapped <= number, 'map_number', mapped, f'from 1 to number = {number}')
-    tokens_BT, pair_B2 = _different(member, number)
+    require(of in SOURCES, 'of', of, f'one of {SOURCES}')
+    tokens_BT, pair_B2 = _different(member, number, but_key=of == 'output')
     _check(len(tokens_BT[:mapped]), neighbours, perplexity)
     pairs_A2, pair_B = np.unique(pair_B2, axis=0, return_inverse=True)
-    X_BD = vectors.after_attention(member, tokens_BT, layer)
+    look = {'attention': vectors.after_attention, 'output': vectors.without_key}[of]
+    X_BD = look(member, tokens_BT, *([layer] if of == 'attention' else []))
     map_B2 = _map(X_BD[:mapped], perplexity)
     found = [nearest(x, pair_B[: len(x)], pairs_A2, neighbours) for x in (X_BD, map_B2)]
     return Result(
@@ -71,6 +81,7 @@ def compute(
         shares=np.stack([space.shares for space in found]),
         chance=np.stack([space.chance for space in found]),
         counts=np.stack([space.counts_AA for space in found]),
+        of=of,
         layer=layer,
         number=len(tokens_BT),
         neighbours=neighbours,
@@ -83,16 +94,21 @@ def draw(result: Result, axes) -> None:
     colours = hues.colours(result.pairs_A2)[result.pair_B]
     size = min(300 / len(result.map_B2) ** 0.5, 12)
     axes[0, 0].scatter(*result.map_B2.T, s=size, lw=0, rasterized=True, c=colours)
-    axes[0, 0].set(xticks=[], yticks=[], title=f'layer {result.layer}, last token')
+    attention = f'layer {result.layer}, last token'
+    title = attention if result.of == 'attention' else 'output, key hidden'
+    axes[0, 0].set(xticks=[], yticks=[], title=title)
     axes[0, 0].spines[['left', 'bottom']].set_visible(False)
     hues.legend(axes[0, 0], result.pairs_A2)
     _bars(axes[0, 1], result)
 
 
-def _different(member: Member, number: int) -> tuple[np.ndarray, np.ndarray]:
+def _different(member: Member, number: int, but_key: bool) -> tuple[np.ndarray, np.ndarray]:
     """(tokens_BT, pair_B2) of the first `number` different sequences in twice as many draws."""
     drawn = sequences.random(member, 2 * number)
-    _, first = np.unique(drawn.tokens_BT, axis=0, return_index=True)
+    seen_BT = drawn.tokens_BT.copy()
+    if but_key:
+        seen_BT[np.arange(len(seen_BT)), drawn.position_B] = 0
+    _, first = np.unique(seen_BT, axis=0, return_index=True)
     kept = np.sort(first)[:number]
     return drawn.tokens_BT[kept], drawn.pair_B2[kept]
 
@@ -139,4 +155,5 @@ if __name__ == '__main__':
         neighbours=command.Flag(int, 10, 'nearest neighbours to count'),
         perplexity=command.Flag(float, 30.0, 'of t-SNE: about how many neighbours a point has'),
         map_number=command.Flag(int, None, 'sequences in the map; default all'),
+        of=command.Flag(str, 'attention', 'attention (P1), or output: logits, key hidden (P3)'),
     )

@@ -1,8 +1,8 @@
-"""Vectors inside a member that may carry the pair or the answer (P1 Fig 3 b, Fig 4)."""
+"""Vectors inside a member that may carry the pair or the answer (P1 Fig 3 b, Fig 4; P3 Fig 4 C)."""
 
 import numpy as np
 
-from analysis import sequences
+from analysis import interventions, sequences
 from analysis.member import Member
 from anchorjax.errors import require
 
@@ -13,6 +13,19 @@ _PART = 2_000  # sequences in one forward pass
 def after_attention(member: Member, tokens_BT, layer: int) -> np.ndarray:
     """X_ao of a layer (from 1) at the last token [B, D]."""
     return _of_layer(member, tokens_BT, layer, lambda block: block.X_ao[:, -1])
+
+
+def without_key(member: Member, tokens_BT) -> np.ndarray:
+    """Logits [B, V] at the last token when no position reads the key (P3 Fig 4 C).
+
+    The other weights of attention stay what they were. With weights that sum to one again a
+    network would read anchors instead of the key, which it never did.
+    """
+    depth = len(member.forward(tokens_BT[:1]).blocks)
+    roles = member.task.role_names
+    allowed_NJJ = np.ones((depth, len(roles), len(roles)), bool)
+    allowed_NJJ[:, roles.index('key')] = False
+    return interventions.logits(member, tokens_BT, allowed_NJJ)
 
 
 def v(member: Member, keys_X, pairs_S2, noise_CT) -> np.ndarray:

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from analysis import position, solutions
+from analysis import position, solutions, style
+from analysis.member import member_of
 
 
 def members(**columns) -> pd.DataFrame:
@@ -41,14 +42,16 @@ def test_a_diverged_member_is_nothing_else():
     assert solutions.compute(table).solved.to_dict('list')['diverged'] == [1]
 
 
-def test_positions_partition_the_unseen_sequences(finished):
+def test_positions_partition_the_unseen_sequences(finished, tmp_path):
     point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
-    result = position.compute(finished, **point)
+    result = position.compute(member_of(finished, **point))
     assert result.positions.tolist() == [0, 1]  # seq_len 4
     assert result.counts.sum() == finished.experiment.task.probe_examples
-    assert ((result.agreement >= 0) & (result.agreement <= 1)).all()
     inferential, assigned = (result.mapping_names.index(m) for m in ('inferential', 'assigned'))
     np.testing.assert_array_equal(
         result.agreement[:, inferential], result.agreement[:, assigned]
     )  # for (4, 3) the two are the same mapping
-    assert len(position.markdown(result).splitlines()) == 4
+    score = finished.results.agreement.sel(point | {'probe': 'unseen'}).squeeze()
+    average = np.average(result.agreement, weights=result.counts, axis=0)
+    np.testing.assert_allclose(average, score, atol=1.01 / result.counts.sum())
+    style.drawn(result, position.draw, position.layout, tmp_path / 'position')

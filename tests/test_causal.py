@@ -138,6 +138,18 @@ def test_a_position_left_alone_reads_itself():
         np.testing.assert_allclose(block.Attn[:, 0], np.broadcast_to(np.eye(6), (2, 6, 6)))
 
 
+def test_without_renormalizing_the_other_weights_stay():
+    member = planted.untrained(**LONGER)
+    tokens_BT = np.array([[9, 4, 3, 11, 5, 6], [6, 1, 2, 8, 9, 9]])
+    allowed = np.ones((2, 5, 5), bool)
+    allowed[:, KEY] = False
+    edit = interventions.cut(allowed, member.roles(tokens_BT), renormalize=False)
+    cut = member.apply(member.params, tokens_BT, edit=edit).blocks[0].Attn[:, 0]
+    intact = member.forward(tokens_BT).blocks[0].Attn[:, 0]
+    np.testing.assert_allclose(cut[:, 1:, 1:], intact[:, 1:, 1:], rtol=1e-5)  # the key is first
+    assert not np.asarray(cut[:, 1:, 0]).any() and np.allclose(cut[:, 0, 0], 1)
+
+
 def test_a_patch_with_the_sequence_itself_changes_nothing():
     member = planted.untrained(**LONGER)
     base = sequences.random(member, 32).tokens_BT

@@ -5,7 +5,7 @@ import numpy as np
 import planted
 import pytest
 
-from analysis import sequences, style, tsne
+from analysis import sequences, style, tsne, vectors
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations, BlockActivations
 
@@ -81,7 +81,7 @@ def test_vectors_all_equal_are_no_crash():
 def test_a_sequence_is_no_neighbour_of_itself():
     """The 500 are the first different ones in 1,000 draws, in their order."""
     member = planted.member(Encoding(noise))
-    tokens_BT, pair_B2 = tsne._different(member, 500)
+    tokens_BT, pair_B2 = tsne._different(member, 500, but_key=False)
     drawn = map(tuple, sequences.random(member, 1_000).tokens_BT.tolist())
     assert list(map(tuple, tokens_BT.tolist())) == list(dict.fromkeys(drawn))[:500]
     np.testing.assert_array_equal(tokens_BT[:, 1:3], pair_B2)
@@ -118,3 +118,24 @@ def test_made_and_drawn_twice_is_the_same_bytes(tmp_path):
     ]
     for a, b in zip(*paths, strict=True):
         assert a.read_bytes() == b.read_bytes()
+
+
+def test_the_output_is_the_logits_with_nothing_read_from_the_key():
+    member = planted.untrained(gamma=0.3, task__seq_len=6, model__max_len=6)
+    asked = sequences.random(member, 20)
+    read_BTT = np.ones((20, 6, 6), np.float32)
+    for read_TT, key in zip(read_BTT, asked.position_B, strict=True):
+        read_TT[:, key] = np.arange(6) == key  # but for what the key reads from itself
+    hide = lambda field, block, x: x * read_BTT[:, None] if field == 'Attn' else x
+    expected = member.apply(member.params, asked.tokens_BT, edit=hide).logits[:, -1]
+    found = vectors.without_key(member, asked.tokens_BT)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    assert np.abs(found - member.forward(asked.tokens_BT).logits[:, -1]).max() > 0.1
+
+
+def test_the_output_can_be_mapped():
+    member = planted.untrained(gamma=0.3, task__seq_len=6, model__max_len=6)
+    result = tsne.compute(member, number=60, perplexity=8, neighbours=4, of='output')
+    assert result.of == 'output' and result.number == 60
+    with pytest.raises(UserError, match=r"of = 'logits': must be one of \('attention', 'output'\)"):
+        tsne.compute(member, number=60, of='logits')

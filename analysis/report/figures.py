@@ -21,6 +21,7 @@ from analysis import (
     lazy,
     mechanisms,
     phase,
+    position,
     style,
     tsne,
 )
@@ -109,6 +110,12 @@ MEMBER = (
         'Which edges of attention the answer needs, whether the suggested mechanism suffices, and '
         'where a position knows what (tests P1 Fig 3).',
         _of_member(causal),
+    ),
+    Row(
+        position,
+        'Agreement on the unseen pair by the position of the key: half and half may be two '
+        'solutions in one network.',
+        _of_member(position),
     ),
     Row(
         tsne,
