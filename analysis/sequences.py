@@ -61,13 +61,13 @@ def place(noise_BT, position_B, x_B, pair_B2) -> Sequences:
 def check(member: Member, tokens_T) -> np.ndarray:
     """A sequence given by hand, or a UserError: its length, tokens and the one pair in it."""
     config, tokens = _config(member), np.asarray(tokens_T)
-    if tokens.shape != (config.seq_len,):
-        raise UserError(f'tokens = {tuple(tokens.tolist())}: must be {config.seq_len} tokens')
-    if not ((tokens >= 0) & (tokens < config.vocab)).all():
-        raise UserError(f'tokens = {tuple(tokens.tolist())}: must be in [0, {config.vocab})')
+    given = tuple(tokens.tolist())
+    require(tokens.shape == (config.seq_len,), 'tokens', given, f'{config.seq_len} tokens')
+    inside = ((tokens >= 0) & (tokens < config.vocab)).all()
+    require(inside, 'tokens', given, f'in [0, {config.vocab})')
     at = np.flatnonzero(np.isin(tokens, config.anchors))
-    if len(at) != 2 or at[1] != at[0] + 1 or at[0] == 0:
-        raise UserError(f'tokens = {tuple(tokens.tolist())}: must hold a key and then two anchors, once')
+    once = len(at) == 2 and at[1] == at[0] + 1 and at[0] > 0
+    require(once, 'tokens', given, 'a sequence with a key and then two anchors, once')
     return tokens
 
 
