@@ -64,13 +64,12 @@ def compute(member: Member, number: int = 1024, renormalize: bool = True) -> Res
     Args:
       renormalize: whether attention sums to one again after a cut (`interventions.cut`).
     """
-    asked = circuits.questions(member)
-    depth = len(member.forward(asked.tokens_BT[:1]).blocks)
+    asked, depth = circuits.questions(member), member.depth
     edges = circuits.edges(member, asked, depth)
     allow = lambda some: circuits.allow(some, depth, member.task.role_names)
     ask = lambda sets: circuits.ask(member, asked, np.stack([allow(edges), *sets]), renormalize)
     alone = ask([allow([e for e in edges if e != cut]) for cut in edges])
-    kept, cut, nothing = mechanisms(ask, allow, edges, depth)
+    kept, cut, nothing = _mechanisms(ask, allow, edges, depth)
     removed, unchanged = circuits.give_up(member, asked, edges, depth, renormalize)
     patches = patching.compute(member, number)
     return Result(
@@ -113,13 +112,18 @@ def layout(result: Result) -> style.Layout:
     return style.Layout(1, 3, 7.6, 1.0 + 0.19 * len(result.edges))
 
 
-def mechanisms(ask, allow, edges, depth: int):
+def sets(allow, edges) -> list[np.ndarray]:
+    """Every mechanism as a set of allowed edges, of those that the sequences have."""
+    return [allow(edge for edge in m if edge in edges) for m in MECHANISMS.values()]
+
+
+def _mechanisms(ask, allow, edges, depth: int):
     """(answers with each mechanism alone, with each cut, agreement with nothing)."""
     if depth != 2:  # what they would be with more layers is not known
         got = ask([allow([])])
         unknown = [np.full((len(MECHANISMS), *a.shape[1:]), np.nan) for a in got]
         return circuits.Answers(*unknown), circuits.Answers(*unknown), got.agreement_CPR[1]
-    only = [allow(edge for edge in m if edge in edges) for m in MECHANISMS.values()]
+    only = sets(allow, edges)
     got = ask([*only, *(allow(edges) & ~m for m in only), allow([])])
     parts = [circuits.Answers(*(a[i : i + len(only)] for a in got)) for i in (1, 1 + len(only))]
     return *parts, got.agreement_CPR[-1]

@@ -99,8 +99,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 def save(result, draw, layout, where: pathlib.Path, name: str) -> list[pathlib.Path]:
     """Writes name.png, name.pdf and the numbers behind them, name.npz; prints the paths."""
-    paths = style.drawn(result, draw, layout, where / name)
-    paths.append(style.save_arrays(result, where / name))
+    paths = style.written(result, draw, layout, where / name)
     print(*paths, sep='\n')
     return paths
 

@@ -92,7 +92,7 @@ def layout(result: Result) -> style.Layout:
 
 
 def _evolution(run: store.Run, matrix: str, point: dict) -> tuple[np.ndarray, np.ndarray]:
-    """(steps of the snapshots [S], spectra there [S, E])."""
+    """(steps of the snapshots [S], spectra there [S, I])."""
     steps = run.steps(**point)
     spectra = [covariance_spectrum(run.parameter(matrix, step, **point)) for step in steps]
     return np.array(steps), np.stack(spectra)

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis import style
-from anchorjax import grid, store
+from analysis.members import row_axis
+from anchorjax import store
 from anchorjax.errors import UserError
 
 
@@ -31,7 +32,7 @@ def cells(run: store.Run, path: str, step: int | str = 'last', **point) -> Cells
       UserError: an axis that there is not, or that is shown, or no member has the matrix.
     """
     axes = run.experiment.axes
-    row_name = next((axis for axis in axes if axis not in grid.TRACED_AXES), 'weight_decay')
+    row_name = row_axis(run)
     if shown := {row_name, 'gamma'} & set(point):
         raise UserError(f'--{min(shown)}: all its values are shown, leave it out')
     fixed = {a: v[0] for a, v in axes.items() if a not in (row_name, 'gamma')} | point

@@ -7,13 +7,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-BATCH = 12  # sequences; gradients of two batches are in memory at a time
+BATCH = 12  # sequences
 
 
 def tangent_kernel(apply, params, tokens_BT, labels_B) -> jax.Array:
     """K_BB of f = logit of the label - mean logit, at the last position.
 
-    Gradients of two batches are in memory at a time, formed again for every pair of batches.
+    Gradients are formed again for every pair of batches: memory holds two.
     """
     number = len(tokens_BT)
     size = next(b for b in range(min(BATCH, number), 0, -1) if number % b == 0)

@@ -80,14 +80,13 @@ def layout(result: Result) -> style.Layout:
 def _unchanged(run: store.Run, point: dict, renormalize: bool) -> np.ndarray | None:
     """[C] of one member, or None unless it has two layers."""
     member = member_of(run, **point)
-    asked = circuits.questions(member)
-    depth = len(member.forward(asked.tokens_BT[:1]).blocks)
-    if depth != 2:
+    if member.depth != 2:
         return None
-    edges = circuits.edges(member, asked, depth)
-    allow = lambda some: circuits.allow(some, depth, member.task.role_names)
-    sets = [allow(e for e in m if e in edges) for m in causal.MECHANISMS.values()]
-    unchanged_CP = circuits.ask(member, asked, np.stack(sets), renormalize).unchanged_CP
+    asked = circuits.questions(member)
+    edges = circuits.edges(member, asked, member.depth)
+    allow = lambda some: circuits.allow(some, member.depth, member.task.role_names)
+    allowed_CNJJ = np.stack(causal.sets(allow, edges))
+    unchanged_CP = circuits.ask(member, asked, allowed_CNJJ, renormalize).unchanged_CP
     probes = [member.task.probe_names.index(p) for p in ('unseen', 'seen_heldout')]
     return unchanged_CP[:, probes].min(-1)
 

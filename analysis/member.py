@@ -38,6 +38,12 @@ class Member(NamedTuple):
         """The sequences it was measured on in training, and what every mapping answers."""
         return _probes(self.experiment.task, self.point['seed'])
 
+    @property
+    def depth(self) -> int:
+        """Blocks of the model; nothing is computed."""
+        tokens_BT = np.zeros((1, self.task.seq_len), np.int32)
+        return len(jax.eval_shape(self.apply, self.params, tokens_BT).blocks)
+
     def roles(self, tokens_BT) -> np.ndarray:
         """[B, T]: what every position is, an index of `task.role_names`."""
         return np.asarray(_roles(self.experiment.task)(np.asarray(tokens_BT)))

@@ -19,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 from analysis import style
-from anchorjax import cli, store
+from anchorjax import cli, grid, store
 
 SEEN_ENOUGH = 0.9  # P1 Fig 2: hatched below
 SOLVED = 0.9  # a member "is" inferential or symmetric from here
@@ -102,13 +102,11 @@ def layout(result: Result) -> style.Layout:
 
 def save(run: store.Run, folder: pathlib.Path) -> list[pathlib.Path]:
     """Draws phase.png and phase.pdf and writes the numbers behind them, phase.npz."""
-    result = compute(run.results)
-    paths = style.drawn(result, draw, layout, folder / 'phase')
-    return [*paths, style.save_arrays(result, folder / 'phase')]
+    return style.written(compute(run.results), draw, layout, folder / 'phase')
 
 
 _NO_LOOP = 'weight_decay'
-_TRACED = ('gamma', 'learning_rate', 'weight_decay', 'seed', 'step', 'probe', 'mapping')
+_TRACED = (*grid.TRACED_AXES, 'step', 'probe', 'mapping')
 
 
 def _fractions(unseen, seen, others, order) -> np.ndarray:

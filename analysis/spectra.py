@@ -17,7 +17,7 @@ def covariance_spectrum(W) -> np.ndarray:
 
 
 def rises(steps_S, values_SI) -> np.ndarray:
-    """First snapshot where a value is above its start by half of its rise, [E].
+    """First snapshot where a value is above its start by half of its rise, [I].
 
     The rise is from the start to the peak (weight decay may lower it again). NaN for a value that
     never reaches GROWS times its start, and with a single snapshot.

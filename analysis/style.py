@@ -104,8 +104,9 @@ def arrays(result: tuple) -> dict[str, np.ndarray]:
     return found
 
 
-def save_arrays(result: tuple, path: pathlib.Path) -> pathlib.Path:
-    """Writes the numbers behind a figure beside it, as path.npz."""
-    file = path.with_name(path.name + '.npz')
-    files.write_arrays(file, arrays(result))
-    return file
+def written(result: tuple, draw: Callable, layout, path: pathlib.Path) -> list[pathlib.Path]:
+    """A figure and the numbers behind it: path.png, path.pdf, path.npz."""
+    numbers = path.with_name(path.name + '.npz')
+    pictures = drawn(result, draw, layout, path)
+    files.write_arrays(numbers, arrays(result))
+    return [*pictures, numbers]

@@ -21,9 +21,8 @@ def without_key(member: Member, tokens_BT) -> np.ndarray:
     The other weights of attention stay what they were. With weights that sum to one again a
     network would read anchors instead of the key, which it never did.
     """
-    depth = len(member.forward(tokens_BT[:1]).blocks)
     roles = member.task.role_names
-    allowed_NJJ = np.ones((depth, len(roles), len(roles)), bool)
+    allowed_NJJ = np.ones((member.depth, len(roles), len(roles)), bool)
     allowed_NJJ[:, roles.index('key')] = False
     return interventions.logits(member, tokens_BT, allowed_NJJ)
 

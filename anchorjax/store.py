@@ -72,10 +72,15 @@ class Run:
         """The experiment of the member at `point`, its static axes set."""
         return self._find(point)[0]
 
+    @functools.cached_property
+    def _cohorts(self) -> tuple[grid.Cohort, ...]:
+        """Expanded once: a figure of a sweep asks for every member."""
+        return self.experiment.cohorts()
+
     def _find(self, point: dict) -> tuple[config.Experiment, sweepdir.Chunk, int]:
         cohort, row = grid.locate(self.experiment.axes, point)
         index, lane = divmod(row, self.sweep_dir.chunk_size)
-        static = self.experiment.cohorts()[cohort]
+        static = self._cohorts[cohort]
         chunk = self.sweep_dir.chunk(static.name, index)
         return self.experiment.at(static.static), chunk, lane
 

@@ -167,8 +167,7 @@ def _draw(row: Row, run: store.Run, solution: str | None, point: dict, folder) -
         name, title = f'{short}_{where}', f'{title}: most {solution} member ({where})'
     try:
         result = row.compute(run, point)
-        png, _ = style.drawn(result, row.module.draw, row.module.layout, folder / name)
-        style.save_arrays(result, folder / name)
+        png, *_ = style.written(result, row.module.draw, row.module.layout, folder / name)
     except UserError as e:
         return Drawn(short, solution, name, title, row.caption, None, str(e), None)
     return Drawn(short, solution, name, title, row.caption, png.read_bytes(), None, result)
