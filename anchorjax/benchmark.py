@@ -34,7 +34,8 @@ def ours(e: config.Experiment, lanes: int = 1) -> Callable[[int], None]:
     """A function that trains one chunk (lanes * devices members) for a number of steps."""
     mesh = sharding.mesh()
     trainer = Trainer(e, mesh, lanes)
-    hparams = sharding.place(sweep.chunk_hparams(e.cohorts()[0], 0, lanes * mesh.size), mesh)
+    hparams = sweep.chunk_hparams(e.cohorts()[0], 0, lanes * mesh.size)
+    hparams = sharding.place(hparams, mesh, lanes)
     carry = [trainer.init(hparams)]
 
     def run(num_steps: int) -> None:
@@ -128,7 +129,7 @@ def checkpoints(num_steps: int = 4000) -> Iterator[Row]:
         mesh = sharding.mesh()
         held = sweepdir.create(pathlib.Path(folder), e, sweep.numerics(e, mesh))
         begun = time.perf_counter()
-        progress = sweep.run(held, mesh, lambda _: None)
+        progress = sweep.run(held, mesh, lambda: False, lambda _: None)
         seconds = time.perf_counter() - begun
         stored = sum(f.stat().st_size for f in pathlib.Path(folder).rglob('*') if f.is_file())
     share = progress.saving / seconds

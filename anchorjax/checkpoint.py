@@ -1,11 +1,16 @@
-"""Orbax behind three functions, with our own digest of every leaf beside what Orbax writes."""
+"""Orbax writes, its own storage library reads, and our digest of every leaf is checked between.
+
+Under `jax.distributed` all processes call these functions alike: each writes and reads the rows
+(members) of its own devices.
+"""
 
 import contextlib
+import json
 import logging
 import pathlib
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -13,7 +18,7 @@ import numpy as np
 import orbax.checkpoint as ocp
 import tensorstore as ts
 
-from anchorjax import files
+from anchorjax import files, hosts
 from anchorjax.errors import StoreError
 
 logging.getLogger('absl').setLevel(logging.CRITICAL)  # Orbax narrates; errors come to us raised
@@ -22,13 +27,17 @@ logging.getLogger('absl').setLevel(logging.CRITICAL)  # Orbax narrates; errors c
 def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) -> None:
     """Writes a pytree of arrays as `folder/step`, whole or not at all; keeps the newest `keep`.
 
+    Args:
+      tree: numpy arrays, the same in every process, or jax arrays [members, ...].
+
     Raises:
       StoreError: it could not be written; what was there before still is.
     """
-    host = jax.tree.map(np.asarray, tree)
-    by_row = jax.tree.map(_one_row_a_piece, host)
+    if jax.process_count() == 1:
+        tree = jax.tree.map(np.asarray, tree)
+    by_row = jax.tree.map(_one_row_a_piece, tree)
     args = ocp.args.Composite(
-        tree=ocp.args.StandardSave(host, by_row), digests=ocp.args.JsonSave(files.digests(host))
+        tree=ocp.args.StandardSave(tree, by_row), digests=ocp.args.JsonSave(digests(tree))
     )
     try:
         with _quiet_threads(), _manager(folder, keep) as manager:
@@ -42,75 +51,137 @@ def steps(folder: pathlib.Path) -> list[int]:
     """Steps of the finished checkpoints, oldest first; empty when there is no such folder."""
     if not folder.is_dir():
         return []
-    return sorted(int(p.name) for p in folder.iterdir() if p.name.isdigit())
+    return sorted(int(p.name) for p in folder.iterdir() if p.name.isdecimal())
 
 
 def load(folder: pathlib.Path, step: int, abstract: Any) -> Any:
-    """Reads `folder/step` back as numpy arrays in the structure of `abstract`.
+    """Reads `folder/step` back in the structure of `abstract`.
+
+    A leaf of `abstract` that has a sharding comes back as a jax array, of which this process
+    has read its own rows; any other as a whole numpy array.
 
     Raises:
       StoreError: it is missing, truncated or altered, or its tree is another one; the line
         names the first leaf that differs.
     """
-    where = folder / str(step)
-    numpy_like = jax.tree.map(lambda x: np.empty(x.shape, x.dtype), abstract)
-    restore = ocp.args.StandardRestore(numpy_like)
-    with _reading(folder, step) as (manager, wanted):
+    with _reading(folder, step) as (where, wanted):
         _same_tree(wanted, abstract, where)
-        tree = manager.restore(step, args=ocp.args.Composite(tree=restore)).tree
-        for path, found in files.digests(tree).items():
-            if found != wanted[path]:
-                raise StoreError(f'checkpoint {where} is altered: digest of {path} differs')
-    return tree
+        reads = _started(where, abstract, _own_rows)
+        return jax.tree_util.tree_map_with_path(
+            lambda path, like: _assembled(reads, _label(path), like, wanted), abstract
+        )
 
 
 def load_row(folder: pathlib.Path, step: int, row: int, abstract: Any) -> Any:
-    """Reads one row (of the first axis) of the leaves in `abstract` (dicts), and nothing else.
-
-    Orbax restores whole arrays, so this reads its files (zarr in OCDBT) by tensorstore.
+    """Reads one row (of the first axis) of the leaves in `abstract`, and nothing else.
 
     Raises:
       StoreError: as `load`.
     """
-    where = folder / str(step)
-    leaves, structure = jax.tree_util.tree_flatten_with_path(abstract)
-    paths = [path for path, _ in leaves]
-    with _reading(folder, step) as (_, wanted):
-        _same_tree({p: d for p, d in wanted.items() if p in map(_label, paths)}, abstract, where)
-        stores = [ts.open(_zarr(where, path), open=True, read=True) for path in paths]
-        reads = [store.result()[row].read() for store in stores]
-        arrays = [np.asarray(read.result()) for read in reads]
-        for path, array in zip(map(_label, paths), arrays, strict=True):
-            if files.digest(array) != wanted[path]['rows'][row]:
-                raise StoreError(f'checkpoint {where} is altered: digest of {path} differs')
-    return jax.tree.unflatten(structure, arrays)
+    with _reading(folder, step) as (where, wanted):
+        labels = {_label(path) for path, _ in _leaves(abstract)}
+        _same_tree({p: d for p, d in wanted.items() if p in labels}, abstract, where)
+        reads = _started(where, abstract, lambda like: {row: slice(row, row + 1)})
+        return jax.tree_util.tree_map_with_path(
+            lambda path, _: _checked(reads, _label(path), row, wanted)[0], abstract
+        )
+
+
+def _own_rows(like: jax.ShapeDtypeStruct) -> dict[int, slice]:
+    """The pieces (by first row) of a leaf that this process needs."""
+    if like.sharding is None:
+        return {0: slice(0, like.shape[0])}
+    indices = like.sharding.addressable_devices_indices_map(like.shape).values()
+    return {(index[0].start or 0): index[0] for index in indices}
+
+
+def _started(where: pathlib.Path, abstract: Any, pieces: Callable) -> dict[str, dict]:
+    """Reads under way, all at once: label -> first row -> future array."""
+    leaves = _leaves(abstract)
+    opening = {path: ts.open(_zarr(where, path), open=True, read=True) for path, _ in leaves}
+    reads = {}
+    for path, like in leaves:
+        store = opening[path].result()
+        if (store.shape, store.dtype.numpy_dtype) != (like.shape, like.dtype):
+            raise _Altered(_label(path))
+        reads[_label(path)] = {row: store[rows].read() for row, rows in pieces(like).items()}
+    return reads
+
+
+def _assembled(reads: dict, label: str, like: jax.ShapeDtypeStruct, wanted: dict) -> Any:
+    """A leaf as `load` gives it."""
+    part = lambda index: _checked(reads, label, index[0].start or 0, wanted)
+    if like.sharding is None:
+        return part((slice(0, None),))
+    return jax.make_array_from_callback(like.shape, like.sharding, part)
+
+
+class _Altered(Exception):
+    """Part of a leaf (its label) is not what was written."""
+
+
+def _checked(reads: dict, label: str, start: int, wanted: dict) -> np.ndarray:
+    """The piece that begins at row `start`, each row of the digest it was written with."""
+    array = np.asarray(reads[label][start].result())
+    for row, value in enumerate(array, start):
+        if files.digest(value) != wanted[label]['rows'][row]:
+            raise _Altered(label)
+    return array
 
 
 @contextlib.contextmanager
-def _reading(folder: pathlib.Path, step: int) -> Iterator[tuple[ocp.CheckpointManager, dict]]:
-    """(manager, digests) of a checkpoint; whatever goes wrong inside is a StoreError."""
+def _reading(folder: pathlib.Path, step: int) -> Iterator[tuple[pathlib.Path, dict]]:
+    """(folder, digests) of a checkpoint; whatever goes wrong inside is a StoreError."""
     where = folder / str(step)
     if step not in steps(folder):
         raise StoreError(f'no checkpoint {where}; steps here: {steps(folder)}')
     try:
-        with _manager(folder) as manager:
-            args = ocp.args.Composite(digests=ocp.args.JsonRestore())
-            yield manager, manager.restore(step, args=args).digests
+        yield where, json.loads((where / 'digests' / 'metadata').read_text())
     except StoreError:
         raise
+    except _Altered as e:
+        raise StoreError(f'checkpoint {where} is altered: digest of {e} differs') from e
     except Exception as e:
         raise StoreError(f'checkpoint {where} is damaged: {_first_line(e)}') from e
 
 
-def _one_row_a_piece(array: np.ndarray) -> ocp.SaveArgs:
+def digests(tree: Any) -> dict[str, dict]:
+    """Per leaf its dtype, shape and a digest of every row (of its first axis).
+
+    Orbax restores flipped bytes without a word. By row, because a row is a member, a member can
+    be read alone, and each process computes those of its own rows.
+    """
+    merged: dict[str, dict] = {}
+    for described in hosts.everyone({_label(p): _described(x) for p, x in _leaves(tree)}):
+        for label, own in described.items():
+            whole = merged.setdefault(label, own | {'rows': [None] * own['shape'][0]})
+            for row, digest in own['rows'].items():
+                whole['rows'][int(row)] = digest
+    return merged
+
+
+def _described(array: Any) -> dict:
+    """dtype, shape and the digest of each row that is here."""
+    pieces = [(0, array)] if isinstance(array, np.ndarray) else _shards(array)
+    rows = {i: files.digest(x) for start, piece in pieces for i, x in enumerate(piece, start)}
+    return {'dtype': str(array.dtype), 'shape': list(array.shape), 'rows': rows}
+
+
+def _shards(array: jax.Array) -> list[tuple[int, np.ndarray]]:
+    return [(s.index[0].start or 0, np.asarray(s.data)) for s in array.addressable_shards]
+
+
+def _one_row_a_piece(array: Any) -> ocp.SaveArgs:
     """So that one member is read without the others."""
-    rows = array.shape[0] if array.ndim else 1
-    return ocp.SaveArgs(chunk_byte_size=max(array.nbytes // rows, 1), shard_axes=(0,))
+    bytes_a_row = array.nbytes // array.shape[0]
+    return ocp.SaveArgs(chunk_byte_size=max(bytes_a_row, 1), shard_axes=(0,))
 
 
 def _zarr(where: pathlib.Path, path: tuple) -> dict:
+    """Where Orbax put a leaf: its path in the tree, joined by dots."""
     base = {'driver': 'ocdbt', 'base': f'file://{where.absolute()}/tree/'}
-    return {'driver': 'zarr', 'kvstore': base | {'path': '.'.join(k.key for k in path) + '/'}}
+    name = '.'.join(ocp.utils.tuple_path_from_keypath(path))
+    return {'driver': 'zarr', 'kvstore': base | {'path': f'{name}/'}}
 
 
 @contextlib.contextmanager
@@ -134,8 +205,7 @@ def _manager(folder: pathlib.Path, keep: int | None = None) -> ocp.CheckpointMan
 
 
 def _same_tree(wanted: dict, abstract: Any, where: pathlib.Path) -> None:
-    leaves, _ = jax.tree_util.tree_flatten_with_path(abstract)
-    here = {_label(p): (str(x.dtype), list(x.shape)) for p, x in leaves}
+    here = {_label(p): (str(x.dtype), list(x.shape)) for p, x in _leaves(abstract)}
     there = {p: (d['dtype'], d['shape']) for p, d in wanted.items()}
     for path in [*here, *there]:
         if here.get(path) != there.get(path):
@@ -144,6 +214,7 @@ def _same_tree(wanted: dict, abstract: Any, where: pathlib.Path) -> None:
 
 
 _label = jax.tree_util.keystr
+_leaves = jax.tree_util.tree_leaves_with_path
 
 
 def _first_line(e: Exception) -> str:

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib.util
+import math
 import os
 import pathlib
 import sys
@@ -11,9 +12,9 @@ import jax
 import jaxlib
 import ml_collections
 
-from anchorjax import config
+from anchorjax import config, hosts, manifest, sharding
 from anchorjax.errors import ConfigError, UserError
-from anchorjax.trainer import Preempted
+from anchorjax.signals import Preempted
 
 EXIT_USER_ERROR = 2
 EXIT_PREEMPTED = 75  # sysexits' "temporary failure": saved, run me again
@@ -30,8 +31,13 @@ def main(command: Callable[[], None]) -> None:
         where = f': {e.filename}' if e.filename else ''
         print(f'error: {e.strerror or e}{where}', file=sys.stderr)
         sys.exit(EXIT_USER_ERROR)
+    except jax.errors.JaxRuntimeError as e:
+        if 'RESOURCE_EXHAUSTED' not in str(e):
+            raise
+        print('error: a device is out of memory; give fewer train.lanes', file=sys.stderr)
+        sys.exit(EXIT_USER_ERROR)
     except Preempted:
-        print('stopped by SIGTERM; saved. The same command continues.', file=sys.stderr)
+        print('stopped by a signal; saved. The same command continues.', file=sys.stderr)
         sys.exit(EXIT_PREEMPTED)
     except KeyboardInterrupt:
         print('interrupted; the same command continues from the last save.', file=sys.stderr)
@@ -45,15 +51,18 @@ class Parser(argparse.ArgumentParser):
         raise UserError(f'{message} (see --help)')
 
 
-def parse(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, config.Experiment]:
-    """The flags, and the experiment of --config FILE[:PRESET] with its --config.x.y=z overrides.
+def parse(parser: argparse.ArgumentParser, words: list[str] | None = None):
+    """(flags, experiment) of a command line: --config FILE[:PRESET], or --config_json FILE, which
+    runs no code, and then its overrides --config.x.y=z.
 
     Raises:
       UserError: unknown flag, or anything wrong with the config.
     """
-    parser.add_argument('--config', required=True, metavar='FILE[:PRESET]')
-    flags, rest = parser.parse_known_args()
-    loaded = load(flags.config)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument('--config', metavar='FILE[:PRESET]')
+    source.add_argument('--config_json', metavar='FILE', help='a manifest, or the JSON of a config')
+    flags, rest = parser.parse_known_args(words)
+    loaded = load(flags.config) if flags.config else load_json(flags.config_json)
     while rest:
         word = rest.pop(0)
         if not word.startswith('--config.'):
@@ -63,6 +72,37 @@ def parse(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, config.E
             raise ConfigError(f'{path}: give a value, --config.{path}=VALUE')
         config.override(loaded, path, text if equals else rest.pop(0))
     return flags, config.resolve(loaded)
+
+
+def load_json(name: str) -> ml_collections.ConfigDict:
+    """The config that a manifest, or a JSON file of its own, holds; nothing in it is executed.
+
+    Raises:
+      UserError: no such file, or anything wrong with it.
+    """
+    experiment = manifest.experiment_of(pathlib.Path(name))
+    return ml_collections.ConfigDict(config.to_dict(experiment)).lock()
+
+
+def join_hosts(flags: argparse.Namespace) -> None:
+    """Joins the other processes of a program on several hosts, when the flags say so.
+
+    Raises:
+      UserError: the flags are incomplete, or the others are not found.
+    """
+    explicit = [flags.coordinator, flags.processes, flags.process]
+    given = [value is not None for value in explicit]
+    if any(given) and not all(given):
+        raise UserError('--coordinator, --processes and --process belong together')
+    if flags.distributed or all(given):
+        hosts.join(*explicit)
+
+
+def gibibytes(text: str) -> float:
+    """Bytes of a number of GiB; raises ValueError."""
+    if not 0 < (size := float(text)) < math.inf:
+        raise ValueError
+    return size * 2**30
 
 
 def load(spec: str):
@@ -94,16 +134,6 @@ def use_compilation_cache() -> None:
     if jax.config.jax_compilation_cache_dir:
         return
     home = pathlib.Path(os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache'))
-    folder = home / 'anchorjax' / f'jaxlib-{jaxlib.__version__}-{_cpu()}'
+    folder = home / 'anchorjax' / f'jaxlib-{jaxlib.__version__}-{sharding.cpu()}'
     jax.config.update('jax_compilation_cache_dir', str(folder))
     jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.5)
-
-
-def _cpu() -> str:
-    """A short fingerprint of the CPU's features: code compiled for one may not run on another."""
-    import hashlib
-
-    info = pathlib.Path('/proc/cpuinfo')
-    lines = info.read_text().splitlines() if info.exists() else []
-    features = [line for line in lines if line.startswith(('model name', 'flags'))][:2]
-    return hashlib.sha256('\n'.join(features).encode()).hexdigest()[:8]

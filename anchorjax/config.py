@@ -15,7 +15,10 @@ from anchorjax.optimizers import OptimizerConfig
 
 AUTO = -1
 # Fields of train that are no axis: all cohorts share one layout and one cube of results.
-_SHARED = ('num_steps', 'eval_every', 'snapshot_steps', 'resume_every', 'precision', 'lanes')
+_SHARED = (
+    *('num_steps', 'eval_every', 'snapshot_steps', 'resume_every'),
+    *('precision', 'lanes', 'batch_devices'),
+)
 _GROUPS = ('task', 'model', 'optimizer', 'train', 'grid')
 PRECISIONS = ('float32', 'tensorfloat32', 'bfloat16')
 
@@ -31,14 +34,18 @@ class TrainConfig:
     resume_every: float = 60.0  # seconds between two saves of the resume state
     precision: str = 'float32'  # of matrix products
     lanes: int = AUTO  # members side by side on a device (their bits hang on it); -1: auto
+    batch_devices: int = 1  # devices that share the batch of a member: for few and large ones
 
     def __post_init__(self):
-        for field in ('batch_size', 'num_steps', 'eval_every'):
+        for field in ('batch_size', 'num_steps', 'eval_every', 'batch_devices'):
             value = getattr(self, field)
             require(value >= 1, f'train.{field}', value, 'at least 1')
         inside = all(0 <= s <= self.num_steps for s in self.snapshot_steps)
         steps = f'steps from 0 to {self.num_steps}'
         require(inside, 'train.snapshot_steps', self.snapshot_steps, steps)
+        split = self.batch_size % self.batch_devices == 0
+        divisor = f'a divisor of train.batch_size, {self.batch_size}'
+        require(split, 'train.batch_devices', self.batch_devices, divisor)
         require(self.resume_every >= 0, 'train.resume_every', self.resume_every, 'at least 0')
         require(self.precision in PRECISIONS, 'train.precision', self.precision, f'in {PRECISIONS}')
         lanes = self.lanes >= 1 or self.lanes == AUTO

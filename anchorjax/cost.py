@@ -1,12 +1,9 @@
-"""What a run costs, by formula: operations per step, parameters, bytes, and how many lanes fit."""
+"""What a run costs, by formula: operations per step, parameters, bytes."""
 
 import jax
 
 from anchorjax import models
 from anchorjax.config import Experiment
-
-_MAX_LANES = 64
-_SHARE_OF_MEMORY = 0.6  # of the device; the rest is for the allocator and temporaries
 
 
 def forward_operations(experiment: Experiment, last_only: bool = True) -> float:
@@ -41,8 +38,8 @@ def num_parameters(experiment: Experiment) -> int:
 
 
 def state_bytes(experiment: Experiment) -> int:
-    """Of one member: parameters, both moments and three counters; also its weight on disk."""
-    return 4 * (3 * num_parameters(experiment) + 3)
+    """Of one member: parameters, both moments, three counters and two sums; also on disk."""
+    return 4 * (3 * num_parameters(experiment) + 5)
 
 
 def step_bytes(experiment: Experiment) -> int:
@@ -54,15 +51,3 @@ def step_bytes(experiment: Experiment) -> int:
     return 3 * state_bytes(e) + 4 * (
         m.depth * rows * per_row + 4 * e.train.batch_size * e.task.vocab
     )
-
-
-def auto_lanes(experiment: Experiment, device: jax.Device, num_devices: int) -> int:
-    """1 on a CPU, where lanes gain nothing; elsewhere what fits the device, at most 64."""
-    if device.platform == 'cpu':
-        return 1
-    cohorts = experiment.cohorts()
-    worst = max(step_bytes(experiment.at(cohort.static)) for cohort in cohorts)
-    stats = device.memory_stats() or {}
-    limit = stats.get('bytes_limit', 8 * 2**30) * _SHARE_OF_MEMORY
-    wanted = -(-max(cohort.size for cohort in cohorts) // num_devices)
-    return int(max(1, min(_MAX_LANES, wanted, limit // worst)))

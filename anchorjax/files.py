@@ -1,15 +1,14 @@
-"""Files that are whole or absent: atomic writes, digests, a lock, and errors in one line."""
+"""Files that are whole or absent: atomic writes, digests, and errors in one line."""
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
 import pathlib
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import jax
 import numpy as np
 
 from anchorjax.errors import StoreError
@@ -26,7 +25,7 @@ def one_line(action: str, path: pathlib.Path) -> Iterator[None]:
 
 def write_atomic(path: pathlib.Path, write: Callable[[pathlib.Path], None]) -> None:
     """Calls write(temporary path), then renames: a reader sees the old file or the new one."""
-    temporary = path.with_name(f'.{os.getpid()}.{path.name}')
+    temporary = path.with_name(f'.{uuid.uuid4().hex}.{path.name}')  # other hosts, same folder
     try:
         with one_line('write', path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,45 +74,13 @@ def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:
         raise StoreError(f'{path} is damaged ({e}); delete it to make it anew') from None
 
 
-def digests(tree: Any) -> dict[str, dict[str, Any]]:
-    """Per leaf its dtype, shape and a digest of every row (of its first axis).
-
-    Orbax restores flipped bytes without a word. By row, because a row is a member, and a member
-    can be read alone.
-    """
-    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
-    described = {}
-    for path, leaf in leaves:
-        array = np.asarray(leaf)
-        rows = [digest(row) for row in (array if array.ndim else array[None])]
-        key = jax.tree_util.keystr(path)
-        described[key] = {'dtype': str(array.dtype), 'shape': list(array.shape), 'rows': rows}
-    return described
-
-
 def digest(array: np.ndarray) -> str:
     """The first 128 bits of the SHA-256 of an array's bytes."""
     return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:32]
 
 
-@contextlib.contextmanager
-def lock(folder: pathlib.Path) -> Iterator[None]:
-    """Holds the folder for this process; the operating system lets go when the process dies.
-
-    Raises:
-      StoreError: another process holds it (its number is named), or it cannot be written.
-    """
-    with one_line('use', folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = open(folder / '.lock', 'a+')  # noqa: SIM115 (held for the whole sweep)
-    with handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            handle.seek(0)
-            raise StoreError(f'{folder} is in use by process {handle.read().strip()}') from None
-        with one_line('write', folder / '.lock'):
-            handle.truncate(0)
-            handle.write(str(os.getpid()))
-            handle.flush()
-        yield
+def inside(root: pathlib.Path, path: pathlib.Path) -> pathlib.Path:
+    """The path, to write to; raises StoreError when a link in it leads out of `root`."""
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise StoreError(f'{path} leads out of {root}, to {path.resolve()}: not written')
+    return path

@@ -14,6 +14,7 @@ from flax import struct
 from anchorjax.errors import ConfigError, UserError, nearest
 
 TRACED_AXES = ('gamma', 'learning_rate', 'weight_decay', 'seed')
+DTYPES = (np.float32, np.float32, np.float32, np.int32)
 INIT, DATA, ORDER = 0, 1, 2  # purposes of a member's random keys
 
 
@@ -52,8 +53,7 @@ def product(traced: dict[str, tuple]) -> HParams:
     """Cartesian product of the traced axes, seed varying fastest; leaves [M]."""
     rows = list(itertools.product(*(traced[name] for name in TRACED_AXES)))
     columns = zip(*rows, strict=True)
-    dtypes = (np.float32, np.float32, np.float32, np.int32)
-    return HParams(*(np.asarray(c, d) for c, d in zip(columns, dtypes, strict=True)))
+    return HParams(*(np.asarray(c, d) for c, d in zip(columns, DTYPES, strict=True)))
 
 
 def cohorts(traced: dict[str, tuple], loop: tuple) -> tuple[Cohort, ...]:

@@ -6,10 +6,11 @@ import time
 import jax
 import jax.numpy as jnp
 
-from anchorjax import cost, store
+from anchorjax import cost, memory, sharding, store
 from anchorjax.config import Experiment
 from anchorjax.grid import Cohort
 from anchorjax.sweep import Progress
+from anchorjax.trainer import Trainer
 
 # Share of a bare matmul's rate that whole training steps reach (RESULTS.md, "Speed"): a guess
 # for the plan alone; the live line measures.
@@ -19,26 +20,53 @@ _TABLE_ROWS = 40
 
 
 def describe(experiment: Experiment, numerics: dict, workdir) -> str:
-    """The plan: members, cohorts, parameters, memory, estimated time."""
+    """The plan: members, cohorts, parameters, size on disk, estimated time."""
     cohorts, layout = experiment.cohorts(), numerics['layout']
     members = sum(c.size for c in cohorts)
     lines = [f'{experiment.name}: {members} members in {len(cohorts)} cohorts -> {workdir}']
     lines += [f'  {axis:14s} {_values(v)}' for axis, v in experiment.axes.items()]
     lines += [_cohort_line(experiment.at(c.static), c) for c in cohorts]
+    shared = layout['batch_devices']
+    each = f' of {shared} devices' if shared > 1 else ''
     lines.append(
         f'  {experiment.train.num_steps:,} steps of batch {experiment.train.batch_size:,} on '
-        f'{layout["devices"]} {layout["platform"]} device(s), {layout["lanes"]} lane(s) each: '
-        f'roughly {duration(_seconds(experiment, layout["platform"]))}'
+        f'{layout["devices"]} {layout["platform"]} device(s){each}, {layout["lanes"]} lane(s) '
+        f'each: roughly {duration(_seconds(experiment, layout["platform"]))}'
     )
     return '\n'.join(lines)
 
 
 def _cohort_line(at: Experiment, cohort: Cohort) -> str:
-    state, step = cost.state_bytes(at) / 2**20, cost.step_bytes(at) / 2**20
+    state = memory.gib(cost.state_bytes(at))
+    kept = len({*at.train.snapshot_steps, at.train.num_steps})
+    whole = memory.gib(cohort.size * kept * 4 * cost.num_parameters(at))
     return (
         f'  cohort {cohort.name}: {cohort.size} members, {cost.num_parameters(at):,} parameters '
-        f'each; {state:.1f} MiB of state, about {step:.0f} MiB a running lane'
+        f'each; {state} a checkpoint of a member, {whole} of snapshots'
     )
+
+
+def memory_of(experiment: Experiment, mesh, numerics: dict, available: float) -> str:
+    """Memory of every cohort's compiled program; see `describe` for what goes to disk.
+
+    Raises:
+      ConfigError: one does not fit; the line names what to change.
+    """
+    width = numerics['layout']['lanes']
+    lines = [f'  a device has {memory.gib(available)} to give; compiled programs need']
+    for cohort in experiment.cohorts():
+        at = experiment.at(cohort.static)
+        with jax.default_matmul_precision(at.train.precision):
+            compiled = Trainer(at, mesh, width).compile(sharding.padded_size(1, mesh, width))
+        needed = memory.needed(compiled)
+        chunks = -(-cohort.size // (width * mesh.shape['member']))
+        lines.append(
+            f'  cohort {cohort.name}: {memory.gib(needed)} on each device, '
+            f'{memory.gib(needed / width)} a member; {chunks} times {mesh.shape["member"]} x '
+            f'{width} members'
+        )
+        memory.require_fit(compiled, width, available, cohort.name)
+    return '\n'.join(lines)
 
 
 def _seconds(experiment: Experiment, platform: str) -> float:

@@ -109,7 +109,8 @@ def finalize(sweep_dir: sweepdir.SweepDir) -> Run:
 def table(run: Run):
     """One row per member: its point, then every number of its last step (a pandas DataFrame)."""
     results = run.results.drop_vars(['deviation', 'step'])
-    frame = results[['diverged', 'trained', 'train_loss', 'grad_norm']].to_dataframe()
+    own = ['diverged', 'trained', 'numerics', 'environments', 'train_loss', 'grad_norm']
+    frame = results[own].to_dataframe()
     for probe in results.probe.values:
         frame[f'loss_{probe}'] = results.probe_loss.sel(probe=probe).to_series()
         for mapping in results.mapping.values:
@@ -135,16 +136,27 @@ def _cube(sweep_dir: sweepdir.SweepDir) -> xr.Dataset:
 
 def _members(sweep_dir: sweepdir.SweepDir) -> dict[str, np.ndarray]:
     """Arrays of all members in grid order, [members, S, ...]; NaN where not done."""
-    parts = [_chunk_members(sweep_dir, chunk, real) for _, _, chunk, real in sweep_dir.chunks()]
+    nothing = _nothing(sweep_dir)
+    parts = [_chunk_members(piece.chunk, piece.real, nothing) for piece in sweep_dir.chunks]
     return {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
 
 
-def _chunk_members(sweep_dir: sweepdir.SweepDir, chunk: sweepdir.Chunk, real: int):
-    if chunk.done:
-        curves = chunk.curves()
-        arrays = {n: np.moveaxis(curves[n][:, :real], 0, 1) for n in records.DIMS}
-        return arrays | {'diverged': curves['diverged'][:real], 'trained': np.ones(real, bool)}
+def _chunk_members(chunk: sweepdir.Chunk, real: int, nothing: dict) -> dict[str, np.ndarray]:
+    """Arrays [real, ...] of the members of a chunk."""
+    if not chunk.done:
+        return {name: np.broadcast_to(x, (real, *x.shape)) for name, x in nothing.items()}
+    curves = chunk.curves()
+    arrays = {n: np.moveaxis(curves[n][:, :real], 0, 1) for n in records.DIMS}
+    history = curves['numerics']  # [environments, (from step, index)]
+    of_all = {'trained': True, 'numerics': history[-1, 1], 'environments': len(history)}
+    arrays |= {name: np.full(real, value) for name, value in of_all.items()}
+    return arrays | {'diverged': curves['diverged'][:real]}
+
+
+def _nothing(sweep_dir: sweepdir.SweepDir) -> dict[str, np.ndarray]:
+    """What there is of one member that is not trained yet."""
     num_steps = len(sweep_dir.experiment.record_steps)
     shapes = records.shapes(tasks.make(sweep_dir.experiment.task))._asdict()
-    arrays = {n: np.full((real, num_steps, *s), np.nan, np.float32) for n, s in shapes.items()}
-    return arrays | {'diverged': np.full(real, -1, np.int32), 'trained': np.zeros(real, bool)}
+    arrays = {n: np.full((num_steps, *s), np.nan, np.float32) for n, s in shapes.items()}
+    of_all = {'trained': False, 'numerics': -1, 'environments': 0, 'diverged': -1}
+    return arrays | {name: np.array(value) for name, value in of_all.items()}

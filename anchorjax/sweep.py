@@ -1,26 +1,30 @@
-"""A whole sweep on the host: every chunk of every cohort that is not done yet."""
+"""A whole sweep on the host, or one shard of it: every chunk that is not done yet."""
 
-import contextlib
 import dataclasses
 import itertools
+import os
 import platform
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
 import jax
 import numpy as np
 
-from anchorjax import cost, sweepdir
-from anchorjax.config import AUTO, Experiment
+from anchorjax import cost, hosts, lanes, manifest, memory, sharding, sweepdir
+from anchorjax.config import Experiment
 from anchorjax.grid import Cohort, HParams
-from anchorjax.trainer import Preempted, Trainer
+from anchorjax.signals import Preempted
+from anchorjax.trainer import Trainer
+
+# Of XLA_FLAGS: how many fake devices there are is part of the layout already.
+_NOT_NUMERIC = ('--xla_force_host_platform_device_count',)
+_JAX_SETTINGS = ('jax_enable_x64', 'jax_default_matmul_precision', 'jax_threefry_partitionable')
 
 
 @dataclasses.dataclass
 class Progress:
-    """Member-steps of the sweep, for a progress line."""
+    """Member-steps of the work at hand, for a progress line."""
 
     total: int
     done: int = 0  # including what earlier runs did
@@ -35,48 +39,110 @@ class Progress:
         return self.trained / self.seconds if self.seconds else 0.0
 
 
-def numerics(experiment: Experiment, mesh: jax.sharding.Mesh) -> dict[str, Any]:
-    """What a run's bits hang on, beside its experiment."""
+def numerics(
+    experiment: Experiment, mesh: jax.sharding.Mesh, device_bytes: float | None = None
+) -> dict[str, Any]:
+    """What a run's bits hang on, beside its experiment; plain JSON values.
+
+    The number of hosts is not among it: the same devices on one or several give the same bits.
+    """
     device = mesh.devices.flat[0]
-    lanes = experiment.train.lanes
-    if lanes == AUTO:
-        lanes = cost.auto_lanes(experiment, device, mesh.size)
+    layout = {
+        'lanes': lanes.chosen(experiment, mesh, device_bytes or memory.device_bytes(mesh)),
+        'devices': mesh.shape['member'],
+        'batch_devices': mesh.shape['batch'],
+        'platform': device.platform,
+    }
     libraries = {name: version(name) for name in ('jax', 'jaxlib', 'flax', 'optax', 'numpy')}
-    layout = {'lanes': lanes, 'devices': mesh.size, 'platform': device.platform}
     hardware = {'device': device.device_kind, 'machine': platform.machine()}
-    return {'layout': layout, 'versions': libraries, 'hardware': hardware}
+    if device.platform == 'cpu':
+        hardware['cpu'] = sharding.cpu()
+    parts = {'layout': layout, 'versions': libraries, 'hardware': hardware, 'flags': _flags()}
+    return parts | {'precision': experiment.train.precision}
 
 
-def run(sweep: sweepdir.SweepDir, mesh, report: Callable[[Progress], None], warn=print) -> Progress:
+def _flags() -> dict[str, Any]:
+    """Flags that change what is computed, or in which order."""
+    given = os.environ.get('XLA_FLAGS', '').split()
+    flags = sorted(f for f in given if f.partition('=')[0] not in _NOT_NUMERIC)
+    return {'XLA_FLAGS': flags} | {name: getattr(jax.config, name) for name in _JAX_SETTINGS}
+
+
+def run(
+    sweep: sweepdir.SweepDir,
+    mesh: jax.sharding.Mesh,
+    asked: Callable[[], bool],
+    report: Callable[[Progress], None],
+    warn: Callable[[str], None] = print,
+    part: range | None = None,
+    allow: bool = False,
+    device_bytes: float | None = None,
+) -> Progress:
     """Trains what is not trained yet; may be interrupted anywhere and called again.
 
+    Args:
+      asked: says whether to stop (`signals.flag`).
+      part: the chunks to train; all of them by default.
+      allow: go on with chunks that were begun under other numerics.
+      device_bytes: what a device may use; by default what it says it has.
+
     Raises:
-      Preempted: SIGTERM arrived; the state is saved.
+      ConfigError: the largest program does not fit; nothing was started.
+      Preempted: a stop was asked for; the state is saved.
       StoreError: the disk failed; what was saved before is whole.
     """
-    experiment, steps = sweep.experiment, sweep.experiment.train.num_steps
-    work = list(sweep.chunks())
-    progress = Progress(total=sum(real for *_, real in work) * steps)
-    progress.done = sum(real for *_, chunk, real in work if chunk.done) * steps
-    waiting = [item for item in work if not item[2].done]
-    with _sigterm() as asked, jax.default_matmul_precision(experiment.train.precision):
-        for _, items in itertools.groupby(waiting, key=lambda item: item[0].name):
-            _run_cohort(sweep, list(items), mesh, progress, report, warn, asked)
+    steps, precision = sweep.experiment.train.num_steps, sweep.experiment.train.precision
+    work = [sweep.chunks[i] for i in (range(len(sweep.chunks)) if part is None else part)]
+    done = hosts.agreed([piece.chunk.done for piece in work])
+    progress = Progress(total=sum(piece.real for piece in work) * steps)
+    progress.done = sum(p.real for p, d in zip(work, done, strict=True) if d) * steps
+    waiting = [piece for piece, d in zip(work, done, strict=True) if not d]
+    if not allow:
+        _require_same_numerics(sweep, waiting)
+    with jax.default_matmul_precision(precision):
+        trainers = _trainers(sweep, waiting, mesh)
+        _require_fit(trainers, sweep, device_bytes or memory.device_bytes(mesh))
+        for name, pieces in itertools.groupby(waiting, key=lambda piece: piece.cohort.name):
+            _run_cohort(sweep, trainers[name], pieces, progress, asked, report, warn)
     return progress
 
 
-def _run_cohort(
-    sweep: sweepdir.SweepDir, items, mesh, progress: Progress, report, warn, asked
-) -> None:
+def _trainers(sweep: sweepdir.SweepDir, waiting, mesh) -> dict[str, Trainer]:
+    """One for each cohort that has work left."""
+    static = {piece.cohort.name: piece.cohort.static for piece in waiting}
+    width = sweep.numerics['layout']['lanes']
+    return {n: Trainer(sweep.experiment.at(s), mesh, width) for n, s in static.items()}
+
+
+def _require_fit(trainers: dict[str, Trainer], sweep: sweepdir.SweepDir, available: float) -> None:
+    """Compiles the largest program first: what does not fit is said before anything starts."""
+    if not trainers:
+        return
+    name = max(trainers, key=lambda name: cost.step_bytes(trainers[name].experiment))
+    rows = sharding.padded_size(sweep.chunk_size, trainers[name].mesh, trainers[name].lanes)
+    memory.require_fit(trainers[name].compile(rows), trainers[name].lanes, available, name)
+
+
+def _run_cohort(sweep, trainer: Trainer, pieces, progress, asked, report, warn) -> None:
     """Trains the waiting chunks of one cohort with one compiled program."""
-    trainer = Trainer(sweep.experiment.at(items[0][0].static), mesh, sweep.layout['lanes'])
-    for cohort, index, chunk, real in items:
-        if asked():
+    index = sweep.known.index(sweep.numerics)
+    for piece in pieces:
+        if hosts.anyone(asked()):
             raise Preempted
-        progress.label = f'{cohort.name} chunk {index}'
-        hparams = chunk_hparams(cohort, index, sweep.chunk_size)
-        trainer.run(chunk, hparams, _ticker(progress, real, report, asked), warn)
+        progress.label = f'{piece.cohort.name} chunk {piece.index}'
+        hparams = chunk_hparams(piece.cohort, piece.index, sweep.chunk_size)
+        tick = _ticker(progress, piece.real, report, asked)
+        trainer.run(piece.chunk, hparams, index, tick, warn)
     progress.saving += trainer.saving
+
+
+def _require_same_numerics(sweep: sweepdir.SweepDir, waiting) -> None:
+    """Refuses to go on with members that were begun under other numerics."""
+    for piece in waiting:
+        history = piece.chunk.numerics()
+        if history and (last := history[-1][1]) != sweep.known.index(sweep.numerics):
+            there = sweep.known[last] if last < len(sweep.known) else {}
+            manifest.refuse(piece.chunk.folder, there, sweep.numerics)
 
 
 def chunk_hparams(cohort: Cohort, index: int, size: int) -> HParams:
@@ -97,14 +163,3 @@ def _ticker(progress: Progress, real: int, report, asked) -> Callable:
         return asked()
 
     return tick
-
-
-@contextlib.contextmanager
-def _sigterm() -> Iterator[Callable[[], bool]]:
-    """Within it SIGTERM only raises a flag; the handler that was there comes back after."""
-    received = []
-    before = signal.signal(signal.SIGTERM, lambda *_: received.append(True))
-    try:
-        yield lambda: bool(received)
-    finally:
-        signal.signal(signal.SIGTERM, before)

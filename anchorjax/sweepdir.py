@@ -1,35 +1,35 @@
-"""A sweep on disk: one folder, written by one process, readable at any time.
+"""A sweep on disk: one folder, readable at any time, each chunk written by one job at a time.
 
-manifest.json                     the experiment, the layout and versions its bits hang on
+manifest.json                     the experiment, the layouts and versions its bits hang on
 cohorts/<name>/chunk_0000/        members trained together, `lanes * devices` of them
+    numerics.json                 from which step on under which numerics of the manifest
     resume/<step>/                full state and curves so far; gone when the chunk is done
     snapshots/<step>/             parameters only: all that analysis reads
     curves.npz                    the records of all steps; its presence means done
+jobs/                             what each shard is doing, and its log
 results.nc, members.csv, figures/ made from the above by `store.finalize`, again and again
 """
 
 import dataclasses
+import functools
 import pathlib
 import shutil
-import subprocess
-import time
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorjax import checkpoint, config, files
+from anchorjax import checkpoint, config, cost, files, hosts, manifest, shards
 from anchorjax.errors import StoreError
 from anchorjax.grid import Cohort
 
-FORMAT = 2
 _KEEP_RESUME = 2  # a damaged newest state falls back to the one before
 
 
 @dataclasses.dataclass(frozen=True)
 class Chunk:
-    """The folder of the members that train together."""
+    """The folder of the members that train together; all hosts of a program call it alike."""
 
+    root: pathlib.Path  # the sweep's folder, which nothing written here may leave
     folder: pathlib.Path
 
     @property
@@ -37,22 +37,24 @@ class Chunk:
         return (self.folder / 'curves.npz').exists()
 
     def save_resume(self, step: int, tree: Any) -> None:
-        checkpoint.save(self.folder / 'resume', step, tree, keep=_KEEP_RESUME)
+        checkpoint.save(self._inside('resume'), step, tree, keep=_KEEP_RESUME)
 
     def load_resume(self, abstract: Any, warn) -> tuple[int, Any] | None:
         """(step, tree) of the newest good state; `warn` hears of damaged ones, now removed."""
-        for step in reversed(checkpoint.steps(self.folder / 'resume')):
+        folder = self._inside('resume')
+        for step in reversed(hosts.agreed(checkpoint.steps(folder))):
             try:
-                return step, checkpoint.load(self.folder / 'resume', step, abstract)
+                return step, hosts.together(lambda s=step: checkpoint.load(folder, s, abstract))
             except StoreError as e:
                 warn(f'{e}; falling back to the state before it')
-                shutil.rmtree(self.folder / 'resume' / str(step), ignore_errors=True)
+                hosts.by_first(lambda s=step: shutil.rmtree(folder / str(s), ignore_errors=True))
         return None
 
     def save_snapshot(self, step: int, params: Any) -> None:
         """Idempotent: a chunk resumed before the snapshot writes the same bytes again."""
-        shutil.rmtree(self.folder / 'snapshots' / str(step), ignore_errors=True)
-        checkpoint.save(self.folder / 'snapshots', step, params)
+        folder = self._inside('snapshots')
+        hosts.by_first(lambda: shutil.rmtree(folder / str(step), ignore_errors=True))
+        checkpoint.save(folder, step, params)
 
     def load_snapshot(self, step: int, abstract: Any) -> Any:
         return checkpoint.load(self.folder / 'snapshots', step, abstract)
@@ -64,104 +66,89 @@ class Chunk:
     def snapshot_steps(self) -> list[int]:
         return checkpoint.steps(self.folder / 'snapshots')
 
+    def numerics(self) -> list[tuple[int, int]]:
+        """(from step, index in the manifest's numerics), oldest first; empty: not begun."""
+        path = self.folder / 'numerics.json'
+        found = files.read_json(path) if path.exists() else []
+        pairs = isinstance(found, list) and all(isinstance(p, list) and len(p) == 2 for p in found)
+        if not (pairs and all(type(n) is int and n >= 0 for p in found for n in p)):
+            raise StoreError(f'{path} is damaged; delete {self.folder} to train it anew')
+        return [tuple(p) for p in found]
+
+    def begin(self, step: int, index: int) -> None:
+        """From `step` on this chunk is trained under the numerics of that index."""
+        before = [(s, i) for s, i in self.numerics() if s < step]
+        if not before or before[-1][1] != index:
+            path = self._inside('numerics.json')
+            hosts.by_first(lambda: files.write_json(path, [*before, (step, index)]))
+
     def finish(self, curves: dict[str, np.ndarray]) -> None:
         """The chunk is done: curves on disk first, then the resume state goes."""
-        files.write_arrays(self.folder / 'curves.npz', curves)
-        shutil.rmtree(self.folder / 'resume', ignore_errors=True)
+        arrays = {**curves, 'numerics': np.array(self.numerics(), np.int32)}
+        path, resume = self._inside('curves.npz'), self._inside('resume')
+        hosts.by_first(lambda: files.write_arrays(path, arrays))
+        hosts.by_first(lambda: shutil.rmtree(resume, ignore_errors=True))
 
     def curves(self) -> dict[str, np.ndarray]:
         return files.read_arrays(self.folder / 'curves.npz')
 
+    def _inside(self, name: str) -> pathlib.Path:
+        return files.inside(self.root, self.folder / name)
+
+
+class Piece(NamedTuple):
+    """One chunk of the sweep's work."""
+
+    cohort: Cohort
+    index: int  # within its cohort
+    chunk: Chunk
+    real: int  # members; a cohort's last chunk may be padded
+
 
 @dataclasses.dataclass(frozen=True)
 class SweepDir:
-    """The folder of one sweep."""
+    """The folder of one sweep; `numerics` and `lanes` are those of this process, None to read."""
 
     workdir: pathlib.Path
     experiment: config.Experiment
-    layout: dict[str, Any]  # lanes, devices, platform
+    chunk_size: int
+    known: list[dict[str, Any]]  # numerics in the manifest
+    numerics: dict[str, Any] | None = None
 
     def chunk(self, cohort: str, index: int) -> Chunk:
-        return Chunk(self.workdir / 'cohorts' / cohort / f'chunk_{index:04d}')
+        return Chunk(self.workdir, self.workdir / 'cohorts' / cohort / f'chunk_{index:04d}')
 
-    @property
-    def chunk_size(self) -> int:
-        return self.layout['lanes'] * self.layout['devices']
-
-    def chunks(self) -> Iterator[tuple[Cohort, int, Chunk, int]]:
-        """(cohort, index, folder, real members) of every chunk; a cohort's last may be padded."""
+    @functools.cached_property
+    def chunks(self) -> tuple[Piece, ...]:
+        """All the work, in the order of the cohorts and of the members in them."""
+        pieces = []
         for cohort in self.experiment.cohorts():
             for index, start in enumerate(range(0, cohort.size, self.chunk_size)):
                 real = min(self.chunk_size, cohort.size - start)
-                yield cohort, index, self.chunk(cohort.name, index), real
+                pieces.append(Piece(cohort, index, self.chunk(cohort.name, index), real))
+        return tuple(pieces)
+
+    def part(self, shard: shards.Shard) -> range:
+        """The chunks of one shard, weighed by their operations."""
+        weights = {
+            cohort.name: cost.operations_per_step(self.experiment.at(cohort.static))
+            for cohort in self.experiment.cohorts()
+        }
+        return shards.part([weights[piece.cohort.name] for piece in self.chunks], shard)
 
 
-def create(workdir: pathlib.Path, experiment: config.Experiment, numerics: dict) -> SweepDir:
-    """Starts a sweep's folder, or takes up the one that lies there.
-
-    Raises:
-      StoreError: it holds another experiment, another version, or bits this machine's layout
-        and library versions would not continue; the line names the first field that differs.
-    """
-    path = workdir / 'manifest.json'
-    described = config.to_dict(experiment)
-    if path.exists():
-        manifest = _read_manifest(path)
-        _same(manifest['experiment'], described, workdir, 'the config')
-        _same(manifest['numerics'], numerics, workdir, 'this machine or environment')
-    else:
-        written = {'format': FORMAT, 'experiment': described, 'numerics': numerics}
-        created = {'git_commit': _git_commit(), 'created': time.strftime('%Y-%m-%dT%H:%M:%S%z')}
-        files.write_json(path, written | created)
-    return SweepDir(workdir, experiment, numerics['layout'])
+def create(
+    workdir: pathlib.Path, experiment: config.Experiment, numerics: dict, allow: bool = False
+) -> SweepDir:
+    """Starts a sweep's folder, or takes up the one that lies there; see `manifest.take_up`."""
+    workdir = pathlib.Path(workdir)
+    hosts.by_first(lambda: manifest.take_up(workdir, experiment, numerics, allow))
+    there = manifest.read(workdir)
+    return SweepDir(workdir, there.experiment, there.chunk_size, there.numerics, numerics)
 
 
 def read(workdir: str | pathlib.Path) -> SweepDir:
-    """The store that lies in a folder, for reading.
-
-    Raises:
-      StoreError: there is none, or it is damaged or of another version.
-    """
+    """The sweep that lies in a folder, for reading; raises StoreError as `manifest.read`."""
     workdir = pathlib.Path(workdir)
-    if not (workdir / 'manifest.json').exists():
-        raise StoreError(f'{workdir} holds no sweep (no manifest.json)')
-    manifest = _read_manifest(workdir / 'manifest.json')
-    experiment = config.from_json(manifest['experiment'])
-    return SweepDir(workdir, experiment, manifest['numerics']['layout'])
-
-
-def _read_manifest(path: pathlib.Path) -> dict:
-    manifest = files.read_json(path)
-    found = manifest.get('format') if isinstance(manifest, dict) else None
-    if found != FORMAT:
-        raise StoreError(f'{path}: format {found!r}, this version reads {FORMAT}')
-    return manifest
-
-
-def _same(there: Any, here: Any, workdir: pathlib.Path, what: str, path: str = '') -> None:
-    if isinstance(there, dict) and isinstance(here, dict):
-        for key in sorted({*there, *here}):
-            inner = f'{path}.{key}' if path else key
-            _same(there.get(key), here.get(key), workdir, what, inner)
-    elif _plain(there) != _plain(here):
-        raise StoreError(
-            f'{workdir} holds a sweep with {path} = {there!r}, {what} has {here!r}; '
-            'give another --workdir'
-        )
-
-
-def _plain(value: Any) -> Any:
-    return [_plain(v) for v in value] if isinstance(value, tuple | list) else value
-
-
-def _git_commit() -> str:
-    command = [
-        'git',
-        '-C',
-        str(pathlib.Path(__file__).parent),
-        'describe',
-        '--always',
-        '--dirty',
-    ]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or 'unknown'
+    there = manifest.read(workdir)
+    return SweepDir(workdir, there.experiment, there.chunk_size, there.numerics)

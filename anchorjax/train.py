@@ -4,6 +4,7 @@ Every random draw hangs on (seed, its purpose, step), so a state carries no rand
 member resumed at any step sees the batches it would have seen.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import chex
@@ -25,15 +26,22 @@ class TrainState:
     params: Any
     opt_state: Any
     diverged: jax.Array  # int32, first step whose loss or gradient was not finite; -1: none
+    loss_sum: jax.Array  # [] of the losses since the last record, so a segment may be cut anywhere
+    norm_sum: jax.Array  # [] of the gradient's norms, likewise
 
 
 def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
     """A new member; the same seed at another gamma is the same noise scaled."""
     module = models.make(experiment.model, experiment.task.vocab, hparams.gamma)
     tokens_BT = jnp.zeros((1, experiment.task.seq_len), jnp.int32)
-    params = module.init(random_key(hparams.seed, INIT), tokens_BT)['params']
+    return begin(experiment, module.init(random_key(hparams.seed, INIT), tokens_BT)['params'])
+
+
+def begin(experiment: Experiment, params) -> TrainState:
+    """The state of a member that starts from these parameters."""
     opt_state = optimizers.make_tx(experiment.optimizer).init(params)
-    return TrainState(jnp.int32(0), params, opt_state, jnp.int32(-1))
+    zero = jnp.float32(0)
+    return TrainState(jnp.int32(0), params, opt_state, jnp.int32(-1), zero, zero)
 
 
 def forward(experiment: Experiment, params, tokens_BT, last_only: bool = True):
@@ -42,11 +50,22 @@ def forward(experiment: Experiment, params, tokens_BT, last_only: bool = True):
     return module.apply({'params': params}, tokens_BT, last_only)
 
 
-def train_step(experiment: Experiment, task: tasks.Task, data, state: TrainState, hparams: HParams):
-    """One AdamW step on the batch of `state.step`: (state, loss, norm of the gradient)."""
+def train_step(
+    experiment: Experiment,
+    task: tasks.Task,
+    data,
+    state: TrainState,
+    hparams: HParams,
+    split: Callable = lambda batch: batch,
+) -> tuple[TrainState, jax.Array, jax.Array]:
+    """One AdamW step on the batch of `state.step`: (state, loss, norm of the gradient).
+
+    Args:
+      split: says where the rows of a batch are computed (sharding.batch_splitter).
+    """
     num, size = task.num_train, experiment.train.batch_size
     index_B = tasks.epoch_batch(random_key(hparams.seed, ORDER), state.step, size, num)
-    batch = task.batch(data, index_B)
+    batch = split(task.batch(data, index_B))
     chex.assert_shape(batch.tokens_BT, (size, task.seq_len))
     chex.assert_shape(batch.labels_B, (size,))
 
@@ -62,34 +81,51 @@ def train_step(experiment: Experiment, task: tasks.Task, data, state: TrainState
     params = optimizers.apply(state.params, updates, rate, hparams.weight_decay)
     bad = (state.diverged < 0) & ~(jnp.isfinite(loss) & jnp.isfinite(norm))
     diverged = jnp.where(bad, state.step, state.diverged)
-    return TrainState(state.step + 1, params, opt_state, diverged), loss, norm
+    next_state = TrainState(
+        step=state.step + 1,
+        params=params,
+        opt_state=opt_state,
+        diverged=diverged,
+        loss_sum=state.loss_sum + loss,
+        norm_sum=state.norm_sum + norm,
+    )
+    return next_state, loss, norm
 
 
-def train_segment(experiment: Experiment, state: TrainState, hparams: HParams, num_steps):
-    """`num_steps` steps (traced: one compilation for every length), then a Record."""
+def train_segment(
+    experiment: Experiment,
+    state: TrainState,
+    hparams: HParams,
+    num_steps,
+    before=0,
+    split: Callable = lambda batch: batch,
+) -> tuple[TrainState, Record]:
+    """`num_steps` steps (traced: one compilation for every length), then a Record.
+
+    Args:
+      before: steps done since the last record; the Record is the mean over them as well. A
+        segment cut into pieces gives the bits of the whole one.
+    """
     task = tasks.make(experiment.task)
     data = task.make_data(random_key(hparams.seed, DATA))
-
-    def body(_, carry):
-        state, loss_sum, norm_sum = carry
-        state, loss, norm = train_step(experiment, task, data, state, hparams)
-        return state, loss_sum + loss, norm_sum + norm
-
-    zero = jnp.float32(0)
-    state, loss_sum, norm_sum = jax.lax.fori_loop(0, num_steps, body, (state, zero, zero))
-    scores = evaluate(experiment, task, data, state.params)
-    return state, Record(loss_sum / num_steps, norm_sum / num_steps, *scores)
+    fresh = lambda total: jnp.where(before == 0, jnp.float32(0), total)
+    state = state.replace(loss_sum=fresh(state.loss_sum), norm_sum=fresh(state.norm_sum))
+    step = lambda _, state: train_step(experiment, task, data, state, hparams, split)[0]
+    state = jax.lax.fori_loop(0, num_steps, step, state)
+    total = before + num_steps
+    scores = evaluate(experiment, task, data, state.params, split)
+    return state, Record(state.loss_sum / total, state.norm_sum / total, *scores)
 
 
-def evaluate(experiment: Experiment, task: tasks.Task, data, params):
+def evaluate(experiment: Experiment, task: tasks.Task, data, params, split: Callable):
     """(probe_loss [P], agreement [P, R], deviation) of a member on its probes."""
     tokens_PBT, labels_PRB = task.probes(data)
     shape = tokens_PBT.shape
     num_probes, num_mappings = len(task.probe_names), len(task.mapping_names)
     chex.assert_shape(tokens_PBT, (num_probes, None, task.seq_len))
     chex.assert_shape(labels_PRB, (num_probes, num_mappings, shape[1]))
-    logits = forward(experiment, params, tokens_PBT.reshape(-1, shape[-1])).logits[:, -1]
-    logits_PBV = logits.reshape(*shape[:2], -1)
+    tokens_BT = split(tokens_PBT.reshape(-1, shape[-1]))
+    logits_PBV = forward(experiment, params, tokens_BT).logits[:, -1].reshape(*shape[:2], -1)
     predicted_PB = logits_PBV.argmax(-1)
     names = task.mapping_names
     assigned_PB = labels_PRB[:, names.index('assigned')]

@@ -6,79 +6,108 @@ from collections.abc import Callable
 import jax
 import numpy as np
 
-from anchorjax import records, sharding, tasks, train
+from anchorjax import grid, hosts, records, sharding, tasks, train
 from anchorjax.config import Experiment
 from anchorjax.grid import HParams
 from anchorjax.records import Record
+from anchorjax.signals import Preempted
 from anchorjax.sweepdir import Chunk
 
-
-class Preempted(Exception):
-    """A stop was asked for; everything is saved and the same command continues."""
+# Seconds between two looks at the wish to stop: schedulers give 30 or more to save. A segment
+# that takes longer is cut into pieces, which changes no bit.
+_PATIENCE = 5.0
 
 
 class Trainer:
     """Compiles once, at the first chunk, whatever the number of chunks and segment lengths."""
 
     def __init__(self, experiment: Experiment, mesh: jax.sharding.Mesh, lanes: int):
-        segment = lambda s, h, n: train.train_segment(experiment, s, h, n)
+        split = sharding.batch_splitter(mesh)
+        segment = lambda s, h, n, before: train.train_segment(experiment, s, h, n, before, split)
         initial = lambda h: train.init_member(experiment, h)
-        self.experiment, self.mesh = experiment, mesh
+        self.experiment, self.mesh, self.lanes = experiment, mesh, lanes
         self.ends = experiment.record_steps
         self.init = sharding.over_members(initial, mesh, lanes)
-        self._segment = sharding.over_members(segment, mesh, lanes, shared=1)
+        self._segment = sharding.over_members(segment, mesh, lanes, shared=2)
         self._compiled = None
+        self._pace = 1  # steps that take about _PATIENCE seconds; measured as we go
         self.saving = 0.0  # seconds spent on disk so far
 
-    def run(self, chunk: Chunk, hparams: HParams, tick: Callable, warn: Callable) -> None:
+    def run(
+        self, chunk: Chunk, hparams: HParams, numerics: int, tick: Callable, warn: Callable
+    ) -> None:
         """Trains a chunk from wherever its folder says it is, and marks it done.
 
         Args:
           chunk: where it lives on disk.
           hparams: leaves [chunk size].
-          tick: called as tick(step, new steps, seconds) after every segment; returns True to stop.
+          numerics: index of this environment in the manifest's list.
+          tick: called as tick(step, new steps, seconds) after every piece; returns True to stop.
           warn: called with a line when a damaged state is passed over.
 
         Raises:
           Preempted: tick said stop; the state is saved.
           StoreError: the disk failed; what was saved before is whole.
         """
-        hparams = sharding.place(hparams, self.mesh)
-        step, state, curves = self._start(chunk, hparams, warn)
-        self.compile(state, hparams)
+        placed = sharding.place(hparams, self.mesh, self.lanes)
+        rows = len(hparams.seed)
+        step, state, curves = self._start(chunk, placed, rows, warn)
+        chunk.begin(step, numerics)
         saved = time.monotonic()
-        for row in range(int(np.searchsorted(self.ends, step, 'right')), len(self.ends)):
+        while step < self.ends[-1]:
             begun, done = time.monotonic(), step
-            state, record = self.segment(state, hparams, self.ends[row] - step)
-            for kept, new in zip(curves, record, strict=True):
-                kept[row] = new  # waits for the device
-            step, trained = self.ends[row], time.monotonic()
-            stop = tick(step, step - done, trained - begun)
-            due = stop or trained - saved >= self.experiment.train.resume_every
+            row = int(np.searchsorted(self.ends, step, 'right'))
+            step = min(self.ends[row], done + self._pace)
+            since = self.ends[row - 1] if row else 0
+            state, record = self.segment(state, placed, step - done, done - since)
+            record = sharding.fetch(record)  # waits for the device
+            if step == self.ends[row]:
+                for kept, new in zip(curves, record, strict=True):
+                    kept[row] = new[:rows]
+            seconds = time.monotonic() - begun
+            self._pace = max(1, int((step - done) * _PATIENCE / seconds))
+            due = time.monotonic() - saved >= self.experiment.train.resume_every
+            stop, due = self._agreed(tick(step, step - done, seconds), due)
             saved = self._save(chunk, step, state, curves, due) or saved
             if stop and step < self.ends[-1]:
                 raise Preempted
 
-    def segment(self, state: train.TrainState, hparams: HParams, num_steps: int):
+    def segment(self, state: train.TrainState, hparams: HParams, num_steps: int, before: int = 0):
         """`num_steps` steps of every member of the chunk: (state, Record), leaves [chunk, ...]."""
-        return self.compile(state, hparams)(state, hparams, np.int32(num_steps))
+        compiled = self.compile(len(hparams.seed))
+        return compiled(state, hparams, np.int32(num_steps), np.int32(before))
 
-    def compile(self, state, hparams: HParams):
-        """The compiled segment, for its cost and memory."""
+    def compile(self, rows: int):
+        """The compiled segment of `rows` members (padding included), for its cost and memory."""
         if self._compiled is None:
-            self._compiled = self._segment.lower(state, hparams, np.int32(1)).compile()
+            hparams = HParams(*(np.zeros(rows, d) for d in grid.DTYPES))
+            inputs = [hparams, jax.eval_shape(self.init, hparams)]
+            hparams, state = sharding.placement(inputs, rows, self.mesh, self.lanes)
+            number = np.int32(1)
+            self._compiled = self._segment.lower(state, hparams, number, number).compile()
         return self._compiled
 
-    def _start(self, chunk: Chunk, hparams: HParams, warn: Callable):
-        abstract = jax.eval_shape(self.init, hparams)
-        curves = self._empty_curves(len(hparams.seed))
-        found = chunk.load_resume({'state': abstract, 'curves': curves}, warn)
+    def _agreed(self, stop: bool, due: bool) -> tuple[bool, bool]:
+        """All hosts stop when one is asked to, and save and go on at the pace of the first."""
+        votes = hosts.everyone([stop, due, self._pace])
+        _, due, self._pace = votes[0]
+        stop = any(wish for wish, *_ in votes)
+        return stop, due or stop
+
+    def _start(self, chunk: Chunk, hparams: HParams, rows: int, warn: Callable):
+        """(step, state on its devices, curves [S, rows, ...]) from where the chunk is."""
+        curves = self._empty_curves(rows)
+        shapes = jax.eval_shape(self.init, hparams)
+        abstract = sharding.placement(shapes, rows, self.mesh, self.lanes)
+        empty = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), curves)
+        found = chunk.load_resume({'state': abstract, 'curves': empty}, warn)
         if found:
             step, tree = found
-            return step, sharding.place(tree['state'], self.mesh), Record(*tree['curves'])
+            state = sharding.place(tree['state'], self.mesh, self.lanes)
+            return step, state, Record(*map(np.array, tree['curves']))
         state = self.init(hparams)
         if 0 in self.experiment.train.snapshot_steps:
-            chunk.save_snapshot(0, state.params)
+            chunk.save_snapshot(0, sharding.without_padding(state.params, rows))
         return 0, state, curves
 
     def _empty_curves(self, size: int) -> Record:
@@ -89,13 +118,15 @@ class Trainer:
     def _save(self, chunk: Chunk, step: int, state, curves, due: bool) -> float | None:
         """Saves what this step calls for; the time of a resume save."""
         begun, last = time.monotonic(), step == self.ends[-1]
+        rows = curves.train_loss.shape[1]
         if last or step in self.experiment.train.snapshot_steps:
-            chunk.save_snapshot(step, state.params)
+            chunk.save_snapshot(step, sharding.without_padding(state.params, rows))
         if last:
             arrays = dict(zip(Record._fields, curves, strict=True))
-            ends, diverged = np.array(self.ends), np.asarray(state.diverged)
-            chunk.finish(arrays | {'steps': ends, 'diverged': diverged})
+            diverged = sharding.fetch(state.diverged)[:rows]
+            chunk.finish(arrays | {'steps': np.array(self.ends), 'diverged': diverged})
         elif due:
+            state = sharding.without_padding(state, rows)
             chunk.save_resume(step, {'state': state, 'curves': curves})
         self.saving += time.monotonic() - begun
         return time.monotonic() if due else None

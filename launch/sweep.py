@@ -2,7 +2,7 @@
 
 Prints the plan, a live line with rate and time left, the table of members, and the path of the
 figure. The same command again resumes, or says that all is done. Exit codes: 2 bad input,
-75 stopped by SIGTERM with everything saved (run it again).
+75 stopped by SIGTERM or SIGUSR2 with everything saved (run it again).
 """
 
 import pathlib
@@ -11,32 +11,75 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 from analysis import phase
-from anchorjax import cli, files, plan, sharding, store, sweep, sweepdir
+from anchorjax import (
+    cli,
+    files,
+    hosts,
+    jobs,
+    locks,
+    memory,
+    plan,
+    sharding,
+    shards,
+    signals,
+    store,
+    sweep,
+    sweepdir,
+)
+
+
+def parser() -> cli.Parser:
+    p = cli.Parser(description=__doc__.splitlines()[0], epilog='--config.x.y=z sets a field')
+    add = p.add_argument
+    add('--workdir', type=pathlib.Path, help='default: runs/<config name>')
+    add('--dry_run', action='store_true', help='print the plan, memory measured, and stop')
+    add('--shard', default='0/1', metavar='I/N', help='part I (from 0) of N')
+    add('--allow_numerics_change', action='store_true', help='go on with other bits (recorded)')
+    add('--device_memory', type=cli.gibibytes, metavar='GIB', help='what a device may use')
+    add('--distributed', action='store_true', help='several hosts as one program; JAX finds them')
+    add('--coordinator', metavar='HOST:PORT', help='of process 0, when JAX cannot find it')
+    add('--processes', type=int, metavar='N', help='with --coordinator')
+    add('--process', type=int, metavar='I', help='with --coordinator: this one, from 0')
+    return p
 
 
 def command() -> None:
-    parser = cli.Parser(description=__doc__.splitlines()[0], epilog='--config.x.y=z sets a field')
-    parser.add_argument('--workdir', type=pathlib.Path, help='default: runs/<config name>')
-    parser.add_argument('--dry_run', action='store_true', help='print the plan and stop')
-    flags, experiment = cli.parse(parser)
+    flags, experiment = cli.parse(parser())
+    shard = shards.parse(flags.shard)
     sharding.use_every_core()
+    cli.join_hosts(flags)
     cli.use_compilation_cache()
-    mesh = sharding.mesh()
-    numerics = sweep.numerics(experiment, mesh)
+    mesh = sharding.mesh(batch_devices=experiment.train.batch_devices)
+    available = flags.device_memory or memory.device_bytes(mesh)
+    numerics = sweep.numerics(experiment, mesh, available)
     workdir = flags.workdir or pathlib.Path('runs') / experiment.name
-    print(plan.describe(experiment, numerics, workdir))
-    if flags.dry_run:
-        return
-    with files.lock(workdir):
-        sweep_dir = sweepdir.create(workdir, experiment, numerics)
+    with signals.flag() as asked, hosts.first_speaks():
+        print(plan.describe(experiment, numerics, workdir))
+        if flags.dry_run:
+            print(plan.memory_of(experiment, mesh, numerics, available))
+            return
+        there = sweepdir.create(workdir, experiment, numerics, flags.allow_numerics_change)
         line = plan.ProgressLine()
-        progress = sweep.run(sweep_dir, mesh, line.update, line.warn)
+        with jobs.working(there, shard) as tell:
+            report = lambda progress: (line.update(progress), tell(progress))
+            progress = sweep.run(
+                *(there, mesh, asked, report, line.warn),
+                part=there.part(shard),
+                allow=flags.allow_numerics_change,
+                device_bytes=available,
+            )
         line.close()
         if not progress.trained:
             print('all members are trained already')
-        run = store.finalize(sweep_dir)
+        hosts.by_first(lambda: results(there))
+
+
+def results(there: sweepdir.SweepDir) -> None:
+    """Tables and the figure of what is trained, by whichever shards."""
+    with locks.results(there.workdir):
+        run = store.finalize(there)
         print(plan.summary(run))
-        for path in phase.save(run, workdir / 'figures'):
+        for path in phase.save(run, files.inside(there.workdir, there.workdir / 'figures')):
             print(path)
 
 

@@ -10,7 +10,7 @@ import jax
 import pytest
 import tiny
 
-from anchorjax import config, files, models, sharding, store, sweep, sweepdir
+from anchorjax import checkpoint, config, models, sharding, store, sweep, sweepdir
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -49,7 +49,7 @@ def opened(workdir, devices: int = 1, **changes):
 def trained(workdir, warn=print, **changes) -> store.Run:
     """A tiny sweep taken to its end in this process."""
     there, mesh = opened(workdir, **changes)
-    sweep.run(there, mesh, lambda progress: None, warn)
+    sweep.run(there, mesh, lambda: False, lambda progress: None, warn)
     return store.finalize(there)
 
 
@@ -68,12 +68,12 @@ def bits(workdir) -> dict:
     """Digests of every leaf of the last snapshot and of every curve, by chunk."""
     there, found = store.open(workdir), {}
     size = there.sweep_dir.chunk_size
-    for cohort, index, chunk, _ in there.sweep_dir.chunks():
+    for cohort, index, chunk, _ in there.sweep_dir.chunks:
         e = there.experiment.at(cohort.static)
         shapes = models.abstract_params(e.model, e.task.vocab)
         shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct((size, *x.shape), x.dtype), shapes)
         params = chunk.load_snapshot(e.train.num_steps, shapes)
-        found[cohort.name, index] = files.digests([params, chunk.curves()])
+        found[cohort.name, index] = checkpoint.digests([params, chunk.curves()])
     return found
 
 

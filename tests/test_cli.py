@@ -6,7 +6,7 @@ import shutil
 import pytest
 from conftest import launch, tree_hash
 
-from anchorjax import files, sweepdir
+from anchorjax import locks, manifest
 
 pytestmark = pytest.mark.slow
 
@@ -68,17 +68,11 @@ def test_another_config_in_the_same_folder_is_refused_and_harms_nothing(launched
 
 def test_a_folder_of_another_version_is_refused(launched, tmp_path):
     shutil.copytree(launched, tmp_path / 'run')
-    manifest = tmp_path / 'run' / 'manifest.json'
-    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {'format': 99}))
-    refused(launch('--workdir', tmp_path / 'run'), 'format 99', f'reads {sweepdir.FORMAT}')
+    path = tmp_path / 'run' / manifest.NAME
+    path.write_text(json.dumps(json.loads(path.read_text()) | {'format': 99}))
+    refused(launch('--workdir', tmp_path / 'run'), 'format 99', f'reads {manifest.FORMAT}')
 
 
 def test_an_unwritable_folder_is_refused(tmp_path):
     (tmp_path / 'file').write_text('not a folder')
     refused(launch('--workdir', tmp_path / 'file' / 'run'), 'cannot use', 'Not a directory')
-
-
-def test_a_folder_in_use_is_refused(tmp_path):
-    with files.lock(tmp_path):
-        refused(launch('--workdir', tmp_path), 'is in use by process')
-    assert [p.name for p in tmp_path.iterdir()] == ['.lock']

@@ -49,7 +49,7 @@ def test_it_resolves_and_its_name_is_its_own(spec):
 def test_it_runs_shrunk(spec, tmp_path):
     e, mesh = config.resolve(shrunk(cli.load(spec))), sharding.mesh(1)
     there = sweepdir.create(tmp_path, e, sweep.numerics(e, mesh))
-    sweep.run(there, mesh, lambda progress: None)
+    sweep.run(there, mesh, lambda: False, lambda progress: None)
     run = store.finalize(there)
     assert int(run.results.trained.sum()) == 2
     assert np.isfinite(run.curves.agreement).all() and np.isfinite(run.curves.train_loss).all()

@@ -9,15 +9,17 @@ ROOT = pathlib.Path(__file__).parents[1]
 
 # From the ground up; a module may import from the rows above its own, and from its own package.
 LAYERS = (
-    ('errors', 'initializers', 'losses', 'tasks.base', 'models.base', 'tasks.shuffle'),
+    ('errors', 'signals', 'initializers', 'losses', 'tasks.base', 'models.base', 'tasks.shuffle'),
     ('grid', 'fields', 'optimizers', 'tasks.anchors_config', 'models.transformer_config'),
     ('tasks.anchors', 'models.transformer', 'models.transformer_init'),
     ('tasks', 'models'),
-    ('records', 'config'),
-    ('train', 'sharding', 'files', 'cost', 'official_names'),
-    ('checkpoint', 'torch_files'),
-    ('sweepdir', 'official'),
-    ('store', 'trainer'),
+    ('records', 'config', 'hosts', 'shards'),
+    ('train', 'sharding', 'memory', 'files', 'cost', 'official_names'),
+    ('checkpoint', 'locks', 'torch_files'),
+    ('manifest', 'official'),
+    ('sweepdir',),
+    ('store', 'trainer', 'jobs'),
+    ('lanes',),
     ('sweep',),
     ('plan', 'cli', 'baselines'),
     ('benchmark',),
@@ -64,12 +66,14 @@ def test_the_library_imports_downwards(path):
 
 
 def test_training_and_the_disk_do_not_see_each_other():
-    for name in ('train', 'sharding'):
+    devices = {'train', 'sharding', 'memory'}
+    disk = {'files', 'locks', 'checkpoint', 'manifest', 'sweepdir', 'store', 'jobs'}
+    for name in devices:
         seen = {short(m) for m in imported(ROOT / 'anchorjax' / f'{name}.py')}
-        assert not seen & {'files', 'checkpoint', 'sweepdir', 'store', 'train', 'sharding'}
-    for name in ('files', 'checkpoint', 'sweepdir', 'store'):
+        assert not seen & (disk | devices)
+    for name in disk:
         seen = {short(m) for m in imported(ROOT / 'anchorjax' / f'{name}.py')}
-        assert not seen & {'train', 'sharding', 'optimizers', 'trainer', 'sweep'}
+        assert not seen & (devices | {'optimizers', 'trainer', 'sweep'})
 
 
 def test_analysis_only_reads():

@@ -87,8 +87,7 @@ def test_the_peak_may_be_traced():
 def test_decay_reaches_every_parameter_biases_and_layer_norms_included():
     experiment = cases.tiny(model__biases=True, optimizer__shape='constant')
     params = cases.random_params(experiment)
-    opt_state = optimizers.make_tx(experiment.optimizer).init(params)
-    state = train.TrainState(jnp.int32(0), params, opt_state, jnp.int32(-1))
+    state = train.begin(experiment, params)
     task = tasks.make(experiment.task)
     data = task.make_data(jax.random.key(0))
 

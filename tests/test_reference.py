@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import reference
 
-from anchorjax import optimizers, tasks, train
+from anchorjax import tasks, train
 from anchorjax.grid import HParams
 
 # A large eps of LayerNorm and of Adam, so that a misplaced one shows.
@@ -32,8 +32,7 @@ def batch_of(experiment, number):
 
 def start(experiment, params):
     """(state of a member with these parameters, jitted train_step on one fixed batch)."""
-    opt_state = optimizers.make_tx(experiment.optimizer).init(params)
-    state = train.TrainState(jnp.int32(0), params, opt_state, jnp.int32(-1))
+    state = train.begin(experiment, params)
     hparams = HParams(*map(jnp.float32, (0.5, PEAK, DECAY)), jnp.int32(0))
     batch = batch_of(experiment, experiment.train.batch_size)
     task = tasks.make(experiment.task)._replace(batch=lambda data, index_B: batch)

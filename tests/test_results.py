@@ -46,10 +46,10 @@ def test_finalize_twice_gives_the_same(finished):
 
 def test_a_partial_sweep_is_readable(tmp_path):
     there, mesh = opened(tmp_path)
-    work = list(there.chunks())
-    hparams = sweep.chunk_hparams(work[0][0], 0, 1)
+    work = list(there.chunks)
+    hparams = sweep.chunk_hparams(work[0].cohort, 0, 1)
     trainer = sweep.Trainer(there.experiment.at(()), mesh, 1)
-    trainer.run(work[0][2], hparams, lambda *_: False, print)
+    trainer.run(work[0].chunk, hparams, 0, lambda *_: False, print)
     run = store.finalize(there)
     assert run.results.trained.values.ravel().tolist() == [True, False, False, False]
     loss = run.results.train_loss.values.ravel()

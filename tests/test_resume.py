@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from conftest import bits, command, launch, opened, trained
 
-from anchorjax import store, sweep
+from anchorjax import checkpoint, signals, store, sweep
 from anchorjax.errors import StoreError
-from anchorjax.trainer import Preempted
 
 pytestmark = pytest.mark.slow
 ONE = {'grid__gamma': (0.5,), 'grid__seed': (3,)}  # one member, one chunk
@@ -28,16 +27,16 @@ def uninterrupted(tmp_path_factory) -> pathlib.Path:
 def stopped(workdir, segments: int):
     """A one-member sweep that was asked to stop after some segments; its only chunk."""
     there, mesh = opened(workdir, **ONE)
-    calls = []
+    steps = segments * there.experiment.train.eval_every
+    begun = max(checkpoint.steps(there.chunks[0].chunk.folder / 'resume'), default=0)
 
     def report(progress):
-        calls.append(progress)
-        if len(calls) == segments:
+        if progress.done >= begun + steps:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    with pytest.raises(Preempted):
-        sweep.run(there, mesh, report)
-    return next(there.chunks())[2]
+    with signals.flag() as asked, pytest.raises(signals.Preempted):
+        sweep.run(there, mesh, asked, report)
+    return there.chunks[0].chunk
 
 
 def begun(workdir: pathlib.Path) -> subprocess.Popen:

@@ -20,7 +20,7 @@ ON_DEVICES = """
 import conftest, sys
 for n in (1, 2, 8):
     there, mesh = conftest.opened(conftest.pathlib.Path(sys.argv[1], str(n)), n)
-    conftest.sweep.run(there, mesh, lambda progress: None)
+    conftest.sweep.run(there, mesh, lambda: False, lambda progress: None)
 """
 
 
@@ -70,7 +70,7 @@ def test_a_diverging_member_is_recorded_and_its_neighbour_keeps_its_bits(tmp_pat
 
 
 def test_log_spaced_snapshots_hold_the_parameters_of_their_steps(finished):
-    chunk = next(finished.sweep_dir.chunks())[2]
+    chunk = finished.sweep_dir.chunks[0].chunk
     assert chunk.snapshot_steps() == [0, 1, 4, 15, 40]
     assert config.log_spaced(40, 5) == (1, 3, 6, 16, 40)
     at = finished.experiment.at((('model.depth', 1),))
@@ -90,7 +90,7 @@ def test_one_compilation_for_every_segment_length_and_chunk(monkeypatch):
     e, mesh = experiment(), sharding.mesh(1)
     trainer = Trainer(e, mesh, lanes=1)
     for index in range(2):
-        hparams = sharding.place(sweep.chunk_hparams(e.cohorts()[0], index, 1), mesh)
+        hparams = sharding.place(sweep.chunk_hparams(e.cohorts()[0], index, 1), mesh, 1)
         state = trainer.init(hparams)
         for length in (1, 7, 3):
             state, _ = trainer.segment(state, hparams, length)

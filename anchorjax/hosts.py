@@ -1,0 +1,91 @@
+"""Several processes as one program (`jax.distributed`): who writes, and how all decide alike.
+
+Every process runs the same loop over the same global mesh. Whatever they decide (to stop, to
+save, which state is damaged) must be decided by all, or the next collective waits for ever.
+With a single process everything here is trivial and free.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import numpy as np
+from jax.experimental import multihost_utils
+
+from anchorjax.errors import StoreError, UserError
+
+
+def join(coordinator: str | None = None, processes: int | None = None, process: int | None = None):
+    """Joins the other processes; before anything touches a device.
+
+    Without arguments JAX finds out by itself: Slurm, Kubernetes, Cloud TPU, Open MPI.
+
+    Raises:
+      UserError: no cluster is recognized, or the others do not answer.
+    """
+    jax.config.update('jax_cpu_collectives_implementation', 'gloo')
+    # Stopping is our own affair (signals.py): JAX's handler would swallow the signal.
+    jax.config.update('jax_enable_preemption_service', False)
+    try:
+        jax.distributed.initialize(coordinator, processes, process)
+    except (ValueError, RuntimeError) as e:
+        told = str(e).splitlines()[0]
+        raise UserError(f'--distributed: {told} (or give --coordinator HOST:PORT)') from e
+
+
+def is_first() -> bool:
+    """Whether this is the process that writes what is written once."""
+    return jax.process_index() == 0
+
+
+def everyone(value: Any) -> list:
+    """The (JSON) value of every process, in their order; all must call it."""
+    if jax.process_count() == 1:
+        return [value]
+    data = np.frombuffer(json.dumps(value).encode(), np.uint8)
+    sizes = multihost_utils.process_allgather(np.int32(len(data)))
+    padded = np.zeros(1 << int(sizes.max() - 1).bit_length(), np.uint8)  # few shapes to compile
+    padded[: len(data)] = data
+    rows = multihost_utils.process_allgather(padded)
+    return [json.loads(row[:size].tobytes()) for row, size in zip(rows, sizes, strict=True)]
+
+
+def agreed(value: Any) -> Any:
+    """What process 0 says."""
+    return everyone(value)[0]
+
+
+def anyone(wish: bool) -> bool:
+    """Whether any process says so."""
+    return any(everyone(bool(wish)))
+
+
+def together(action: Callable[[], Any]) -> Any:
+    """Every process acts; when one fails, all raise its StoreError."""
+    result, problem = None, None
+    try:
+        result = action()
+    except (UserError, OSError) as e:
+        problem = str(e)
+    for told in everyone(problem):
+        if told is not None:
+            raise StoreError(told)
+    return result
+
+
+def by_first(action: Callable[[], Any]) -> None:
+    """Process 0 acts and the others wait; its failure is everyone's."""
+    together(action if is_first() else lambda: None)
+
+
+@contextlib.contextmanager
+def first_speaks() -> Iterator[None]:
+    """Within it only process 0 is heard on standard output."""
+    with contextlib.ExitStack() as stack:
+        if not is_first():
+            silent = stack.enter_context(open(os.devnull, 'w'))
+            stack.enter_context(contextlib.redirect_stdout(silent))
+        yield

@@ -1,0 +1,204 @@
+"""What each job on a sweep is doing: one small file a shard, written by the job, read by anyone.
+
+jobs/shard_00003_of_00016.json    what it said last
+jobs/shard_00003_of_00016.log     what it printed, when an engine started it
+
+Whether it still runs is not believed from its file but asked of its lock.
+"""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import socket
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from anchorjax import fields, files, hosts, locks
+from anchorjax.errors import ConfigError, StoreError
+from anchorjax.shards import Shard
+from anchorjax.signals import Preempted
+from anchorjax.sweepdir import SweepDir
+
+_EVERY = 2.0  # seconds between two writes
+_TAIL_LINES, _TAIL_BYTES = 5, 8192
+# What the engines call a job, the most specific first.
+_ENGINES = ('SLURM_JOB_ID', 'SUBMITIT_LOCAL_JOB_ID', 'POD_NAME')
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """What a job last said of itself."""
+
+    shard: tuple[int, int]  # index, count
+    chunks: tuple[int, int]  # start, stop
+    host: str
+    process: int
+    engine: str  # its number there; '' without one
+    started: float  # seconds since 1970
+    state: str = 'running'  # running, done, preempted, failed, waiting (for its engine)
+    done: int = 0  # member-steps
+    total: int = 0
+    rate: float = 0.0  # member-steps a second
+    label: str = ''
+    message: str = ''  # why it failed
+
+    def __str__(self) -> str:
+        since = time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(self.started))
+        engine = f', job {self.engine}' if self.engine else ''
+        index, count = self.shard
+        return (
+            f'process {self.process} on {self.host} (shard {index}/{count}{engine}, since {since})'
+        )
+
+
+class Status(NamedTuple):
+    """A shard as `launch/status.py` shows it."""
+
+    shard: Shard
+    state: str  # of Job, or 'lost' (ended without a word) or 'not started'
+    share: float  # of its member-steps
+    job: Job | None
+    log: list[str]  # its last lines, when it failed or was lost
+
+
+@contextlib.contextmanager
+def working(sweep_dir: SweepDir, shard: Shard) -> Iterator[Callable[[Any], None]]:
+    """Holds a shard's chunks and keeps its file; yields a function to be given every Progress.
+
+    Raises:
+      StoreError: another job works on some of them; the line says which, where and since when.
+    """
+    part, stack = sweep_dir.part(shard), contextlib.ExitStack()
+    hosts.by_first(lambda: _hold(stack, sweep_dir.workdir, part))
+    job = _new(shard, part)
+    with stack:
+        keeper = _Keeper(sweep_dir.workdir, job)
+        keeper.write()
+        try:
+            yield keeper.update
+        except BaseException as e:
+            keeper.write(**_end(e))
+            raise
+        keeper.write(state='done', done=keeper.job.total)
+
+
+def announce(sweep_dir: SweepDir, shard: Shard, engine: str) -> None:
+    """Says that an engine will run this shard, before it does."""
+    job = dataclasses.replace(_new(shard, sweep_dir.part(shard)), state='waiting', engine=engine)
+    _write(sweep_dir.workdir, job)
+
+
+def statuses(sweep_dir: SweepDir) -> list[Status]:
+    """Every shard of the division that was used last, and jobs of others that still run."""
+    found = sorted(_all(sweep_dir.workdir), key=lambda job: job.started)
+    count = found[-1].shard[1] if found else 1
+    by_shard = {job.shard: job for job in found}
+    shown = [(i, count) for i in range(count)]
+    others = [j.shard for j in found if j.shard[1] != count and _runs(sweep_dir.workdir, j)]
+    return [_status(sweep_dir, Shard(*s), by_shard.get(s)) for s in [*shown, *others]]
+
+
+def log_path(workdir: pathlib.Path, shard: Shard) -> pathlib.Path:
+    """Where an engine puts what the shard prints."""
+    return workdir / 'jobs' / f'{shard.name}.log'
+
+
+class _Keeper:
+    """Writes the file of one job now and then; only the first host does."""
+
+    def __init__(self, workdir: pathlib.Path, job: Job):
+        self.workdir, self.job, self._next = workdir, job, 0.0
+
+    def update(self, progress) -> None:
+        names = ('done', 'total', 'rate', 'label')
+        self.job = dataclasses.replace(self.job, **{n: getattr(progress, n) for n in names})
+        if time.monotonic() >= self._next:
+            self.write()
+
+    def write(self, **changes) -> None:
+        self._next = time.monotonic() + _EVERY
+        self.job = dataclasses.replace(self.job, **changes)
+        if hosts.is_first():
+            # What a job says of itself is worth no job: on a full disk the states matter.
+            with contextlib.suppress(StoreError):
+                _write(self.workdir, self.job)
+
+
+def _hold(stack: contextlib.ExitStack, workdir: pathlib.Path, part: range) -> None:
+    try:
+        stack.enter_context(locks.chunks(workdir, part))
+    except locks.Held as e:
+        taken = e.taken
+        users = [j for j in _all(workdir) if _overlap(range(*j.chunks), taken)]
+        who = max(users, key=lambda j: j.started, default='another process')
+        raise StoreError(f'{workdir}: {e} by {who}') from None
+
+
+def _new(shard: Shard, part: range) -> Job:
+    named = (os.environ[name] for name in _ENGINES if os.environ.get(name))
+    return Job(
+        shard=tuple(shard),
+        chunks=(part.start, part.stop),
+        host=socket.gethostname(),
+        process=os.getpid(),
+        engine=next(named, ''),
+        started=time.time(),
+    )
+
+
+def _end(e: BaseException) -> dict[str, str]:
+    if isinstance(e, Preempted | KeyboardInterrupt):
+        return {'state': 'preempted'}
+    return {'state': 'failed', 'message': f'{type(e).__name__}: {" ".join(str(e).split())}'[:500]}
+
+
+def _status(sweep_dir: SweepDir, shard: Shard, job: Job | None) -> Status:
+    part = [sweep_dir.chunks[i] for i in sweep_dir.part(shard)]
+    done = [piece.chunk.done for piece in part]
+    state = job.state if job else 'not started'
+    if all(done):
+        state = 'done'
+    elif job and _runs(sweep_dir.workdir, job):
+        state = 'running'
+    elif state in ('running', 'done'):
+        state = 'lost'
+    members = sum(piece.real for piece in part)
+    finished = sum(p.real for p, d in zip(part, done, strict=True) if d)
+    share = finished / members if members else 1.0
+    if state == 'running' and job.total:
+        share = job.done / job.total
+    log = _tail(log_path(sweep_dir.workdir, shard)) if state in ('failed', 'lost') else []
+    return Status(shard, state, share, job, log)
+
+
+def _runs(workdir: pathlib.Path, job: Job) -> bool:
+    return locks.holder(workdir, range(*job.chunks)) is not None
+
+
+def _overlap(a: range, b: range) -> bool:
+    return a.start < b.stop and b.start < a.stop
+
+
+def _write(workdir: pathlib.Path, job: Job) -> None:
+    path = files.inside(workdir, workdir / 'jobs' / f'{Shard(*job.shard).name}.json')
+    files.write_json(path, dataclasses.asdict(job))
+
+
+def _all(workdir: pathlib.Path) -> list[Job]:
+    """The jobs whose files can be read: they are news, not data."""
+    found = []
+    for path in sorted((workdir / 'jobs').glob('shard_*.json')):
+        with contextlib.suppress(StoreError, ConfigError):
+            found.append(fields.build(Job, fields.tuples(files.read_json(path)), path.name))
+    return found
+
+
+def _tail(path: pathlib.Path) -> list[str]:
+    if not path.exists():
+        return []
+    with open(path, 'rb') as f:
+        f.seek(max(0, path.stat().st_size - _TAIL_BYTES))
+        text = f.read().decode(errors='replace')
+    return [line for line in text.splitlines() if line.strip()][-_TAIL_LINES:]

@@ -1,0 +1,42 @@
+"""How many members run side by side on a device, when the config leaves it open."""
+
+import jax
+
+from anchorjax import cost, memory, sharding
+from anchorjax.config import AUTO, Experiment
+from anchorjax.trainer import Trainer
+
+_MOST = 64  # beyond that a matmul of the paper's size gains nothing
+
+
+def chosen(experiment: Experiment, mesh: jax.sharding.Mesh, available: float) -> int:
+    """The config's lanes; for AUTO 1 on a CPU, where lanes gain nothing, elsewhere what fits."""
+    if experiment.train.lanes != AUTO:
+        return experiment.train.lanes
+    if mesh.devices.flat[0].platform == 'cpu':
+        return 1
+    return that_fit(experiment, mesh, available)
+
+
+def that_fit(experiment: Experiment, mesh: jax.sharding.Mesh, available: float) -> int:
+    """The most lanes that fit `available` bytes a device, at most 64 and at most the members.
+
+    Two small programs of the largest cohort tell what a lane costs; the chosen one is compiled
+    too, and halved until it fits. At least 1, whether that fits or not.
+    """
+    experiments = [experiment.at(cohort.static) for cohort in experiment.cohorts()]
+    largest = max(experiments, key=cost.step_bytes)
+    needed = lambda lanes: memory.needed(_compiled(largest, mesh, lanes))
+    one, three = needed(1), needed(3)
+    members = max(cohort.size for cohort in experiment.cohorts())
+    wanted = min(_MOST, -(-members // mesh.shape['member']))
+    lanes = int(max(1, min(wanted, 1 + (available - one) // max((three - one) / 2, 1))))
+    while lanes > 1 and needed(lanes) > available:
+        lanes //= 2
+    return lanes
+
+
+def _compiled(experiment: Experiment, mesh: jax.sharding.Mesh, lanes: int):
+    rows = sharding.padded_size(1, mesh, lanes)
+    with jax.default_matmul_precision(experiment.train.precision):
+        return Trainer(experiment, mesh, lanes).compile(rows)

@@ -1,0 +1,151 @@
+"""What a sweep's folder says of itself: the experiment, and what its bits hang on.
+
+manifest.json is written when the sweep begins. After that only `numerics` may grow, by someone
+who allowed it: one entry for every environment that members were trained in.
+"""
+
+import hashlib
+import json
+import pathlib
+import subprocess
+import time
+from typing import Any, NamedTuple
+
+from anchorjax import config, files, locks
+from anchorjax.errors import StoreError
+
+FORMAT = 3
+NAME = 'manifest.json'
+
+
+class Manifest(NamedTuple):
+    """The content of manifest.json, checked."""
+
+    experiment: config.Experiment
+    chunk_size: int  # members that train together and share a folder
+    numerics: list[dict[str, Any]]  # sweep.numerics of every environment, in order of appearance
+
+
+def take_up(
+    workdir: pathlib.Path, experiment: config.Experiment, numerics: dict, allow: bool = False
+) -> Manifest:
+    """The manifest of a new sweep, or of the one that lies there; `numerics` is in its list.
+
+    Args:
+      allow: train on although these numerics are new to the sweep: recorded, with the time.
+
+    Raises:
+      StoreError: the folder holds another experiment, is damaged, or the numerics are new and
+        not allowed; the line names the first field that differs.
+    """
+    with locks.results(workdir):
+        if not (workdir / NAME).exists():
+            return _begin(workdir, experiment, numerics)
+        content = _content(workdir)
+        _same(content['experiment'], _listed(config.to_dict(experiment)), workdir, 'the config')
+        if numerics not in (known := [entry['numerics'] for entry in content['numerics']]):
+            if not allow:
+                refuse(workdir, known[-1], numerics)
+            content['numerics'].append(_entry(numerics))
+            _write(workdir, content)
+    return _manifest(content, workdir)
+
+
+def read(workdir: pathlib.Path) -> Manifest:
+    """The manifest of the sweep in a folder.
+
+    Raises:
+      StoreError: there is none, or it is damaged, altered or of another version.
+    """
+    if not (workdir / NAME).exists():
+        raise StoreError(f'{workdir} holds no sweep (no {NAME})')
+    return _manifest(_content(workdir), workdir)
+
+
+def experiment_of(path: pathlib.Path) -> config.Experiment:
+    """The experiment of a manifest, or of a JSON file that is nothing but `config.to_dict`.
+
+    Raises:
+      StoreError: no such file, or not JSON; ConfigError: not an experiment.
+    """
+    values = files.read_json(path)
+    if isinstance(values, dict) and 'experiment' in values:
+        values = values['experiment']
+    if not isinstance(values, dict):
+        raise StoreError(f'{path}: must be the JSON of a config or a manifest')
+    return config.from_json(values)
+
+
+def refuse(where: Any, there: dict, here: dict) -> None:
+    """Raises StoreError: bits cannot be promised; names the first field that differs."""
+    hint = 'give another --workdir, or --allow_numerics_change to go on with other bits (recorded)'
+    _same(there, here, where, 'this machine or environment', hint)
+
+
+def _begin(workdir: pathlib.Path, experiment: config.Experiment, numerics: dict) -> Manifest:
+    layout = numerics['layout']
+    content = {
+        'format': FORMAT,
+        'experiment': _listed(config.to_dict(experiment)),
+        'chunk_size': layout['lanes'] * layout['devices'],
+        'numerics': [_entry(numerics)],
+    }
+    _write(workdir, content)
+    return _manifest(content, workdir)
+
+
+def _entry(numerics: dict) -> dict:
+    since = time.strftime('%Y-%m-%dT%H:%M:%S%z')
+    return {'since': since, 'git_commit': _git_commit(), 'numerics': numerics}
+
+
+def _write(workdir: pathlib.Path, content: dict) -> None:
+    files.write_json(workdir / NAME, {**content, 'digest': _digest(content)})
+
+
+def _content(workdir: pathlib.Path) -> dict:
+    path = workdir / NAME
+    content = files.read_json(path)
+    found = content.get('format') if isinstance(content, dict) else None
+    if found != FORMAT:
+        raise StoreError(f'{path}: format {found!r}, this version reads {FORMAT}')
+    if content.pop('digest', None) != _digest(content):
+        raise StoreError(f'{path} is altered: its digest differs')
+    return content
+
+
+def _manifest(content: dict, workdir: pathlib.Path) -> Manifest:
+    try:
+        entries, size = content['numerics'], content['chunk_size']
+        return Manifest(
+            config.from_json(content['experiment']), size, [entry['numerics'] for entry in entries]
+        )
+    except (KeyError, TypeError) as e:
+        raise StoreError(f'{workdir / NAME} is damaged: {type(e).__name__} {e}') from e
+
+
+def _digest(content: dict) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _same(there: Any, here: Any, where: Any, what: str, hint='give another --workdir', path=''):
+    if isinstance(there, dict) and isinstance(here, dict):
+        for key in sorted({*there, *here}):
+            inner = f'{path}.{key}' if path else key
+            _same(there.get(key), here.get(key), where, what, hint, inner)
+    elif there != here:
+        raise StoreError(
+            f'{where} holds a sweep with {path} = {there!r}, {what} has {here!r}; {hint}'
+        )
+
+
+def _listed(value: Any) -> Any:
+    """The value as JSON gives it back: tuples are lists."""
+    return json.loads(json.dumps(value))
+
+
+def _git_commit() -> str:
+    here = str(pathlib.Path(__file__).parent)
+    command = ['git', '-C', here, 'describe', '--always', '--dirty']
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or 'unknown'

@@ -1,0 +1,43 @@
+"""What every shard of a sweep is doing: python launch/status.py --run runs/phase
+
+One line a shard: done, running (where, how fast, how long still), waiting for its engine,
+preempted (run it again), failed or lost (with the last lines of its log), not started.
+"""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+
+from anchorjax import cli, jobs, sweepdir
+from anchorjax.plan import duration
+
+
+def command() -> None:
+    parser = cli.Parser(description=__doc__.splitlines()[0])
+    parser.add_argument('--run', type=pathlib.Path, required=True, help='the folder of a sweep')
+    there = sweepdir.read(parser.parse_args().run)
+    finished = sum(piece.real for piece in there.chunks if piece.chunk.done)
+    total = sum(piece.real for piece in there.chunks)
+    print(f'{there.experiment.name}: {finished} of {total} members are trained')
+    for status in jobs.statuses(there):
+        print(line(status))
+        for text in [*filter(None, [status.job and status.job.message]), *status.log]:
+            print(f'      {text}')
+
+
+def line(status: jobs.Status) -> str:
+    """'  3/16  running   42.0%  depth=3 chunk 7  310 member-steps/s  12 min left  on host'."""
+    shown = f'  {status.shard!s:>9}  {status.state:11}  {status.share:6.1%}'
+    job = status.job
+    if job is None:
+        return shown
+    if status.state == 'running':
+        left = duration((job.total - job.done) / job.rate) if job.rate else 'unknown'
+        shown += f'  {job.label}  {job.rate:,.0f} member-steps/s  {left} left'
+    engine = f' (job {job.engine})' if job.engine else ''
+    return shown if status.state == 'done' else f'{shown}  {job.host}{engine}'
+
+
+if __name__ == '__main__':
+    cli.main(command)
