@@ -6,11 +6,10 @@ import time
 import jax
 import jax.numpy as jnp
 
-from anchorjax import cost, memory, sharding, store
+from anchorjax import cost, memory, sharding, store, trainer
 from anchorjax.config import Experiment
 from anchorjax.grid import Cohort
 from anchorjax.sweep import Progress
-from anchorjax.trainer import Trainer
 
 # Share of a bare matmul's rate that whole training steps reach (RESULTS.md, "Speed"): a guess
 # for the plan alone; the live line measures.
@@ -56,8 +55,7 @@ def memory_of(experiment: Experiment, mesh, numerics: dict, available: float) ->
     lines = [f'  a device has {memory.gib(available)} to give; compiled programs need']
     for cohort in experiment.cohorts():
         at = experiment.at(cohort.static)
-        with jax.default_matmul_precision(at.train.precision):
-            compiled = Trainer(at, mesh, width).compile(sharding.padded_size(1, mesh, width))
+        compiled = trainer.of(at, mesh, width).compile(sharding.padded_size(1, mesh, width))
         needed = memory.needed(compiled)
         chunks = -(-cohort.size // (width * mesh.shape['member']))
         lines.append(

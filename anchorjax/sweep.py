@@ -11,11 +11,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from anchorjax import cost, hosts, lanes, manifest, memory, sharding, sweepdir
+from anchorjax import auto, cost, hosts, manifest, memory, sharding, sweepdir, trainer
 from anchorjax.config import Experiment
 from anchorjax.grid import Cohort, HParams
 from anchorjax.signals import Preempted
-from anchorjax.trainer import Trainer
 
 # Of XLA_FLAGS: how many fake devices there are is part of the layout already.
 _NOT_NUMERIC = ('--xla_force_host_platform_device_count',)
@@ -48,7 +47,7 @@ def numerics(
     """
     device = mesh.devices.flat[0]
     layout = {
-        'lanes': lanes.chosen(experiment, mesh, device_bytes or memory.device_bytes(mesh)),
+        'lanes': auto.lanes(experiment, mesh, device_bytes or memory.device_bytes(mesh)),
         'devices': mesh.shape['member'],
         'batch_devices': mesh.shape['batch'],
         'platform': device.platform,
@@ -91,7 +90,7 @@ def run(
       Preempted: a stop was asked for; the state is saved.
       StoreError: the disk failed; what was saved before is whole.
     """
-    steps, precision = sweep.experiment.train.num_steps, sweep.experiment.train.precision
+    steps = sweep.experiment.train.num_steps
     work = [sweep.chunks[i] for i in (range(len(sweep.chunks)) if part is None else part)]
     done = hosts.agreed([piece.chunk.done for piece in work])
     progress = Progress(total=sum(piece.real for piece in work) * steps)
@@ -99,41 +98,51 @@ def run(
     waiting = [piece for piece, d in zip(work, done, strict=True) if not d]
     if not allow:
         _require_same_numerics(sweep, waiting)
-    with jax.default_matmul_precision(precision):
-        trainers = _trainers(sweep, waiting, mesh)
-        _require_fit(trainers, sweep, device_bytes or memory.device_bytes(mesh))
-        for name, pieces in itertools.groupby(waiting, key=lambda piece: piece.cohort.name):
-            _run_cohort(sweep, trainers[name], pieces, progress, asked, report, warn)
+    statics = {piece.cohort.static for piece in waiting}
+    require_fit(sweep.experiment, mesh, sweep.numerics, statics, sweep.chunk_size, device_bytes)
+    for _, pieces in itertools.groupby(waiting, key=lambda piece: piece.cohort.name):
+        _run_cohort(sweep, list(pieces), mesh, progress, asked, report, warn)
     return progress
 
 
-def _trainers(sweep: sweepdir.SweepDir, waiting, mesh) -> dict[str, Trainer]:
-    """One for each cohort that has work left."""
-    static = {piece.cohort.name: piece.cohort.static for piece in waiting}
-    width = sweep.numerics['layout']['lanes']
-    return {n: Trainer(sweep.experiment.at(s), mesh, width) for n, s in static.items()}
+def require_fit(
+    experiment: Experiment,
+    mesh: jax.sharding.Mesh,
+    numerics: dict,
+    statics=None,
+    chunk_size: int = 1,
+    device_bytes: float | None = None,
+) -> None:
+    """Compiles the largest cohort: what does not fit is said before anything is begun.
+
+    Args:
+      statics: the cohorts that matter, by their static overrides; all by default.
+
+    Raises:
+      ConfigError: it does not fit; the line names what to change.
+    """
+    if statics is None:
+        statics = {cohort.static for cohort in experiment.cohorts()}
+    if statics:
+        largest = max(map(experiment.at, statics), key=cost.step_bytes)
+        lanes = numerics['layout']['lanes']
+        rows = sharding.padded_size(chunk_size, mesh, lanes)
+        compiled = trainer.of(largest, mesh, lanes).compile(rows)
+        available = device_bytes or memory.device_bytes(mesh)
+        memory.require_fit(compiled, lanes, available, experiment.name)
 
 
-def _require_fit(trainers: dict[str, Trainer], sweep: sweepdir.SweepDir, available: float) -> None:
-    """Compiles the largest program first: what does not fit is said before anything starts."""
-    if not trainers:
-        return
-    name = max(trainers, key=lambda name: cost.step_bytes(trainers[name].experiment))
-    rows = sharding.padded_size(sweep.chunk_size, trainers[name].mesh, trainers[name].lanes)
-    memory.require_fit(trainers[name].compile(rows), trainers[name].lanes, available, name)
-
-
-def _run_cohort(sweep, trainer: Trainer, pieces, progress, asked, report, warn) -> None:
+def _run_cohort(sweep, pieces, mesh, progress, asked, report, warn) -> None:
     """Trains the waiting chunks of one cohort with one compiled program."""
-    index = sweep.known.index(sweep.numerics)
+    index, lanes = sweep.known.index(sweep.numerics), sweep.numerics['layout']['lanes']
+    program = trainer.of(sweep.experiment.at(pieces[0].cohort.static), mesh, lanes)
     for piece in pieces:
         if hosts.anyone(asked()):
             raise Preempted
         progress.label = f'{piece.cohort.name} chunk {piece.index}'
         hparams = chunk_hparams(piece.cohort, piece.index, sweep.chunk_size)
         tick = _ticker(progress, piece.real, report, asked)
-        trainer.run(piece.chunk, hparams, index, tick, warn)
-    progress.saving += trainer.saving
+        progress.saving += program.run(piece.chunk, hparams, index, tick, warn)
 
 
 def _require_same_numerics(sweep: sweepdir.SweepDir, waiting) -> None:

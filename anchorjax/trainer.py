@@ -1,7 +1,9 @@
 """One cohort's compiled functions, and the loop that takes one chunk of members to its end."""
 
+import functools
 import time
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
@@ -29,14 +31,15 @@ class Trainer:
         self.ends = experiment.record_steps
         self.init = sharding.over_members(initial, mesh, lanes)
         self._segment = sharding.over_members(segment, mesh, lanes, shared=2)
-        self._compiled = None
+        self._compiled: dict[int, Any] = {}  # by members, padding included
         self._pace = 1  # steps that take about _PATIENCE seconds; measured as we go
-        self.saving = 0.0  # seconds spent on disk so far
 
     def run(
         self, chunk: Chunk, hparams: HParams, numerics: int, tick: Callable, warn: Callable
-    ) -> None:
+    ) -> float:
         """Trains a chunk from wherever its folder says it is, and marks it done.
+
+        Returns the seconds it spent on saving.
 
         Args:
           chunk: where it lives on disk.
@@ -53,7 +56,7 @@ class Trainer:
         rows = len(hparams.seed)
         step, state, curves = self._start(chunk, placed, rows, warn)
         chunk.begin(step, numerics)
-        saved = time.monotonic()
+        saved, saving = time.monotonic(), 0.0
         while step < self.ends[-1]:
             begun, done = time.monotonic(), step
             row = int(np.searchsorted(self.ends, step, 'right'))
@@ -68,9 +71,13 @@ class Trainer:
             self._pace = max(1, int((step - done) * _PATIENCE / seconds))
             due = time.monotonic() - saved >= self.experiment.train.resume_every
             stop, due = self._agreed(tick(step, step - done, seconds), due)
-            saved = self._save(chunk, step, state, curves, due) or saved
+            begun = time.monotonic()
+            self._save(chunk, step, state, curves, due)
+            saving += time.monotonic() - begun
+            saved = time.monotonic() if due else saved
             if stop and step < self.ends[-1]:
                 raise Preempted
+        return saving
 
     def segment(self, state: train.TrainState, hparams: HParams, num_steps: int, before: int = 0):
         """`num_steps` steps of every member of the chunk: (state, Record), leaves [chunk, ...]."""
@@ -79,13 +86,15 @@ class Trainer:
 
     def compile(self, rows: int):
         """The compiled segment of `rows` members (padding included), for its cost and memory."""
-        if self._compiled is None:
+        if rows not in self._compiled:
             hparams = HParams(*(np.zeros(rows, d) for d in grid.DTYPES))
-            inputs = [hparams, jax.eval_shape(self.init, hparams)]
-            hparams, state = sharding.placement(inputs, rows, self.mesh, self.lanes)
+            inputs = [jax.eval_shape(self.init, hparams), hparams]
+            state, hparams = sharding.placement(inputs, rows, self.mesh, self.lanes)
             number = np.int32(1)
-            self._compiled = self._segment.lower(state, hparams, number, number).compile()
-        return self._compiled
+            with jax.default_matmul_precision(self.experiment.train.precision):
+                lowered = self._segment.lower(state, hparams, number, number)
+            self._compiled[rows] = lowered.compile()
+        return self._compiled[rows]
 
     def _agreed(self, stop: bool, due: bool) -> tuple[bool, bool]:
         """All hosts stop when one is asked to, and save and go on at the pace of the first."""
@@ -115,10 +124,9 @@ class Trainer:
         shapes = records.shapes(tasks.make(self.experiment.task))
         return Record(*(np.full((len(self.ends), size, *s), np.nan, np.float32) for s in shapes))
 
-    def _save(self, chunk: Chunk, step: int, state, curves, due: bool) -> float | None:
-        """Saves what this step calls for; the time of a resume save."""
-        begun, last = time.monotonic(), step == self.ends[-1]
-        rows = curves.train_loss.shape[1]
+    def _save(self, chunk: Chunk, step: int, state, curves, due: bool) -> None:
+        """Saves what this step calls for."""
+        last, rows = step == self.ends[-1], curves.train_loss.shape[1]
         if last or step in self.experiment.train.snapshot_steps:
             chunk.save_snapshot(step, sharding.without_padding(state.params, rows))
         if last:
@@ -128,5 +136,9 @@ class Trainer:
         elif due:
             state = sharding.without_padding(state, rows)
             chunk.save_resume(step, {'state': state, 'curves': curves})
-        self.saving += time.monotonic() - begun
-        return time.monotonic() if due else None
+
+
+@functools.lru_cache(maxsize=32)
+def of(experiment: Experiment, mesh: jax.sharding.Mesh, lanes: int) -> Trainer:
+    """The trainer of a cohort's experiment: what is compiled once is kept for this process."""
+    return Trainer(experiment, mesh, lanes)

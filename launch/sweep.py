@@ -58,6 +58,8 @@ def command() -> None:
         if flags.dry_run:
             print(plan.memory_of(experiment, mesh, numerics, available))
             return
+        if not (workdir / manifest.NAME).exists():
+            sweep.require_fit(experiment, mesh, numerics, device_bytes=available)
         there = sweepdir.create(workdir, experiment, numerics, flags.allow_numerics_change)
         line = plan.ProgressLine()
         with jobs.working(there, shard) as tell:

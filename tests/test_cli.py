@@ -6,7 +6,7 @@ import shutil
 import pytest
 from conftest import launch, tree_hash
 
-from anchorjax import locks, manifest
+from anchorjax import manifest
 
 pytestmark = pytest.mark.slow
 

@@ -19,7 +19,7 @@ LAYERS = (
     ('manifest', 'official'),
     ('sweepdir',),
     ('store', 'trainer', 'jobs'),
-    ('lanes',),
+    ('auto',),
     ('sweep',),
     ('plan', 'cli', 'baselines'),
     ('benchmark',),

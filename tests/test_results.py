@@ -11,7 +11,7 @@ import xarray as xr
 from conftest import opened, tree_hash
 
 from analysis import phase
-from anchorjax import checkpoint, store, sweep
+from anchorjax import checkpoint, store, sweep, trainer
 from anchorjax.errors import StoreError, UserError
 
 AXES = {'depth': (1, 2), 'gamma': (0.3, 0.8), 'seed': (0, 1)}
@@ -48,8 +48,8 @@ def test_a_partial_sweep_is_readable(tmp_path):
     there, mesh = opened(tmp_path)
     work = list(there.chunks)
     hparams = sweep.chunk_hparams(work[0].cohort, 0, 1)
-    trainer = sweep.Trainer(there.experiment.at(()), mesh, 1)
-    trainer.run(work[0].chunk, hparams, 0, lambda *_: False, print)
+    program = trainer.of(there.experiment.at(()), mesh, 1)
+    program.run(work[0].chunk, hparams, 0, lambda *_: False, print)
     run = store.finalize(there)
     assert run.results.trained.values.ravel().tolist() == [True, False, False, False]
     loss = run.results.train_loss.values.ravel()

@@ -2,14 +2,13 @@
 
 import jax
 
-from anchorjax import cost, memory, sharding
+from anchorjax import cost, memory, sharding, trainer
 from anchorjax.config import AUTO, Experiment
-from anchorjax.trainer import Trainer
 
 _MOST = 64  # beyond that a matmul of the paper's size gains nothing
 
 
-def chosen(experiment: Experiment, mesh: jax.sharding.Mesh, available: float) -> int:
+def lanes(experiment: Experiment, mesh: jax.sharding.Mesh, available: float) -> int:
     """The config's lanes; for AUTO 1 on a CPU, where lanes gain nothing, elsewhere what fits."""
     if experiment.train.lanes != AUTO:
         return experiment.train.lanes
@@ -26,17 +25,16 @@ def that_fit(experiment: Experiment, mesh: jax.sharding.Mesh, available: float) 
     """
     experiments = [experiment.at(cohort.static) for cohort in experiment.cohorts()]
     largest = max(experiments, key=cost.step_bytes)
-    needed = lambda lanes: memory.needed(_compiled(largest, mesh, lanes))
+    needed = lambda width: memory.needed(_compiled(largest, mesh, width))
     one, three = needed(1), needed(3)
     members = max(cohort.size for cohort in experiment.cohorts())
     wanted = min(_MOST, -(-members // mesh.shape['member']))
-    lanes = int(max(1, min(wanted, 1 + (available - one) // max((three - one) / 2, 1))))
-    while lanes > 1 and needed(lanes) > available:
-        lanes //= 2
-    return lanes
+    width = int(max(1, min(wanted, 1 + (available - one) // max((three - one) / 2, 1))))
+    while width > 1 and needed(width) > available:
+        width //= 2
+    return width
 
 
-def _compiled(experiment: Experiment, mesh: jax.sharding.Mesh, lanes: int):
-    rows = sharding.padded_size(1, mesh, lanes)
-    with jax.default_matmul_precision(experiment.train.precision):
-        return Trainer(experiment, mesh, lanes).compile(rows)
+def _compiled(experiment: Experiment, mesh: jax.sharding.Mesh, width: int):
+    rows = sharding.padded_size(1, mesh, width)
+    return trainer.of(experiment, mesh, width).compile(rows)
