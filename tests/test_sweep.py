@@ -99,9 +99,9 @@ def test_one_compilation_for_every_segment_length_and_chunk(monkeypatch):
 
 @pytest.mark.slow
 def test_two_and_eight_devices_agree_and_one_is_close(tmp_path):
-    flags = {'XLA_FLAGS': '--xla_force_host_platform_device_count=8'}
+    flags = os.environ['XLA_FLAGS'] + ' --xla_force_host_platform_device_count=8'
     line = [sys.executable, '-c', ON_DEVICES, str(tmp_path)]
-    env = {**os.environ, **flags}
+    env = {**os.environ, 'XLA_FLAGS': flags}
     done = subprocess.run(line, cwd=ROOT / 'tests', env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     one, two, eight = (store.open(pathlib.Path(tmp_path, n)) for n in '128')
