@@ -1,8 +1,10 @@
 """What the tests of whole sweeps share: a tiny sweep, in this process or as a command."""
 
+import fcntl
 import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -24,12 +26,29 @@ from anchorjax import checkpoint, config, models, sharding, store, sweep, sweepd
 ROOT = pathlib.Path(__file__).parents[1]
 
 
+def shared(tmp_path_factory) -> pathlib.Path:
+    """The folder that all workers of this session see."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if 'PYTEST_XDIST_WORKER' in os.environ else base
+
+
+def once(tmp_path_factory, name: str, make) -> pathlib.Path:
+    """A copy of the folder that `make` fills, once a session: other workers wait, then copy."""
+    first, copy = shared(tmp_path_factory) / f'first_{name}', tmp_path_factory.mktemp(name) / 'run'
+    with open(first.with_suffix('.lock'), 'w') as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)  # let go when closed, or when the process dies
+        if not (first / 'complete').exists():
+            shutil.rmtree(first, ignore_errors=True)
+            make(first / 'run')
+            (first / 'complete').touch()
+    shutil.copytree(first / 'run', copy)
+    return copy
+
+
 @pytest.fixture(scope='session', autouse=True)
 def cache(tmp_path_factory):
     """Programs are compiled once a session, for all its workers; nothing outside it is used."""
-    base = tmp_path_factory.getbasetemp()
-    workers = 'PYTEST_XDIST_WORKER' in os.environ
-    folder = str((base.parent if workers else base) / 'compiled')
+    folder = str(shared(tmp_path_factory) / 'compiled')
     jax.config.update('jax_compilation_cache_dir', folder)
     jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.1)
     with pytest.MonkeyPatch.context() as patch:  # for processes that the tests start
@@ -94,12 +113,11 @@ def tree_hash(folder) -> dict:
 
 @pytest.fixture(scope='session')
 def finished(tmp_path_factory) -> store.Run:
-    """A finished tiny sweep in this process; read it, do not change it."""
-    folder = tmp_path_factory.mktemp('finished')
+    """A finished tiny sweep; read it, do not change it. Every worker has its own copy."""
     rarely = {'train__resume_every': 1e9}
-    return trained(
-        folder, train__snapshot_steps=(0, 1, 4, 15), **rarely, loop=(('model.depth', (1, 2)),)
-    )
+    steps, loop = (0, 1, 4, 15), (('model.depth', (1, 2)),)
+    make = lambda folder: trained(folder, train__snapshot_steps=steps, **rarely, loop=loop)
+    return store.open(once(tmp_path_factory, 'finished', make))
 
 
 @pytest.fixture(scope='session')
