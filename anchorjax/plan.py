@@ -79,11 +79,12 @@ def _seconds(experiment: Experiment, platform: str) -> float:
 
 def matmul_rate(repeats: int = 8) -> float:
     """Operations per second of bare float32 products on all devices at once."""
-    arrays = [jax.device_put(jnp.ones((_SIZE, _SIZE)), d) for d in jax.devices()]
+    arrays = [jax.device_put(jnp.ones((_SIZE, _SIZE)), d) for d in jax.local_devices()]
     jax.block_until_ready([_product(a) for a in arrays])
     begun = time.perf_counter()
     jax.block_until_ready([_product(a) for a in arrays for _ in range(repeats)])
-    return 2 * _SIZE**3 * repeats * len(arrays) / (time.perf_counter() - begun)
+    rate = 2 * _SIZE**3 * repeats * len(arrays) / (time.perf_counter() - begun)
+    return rate * jax.process_count()
 
 
 _SIZE = 1024

@@ -1,6 +1,6 @@
 """Makes tables and figure of what is trained so far: python launch/finalize.py --run runs/phase
 
-Every shard does this when it ends; this is for a sweep that is still running or was stopped.
+Every shard does this when it ends; this is for a sweep that still runs, or was stopped.
 """
 
 import pathlib
@@ -8,14 +8,14 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
+from analysis import results
 from anchorjax import cli, sweepdir
-from launch.sweep import results
 
 
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument('--run', type=pathlib.Path, required=True, help='the folder of a sweep')
-    results(sweepdir.read(parser.parse_args().run))
+    results.publish(sweepdir.read(parser.parse_args().run))
 
 
 if __name__ == '__main__':

@@ -10,22 +10,9 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-from analysis import phase
-from anchorjax import (
-    cli,
-    files,
-    hosts,
-    jobs,
-    locks,
-    memory,
-    plan,
-    sharding,
-    shards,
-    signals,
-    store,
-    sweep,
-    sweepdir,
-)
+from analysis import results
+from anchorjax import cli, hosts, jobs, manifest, memory, plan, sharding, shards, signals, sweep
+from anchorjax.sweepdir import create
 
 
 def parser() -> cli.Parser:
@@ -50,7 +37,7 @@ def command() -> None:
     cli.join_hosts(flags)
     cli.use_compilation_cache()
     mesh = sharding.mesh(batch_devices=experiment.train.batch_devices)
-    available = flags.device_memory or memory.device_bytes(mesh)
+    available = flags.device_memory or min(hosts.everyone(memory.device_bytes(mesh)))
     numerics = sweep.numerics(experiment, mesh, available)
     workdir = flags.workdir or pathlib.Path('runs') / experiment.name
     with signals.flag() as asked, hosts.first_speaks():
@@ -60,7 +47,7 @@ def command() -> None:
             return
         if not (workdir / manifest.NAME).exists():
             sweep.require_fit(experiment, mesh, numerics, device_bytes=available)
-        there = sweepdir.create(workdir, experiment, numerics, flags.allow_numerics_change)
+        there = create(workdir, experiment, numerics, flags.allow_numerics_change)
         line = plan.ProgressLine()
         with jobs.working(there, shard) as tell:
             report = lambda progress: (line.update(progress), tell(progress))
@@ -73,16 +60,7 @@ def command() -> None:
         line.close()
         if not progress.trained:
             print('all members are trained already')
-        hosts.by_first(lambda: results(there))
-
-
-def results(there: sweepdir.SweepDir) -> None:
-    """Tables and the figure of what is trained, by whichever shards."""
-    with locks.results(there.workdir):
-        run = store.finalize(there)
-        print(plan.summary(run))
-        for path in phase.save(run, files.inside(there.workdir, there.workdir / 'figures')):
-            print(path)
+        hosts.by_first(lambda: results.publish(there))
 
 
 if __name__ == '__main__':

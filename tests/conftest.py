@@ -123,6 +123,8 @@ def finished(tmp_path_factory) -> store.Run:
 @pytest.fixture(scope='session')
 def launched(tmp_path_factory):
     """Folder of a tiny sweep that the command line finished without interruption."""
-    folder = tmp_path_factory.mktemp('launched')
-    assert (done := launch('--workdir', folder)).returncode == 0, done.stderr
-    return folder
+
+    def make(folder: pathlib.Path) -> None:
+        assert (done := launch('--workdir', folder)).returncode == 0, done.stderr
+
+    return once(tmp_path_factory, 'launched', make)

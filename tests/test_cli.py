@@ -37,7 +37,8 @@ def test_a_mistake_is_one_line_and_nothing_is_written(tmp_path, words, config_fi
 def test_a_dry_run_shows_overrides_and_writes_nothing(tmp_path):
     words = ('--workdir', tmp_path / 'run', '--dry_run')
     gammas = '--config.grid.gamma=0.3,0.5,0.8'
-    done = launch(*words, gammas, config_file='configs/phase.py:laptop')
+    small = [f'--config.model.{name}=8' for name in ('width', 'head_dim', 'mlp_dim')]
+    done = launch(*words, gammas, *small, config_file='configs/phase.py:laptop')
     assert done.returncode == 0, done.stderr
     assert 'phase_laptop: 12 members in 2 cohorts' in done.stdout
     assert '0.3, 0.5, 0.8' in done.stdout
