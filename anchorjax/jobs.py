@@ -115,10 +115,10 @@ class _Keeper:
         names = ('done', 'total', 'rate', 'label')
         self.job = dataclasses.replace(self.job, **{n: getattr(progress, n) for n in names})
         if time.monotonic() >= self._next:
+            self._next = time.monotonic() + _EVERY
             self.write()
 
     def write(self, **changes) -> None:
-        self._next = time.monotonic() + _EVERY
         self.job = dataclasses.replace(self.job, **changes)
         if hosts.is_first():
             # What a job says of itself is worth no job: on a full disk the states matter.

@@ -5,6 +5,7 @@ so that it compiles few cohorts; by operations, because a deep cohort costs more
 """
 
 import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from anchorjax.errors import UserError
@@ -41,7 +42,7 @@ def parse(text: str) -> Shard:
     return Shard(int(index), int(count))
 
 
-def part(costs: list[float], shard: Shard) -> range:
+def part(costs: Sequence[float], shard: Shard) -> range:
     """The items of one shard; the parts of all shards are disjoint and cover all items.
 
     An item belongs to the shard in whose n-th of the total cost its middle lies.

@@ -128,13 +128,16 @@ class SweepDir:
                 pieces.append(Piece(cohort, index, self.chunk(cohort.name, index), real))
         return tuple(pieces)
 
+    @functools.cached_property
+    def costs(self) -> tuple[float, ...]:
+        """Operations of a step of each chunk."""
+        static = {piece.cohort.name: piece.cohort.static for piece in self.chunks}
+        of = {n: cost.operations_per_step(self.experiment.at(s)) for n, s in static.items()}
+        return tuple(of[piece.cohort.name] for piece in self.chunks)
+
     def part(self, shard: shards.Shard) -> range:
-        """The chunks of one shard, weighed by their operations."""
-        weights = {
-            cohort.name: cost.operations_per_step(self.experiment.at(cohort.static))
-            for cohort in self.experiment.cohorts()
-        }
-        return shards.part([weights[piece.cohort.name] for piece in self.chunks], shard)
+        """The chunks of one shard."""
+        return shards.part(self.costs, shard)
 
 
 def create(

@@ -1,7 +1,7 @@
 """Prints one table of speed, every figure measured in this run: python launch/bench.py
 
 On a CPU: against PyTorch eager and a plain Flax loop, against the bare matmul, compilation,
-checkpoints, members and depth. On an accelerator also lanes and matmul precision.
+checkpoints, members and depth, thousands of members on disk. On an accelerator also lanes and matmul precision.
 """
 
 import pathlib
@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import jax
 
-from anchorjax import benchmark, cli, sharding
+from anchorjax import benchmark, benchmark_scale, cli, sharding
 
 
 def command() -> None:
@@ -24,6 +24,8 @@ def command() -> None:
     )
     parts = [benchmark.against_today, benchmark.against_members_and_depth]
     parts += [benchmark.checkpoints, benchmark.compilation]
+    parts += [benchmark_scale.planning, benchmark_scale.finalizing]
+    parts.append(benchmark_scale.checkpoint_size)
     if device.platform != 'cpu':
         parts.append(benchmark.lanes_and_precision)
     for part in parts:

@@ -22,7 +22,7 @@ LAYERS = (
     ('auto',),
     ('sweep',),
     ('plan', 'cli', 'baselines'),
-    ('benchmark',),
+    ('benchmark', 'benchmark_scale'),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 SOURCES = [
