@@ -84,10 +84,14 @@ def working(sweep_dir: SweepDir, shard: Shard) -> Iterator[Callable[[Any], None]
         keeper.write(state='done', done=keeper.job.total)
 
 
-def announce(sweep_dir: SweepDir, shard: Shard, engine: str) -> None:
+def announce(workdir: pathlib.Path, shard: Shard, engine: str) -> None:
     """Says that an engine will run this shard, before it does."""
-    job = dataclasses.replace(_new(shard, sweep_dir.part(shard)), state='waiting', engine=engine)
-    _write(sweep_dir.workdir, job)
+    _write(workdir, dataclasses.replace(_new(shard, range(0)), state='waiting', engine=engine))
+
+
+def waiting(workdir: pathlib.Path) -> int:
+    """How many jobs wait for their engine."""
+    return sum(job.state == 'waiting' for job in _all(workdir))
 
 
 def statuses(sweep_dir: SweepDir) -> list[Status]:

@@ -1,7 +1,8 @@
 """Prints one table of speed, every figure measured in this run: python launch/bench.py
 
 On a CPU: against PyTorch eager and a plain Flax loop, against the bare matmul, compilation,
-checkpoints, members and depth, thousands of members on disk. On an accelerator also lanes and matmul precision.
+checkpoints, members and depth, thousands of members on disk. On an accelerator also lanes and
+matmul precision.
 """
 
 import pathlib

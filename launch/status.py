@@ -9,14 +9,18 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-from anchorjax import cli, jobs, sweepdir
+from anchorjax import cli, jobs, manifest, sweepdir
 from anchorjax.plan import duration
 
 
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument('--run', type=pathlib.Path, required=True, help='the folder of a sweep')
-    there = sweepdir.read(parser.parse_args().run)
+    run = parser.parse_args().run
+    if not (run / manifest.NAME).exists() and (number := jobs.waiting(run)):
+        print(f'{run}: nothing has begun; {number} jobs wait for their engine')
+        return
+    there = sweepdir.read(run)
     finished = sum(piece.real for piece in there.chunks if piece.chunk.done)
     total = sum(piece.real for piece in there.chunks)
     print(f'{there.experiment.name}: {finished} of {total} members are trained')

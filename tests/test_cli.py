@@ -1,6 +1,7 @@
 """The command line as its user meets it: real processes, one line for every mistake."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -34,14 +35,13 @@ def test_a_mistake_is_one_line_and_nothing_is_written(tmp_path, words, config_fi
     assert not list(tmp_path.iterdir())
 
 
-def test_a_dry_run_shows_overrides_and_writes_nothing(tmp_path):
-    words = ('--workdir', tmp_path / 'run', '--dry_run')
+def test_a_dry_run_shows_overrides_and_memory_and_writes_nothing(tmp_path):
     gammas = '--config.grid.gamma=0.3,0.5,0.8'
-    small = [f'--config.model.{name}=8' for name in ('width', 'head_dim', 'mlp_dim')]
-    done = launch(*words, gammas, *small, config_file='configs/phase.py:laptop')
+    done = launch('--workdir', tmp_path / 'run', '--dry_run', gammas)
     assert done.returncode == 0, done.stderr
-    assert 'phase_laptop: 12 members in 2 cohorts' in done.stdout
-    assert '0.3, 0.5, 0.8' in done.stdout
+    assert 'tiny: 6 members in 1 cohorts' in done.stdout and '0.3, 0.5, 0.8' in done.stdout
+    assert re.search(r'44 KiB a checkpoint of a member, \d+ KiB of snapshots', done.stdout)
+    assert re.search(r'cohort all: \d+ KiB on each device, \d+ KiB a member', done.stdout)
     assert not list(tmp_path.iterdir())
 
 

@@ -14,15 +14,15 @@ LAYERS = (
     ('tasks.anchors', 'models.transformer', 'models.transformer_init'),
     ('tasks', 'models'),
     ('records', 'config', 'hosts', 'shards'),
-    ('train', 'sharding', 'memory', 'files', 'cost', 'official_names'),
-    ('checkpoint', 'locks', 'torch_files'),
+    ('train', 'sharding', 'memory', 'files', 'cost', 'official_names', 'engine'),
+    ('checkpoint', 'locks', 'torch_files', 'backends', 'jobset'),
     ('manifest', 'official'),
     ('sweepdir',),
     ('store', 'trainer', 'jobs'),
     ('auto',),
     ('sweep',),
     ('plan', 'cli', 'baselines'),
-    ('benchmark', 'benchmark_scale'),
+    ('benchmark', 'benchmark_scale', 'sweep_command'),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 SOURCES = [

@@ -134,7 +134,7 @@ def test_statuses_tell_what_became_of_every_shard(tmp_path):
         one_shard(tmp_path, 1, 4, asked, lambda p: stop(p) and os.kill(os.getpid(), 15))
     with pytest.raises(ZeroDivisionError), jobs.working(there, Shard(2, 4)):
         _ = 1 / 0
-    jobs.announce(there, Shard(3, 4), engine='17_3')
+    jobs.announce(tmp_path, Shard(3, 4), engine='17_3')
     jobs.log_path(tmp_path, Shard(2, 4)).write_text('first\n' + 'long ago\n' * 9000 + 'last\n')
     found = jobs.statuses(there)
     assert [s.state for s in found] == ['done', 'preempted', 'failed', 'waiting']
@@ -145,7 +145,7 @@ def test_statuses_tell_what_became_of_every_shard(tmp_path):
 
 def test_a_job_file_that_cannot_be_read_is_no_obstacle(tmp_path):
     there, _ = opened(tmp_path)
-    jobs.announce(there, Shard(0, 2), engine='')
+    jobs.announce(tmp_path, Shard(0, 2), engine='')
     (tmp_path / 'jobs' / 'shard_00001_of_00002.json').write_text('{"shard": [1, 2]')
     assert [s.state for s in jobs.statuses(there)] == ['waiting', 'not started']
 
