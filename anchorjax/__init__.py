@@ -15,7 +15,9 @@ Terms (P1 is Zhang et al., NeurIPS 2024, arXiv 2405.05409; PAPERS is our table o
   assigned           the mapping that training follows
   gamma              initialization rate, std = d_in ** -gamma: LARGE gamma is SMALL weights
   member             one network; a cohort's members share one compiled program; a sweep is
-                     all cohorts; a chunk is what trains at one time, lanes * devices members
+                     all cohorts; a chunk is what trains at one time, lanes * devices members;
+                     a shard is the consecutive chunks that one job trains
+  numerics           what bits hang on beside the config: layout, versions, hardware, flags
   role               what a position is in its sequence: key, anchor_1, anchor_2, last, noise
   edge               what positions of one role read from those of another, in one layer
   mechanism          a set of edges said to carry a solution (P1 Fig 3)
@@ -23,4 +25,6 @@ Terms (P1 is Zhang et al., NeurIPS 2024, arXiv 2405.05409; PAPERS is our table o
 
 How data flows: a config file -> config.resolve -> Experiment -> grid.cohorts -> trainer (init,
 segments, records) -> sweepdir -> store -> analysis. Imports go down only (tests/test_imports).
+Only sharding knows on which devices members live, hosts which processes there are, engine and
+backends (submitit) and jobset (Kubernetes) who starts the jobs.
 """
