@@ -6,7 +6,7 @@ Every shard makes them when it ends, one after the other, so the last one sees a
 """
 
 from analysis import phase
-from anchorjax import files, locks, plan, store, sweepdir
+from anchorjax import files, locks, manifest, plan, store, sweepdir
 
 
 def publish(there: sweepdir.SweepDir) -> None:
@@ -16,7 +16,11 @@ def publish(there: sweepdir.SweepDir) -> None:
       StoreError: the folder cannot be written, or a chunk in it is damaged.
     """
     with locks.results(there.workdir):
+        figures = files.inside(there.workdir, there.workdir / 'figures')
+        for name in (manifest.NAME, 'results.nc', 'members.csv'):
+            files.tidy(there.workdir, name)
+        files.tidy(figures, 'phase.*')
         run = store.finalize(there)
         print(plan.summary(run))
-        for path in phase.save(run, files.inside(there.workdir, there.workdir / 'figures')):
+        for path in phase.save(run, figures):
             print(path)

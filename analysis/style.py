@@ -51,12 +51,14 @@ def paper():
 
 def save(figure, path: pathlib.Path) -> list[pathlib.Path]:
     """Writes path.png and path.pdf without time stamps: the same figure is the same bytes."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    png, pdf = (path.with_name(path.name + end) for end in ('.png', '.pdf'))
-    figure.savefig(png, metadata={'Software': None}, bbox_inches='tight')
-    figure.savefig(pdf, metadata={'CreationDate': None}, bbox_inches='tight')
+    kinds = {'png': {'Software': None}, 'pdf': {'CreationDate': None}}
+    paths = []
+    for kind, metadata in kinds.items():
+        paths.append(path.with_name(f'{path.name}.{kind}'))
+        draw = lambda p, m=metadata: figure.savefig(p, metadata=m, bbox_inches='tight')
+        files.write_atomic(paths[-1], draw)
     plt.close(figure)
-    return [png, pdf]
+    return paths
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """Where the shards of a sweep run: in this process, in processes here, or on Slurm; by submitit.
 
-submitit keeps each job as a pickle, and unpickling runs code: its folder is the user's alone.
+submitit keeps each job as a pickle, and unpickling runs code: it only ever reads those that this
+command, or a job of it, has just written in a folder of their own.
 """
 
 import collections
@@ -11,12 +12,14 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 
 import submitit
 from submitit.core.utils import FailedJobError, pickle_load
 
+from anchorjax import files
 from anchorjax.engine import Runner
 from anchorjax.errors import UserError
 from anchorjax.signals import Preempted
@@ -29,19 +32,19 @@ _NO_LIMIT = 525600  # minutes: local jobs end when they are done
 _REQUEUES = 1_000_000
 
 
-def private(folder: pathlib.Path) -> pathlib.Path:
-    """The folder, made for its owner alone.
+def private(workdir: pathlib.Path) -> pathlib.Path:
+    """A new folder for the jobs of one submission, its owner's alone.
+
+    New, because a run folder may come from a stranger, with pickles in it.
 
     Raises:
-      UserError: it is someone else's, or submitit could not use its name.
+      UserError: submitit could not use its name, or a link leads it elsewhere.
     """
+    folder = files.inside(workdir, workdir / 'jobs' / 'submitit')
     if '%' in str(folder):
         raise UserError(f'{folder}: must not contain %, which submitit and Slurm replace')
     folder.mkdir(parents=True, exist_ok=True)
-    if folder.stat().st_uid != os.getuid():
-        raise UserError(f'{folder} belongs to someone else; pickles are not read from there')
-    folder.chmod(0o700)
-    return folder
+    return pathlib.Path(tempfile.mkdtemp(prefix=time.strftime('%Y%m%d_%H%M%S_'), dir=folder))
 
 
 def run_here(runners: list[Runner], folder: pathlib.Path) -> list[str]:

@@ -19,7 +19,7 @@ import orbax.checkpoint as ocp
 import tensorstore as ts
 
 from anchorjax import files, hosts
-from anchorjax.errors import StoreError
+from anchorjax.errors import StoreError, brief
 
 logging.getLogger('absl').setLevel(logging.CRITICAL)  # Orbax narrates; errors come to us raised
 
@@ -37,7 +37,8 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
         tree = jax.tree.map(np.asarray, tree)
     by_row = jax.tree.map(_one_row_a_piece, tree)
     args = ocp.args.Composite(
-        tree=ocp.args.StandardSave(tree, by_row), digests=ocp.args.JsonSave(digests(tree))
+        tree=ocp.args.StandardSave(tree, by_row),
+        digests=ocp.args.JsonSave({'step': step, 'leaves': digests(tree)}),
     )
     try:
         with _quiet_threads(), _manager(folder, keep) as manager:
@@ -51,7 +52,7 @@ def steps(folder: pathlib.Path) -> list[int]:
     """Steps of the finished checkpoints, oldest first; empty when there is no such folder."""
     if not folder.is_dir():
         return []
-    return sorted(int(p.name) for p in folder.iterdir() if p.name.isdecimal())
+    return sorted(int(p.name) for p in folder.iterdir() if p.name.isdecimal() and p.is_dir())
 
 
 def load(folder: pathlib.Path, step: int, abstract: Any) -> Any:
@@ -136,7 +137,12 @@ def _reading(folder: pathlib.Path, step: int) -> Iterator[tuple[pathlib.Path, di
     if step not in steps(folder):
         raise StoreError(f'no checkpoint {where}; steps here: {steps(folder)}')
     try:
-        yield where, json.loads((where / 'digests' / 'metadata').read_text())
+        for path in where.rglob('*'):
+            files.regular(path)
+        content = json.loads((where / 'digests' / 'metadata').read_text())
+        if content['step'] != step:
+            raise _Altered('step')
+        yield where, content['leaves']
     except StoreError:
         raise
     except _Altered as e:
@@ -209,8 +215,8 @@ def _same_tree(wanted: dict, abstract: Any, where: pathlib.Path) -> None:
     there = {p: (d['dtype'], d['shape']) for p, d in wanted.items()}
     for path in [*here, *there]:
         if here.get(path) != there.get(path):
-            found, needed = there.get(path), here.get(path)
-            raise StoreError(f'checkpoint {where}: leaf {path} is {found}, needed {needed}')
+            differs = brief(f'leaf {path} is {there.get(path)}, needed {here.get(path)}')
+            raise StoreError(f'checkpoint {where}: {differs}')
 
 
 _label = jax.tree_util.keystr
@@ -218,4 +224,5 @@ _leaves = jax.tree_util.tree_leaves_with_path
 
 
 def _first_line(e: Exception) -> str:
-    return f'{type(e).__name__}: {str(e).splitlines()[0] if str(e) else "no message"}'[:300]
+    first = str(e).splitlines()[0] if str(e) else 'no message'
+    return brief(f'{type(e).__name__}: {first}')

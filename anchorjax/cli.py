@@ -13,7 +13,7 @@ import jaxlib
 import ml_collections
 
 from anchorjax import config, hosts, manifest, sharding
-from anchorjax.errors import ConfigError, UserError
+from anchorjax.errors import ConfigError, UserError, printable
 from anchorjax.signals import Preempted
 
 EXIT_USER_ERROR = 2
@@ -25,11 +25,11 @@ def main(command: Callable[[], None]) -> None:
     try:
         command()
     except UserError as e:
-        print(f'error: {" ".join(str(e).split())}', file=sys.stderr)
+        print(f'error: {e}', file=sys.stderr)
         sys.exit(EXIT_USER_ERROR)
     except OSError as e:  # a full disk shows wherever something is written
         where = f': {e.filename}' if e.filename else ''
-        print(f'error: {e.strerror or e}{where}', file=sys.stderr)
+        print(f'error: {printable(f"{e.strerror or e}{where}")}', file=sys.stderr)
         sys.exit(EXIT_USER_ERROR)
     except jax.errors.JaxRuntimeError as e:
         if 'RESOURCE_EXHAUSTED' not in str(e):

@@ -5,12 +5,14 @@ an Experiment or raises a ConfigError before anything is compiled or written.
 """
 
 import dataclasses
+import math
+import re
 import typing
 
 import ml_collections
 
 from anchorjax import fields, grid, models, tasks
-from anchorjax.errors import ConfigError, nearest, require
+from anchorjax.errors import ConfigError, brief, nearest, require
 from anchorjax.optimizers import OptimizerConfig
 
 AUTO = -1
@@ -21,6 +23,14 @@ _SHARED = (
 )
 _GROUPS = ('task', 'model', 'optimizer', 'train', 'grid')
 PRECISIONS = ('float32', 'tensorfloat32', 'bfloat16')
+# A name is a folder, runs/<name>, so it must not lead elsewhere.
+_NAME = r'\w[\w.,=+-]{0,99}'
+_NAMED = 'at most 100 of A-Z a-z 0-9 _ . , = + -, and none of . , = + - the first'
+# Far beyond any use: a slip of the finger is a line, not a hang or a killed process.
+_STEPS, _ROWS, _LANES, _MEMBERS, _COHORTS = 10**9, 10**5, 2**12, 10**5, 10**3
+_CELLS = 10**7  # members times rows: results are read whole, 80 numbers each
+_RATE = (1e-30, 1e6)
+_FOLDER = 200  # bytes of a cohort's name, a folder; file systems end at 255
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +50,10 @@ class TrainConfig:
         for field in ('batch_size', 'num_steps', 'eval_every', 'batch_devices'):
             value = getattr(self, field)
             require(value >= 1, f'train.{field}', value, 'at least 1')
+        require(self.num_steps <= _STEPS, 'train.num_steps', self.num_steps, f'at most {_STEPS:,}')
+        rows = self.num_steps // self.eval_every + len(self.snapshot_steps)
+        few = f'large enough that the curves have at most {_ROWS:,} rows, not {rows:,}'
+        require(rows <= _ROWS, 'train.eval_every', self.eval_every, few)
         inside = all(0 <= s <= self.num_steps for s in self.snapshot_steps)
         steps = f'steps from 0 to {self.num_steps}'
         require(inside, 'train.snapshot_steps', self.snapshot_steps, steps)
@@ -48,8 +62,9 @@ class TrainConfig:
         require(split, 'train.batch_devices', self.batch_devices, divisor)
         require(self.resume_every >= 0, 'train.resume_every', self.resume_every, 'at least 0')
         require(self.precision in PRECISIONS, 'train.precision', self.precision, f'in {PRECISIONS}')
-        lanes = self.lanes >= 1 or self.lanes == AUTO
-        require(lanes, 'train.lanes', self.lanes, f'at least 1, or {AUTO} for auto')
+        lanes = 1 <= self.lanes <= _LANES or self.lanes == AUTO
+        allowed = f'at least 1, or {AUTO} for auto, and at most {_LANES:,}'
+        require(lanes, 'train.lanes', self.lanes, allowed)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,9 +80,14 @@ class GridConfig:
         for axis, values in dataclasses.asdict(self).items():
             distinct = len(values) > 0 and len(set(values)) == len(values)
             require(distinct, f'grid.{axis}', values, 'at least one value, all distinct')
-        require(min(self.learning_rate) > 0, 'grid.learning_rate', self.learning_rate, 'positive')
+        sizes = max(map(abs, self.gamma))
+        require(sizes <= 100, 'grid.gamma', self.gamma, 'from -100 to 100')
+        rates, (low, high) = self.learning_rate, _RATE
+        inside = low <= min(rates) and max(rates) <= high
+        require(inside, 'grid.learning_rate', rates, f'positive, from {low:g} to {high:g}')
         decays = self.weight_decay
-        require(min(decays) >= 0, 'grid.weight_decay', decays, 'at least 0')
+        inside = min(decays) >= 0 and max(decays) <= high
+        require(inside, 'grid.weight_decay', decays, f'at least 0, at most {high:g}')
         seeds = all(0 <= s < 2**31 for s in self.seed)
         require(seeds, 'grid.seed', self.seed, 'in [0, 2^31)')
 
@@ -88,9 +108,12 @@ class Experiment:
         train, optimizer = self.train, self.optimizer
         length = optimizer.schedule_steps or train.num_steps
         object.__setattr__(self, 'optimizer', dataclasses.replace(optimizer, schedule_steps=length))
+        require(re.fullmatch(_NAME, self.name, re.ASCII), 'name', self.name, _NAMED)
         _check_together(self)
+        _check_size(self)
         _ = self.axes  # their names are distinct
         for cohort in self.cohorts() if self.loop else ():
+            _check_folder(cohort.name)
             self._check_cohort(self.at(cohort.static))
 
     @property
@@ -150,10 +173,17 @@ def from_json(values: dict) -> Experiment:
 
 def from_dict(values: dict) -> Experiment:
     """The Experiment of a nested dict of plain values; see `resolve`."""
+    try:
+        return _built(values)
+    except ConfigError as e:  # the names and values in it are anyone's
+        raise ConfigError(brief(str(e))) from None
+
+
+def _built(values: dict) -> Experiment:
     known = [f.name for f in dataclasses.fields(Experiment)]
     for name in values:
         if name not in known:
-            raise ConfigError(f'{name}: no such field, {nearest(name, known)}')
+            raise ConfigError(f'{name}: no such field, {nearest(str(name), known)}')
     for name in known:
         require(name in values, name, None, 'given')
     for group in _GROUPS:
@@ -180,11 +210,15 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
     for part in [*groups, name]:
         if not isinstance(node, ml_collections.ConfigDict) or part not in node:
             known = list(node) if isinstance(node, ml_collections.ConfigDict) else []
-            raise ConfigError(f'{path}: no such field, {nearest(part, known)}')
+            raise ConfigError(brief(f'{path}: no such field, {nearest(part, known)}'))
         parent, node = node, node[part]
     require(not isinstance(node, ml_collections.ConfigDict), path, text, 'given field by field')
+    try:
+        value = fields.parse(text, node, path)
+    except ConfigError as e:
+        raise ConfigError(brief(str(e))) from None
     with parent.ignore_type():
-        parent[name] = fields.parse(text, node, path)
+        parent[name] = value
 
 
 def log_spaced(num_steps: int, count: int) -> tuple[int, ...]:
@@ -225,6 +259,21 @@ def _check_axis(i: int, path: str, values: tuple, parts: dict[str, type]) -> Non
     require(len(set(checked)) == len(values), f'loop[{i}] ({path})', values, 'distinct')
 
 
+def _check_folder(name: str) -> None:
+    short = len(name.encode()) <= _FOLDER
+    require(short, 'loop', name, f'of values whose names are at most {_FOLDER} bytes long together')
+
+
+def _check_size(e: Experiment) -> None:
+    cohorts = math.prod(len(values) for _, values in e.loop)
+    require(cohorts <= _COHORTS, 'loop', cohorts, f'at most {_COHORTS:,} combinations of values')
+    traced = math.prod(len(values) for values in dataclasses.asdict(e.grid).values())
+    members, rows = traced * cohorts, len(e.record_steps)
+    require(members <= _MEMBERS, 'grid', members, f'at most {_MEMBERS:,} members')
+    allowed = f'few enough for {_CELLS:,} rows of curves in all, not {members:,} times {rows:,}'
+    require(members * rows <= _CELLS, 'grid', members, allowed)
+
+
 def _check_together(e: Experiment) -> None:
     """What no single group can see."""
     length, steps = e.optimizer.schedule_steps, e.train.num_steps
@@ -244,6 +293,7 @@ def _check_together(e: Experiment) -> None:
         e.task.seq_len,
         f'at most model.max_len, {longest}',
     )
+    require(length <= _STEPS, 'optimizer.schedule_steps', length, f'at most {_STEPS:,}')
     examples = tasks.make(e.task).num_train
     allowed = f'at most the {examples} training examples'
     require(e.train.batch_size <= examples, 'train.batch_size', e.train.batch_size, allowed)

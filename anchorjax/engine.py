@@ -26,7 +26,7 @@ from anchorjax.shards import Shard
 from anchorjax.signals import ASKED
 
 REFUSED, SAVED = 2, 75  # the exit codes of anchorjax.cli, which imports JAX
-# A stop that comes before the child listens ends it by the signal, with nothing lost.
+# A stop before the child listens waits until it does; sent from elsewhere it may end it.
 STOPPED = (SAVED, *(-s for s in ASKED))
 PATIENCE = 900.0  # seconds; longer than between a cluster's SIGTERM and its SIGKILL
 
@@ -51,7 +51,8 @@ class Runner:
         """Nothing starts before the call.
 
         Args:
-          command: what to run; --shard=i/n is appended.
+          command: what to run; --shard=i/n is appended. It starts with the signals to stop held
+            back, and lets them in once it can heed them (signals.flag).
           log: gets what the command prints; an absolute path in a folder that exists.
           retries: how often a crash is followed by another try.
           grace: seconds that the child has to save, once SIGUSR2 came.
@@ -104,7 +105,7 @@ class Runner:
             return SAVED
         environment = {**os.environ, **self.environment}
         self._say(f'starts on {socket.gethostname()}, kept by process {os.getpid()}')
-        with open(self._log(), 'ab') as log, _held_back():
+        with _appended(self._log()) as log, _held_back():
             self._child = subprocess.Popen(
                 self.command,
                 stdin=subprocess.DEVNULL,
@@ -112,7 +113,6 @@ class Runner:
                 stderr=log,
                 cwd=self.directory,
                 env={k: v for k, v in environment.items() if v is not None},
-                preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, ASKED),
             )
         # Popen.wait() holds a lock in which a signal's handler could not wait for the child.
         os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOWAIT)
@@ -154,8 +154,14 @@ class Runner:
         return self.log.with_name(name) if _host() else self.log
 
     def _say(self, what: str) -> None:
-        with open(self._log(), 'a') as log:
-            log.write(f'[{time.strftime("%F %T")}] {self.name} {what}\n')
+        with _appended(self._log()) as log:
+            log.write(f'[{time.strftime("%F %T")}] {self.name} {what}\n'.encode())
+
+
+def _appended(path: pathlib.Path):
+    """The file, to write bytes at its end; not through a link, which may lead anywhere."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.fdopen(os.open(path, flags, 0o644), 'ab', buffering=0)
 
 
 def _on_slurm() -> bool:

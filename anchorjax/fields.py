@@ -10,6 +10,10 @@ import typing
 
 from anchorjax.errors import ConfigError, nearest, require
 
+_LARGEST = 2**63  # of a whole number: far beyond it neither repr nor float takes it
+_FLOAT32 = 3e38  # of any other: all of them end in float32
+_LETTERS = 1000  # of a string
+
 
 def build(cls, values: dict, path: str):
     """An instance of dataclass `cls` from a complete dict of its fields.
@@ -20,7 +24,7 @@ def build(cls, values: dict, path: str):
     hints = typing.get_type_hints(cls)
     for name in values:
         if name not in hints:
-            raise ConfigError(f'{path}.{name}: no such field, {nearest(name, hints)}')
+            raise ConfigError(f'{path}.{name}: no such field, {nearest(str(name), hints)}')
     for name in hints:
         if name not in values:
             raise ConfigError(f'{path}.{name} is missing')
@@ -32,16 +36,28 @@ def check(value, hint, field: str):
     """The value, of exactly the hinted type (an int is taken for a float).
 
     Raises:
-      ConfigError: it is of another type, not finite, or a tuple of the wrong length.
+      ConfigError: it is of another type, not finite, beyond every bound, or a tuple of the wrong
+        length.
     """
     origin = typing.get_origin(hint)
     if origin is tuple:
         return _check_tuple(value, typing.get_args(hint), field)
+    if type(value) is int and not -_LARGEST <= value < _LARGEST:
+        raise ConfigError(f'{field} has {value.bit_length()} bits: must be in [-2^63, 2^63)')
     if hint is float and type(value) is int:
         value = float(value)
     require(type(value) is hint, field, value, f'of type {hint.__name__}')
-    require(not isinstance(value, float) or math.isfinite(value), field, value, 'finite')
+    _check_bounds(value, hint, field)
     return value
+
+
+def _check_bounds(value, hint, field: str) -> None:
+    if hint is float:
+        require(math.isfinite(value), field, value, 'finite')
+        require(abs(value) <= _FLOAT32, field, value, f'at most {_FLOAT32:g} in size (float32)')
+    if hint is str:
+        plain = len(value) <= _LETTERS and value.isprintable()
+        require(plain, field, value, f'at most {_LETTERS} printable characters')
 
 
 def _check_tuple(value, args: tuple, field: str) -> tuple:
@@ -63,6 +79,7 @@ def parse(text: str, current, field: str):
         return text
     try:
         value = ast.literal_eval(text)
+        repr(value)  # of 0xfff... or ((((... it is an error too
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         kind = type(current).__name__
         raise ConfigError(f'{field} = {text!r}: must be a {kind} like {current!r}') from None

@@ -1,17 +1,24 @@
 """Files that are whole or absent: atomic writes, digests, and errors in one line."""
 
 import contextlib
+import errno
 import hashlib
 import json
+import math
 import os
 import pathlib
+import shutil
+import stat
 import uuid
+import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from anchorjax.errors import StoreError
+
+_LEVELS = 50  # of lists in lists in JSON that is ours; Python's own functions fail at 1,000
 
 
 @contextlib.contextmanager
@@ -46,13 +53,30 @@ def write_json(path: pathlib.Path, value: Any) -> None:
 
 
 def read_json(path: pathlib.Path) -> Any:
-    """Raises StoreError when the file is missing or is not JSON."""
+    """Raises StoreError when the file is missing, is not JSON or is nested without end."""
     with one_line('read', path):
-        text = path.read_text()
+        data = regular(path).read_bytes()
     try:
-        return json.loads(text)
-    except ValueError as e:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as e:
         raise StoreError(f'{path} is damaged: {e}') from None
+    if _deeper(value, _LEVELS):
+        raise StoreError(f'{path} is damaged: nested deeper than {_LEVELS} levels')
+    return value
+
+
+def regular(path: pathlib.Path) -> pathlib.Path:
+    """The path, to read from; raises OSError when it is a pipe or device, which may never end."""
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, 'not a regular file')
+    return path
+
+
+def _deeper(value: Any, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value
+    nested = isinstance(value, dict | list)
+    return nested and (levels == 0 or any(_deeper(x, levels - 1) for x in inner))
 
 
 def write_arrays(path: pathlib.Path, arrays: dict[str, np.ndarray]) -> None:
@@ -64,14 +88,36 @@ def write_arrays(path: pathlib.Path, arrays: dict[str, np.ndarray]) -> None:
 
 
 def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:
-    """The arrays of an npz, checked by its own CRCs; never a pickle."""
+    """The arrays of an npz, checked by its own CRCs; never a pickle, never more than its size."""
     try:
-        with one_line('read', path), np.load(path, allow_pickle=False) as f:
-            return {name: f[name] for name in f.files}
+        with one_line('read', path), zipfile.ZipFile(regular(path)) as f:
+            return {i.filename.removesuffix('.npy'): _array(f, i) for i in f.infolist()}
     except StoreError:
         raise
     except Exception as e:
         raise StoreError(f'{path} is damaged ({e}); delete it to make it anew') from None
+
+
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
+    """One array, as np.savez wrote it; raises ValueError before any memory is taken."""
+    if info.compress_type != zipfile.ZIP_STORED:
+        raise ValueError(f'{info.filename} is compressed')
+    with archive.open(info) as f:
+        shape, dtype = _header(f)
+        claimed = f.tell() + math.prod(shape) * dtype.itemsize
+    if dtype.hasobject or min(shape, default=0) < 0 or claimed != info.file_size:
+        raise ValueError(f'{info.filename} is not an array of {shape} {dtype}')
+    with archive.open(info) as f:
+        return np.lib.format.read_array(f, allow_pickle=False)
+
+
+def _header(f) -> tuple[tuple[int, ...], np.dtype]:
+    version = np.lib.format.read_magic(f)
+    if version == (1, 0):
+        shape, _, dtype = np.lib.format.read_array_header_1_0(f)
+    else:
+        shape, _, dtype = np.lib.format.read_array_header_2_0(f)
+    return shape, dtype
 
 
 def digest(array: np.ndarray) -> str:
@@ -84,3 +130,18 @@ def inside(root: pathlib.Path, path: pathlib.Path) -> pathlib.Path:
     if not path.resolve().is_relative_to(root.resolve()):
         raise StoreError(f'{path} leads out of {root}, to {path.resolve()}: not written')
     return path
+
+
+def tidy(folder: pathlib.Path, name: str = '*') -> None:
+    """Removes what a process that was killed left half-written; only for who holds the lock."""
+    temporary = f'.{"[0-9a-f]" * 32}.{name}'
+    for path in [*folder.glob(temporary), *folder.glob('*.orbax-checkpoint-tmp*')]:
+        remove(path)
+
+
+def remove(path: pathlib.Path) -> None:
+    """Removes a file or a folder with all it holds; of a link, the link."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

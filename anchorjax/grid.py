@@ -99,7 +99,11 @@ def _index(name: str, values: tuple, point: dict[str, object]) -> int:
         return 0
     if name not in point:
         raise UserError(f'point: {name} is missing; the sweep has {values}')
+    wanted = point[name]
+    if wanted in values:
+        return values.index(wanted)
     for i, value in enumerate(values):
-        if value == point[name] or (isinstance(value, float) and np.isclose(value, point[name])):
+        near = isinstance(value, float) and isinstance(wanted, int | float)
+        if near and np.isclose(value, wanted, atol=0):
             return i
     raise UserError(f'point: no member has {name} = {point[name]!r}; the sweep has {values}')

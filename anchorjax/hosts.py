@@ -17,6 +17,8 @@ from jax.experimental import multihost_utils
 
 from anchorjax.errors import StoreError, UserError
 
+_SILENCE = 60  # seconds after which a process that is not heard of ends the others too
+
 
 def join(coordinator: str | None = None, processes: int | None = None, process: int | None = None):
     """Joins the other processes; before anything touches a device.
@@ -30,7 +32,9 @@ def join(coordinator: str | None = None, processes: int | None = None, process: 
     # Stopping is our own affair (signals.py): JAX's handler would swallow the signal.
     jax.config.update('jax_enable_preemption_service', False)
     try:
-        jax.distributed.initialize(coordinator, processes, process)
+        jax.distributed.initialize(
+            coordinator, processes, process, heartbeat_timeout_seconds=_SILENCE
+        )
     except (ValueError, RuntimeError) as e:
         told = str(e).splitlines()[0]
         raise UserError(f'--distributed: {told} (or give --coordinator HOST:PORT)') from e

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from anchorjax import fields, files, hosts, locks
-from anchorjax.errors import ConfigError, StoreError
+from anchorjax.errors import ConfigError, StoreError, brief, require
 from anchorjax.shards import Shard
 from anchorjax.signals import Preempted
 from anchorjax.sweepdir import SweepDir
@@ -43,6 +43,12 @@ class Job:
     rate: float = 0.0  # member-steps a second
     label: str = ''
     message: str = ''  # why it failed
+
+    def __post_init__(self):
+        (index, count), (start, stop) = self.shard, self.chunks
+        require(0 <= index < count < 10**5, 'shard', self.shard, 'INDEX, COUNT')
+        require(0 <= start <= stop < 2**31, 'chunks', self.chunks, 'START, STOP')
+        require(0 <= self.started < 2**32, 'started', self.started, 'seconds since 1970')
 
     def __str__(self) -> str:
         since = time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(self.started))
@@ -74,6 +80,8 @@ def working(sweep_dir: SweepDir, shard: Shard) -> Iterator[Callable[[Any], None]
     hosts.by_first(lambda: _hold(stack, sweep_dir.workdir, part))
     job = _new(shard, part)
     with stack:
+        folder = files.inside(sweep_dir.workdir, sweep_dir.workdir / 'jobs')
+        hosts.by_first(lambda: files.tidy(folder, f'{shard.name}.json'))
         keeper = _Keeper(sweep_dir.workdir, job)
         keeper.write()
         try:
@@ -155,7 +163,7 @@ def _new(shard: Shard, part: range) -> Job:
 def _end(e: BaseException) -> dict[str, str]:
     if isinstance(e, Preempted | KeyboardInterrupt):
         return {'state': 'preempted'}
-    return {'state': 'failed', 'message': f'{type(e).__name__}: {" ".join(str(e).split())}'[:500]}
+    return {'state': 'failed', 'message': brief(f'{type(e).__name__}: {" ".join(str(e).split())}')}
 
 
 def _status(sweep_dir: SweepDir, shard: Shard, job: Job | None) -> Status:
@@ -205,4 +213,4 @@ def _tail(path: pathlib.Path) -> list[str]:
     with open(path, 'rb') as f:
         f.seek(max(0, path.stat().st_size - _TAIL_BYTES))
         text = f.read().decode(errors='replace')
-    return [line for line in text.splitlines() if line.strip()][-_TAIL_LINES:]
+    return [brief(line) for line in text.splitlines() if line.strip()][-_TAIL_LINES:]

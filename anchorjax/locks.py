@@ -69,7 +69,8 @@ def holder(workdir: pathlib.Path, wanted: range) -> range | None:
 def _opened(workdir: pathlib.Path) -> Iterator[int]:
     with one_line('use', workdir):
         workdir.mkdir(parents=True, exist_ok=True)
-        handle = os.open(workdir / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW  # a link may lead anywhere
+        handle = os.open(workdir / FILE, flags, 0o666)
     try:
         yield handle
     finally:

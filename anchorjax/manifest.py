@@ -12,10 +12,12 @@ import time
 from typing import Any, NamedTuple
 
 from anchorjax import config, files, locks
-from anchorjax.errors import StoreError
+from anchorjax.errors import ConfigError, StoreError, brief
 
 FORMAT = 3
 NAME = 'manifest.json'
+_CHUNK = 2**20  # members of a chunk at most; a slip there is memory
+_ABSENT = '(absent)'  # in place of a field; not None, which is a value
 
 
 class Manifest(NamedTuple):
@@ -108,20 +110,40 @@ def _content(workdir: pathlib.Path) -> dict:
     content = files.read_json(path)
     found = content.get('format') if isinstance(content, dict) else None
     if found != FORMAT:
-        raise StoreError(f'{path}: format {found!r}, this version reads {FORMAT}')
+        said = brief(f'format {found!r}')
+        raise StoreError(f'{path}: {said}, this version reads {FORMAT}')
     if content.pop('digest', None) != _digest(content):
         raise StoreError(f'{path} is altered: its digest differs')
+    _check_parts(content, path)
     return content
+
+
+def _check_parts(content: dict, path: pathlib.Path) -> None:
+    """The digest keeps out accidents; whoever means harm computes it anew."""
+    size, entries = content.get('chunk_size'), content.get('numerics')
+    entries = entries if isinstance(entries, list) else []
+    parts = {
+        'experiment': isinstance(content.get('experiment'), dict),
+        'chunk_size': type(size) is int and 1 <= size <= _CHUNK,
+        'numerics': bool(entries) and all(map(_is_entry, entries)),
+    }
+    for name, good in parts.items():
+        if not good:
+            said = brief(f'{name} = {content.get(name)!r}')
+            raise StoreError(f'{path} is damaged: {said}')
+
+
+def _is_entry(entry: Any) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get('numerics'), dict)
 
 
 def _manifest(content: dict, workdir: pathlib.Path) -> Manifest:
     try:
-        entries, size = content['numerics'], content['chunk_size']
-        return Manifest(
-            config.from_json(content['experiment']), size, [entry['numerics'] for entry in entries]
-        )
-    except (KeyError, TypeError) as e:
-        raise StoreError(f'{workdir / NAME} is damaged: {type(e).__name__} {e}') from e
+        experiment = config.from_json(content['experiment'])
+    except ConfigError as e:
+        raise StoreError(f'{workdir / NAME} holds no valid experiment: {e}') from e
+    known = [entry['numerics'] for entry in content['numerics']]
+    return Manifest(experiment, content['chunk_size'], known)
 
 
 def _digest(content: dict) -> str:
@@ -132,11 +154,10 @@ def _same(there: Any, here: Any, where: Any, what: str, hint='give another --wor
     if isinstance(there, dict) and isinstance(here, dict):
         for key in sorted({*there, *here}):
             inner = f'{path}.{key}' if path else key
-            _same(there.get(key), here.get(key), where, what, hint, inner)
+            _same(there.get(key, _ABSENT), here.get(key, _ABSENT), where, what, hint, inner)
     elif there != here:
-        raise StoreError(
-            f'{where} holds a sweep with {path} = {there!r}, {what} has {here!r}; {hint}'
-        )
+        differs = brief(f'{path} = {there!r}, {what} has {here!r}')
+        raise StoreError(f'{where} holds a sweep with {differs}; {hint}')
 
 
 def _listed(value: Any) -> Any:

@@ -18,8 +18,8 @@ _ACCELERATOR_EFFICIENCY = 0.3
 _TABLE_ROWS = 40
 
 
-def describe(experiment: Experiment, numerics: dict, workdir) -> str:
-    """The plan: members, cohorts, parameters, size on disk, estimated time."""
+def describe(experiment: Experiment, numerics: dict, workdir, estimate: bool = True) -> str:
+    """The plan: members, cohorts, parameters, size on disk and, by a quick trial, the time."""
     cohorts, layout = experiment.cohorts(), numerics['layout']
     members = sum(c.size for c in cohorts)
     lines = [f'{experiment.name}: {members} members in {len(cohorts)} cohorts -> {workdir}']
@@ -27,10 +27,11 @@ def describe(experiment: Experiment, numerics: dict, workdir) -> str:
     lines += [_cohort_line(experiment.at(c.static), c) for c in cohorts]
     shared = layout['batch_devices']
     each = f' of {shared} devices' if shared > 1 else ''
+    time = f': roughly {duration(_seconds(experiment, layout["platform"]))}' if estimate else ''
     lines.append(
         f'  {experiment.train.num_steps:,} steps of batch {experiment.train.batch_size:,} on '
         f'{layout["devices"]} {layout["platform"]} device(s){each}, {layout["lanes"]} lane(s) '
-        f'each: roughly {duration(_seconds(experiment, layout["platform"]))}'
+        f'each{time}'
     )
     return '\n'.join(lines)
 

@@ -16,9 +16,13 @@ class Preempted(Exception):
 
 @contextlib.contextmanager
 def flag() -> Iterator[Callable[[], bool]]:
-    """Within it the signals only raise the flag; the handlers that were there come back after."""
+    """Within it the signals only raise the flag; the handlers that were there come back after.
+
+    Whoever started this process may have held them back until now (engine.Runner).
+    """
     received: list[int] = []
     before = {s: signal.signal(s, lambda number, _: received.append(number)) for s in ASKED}
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ASKED)
     try:
         yield lambda: bool(received)
     finally:

@@ -17,7 +17,7 @@ import xarray as xr
 from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import config, files, grid, models, records, sweepdir, tasks
-from anchorjax.errors import StoreError, UserError
+from anchorjax.errors import StoreError, UserError, brief
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,29 +128,60 @@ def _cube(sweep_dir: sweepdir.SweepDir) -> xr.Dataset:
     for name, values in _members(sweep_dir).items():
         dims = ('step', *records.DIMS[name]) if name in records.DIMS else ()
         variables[name] = (*axes, *dims), values.reshape(*shape, *values.shape[1:])
-    coords = {a: list(v) for a, v in axes.items()} | {'step': list(experiment.record_steps)}
+    coords = {a: _labels(v) for a, v in axes.items()} | {'step': list(experiment.record_steps)}
     coords |= records.coordinates(tasks.make(experiment.task))
     attributes = {'experiment': json.dumps(config.to_dict(experiment)), 'source': 'anchorjax'}
     return xr.Dataset(variables, coords, attributes)
 
 
+def _labels(values: tuple) -> list:
+    """Values along an axis; a tuple by its text, since a label is a number or a string."""
+    return [str(v) if isinstance(v, tuple) else v for v in values]
+
+
 def _members(sweep_dir: sweepdir.SweepDir) -> dict[str, np.ndarray]:
     """Arrays of all members in grid order, [members, S, ...]; NaN where not done."""
     nothing = _nothing(sweep_dir)
-    parts = [_chunk_members(piece.chunk, piece.real, nothing) for piece in sweep_dir.chunks]
+    parts = [_chunk_members(sweep_dir, piece, nothing) for piece in sweep_dir.chunks]
     return {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
 
 
-def _chunk_members(chunk: sweepdir.Chunk, real: int, nothing: dict) -> dict[str, np.ndarray]:
+def _chunk_members(sweep_dir, piece: sweepdir.Piece, nothing: dict) -> dict[str, np.ndarray]:
     """Arrays [real, ...] of the members of a chunk."""
+    chunk, real = piece.chunk, piece.real
     if not chunk.done:
         return {name: np.broadcast_to(x, (real, *x.shape)) for name, x in nothing.items()}
     curves = chunk.curves()
+    if problem := _foreign(curves, sweep_dir, nothing):
+        path = chunk.folder / 'curves.npz'
+        raise StoreError(f'{path} is damaged ({problem}); delete it to make it anew')
     arrays = {n: np.moveaxis(curves[n][:, :real], 0, 1) for n in records.DIMS}
     history = curves['numerics']  # [environments, (from step, index)]
     of_all = {'trained': True, 'numerics': history[-1, 1], 'environments': len(history)}
     arrays |= {name: np.full(real, value) for name, value in of_all.items()}
     return arrays | {'diverged': curves['diverged'][:real]}
+
+
+def _foreign(curves: dict, sweep_dir: sweepdir.SweepDir, nothing: dict) -> str:
+    """What keeps these arrays from being the curves of a chunk of this sweep; '' nothing."""
+    needed = _needed(curves, sweep_dir, nothing)
+    for name in sorted({*curves, *needed}):
+        found = (str(curves[name].dtype), curves[name].shape) if name in curves else None
+        if found != needed.get(name):
+            return brief(f'array {name} is {found}, needed {needed.get(name)}')
+    steps, used = np.array(sweep_dir.experiment.record_steps), curves['numerics'][:, 1]
+    if (curves['steps'] != steps).any() or not np.isin(used, range(len(sweep_dir.known))).all():
+        return 'its steps or numerics are those of another sweep'
+    return ''
+
+
+def _needed(curves: dict, sweep_dir: sweepdir.SweepDir, nothing: dict) -> dict[str, tuple]:
+    """(dtype, shape) of every array; of the numerics there are as many as there are."""
+    rows, size = len(sweep_dir.experiment.record_steps), sweep_dir.chunk_size
+    history = np.shape(curves.get('numerics'))[:1] or (1,)
+    needed = {n: ('float32', (rows, size, *nothing[n].shape[1:])) for n in records.DIMS}
+    needed |= {'steps': ('int64', (rows,)), 'diverged': ('int32', (size,))}
+    return needed | {'numerics': ('int32', (max(1, history[0]), 2))}
 
 
 def _nothing(sweep_dir: sweepdir.SweepDir) -> dict[str, np.ndarray]:

@@ -92,6 +92,7 @@ def run(
     """
     steps = sweep.experiment.train.num_steps
     work = [sweep.chunks[i] for i in (range(len(sweep.chunks)) if part is None else part)]
+    hosts.by_first(lambda: [piece.chunk.tidy() for piece in work])
     done = hosts.agreed([piece.chunk.done for piece in work])
     progress = Progress(total=sum(piece.real for piece in work) * steps)
     progress.done = sum(p.real for p, d in zip(work, done, strict=True) if d) * steps

@@ -13,7 +13,6 @@ results.nc, members.csv, figures/ made from the above by `store.finalize`, again
 import dataclasses
 import functools
 import pathlib
-import shutil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,13 +46,13 @@ class Chunk:
                 return step, hosts.together(lambda s=step: checkpoint.load(folder, s, abstract))
             except StoreError as e:
                 warn(f'{e}; falling back to the state before it')
-                hosts.by_first(lambda s=step: shutil.rmtree(folder / str(s), ignore_errors=True))
+                hosts.by_first(lambda s=step: files.remove(folder / str(s)))
         return None
 
     def save_snapshot(self, step: int, params: Any) -> None:
         """Idempotent: a chunk resumed before the snapshot writes the same bytes again."""
         folder = self._inside('snapshots')
-        hosts.by_first(lambda: shutil.rmtree(folder / str(step), ignore_errors=True))
+        hosts.by_first(lambda: files.remove(folder / str(step)))
         checkpoint.save(folder, step, params)
 
     def load_snapshot(self, step: int, abstract: Any) -> Any:
@@ -69,31 +68,47 @@ class Chunk:
     def numerics(self) -> list[tuple[int, int]]:
         """(from step, index in the manifest's numerics), oldest first; empty: not begun."""
         path = self.folder / 'numerics.json'
-        found = files.read_json(path) if path.exists() else []
-        pairs = isinstance(found, list) and all(isinstance(p, list) and len(p) == 2 for p in found)
-        if not (pairs and all(type(n) is int and n >= 0 for p in found for n in p)):
+        if not path.exists():
+            return []
+        content = files.read_json(path)
+        history = content.get('history') if isinstance(content, dict) else None
+        if not _is_history(history) or content.get('digest') != files.digest(np.array(history)):
             raise StoreError(f'{path} is damaged; delete {self.folder} to train it anew')
-        return [tuple(p) for p in found]
+        return [tuple(pair) for pair in history]
 
     def begin(self, step: int, index: int) -> None:
         """From `step` on this chunk is trained under the numerics of that index."""
         before = [(s, i) for s, i in self.numerics() if s < step]
         if not before or before[-1][1] != index:
-            path = self._inside('numerics.json')
-            hosts.by_first(lambda: files.write_json(path, [*before, (step, index)]))
+            path, history = self._inside('numerics.json'), [*before, (step, index)]
+            content = {'history': history, 'digest': files.digest(np.array(history))}
+            hosts.by_first(lambda: files.write_json(path, content))
 
     def finish(self, curves: dict[str, np.ndarray]) -> None:
         """The chunk is done: curves on disk first, then the resume state goes."""
         arrays = {**curves, 'numerics': np.array(self.numerics(), np.int32)}
         path, resume = self._inside('curves.npz'), self._inside('resume')
         hosts.by_first(lambda: files.write_arrays(path, arrays))
-        hosts.by_first(lambda: shutil.rmtree(resume, ignore_errors=True))
+        hosts.by_first(lambda: files.remove(resume))
+
+    def tidy(self) -> None:
+        """Removes what killed processes left here; only for who holds the chunk."""
+        for folder in (self.folder, self.folder / 'resume', self.folder / 'snapshots'):
+            files.tidy(files.inside(self.root, folder))
+        if self.done:
+            files.remove(self.folder / 'resume')
 
     def curves(self) -> dict[str, np.ndarray]:
         return files.read_arrays(self.folder / 'curves.npz')
 
     def _inside(self, name: str) -> pathlib.Path:
         return files.inside(self.root, self.folder / name)
+
+
+def _is_history(value: Any) -> bool:
+    """Whether these are [[step, index], ...], as `Chunk.begin` writes them."""
+    pairs = isinstance(value, list) and all(isinstance(p, list) and len(p) == 2 for p in value)
+    return pairs and all(type(n) is int and 0 <= n < 2**31 for pair in value for n in pair)
 
 
 class Piece(NamedTuple):

@@ -58,9 +58,9 @@ def command() -> None:
     workdir = checked(words, flags)
     backends = load_backends()
     runners = [runner(Shard(i, flags.shards), words, workdir, flags) for i in range(flags.shards)]
-    folder = backends.private(workdir / 'jobs' / 'submitit')
+    folder = backends.private(workdir)
     if flags.backend == 'slurm':
-        failed = on_slurm(backends, runners, folder, flags)
+        failed = on_slurm(backends, runners, folder, workdir, flags)
     elif flags.backend == 'local':
         tell(workdir, f'{flags.shards} jobs here')
         failed = backends.run_local(runners, folder, flags.max_parallel or 1, flags.gpus)
@@ -72,7 +72,7 @@ def command() -> None:
     sys.exit(1 if failed else 0)
 
 
-def on_slurm(backends, runners: list[Runner], folder: pathlib.Path, flags) -> list[str]:
+def on_slurm(backends, runners: list[Runner], folder, workdir, flags) -> list[str]:
     submitted = backends.submit_slurm(
         runners,
         folder,
@@ -85,12 +85,12 @@ def on_slurm(backends, runners: list[Runner], folder: pathlib.Path, flags) -> li
         slurm_array_parallelism=flags.max_parallel or flags.shards,
         slurm_signal_delay_s=flags.signal_delay,
         slurm_setup=flags.setup,
-        slurm_comment=f'anchorjax {folder.parents[1]}',
+        slurm_comment=f'anchorjax {workdir}',
         **{f'slurm_{n}': getattr(flags, n) for n in ('partition', 'account', 'qos', 'constraint')},
     )
     for shard, job in enumerate(submitted):
-        jobs.announce(folder.parents[1], Shard(shard, flags.shards), job.job_id)
-    tell(folder.parents[1], f'job {submitted[0].job_id.split("_")[0]} is in the queue')
+        jobs.announce(workdir, Shard(shard, flags.shards), job.job_id)
+    tell(workdir, f'job {submitted[0].job_id.split("_")[0]} is in the queue')
     return backends.wait_slurm(submitted, runners) if flags.wait else []
 
 

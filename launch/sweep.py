@@ -25,12 +25,13 @@ def command() -> None:
     mesh = sharding.mesh(batch_devices=experiment.train.batch_devices)
     available = flags.device_memory or min(hosts.everyone(memory.device_bytes(mesh)))
     numerics = sweep.numerics(experiment, mesh, available)
+    new = not (workdir / manifest.NAME).exists()
     with signals.flag() as asked, hosts.first_speaks():
-        print(plan.describe(experiment, numerics, workdir), flush=True)
+        print(plan.describe(experiment, numerics, workdir, estimate=new), flush=True)
         if flags.dry_run:
             print(plan.memory_of(experiment, mesh, numerics, available))
             return
-        if not (workdir / manifest.NAME).exists():
+        if new:
             sweep.require_fit(experiment, mesh, numerics, device_bytes=available)
         there = create(workdir, experiment, numerics, flags.allow_numerics_change)
         line = plan.ProgressLine()

@@ -128,3 +128,10 @@ def launched(tmp_path_factory):
         assert (done := launch('--workdir', folder)).returncode == 0, done.stderr
 
     return once(tmp_path_factory, 'launched', make)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """What tests measured (record_property), which workers would keep to themselves."""
+    for report in terminalreporter.stats.get('passed', []):
+        for name, value in report.user_properties:
+            terminalreporter.write_line(f'{name}: {value}')

@@ -20,6 +20,7 @@ flags = parser.parse_args()
 asked = []
 for number in (signal.SIGTERM, signal.SIGUSR2):
     signal.signal(number, lambda n, _: asked.append(n))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
 
 index = flags.shard.split('/')[0]
 mode = dict(word.split('=') for word in flags.mode).get(index)

@@ -89,7 +89,7 @@ def test_what_is_requeued_forgets_that_it_was_told_to_stop(tmp_path):
 @pytest.mark.parametrize('place', ['debug', 'local'])
 def test_one_that_fails_is_reported_and_others_go_on(tmp_path, place):
     several = runners(tmp_path, 3, '--mode=0=crash', '--mode=1=refuse', retries=1)
-    folder = backends.private(tmp_path / 'jobs')
+    folder = backends.private(tmp_path)
     if place == 'debug':
         lines = backends.run_here(several, folder)
     else:
@@ -112,7 +112,7 @@ def test_a_preempted_local_shard_is_requeued_and_completes(tmp_path):
 
     thread = threading.Thread(target=preempt)
     thread.start()
-    assert backends.run_local(several, backends.private(tmp_path / 'jobs'), slots=1, gpus=0) == []
+    assert backends.run_local(several, backends.private(tmp_path), slots=1, gpus=0) == []
     thread.join()
     assert starts(tmp_path, 0) == 2 and 'put back in the queue' in text(runner.log)
     begun = [int(n) for n in re.findall(r'^step (\d+)', text(runner.log), re.MULTILINE)]
@@ -121,7 +121,7 @@ def test_a_preempted_local_shard_is_requeued_and_completes(tmp_path):
 
 def test_sigterm_stops_local_shards_and_the_same_command_continues(tmp_path):
     several = runners(tmp_path, 3, '--steps=20')
-    folder = backends.private(tmp_path / 'jobs')
+    folder = backends.private(tmp_path)
 
     def stop() -> None:
         until(lambda: keeper(several[0].log) and keeper(several[1].log))
@@ -150,19 +150,20 @@ def test_gpus_are_not_hidden_from_local_shards(tmp_path, monkeypatch):
     monkeypatch.delenv('CUDA_VISIBLE_DEVICES', raising=False)
     seen = "import os; print('seen:', os.environ.get('CUDA_VISIBLE_DEVICES'))"
     runner = Runner([sys.executable, '-c', seen], Shard(0, 1), tmp_path / 'log', pause=0)
-    assert backends.run_local([runner], backends.private(tmp_path / 'jobs'), 1, gpus=0) == []
+    assert backends.run_local([runner], backends.private(tmp_path), 1, gpus=0) == []
     assert 'seen: None' in text(tmp_path / 'log')
 
 
-def test_pickles_lie_where_nobody_else_can_put_one(tmp_path):
-    folder = backends.private(tmp_path / 'jobs')
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+def test_pickles_lie_where_nobody_else_can_have_put_one(tmp_path):
+    first, second = (backends.private(tmp_path) for _ in range(2))
+    assert first != second and not list(second.iterdir())
+    assert stat.S_IMODE(first.stat().st_mode) == 0o700
     with pytest.raises(UserError, match='must not contain %'):
         backends.private(tmp_path / 'a%j')
-    if os.getuid() == 0:
-        os.chown(folder, 1234, 1234)
-        with pytest.raises(UserError, match='belongs to someone else'):
-            backends.private(folder)
+    (tmp_path / 'run' / 'jobs').mkdir(parents=True)
+    (tmp_path / 'run' / 'jobs' / 'submitit').symlink_to(first)
+    with pytest.raises(UserError, match='leads out of'):
+        backends.private(tmp_path / 'run')
 
 
 @pytest.fixture
@@ -198,7 +199,7 @@ def test_what_slurm_is_asked_for(submitted, fake_slurm, tmp_path):
         'job 12 is in the queue' in said.out
         and f'launch/status.py --run {tmp_path}/run\n' in said.out
     )
-    jobs = tmp_path / 'run' / 'jobs' / 'submitit'
+    (jobs,) = (tmp_path / 'run' / 'jobs' / 'submitit').iterdir()
     script = (jobs / '12_submission.sh').read_text()
     asked = dict(re.findall(r'^#SBATCH --([\w-]+)(?:=(.*))?$', script, re.MULTILINE))
     assert asked.pop('wckey')
@@ -227,7 +228,7 @@ def test_what_each_job_runs(submitted, fake_slurm, tmp_path):
     from submitit.core.utils import DelayedSubmission
 
     submitted('--backend=slurm', '--shards=3', '--nodes=2', '--retries=7', '--signal_delay=100')
-    path = tmp_path / 'run' / 'jobs' / 'submitit' / '12_1_submitted.pkl'
+    (path,) = (tmp_path / 'run' / 'jobs' / 'submitit').glob('*/12_1_submitted.pkl')
     runner = DelayedSubmission.load(path).function
     assert runner.command[2:] == [
         *(str(ROOT / 'launch' / 'sweep.py'), '--config', 'tests/tiny.py'),

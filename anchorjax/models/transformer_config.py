@@ -7,6 +7,9 @@ from anchorjax.errors import require
 NORMS = ('post', 'pre', 'pre_query')
 ACTIVATIONS = ('relu', 'gelu')
 INITS = ('d_in', 'd_model', 'gpt2_hf')
+# Far beyond what a device holds; what fits is measured later, by compiling.
+_WIDTHS = ('width', 'heads', 'head_dim', 'mlp_dim', 'max_len')
+SIZES = {'depth': 1_000, **dict.fromkeys(_WIDTHS, 2**16)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,9 +31,9 @@ class TransformerConfig:
     eps: float = 1e-5  # of LayerNorm
 
     def __post_init__(self):
-        for field in ('depth', 'width', 'heads', 'head_dim', 'mlp_dim', 'max_len'):
+        for field, most in SIZES.items():
             value = getattr(self, field)
-            require(value >= 1, f'model.{field}', value, 'at least 1')
+            require(1 <= value <= most, f'model.{field}', value, f'at least 1, at most {most:,}')
         choices = (('norm', NORMS), ('activation', ACTIVATIONS), ('init', INITS))
         for field, allowed in choices:
             value = getattr(self, field)

@@ -5,6 +5,14 @@ import dataclasses
 from anchorjax.errors import require
 
 SPLITS = ('code', 'paper', 'random', 'random_position')
+# Far beyond any use: a slip of the finger is a line, not a hang or a killed process.
+MOST = {
+    'seq_len': 2**16,
+    'vocab': 2**20,
+    'num_examples': 2**31 - 1,  # they are numbered in int32
+    'probe_examples': 2**20,
+}
+_ANCHORS, _PAIRS, _COMBINATIONS = 100, 256, 10**8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,9 +55,16 @@ class AnchorsConfig:
 
 
 def _check_sizes(c: AnchorsConfig) -> None:
+    for field, most in MOST.items():
+        value = getattr(c, field)
+        require(value <= most, f'task.{field}', value, f'at most {most:,}')
+    require(len(c.anchors) <= _ANCHORS, 'task.anchors', c.anchors, f'at most {_ANCHORS} anchors')
+    require(len(c.unseen) <= _PAIRS, 'task.unseen', c.unseen, f'at most {_PAIRS} pairs')
     require(c.seq_len >= 3, 'task.seq_len', c.seq_len, 'at least 3 (a key and two anchors)')
     require(0 <= c.keys[0] < c.keys[1], 'task.keys', c.keys, 'an increasing pair of tokens')
     require(0 < c.train_share <= 1, 'task.train_share', c.train_share, 'in (0, 1]')
+    allowed = 'a share that leaves training and held-out keys'
+    require(0 <= c.holdout <= 1, 'task.holdout', c.holdout, allowed)
     require(c.probe_examples >= 1, 'task.probe_examples', c.probe_examples, 'at least 1')
 
 
@@ -76,11 +91,15 @@ def _check_anchors(c: AnchorsConfig) -> None:
 def _check_split(c: AnchorsConfig) -> None:
     require(c.split in SPLITS, 'task.split', c.split, f'one of {SPLITS}')
     keys, positions = range(*c.keys), range(c.seq_len - 2)
+    rows = len(c.anchors) ** 2 * len(positions) * len(keys)
+    few = f'few enough for {_COMBINATIONS:,} combinations of pair, position and key, not {rows:,}'
+    require(rows <= _COMBINATIONS, 'task.keys', c.keys, few)
     if c.split.startswith('random'):
         share = 0 < c.num_heldout < len(keys)
         require(share, 'task.holdout', c.holdout, 'a share that leaves training and held-out keys')
     else:
-        held = [sum(x % c.modulus == p for x in keys) for p in positions]
+        first = [keys.start + (p - keys.start) % c.modulus for p in positions]
+        held = [len(range(x, keys.stop, c.modulus)) for x in first]
         both = all(0 < n < len(keys) for n in held)
         allowed = "one that leaves every position training and held-out keys (try 'random')"
         require(both, 'task.split', c.split, f'{allowed}; keys {c.keys}, seq_len {c.seq_len}')
