@@ -17,6 +17,7 @@ from anchorjax import (
     plan,
     records,
     sharding,
+    statuses,
     store,
     sweep,
     sweepdir,
@@ -54,7 +55,7 @@ def planning(members: int = 10_000) -> Iterator[Row]:
         begun(folder, members)
         jobs.announce(folder, Shard(0, 16), engine='1')
         made = time.perf_counter()
-        jobs.statuses(sweepdir.read(folder))
+        statuses.of(sweepdir.read(folder))
         listed = time.perf_counter()
         command = [sys.executable, 'launch/status.py', '--run', name]
         root = pathlib.Path(__file__).parents[1]

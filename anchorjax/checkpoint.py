@@ -18,7 +18,7 @@ import numpy as np
 import orbax.checkpoint as ocp
 import tensorstore as ts
 
-from anchorjax import files, hosts
+from anchorjax import digests, files
 from anchorjax.errors import StoreError, brief
 
 logging.getLogger('absl').setLevel(logging.CRITICAL)  # Orbax narrates; errors come to us raised
@@ -38,7 +38,7 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
     by_row = jax.tree.map(_one_row_a_piece, tree)
     args = ocp.args.Composite(
         tree=ocp.args.StandardSave(tree, by_row),
-        digests=ocp.args.JsonSave({'step': step, 'leaves': digests(tree)}),
+        digests=ocp.args.JsonSave({'step': step, 'leaves': digests.of(tree)}),
     )
     try:
         with _quiet_threads(), _manager(folder, keep) as manager:
@@ -125,7 +125,7 @@ def _checked(reads: dict, label: str, start: int, wanted: dict) -> np.ndarray:
     """The piece that begins at row `start`, each row of the digest it was written with."""
     array = np.asarray(reads[label][start].result())
     for row, value in enumerate(array, start):
-        if files.digest(value) != wanted[label]['rows'][row]:
+        if digests.digest(value) != wanted[label]['rows'][row]:
             raise _Altered(label)
     return array
 
@@ -149,32 +149,6 @@ def _reading(folder: pathlib.Path, step: int) -> Iterator[tuple[pathlib.Path, di
         raise StoreError(f'checkpoint {where} is altered: digest of {e} differs') from e
     except Exception as e:
         raise StoreError(f'checkpoint {where} is damaged: {_first_line(e)}') from e
-
-
-def digests(tree: Any) -> dict[str, dict]:
-    """Per leaf its dtype, shape and a digest of every row (of its first axis).
-
-    Orbax restores flipped bytes without a word. By row, because a row is a member, a member can
-    be read alone, and each process computes those of its own rows.
-    """
-    merged: dict[str, dict] = {}
-    for described in hosts.everyone({_label(p): _described(x) for p, x in _leaves(tree)}):
-        for label, own in described.items():
-            whole = merged.setdefault(label, own | {'rows': [None] * own['shape'][0]})
-            for row, digest in own['rows'].items():
-                whole['rows'][int(row)] = digest
-    return merged
-
-
-def _described(array: Any) -> dict:
-    """dtype, shape and the digest of each row that is here."""
-    pieces = [(0, array)] if isinstance(array, np.ndarray) else _shards(array)
-    rows = {i: files.digest(x) for start, piece in pieces for i, x in enumerate(piece, start)}
-    return {'dtype': str(array.dtype), 'shape': list(array.shape), 'rows': rows}
-
-
-def _shards(array: jax.Array) -> list[tuple[int, np.ndarray]]:
-    return [(s.index[0].start or 0, np.asarray(s.data)) for s in array.addressable_shards]
 
 
 def _one_row_a_piece(array: Any) -> ocp.SaveArgs:

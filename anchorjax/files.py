@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import hashlib
 import json
 import math
 import os
@@ -118,11 +117,6 @@ def _header(f) -> tuple[tuple[int, ...], np.dtype]:
     else:
         shape, _, dtype = np.lib.format.read_array_header_2_0(f)
     return shape, dtype
-
-
-def digest(array: np.ndarray) -> str:
-    """The first 128 bits of the SHA-256 of an array's bytes."""
-    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:32]
 
 
 def inside(root: pathlib.Path, path: pathlib.Path) -> pathlib.Path:

@@ -2,8 +2,6 @@
 
 jobs/shard_00003_of_00016.json    what it said last
 jobs/shard_00003_of_00016.log     what it printed, when an engine started it
-
-Whether it still runs is not believed from its file but asked of its lock.
 """
 
 import contextlib
@@ -13,7 +11,7 @@ import pathlib
 import socket
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from anchorjax import fields, files, hosts, locks
 from anchorjax.errors import ConfigError, StoreError, brief, require
@@ -22,7 +20,6 @@ from anchorjax.signals import Preempted
 from anchorjax.sweepdir import SweepDir
 
 _EVERY = 2.0  # seconds between two writes
-_TAIL_LINES, _TAIL_BYTES = 5, 8192
 # What the engines call a job, the most specific first.
 _ENGINES = ('SLURM_JOB_ID', 'SUBMITIT_LOCAL_JOB_ID', 'POD_NAME')
 
@@ -59,16 +56,6 @@ class Job:
         )
 
 
-class Status(NamedTuple):
-    """A shard as `launch/status.py` shows it."""
-
-    shard: Shard
-    state: str  # of Job, or 'lost' (ended without a word) or 'not started'
-    share: float  # of its member-steps
-    job: Job | None
-    log: list[str]  # its last lines, when it failed or was lost
-
-
 @contextlib.contextmanager
 def working(sweep_dir: SweepDir, shard: Shard) -> Iterator[Callable[[Any], None]]:
     """Holds a shard's chunks and keeps its file; yields a function to be given every Progress.
@@ -95,21 +82,6 @@ def working(sweep_dir: SweepDir, shard: Shard) -> Iterator[Callable[[Any], None]
 def announce(workdir: pathlib.Path, shard: Shard, engine: str) -> None:
     """Says that an engine will run this shard, before it does."""
     _write(workdir, dataclasses.replace(_new(shard, range(0)), state='waiting', engine=engine))
-
-
-def waiting(workdir: pathlib.Path) -> int:
-    """How many jobs wait for their engine."""
-    return sum(job.state == 'waiting' for job in _all(workdir))
-
-
-def statuses(sweep_dir: SweepDir) -> list[Status]:
-    """Every shard of the division that was used last, and jobs of others that still run."""
-    found = sorted(_all(sweep_dir.workdir), key=lambda job: job.started)
-    count = found[-1].shard[1] if found else 1
-    by_shard = {job.shard: job for job in found}
-    shown = [(i, count) for i in range(count)]
-    others = [j.shard for j in found if j.shard[1] != count and _runs(sweep_dir.workdir, j)]
-    return [_status(sweep_dir, Shard(*s), by_shard.get(s)) for s in [*shown, *others]]
 
 
 def log_path(workdir: pathlib.Path, shard: Shard) -> pathlib.Path:
@@ -143,7 +115,7 @@ def _hold(stack: contextlib.ExitStack, workdir: pathlib.Path, part: range) -> No
         stack.enter_context(locks.chunks(workdir, part))
     except locks.Held as e:
         taken = e.taken
-        users = [j for j in _all(workdir) if _overlap(range(*j.chunks), taken)]
+        users = [j for j in everyone(workdir) if _overlap(range(*j.chunks), taken)]
         who = max(users, key=lambda j: j.started, default='another process')
         raise StoreError(f'{workdir}: {e} by {who}') from None
 
@@ -166,29 +138,6 @@ def _end(e: BaseException) -> dict[str, str]:
     return {'state': 'failed', 'message': brief(f'{type(e).__name__}: {" ".join(str(e).split())}')}
 
 
-def _status(sweep_dir: SweepDir, shard: Shard, job: Job | None) -> Status:
-    part = [sweep_dir.chunks[i] for i in sweep_dir.part(shard)]
-    done = [piece.chunk.done for piece in part]
-    state = job.state if job else 'not started'
-    if all(done):
-        state = 'done'
-    elif job and _runs(sweep_dir.workdir, job):
-        state = 'running'
-    elif state in ('running', 'done'):
-        state = 'lost'
-    members = sum(piece.real for piece in part)
-    finished = sum(p.real for p, d in zip(part, done, strict=True) if d)
-    share = finished / members if members else 1.0
-    if state == 'running' and job.total:
-        share = job.done / job.total
-    log = _tail(log_path(sweep_dir.workdir, shard)) if state in ('failed', 'lost') else []
-    return Status(shard, state, share, job, log)
-
-
-def _runs(workdir: pathlib.Path, job: Job) -> bool:
-    return locks.holder(workdir, range(*job.chunks)) is not None
-
-
 def _overlap(a: range, b: range) -> bool:
     return a.start < b.stop and b.start < a.stop
 
@@ -198,19 +147,10 @@ def _write(workdir: pathlib.Path, job: Job) -> None:
     files.write_json(path, dataclasses.asdict(job))
 
 
-def _all(workdir: pathlib.Path) -> list[Job]:
+def everyone(workdir: pathlib.Path) -> list[Job]:
     """The jobs whose files can be read: they are news, not data."""
     found = []
     for path in sorted((workdir / 'jobs').glob('shard_*.json')):
         with contextlib.suppress(StoreError, ConfigError):
             found.append(fields.build(Job, fields.tuples(files.read_json(path)), path.name))
     return found
-
-
-def _tail(path: pathlib.Path) -> list[str]:
-    if not path.exists():
-        return []
-    with open(path, 'rb') as f:
-        f.seek(max(0, path.stat().st_size - _TAIL_BYTES))
-        text = f.read().decode(errors='replace')
-    return [brief(line) for line in text.splitlines() if line.strip()][-_TAIL_LINES:]

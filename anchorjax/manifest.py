@@ -1,7 +1,7 @@
 """What a sweep's folder says of itself: the experiment, and what its bits hang on.
 
-manifest.json is written when the sweep begins. After that only `numerics` may grow, by someone
-who allowed it: one entry for every environment that members were trained in.
+manifest.json is written when the sweep begins. After that only `environments` may grow, by someone
+who allowed it: one entry for each that members were trained in.
 """
 
 import hashlib
@@ -25,7 +25,12 @@ class Manifest(NamedTuple):
 
     experiment: config.Experiment
     chunk_size: int  # members that train together and share a folder
-    numerics: list[dict[str, Any]]  # sweep.numerics of every environment, in order of appearance
+    environments: list[dict[str, Any]]  # since, git_commit, numerics; in order of appearance
+
+    @property
+    def numerics(self) -> list[dict[str, Any]]:
+        """`sweep.numerics` of every environment."""
+        return [environment['numerics'] for environment in self.environments]
 
 
 def take_up(
@@ -45,10 +50,10 @@ def take_up(
             return _begin(workdir, experiment, numerics)
         content = _content(workdir)
         _same(content['experiment'], _listed(config.to_dict(experiment)), workdir, 'the config')
-        if numerics not in (known := [entry['numerics'] for entry in content['numerics']]):
+        if numerics not in (known := [entry['numerics'] for entry in content['environments']]):
             if not allow:
                 refuse(workdir, known[-1], numerics)
-            content['numerics'].append(_entry(numerics))
+            content['environments'].append(_entry(numerics))
             _write(workdir, content)
     return _manifest(content, workdir)
 
@@ -90,7 +95,7 @@ def _begin(workdir: pathlib.Path, experiment: config.Experiment, numerics: dict)
         'format': FORMAT,
         'experiment': _listed(config.to_dict(experiment)),
         'chunk_size': layout['lanes'] * layout['devices'],
-        'numerics': [_entry(numerics)],
+        'environments': [_entry(numerics)],
     }
     _write(workdir, content)
     return _manifest(content, workdir)
@@ -120,12 +125,12 @@ def _content(workdir: pathlib.Path) -> dict:
 
 def _check_parts(content: dict, path: pathlib.Path) -> None:
     """The digest keeps out accidents; whoever means harm computes it anew."""
-    size, entries = content.get('chunk_size'), content.get('numerics')
+    size, entries = content.get('chunk_size'), content.get('environments')
     entries = entries if isinstance(entries, list) else []
     parts = {
         'experiment': isinstance(content.get('experiment'), dict),
         'chunk_size': type(size) is int and 1 <= size <= _CHUNK,
-        'numerics': bool(entries) and all(map(_is_entry, entries)),
+        'environments': bool(entries) and all(map(_is_entry, entries)),
     }
     for name, good in parts.items():
         if not good:
@@ -142,8 +147,7 @@ def _manifest(content: dict, workdir: pathlib.Path) -> Manifest:
         experiment = config.from_json(content['experiment'])
     except ConfigError as e:
         raise StoreError(f'{workdir / NAME} holds no valid experiment: {e}') from e
-    known = [entry['numerics'] for entry in content['numerics']]
-    return Manifest(experiment, content['chunk_size'], known)
+    return Manifest(experiment, content['chunk_size'], content['environments'])
 
 
 def _digest(content: dict) -> str:

@@ -17,6 +17,7 @@ import xarray as xr
 from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import config, files, grid, models, records, sweepdir, tasks
+from anchorjax.chunk import Chunk
 from anchorjax.errors import StoreError, UserError, brief
 
 
@@ -77,14 +78,14 @@ class Run:
         """Expanded once: a figure of a sweep asks for every member."""
         return self.experiment.cohorts()
 
-    def _find(self, point: dict) -> tuple[config.Experiment, sweepdir.Chunk, int]:
+    def _find(self, point: dict) -> tuple[config.Experiment, Chunk, int]:
         cohort, row = grid.locate(self.experiment.axes, point)
         index, lane = divmod(row, self.sweep_dir.chunk_size)
         static = self._cohorts[cohort]
         chunk = self.sweep_dir.chunk(static.name, index)
         return self.experiment.at(static.static), chunk, lane
 
-    def _load(self, chunk: sweepdir.Chunk, lane: int, step: int | str, abstract: Any) -> Any:
+    def _load(self, chunk: Chunk, lane: int, step: int | str, abstract: Any) -> Any:
         there, size = chunk.snapshot_steps(), self.sweep_dir.chunk_size
         if not there:
             raise StoreError(f'{chunk.folder}: no snapshot yet')

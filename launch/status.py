@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-from anchorjax import cli, jobs, manifest, sweepdir
+from anchorjax import cli, manifest, statuses, sweepdir
 from anchorjax.plan import duration
 
 
@@ -17,20 +17,20 @@ def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument('--run', type=pathlib.Path, required=True, help='the folder of a sweep')
     run = parser.parse_args().run
-    if not (run / manifest.NAME).exists() and (number := jobs.waiting(run)):
+    if not (run / manifest.NAME).exists() and (number := statuses.waiting(run)):
         print(f'{run}: nothing has begun; {number} jobs wait for their engine')
         return
     there = sweepdir.read(run)
     finished = sum(piece.real for piece in there.chunks if piece.chunk.done)
     total = sum(piece.real for piece in there.chunks)
     print(f'{there.experiment.name}: {finished} of {total} members are trained')
-    for status in jobs.statuses(there):
+    for status in statuses.of(there):
         print(line(status))
         for text in [*filter(None, [status.job and status.job.message]), *status.log]:
             print(f'      {text}')
 
 
-def line(status: jobs.Status) -> str:
+def line(status: statuses.Status) -> str:
     """'  3/16  running   42.0%  depth=3 chunk 7  310 member-steps/s  12 min left  on host'."""
     shown = f'  {status.shard!s:>9}  {status.state:11}  {status.share:6.1%}'
     job = status.job

@@ -21,7 +21,7 @@ import jax
 import pytest
 import tiny
 
-from anchorjax import checkpoint, config, models, sharding, store, sweep, sweepdir
+from anchorjax import config, digests, models, sharding, store, sweep, sweepdir
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -101,7 +101,7 @@ def bits(workdir) -> dict:
         shapes = models.abstract_params(e.model, e.task.vocab)
         shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct((size, *x.shape), x.dtype), shapes)
         params = chunk.load_snapshot(e.train.num_steps, shapes)
-        found[cohort.name, index] = checkpoint.digests([params, chunk.curves()])
+        found[cohort.name, index] = digests.of([params, chunk.curves()])
     return found
 
 

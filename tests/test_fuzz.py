@@ -22,6 +22,7 @@ from test_resume import stopped
 from anchorjax import (
     checkpoint,
     config,
+    digests,
     manifest,
     models,
     records,
@@ -32,6 +33,7 @@ from anchorjax import (
     tasks,
     trainer,
 )
+from anchorjax.chunk import Chunk
 from anchorjax.errors import ConfigError, StoreError
 
 ONE = {'grid__gamma': (0.5,), 'grid__seed': (3,)}  # one member, one chunk
@@ -335,7 +337,7 @@ def test_a_damaged_state_is_never_taken_for_a_good_one(halted, tmp_path_factory)
     _, piece, abstract = halted
     chunk, warned = piece.chunk, []
     good = {
-        step: checkpoint.digests(checkpoint.load(chunk.folder / 'resume', step, abstract))
+        step: digests.of(checkpoint.load(chunk.folder / 'resume', step, abstract))
         for step in checkpoint.steps(chunk.folder / 'resume')
     }
     assert list(good) == [20, 30]
@@ -346,10 +348,10 @@ def test_a_damaged_state_is_never_taken_for_a_good_one(halted, tmp_path_factory)
     def fuzzed(damage):
         there = fuzzing.copied(chunk.folder, copy / 'chunk')
         accident(there, *damage)
-        lines, one = [], sweepdir.Chunk(copy, there)
+        lines, one = [], Chunk(copy, there)
         with refused_or_right(copy):
             found = one.load_resume(abstract, lines.append)
-            assert found is None or checkpoint.digests(found[1]) == good[found[0]]
+            assert found is None or digests.of(found[1]) == good[found[0]]
             assert len(lines) == [30, 20, None].index(found and found[0])
             one.numerics()
         for line in lines:
@@ -365,8 +367,8 @@ def test_a_damaged_result_is_never_taken_for_a_good_one(whole, tmp_path_factory)
     (piece,), cube, e = right.sweep_dir.chunks, right.curves, right.experiment
     shapes = models.abstract_params(e.model, e.task.vocab)
     shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct((1, *x.shape), x.dtype), shapes)
-    good = checkpoint.digests(piece.chunk.load_snapshot(40, shapes))
-    member = checkpoint.digests(right.params())
+    good = digests.of(piece.chunk.load_snapshot(40, shapes))
+    member = digests.of(right.params())
     copy, refused = tmp_path_factory.mktemp('copy'), []
 
     @fuzzing.fuzz(60)
@@ -378,8 +380,8 @@ def test_a_damaged_result_is_never_taken_for_a_good_one(whole, tmp_path_factory)
         chunk = run.sweep_dir.chunks[0].chunk
         refused.append(True)
         with refused_or_right(copy):
-            assert checkpoint.digests(run.params()) == member
-            assert checkpoint.digests(chunk.load_snapshot(40, shapes)) == good
+            assert digests.of(run.params()) == member
+            assert digests.of(chunk.load_snapshot(40, shapes)) == good
             refused[-1] = False
         with refused_or_right(copy):
             assert run.curves.equals(cube) or not (chunk.done or run.results.trained.any())

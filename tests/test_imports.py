@@ -13,13 +13,17 @@ LAYERS = (
     ('grid', 'fields', 'optimizers', 'tasks.anchors_config', 'models.transformer_config'),
     ('tasks.anchors', 'models.transformer', 'models.transformer_init'),
     ('tasks', 'models'),
-    ('records', 'config', 'hosts', 'shards'),
+    ('train_config', 'records', 'hosts', 'shards'),
+    ('checks',),
+    ('config',),
     ('train', 'sharding', 'memory', 'files', 'cost', 'official_names', 'engine'),
-    ('checkpoint', 'locks', 'torch_files', 'backends', 'jobset'),
+    ('digests', 'locks', 'torch_files', 'backends', 'jobset'),
+    ('checkpoint',),
+    ('chunk',),
     ('manifest', 'official'),
     ('sweepdir',),
     ('store', 'trainer', 'jobs'),
-    ('auto',),
+    ('auto', 'statuses'),
     ('sweep',),
     ('plan', 'cli', 'baselines'),
     ('benchmark', 'benchmark_scale', 'sweep_command'),
@@ -67,7 +71,8 @@ def test_the_library_imports_downwards(path):
 
 def test_training_and_the_disk_do_not_see_each_other():
     devices = {'train', 'sharding', 'memory'}
-    disk = {'files', 'locks', 'checkpoint', 'manifest', 'sweepdir', 'store', 'jobs'}
+    disk = {'files', 'locks', 'digests', 'checkpoint', 'chunk', 'manifest', 'sweepdir', 'store'}
+    disk |= {'jobs', 'statuses'}
     for name in devices:
         seen = {short(m) for m in imported(ROOT / 'anchorjax' / f'{name}.py')}
         assert not seen & (disk | devices)

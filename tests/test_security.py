@@ -16,7 +16,7 @@ from conftest import ROOT, bits, experiment, opened, trained, tree_hash
 from fuzzing import refused_or_right, require_line
 
 from analysis import results
-from anchorjax import cli, files, jobs, locks, shards, store, sweep
+from anchorjax import cli, files, jobs, locks, shards, statuses, store, sweep
 from anchorjax.errors import ConfigError, StoreError, UserError
 
 ONE = {'grid__gamma': (0.5,), 'grid__seed': (3,)}  # one member, one chunk
@@ -265,10 +265,10 @@ def rewritten(one, copy):
         pass
     (path,) = (copy / 'jobs').glob('shard_*.json')
 
-    def rewrite(**changes) -> list[jobs.Status]:
+    def rewrite(**changes) -> list[statuses.Status]:
         written(path, files.read_json(path) | changes)
         with refused_or_right(seconds=3):
-            return jobs.statuses(there)
+            return statuses.of(there)
 
     return rewrite
 

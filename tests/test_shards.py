@@ -10,7 +10,7 @@ from conftest import ROOT, bits, opened, trained
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anchorjax import jobs, locks, shards, signals, store, sweep
+from anchorjax import jobs, locks, shards, signals, statuses, store, sweep
 from anchorjax.errors import StoreError, UserError
 from anchorjax.shards import Shard
 
@@ -81,12 +81,12 @@ def test_the_second_job_is_told_who_works_there_until_that_one_dies(held):
     told = rf'are in use by process {process.pid} on \S+ \(shard 0/1, since'
     with pytest.raises(StoreError, match=told), jobs.working(there, Shard(2, 3)):
         pass
-    assert [s.state for s in jobs.statuses(there)] == ['running']
+    assert [s.state for s in statuses.of(there)] == ['running']
     process.kill()
     process.wait()
-    assert [s.state for s in jobs.statuses(there)] == ['lost']
+    assert [s.state for s in statuses.of(there)] == ['lost']
     with jobs.working(there, Shard(2, 3)):
-        assert [s.state for s in jobs.statuses(there)][2] == 'running'
+        assert [s.state for s in statuses.of(there)][2] == 'running'
 
 
 def one_shard(workdir, index: int, count: int, asked=lambda: False, report=lambda p: None):
@@ -136,7 +136,7 @@ def test_statuses_tell_what_became_of_every_shard(tmp_path):
         _ = 1 / 0
     jobs.announce(tmp_path, Shard(3, 4), engine='17_3')
     jobs.log_path(tmp_path, Shard(2, 4)).write_text('first\n' + 'long ago\n' * 9000 + 'last\n')
-    found = jobs.statuses(there)
+    found = statuses.of(there)
     assert [s.state for s in found] == ['done', 'preempted', 'failed', 'waiting']
     assert [s.share for s in found] == [1.0, 0.0, 0.0, 0.0]
     assert found[2].log[-1] == 'last' and len(found[2].log) == 5
@@ -147,7 +147,7 @@ def test_a_job_file_that_cannot_be_read_is_no_obstacle(tmp_path):
     there, _ = opened(tmp_path)
     jobs.announce(tmp_path, Shard(0, 2), engine='')
     (tmp_path / 'jobs' / 'shard_00001_of_00002.json').write_text('{"shard": [1, 2]')
-    assert [s.state for s in jobs.statuses(there)] == ['waiting', 'not started']
+    assert [s.state for s in statuses.of(there)] == ['waiting', 'not started']
 
 
 def test_the_numbers_of_a_running_job_are_written_now_and_then(tmp_path):
@@ -156,6 +156,6 @@ def test_the_numbers_of_a_running_job_are_written_now_and_then(tmp_path):
     with jobs.working(there, Shard(0, 1)) as tell:
         tell(progress)
         tell(dataclasses.replace(progress, done=80))  # too soon
-        (status,) = jobs.statuses(there)
+        (status,) = statuses.of(there)
         assert (status.state, status.job.rate, status.job.label) == ('running', 20.0, 'all chunk 1')
         assert status.share == 0.25

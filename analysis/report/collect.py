@@ -8,7 +8,7 @@ import numpy as np
 from analysis import attention_flow, embedding, order, phase
 from analysis.member import Member, member_of
 from analysis.members import every, row_axis, usable
-from anchorjax import config, files, grid, store
+from anchorjax import config, grid, manifest, store
 from anchorjax.errors import UserError
 from anchorjax.tasks import anchors
 
@@ -159,20 +159,14 @@ def _summary(run: store.Run, members: list[dict]) -> str:
     count = lambda status: sum(m['status'].startswith(status) for m in members)
     several = {a: v for a, v in run.experiment.axes.items() if len(v) > 1}
     axes = ' × '.join(f'{a} {", ".join(map(str, v))}' for a, v in several.items())
+    moved = int((run.results.environments > 1).sum())
     return (
         f'{len(members)} networks, {count("trained")} trained, {count("diverged")} diverged, '
         f'{count("not trained")} not trained; {axes}'
+        + (f'; {moved} were trained in several environments, one after the other' if moved else '')
     )
 
 
 def _provenance(run: store.Run) -> dict[str, Any]:
-    manifest = files.read_json(run.sweep_dir.workdir / 'manifest.json')
-    numerics = manifest['numerics']
-    return {
-        'experiment': config.to_dict(run.experiment),
-        'versions': numerics['versions'],
-        'hardware': numerics['hardware'],
-        'layout': numerics['layout'],
-        'git_commit': manifest.get('git_commit'),
-        'trained': manifest.get('created'),
-    }
+    environments = manifest.read(run.sweep_dir.workdir).environments
+    return {'experiment': config.to_dict(run.experiment), 'environments': environments}

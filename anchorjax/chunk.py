@@ -1,0 +1,100 @@
+"""The folder of the members that train together: states to go on from, snapshots, curves."""
+
+import dataclasses
+import pathlib
+from typing import Any
+
+import numpy as np
+
+from anchorjax import checkpoint, files, hosts
+from anchorjax.digests import digest
+from anchorjax.errors import StoreError
+
+_KEEP_RESUME = 2  # a damaged newest state falls back to the one before
+
+
+@dataclasses.dataclass(frozen=True)
+class Chunk:
+    """One such folder; all hosts of a program call its methods alike."""
+
+    root: pathlib.Path  # the sweep's folder, which nothing written here may leave
+    folder: pathlib.Path
+
+    @property
+    def done(self) -> bool:
+        return (self.folder / 'curves.npz').exists()
+
+    def save_resume(self, step: int, tree: Any) -> None:
+        checkpoint.save(self._inside('resume'), step, tree, keep=_KEEP_RESUME)
+
+    def load_resume(self, abstract: Any, warn) -> tuple[int, Any] | None:
+        """(step, tree) of the newest good state; `warn` hears of damaged ones, now removed."""
+        folder = self._inside('resume')
+        for step in reversed(hosts.agreed(checkpoint.steps(folder))):
+            try:
+                return step, hosts.together(lambda s=step: checkpoint.load(folder, s, abstract))
+            except StoreError as e:
+                warn(f'{e}; falling back to the state before it')
+                hosts.by_first(lambda s=step: files.remove(folder / str(s)))
+        return None
+
+    def save_snapshot(self, step: int, params: Any) -> None:
+        """Idempotent: a chunk resumed before the snapshot writes the same bytes again."""
+        folder = self._inside('snapshots')
+        hosts.by_first(lambda: files.remove(folder / str(step)))
+        checkpoint.save(folder, step, params)
+
+    def load_snapshot(self, step: int, abstract: Any) -> Any:
+        return checkpoint.load(self.folder / 'snapshots', step, abstract)
+
+    def load_member(self, step: int, lane: int, abstract: Any) -> Any:
+        """The leaves that `abstract` names, [lanes, ...], of one member."""
+        return checkpoint.load_row(self.folder / 'snapshots', step, lane, abstract)
+
+    def snapshot_steps(self) -> list[int]:
+        return checkpoint.steps(self.folder / 'snapshots')
+
+    def numerics(self) -> list[tuple[int, int]]:
+        """(from step, index in the manifest's numerics), oldest first; empty: not begun."""
+        path = self.folder / 'numerics.json'
+        if not path.exists():
+            return []
+        content = files.read_json(path)
+        history = content.get('history') if isinstance(content, dict) else None
+        if not _is_history(history) or content.get('digest') != digest(np.array(history)):
+            raise StoreError(f'{path} is damaged; delete {self.folder} to train it anew')
+        return [tuple(pair) for pair in history]
+
+    def begin(self, step: int, index: int) -> None:
+        """From `step` on this chunk is trained under the numerics of that index."""
+        before = [(s, i) for s, i in self.numerics() if s < step]
+        if not before or before[-1][1] != index:
+            path, history = self._inside('numerics.json'), [*before, (step, index)]
+            content = {'history': history, 'digest': digest(np.array(history))}
+            hosts.by_first(lambda: files.write_json(path, content))
+
+    def finish(self, curves: dict[str, np.ndarray]) -> None:
+        """The chunk is done: curves on disk first, then the resume state goes."""
+        arrays = {**curves, 'numerics': np.array(self.numerics(), np.int32)}
+        path, resume = self._inside('curves.npz'), self._inside('resume')
+        hosts.by_first(lambda: files.write_arrays(path, arrays))
+        hosts.by_first(lambda: files.remove(resume))
+
+    def tidy(self) -> None:
+        """Removes what killed processes left here; only for who holds the chunk."""
+        for folder in (self.folder, self.folder / 'resume', self.folder / 'snapshots'):
+            files.tidy(files.inside(self.root, folder))
+        if self.done:
+            files.remove(self.folder / 'resume')
+
+    def curves(self) -> dict[str, np.ndarray]:
+        return files.read_arrays(self.folder / 'curves.npz')
+
+    def _inside(self, name: str) -> pathlib.Path:
+        return files.inside(self.root, self.folder / name)
+
+
+def _is_history(value: Any) -> bool:
+    """Whether these are [[step, index], ...], as `Chunk.begin` writes them."""
+    pairs = isinstance(value, list) and all(isinstance(p, list) and len(p) == 2 for p in value)
+    return pairs and all(type(n) is int and 0 <= n < 2**31 for pair in value for n in pair)
