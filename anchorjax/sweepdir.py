@@ -31,7 +31,7 @@ class Piece(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class SweepDir:
-    """The folder of one sweep; `numerics` and `lanes` are those of this process, None to read."""
+    """The folder of one sweep; `numerics` is that of this process, None for one that reads."""
 
     workdir: pathlib.Path
     experiment: config.Experiment
