@@ -22,7 +22,7 @@ from submitit.core.utils import FailedJobError, pickle_load
 from anchorjax import files
 from anchorjax.engine import Runner
 from anchorjax.errors import UserError
-from anchorjax.signals import Preempted
+from anchorjax.signals import Preempted, handled
 
 _EVERY = 0.2  # seconds between two looks at local jobs
 _SLURM_EVERY = 5.0  # and at those on Slurm
@@ -125,11 +125,8 @@ def wait_slurm(jobs: list, runners: list[Runner]) -> list[str]:
 
 def _started(executor, runner: Runner):
     """Submits to processes that ignore Ctrl-C: submitit would kill them one second after it."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
+    with handled([signal.SIGINT], signal.SIG_IGN):
         return executor.submit(runner)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _cpus(number: int | None) -> list[str]:
@@ -173,9 +170,5 @@ def _passed_on(running: dict) -> Iterator[list[int]]:
         received.append(number)
         _tell(running)
 
-    before = {s: signal.signal(s, stop) for s in (signal.SIGTERM, signal.SIGINT)}
-    try:
+    with handled((signal.SIGTERM, signal.SIGINT), stop):
         yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

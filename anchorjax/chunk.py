@@ -82,6 +82,8 @@ class Chunk:
 
     def tidy(self) -> None:
         """Removes what killed processes left here; only for who holds the chunk."""
+        if not self.folder.exists():  # of thousands, at every start
+            return
         for folder in (self.folder, self.folder / 'resume', self.folder / 'snapshots'):
             files.tidy(files.inside(self.root, folder))
         if self.done:

@@ -23,7 +23,7 @@ import time
 from collections.abc import Iterator
 
 from anchorjax.shards import Shard
-from anchorjax.signals import ASKED
+from anchorjax.signals import ASKED, handled
 
 REFUSED, SAVED = 2, 75  # the exit codes of anchorjax.cli, which imports JAX
 # A stop before the child listens waits until it does; sent from elsewhere it may end it.
@@ -73,17 +73,14 @@ class Runner:
           SystemExit: code 75, stopped by SIGTERM.
         """
         self._stopped = False  # it may have been told to, before it was requeued
-        before = signal.signal(signal.SIGTERM, self._stop)
-        if _host():  # of several, submitit asks only the first for its checkpoint
-            signal.signal(signal.SIGUSR2, self._stop)
-        try:
+        # Of several hosts, submitit asks only the first for its checkpoint.
+        numbers = ASKED if _host() else (signal.SIGTERM,)
+        with handled(numbers, self._stop):
             while (code := self._run()) != 0:
                 if self._stopped:
                     self._leave()
                 elif code not in STOPPED:
                     self._crashed(code)
-        finally:
-            signal.signal(signal.SIGTERM, before)
         return self.name
 
     def checkpoint(self):

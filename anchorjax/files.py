@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import fnmatch
 import json
 import math
 import os
@@ -17,6 +18,7 @@ import numpy as np
 
 from anchorjax.errors import StoreError
 
+_TEMPORARY = f'.{"[0-9a-f]" * 32}.'  # and the name of the file: see write_atomic
 _LEVELS = 50  # of lists in lists in JSON that is ours; Python's own functions fail at 1,000
 
 
@@ -128,9 +130,11 @@ def inside(root: pathlib.Path, path: pathlib.Path) -> pathlib.Path:
 
 def tidy(folder: pathlib.Path, name: str = '*') -> None:
     """Removes what a process that was killed left half-written; only for who holds the lock."""
-    temporary = f'.{"[0-9a-f]" * 32}.{name}'
-    for path in [*folder.glob(temporary), *folder.glob('*.orbax-checkpoint-tmp*')]:
-        remove(path)
+    if not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        if '.orbax-checkpoint-tmp' in path.name or fnmatch.fnmatch(path.name, _TEMPORARY + name):
+            remove(path)
 
 
 def remove(path: pathlib.Path) -> None:

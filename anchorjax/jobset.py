@@ -71,17 +71,7 @@ def manifest(
       ConfigError: a value is not allowed; the line names it.
     """
     _check(name, image, shards, slices, volume, retries, grace)
-    job = {
-        'parallelism': slices.hosts,
-        'completions': slices.hosts,
-        'completionMode': 'Indexed',
-        # The hosts of a slice are one program: one that crashed cannot come back alone.
-        'backoffLimit': retries if slices.hosts == 1 else 0,
-        # A new pod may not meet the locks of one that is still saving.
-        'podReplacementPolicy': 'Failed',
-        'podFailurePolicy': {'rules': _pod_rules()},
-        'template': {'spec': _pod(image, shards, slices, volume, words, grace)},
-    }
+    job = _job(slices, retries, _pod(image, shards, slices, volume, words, grace))
     return {
         'apiVersion': 'jobset.x-k8s.io/v1alpha2',
         'kind': 'JobSet',
@@ -97,6 +87,21 @@ def manifest(
             'failurePolicy': {'maxRestarts': retries, 'rules': [_bad_input()]},
             'replicatedJobs': [{'name': _JOB, 'replicas': shards, 'template': {'spec': job}}],
         },
+    }
+
+
+def _job(slices: Slices, retries: int, pod: dict[str, Any]) -> dict[str, Any]:
+    """The Job of one shard: a pod on each host of its slice."""
+    return {
+        'parallelism': slices.hosts,
+        'completions': slices.hosts,
+        'completionMode': 'Indexed',
+        # The hosts of a slice are one program: one that crashed cannot come back alone.
+        'backoffLimit': retries if slices.hosts == 1 else 0,
+        # A new pod may not meet the locks of one that is still saving.
+        'podReplacementPolicy': 'Failed',
+        'podFailurePolicy': {'rules': _pod_rules()},
+        'template': {'spec': pod},
     }
 
 

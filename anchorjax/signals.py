@@ -5,7 +5,8 @@ SIGTERM is what people, Kubernetes and most schedulers send; SIGUSR2 is submitit
 
 import contextlib
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 ASKED = (signal.SIGTERM, signal.SIGUSR2)
 
@@ -15,16 +16,23 @@ class Preempted(Exception):
 
 
 @contextlib.contextmanager
+def handled(numbers: Iterable[int], handler: Callable[[int, Any], Any]) -> Iterator[None]:
+    """Within it the handler gets these signals; those that were there come back after."""
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+@contextlib.contextmanager
 def flag() -> Iterator[Callable[[], bool]]:
-    """Within it the signals only raise the flag; the handlers that were there come back after.
+    """Within it the signals only raise the flag.
 
     Whoever started this process may have held them back until now (engine.Runner).
     """
     received: list[int] = []
-    before = {s: signal.signal(s, lambda number, _: received.append(number)) for s in ASKED}
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ASKED)
-    try:
+    with handled(ASKED, lambda number, _: received.append(number)):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ASKED)
         yield lambda: bool(received)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from conftest import command, launch, tree_hash
-from test_resume import largest
+from faults import largest
 
 from anchorjax import signals
 from anchorjax.shards import Shard

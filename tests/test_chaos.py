@@ -8,7 +8,7 @@ import time
 import pytest
 from chaos import SHARDS, Crew, strays
 from conftest import bits, launch
-from test_resume import flip, mounted
+from faults import flip, mounted
 
 from anchorjax import store
 from anchorjax.shards import Shard

@@ -10,33 +10,18 @@ import time
 
 import numpy as np
 import pytest
-from conftest import bits, command, launch, opened, trained
+from conftest import bits, command, launch, trained
+from faults import ONE, flip, largest, mounted, stopped
 
-from anchorjax import checkpoint, signals, store, sweep
+from anchorjax import store
 from anchorjax.errors import StoreError
 
 pytestmark = pytest.mark.slow
-ONE = {'grid__gamma': (0.5,), 'grid__seed': (3,)}  # one member, one chunk
 
 
 @pytest.fixture(scope='module')
 def uninterrupted(tmp_path_factory) -> pathlib.Path:
     return trained(tmp_path_factory.mktemp('whole'), **ONE).sweep_dir.workdir
-
-
-def stopped(workdir, segments: int):
-    """A one-member sweep that was asked to stop after some segments; its only chunk."""
-    there, mesh = opened(workdir, **ONE)
-    steps = segments * there.experiment.train.eval_every
-    begun = max(checkpoint.steps(there.chunks[0].chunk.folder / 'resume'), default=0)
-
-    def report(progress):
-        if progress.done >= begun + steps:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    with signals.flag() as asked, pytest.raises(signals.Preempted):
-        sweep.run(there, mesh, asked, report)
-    return there.chunks[0].chunk
 
 
 def begun(workdir: pathlib.Path) -> subprocess.Popen:
@@ -47,17 +32,6 @@ def begun(workdir: pathlib.Path) -> subprocess.Popen:
     while process.poll() is None and not saved() - before:
         time.sleep(0.01)
     return process
-
-
-def flip(path: pathlib.Path) -> None:
-    """Flips one bit in the middle of a file."""
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
-    path.write_bytes(data)
-
-
-def largest(folder: pathlib.Path) -> pathlib.Path:
-    return max((p for p in folder.rglob('*') if p.is_file()), key=lambda p: p.stat().st_size)
 
 
 def test_five_kills_at_random_moments_change_no_bit(launched, tmp_path):
@@ -123,12 +97,6 @@ def test_deleted_curves_are_made_anew(uninterrupted, tmp_path):
     (tmp_path / 'run' / 'cohorts' / 'all' / 'chunk_0000' / 'curves.npz').unlink()
     trained(tmp_path / 'run', **ONE)
     assert bits(tmp_path / 'run') == bits(uninterrupted)
-
-
-def mounted(folder: pathlib.Path, size: str, remount: bool = False) -> bool:
-    options = f'{"remount," if remount else ""}size={size}'
-    line = ['mount', '-t', 'tmpfs', '-o', options, 'tmpfs', str(folder)]
-    return subprocess.run(line, capture_output=True, check=False).returncode == 0
 
 
 @pytest.fixture

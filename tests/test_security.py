@@ -13,13 +13,13 @@ import fuzzing
 import numpy as np
 import pytest
 from conftest import ROOT, bits, experiment, opened, trained, tree_hash
+from faults import ONE
 from fuzzing import refused_or_right, require_line
 
 from analysis import results
 from anchorjax import cli, files, jobs, locks, shards, statuses, store, sweep
 from anchorjax.errors import ConfigError, StoreError, UserError
 
-ONE = {'grid__gamma': (0.5,), 'grid__seed': (3,)}  # one member, one chunk
 FOLDERS = ('anchorjax', 'analysis', 'launch', 'configs')
 SOURCES = [p for folder in FOLDERS for p in (ROOT / folder).rglob('*.py')]
 # What may be used of the module: the name of torch's exception.
