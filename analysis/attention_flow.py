@@ -7,16 +7,13 @@ and key -> last in layer 2; inferential, key -> both anchors in layer 1 and anch
   python analysis/attention_flow.py --run runs/phase --depth=2 --gamma=1.5 --seed=0
 """
 
-import pathlib
-import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 
-from analysis import command, sequences, style
-from analysis.member import Member
+from analysis.circuits import sequences
+from analysis.drawing import command, style
+from analysis.members.member import Member
 
 FLOWS = ('key → anchors', 'anchors → last', 'key → last')
 
@@ -30,7 +27,9 @@ class Result(NamedTuple):
     Attn_NTT: np.ndarray  # of that sequence, mean over heads
     prediction: int
     expected: dict[str, int]  # answer by mapping
-    mass_NJJ: np.ndarray  # [layer, source role, target role], mean over `number` sequences
+    mass_NJJ: (
+        np.ndarray
+    )  # [layer, source role, target role], mean over `number` sequences
     flows_N3: np.ndarray  # along FLOWS
     number: int
 
@@ -46,7 +45,9 @@ def compute(member: Member, tokens=None, number: int = 4096) -> Result:
     tokens_T = sequences.check(member, tokens)
     out = member.forward(tokens_T[None])
     position = int(member.roles(tokens_T[None])[0].argmin())
-    shifts = sequences.shifts(member)[tuple(map(int, tokens_T[position + 1 : position + 3]))]
+    shifts = sequences.shifts(member)[
+        tuple(map(int, tokens_T[position + 1 : position + 3]))
+    ]
     mass_NJJ = _mass(member, sequences.random(member, number).tokens_BT)
     return Result(
         tokens_T=tokens_T,
@@ -54,7 +55,9 @@ def compute(member: Member, tokens=None, number: int = 4096) -> Result:
         role_names=member.task.role_names,
         Attn_NTT=np.stack([block.Attn[0].mean(0) for block in out.blocks]),
         prediction=int(out.logits[0, -1].argmax()),
-        expected={mapping: int(tokens_T[position]) + s for mapping, s in shifts.items()},
+        expected={
+            mapping: int(tokens_T[position]) + s for mapping, s in shifts.items()
+        },
         mass_NJJ=mass_NJJ,
         flows_N3=_flows(mass_NJJ, member.task.role_names),
         number=number,
@@ -69,7 +72,9 @@ def draw(result: Result, axes) -> None:
         place = layers + (i - 1) / 4
         axes[0, 1].bar(place, result.flows_N3[:, i], 0.22, label=name, color=colour)
     axes[0, 1].set_xticks(layers, [f'layer {n + 1}' for n in layers])
-    axes[0, 1].set(ylim=(0, 1), ylabel='attention', title=f'mean of {result.number:,} sequences')
+    axes[0, 1].set(
+        ylim=(0, 1), ylabel='attention', title=f'mean of {result.number:,} sequences'
+    )
     axes[0, 1].legend()
 
 
@@ -79,9 +84,13 @@ _FLOW_COLOURS = (style.ROLES['key'], style.ROLES['anchor_1'], '#56B4E9')
 def _mass(member: Member, tokens_BT) -> np.ndarray:
     """[layer, source role, target role]: mean over sequences that have the target."""
     roles_BT = member.roles(tokens_BT)
-    one_hot = (roles_BT[..., None] == np.arange(len(member.task.role_names))).astype(np.float32)
+    one_hot = (roles_BT[..., None] == np.arange(len(member.task.role_names))).astype(
+        np.float32
+    )
     blocks = member.forward(tokens_BT).blocks
-    paid = [np.einsum('bjk,bkr,bjq->rq', b.Attn.mean(1), one_hot, one_hot) for b in blocks]
+    paid = [
+        np.einsum('bjk,bkr,bjq->rq', b.Attn.mean(1), one_hot, one_hot) for b in blocks
+    ]
     with np.errstate(invalid='ignore'):
         return np.stack(paid) / one_hot.sum((0, 1))  # NaN for a role that never occurs
 
@@ -101,16 +110,26 @@ def _lines(axis, result: Result) -> None:
         if k <= j:
             weight = result.Attn_NTT[n, j, k]
             colour = style.ROLES[result.role_names[result.roles_T[k]]]
-            axis.plot([k, j], [n, n + 1], lw=3.5 * weight, color=colour, alpha=0.8, zorder=1)
+            axis.plot(
+                [k, j], [n, n + 1], lw=3.5 * weight, color=colour, alpha=0.8, zorder=1
+            )
     for t, token in enumerate(result.tokens_T):
         colour = style.ROLES[result.role_names[result.roles_T[t]]]
-        axis.plot([t] * (layers + 1), range(layers + 1), 'o', ms=5, color=colour, zorder=2)
-        axis.text(t, -0.2, str(token), ha='center', va='top', color=colour, fontweight='bold')
+        axis.plot(
+            [t] * (layers + 1), range(layers + 1), 'o', ms=5, color=colour, zorder=2
+        )
+        axis.text(
+            t, -0.2, str(token), ha='center', va='top', color=colour, fontweight='bold'
+        )
     agrees = [m for m, answer in result.expected.items() if answer == result.prediction]
     said = f'{result.prediction} ({agrees[0]})' if agrees else f'{result.prediction}'
-    axis.text(length - 1, layers + 0.18, said, ha='right', va='bottom', fontweight='bold')
+    axis.text(
+        length - 1, layers + 0.18, said, ha='right', va='bottom', fontweight='bold'
+    )
     axis.set(ylim=(-0.5, layers + 0.5), xlim=(-0.6, length - 0.4), xticks=[])
-    axis.set_yticks(range(layers + 1), ['input', *(f'layer {n + 1}' for n in range(layers))])
+    axis.set_yticks(
+        range(layers + 1), ['input', *(f'layer {n + 1}' for n in range(layers))]
+    )
     axis.spines[['left', 'bottom']].set_visible(False)
 
 
@@ -123,6 +142,8 @@ if __name__ == '__main__':
         compute,
         draw,
         layout,
-        tokens=command.Flag(command.numbers, None, "tokens of the sequence, 35,63,...; P1's"),
+        tokens=command.Flag(
+            command.numbers, None, "tokens of the sequence, 35,63,...; P1's"
+        ),
         number=command.Flag(int, 4096, 'random sequences to average over'),
     )

@@ -8,17 +8,14 @@ position know?). P3 Fig 4D masks one position by hand; no code of the papers tes
   python analysis/causal.py --run runs/phase --depth=2 --gamma=1.5 --seed=0
 """
 
-import pathlib
-import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 
-from analysis import circuits, command, patching, style
-from analysis.circuits import Edge
-from analysis.member import Member
+from analysis.circuits import edge_sets, patching
+from analysis.circuits.edge_sets import Edge
+from analysis.drawing import command, style
+from analysis.members.member import Member
 
 # What two layers may do. P1 Fig 3 (c, a) suggests the first two; the circuits that were found here
 # (RESULTS.md) are the symmetric one and the last two.
@@ -29,7 +26,11 @@ MECHANISMS: dict[str, tuple[Edge, ...]] = {
     'inferential': _TO_ANCHORS + _ANCHORS_TO_LAST,
     'symmetric': (*_PAIR_TO_LAST, (1, 'key', 'last')),
     'inferential + pair': _TO_ANCHORS + _PAIR_TO_LAST + _ANCHORS_TO_LAST,
-    'second anchor': ((0, 'key', 'anchor_2'), (0, 'anchor_1', 'anchor_2'), (1, 'anchor_2', 'last')),
+    'second anchor': (
+        (0, 'key', 'anchor_2'),
+        (0, 'anchor_1', 'anchor_2'),
+        (1, 'anchor_2', 'last'),
+    ),
 }
 FAITHFUL = 0.9  # a circuit answers as the intact network does to at least this share
 
@@ -44,7 +45,9 @@ class Result(NamedTuple):
     without_EPR: np.ndarray  # agreement with that edge alone cut
     unchanged_EP: np.ndarray  # share of answers that stay the intact network's
     mechanism_names: tuple[str, ...]
-    only_CPR: np.ndarray  # with the mechanism's edges alone: sufficient? (NaN unless two layers)
+    only_CPR: (
+        np.ndarray
+    )  # with the mechanism's edges alone: sufficient? (NaN unless two layers)
     only_unchanged_CP: np.ndarray
     without_mechanism_CPR: np.ndarray  # with all of them cut: necessary?
     without_mechanism_unchanged_CP: np.ndarray
@@ -64,13 +67,15 @@ def compute(member: Member, number: int = 1024, renormalize: bool = True) -> Res
     Args:
       renormalize: whether attention sums to one again after a cut (`interventions.cut`).
     """
-    asked, depth = circuits.questions(member), member.depth
-    edges = circuits.edges(member, asked, depth)
-    allow = lambda some: circuits.allow(some, depth, member.task.role_names)
-    ask = lambda sets: circuits.ask(member, asked, np.stack([allow(edges), *sets]), renormalize)
+    asked, depth = edge_sets.questions(member), member.depth
+    edges = edge_sets.edges(member, asked, depth)
+    allow = lambda some: edge_sets.allow(some, depth, member.task.role_names)
+    ask = lambda sets: edge_sets.ask(
+        member, asked, np.stack([allow(edges), *sets]), renormalize
+    )
     alone = ask([allow([e for e in edges if e != cut]) for cut in edges])
     kept, cut, nothing = _mechanisms(ask, allow, edges, depth)
-    removed, unchanged = circuits.give_up(member, asked, edges, depth, renormalize)
+    removed, unchanged = edge_sets.give_up(member, asked, edges, depth, renormalize)
     patches = patching.compute(member, number)
     return Result(
         edges=tuple(map(name, edges)),
@@ -87,7 +92,7 @@ def compute(member: Member, number: int = 1024, renormalize: bool = True) -> Res
         nothing_PR=nothing,
         removed=tuple(map(name, removed)),
         removed_unchanged_E=unchanged,
-        circuit=tuple(map(name, circuits.circuit(removed, unchanged, FAITHFUL))),
+        circuit=tuple(map(name, edge_sets.circuit(removed, unchanged, FAITHFUL))),
         factors=patches.factors,
         places=patches.places,
         moved_UNL=patches.moved_UNL,
@@ -122,18 +127,33 @@ def _mechanisms(ask, allow, edges, depth: int):
     if depth != 2:  # what they would be with more layers is not known
         got = ask([allow([])])
         unknown = [np.full((len(MECHANISMS), *a.shape[1:]), np.nan) for a in got]
-        return circuits.Answers(*unknown), circuits.Answers(*unknown), got.agreement_CPR[1]
+        return (
+            edge_sets.Answers(*unknown),
+            edge_sets.Answers(*unknown),
+            got.agreement_CPR[1],
+        )
     only = sets(allow, edges)
     got = ask([*only, *(allow(edges) & ~m for m in only), allow([])])
-    parts = [circuits.Answers(*(a[i : i + len(only)] for a in got)) for i in (1, 1 + len(only))]
+    parts = [
+        edge_sets.Answers(*(a[i : i + len(only)] for a in got))
+        for i in (1, 1 + len(only))
+    ]
     return *parts, got.agreement_CPR[-1]
 
 
 def _edges(axis, result: Result) -> None:
     """Heat-map: how much each agreement changes when that edge alone is cut."""
-    columns = [('unseen', 'inferential'), ('unseen', 'symmetric'), ('seen_heldout', 'assigned')]
-    at = [(result.probe_names.index(p), result.mapping_names.index(m)) for p, m in columns]
-    change = np.stack([result.without_EPR[:, p, m] - result.intact_PR[p, m] for p, m in at], 1)
+    columns = [
+        ('unseen', 'inferential'),
+        ('unseen', 'symmetric'),
+        ('seen_heldout', 'assigned'),
+    ]
+    at = [
+        (result.probe_names.index(p), result.mapping_names.index(m)) for p, m in columns
+    ]
+    change = np.stack(
+        [result.without_EPR[:, p, m] - result.intact_PR[p, m] for p, m in at], 1
+    )
     style.heatmap(axis, change, 'RdBu', (-1, 1), signed=True)
     axis.set_yticks(range(len(result.edges)), result.edges)
     axis.set_xticks(range(3), ['unseen\ninfer.', 'unseen\nsymm.', 'held-out'])
@@ -159,7 +179,9 @@ def _patches(axis, result: Result) -> None:
     style.heatmap(axis, values, 'Greens', (0, 1))
     rows = [f'{n + 1}: {place}' for n in range(depth) for place in result.places]
     axis.set_yticks(range(len(rows)), rows)
-    axis.set_xticks(range(len(result.factors)), [f.replace('_', '\n') for f in result.factors])
+    axis.set_xticks(
+        range(len(result.factors)), [f.replace('_', '\n') for f in result.factors]
+    )
     axis.set_title('answers that follow another\nsequence, whose X_ao is put in')
     axis.set_xlabel('which differs in its')
 
@@ -172,5 +194,7 @@ if __name__ == '__main__':
         draw,
         layout,
         number=command.Flag(int, 1024, 'random sequences to patch'),
-        renormalize=command.Flag(command.truth, True, 'false: the other weights stay as they were'),
+        renormalize=command.Flag(
+            command.truth, True, 'false: the other weights stay as they were'
+        ),
     )

@@ -7,21 +7,17 @@ below it, the mean over all matrices inside blocks ('all').
   python analysis/complexity.py --run runs/phase --matrix=block_0/W_Q
 """
 
-import pathlib
-import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 import xarray as xr
 
-from analysis import command, style
-from analysis.correlation import correlations
-from analysis.directions import ALL, MEASURES, over_members
-from analysis.members import OUTCOMES, outcomes, row_axis, usable
-from anchorjax import store
+from analysis.drawing import command, style
+from analysis.members.correlation import correlations
+from analysis.members.selection import OUTCOMES, outcomes, row_axis, usable
+from analysis.spectra.directions import ALL, MEASURES, over_members
 from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run
 
 
 class Result(NamedTuple):
@@ -36,7 +32,9 @@ class Result(NamedTuple):
     rows: np.ndarray  # [Y]
     row_name: str
     complexity_2YG: np.ndarray  # along MEASURES, of the matrix
-    outcome_3YG: np.ndarray  # along OUTCOMES; agreement on the unseen and the held-out seen pairs
+    outcome_3YG: (
+        np.ndarray
+    )  # along OUTCOMES; agreement on the unseen and the held-out seen pairs
     complexity_2M: np.ndarray
     outcome_3M: np.ndarray
     correlation_23: np.ndarray
@@ -49,7 +47,7 @@ class Result(NamedTuple):
     left_out: int  # diverged, or not trained yet: NaN in the arrays over members
 
 
-def compute(run: store.Run, matrix: str = 'block_0/W_Q') -> Result:
+def compute(run: Run, matrix: str = 'block_0/W_Q') -> Result:
     """Complexity of `matrix` (ALL: mean over the blocks' matrices) in every member of a sweep.
 
     Raises:
@@ -93,11 +91,15 @@ def draw(result: Result, axes) -> None:
     for axis, name, values in zip(axes[-1], OUTCOMES, result.outcome_3YG, strict=True):
         span = style.matplotlib.colors.Normalize(0, 1)
         title = f'{name} on unseen' if name in style.MAPS else name
-        _heatmap(axis, result, values, title, style.MAPS.get(name, 'Greys'), span, '.2f')
+        _heatmap(
+            axis, result, values, title, style.MAPS.get(name, 'Greys'), span, '.2f'
+        )
         axis.set_xlabel('γ')
     for axis in axes[:, 0]:
         axis.set_ylabel(result.row_name.replace('_', ' '))
-    axes[0, 2].legend(loc='upper center', bbox_to_anchor=(0.5, -0.15), ncols=2, fontsize=6)
+    axes[0, 2].legend(
+        loc='upper center', bbox_to_anchor=(0.5, -0.15), ncols=2, fontsize=6
+    )
 
 
 def layout(result: Result) -> style.Layout:
@@ -114,7 +116,9 @@ def _grid(array: xr.DataArray, row_name: str) -> np.ndarray:
     return array.mean(others).transpose(array.dims[0], row_name, 'gamma').values
 
 
-def _matrix(axes, result: Result, name: str, complexity_2YG, correlation_23, p_value_23) -> None:
+def _matrix(
+    axes, result: Result, name: str, complexity_2YG, correlation_23, p_value_23
+) -> None:
     """A row of panels: both measures over the grid, and which outcomes they go with."""
     where = 'mean of blocks' if name == ALL else name
     for axis, measure, values in zip(axes[:2], MEASURES, complexity_2YG, strict=True):
@@ -124,7 +128,9 @@ def _matrix(axes, result: Result, name: str, complexity_2YG, correlation_23, p_v
     axes[2].set_title(f'rank correlation, {result.members} members')
 
 
-def _heatmap(axis, result: Result, values, title: str, colours: str, span, number: str) -> None:
+def _heatmap(
+    axis, result: Result, values, title: str, colours: str, span, number: str
+) -> None:
     image = axis.imshow(values, cmap=colours, norm=span, origin='lower', aspect='auto')
     axis.set_xticks(range(len(result.gamma)), [f'{g:g}' for g in result.gamma])
     axis.set_yticks(range(len(result.rows)), [str(r) for r in result.rows])
@@ -139,7 +145,9 @@ def _heatmap(axis, result: Result, values, title: str, colours: str, span, numbe
 
 def _bars(axis, correlation_23, p_value_23) -> None:
     """Correlations, with their p-values beside each bar."""
-    for i, (name, colour) in enumerate(zip(MEASURES, ('#444444', '#AAAAAA'), strict=True)):
+    for i, (name, colour) in enumerate(
+        zip(MEASURES, ('#444444', '#AAAAAA'), strict=True)
+    ):
         place = np.arange(3) + (0.2, -0.2)[i]
         axis.barh(place, correlation_23[i], 0.36, color=colour, label=name)
         for y, r, p in zip(place, correlation_23[i], p_value_23[i], strict=True):

@@ -8,17 +8,14 @@ Fig 10, 0.4 in P3's notebook). Every number comes with what Gaussian matrices of
   python analysis/condensation.py --run runs/phase --gamma=1.5 --depth=2 --seed=0 --threshold=0.4
 """
 
-import pathlib
-import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 import threadpoolctl
 
-from analysis import command, measures, style
-from analysis.member import Member
+from analysis.drawing import command, style
+from analysis.members.member import Member
+from analysis.spectra import measures
 from anchorjax.errors import UserError
 
 MATRIX, THRESHOLD = 'block_0/W_Q', 0.7
@@ -39,7 +36,9 @@ class Result(NamedTuple):
     null_density: np.ndarray  # [bin] mean over the draws
 
 
-@threadpoolctl.threadpool_limits.wrap(limits=1)  # the same bits anywhere; faster for small matrices
+@threadpoolctl.threadpool_limits.wrap(
+    limits=1
+)  # the same bits anywhere; faster for small matrices
 def compute(
     member: Member, matrix: str = MATRIX, threshold: float = THRESHOLD, draws: int = 20
 ) -> Result:
@@ -71,7 +70,9 @@ def compute(
 def condensed(W, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(cosine [neuron, neuron] reordered by group, sizes [group], order [neuron])."""
     if W.shape[1] < 2:
-        raise UserError(f'a matrix of shape {W.shape}: must have at least two neurons (columns)')
+        raise UserError(
+            f'a matrix of shape {W.shape}: must have at least two neurons (columns)'
+        )
     if not 0 < threshold < 1:
         raise UserError(f'threshold = {threshold}: must be between 0 and 1')
     cosine = measures.cosines(W.T)
@@ -112,16 +113,24 @@ def numbers(W, threshold: float) -> dict[str, float]:
 def draw(result: Result, axes) -> None:
     """Fills axes [1, 3]: the cosine matrix by group, its distribution, the numbers."""
     image = heatmap(axes[0, 0], result.cosine)
-    axes[0, 0].set(xlabel='neuron, by group', ylabel='neuron, by group', title=result.matrix)
+    axes[0, 0].set(
+        xlabel='neuron, by group', ylabel='neuron, by group', title=result.matrix
+    )
     axes[0, 0].figure.colorbar(image, ax=axes[0, 0], shrink=0.8, label='cosine')
     for density, colour, label in (
         (result.null_density, style.COLOURS['memorizing'], 'Gaussian'),
         (result.density, style.COLOURS['inferential'], 'network'),
     ):
-        axes[0, 1].stairs(density, BINS, fill=True, alpha=0.6, color=colour, label=label)
+        axes[0, 1].stairs(
+            density, BINS, fill=True, alpha=0.6, color=colour, label=label
+        )
     axes[0, 1].axvline(result.threshold, ymax=0.85, color='black', lw=0.8, ls=':')
-    top = 1.3 * max(result.density.max(), result.null_density.max())  # room for the legend
-    axes[0, 1].set(xlim=(-1, 1), ylim=(0, top), xlabel='cosine of two neurons', ylabel='share')
+    top = 1.3 * max(
+        result.density.max(), result.null_density.max()
+    )  # room for the legend
+    axes[0, 1].set(
+        xlim=(-1, 1), ylim=(0, top), xlabel='cosine of two neurons', ylabel='share'
+    )
     axes[0, 1].set_title('pairs of neurons')
     axes[0, 1].legend(loc='upper center', ncols=2, handlelength=1, columnspacing=1)
     _table(axes[0, 2], result)
@@ -163,6 +172,8 @@ if __name__ == '__main__':
         draw,
         layout,
         matrix=command.Flag(str, MATRIX, 'path of a matrix [d_in, d_out]'),
-        threshold=command.Flag(float, THRESHOLD, 'cosine above which two neurons are one group'),
+        threshold=command.Flag(
+            float, THRESHOLD, 'cosine above which two neurons are one group'
+        ),
         draws=command.Flag(int, 20, 'Gaussian matrices to compare with'),
     )

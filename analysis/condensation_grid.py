@@ -6,17 +6,14 @@ axes stand at their first value or at --AXIS=VALUE. A member that is not there i
   python analysis/condensation_grid.py --run runs/phase --seed=1
 """
 
-import pathlib
-import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 import threadpoolctl
 
-from analysis import command, condensation, grids
-from anchorjax import store
+from analysis import condensation
+from analysis.drawing import command, grids
+from anchorjax.storage.reader import Run
 
 
 class Result(NamedTuple):
@@ -35,7 +32,7 @@ class Result(NamedTuple):
 
 @threadpoolctl.threadpool_limits.wrap(limits=1)
 def compute(
-    run: store.Run,
+    run: Run,
     step: int | str = 'last',
     matrix: str = condensation.MATRIX,
     threshold: float = condensation.THRESHOLD,
@@ -44,7 +41,9 @@ def compute(
     """Groups of neurons in every member at `point`; UserErrors of grids.cells and condensed."""
     there = grids.cells(run, matrix, step, **point)
     found = {at: condensation.numbers(W, threshold) for at, W in there.matrices.items()}
-    drawn = {at: condensation.condensed(W, threshold)[0] for at, W in there.matrices.items()}
+    drawn = {
+        at: condensation.condensed(W, threshold)[0] for at, W in there.matrices.items()
+    }
     return Result(
         matrix=matrix,
         threshold=threshold,
@@ -63,9 +62,13 @@ def draw(result: Result, axes) -> None:
 
     def cell(axis, y, x):
         condensation.heatmap(axis, result.cosine[f'{y},{x}'])
-        groups, directions = (result.numbers[name][y, x] for name in ('groups', 'directions'))
+        groups, directions = (
+            result.numbers[name][y, x] for name in ('groups', 'directions')
+        )
         plural = '' if groups == 1 else 's'
-        axis.set_title(f'{groups:.0f} group{plural}, {directions:.1f} dir.', fontsize=6, pad=2)
+        axis.set_title(
+            f'{groups:.0f} group{plural}, {directions:.1f} dir.', fontsize=6, pad=2
+        )
 
     grids.fill(result, axes, cell)
 
@@ -80,5 +83,7 @@ if __name__ == '__main__':
         draw,
         layout,
         matrix=command.Flag(str, condensation.MATRIX, 'path of a matrix [d_in, d_out]'),
-        threshold=command.Flag(float, condensation.THRESHOLD, 'cosine that makes one group'),
+        threshold=command.Flag(
+            float, condensation.THRESHOLD, 'cosine that makes one group'
+        ),
     )

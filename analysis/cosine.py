@@ -10,16 +10,14 @@ heat-map, one in each triangle; the diagonal belongs to neither and stays empty:
   python analysis/cosine.py --run runs/phase --depth=2 --gamma=1.5 --seed=0
 """
 
-import pathlib
-import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 
-from analysis import command, sequences, style, triangles, vectors
-from analysis.member import Member
+from analysis.circuits import sequences
+from analysis.drawing import command, style, triangles
+from analysis.members.member import Member
+from analysis.vectors import extract
 from anchorjax.errors import require
 
 NAMES = ('v', 'u')
@@ -61,14 +59,20 @@ def compute(member: Member, keys=(30, 40), contexts: int = 32) -> Result:
       UserError: keys outside the task's, no equal targets among them, or a single layer.
     """
     keys_X, noise_CT = _keys(member, keys), _noise(member, contexts)
-    v_S2, u_S1 = (np.array([side for half in compared for side in half]) for compared in COMPARED)
+    v_S2, u_S1 = (
+        np.array([side for half in compared for side in half]) for compared in COMPARED
+    )
     apart = np.stack([_apart(member, keys_X, sides) for sides in (v_S2, u_S1)])
     found = (
-        vectors.v(member, keys_X, v_S2, noise_CT),
-        vectors.u(member, keys_X, u_S1[:, 0], noise_CT),
+        extract.v(member, keys_X, v_S2, noise_CT),
+        extract.u(member, keys_X, u_S1[:, 0], noise_CT),
     )
-    raw, centred = ([triangles.cosines(x, centre) for x in found] for centre in (False, True))
-    (inside, outside), (inside_c, outside_c) = (_boxes(m, apart) for m in (raw, centred))
+    raw, centred = (
+        [triangles.cosines(x, centre) for x in found] for centre in (False, True)
+    )
+    (inside, outside), (inside_c, outside_c) = (
+        _boxes(m, apart) for m in (raw, centred)
+    )
     return Result(
         keys_X=keys_X,
         cosine=np.stack([m.mean(0) for m in raw]),
@@ -97,7 +101,9 @@ def draw(result: Result, axes) -> None:
             axis.set_title(f'{NAMES[n]}: {below} below, {above} above')
             matrix = (cosine[n], result.apart[n], result.keys_X)
             image = triangles.heatmap(axis, *matrix, colours, lowest)
-        axes[row, 0].set_ylabel(('cosine', 'cosine, mean removed')[row], fontweight='bold')
+        axes[row, 0].set_ylabel(
+            ('cosine', 'cosine, mean removed')[row], fontweight='bold'
+        )
         axes[row, 1].figure.colorbar(image, ax=axes[row, 1], shrink=0.9)
         _profile(axes[row, 2], result.apart, cosine, difference)
 
@@ -111,7 +117,9 @@ def _keys(member: Member, keys) -> np.ndarray:
 
 
 def _noise(member: Member, contexts: int) -> np.ndarray:
-    require(contexts >= 2, 'contexts', contexts, 'at least 2, to see how much they differ')
+    require(
+        contexts >= 2, 'contexts', contexts, 'at least 2, to see how much they differ'
+    )
     task = member.experiment.task
     return np.random.default_rng(0).integers(*task.keys, (contexts, task.seq_len))
 
@@ -142,8 +150,12 @@ def _profile(axis, apart, cosine, difference) -> None:
         label = '{}: {:+.3f} [{:+.3f}, {:+.3f}]'.format(name, *difference[n])
         line = triangles.by_distance(cosine[n], apart[n])
         axis.plot(*line, marker='o', ms=3, color=colour, label=label)
-    axis.set(xlabel='distance of the targets (0: boxes)', ylim=(axis.get_ylim()[0], 1.02))
-    axis.legend(loc='lower center', bbox_to_anchor=(0.5, 1), title='boxes − outside [95%]')
+    axis.set(
+        xlabel='distance of the targets (0: boxes)', ylim=(axis.get_ylim()[0], 1.02)
+    )
+    axis.legend(
+        loc='lower center', bbox_to_anchor=(0.5, 1), title='boxes − outside [95%]'
+    )
 
 
 def _text(half) -> str:

@@ -7,19 +7,16 @@ every matrix fall off after the first few.
   python analysis/eigenvalues.py --run runs/phase --depth=2
 """
 
-import pathlib
-import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 
-from analysis import command, measures, singular, style
-from analysis.member import member_of
-from analysis.members import trained_gammas
-from analysis.spectra import covariance_spectrum, padded, rises, singular_values
-from anchorjax import store
+from analysis.drawing import command, style
+from analysis.members.member import member_of
+from analysis.members.selection import trained_gammas
+from analysis.spectra import measures, singular
+from analysis.spectra.spectra import covariance_spectrum, padded, rises, singular_values
+from anchorjax.storage.reader import Run
 
 
 class Result(NamedTuple):
@@ -42,7 +39,11 @@ class Result(NamedTuple):
 
 
 def compute(
-    run: store.Run, step: int | str = 'last', matrix: str = 'W_embed', leading: int = 6, **point
+    run: Run,
+    step: int | str = 'last',
+    matrix: str = 'W_embed',
+    leading: int = 6,
+    **point,
 ) -> Result:
     """Spectra over gamma at one point of the other axes (first values where not given).
 
@@ -59,7 +60,9 @@ def compute(
     spectra = np.stack([covariance_spectrum(W) for W in last])
     member = member_of(run, gamma=gammas[-1] if followed is None else followed, **rest)
     steps_S, evolution_SI = _evolution(run, matrix, member.point)
-    extremes = [member_of(run, step, gamma=g, **rest).matrices for g in (gammas[0], gammas[-1])]
+    extremes = [
+        member_of(run, step, gamma=g, **rest).matrices for g in (gammas[0], gammas[-1])
+    ]
     return Result(
         matrix=matrix,
         gamma_G=np.array(gammas),
@@ -73,8 +76,13 @@ def compute(
         rises_I=rises(steps_S, evolution_SI[:, :leading]),
         matrix_names=tuple(extremes[0]),
         extremes=np.array([gammas[0], gammas[-1]]),
-        singular_2NI=padded([[singular_values(W) for W in m.values()] for m in extremes]),
-        missing=(*without, *(['no snapshot but one: no evolution'] if len(steps_S) < 2 else [])),
+        singular_2NI=padded(
+            [[singular_values(W) for W in m.values()] for m in extremes]
+        ),
+        missing=(
+            *without,
+            *(['no snapshot but one: no evolution'] if len(steps_S) < 2 else []),
+        ),
     )
 
 
@@ -91,18 +99,29 @@ def layout(result: Result) -> style.Layout:
     return style.Layout(rows, 3, 7.0, 0.6 + 1.6 * rows)
 
 
-def _evolution(run: store.Run, matrix: str, point: dict) -> tuple[np.ndarray, np.ndarray]:
+def _evolution(run: Run, matrix: str, point: dict) -> tuple[np.ndarray, np.ndarray]:
     """(steps of the snapshots [S], spectra there [S, I])."""
     steps = run.steps(**point)
-    spectra = [covariance_spectrum(run.parameter(matrix, step, **point)) for step in steps]
+    spectra = [
+        covariance_spectrum(run.parameter(matrix, step, **point)) for step in steps
+    ]
     return np.array(steps), np.stack(spectra)
 
 
 def _spectra(axis, result: Result) -> None:
     colours = style.plt.get_cmap('viridis')(np.linspace(0, 0.9, len(result.gamma_G)))
-    for gamma, values, colour in zip(result.gamma_G, result.eigenvalues_GI, colours, strict=True):
-        axis.plot(np.arange(len(values)) + 1, values, color=colour, label=f'γ {gamma:g}')
-    axis.set(xscale='log', yscale='log', xlabel='index', title=f'eigenvalues, {result.matrix}')
+    for gamma, values, colour in zip(
+        result.gamma_G, result.eigenvalues_GI, colours, strict=True
+    ):
+        axis.plot(
+            np.arange(len(values)) + 1, values, color=colour, label=f'γ {gamma:g}'
+        )
+    axis.set(
+        xscale='log',
+        yscale='log',
+        xlabel='index',
+        title=f'eigenvalues, {result.matrix}',
+    )
     axis.set_ylim(bottom=result.eigenvalues_GI.max() / 1e8)
     axis.legend()
 
@@ -110,21 +129,30 @@ def _spectra(axis, result: Result) -> None:
 def _training(axis, result: Result) -> None:
     """The leading eigenvalues of one member; a circle where one rises."""
     leading = len(result.rises_I)
-    for e, colour in enumerate(style.plt.get_cmap('magma')(np.linspace(0, 0.8, leading))):
+    for e, colour in enumerate(
+        style.plt.get_cmap('magma')(np.linspace(0, 0.8, leading))
+    ):
         values = result.evolution_SI[:, e]
         axis.plot(result.steps_S, values, '.-', ms=3, color=colour)
         at = result.steps_S == result.rises_I[e]
         axis.plot(result.steps_S[at], values[at], 'o', ms=5, mfc='none', color=colour)
     axis.set(xlabel='step', title=f'the leading {leading} at γ {result.gamma:g}')
     if result.missing:
-        axis.text(0.03, 0.97, '\n'.join(result.missing), va='top', transform=axis.transAxes)
+        axis.text(
+            0.03, 0.97, '\n'.join(result.missing), va='top', transform=axis.transAxes
+        )
 
 
 def _numbers(axis, result: Result) -> None:
-    lines = (('participation ratio', result.participation_G), ('stable rank', result.stable_rank_G))
+    lines = (
+        ('participation ratio', result.participation_G),
+        ('stable rank', result.stable_rank_G),
+    )
     for (name, values), marker in zip(lines, 'os', strict=True):
         axis.plot(result.gamma_G, values, f'{marker}-', ms=3, label=name)
-    axis.plot(result.gamma_G, 1 / result.share_G, '^:', ms=3, label='1 / share of the first')
+    axis.plot(
+        result.gamma_G, 1 / result.share_G, '^:', ms=3, label='1 / share of the first'
+    )
     axis.set(xlabel='γ', title='effective number of directions')
     axis.set_ylim(bottom=0)
     axis.legend()
@@ -137,6 +165,8 @@ if __name__ == '__main__':
         compute,
         draw,
         layout,
-        matrix=command.Flag(str, 'W_embed', 'whose rows; any matrix of the model by its path'),
+        matrix=command.Flag(
+            str, 'W_embed', 'whose rows; any matrix of the model by its path'
+        ),
         leading=command.Flag(int, 6, 'eigenvalues to follow over training'),
     )

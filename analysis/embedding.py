@@ -8,17 +8,14 @@ read against the same rows in random order (`null`).
   python analysis/embedding.py --run runs/phase --depth=2 --gamma=1.5 --seed=0 --items=40,80
 """
 
-import pathlib
-import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 import threadpoolctl
 
-from analysis import command, order, style
-from analysis.member import Member
+from analysis.drawing import command, style
+from analysis.members.member import Member
+from analysis.vectors import order
 from anchorjax.errors import UserError
 
 MATRIX = 'W_embed'
@@ -38,12 +35,16 @@ class Result(NamedTuple):
     similarity: np.ndarray  # [step] mean cosine of centred rows 1, 2, .. apart
     similarity_null: np.ndarray  # [2, step] 5 % and 95 % quantiles
     power_null: np.ndarray  # [frequency] 95 % quantile
-    differences: tuple[int, ...]  # of two shifts of the task: items that can share an answer
+    differences: tuple[
+        int, ...
+    ]  # of two shifts of the task: items that can share an answer
     numbers: dict[str, float]  # see `order.numbers`
     null: dict[str, np.ndarray]  # the same, [permutation]
 
 
-@threadpoolctl.threadpool_limits.wrap(limits=1)  # the same bits anywhere; faster for small matrices
+@threadpoolctl.threadpool_limits.wrap(
+    limits=1
+)  # the same bits anywhere; faster for small matrices
 def compute(
     member: Member,
     matrix: str = MATRIX,
@@ -90,7 +91,9 @@ def check_items(task, W, items) -> np.ndarray:
     chosen = tuple(task.keys if items is None else items)
     first, end = chosen if len(chosen) == 2 else (-1, -1)
     if not 0 <= first <= end - 6 <= len(W) - 6:
-        raise UserError(f'items = {chosen}: must be FROM,TO in [0, {len(W)}], at least 6 apart')
+        raise UserError(
+            f'items = {chosen}: must be FROM,TO in [0, {len(W)}], at least 6 apart'
+        )
     if not np.ptp(W[first:end], axis=0).any():
         raise UserError(f'items = {chosen}: all their rows are the same')
     return np.arange(first, end)
@@ -123,7 +126,9 @@ def draw(result: Result, axes) -> None:
 def scatter(axis, items, points, labelled: bool) -> None:
     """The items where they lie, dark blue to yellow by value, and the chains of STEPS."""
     for step, colour in STEPS.items():
-        for start, end in zip(points[:-step:step, :2], points[step::step, :2], strict=True):
+        for start, end in zip(
+            points[:-step:step, :2], points[step::step, :2], strict=True
+        ):
             line = {'arrowstyle': '->' if labelled else '-', 'color': colour} | _THIN
             axis.annotate('', end, start, arrowprops=line, zorder=1)
     size, shade = (10 if labelled else 4), style.plt.get_cmap('viridis')
@@ -147,25 +152,35 @@ _THIN = {'lw': 0.6, 'alpha': 0.6, 'shrinkA': 2, 'shrinkB': 2}
 
 def _spectrum(axis, result: Result) -> None:
     frequency = 1 / result.periods
-    axis.fill_between(frequency, result.power_null, color=style.COLOURS['memorizing'], alpha=0.4)
-    axis.plot(frequency, result.power, '.-', ms=3, lw=0.8, color=style.COLOURS['inferential'])
+    axis.fill_between(
+        frequency, result.power_null, color=style.COLOURS['memorizing'], alpha=0.4
+    )
+    axis.plot(
+        frequency, result.power, '.-', ms=3, lw=0.8, color=style.COLOURS['inferential']
+    )
     for step, colour in STEPS.items():
         axis.axvline(1 / step, color=colour, lw=0.8, ls=':')
     ticks = [period for period in (20, 10, 5, 4, 3, 2) if period <= result.periods[0]]
     axis.set_xticks([1 / period for period in ticks], ticks)
-    axis.set(yscale='log', xlim=(0, 0.51), xlabel='period [items]', ylabel='share of power')
+    axis.set(
+        yscale='log', xlim=(0, 0.51), xlabel='period [items]', ylabel='share of power'
+    )
     strongest, share = result.numbers['strongest period'], result.numbers['strongest']
     axis.set_title(f'strongest: period {strongest:.3g}, {share:.0%}', fontsize=7)
 
 
 def _similarity(axis, result: Result) -> None:
     steps, grey = np.arange(1, len(result.similarity) + 1), style.COLOURS['memorizing']
-    axis.fill_between(steps, *result.similarity_null, color=grey, alpha=0.4, label='random order')
+    axis.fill_between(
+        steps, *result.similarity_null, color=grey, alpha=0.4, label='random order'
+    )
     axis.plot(steps, result.similarity, '.-', ms=4, color=style.COLOURS['inferential'])
     for step in result.differences:
         axis.axvline(step, color=STEPS.get(step, 'black'), lw=0.8, ls=':')
     axis.axhline(0, color='black', lw=0.5)
-    axis.set(xlim=(0, len(steps) + 1), xlabel='step between two items', ylabel='mean cosine')
+    axis.set(
+        xlim=(0, len(steps) + 1), xlabel='step between two items', ylabel='mean cosine'
+    )
     axis.set_title('dotted: differences of two shifts', fontsize=7)
     axis.set_xticks(steps[::2])
     axis.legend(loc='upper right')
@@ -181,7 +196,9 @@ if __name__ == '__main__':
         draw,
         layout,
         matrix=command.Flag(str, MATRIX, 'path of a matrix [tokens, D]'),
-        items=command.Flag(command.numbers, None, 'FROM,TO of the tokens, TO not among them'),
+        items=command.Flag(
+            command.numbers, None, 'FROM,TO of the tokens, TO not among them'
+        ),
         perplexity=command.Flag(float, 15, 'of t-SNE'),
         permutations=command.Flag(int, 200, 'random orders to compare with'),
     )

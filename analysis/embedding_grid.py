@@ -5,18 +5,16 @@ P1 draws t-SNE; PCA has no knobs. Rows, columns and flags as in condensation_gri
   python analysis/embedding_grid.py --run runs/phase --seed=1
 """
 
-import pathlib
-import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 import threadpoolctl
 
-from analysis import command, embedding, grids, order
-from anchorjax import store
+from analysis import embedding
+from analysis.drawing import command, grids
+from analysis.vectors import order
 from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run
 
 
 class Result(NamedTuple):
@@ -30,13 +28,15 @@ class Result(NamedTuple):
     fixed: dict  # value of every axis that is not shown
     notes: np.ndarray
     numbers: dict[str, np.ndarray]  # order.numbers
-    chance: dict[str, np.ndarray]  # 95 % quantile of the numbers of rows in random order
+    chance: dict[
+        str, np.ndarray
+    ]  # 95 % quantile of the numbers of rows in random order
     scores: dict[str, np.ndarray]  # [item, 2], by 'row,gamma' index
 
 
 @threadpoolctl.threadpool_limits.wrap(limits=1)
 def compute(
-    run: store.Run,
+    run: Run,
     step: int | str = 'last',
     matrix: str = embedding.MATRIX,
     items=None,
@@ -48,9 +48,13 @@ def compute(
         raise UserError(f'permutations = {permutations}: must be at least 1')
     there = grids.cells(run, matrix, step, **point)
     task = run.experiment.task
-    chosen = {at: embedding.check_items(task, W, items) for at, W in there.matrices.items()}
+    chosen = {
+        at: embedding.check_items(task, W, items) for at, W in there.matrices.items()
+    }
     rows = {at: W[chosen[at]] for at, W in there.matrices.items()}
-    table = lambda of: grids.tables({at: of(r) for at, r in rows.items()}, there.notes.shape)
+    table = lambda of: grids.tables(
+        {at: of(r) for at, r in rows.items()}, there.notes.shape
+    )
     return Result(
         matrix=matrix,
         items=next(iter(chosen.values())),
@@ -79,7 +83,9 @@ def draw(result: Result, axes) -> None:
 def _chance(rows, permutations: int) -> dict[str, float]:
     rng = np.random.default_rng(0)
     null = [order.numbers(rng.permutation(rows)) for _ in range(permutations)]
-    return {name: float(np.quantile([one[name] for one in null], 0.95)) for name in null[0]}
+    return {
+        name: float(np.quantile([one[name] for one in null], 0.95)) for name in null[0]
+    }
 
 
 layout = grids.layout
@@ -92,6 +98,8 @@ if __name__ == '__main__':
         draw,
         layout,
         matrix=command.Flag(str, embedding.MATRIX, 'path of a matrix [tokens, D]'),
-        items=command.Flag(command.numbers, None, 'FROM,TO of the tokens, TO not among them'),
+        items=command.Flag(
+            command.numbers, None, 'FROM,TO of the tokens, TO not among them'
+        ),
         permutations=command.Flag(int, 40, 'random orders to compare with'),
     )

@@ -8,20 +8,16 @@ neurons of the MLPs switched.
   python analysis/lazy.py --run runs/phase
 """
 
-import pathlib
-import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 
-from analysis import command, style
-from analysis.changes import change
-from analysis.member import member_of
-from analysis.members import outcomes, row_axis, spans_from, told
+from analysis.changes.distances import change
+from analysis.drawing import command, style
+from analysis.members.member import member_of
+from analysis.members.selection import outcomes, row_axis, spans_from, told
 from analysis.phase import SOLUTIONS, solution
-from anchorjax import store
+from anchorjax.storage.reader import Run
 
 
 class Result(NamedTuple):
@@ -31,18 +27,22 @@ class Result(NamedTuple):
     row_name: str  # the axis told apart by markers
     start_M: np.ndarray  # steps: 0, or the first snapshot (the figure says so)
     end_M: np.ndarray
-    lazy_M: np.ndarray  # distance of the tangent kernels, in [0, 1]: 0 is the kernel regime
+    lazy_M: (
+        np.ndarray
+    )  # distance of the tangent kernels, in [0, 1]: 0 is the kernel regime
     pattern_M: np.ndarray  # share of neurons x positions x sequences that switched
     movement_M: np.ndarray  # |theta_T - theta_0| / |theta_0|
     group_names: tuple[str, ...]
-    movement_MG: np.ndarray  # the same of parameters of one name; NaN if absent or zero at start
+    movement_MG: (
+        np.ndarray
+    )  # the same of parameters of one name; NaN if absent or zero at start
     outcome_M3: np.ndarray  # inferential and symmetric on the unseen pair, held-out
     solution_M: np.ndarray  # name
     left_out: tuple[str, ...]
     number: int  # sequences
 
 
-def compute(run: store.Run, number: int = 48, start: int = 0) -> Result:
+def compute(run: Run, number: int = 48, start: int = 0) -> Result:
     """Compares every member with its own start, on `number` sequences of its probes.
 
     Args:
@@ -58,10 +58,17 @@ def compute(run: store.Run, number: int = 48, start: int = 0) -> Result:
         for point, first, last in told(spans, 'lazy')
     ]
     ended = outcomes(run.results)
-    outcome_M3 = np.array([ended.sel(point).values.astype(float) for point, _, _ in spans])
-    names = tuple(dict.fromkeys(name for c in found for name in c.movement if name != 'all'))
+    outcome_M3 = np.array(
+        [ended.sel(point).values.astype(float) for point, _, _ in spans]
+    )
+    names = tuple(
+        dict.fromkeys(name for c in found for name in c.movement if name != 'all')
+    )
     return Result(
-        points={a: np.array([point[a] for point, _, _ in spans]) for a in run.experiment.axes},
+        points={
+            a: np.array([point[a] for point, _, _ in spans])
+            for a in run.experiment.axes
+        },
         row_name=row_axis(run),
         start_M=np.array([first for _, first, _ in spans]),
         end_M=np.array([last for _, _, last in spans]),
@@ -69,7 +76,9 @@ def compute(run: store.Run, number: int = 48, start: int = 0) -> Result:
         pattern_M=np.array([c.pattern for c in found]),
         movement_M=np.array([c.movement['all'] for c in found]),
         group_names=names,
-        movement_MG=np.array([[c.movement.get(n, np.nan) for n in names] for c in found]),
+        movement_MG=np.array(
+            [[c.movement.get(n, np.nan) for n in names] for c in found]
+        ),
         outcome_M3=outcome_M3,
         solution_M=np.array([solution(*outcome_3) for outcome_3 in outcome_M3]),
         left_out=tuple(left_out),
@@ -102,7 +111,11 @@ def _points(axis, result: Result, rows: list, values_M) -> None:
         here = result.points[result.row_name] == rows[i]
         chosen = here & (result.solution_M == SOLUTIONS[name])
         apart = 0.02 * np.ptp(gamma_M) * (i - (len(rows) - 1) / 2)
-        look = {'marker': _MARKERS[i % 5], 'color': style.COLOURS[SOLUTIONS[name]], 'alpha': 0.8}
+        look = {
+            'marker': _MARKERS[i % 5],
+            'color': style.COLOURS[SOLUTIONS[name]],
+            'alpha': 0.8,
+        }
         axis.plot(gamma_M[chosen] + apart, values_M[chosen], ls='', ms=4, mew=0, **look)
 
 
@@ -113,9 +126,13 @@ def _legend(axis, result: Result, rows: list) -> None:
     for i, row in enumerate(rows):
         named = f'{result.row_name.replace("_", " ")} {row}'
         axis.plot([], [], _MARKERS[i % 5], ms=4, color='black', mfc='none', label=named)
-    steps = '-'.join(f'{s:,}' for s in sorted({result.start_M.min(), result.start_M.max()}))
+    steps = '-'.join(
+        f'{s:,}' for s in sorted({result.start_M.min(), result.start_M.max()})
+    )
     title = f'{len(result.lazy_M)} members, from step {steps} to {result.end_M.max():,}'
-    axis.figure.legend(loc='outside lower center', ncols=6, title=title, title_fontsize=7)
+    axis.figure.legend(
+        loc='outside lower center', ncols=6, title=title, title_fontsize=7
+    )
 
 
 if __name__ == '__main__':

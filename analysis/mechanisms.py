@@ -6,19 +6,17 @@ P1 Fig 3 shows one network of each kind. This asks every network of two layers w
   python analysis/mechanisms.py --run runs/phase
 """
 
-import pathlib
-import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 
-from analysis import causal, circuits, command, phase, style
-from analysis.member import label, member_of, varying
-from analysis.members import members, outcomes, told
-from anchorjax import store
+from analysis import causal, phase
+from analysis.circuits import edge_sets
+from analysis.drawing import command, style
+from analysis.members.member import label, member_of, varying
+from analysis.members.selection import members, outcomes, told
 from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run
 
 
 class Result(NamedTuple):
@@ -26,12 +24,14 @@ class Result(NamedTuple):
 
     points: tuple[str, ...]  # [M] 'depth=2,gamma=1.5,seed=0'
     mechanism_names: tuple[str, ...]
-    unchanged_MC: np.ndarray  # answers that stay: the lower of unseen and held-out sequences
+    unchanged_MC: (
+        np.ndarray
+    )  # answers that stay: the lower of unseen and held-out sequences
     scores_M3: np.ndarray  # inferential and symmetric on the unseen pair, held-out
     solutions: tuple[str, ...]  # phase.SOLUTIONS
 
 
-def compute(run: store.Run, renormalize: bool = True) -> Result:
+def compute(run: Run, renormalize: bool = True) -> Result:
     """Cuts all but a mechanism's edges in every trained member.
 
     Args:
@@ -77,20 +77,22 @@ def layout(result: Result) -> style.Layout:
     return style.Layout(1, 2, 7.0, 1.5 + 0.16 * len(result.points))
 
 
-def _unchanged(run: store.Run, point: dict, renormalize: bool) -> np.ndarray | None:
+def _unchanged(run: Run, point: dict, renormalize: bool) -> np.ndarray | None:
     """[C] of one member, or None unless it has two layers."""
     member = member_of(run, **point)
     if member.depth != 2:
         return None
-    asked = circuits.questions(member)
-    edges = circuits.edges(member, asked, member.depth)
-    allow = lambda some: circuits.allow(some, member.depth, member.task.role_names)
+    asked = edge_sets.questions(member)
+    edges = edge_sets.edges(member, asked, member.depth)
+    allow = lambda some: edge_sets.allow(some, member.depth, member.task.role_names)
     allowed_CNJJ = np.stack(causal.sets(allow, edges))
-    unchanged_CP = circuits.ask(member, asked, allowed_CNJJ, renormalize).unchanged_CP
+    unchanged_CP = edge_sets.ask(member, asked, allowed_CNJJ, renormalize).unchanged_CP
     probes = [member.task.probe_names.index(p) for p in ('unseen', 'seen_heldout')]
     return unchanged_CP[:, probes].min(-1)
 
 
 if __name__ == '__main__':
-    flag = command.Flag(command.truth, True, 'false: the other weights stay as they were')
+    flag = command.Flag(
+        command.truth, True, 'false: the other weights stay as they were'
+    )
     command.sweep(__doc__, 'mechanisms', compute, draw, layout, renormalize=flag)

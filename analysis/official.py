@@ -7,21 +7,24 @@ python analysis/official.py --weights model_209.pt --heads=4 --figure=attention_
 import dataclasses
 import math
 import pathlib
-import sys
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import jax
 import numpy as np
 
-from analysis import attention_flow, causal, command, condensation, cosine, embedding, tsne
-from analysis.member import Member
-from anchorjax import cli, config, grid, losses, official, tasks
+from analysis import attention_flow, causal, condensation, cosine, embedding, tsne
+from analysis.drawing import command
+from analysis.members.member import Member
+from anchorjax import cli, config, tasks
+from anchorjax.config.grid import TRACED_AXES
 from anchorjax.errors import UserError
 from anchorjax.models.transformer_config import ACTIVATIONS, NORMS
+from anchorjax.official import weights
+from anchorjax.training import losses
 
 _OF_A_MEMBER = (attention_flow, causal, condensation, cosine, embedding, tsne)
-FIGURES = {m.__name__.split('.')[-1]: m for m in _OF_A_MEMBER}  # compute(member), draw, layout
+FIGURES = {
+    m.__name__.split('.')[-1]: m for m in _OF_A_MEMBER
+}  # compute(member), draw, layout
 
 
 def member(path, experiment: config.Experiment | None = None, **overrides) -> Member:
@@ -34,27 +37,36 @@ def member(path, experiment: config.Experiment | None = None, **overrides) -> Me
     Raises:
       UserError: not the official model, or of another vocabulary; StoreError: a bad file.
     """
-    model, vocab, params = official.load(path, **overrides)
+    model, vocab, params = weights.load_weights(path, **overrides)
     experiment = experiment or config.resolve(config.default())
     expected = tasks.make(experiment.task).vocab
     if vocab != expected:
         raise UserError(f'{path} has {vocab} tokens, the task has {expected}')
     if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(params)):
-        raise UserError(f'{path} holds numbers that are not finite: there is nothing to look into')
+        raise UserError(
+            f'{path} holds numbers that are not finite: there is nothing to look into'
+        )
     experiment = dataclasses.replace(experiment, model=model, loop=())
-    point = dict.fromkeys(grid.TRACED_AXES, math.nan) | {'seed': 0}  # the seed picks the probes
+    point = dict.fromkeys(TRACED_AXES, math.nan) | {
+        'seed': 0
+    }  # the seed picks the probes
     return Member(experiment, params, point, step=-1)
 
 
 def agreement(member: Member) -> dict[tuple[str, str], float]:
     """Share of the probe's answers that are the mapping's, by (probe, mapping)."""
     task, probes = member.task, member.probes
-    answer = jax.jit(lambda params, t_BT: member.apply(params, t_BT).logits[:, -1].argmax(-1))
+    answer = jax.jit(
+        lambda params, t_BT: member.apply(params, t_BT).logits[:, -1].argmax(-1)
+    )
     found = {}
     for i, probe in enumerate(task.probe_names):
         predicted_B = answer(member.params, probes.tokens_PBT[i])
         shares_R = np.asarray(losses.agreement(predicted_B, probes.labels_PRB[i]))
-        found |= {(probe, m): float(s) for m, s in zip(task.mapping_names, shares_R, strict=True)}
+        found |= {
+            (probe, m): float(s)
+            for m, s in zip(task.mapping_names, shares_R, strict=True)
+        }
     return found
 
 
@@ -64,18 +76,30 @@ def lines(member: Member) -> list[str]:
     shown = ('depth', 'width', 'heads', 'head_dim', 'mlp_dim', 'max_len')
     rows = [(name, sizes[name]) for name in (*shown, 'norm', 'activation', 'biases')]
     rows.append(('tokens', member.experiment.task.vocab))
-    rows.append(('parameters', f'{sum(leaf.size for leaf in jax.tree.leaves(member.params)):,}'))
-    rows += [(f'{p}, {m}', f'{share:.3f}') for (p, m), share in agreement(member).items()]
+    rows.append(
+        ('parameters', f'{sum(leaf.size for leaf in jax.tree.leaves(member.params)):,}')
+    )
+    rows += [
+        (f'{p}, {m}', f'{share:.3f}') for (p, m), share in agreement(member).items()
+    ]
     return [f'{name + ":":<26} {value}' for name, value in rows]
 
 
 def main() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument('--weights', required=True, type=pathlib.Path, help='a PyTorch state dict')
-    parser.add_argument('--heads', type=int, default=1, help='a state dict cannot say it')
-    parser.add_argument('--norm', choices=NORMS, help="default: P1's, or P3's by a final LayerNorm")
+    parser.add_argument(
+        '--weights', required=True, type=pathlib.Path, help='a PyTorch state dict'
+    )
+    parser.add_argument(
+        '--heads', type=int, default=1, help='a state dict cannot say it'
+    )
+    parser.add_argument(
+        '--norm', choices=NORMS, help="default: P1's, or P3's by a final LayerNorm"
+    )
     parser.add_argument('--activation', choices=ACTIVATIONS, help='default: as --norm')
-    parser.add_argument('--config', metavar='FILE[:PRESET]', help="the task; default: P1's")
+    parser.add_argument(
+        '--config', metavar='FILE[:PRESET]', help="the task; default: P1's"
+    )
     parser.add_argument('--figure', choices=FIGURES, help='draw it, too')
     parser.add_argument('--out', type=pathlib.Path, default=pathlib.Path('figures'))
     given = parser.parse_args()
@@ -91,4 +115,4 @@ def main() -> None:
 
 
 if __name__ == '__main__':
-    cli.main(main)
+    cli.run_command(main)

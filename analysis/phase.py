@@ -10,16 +10,15 @@ Hatched where agreement on held-out seen pairs is below 0.9.
 """
 
 import pathlib
-import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 import xarray as xr
 
-from analysis import style
-from anchorjax import cli, grid, store
+from analysis.drawing import style
+from anchorjax import cli
+from anchorjax.config.grid import TRACED_AXES
+from anchorjax.storage.reader import Run, open_run
 
 SEEN_ENOUGH = 0.9  # P1 Fig 2: hatched below
 SOLVED = 0.9  # a member "is" inferential or symmetric from here
@@ -35,7 +34,9 @@ class Result(NamedTuple):
     learning_rate: float  # of `fixed` and `fraction`
     best: np.ndarray  # [2, Y, G] agreement on the unseen pair: inferential, symmetric
     fixed: np.ndarray  # [2, Y, G]
-    seen_best: np.ndarray  # [Y, G] held-out seen pairs, best over rates, mean over seeds
+    seen_best: (
+        np.ndarray
+    )  # [Y, G] held-out seen pairs, best over rates, mean over seeds
     seen_fixed: np.ndarray  # [Y, G]
     fraction: np.ndarray  # [4, Y, G] shares of seeds: SOLUTIONS
     members: int  # trained members behind the figure
@@ -100,13 +101,13 @@ def layout(result: Result) -> style.Layout:
     return style.Layout(2, 3, 7.0, 1.6 + 0.5 * len(result.rows))
 
 
-def save(run: store.Run, folder: pathlib.Path) -> list[pathlib.Path]:
+def save(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
     """Draws phase.png and phase.pdf and writes the numbers behind them, phase.npz."""
     return style.written(compute(run.results), draw, layout, folder / 'phase')
 
 
 _NO_LOOP = 'weight_decay'
-_TRACED = (*grid.TRACED_AXES, 'step', 'probe', 'mapping')
+_TRACED = (*TRACED_AXES, 'step', 'probe', 'mapping')
 
 
 def _fractions(unseen, seen, others, order) -> np.ndarray:
@@ -115,7 +116,9 @@ def _fractions(unseen, seen, others, order) -> np.ndarray:
     neither = ~(solved[0] | solved[1])
     kinds = [*solved, neither & (seen < SEEN_ENOUGH), neither & (seen >= SEEN_ENOUGH)]
     known = seen.notnull()
-    return np.stack([k.where(known).mean(others).transpose(*order).values for k in kinds])
+    return np.stack(
+        [k.where(known).mean(others).transpose(*order).values for k in kinds]
+    )
 
 
 def _heatmap(axis, result: Result, values, seen, colours: str) -> None:
@@ -127,20 +130,30 @@ def _heatmap(axis, result: Result, values, seen, colours: str) -> None:
             axis.text(x, y, '–', ha='center', va='center')
             continue
         colour = 'white' if values[y, x] > 0.6 else 'black'
-        axis.text(x, y, f'{values[y, x]:.2f}', ha='center', va='center', color=colour, fontsize=7)
+        axis.text(
+            x,
+            y,
+            f'{values[y, x]:.2f}',
+            ha='center',
+            va='center',
+            color=colour,
+            fontsize=7,
+        )
         if seen[y, x] < SEEN_ENOUGH:
             box = (x - 0.5, y - 0.5)
-            patch = style.plt.Rectangle(box, 1, 1, fill=False, hatch='////', lw=0, ec='#888888')
+            patch = style.plt.Rectangle(
+                box, 1, 1, fill=False, hatch='////', lw=0, ec='#888888'
+            )
             axis.add_patch(patch)
 
 
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument('--run', required=True, type=pathlib.Path)
-    run = store.open(parser.parse_args().run)
+    run = open_run(parser.parse_args().run)
     for path in save(run, run.sweep_dir.workdir / 'figures'):
         print(path)
 
 
 if __name__ == '__main__':
-    cli.main(command)
+    cli.run_command(command)

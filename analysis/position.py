@@ -6,16 +6,12 @@ symmetric may be wholly one at one position of the key and wholly the other else
   python analysis/position.py --run runs/phase --gamma=1.2 --depth=2 --seed=0
 """
 
-import pathlib
-import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 
-from analysis import command, style
-from analysis.member import Member
+from analysis.drawing import command, style
+from analysis.members.member import Member
 
 
 class Result(NamedTuple):
@@ -46,9 +42,15 @@ def draw(result: Result, axes) -> None:
         values = result.agreement[:, result.mapping_names.index(mapping)]
         place = result.positions + 0.4 * i - 0.2
         axis.bar(place, values, 0.36, color=style.COLOURS[mapping], label=mapping)
-    names = [f'{p}\n({n})' for p, n in zip(result.positions, result.counts, strict=True)]
+    names = [
+        f'{p}\n({n})' for p, n in zip(result.positions, result.counts, strict=True)
+    ]
     axis.set_xticks(result.positions, names)
-    axis.set(ylim=(0, 1), xlabel='position of the key (sequences)', ylabel='agreement, unseen pair')
+    axis.set(
+        ylim=(0, 1),
+        xlabel='position of the key (sequences)',
+        ylabel='agreement, unseen pair',
+    )
     axis.legend(loc='upper center', bbox_to_anchor=(0.5, 1.18), ncols=2)
 
 

@@ -4,16 +4,14 @@ python analysis/solutions.py --run runs/map_seq_len        (a Markdown table on 
 """
 
 import pathlib
-import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 import pandas as pd
 
 from analysis.phase import SEEN_ENOUGH, SOLVED
-from anchorjax import cli, store
+from anchorjax import cli
+from anchorjax.storage.reader import members_table, open_run
 
 _COLUMNS = {
     'train_loss': 'train loss',
@@ -30,7 +28,9 @@ class Result(NamedTuple):
     means: pd.DataFrame  # means over seeds of _COLUMNS
     lowest: pd.DataFrame  # over seeds
     highest: pd.DataFrame
-    solved: pd.DataFrame  # number of seeds: inferential, symmetric, neither (seen or not), diverged
+    solved: (
+        pd.DataFrame
+    )  # number of seeds: inferential, symmetric, neither (seen or not), diverged
     seeds: int
 
 
@@ -58,11 +58,17 @@ def markdown(result: Result) -> str:
     header = [*result.points, *result.means, 'solution (seeds)']
     lines = ['| ' + ' | '.join(header) + ' |', '|' + '---|' * len(header)]
     for i in range(len(result.points)):
-        cells = [f'{v:g}' if isinstance(v, float) else str(v) for v in result.points.iloc[i]]
+        cells = [
+            f'{v:g}' if isinstance(v, float) else str(v) for v in result.points.iloc[i]
+        ]
         for column in result.means:
-            mean, low, high = (t[column][i] for t in (result.means, result.lowest, result.highest))
+            mean, low, high = (
+                t[column][i] for t in (result.means, result.lowest, result.highest)
+            )
             cells.append(
-                f'{mean:.2f} ({low:.2f}–{high:.2f})' if result.seeds > 1 else f'{mean:.2f}'
+                f'{mean:.2f} ({low:.2f}–{high:.2f})'
+                if result.seeds > 1
+                else f'{mean:.2f}'
             )
         counts = result.solved.iloc[i]
         cells.append(', '.join(f'{name} {n}' for name, n in counts.items() if n))
@@ -90,8 +96,8 @@ def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument('--run', required=True, type=pathlib.Path)
     flags = parser.parse_args()
-    print(markdown(compute(store.table(store.open(flags.run)))))
+    print(markdown(compute(members_table(open_run(flags.run)))))
 
 
 if __name__ == '__main__':
-    cli.main(command)
+    cli.run_command(command)

@@ -8,19 +8,18 @@ P3 maps the output instead, the key hidden from all attention: --of=output --per
   python analysis/tsne.py --run runs/phase --depth=2 --gamma=0.9 --seed=1 --map_number=2000
 """
 
-import pathlib
 import sys
 from typing import NamedTuple
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import numpy as np
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
-from analysis import command, hues, sequences, style, vectors
-from analysis.member import Member
-from analysis.nearest import KINDS, nearest
+from analysis.circuits import sequences
+from analysis.drawing import command, hues, style
+from analysis.members.member import Member
+from analysis.vectors import extract
+from analysis.vectors.nearest import KINDS, nearest
 from anchorjax.errors import require
 
 SPACES = ('full space', 'map')
@@ -33,9 +32,13 @@ class Result(NamedTuple):
     map_B2: np.ndarray  # of the first `map_number` sequences
     pair_B: np.ndarray  # their pairs, index into pairs_A2
     pairs_A2: np.ndarray
-    shares: np.ndarray  # [space, kind], mean over the sequences of a pair (a, b) with a != b
+    shares: (
+        np.ndarray
+    )  # [space, kind], mean over the sequences of a pair (a, b) with a != b
     chance: np.ndarray  # [space, kind], of neighbours drawn at random
-    counts: np.ndarray  # [space, A, A] neighbours: of sequences of a pair, carrying another
+    counts: (
+        np.ndarray
+    )  # [space, A, A] neighbours: of sequences of a pair, carrying another
     of: str  # one of SOURCES
     layer: int
     number: int  # of different sequences
@@ -70,7 +73,7 @@ def compute(
     tokens_BT, pair_B2 = _different(member, number, but_key=of == 'output')
     _check(len(tokens_BT[:mapped]), neighbours, perplexity)
     pairs_A2, pair_B = np.unique(pair_B2, axis=0, return_inverse=True)
-    look = {'attention': vectors.after_attention, 'output': vectors.without_key}[of]
+    look = {'attention': extract.after_attention, 'output': extract.without_key}[of]
     X_BD = look(member, tokens_BT, *([layer] if of == 'attention' else []))
     map_B2 = _map(X_BD[:mapped], perplexity)
     found = [nearest(x, pair_B[: len(x)], pairs_A2, neighbours) for x in (X_BD, map_B2)]
@@ -102,7 +105,9 @@ def draw(result: Result, axes) -> None:
     _bars(axes[0, 1], result)
 
 
-def _different(member: Member, number: int, but_key: bool) -> tuple[np.ndarray, np.ndarray]:
+def _different(
+    member: Member, number: int, but_key: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """(tokens_BT, pair_B2) of the first `number` different sequences in twice as many draws."""
     drawn = sequences.random(member, 2 * number)
     seen_BT = drawn.tokens_BT.copy()
@@ -115,22 +120,38 @@ def _different(member: Member, number: int, but_key: bool) -> tuple[np.ndarray, 
 
 def _check(mapped: int, neighbours: int, perplexity: float) -> None:
     few = 'fewer than the sequences in the map'
-    require(1 <= neighbours < mapped, 'neighbours', neighbours, f'from 1 to {mapped - 1}, {few}')
-    require(1 <= perplexity < mapped, 'perplexity', perplexity, f'in [1, {mapped}), {few}')
+    require(
+        1 <= neighbours < mapped,
+        'neighbours',
+        neighbours,
+        f'from 1 to {mapped - 1}, {few}',
+    )
+    require(
+        1 <= perplexity < mapped, 'perplexity', perplexity, f'in [1, {mapped}), {few}'
+    )
 
 
 def _map(X_BD, perplexity: float) -> np.ndarray:
     """[B, 2]. In one thread: without the limit it took 70 s here, with it 3 s (DESIGN 3)."""
     if len(X_BD) >= 2_000:
-        print(f't-SNE of {len(X_BD):,} sequences: 1 to 2 minutes per 10,000', file=sys.stderr)
-    start = 'pca' if np.ptp(X_BD, axis=0).any() else 'random'  # vectors all equal: no components
+        print(
+            f't-SNE of {len(X_BD):,} sequences: 1 to 2 minutes per 10,000',
+            file=sys.stderr,
+        )
+    start = (
+        'pca' if np.ptp(X_BD, axis=0).any() else 'random'
+    )  # vectors all equal: no components
     with threadpool_limits(1):
-        return TSNE(perplexity=perplexity, init=start, random_state=0).fit_transform(X_BD)
+        return TSNE(perplexity=perplexity, init=start, random_state=0).fit_transform(
+            X_BD
+        )
 
 
 def _bars(axis, result: Result) -> None:
     spaces = (f'{result.number:,} sequences', f'map of {len(result.pair_B):,}')
-    for i, (kind, colour) in enumerate(zip(KINDS, ('#0072B2', '#E69F00', '#999999'), strict=True)):
+    for i, (kind, colour) in enumerate(
+        zip(KINDS, ('#0072B2', '#E69F00', '#999999'), strict=True)
+    ):
         place = np.arange(len(SPACES)) + (i - 1) / 4
         axis.bar(place, result.shares[:, i], 0.22, label=kind, color=colour)
         axis.hlines(result.chance[:, i], place - 0.11, place + 0.11, color='k', lw=1.2)
@@ -138,7 +159,9 @@ def _bars(axis, result: Result) -> None:
     axis.set_xticks(range(len(spaces)), spaces)
     title = f'share of the {result.neighbours} nearest'
     axis.set(ylim=(0, 1), title=title, ylabel='share')
-    axis.legend(loc='upper center', bbox_to_anchor=(0.5, -0.1), ncols=4, columnspacing=1)
+    axis.legend(
+        loc='upper center', bbox_to_anchor=(0.5, -0.1), ncols=4, columnspacing=1
+    )
 
 
 layout = style.Layout(1, 2, 7.0, 3.4)
@@ -153,7 +176,11 @@ if __name__ == '__main__':
         layer=command.Flag(int, 1, 'layer whose X_ao is taken, from 1'),
         number=command.Flag(int, 10_000, 'different random sequences'),
         neighbours=command.Flag(int, 10, 'nearest neighbours to count'),
-        perplexity=command.Flag(float, 30.0, 'of t-SNE: about how many neighbours a point has'),
+        perplexity=command.Flag(
+            float, 30.0, 'of t-SNE: about how many neighbours a point has'
+        ),
         map_number=command.Flag(int, None, 'sequences in the map; default all'),
-        of=command.Flag(str, 'attention', 'attention (P1), or output: logits, key hidden (P3)'),
+        of=command.Flag(
+            str, 'attention', 'attention (P1), or output: logits, key hidden (P3)'
+        ),
     )

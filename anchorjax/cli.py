@@ -12,15 +12,18 @@ import jax
 import jaxlib
 import ml_collections
 
-from anchorjax import config, hosts, manifest, sharding
+from anchorjax import config
 from anchorjax.errors import ConfigError, UserError, printable
-from anchorjax.signals import Preempted
+from anchorjax.storage.manifest import read_experiment
+from anchorjax.sweeps.signals import Preempted
+from anchorjax.training import hosts
+from anchorjax.training.members import cpu_fingerprint
 
 EXIT_USER_ERROR = 2
 EXIT_PREEMPTED = 75  # sysexits' "temporary failure": saved, run me again
 
 
-def main(command: Callable[[], None]) -> None:
+def run_command(command: Callable[[], None]) -> None:
     """Runs a command; a user's error is one line and exit code 2, a preemption exit code 75."""
     try:
         command()
@@ -34,13 +37,20 @@ def main(command: Callable[[], None]) -> None:
     except jax.errors.JaxRuntimeError as e:
         if 'RESOURCE_EXHAUSTED' not in str(e):
             raise
-        print('error: a device is out of memory; give fewer train.lanes', file=sys.stderr)
+        print(
+            'error: a device is out of memory; give fewer train.lanes', file=sys.stderr
+        )
         sys.exit(EXIT_USER_ERROR)
     except Preempted:
-        print('stopped by a signal; saved. The same command continues.', file=sys.stderr)
+        print(
+            'stopped by a signal; saved. The same command continues.', file=sys.stderr
+        )
         sys.exit(EXIT_PREEMPTED)
     except KeyboardInterrupt:
-        print('interrupted; the same command continues from the last save.', file=sys.stderr)
+        print(
+            'interrupted; the same command continues from the last save.',
+            file=sys.stderr,
+        )
         sys.exit(130)
 
 
@@ -51,7 +61,7 @@ class Parser(argparse.ArgumentParser):
         raise UserError(f'{message} (see --help)')
 
 
-def parse(parser: argparse.ArgumentParser, words: list[str] | None = None):
+def parse_command_line(parser: argparse.ArgumentParser, words: list[str] | None = None):
     """(flags, experiment) of a command line: --config FILE[:PRESET], or --config_json FILE, which
     runs no code, and then its overrides --config.x.y=z.
 
@@ -60,7 +70,9 @@ def parse(parser: argparse.ArgumentParser, words: list[str] | None = None):
     """
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument('--config', metavar='FILE[:PRESET]')
-    source.add_argument('--config_json', metavar='FILE', help='a manifest, or the JSON of a config')
+    source.add_argument(
+        '--config_json', metavar='FILE', help='a manifest, or the JSON of a config'
+    )
     flags, rest = parser.parse_known_args(words)
     loaded = load(flags.config) if flags.config else load_json(flags.config_json)
     while rest:
@@ -80,7 +92,7 @@ def load_json(name: str) -> ml_collections.ConfigDict:
     Raises:
       UserError: no such file, or anything wrong with it.
     """
-    experiment = manifest.experiment_of(pathlib.Path(name))
+    experiment = read_experiment(pathlib.Path(name))
     return ml_collections.ConfigDict(config.to_dict(experiment)).lock()
 
 
@@ -98,7 +110,7 @@ def join_hosts(flags: argparse.Namespace) -> None:
         hosts.join(*explicit)
 
 
-def gibibytes(text: str) -> float:
+def parse_gibibytes(text: str) -> float:
     """Bytes of a number of GiB; raises ValueError."""
     if not 0 < (size := float(text)) < math.inf:
         raise ValueError
@@ -122,10 +134,14 @@ def load(spec: str):
         made = module.get_config(preset)
     except ConfigError:
         raise
-    except Exception as e:  # a config file is Python: whatever it raises is a bad config
+    except (
+        Exception
+    ) as e:  # a config file is Python: whatever it raises is a bad config
         raise ConfigError(f'--config {spec}: {type(e).__name__}: {e}') from e
     if not isinstance(made, ml_collections.ConfigDict):
-        raise ConfigError(f'--config {spec}: get_config returned {made!r}, not a ConfigDict')
+        raise ConfigError(
+            f'--config {spec}: get_config returned {made!r}, not a ConfigDict'
+        )
     return made
 
 
@@ -133,7 +149,9 @@ def use_compilation_cache() -> None:
     """Compiled programs persist, in a folder of their own per jaxlib and kind of CPU."""
     if jax.config.jax_compilation_cache_dir:
         return
-    home = pathlib.Path(os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache'))
-    folder = home / 'anchorjax' / f'jaxlib-{jaxlib.__version__}-{sharding.cpu()}'
+    home = pathlib.Path(
+        os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache')
+    )
+    folder = home / 'anchorjax' / f'jaxlib-{jaxlib.__version__}-{cpu_fingerprint()}'
     jax.config.update('jax_compilation_cache_dir', str(folder))
     jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.5)

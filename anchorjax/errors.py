@@ -44,4 +44,6 @@ def _ends(text: str) -> str:
 def nearest(name: str, known) -> str:
     """A hint ', did you mean X?' for a mistyped name, or the list of known names."""
     close = difflib.get_close_matches(name, known, n=1)
-    return f'did you mean {close[0]!r}?' if close else f'known: {", ".join(sorted(known))}'
+    return (
+        f'did you mean {close[0]!r}?' if close else f'known: {", ".join(sorted(known))}'
+    )

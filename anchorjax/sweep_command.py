@@ -14,12 +14,33 @@ def parser(**about) -> cli.Parser:
     p = cli.Parser(epilog='--config.x.y=z sets a field', **about)
     add = p.add_argument
     add('--workdir', type=pathlib.Path, help='default: runs/<config name>')
-    add('--dry_run', action='store_true', help='print the plan, memory measured, and stop')
+    add(
+        '--dry_run',
+        action='store_true',
+        help='print the plan, memory measured, and stop',
+    )
     add('--shard', default='0/1', metavar='I/N', help='part I (from 0) of N')
-    add('--allow_numerics_change', action='store_true', help='go on with other bits (recorded)')
-    add('--device_memory', type=cli.gibibytes, metavar='GIB', help='what a device may use')
-    add('--distributed', action='store_true', help='several hosts as one program; JAX finds them')
-    add('--coordinator', metavar='HOST:PORT', help='of process 0, when JAX cannot find it')
+    add(
+        '--allow_numerics_change',
+        action='store_true',
+        help='go on with other bits (recorded)',
+    )
+    add(
+        '--device_memory',
+        type=cli.parse_gibibytes,
+        metavar='GIB',
+        help='what a device may use',
+    )
+    add(
+        '--distributed',
+        action='store_true',
+        help='several hosts as one program; JAX finds them',
+    )
+    add(
+        '--coordinator',
+        metavar='HOST:PORT',
+        help='of process 0, when JAX cannot find it',
+    )
     add('--processes', type=int, metavar='N', help='with --coordinator')
     add('--process', type=int, metavar='I', help='with --coordinator: this one, from 0')
     return p
@@ -43,8 +64,10 @@ def checked(words: list[str]):
       UserError: launch/sweep.py would refuse them, or they are the engine's to say.
     """
     plain = parser()
-    flags, experiment = cli.parse(plain, words)
+    flags, experiment = cli.parse_command_line(plain, words)
     for name in _OF_ENGINES:
         if getattr(flags, name) != plain.get_default(name):
-            raise UserError(f'--{name} after --: each job gets its own from this command')
+            raise UserError(
+                f'--{name} after --: each job gets its own from this command'
+            )
     return flags, experiment

@@ -21,7 +21,9 @@ says why we think so). paper, paper_30 and p3 have not been run.
 
 from anchorjax import config
 
-_EPOCH = 370  # steps: 759,375 training sequences, batch 2048, the last partial batch dropped
+_EPOCH = (
+    370  # steps: 759,375 training sequences, batch 2048, the last partial batch dropped
+)
 
 
 def get_config(preset: str = ''):
@@ -66,7 +68,9 @@ def _laptop(c):
 
 def _paper(c):
     c.grid.gamma = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
-    c.grid.learning_rate = tuple(round(i * 2.5e-5, 7) for i in range(4, 13))  # x 10 to x 30
+    c.grid.learning_rate = tuple(
+        round(i * 2.5e-5, 7) for i in range(4, 13)
+    )  # x 10 to x 30
     c.grid.seed = (1, 2, 3)
     c.train.num_steps, c.optimizer.warmup_steps = 210 * _EPOCH, 10 * _EPOCH
     c.train.snapshot_steps = tuple(e * _EPOCH for e in (0, 1, 3, 10, 30, 100))
@@ -84,12 +88,20 @@ def _paper_30(c):
 
 def _p3(c):
     """PAPERS 3.1 (the active block) and 3.2: 157,500 sequences, 76 steps an epoch."""
-    c.task.num_examples, c.task.noninferential, c.task.unseen = 200_000, (), ((4, 3), (3, 4))
+    c.task.num_examples, c.task.noninferential, c.task.unseen = (
+        200_000,
+        (),
+        ((4, 3), (3, 4)),
+    )
     c.model.depth, c.model.width, c.model.mlp_dim = 10, 640, 1280
     c.model.heads, c.model.head_dim = 10, 64
     c.model.norm, c.model.activation, c.model.biases = 'pre_query', 'gelu', True
     c.model.init, c.model.residual_scale = 'd_model', True
-    c.train.num_steps, c.optimizer.warmup_steps, c.train.eval_every = 1050 * 76, 50 * 76, 380
+    c.train.num_steps, c.optimizer.warmup_steps, c.train.eval_every = (
+        1050 * 76,
+        50 * 76,
+        380,
+    )
     c.grid.gamma = (0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
     c.grid.learning_rate = (3e-5,)
     c.grid.weight_decay = (0.0, 0.01, 0.1, 1.0)

@@ -5,34 +5,32 @@ checkpoints, members and depth, thousands of members on disk. On an accelerator 
 matmul precision.
 """
 
-import pathlib
 import platform
-import sys
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 import jax
 
-from anchorjax import benchmark, benchmark_scale, cli, sharding
+from anchorjax import cli
+from anchorjax.bench import scale, speed
+from anchorjax.training.members import use_every_core
 
 
 def command() -> None:
     cli.Parser(description=__doc__.splitlines()[0]).parse_args()
-    sharding.use_every_core()
+    use_every_core()
     device = jax.devices()[0]
     print(
         f'{len(jax.devices())} x {device.device_kind} ({platform.machine()}), jax {jax.__version__}'
     )
-    parts = [benchmark.against_today, benchmark.against_members_and_depth]
-    parts += [benchmark.checkpoints, benchmark.compilation]
-    parts += [benchmark_scale.planning, benchmark_scale.finalizing]
-    parts.append(benchmark_scale.checkpoint_size)
+    parts = [speed.against_today, speed.against_members_and_depth]
+    parts += [speed.checkpoints, speed.compilation]
+    parts += [scale.planning, scale.finalizing]
+    parts.append(scale.checkpoint_size)
     if device.platform != 'cpu':
-        parts.append(benchmark.lanes_and_precision)
+        parts.append(speed.lanes_and_precision)
     for part in parts:
         for name, value in part():
             print(f'{name:36s} {value}', flush=True)
 
 
 if __name__ == '__main__':
-    cli.main(command)
+    cli.run_command(command)

@@ -4,19 +4,19 @@ Every shard does this when it ends; this is for a sweep that still runs, or was 
 """
 
 import pathlib
-import sys
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 from analysis import results
-from anchorjax import cli, sweepdir
+from anchorjax import cli
+from anchorjax.storage.sweep_folder import read_folder
 
 
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument('--run', type=pathlib.Path, required=True, help='the folder of a sweep')
-    results.publish(sweepdir.read(parser.parse_args().run))
+    parser.add_argument(
+        '--run', type=pathlib.Path, required=True, help='the folder of a sweep'
+    )
+    results.publish(read_folder(parser.parse_args().run))
 
 
 if __name__ == '__main__':
-    cli.main(command)
+    cli.run_command(command)

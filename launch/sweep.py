@@ -5,38 +5,47 @@ figure. The same command again resumes, or says that all is done. Exit codes: 2 
 75 stopped by SIGTERM or SIGUSR2 with everything saved (run it again).
 """
 
-import pathlib
-import sys
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-
 from analysis import results
-from anchorjax import cli, hosts, jobs, manifest, memory, plan, sharding, shards, signals, sweep
-from anchorjax import sweep_command as words
-from anchorjax.sweepdir import create
+from anchorjax import cli, sweep_command
+from anchorjax.cluster.job_files import hold_shard
+from anchorjax.cluster.shards import parse_shard
+from anchorjax.storage.manifest import MANIFEST_FILE
+from anchorjax.storage.sweep_folder import create_folder
+from anchorjax.sweeps import memory, signals
+from anchorjax.sweeps.progress import ProgressLine, describe_memory, describe_plan
+from anchorjax.sweeps.run import describe_environment, require_fit, run_sweep
+from anchorjax.training import hosts
+from anchorjax.training.members import make_mesh, use_every_core
 
 
 def command() -> None:
-    flags, experiment = cli.parse(words.parser(description=__doc__.splitlines()[0]))
-    shard, workdir = shards.parse(flags.shard), words.workdir(flags.workdir, experiment)
-    sharding.use_every_core()
+    flags, experiment = cli.parse_command_line(
+        sweep_command.parser(description=__doc__.splitlines()[0])
+    )
+    shard, workdir = (
+        parse_shard(flags.shard),
+        sweep_command.workdir(flags.workdir, experiment),
+    )
+    use_every_core()
     cli.join_hosts(flags)
     cli.use_compilation_cache()
-    mesh = sharding.mesh(batch_devices=experiment.train.batch_devices)
-    available = flags.device_memory or min(hosts.everyone(memory.device_bytes(mesh)))
-    numerics = sweep.numerics(experiment, mesh, available)
-    new = not (workdir / manifest.NAME).exists()
-    with signals.flag() as asked, hosts.first_speaks():
-        print(plan.describe(experiment, numerics, workdir, estimate=new), flush=True)
+    mesh = make_mesh(batch_devices=experiment.train.batch_devices)
+    available = flags.device_memory or min(hosts.gather(memory.device_bytes(mesh)))
+    numerics = describe_environment(experiment, mesh, available)
+    new = not (workdir / MANIFEST_FILE).exists()
+    with signals.catch_stop() as asked, hosts.silence_others():
+        print(describe_plan(experiment, numerics, workdir, estimate=new), flush=True)
         if flags.dry_run:
-            print(plan.memory_of(experiment, mesh, numerics, available))
+            print(describe_memory(experiment, mesh, numerics, available))
             return
         if new:
-            sweep.require_fit(experiment, mesh, numerics, device_bytes=available)
-        there = create(workdir, experiment, numerics, flags.allow_numerics_change)
-        line = plan.ProgressLine()
-        with jobs.working(there, shard) as tell:
-            progress = sweep.run(
+            require_fit(experiment, mesh, numerics, device_bytes=available)
+        there = create_folder(
+            workdir, experiment, numerics, flags.allow_numerics_change
+        )
+        line = ProgressLine()
+        with hold_shard(there, shard) as tell:
+            progress = run_sweep(
                 *(there, mesh, asked),
                 report=lambda progress: (line.update(progress), tell(progress)),
                 warn=line.warn,
@@ -47,8 +56,8 @@ def command() -> None:
         line.close()
         if not progress.trained:
             print('all members are trained already')
-        hosts.by_first(lambda: results.publish(there))
+        hosts.run_on_first(lambda: results.publish(there))
 
 
 if __name__ == '__main__':
-    cli.main(command)
+    cli.run_command(command)

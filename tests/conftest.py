@@ -1,12 +1,9 @@
-"""What the tests of whole sweeps share: a tiny sweep, in this process or as a command."""
+"""Fixtures of all tests: one compilation cache and one trained sweep a session."""
 
 import fcntl
-import hashlib
 import os
 import pathlib
 import shutil
-import subprocess
-import sys
 
 # XLA spends most of the tests' time on making tiny programs fast. Without its optimizations they
 # are compiled in a sixth of the CPU time. Set before jax starts and inherited by the processes
@@ -19,11 +16,9 @@ os.environ['XLA_FLAGS'] = (
 
 import jax
 import pytest
-import tiny
 
-from anchorjax import config, digests, models, sharding, store, sweep, sweepdir
-
-ROOT = pathlib.Path(__file__).parents[1]
+from anchorjax.storage.reader import Run, open_run
+from tests.support.sweeps import launch, trained
 
 
 def shared(tmp_path_factory) -> pathlib.Path:
@@ -34,9 +29,14 @@ def shared(tmp_path_factory) -> pathlib.Path:
 
 def once(tmp_path_factory, name: str, make) -> pathlib.Path:
     """A copy of the folder that `make` fills, once a session: other workers wait, then copy."""
-    first, copy = shared(tmp_path_factory) / f'first_{name}', tmp_path_factory.mktemp(name) / 'run'
+    first, copy = (
+        shared(tmp_path_factory) / f'first_{name}',
+        tmp_path_factory.mktemp(name) / 'run',
+    )
     with open(first.with_suffix('.lock'), 'w') as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)  # let go when closed, or when the process dies
+        fcntl.flock(
+            handle, fcntl.LOCK_EX
+        )  # let go when closed, or when the process dies
         if not (first / 'complete').exists():
             shutil.rmtree(first, ignore_errors=True)
             make(first / 'run')
@@ -57,67 +57,15 @@ def cache(tmp_path_factory):
         yield
 
 
-def experiment(**changes) -> config.Experiment:
-    """The tiny experiment with fields replaced: experiment(grid__gamma='0.5', loop=(...))."""
-    c = tiny.get_config()
-    for path, value in changes.items():
-        *groups, name = path.split('__')
-        node = c[groups[0]] if groups else c
-        with node.ignore_type():
-            node[name] = value
-    return config.resolve(c)
-
-
-def opened(workdir, devices: int = 1, **changes):
-    """(store, mesh) of a tiny sweep in a folder."""
-    e, mesh = experiment(**changes), sharding.mesh(devices)
-    return sweepdir.create(workdir, e, sweep.numerics(e, mesh)), mesh
-
-
-def trained(workdir, warn=print, **changes) -> store.Run:
-    """A tiny sweep taken to its end in this process."""
-    there, mesh = opened(workdir, **changes)
-    sweep.run(there, mesh, lambda: False, lambda progress: None, warn)
-    return store.finalize(there)
-
-
-def command(*words, config_file='tests/tiny.py', env=None) -> dict:
-    """Arguments of subprocess.Popen for launch/sweep.py."""
-    line = [sys.executable, 'launch/sweep.py', '--config', config_file, *map(str, words)]
-    pipes = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'text': True}
-    return {'args': line, 'cwd': ROOT, 'env': {**os.environ, **(env or {})}, **pipes}
-
-
-def launch(*words, **kwargs) -> subprocess.CompletedProcess:
-    return subprocess.run(**command(*words, **kwargs), timeout=120, check=False)
-
-
-def bits(workdir) -> dict:
-    """Digests of every leaf of the last snapshot and of every curve, by chunk."""
-    there, found = store.open(workdir), {}
-    size = there.sweep_dir.chunk_size
-    for cohort, index, chunk, _ in there.sweep_dir.chunks:
-        e = there.experiment.at(cohort.static)
-        shapes = models.abstract_params(e.model, e.task.vocab)
-        shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct((size, *x.shape), x.dtype), shapes)
-        params = chunk.load_snapshot(e.train.num_steps, shapes)
-        found[cohort.name, index] = digests.of([params, chunk.curves()])
-    return found
-
-
-def tree_hash(folder) -> dict:
-    """Digest of every file below a folder."""
-    files_there = (p for p in pathlib.Path(folder).rglob('*') if p.is_file())
-    return {str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in files_there}
-
-
 @pytest.fixture(scope='session')
-def finished(tmp_path_factory) -> store.Run:
+def finished(tmp_path_factory) -> Run:
     """A finished tiny sweep; read it, do not change it. Every worker has its own copy."""
     rarely = {'train__resume_every': 1e9}
     steps, loop = (0, 1, 4, 15), (('model.depth', (1, 2)),)
-    make = lambda folder: trained(folder, train__snapshot_steps=steps, **rarely, loop=loop)
-    return store.open(once(tmp_path_factory, 'finished', make))
+    make = lambda folder: trained(
+        folder, train__snapshot_steps=steps, **rarely, loop=loop
+    )
+    return open_run(once(tmp_path_factory, 'finished', make))
 
 
 @pytest.fixture(scope='session')

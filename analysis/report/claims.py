@@ -17,7 +17,9 @@ class Claim(NamedTuple):
     source: str
     sentence: str
     figure: str
-    solutions: tuple[str | None, ...]  # of the members whose figure it is; None: of the sweep
+    solutions: tuple[
+        str | None, ...
+    ]  # of the members whose figure it is; None: of the sweep
     read: Callable[..., Reading | None]  # results -> what they say; None: they cannot
 
 
@@ -204,5 +206,7 @@ def markdown(rows: list[dict[str, str]]) -> str:
     for row in rows:
         number = f'{row["number"]} ({row["note"]})' if row['note'] else row['number']
         cells = (row['source'], row['sentence'], number, row['verdict'])
-        lines.append('| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |')
+        lines.append(
+            '| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |'
+        )
     return '\n'.join(lines) + '\n'

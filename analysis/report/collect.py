@@ -5,17 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from analysis import attention_flow, embedding, order, phase
-from analysis.member import Member, member_of
-from analysis.members import every, row_axis, usable
-from anchorjax import config, grid, manifest, store
+from analysis import attention_flow, embedding, phase
+from analysis.members.member import Member, member_of
+from analysis.members.selection import every, row_axis, usable
+from analysis.vectors import order
+from anchorjax import config
+from anchorjax.config.grid import TRACED_AXES
 from anchorjax.errors import UserError
+from anchorjax.storage.manifest import read_manifest
+from anchorjax.storage.reader import Run, members_table
 from anchorjax.tasks import anchors
 
 DIGITS = 4  # of every number on the page
 
 
-def collect(run: store.Run, tell) -> dict[str, Any]:
+def collect(run: Run, tell) -> dict[str, Any]:
     """All but figures and claims, as `page.render` wants it; `tell` hears of the progress."""
     axes = run.experiment.axes
     members = _members(run, tell)
@@ -35,7 +39,7 @@ def collect(run: store.Run, tell) -> dict[str, Any]:
     }
 
 
-def chosen(run: store.Run) -> dict[str, dict]:
+def chosen(run: Run) -> dict[str, dict]:
     """The most inferential member, and the most symmetric one of the same architecture.
 
     Held-out agreement breaks ties.
@@ -48,16 +52,18 @@ def chosen(run: store.Run) -> dict[str, dict]:
         raise UserError(f'{run.sweep_dir.workdir}: no member is trained yet')
     agreement = run.results.agreement.where(there)
     seen = agreement.sel(probe='seen_heldout', mapping='assigned').fillna(0)
-    score = lambda solution: agreement.sel(probe='unseen', mapping=solution) + 1e-3 * seen
+    score = lambda solution: (
+        agreement.sel(probe='unseen', mapping=solution) + 1e-3 * seen
+    )
     inferential = _point(run, score('inferential'))
-    same = {a: v for a, v in inferential.items() if a not in grid.TRACED_AXES}
+    same = {a: v for a, v in inferential.items() if a not in TRACED_AXES}
     return {
         'inferential': inferential,
         'symmetric': inferential | _point(run, score('symmetric').sel(same)),
     }
 
 
-def _point(run: store.Run, scores) -> dict[str, Any]:
+def _point(run: Run, scores) -> dict[str, Any]:
     """The point of the highest score, with the sweep's own numbers."""
     index = scores.argmax(...)
     axes = run.experiment.axes
@@ -72,9 +78,9 @@ def rounded(values) -> Any:
     return float(f'{value:.{DIGITS}g}') if np.isfinite(value) else None
 
 
-def _members(run: store.Run, tell) -> list[dict[str, Any]]:
+def _members(run: Run, tell) -> list[dict[str, Any]]:
     """One entry per member, in the order of the grid."""
-    all_points, table, found = [p for _, p in every(run)], store.table(run), []
+    all_points, table, found = [p for _, p in every(run)], members_table(run), []
     axes = len(run.experiment.axes)
     names = ('agreement', 'probe_loss', 'train_loss')
     flat = lambda cube: cube.values.reshape(len(all_points), *cube.shape[axes:])
@@ -108,7 +114,7 @@ def _state(row) -> dict[str, Any]:
     }
 
 
-def _inside(run: store.Run, point: dict) -> dict[str, Any]:
+def _inside(run: Run, point: dict) -> dict[str, Any]:
     """Attention and embedding of a member; None where there is nothing to look into."""
     try:
         member = member_of(run, **point)
@@ -129,7 +135,9 @@ def _attention(member: Member) -> dict[str, Any]:
 
 
 def _embedding(member: Member) -> dict[str, Any]:
-    items = embedding.check_items(member.experiment.task, member.matrix(embedding.MATRIX), None)
+    items = embedding.check_items(
+        member.experiment.task, member.matrix(embedding.MATRIX), None
+    )
     scores, explained = order.pca(member.matrix(embedding.MATRIX)[items])
     return {
         'values': items.tolist(),
@@ -143,10 +151,16 @@ def _unseen(task: anchors.AnchorsConfig) -> dict[str, str]:
     pair = task.unseen[0]
     reverse = f'({pair[1]}, {pair[0]})'
     at = anchors.pairs(task).tolist().index(list(pair))
-    shift = dict(zip(anchors.MAPPINGS, anchors.mapping_shifts(task)[at].tolist(), strict=True))
+    shift = dict(
+        zip(anchors.MAPPINGS, anchors.mapping_shifts(task)[at].tolist(), strict=True)
+    )
     words = {m: f'x {"−" if shift[m] < 0 else "+"} {abs(shift[m])}' for m in shift}
     trained = f'the reversed pair {reverse} was trained so'
-    because = trained if pair[::-1] not in task.unseen else f'it treats {reverse} in the same way'
+    because = (
+        trained
+        if pair[::-1] not in task.unseen
+        else f'it treats {reverse} in the same way'
+    )
     return {
         'pair': f'({pair[0]}, {pair[1]})',
         'inferential': words['inferential'],
@@ -155,7 +169,7 @@ def _unseen(task: anchors.AnchorsConfig) -> dict[str, str]:
     }
 
 
-def _summary(run: store.Run, members: list[dict]) -> str:
+def _summary(run: Run, members: list[dict]) -> str:
     count = lambda status: sum(m['status'].startswith(status) for m in members)
     several = {a: v for a, v in run.experiment.axes.items() if len(v) > 1}
     axes = ' × '.join(f'{a} {", ".join(map(str, v))}' for a, v in several.items())
@@ -163,10 +177,14 @@ def _summary(run: store.Run, members: list[dict]) -> str:
     return (
         f'{len(members)} networks, {count("trained")} trained, {count("diverged")} diverged, '
         f'{count("not trained")} not trained; {axes}'
-        + (f'; {moved} were trained in several environments, one after the other' if moved else '')
+        + (
+            f'; {moved} were trained in several environments, one after the other'
+            if moved
+            else ''
+        )
     )
 
 
-def _provenance(run: store.Run) -> dict[str, Any]:
-    environments = manifest.read(run.sweep_dir.workdir).environments
+def _provenance(run: Run) -> dict[str, Any]:
+    environments = read_manifest(run.sweep_dir.workdir).environments
     return {'experiment': config.to_dict(run.experiment), 'environments': environments}

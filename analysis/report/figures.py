@@ -22,12 +22,12 @@ from analysis import (
     mechanisms,
     phase,
     position,
-    style,
     tsne,
 )
-from analysis.member import label, member_of, varying
-from anchorjax import store
+from analysis.drawing import style
+from analysis.members.member import label, member_of, varying
 from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run
 
 
 class Row(NamedTuple):
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
     module: ModuleType
     caption: str
-    compute: Callable[[store.Run, dict], Any]  # (run, point of the member it is about)
+    compute: Callable[[Run, dict], Any]  # (run, point of the member it is about)
 
 
 class Drawn(NamedTuple):
@@ -146,20 +146,26 @@ MEMBER = (
 )
 
 
-def draw_all(run: store.Run, chosen: dict[str, dict], folder: pathlib.Path, tell) -> list[Drawn]:
+def draw_all(
+    run: Run, chosen: dict[str, dict], folder: pathlib.Path, tell
+) -> list[Drawn]:
     """Draws every figure the run supports into `folder`; the others say what is missing."""
     rows = [(row, None, next(iter(chosen.values()))) for row in SWEEP]
-    rows += [(row, solution, point) for solution, point in chosen.items() for row in MEMBER]
+    rows += [
+        (row, solution, point) for solution, point in chosen.items() for row in MEMBER
+    ]
     drawn = []
     for i, (row, solution, point) in enumerate(rows):
         began = time.monotonic()
         drawn.append(_draw(row, run, solution, point, folder))
         seconds = time.monotonic() - began
-        tell(f'{i + 1}/{len(rows)} {drawn[-1].name}: {drawn[-1].missing or f"{seconds:.1f} s"}')
+        tell(
+            f'{i + 1}/{len(rows)} {drawn[-1].name}: {drawn[-1].missing or f"{seconds:.1f} s"}'
+        )
     return drawn
 
 
-def _draw(row: Row, run: store.Run, solution: str | None, point: dict, folder) -> Drawn:
+def _draw(row: Row, run: Run, solution: str | None, point: dict, folder) -> Drawn:
     short = row.module.__name__.split('.')[-1]
     name, title = short, short.replace('_', ' ')
     if solution:
@@ -167,10 +173,14 @@ def _draw(row: Row, run: store.Run, solution: str | None, point: dict, folder) -
         name, title = f'{short}_{where}', f'{title}: most {solution} member ({where})'
     try:
         result = row.compute(run, point)
-        png, *_ = style.written(result, row.module.draw, row.module.layout, folder / name)
+        png, *_ = style.written(
+            result, row.module.draw, row.module.layout, folder / name
+        )
     except UserError as e:
         return Drawn(short, solution, name, title, row.caption, None, str(e), None)
-    return Drawn(short, solution, name, title, row.caption, png.read_bytes(), None, result)
+    return Drawn(
+        short, solution, name, title, row.caption, png.read_bytes(), None, result
+    )
 
 
 def payload(drawn: list[Drawn]) -> list[dict]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from analysis.report import sections
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(__file__).parent / 'web'
 SCRIPTS = ('dom', 'data', 'grid', 'chart', 'curves', 'attention', 'embedding', 'detail')
 SCRIPTS += ('select', 'controls', 'page')
 STYLES = ('page', 'diagram', 'member', 'sections', 'small')  # the last may overrule
@@ -82,9 +82,12 @@ def _json(payload: dict[str, Any]) -> str:
     """What the script draws, as JSON that can neither end its element nor hold a NaN."""
     drawn = {name: payload[name] for name in _DRAWN}
     drawn['members'] = [
-        {k: _rounded(v) if k in _SERIES else v for k, v in m.items()} for m in payload['members']
+        {k: _rounded(v) if k in _SERIES else v for k, v in m.items()}
+        for m in payload['members']
     ]
-    text = json.dumps(_finite(drawn), allow_nan=False, separators=(',', ':'), ensure_ascii=False)
+    text = json.dumps(
+        _finite(drawn), allow_nan=False, separators=(',', ':'), ensure_ascii=False
+    )
     for character in '<>&\u2028\u2029':
         text = text.replace(character, f'\\u{ord(character):04x}')
     return text

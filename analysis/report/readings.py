@@ -4,8 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from analysis import attention_flow, causal, complexity, cosine, measures, tsne
+from analysis import attention_flow, causal, complexity, cosine, tsne
 from analysis.phase import SEEN_ENOUGH, SOLVED
+from analysis.spectra import measures
 
 PARALLEL = 0.8  # mean cosine that counts as "nearly parallel"
 LOW = 0.4  # mean cosine that counts as "low"
@@ -42,7 +43,9 @@ def order_of_phases(diagram) -> Reading | None:
     inferential, symmetric = (diagram.fixed[m][y] for m in (0, 1))
     at = [diagram.gamma[int(np.nanargmax(v))] for v in (symmetric, inferential)]
     number = f'symmetric at γ {at[0]:g}, inferential at γ {at[1]:g}'
-    return Reading(number, bool(at[0] < at[1]), f'peaks, {diagram.row_name} {diagram.rows[y]}')
+    return Reading(
+        number, bool(at[0] < at[1]), f'peaks, {diagram.row_name} {diagram.rows[y]}'
+    )
 
 
 def too_large(diagram) -> Reading:
@@ -60,7 +63,9 @@ def flows(first: str, second: str):
         names = enumerate((first, second))
         paid = [flow.flows_N3[n, attention_flow.FLOWS.index(name)] for n, name in names]
         number = f'{first} {paid[0]:.2f}, then {second} {paid[1]:.2f}'
-        return Reading(number, bool(min(paid) > 0.5), f'attention, {flow.number:,} sequences')
+        return Reading(
+            number, bool(min(paid) > 0.5), f'attention, {flow.number:,} sequences'
+        )
 
     return read
 
@@ -75,7 +80,9 @@ def necessary(solution: str):
         unchanged = _unseen(found, found.unchanged_EP)
         left = [unchanged[found.edges.index(edge)] for edge in edges]
         number = f'at most {max(left):.2f} of the answers survive'
-        return Reading(number, bool(max(left) < NECESSARY), f'unseen pair, {len(left)} edges cut')
+        return Reading(
+            number, bool(max(left) < NECESSARY), f'unseen pair, {len(left)} edges cut'
+        )
 
     return read
 
@@ -87,10 +94,14 @@ def sufficient(solution: str):
         kept_P = found.only_unchanged_CP[found.mechanism_names.index(solution)]
         if np.isnan(kept_P).any():
             return None
-        held, unseen = (kept_P[found.probe_names.index(p)] for p in ('seen_heldout', 'unseen'))
+        held, unseen = (
+            kept_P[found.probe_names.index(p)] for p in ('seen_heldout', 'unseen')
+        )
         note = f'circuit found: {"; ".join(found.circuit)}'
         holds = min(held, unseen) >= causal.FAITHFUL
-        return Reading(f'unchanged: unseen {unseen:.2f}, held-out {held:.2f}', bool(holds), note)
+        return Reading(
+            f'unchanged: unseen {unseen:.2f}, held-out {held:.2f}', bool(holds), note
+        )
 
     return read
 
@@ -101,11 +112,16 @@ def own_mechanism(found) -> Reading | None:
     for solution in ('inferential', 'symmetric'):
         k = found.mechanism_names.index(solution)
         at = np.array([s == solution for s in found.solutions])
-        counts[solution] = int((found.unchanged_MC[at, k] >= causal.FAITHFUL).sum()), int(at.sum())
+        counts[solution] = (
+            int((found.unchanged_MC[at, k] >= causal.FAITHFUL).sum()),
+            int(at.sum()),
+        )
     if not all(total for _, total in counts.values()):
         return None
     number = ', '.join(f'{name} {n} of {total}' for name, (n, total) in counts.items())
-    return Reading(number, all(n == total for n, total in counts.values()), 'two-layer members')
+    return Reading(
+        number, all(n == total for n, total in counts.values()), 'two-layer members'
+    )
 
 
 def reverse_is_near(found) -> Reading:
@@ -119,7 +135,9 @@ def reverse_is_near(found) -> Reading:
 
 def parallel(found) -> Reading:
     """High where targets are equal, and higher than elsewhere once the common mean is removed."""
-    return _boxes(found, 'v', lambda inside, gain: inside >= PARALLEL and gain > CONTRAST)
+    return _boxes(
+        found, 'v', lambda inside, gain: inside >= PARALLEL and gain > CONTRAST
+    )
 
 
 def not_parallel(found) -> Reading:
@@ -127,7 +145,9 @@ def not_parallel(found) -> Reading:
 
 
 def single_anchor(found) -> Reading:
-    return _boxes(found, 'u', lambda inside, gain: inside >= PARALLEL and gain > CONTRAST)
+    return _boxes(
+        found, 'u', lambda inside, gain: inside >= PARALLEL and gain > CONTRAST
+    )
 
 
 def condenses(inferential, symmetric) -> Reading:
@@ -135,7 +155,9 @@ def condenses(inferential, symmetric) -> Reading:
     here, there = (r.numbers['directions'] for r in (inferential, symmetric))
     null = inferential.null['directions'].mean()
     number = f'directions: inferential {here:.1f}, symmetric {there:.1f}'
-    return Reading(number, bool(here < null / 4 and there > null / 2), f'Gaussian {null:.1f}')
+    return Reading(
+        number, bool(here < null / 4 and there > null / 2), f'Gaussian {null:.1f}'
+    )
 
 
 def ordered(inferential, symmetric) -> Reading:
@@ -144,14 +166,18 @@ def ordered(inferential, symmetric) -> Reading:
     limit = [np.quantile(r.null['rho'], 0.95) for r in (inferential, symmetric)]
     number = f'|ρ| of value: inferential {rho[0]:.2f}, symmetric {rho[1]:.2f}'
     holds = rho[0] > limit[0] and rho[1] <= limit[1]
-    return Reading(number, bool(holds), f'95 % of random orders: {limit[0]:.2f}, {limit[1]:.2f}')
+    return Reading(
+        number, bool(holds), f'95 % of random orders: {limit[0]:.2f}, {limit[1]:.2f}'
+    )
 
 
 def few_eigenvalues(found) -> Reading:
     rho = measures.rank_correlation(found.gamma_G, found.participation_G)
     ends = f'{found.participation_G[0]:.1f} at γ {found.gamma_G[0]:g}, '
     ends += f'{found.participation_G[-1]:.1f} at γ {found.gamma_G[-1]:g}'
-    return Reading(f'participation ratio {ends}', bool(rho < -0.8), f'ρ with γ {rho:.2f}')
+    return Reading(
+        f'participation ratio {ends}', bool(rho < -0.8), f'ρ with γ {rho:.2f}'
+    )
 
 
 def largest_first(found) -> Reading | None:
@@ -160,7 +186,9 @@ def largest_first(found) -> Reading | None:
     rises = ', '.join('–' if np.isnan(s) else f'{s:g}' for s in found.rises_I)
     later = found.rises_I[1:]
     holds = (later[np.isfinite(later)] > found.rises_I[0]).all()
-    return Reading(f'rise at steps {rises}', bool(holds), f'γ {found.gamma:g}, largest first')
+    return Reading(
+        f'rise at steps {rises}', bool(holds), f'γ {found.gamma:g}, largest first'
+    )
 
 
 def falls_off(found) -> Reading:
@@ -168,18 +196,26 @@ def falls_off(found) -> Reading:
     shares = []
     for spectra in found.singular_2NI:
         known = [s[np.isfinite(s)] for s in spectra]
-        shares.append(np.mean([measures.participation_ratio(s) / len(s) for s in known]))
+        shares.append(
+            np.mean([measures.participation_ratio(s) / len(s) for s in known])
+        )
     large, small = shares
     ends = [
-        f'{share:.0%} at γ {gamma:g}' for share, gamma in zip(shares, found.extremes, strict=True)
+        f'{share:.0%} at γ {gamma:g}'
+        for share, gamma in zip(shares, found.extremes, strict=True)
     ]
     number = f'participation ratio, share of full rank: {", ".join(ends)}'
-    return Reading(number, bool(small < 0.25 and large > 0.5), 'participation ratio, mean')
+    return Reading(
+        number, bool(small < 0.25 and large > 0.5), 'participation ratio, mean'
+    )
 
 
 def low_rank_reasons(found) -> Reading:
     """Of the chosen matrix and of the mean over all: P3 does not say which matrix it took."""
-    at = complexity.MEASURES.index('stable rank'), complexity.OUTCOMES.index('inferential')
+    at = (
+        complexity.MEASURES.index('stable rank'),
+        complexity.OUTCOMES.index('inferential'),
+    )
     rho = found.correlation_23[at], found.all_correlation_23[at]
     p = found.p_value_23[at], found.all_p_value_23[at]
     number = f'rank correlation {rho[0]:.2f} ({found.matrix}), {rho[1]:.2f} (mean of the blocks)'
@@ -191,7 +227,9 @@ def _reaches(diagram, mapping: int) -> Reading:
     """The best cell of one mapping, at one learning rate for all."""
     best = np.nanmax(diagram.fixed[mapping])
     y, x = np.argwhere(diagram.fixed[mapping] == best)[0]
-    number = f'{best:.2f} at {diagram.row_name} {diagram.rows[y]}, γ {diagram.gamma[x]:g}'
+    number = (
+        f'{best:.2f} at {diagram.row_name} {diagram.rows[y]}, γ {diagram.gamma[x]:g}'
+    )
     return Reading(number, bool(best >= SOLVED), 'highest cell, mean over seeds')
 
 

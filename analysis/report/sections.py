@@ -35,7 +35,9 @@ def figures(given: list[dict[str, Any]]) -> str:
 def _figure(figure: dict[str, Any]) -> str:
     title, caption = text(figure['title']), text(figure['caption'])
     # Anything but base64 would end the attribute, or be a picture of something else.
-    png = base64.b64encode(base64.b64decode(figure['png_base64'], validate=True)).decode()
+    png = base64.b64encode(
+        base64.b64decode(figure['png_base64'], validate=True)
+    ).decode()
     return (
         f'<figure class="card"><button type="button" class="picture" aria-label="Enlarge: {title}">'
         f'<img loading="lazy" alt="{title}. {caption}" src="data:image/png;base64,{png}"></button>'
@@ -81,7 +83,9 @@ def provenance(given: dict[str, Any]) -> str:
     lines = {k: v for k, v in given.items() if not isinstance(v, dict)}
     groups = {k: v for k, v in given.items() if isinstance(v, dict)}
     command = lines.pop('command', None)
-    parts = [f'<pre class="scroll" tabindex="0">{text(command)}</pre>'] if command else []
+    parts = (
+        [f'<pre class="scroll" tabindex="0">{text(command)}</pre>'] if command else []
+    )
     parts += [_pairs(lines)] if lines else []
     parts += [
         f'<details><summary>{text(_words(name))}</summary>{_pairs(value)}</details>'
@@ -102,7 +106,10 @@ def _leaves(tree: dict[str, Any], above: str = '') -> Iterator[tuple[str, str]]:
         if isinstance(value, dict) and value:
             yield from _leaves(value, f'{path}.')
         else:
-            yield path, value if isinstance(value, str) else json.dumps(value, default=str)
+            yield (
+                path,
+                value if isinstance(value, str) else json.dumps(value, default=str),
+            )
 
 
 def _words(name: str) -> str:

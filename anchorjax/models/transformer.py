@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 from flax import linen as nn
 
-from anchorjax.initializers import Initializer
 from anchorjax.models.base import Activations, BlockActivations, Edit
+from anchorjax.models.initializers import Initializer
 from anchorjax.models.transformer_config import TransformerConfig
 
 
@@ -61,8 +61,12 @@ class Transformer(nn.Module):
         for layer in range(c.depth):
             last = last_only and edit is None and layer == c.depth - 1
             first = embedded if layer == 0 else None
-            change = lambda field, value, n=layer: edit(field, n, value) if edit else value
-            blocks.append(Block(c, self.inits, last, name=f'block_{layer}')(x, first, change))
+            change = lambda field, value, n=layer: (
+                edit(field, n, value) if edit else value
+            )
+            blocks.append(
+                Block(c, self.inits, last, name=f'block_{layer}')(x, first, change)
+            )
             x = blocks[-1].X_do
         if c.norm != 'post':
             x = LayerNorm(c.eps, name='LN_final')(x)
@@ -79,15 +83,22 @@ class Block(nn.Module):
     last: bool  # answer the last position only (Q = 1)
 
     @nn.compact
-    def __call__(self, x_BTD: jax.Array, embedded: Embedded | None, change) -> BlockActivations:
+    def __call__(
+        self, x_BTD: jax.Array, embedded: Embedded | None, change
+    ) -> BlockActivations:
         c, norm = self.config, self.config.norm
-        ln_attn, ln_mlp = LayerNorm(c.eps, name='LN_attn'), LayerNorm(c.eps, name='LN_mlp')
+        ln_attn, ln_mlp = (
+            LayerNorm(c.eps, name='LN_attn'),
+            LayerNorm(c.eps, name='LN_mlp'),
+        )
         x_BQD = x_BTD[:, -1:] if self.last else x_BTD
         stream = x_BTD if embedded is None else embedded
         asking = x_BQD if self.last else stream
         query = asking if norm == 'post' else ln_attn(x_BQD)
         source = ln_attn(x_BTD) if norm == 'pre' else stream
-        Q, K, V, Attn, X_qkv = self._attention(query, source, functools.partial(change, 'Attn'))
+        Q, K, V, Attn, X_qkv = self._attention(
+            query, source, functools.partial(change, 'Attn')
+        )
         X_ao = x_BQD + self._linear('W_O', 'attn_out', c.width, X_qkv)
         X_ao = change('X_ao', ln_attn(X_ao) if norm == 'post' else X_ao)
         hidden, mlp_out = self._mlp(X_ao if norm == 'post' else ln_mlp(X_ao))
@@ -115,7 +126,11 @@ class Block(nn.Module):
     def _mlp(self, x: jax.Array) -> tuple[jax.Array, jax.Array]:
         """(hidden neurons [B, Q, F], output [B, Q, D])."""
         c = self.config
-        act = nn.relu if c.activation == 'relu' else lambda h: nn.gelu(h, approximate=False)
+        act = (
+            nn.relu
+            if c.activation == 'relu'
+            else lambda h: nn.gelu(h, approximate=False)
+        )
         hidden = act(self._linear('W_in', 'mlp_in', c.mlp_dim, x))
         return hidden, self._linear('W_out', 'mlp_out', c.width, hidden)
 
@@ -176,4 +191,6 @@ class LayerNorm(nn.Module):
         scale = self.param('scale', nn.initializers.ones, (x.shape[-1],))
         bias = self.param('bias', nn.initializers.zeros, (x.shape[-1],))
         x = x - x.mean(-1, keepdims=True)
-        return x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + self.eps) * scale + bias
+        return (
+            x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + self.eps) * scale + bias
+        )

@@ -23,7 +23,9 @@ class TransformerConfig:
     head_dim: int = 200
     mlp_dim: int = 1200
     max_len: int = 20  # rows of the position table
-    norm: str = 'post'  # 'pre': GPT-2; 'pre_query': P3, keys and values read the raw stream
+    norm: str = (
+        'post'  # 'pre': GPT-2; 'pre_query': P3, keys and values read the raw stream
+    )
     activation: str = 'relu'  # 'gelu' is the exact one
     biases: bool = False  # on every linear map, not only the output projection
     init: str = 'd_in'  # what gamma acts on; see initializers
@@ -33,7 +35,12 @@ class TransformerConfig:
     def __post_init__(self):
         for field, most in SIZES.items():
             value = getattr(self, field)
-            require(1 <= value <= most, f'model.{field}', value, f'at least 1, at most {most:,}')
+            require(
+                1 <= value <= most,
+                f'model.{field}',
+                value,
+                f'at least 1, at most {most:,}',
+            )
         choices = (('norm', NORMS), ('activation', ACTIVATIONS), ('init', INITS))
         for field, allowed in choices:
             value = getattr(self, field)

@@ -10,13 +10,15 @@
 import jax
 from flax import linen as nn
 
-from anchorjax.initializers import Initializer, gamma_normal, torch_uniform
+from anchorjax.models.initializers import Initializer, gamma_normal, torch_uniform
 from anchorjax.models.transformer_config import TransformerConfig
 
 _BIASES = ('b_U', 'b_qk', 'b_v', 'b_attn_out', 'b_mlp_in', 'b_mlp_out')
 
 
-def initializers(c: TransformerConfig, gamma: float | jax.Array) -> dict[str, Initializer]:
+def initializers(
+    c: TransformerConfig, gamma: float | jax.Array
+) -> dict[str, Initializer]:
     """Initializer by kind: embed, qk, v, attn_out, mlp_in, mlp_out, unembed and the biases."""
     scale = (2 * c.depth) ** -0.5 if c.residual_scale else 1.0
     if c.init == 'gpt2_hf':

@@ -3,7 +3,7 @@
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.tasks.base import Batch, Probes, Task
-from anchorjax.tasks.shuffle import epoch_batch
+from anchorjax.tasks.permutation import epoch_batch
 
 __all__ = ['TASKS', 'AnchorsConfig', 'Batch', 'Probes', 'Task', 'epoch_batch', 'make']
 

@@ -55,7 +55,9 @@ def training_keys(config: AnchorsConfig, key: jax.Array) -> jax.Array:
     num_pairs, low, high = len(config.anchors) ** 2, *config.keys
     shape = (num_pairs, config.seq_len - 2, high - low)
     if config.split in ('random', 'random_position'):
-        drawn = shape if config.split == 'random_position' else (num_pairs, 1, high - low)
+        drawn = (
+            shape if config.split == 'random_position' else (num_pairs, 1, high - low)
+        )
         rank = jnp.argsort(jax.random.uniform(key, drawn), axis=-1)
         return jnp.broadcast_to(rank >= config.num_heldout, shape)
     items, positions = np.arange(low, high), np.arange(config.seq_len - 2)[:, None]
@@ -110,20 +112,28 @@ def make(config: AnchorsConfig) -> Task:
     shifts = mapping_shifts(config)  # NumPy: making a task must not touch a device
     numbered = {tuple(p): i for i, p in enumerate(pairs(config).tolist())}
     unseen = [numbered[p] for p in config.unseen]
-    seen = np.array([i for p, i in numbered.items() if p not in config.unseen], np.int32)
+    seen = np.array(
+        [i for p, i in numbered.items() if p not in config.unseen], np.int32
+    )
     names = ['unseen'] + [f'unseen_{a}{b}' for a, b in config.unseen[1:]]
     probed = [(seen, False), (seen, True)] + [(np.array([u]), False) for u in unseen]
 
     def batch(data: Data, index_B) -> Batch:
         pair_B = jnp.asarray(seen)[index_B % len(seen)]
-        tokens_BT, x_B = sequences(config, data, data.key, pair_B, index_B, heldout=False)
-        return Batch(tokens_BT, x_B + jnp.asarray(shifts)[pair_B, MAPPINGS.index('assigned')])
+        tokens_BT, x_B = sequences(
+            config, data, data.key, pair_B, index_B, heldout=False
+        )
+        return Batch(
+            tokens_BT, x_B + jnp.asarray(shifts)[pair_B, MAPPINGS.index('assigned')]
+        )
 
     def probes(data: Data) -> Probes:
         number_B = jnp.arange(config.probe_examples)
         rows = []
         for i, (chosen, heldout) in enumerate(probed):
-            key = jax.random.fold_in(jax.random.fold_in(data.key, config.num_examples), i)
+            key = jax.random.fold_in(
+                jax.random.fold_in(data.key, config.num_examples), i
+            )
             pair_B = jnp.asarray(chosen)[number_B % len(chosen)]
             tokens_BT, x_B = sequences(config, data, key, pair_B, number_B, heldout)
             rows.append((tokens_BT, x_B + jnp.asarray(shifts)[pair_B].T))

@@ -24,12 +24,18 @@ class AnchorsConfig:
     keys: tuple[int, int] = (20, 100)  # key items and noise, upper end excluded
     anchors: tuple[int, ...] = (1, 2, 3, 4)
     shifts: tuple[int, ...] = (5, 1, -2, -8)  # of the anchors, in their order
-    noninferential: tuple[tuple[int, int, int], ...] = ((3, 4, -6),)  # (a1, a2, shift instead)
-    unseen: tuple[tuple[int, int], ...] = ((4, 3),)  # never trained; the first is the one reported
+    noninferential: tuple[tuple[int, int, int], ...] = (
+        (3, 4, -6),
+    )  # (a1, a2, shift instead)
+    unseen: tuple[tuple[int, int], ...] = (
+        (4, 3),
+    )  # never trained; the first is the one reported
     num_examples: int = 900_000  # nominal, over all pairs, training and test
     train_share: float = 0.9  # of a pair's examples; official dpercent 1:9
     split: str = 'code'  # which keys are held out where
-    holdout: float = 0.1  # share of (pair, key) combinations held out by the random splits
+    holdout: float = (
+        0.1  # share of (pair, key) combinations held out by the random splits
+    )
     vocab: int = 201
     probe_examples: int = 1024  # sequences per probe
 
@@ -58,14 +64,25 @@ def _check_sizes(c: AnchorsConfig) -> None:
     for field, most in MOST.items():
         value = getattr(c, field)
         require(value <= most, f'task.{field}', value, f'at most {most:,}')
-    require(len(c.anchors) <= _ANCHORS, 'task.anchors', c.anchors, f'at most {_ANCHORS} anchors')
+    require(
+        len(c.anchors) <= _ANCHORS,
+        'task.anchors',
+        c.anchors,
+        f'at most {_ANCHORS} anchors',
+    )
     require(len(c.unseen) <= _PAIRS, 'task.unseen', c.unseen, f'at most {_PAIRS} pairs')
-    require(c.seq_len >= 3, 'task.seq_len', c.seq_len, 'at least 3 (a key and two anchors)')
-    require(0 <= c.keys[0] < c.keys[1], 'task.keys', c.keys, 'an increasing pair of tokens')
+    require(
+        c.seq_len >= 3, 'task.seq_len', c.seq_len, 'at least 3 (a key and two anchors)'
+    )
+    require(
+        0 <= c.keys[0] < c.keys[1], 'task.keys', c.keys, 'an increasing pair of tokens'
+    )
     require(0 < c.train_share <= 1, 'task.train_share', c.train_share, 'in (0, 1]')
     allowed = 'a share that leaves training and held-out keys'
     require(0 <= c.holdout <= 1, 'task.holdout', c.holdout, allowed)
-    require(c.probe_examples >= 1, 'task.probe_examples', c.probe_examples, 'at least 1')
+    require(
+        c.probe_examples >= 1, 'task.probe_examples', c.probe_examples, 'at least 1'
+    )
 
 
 def _check_anchors(c: AnchorsConfig) -> None:
@@ -74,18 +91,39 @@ def _check_anchors(c: AnchorsConfig) -> None:
     require(distinct, 'task.anchors', c.anchors, 'distinct tokens, at least one')
     overlap = [a for a in c.anchors if c.keys[0] <= a < c.keys[1]]
     require(not overlap, 'task.anchors', c.anchors, f'outside the key range {c.keys}')
-    require(len(c.shifts) == number, 'task.shifts', c.shifts, f'{number} shifts, one per anchor')
+    require(
+        len(c.shifts) == number,
+        'task.shifts',
+        c.shifts,
+        f'{number} shifts, one per anchor',
+    )
     for field, entries in (('noninferential', c.noninferential), ('unseen', c.unseen)):
         made = all(set(e[:2]) <= known for e in entries)
-        require(made, f'task.{field}', entries, f'pairs made of the anchors {c.anchors}')
+        require(
+            made, f'task.{field}', entries, f'pairs made of the anchors {c.anchors}'
+        )
         named = {e[:2] for e in entries}
         require(len(named) == len(entries), f'task.{field}', entries, 'distinct pairs')
-    require(len(c.unseen) >= 1, 'task.unseen', c.unseen, 'at least one pair (the question asked)')
-    require(len(c.unseen) < number**2, 'task.unseen', c.unseen, 'fewer than all the pairs')
-    shifts = [a + b for a in c.shifts for b in c.shifts] + [e[2] for e in c.noninferential]
+    require(
+        len(c.unseen) >= 1,
+        'task.unseen',
+        c.unseen,
+        'at least one pair (the question asked)',
+    )
+    require(
+        len(c.unseen) < number**2, 'task.unseen', c.unseen, 'fewer than all the pairs'
+    )
+    shifts = [a + b for a in c.shifts for b in c.shifts] + [
+        e[2] for e in c.noninferential
+    ]
     low, high = c.keys[0] + min(shifts), c.keys[1] - 1 + max(shifts)
     inside = low >= 0 and max(high, c.keys[1] - 1, *c.anchors) < c.vocab
-    require(inside, 'task.vocab', c.vocab, f'above every token and label (labels {low} to {high})')
+    require(
+        inside,
+        'task.vocab',
+        c.vocab,
+        f'above every token and label (labels {low} to {high})',
+    )
 
 
 def _check_split(c: AnchorsConfig) -> None:
@@ -96,12 +134,29 @@ def _check_split(c: AnchorsConfig) -> None:
     require(rows <= _COMBINATIONS, 'task.keys', c.keys, few)
     if c.split.startswith('random'):
         share = 0 < c.num_heldout < len(keys)
-        require(share, 'task.holdout', c.holdout, 'a share that leaves training and held-out keys')
+        require(
+            share,
+            'task.holdout',
+            c.holdout,
+            'a share that leaves training and held-out keys',
+        )
     else:
         first = [keys.start + (p - keys.start) % c.modulus for p in positions]
         held = [len(range(x, keys.stop, c.modulus)) for x in first]
         both = all(0 < n < len(keys) for n in held)
-        allowed = "one that leaves every position training and held-out keys (try 'random')"
-        require(both, 'task.split', c.split, f'{allowed}; keys {c.keys}, seq_len {c.seq_len}')
+        allowed = (
+            "one that leaves every position training and held-out keys (try 'random')"
+        )
+        require(
+            both,
+            'task.split',
+            c.split,
+            f'{allowed}; keys {c.keys}, seq_len {c.seq_len}',
+        )
     enough = c.num_train_per_pair >= 1
-    require(enough, 'task.num_examples', c.num_examples, 'enough for one example of every pair')
+    require(
+        enough,
+        'task.num_examples',
+        c.num_examples,
+        'enough for one example of every pair',
+    )

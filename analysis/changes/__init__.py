@@ -1,0 +1,1 @@
+"""How far a network moved, and when."""

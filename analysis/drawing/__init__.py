@@ -1,0 +1,1 @@
+"""How figures look, and the command lines that draw them."""

@@ -1,0 +1,1 @@
+"""How few directions a matrix uses."""

@@ -1,0 +1,1 @@
+"""Vectors inside a network: where they are read, their order, their neighbours."""

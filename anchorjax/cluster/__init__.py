@@ -1,0 +1,1 @@
+"""Who starts the jobs of a sweep: shards, their status, Slurm and Kubernetes."""

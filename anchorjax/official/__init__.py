@@ -1,0 +1,1 @@
+"""The weights of the authors' own code, in and out."""

@@ -1,0 +1,1 @@
+"""The host loop of a sweep: resume, train a segment, record, save."""

@@ -1,0 +1,134 @@
+"""Spectra put there by hand are found; what a run does not hold is named."""
+
+import numpy as np
+import pytest
+
+from analysis import eigenvalues
+from analysis.drawing import style
+from analysis.spectra.spectra import covariance_spectrum, rises
+from anchorjax.errors import StoreError, UserError
+from anchorjax.storage.reader import Run, open_run
+from tests.support.drawing import pixels
+from tests.support.sweeps import opened
+
+
+def planted(values, rows=50, seed=0):
+    """[rows, D] whose covariance has these eigenvalues, around a mean that is not zero."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.normal(size=(rows, len(values)))
+    U, _ = np.linalg.qr(drawn - drawn.mean(0))
+    V, _ = np.linalg.qr(rng.normal(size=(len(values),) * 2))
+    return U * np.sqrt(np.array(values) * (rows - 1)) @ V.T + 7.0
+
+
+def test_the_spectrum_of_the_covariance():
+    values = [4.0, 2.0, 1.0, 0.5, 0.25]
+    np.testing.assert_allclose(covariance_spectrum(planted(values)), values)
+    expected = np.linalg.eigvalsh(np.cov(planted(values), rowvar=False))[::-1]
+    np.testing.assert_allclose(covariance_spectrum(planted(values)), expected)
+
+
+def test_rank_one_has_one_eigenvalue_and_a_constant_none():
+    rank_one = np.outer(np.arange(10.0), np.ones(4))
+    found = covariance_spectrum(rank_one)
+    np.testing.assert_allclose(
+        found, [4 * np.var(np.arange(10), ddof=1), 0, 0, 0], atol=1e-12
+    )
+    np.testing.assert_allclose(covariance_spectrum(np.ones((10, 4))), 0, atol=1e-12)
+
+
+def test_eigenvalues_rise_when_they_were_made_to():
+    steps = [0, 10, 20, 40, 80]
+    values = np.array(
+        [
+            [
+                1.0,
+                6.0,
+                10.0,
+                10.0,
+                4.0,
+            ],  # at its half by 10; its later fall does not count
+            [1.0, 1.0, 1.0, 5.4, 10.0],  # 5.4 is not half way from 1 to 10
+            [1.0, 1.0, 1.0, 5.5, 10.0],  # 5.5 is
+            [1.0, 1.2, 1.4, 1.6, 1.8],  # never doubles
+            [1.0, 0.9, 0.8, 0.7, 0.6],
+            [0.0, 0.0, 0.0, 0.0, 0.0],
+            [0.0, 0.0, 1.0, 1.0, 1.0],
+        ]
+    )
+    expected = [10, 80, 40, np.nan, np.nan, np.nan, 20]
+    np.testing.assert_array_equal(rises(steps, values.T), expected)
+    assert np.isnan(rises([5], values.T[:1])).all()
+
+
+@pytest.fixture(scope='module')
+def result(finished):
+    return eigenvalues.compute(finished, depth=2)
+
+
+def test_a_finished_sweep(finished, result):
+    W = finished.parameter('W_embed', depth=2, gamma=0.3, seed=0)
+    spectrum = covariance_spectrum(W)
+    np.testing.assert_allclose(result.eigenvalues_GI[0], spectrum)
+    np.testing.assert_allclose(result.share_G[0], spectrum[0] / spectrum.sum())
+    assert result.gamma == 0.8 and list(result.steps_S) == [0, 1, 4, 15, 40]
+    np.testing.assert_allclose(result.evolution_SI[-1], result.eigenvalues_GI[1])
+    assert list(result.extremes) == [0.3, 0.8] and result.missing == ()
+    name = 'block_1/W_in'
+    W = finished.parameter(name, depth=2, gamma=0.8, seed=0)
+    singular = result.singular_2NI[1, result.matrix_names.index(name)]
+    np.testing.assert_allclose(singular[: min(W.shape)], np.linalg.svd(W)[1], rtol=1e-4)
+    assert np.isnan(singular[min(W.shape) :]).all()
+
+
+def test_an_earlier_step_and_another_member_and_matrix(finished):
+    other = eigenvalues.compute(
+        finished, 1, 'block_0/W_Q', 2, depth=1, gamma=0.3, seed=1
+    )
+    W = finished.parameter('block_0/W_Q', 1, depth=1, gamma=0.8, seed=1)
+    np.testing.assert_allclose(other.eigenvalues_GI[1], covariance_spectrum(W))
+    assert other.gamma == 0.3 and len(other.rises_I) == 2
+
+
+class Without(Run):
+    """A run whose members of gamma 0.3 diverged, and that has the last snapshot only."""
+
+    @property
+    def results(self):
+        found = Run(self.sweep_dir).results
+        return found.assign(diverged=found.diverged.where(found.gamma > 0.5, 7))
+
+    def steps(self, **point):
+        return super().steps(**point)[-1:]
+
+
+def test_what_is_missing_is_named(finished):
+    result = eigenvalues.compute(Without(finished.sweep_dir), depth=2)
+    assert result.missing == ('γ 0.3 diverged', 'no snapshot but one: no evolution')
+    assert list(result.gamma_G) == [0.8] and result.evolution_SI.shape[0] == 1
+    assert np.isnan(result.rises_I).all()
+    with style.figure(2, 3) as (_, axes):
+        eigenvalues.draw(result._replace(matrix_names=result.matrix_names[:1]), axes)
+        assert axes[0, 1].texts[0].get_text() == '\n'.join(result.missing)
+        assert [axis.axison for axis in axes[1]] == [True, False, False]
+
+
+def test_errors_are_one_line(tmp_path, finished):
+    with pytest.raises(UserError, match='no parameter'):
+        eigenvalues.compute(finished, matrix='W_nothing')
+    with pytest.raises(UserError, match='no member has depth = 3'):
+        eigenvalues.compute(finished, depth=3)
+    with pytest.raises(UserError, match='unknown axis'):
+        eigenvalues.compute(finished, widht=3)
+    with pytest.raises(StoreError, match='steps here'):
+        eigenvalues.compute(finished, step=7)
+    opened(tmp_path)
+    with pytest.raises(UserError, match='is trained'):
+        eigenvalues.compute(open_run(tmp_path))
+
+
+def test_drawn_twice_is_the_same(result):
+    few = result._replace(
+        matrix_names=result.matrix_names[:1]
+    )  # one panel draws faster
+    np.testing.assert_array_equal(pixels(few, eigenvalues), pixels(few, eigenvalues))

@@ -1,0 +1,77 @@
+"""A member out of a sweep: the right one, its own data, or one clear line."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from analysis.circuits import sequences
+from analysis.members.member import full_point, label, member_of, varying
+from anchorjax import tasks
+from anchorjax.errors import StoreError, UserError
+from anchorjax.storage.reader import open_run
+from tests.support import cases
+
+POINT = {'depth': 2, 'gamma': 0.8, 'seed': 1}
+
+
+@pytest.fixture(scope='module')
+def member(finished):
+    return member_of(finished, **POINT)
+
+
+def test_its_probes_give_the_agreement_that_training_recorded(finished, member):
+    """The data, the split and the parameters are the member's own."""
+    tokens_PBT, labels_PRB = member.probes
+    said = [
+        member.forward(tokens_BT).logits[:, -1].argmax(-1) for tokens_BT in tokens_PBT
+    ]
+    agreement_PR = (np.stack(said)[:, None] == labels_PRB).mean(-1)
+    recorded = finished.results.agreement.sel(**POINT).squeeze()
+    np.testing.assert_allclose(agreement_PR, recorded, atol=1.01 / tokens_PBT.shape[1])
+
+
+def test_matrices_are_named_by_their_path(member):
+    assert {'W_embed', 'W_pos', 'W_U', 'block_1/W_V'} < set(member.matrices)
+    assert all(W.ndim == 2 for W in member.matrices.values())
+    with pytest.raises(UserError, match=r"no matrix 'W_X'; the model has \['W_U'"):
+        member.matrix('W_X')
+
+
+def test_a_point_is_completed_and_told_apart(finished):
+    point = full_point(finished, POINT)
+    assert list(point) == ['depth', 'gamma', 'learning_rate', 'weight_decay', 'seed']
+    assert label(varying(finished, point)) == 'depth=2,gamma=0.8,seed=1'
+    with pytest.raises(UserError, match='gamma is missing'):
+        member_of(finished, depth=2, seed=1)
+
+
+def test_a_missing_step_and_a_diverged_member_are_one_line(finished):
+    with pytest.raises(StoreError, match=r'no checkpoint .*/3; steps here: \[0, 1, 4'):
+        member_of(finished, 3, **POINT)
+    run = open_run(finished.sweep_dir.workdir)
+    at = {axis: [value] for axis, value in POINT.items()}
+    diverged = xr.full_like(run.results.diverged.sel(at), 5)
+    run.__dict__['results'] = run.results.assign(
+        diverged=diverged.combine_first(run.results.diverged)
+    )
+    with pytest.raises(
+        UserError, match=r'depth=2,gamma=0\.8,seed=1 diverged at step 5'
+    ):
+        member_of(run, **POINT)
+
+
+def test_roles_partition_every_sequence(member):
+    asked = sequences.random(member, 300)
+    roles_BT, names = member.roles(asked.tokens_BT), member.task.role_names
+    at = np.arange(300)
+    for offset, role in enumerate(('key', 'anchor_1', 'anchor_2')):
+        assert (roles_BT[at, asked.position_B + offset] == names.index(role)).all()
+    assert (roles_BT[:, -1] == names.index('last')).all()  # noise stands last
+    tokens = asked.tokens_BT[at, asked.position_B]
+    np.testing.assert_array_equal(tokens, asked.x_B)
+
+
+def test_the_last_role_is_absent_where_an_anchor_stands_last():
+    task = tasks.make(cases.tiny().task)
+    roles_BT = np.asarray(task.roles(np.array([[9, 7, 4, 3], [9, 4, 3, 7]])))
+    assert roles_BT.tolist() == [[4, 0, 1, 2], [0, 1, 2, 3]]
