@@ -1,8 +1,9 @@
-"""The errors a user can cause. A command line prints their one line and exits with code 2."""
+"""The errors a user can cause; a command prints one line and exits with code 2."""
 
 import difflib
+from collections.abc import Iterable
 
-_SHOWN = 300  # characters of a value that is anyone's
+_LONGEST = 300  # characters shown of a value that may come from anyone
 
 
 class UserError(ValueError):
@@ -17,13 +18,13 @@ class ConfigError(UserError):
 
 
 class StoreError(UserError):
-    """A run folder cannot be used as it is: unwritable, damaged, held, or of another sweep."""
+    """A run folder is unusable: unwritable, damaged, in use, or of another sweep."""
 
 
 def require(condition: bool, field: str, value: object, allowed: str) -> None:
-    """Raises ConfigError 'field = value: must be allowed' unless the condition holds."""
+    """Raises ConfigError 'field = value: must be allowed' unless it is."""
     if not condition:
-        raise ConfigError(f'{field} = {value!r}: must be {allowed}')
+        raise ConfigError(f'{field} = {_show(value)}: must be {allowed}')
 
 
 def printable(text: str) -> str:
@@ -32,18 +33,29 @@ def printable(text: str) -> str:
 
 
 def brief(text: str) -> str:
-    """The text, printable, the middle of a long one left out."""
-    shown = printable(text if len(text) <= _SHOWN else _ends(text))
-    return shown if len(shown) <= _SHOWN else _ends(shown)
+    """The text, printable, with the middle of a long one left out."""
+    text = printable(_cut_middle(text))
+    return _cut_middle(text)  # escaping may have made it longer
 
 
-def _ends(text: str) -> str:
-    return f'{text[: _SHOWN // 2]} ... {text[-_SHOWN // 2 :]}'
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The hint 'did you mean X?' for a mistyped name, or the list of known names."""
+    known = sorted(known)
+    matches = difflib.get_close_matches(name, known, n=1)
+    if matches:
+        return f'did you mean {matches[0]!r}?'
+    return f'known: {", ".join(known)}'
 
 
-def nearest(name: str, known) -> str:
-    """A hint ', did you mean X?' for a mistyped name, or the list of known names."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return (
-        f'did you mean {close[0]!r}?' if close else f'known: {", ".join(sorted(known))}'
-    )
+def _cut_middle(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    half = _LONGEST // 2
+    return f'{text[:half]} ... {text[-half:]}'
+
+
+def _show(value: object) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # Python refuses to write an integer of more than 4300 digits
+        return 'a value too long to show'

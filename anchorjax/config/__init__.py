@@ -1,12 +1,6 @@
 """From a config file to one frozen `Experiment` and the grid of its members."""
 
-from anchorjax.config.experiment import (
-    AUTO,
-    PRECISIONS,
-    ConfigError,
-    Experiment,
-    GridConfig,
-    TrainConfig,
+from anchorjax.config.build import (
     default,
     from_dict,
     from_json,
@@ -15,6 +9,16 @@ from anchorjax.config.experiment import (
     resolve,
     to_dict,
 )
+from anchorjax.config.experiment import Experiment
+from anchorjax.config.files import load
+from anchorjax.config.groups import (
+    AUTO,
+    PRECISIONS,
+    GridConfig,
+    OptimizerConfig,
+    TrainConfig,
+)
+from anchorjax.errors import ConfigError
 
 __all__ = [
     'AUTO',
@@ -22,10 +26,12 @@ __all__ = [
     'ConfigError',
     'Experiment',
     'GridConfig',
+    'OptimizerConfig',
     'TrainConfig',
     'default',
     'from_dict',
     'from_json',
+    'load',
     'log_spaced',
     'override',
     'resolve',

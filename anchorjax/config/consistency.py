@@ -1,94 +1,125 @@
-"""What no single group of a config can see: its static axes, its size, its parts together."""
+"""What no group of a config can check alone: axes, size, contradictions."""
 
 import dataclasses
 import math
 import re
-import typing
+from typing import Any
 
 from anchorjax import tasks
-from anchorjax.config import schema
-from anchorjax.config.groups import MOST_STEPS
+from anchorjax.config.experiment import Experiment
 from anchorjax.errors import ConfigError, nearest, require
+from anchorjax.limits import check_value, declared_fields
 
-# Fields of train that are no axis: all cohorts share one layout and one cube of results.
-_SHARED = (
-    *('num_steps', 'eval_every', 'snapshot_steps', 'resume_every'),
-    *('precision', 'lanes', 'batch_devices'),
+# Fields that are no axis: all cohorts share one task, one layout, one cube of results.
+_SHARED_FIELDS = (
+    'task.name',
+    'model.name',
+    'train.num_steps',
+    'train.eval_every',
+    'train.snapshot_steps',
+    'train.resume_every',
+    'train.precision',
+    'train.lanes',
+    'train.batch_devices',
 )
 # A name is a folder, runs/<name>, so it must not lead elsewhere.
-_NAME = r'\w[\w.,=+-]{0,99}'
-_NAMED = 'at most 100 of A-Z a-z 0-9 _ . , = + -, and none of . , = + - the first'
-_FOLDER = 200  # bytes of a cohort's name, a folder; file systems end at 255
-_MEMBERS, _COHORTS = 10**5, 10**3
-_CELLS = 10**7  # members times rows: results are read whole, 80 numbers each
+_NAME_PATTERN = r'\w[\w.,=+-]{0,99}'
+_NAME_RULE = 'at most 100 of A-Z a-z 0-9 _ . , = + -, the first a letter, digit or _'
+_LONGEST_COHORT = 200  # bytes of a cohort's name, a folder; file systems end at 255
+_MOST_MEMBERS = 10**5
+_MOST_COHORTS = 10**3
+_MOST_CELLS = 10**7  # members times rows: results are read whole, 80 numbers each
 
 
-def name(value: str) -> None:
+def check_name(name: str) -> None:
     """Raises ConfigError unless a folder can have this name."""
-    require(re.fullmatch(_NAME, value, re.ASCII), 'name', value, _NAMED)
+    is_plain = re.fullmatch(_NAME_PATTERN, name, re.ASCII) is not None
+    require(is_plain, 'name', name, _NAME_RULE)
 
 
-def loop(given, parts: dict[str, type]) -> tuple:
-    """The static axes, of known fields and their types; raises ConfigError."""
-    require(isinstance(given, tuple), 'loop', given, 'a tuple of (path, values)')
-    for i, entry in enumerate(given):
-        shaped = (
-            isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
-        )
+def check_loop(loop: Any, classes: dict[str, type]) -> None:
+    """Raises ConfigError unless `loop` holds static axes of known fields and types.
+
+    Args:
+      classes: the dataclass of each group.
+    """
+    require(isinstance(loop, tuple), 'loop', loop, 'a tuple of (path, values)')
+    static_fields = {}
+    for group, cls in classes.items():
+        for name, hint in declared_fields(cls).items():
+            if group != 'grid':
+                static_fields[f'{group}.{name}'] = hint
+    for i, entry in enumerate(loop):
+        is_pair = isinstance(entry, tuple) and len(entry) == 2
+        allowed = "(path, values), e.g. ('model.depth', (2, 3))"
+        require(is_pair and isinstance(entry[0], str), f'loop[{i}]', entry, allowed)
+        path, values = entry
+        _check_axis(f'loop[{i}]', path, values, static_fields)
+
+
+def _check_axis(
+    field: str, path: str, values: Any, static_fields: dict[str, Any]
+) -> None:
+    is_shared = path in _SHARED_FIELDS
+    require(not is_shared, field, path, 'another field: all cohorts share this one')
+    if path not in static_fields:
+        hint = nearest(path, static_fields)
+        raise ConfigError(f'{field}: no static field {path!r}, {hint}')
+    field = f'{field} ({path})'
+    is_filled = isinstance(values, tuple) and len(values) > 0
+    require(is_filled, field, values, 'a tuple of at least one value')
+    checked = {check_value(value, static_fields[path], path) for value in values}
+    require(len(checked) == len(values), field, values, 'distinct')
+
+
+def check_experiment(experiment: Experiment) -> None:
+    """Raises ConfigError when the sweep is too large or a cohort cannot be trained."""
+    check_name(experiment.name)
+    check_groups(experiment)
+    check_size(experiment)
+    probe_names = tasks.make(experiment.task).probe_names
+    for cohort in experiment.cohorts():
         require(
-            shaped, f'loop[{i}]', entry, "(path, values), e.g. ('model.depth', (2, 3))"
+            len(cohort.name.encode()) <= _LONGEST_COHORT,
+            'loop',
+            cohort.name,
+            f'of values whose names have at most {_LONGEST_COHORT} bytes together',
         )
-        _axis(i, *entry, parts)
-    return tuple((path, tuple(values)) for path, values in given)
-
-
-def _axis(i: int, path: str, values: tuple, parts: dict[str, type]) -> None:
-    group, _, name = path.partition('.')
-    static = {g: typing.get_type_hints(c) for g, c in parts.items() if g != 'grid'}
-    known = [f'{g}.{n}' for g, names in static.items() for n in names]
-    own = not (group == 'train' and name in _SHARED)
-    require(own, f'loop[{i}]', path, 'another field: all cohorts share this one')
-    if path not in known:
-        raise ConfigError(
-            f'loop[{i}]: no static field {path!r}, {nearest(path, known)}'
+        of_cohort = experiment.for_cohort(cohort)
+        check_groups(of_cohort)
+        # The results of all cohorts share one cube.
+        require(
+            tasks.make(of_cohort.task).probe_names == probe_names,
+            'loop',
+            experiment.loop,
+            f'of cohorts with the same probes, {probe_names}',
         )
-    several = isinstance(values, tuple) and len(values) > 0
-    require(several, f'loop[{i}] ({path})', values, 'a tuple of at least one value')
-    checked = [schema.check_value(value, static[group][name], path) for value in values]
-    require(len(set(checked)) == len(values), f'loop[{i}] ({path})', values, 'distinct')
 
 
-def folder(name: str) -> None:
-    """Raises ConfigError when the name of a cohort is too long for a folder."""
-    short = len(name.encode()) <= _FOLDER
-    require(
-        short,
-        'loop',
-        name,
-        f'of values whose names are at most {_FOLDER} bytes long together',
-    )
-
-
-def size(e) -> None:
+def check_size(experiment: Experiment) -> None:
     """Raises ConfigError when there are too many members or rows to hold."""
-    cohorts = math.prod(len(values) for _, values in e.loop)
+    num_cohorts = math.prod(len(values) for _, values in experiment.loop)
+    allowed = f'at most {_MOST_COHORTS:,} combinations of values'
+    require(num_cohorts <= _MOST_COHORTS, 'loop', num_cohorts, allowed)
+    traced = dataclasses.asdict(experiment.grid)
+    num_members = num_cohorts * math.prod(len(values) for values in traced.values())
+    allowed = f'at most {_MOST_MEMBERS:,} members'
+    require(num_members <= _MOST_MEMBERS, 'grid', num_members, allowed)
+    rows = len(experiment.record_steps)
     require(
-        cohorts <= _COHORTS,
-        'loop',
-        cohorts,
-        f'at most {_COHORTS:,} combinations of values',
+        num_members * rows <= _MOST_CELLS,
+        'grid',
+        num_members,
+        f'few enough for {_MOST_CELLS:,} rows of curves in all, '
+        f'not {num_members:,} times {rows:,}',
     )
-    traced = math.prod(len(values) for values in dataclasses.asdict(e.grid).values())
-    members, rows = traced * cohorts, len(e.record_steps)
-    require(members <= _MEMBERS, 'grid', members, f'at most {_MEMBERS:,} members')
-    allowed = f'few enough for {_CELLS:,} rows of curves in all, not {members:,} times {rows:,}'
-    require(members * rows <= _CELLS, 'grid', members, allowed)
 
 
-def together(e) -> None:
+def check_groups(experiment: Experiment) -> None:
     """Raises ConfigError when the groups of an experiment contradict each other."""
-    length, steps = e.optimizer.schedule_steps, e.train.num_steps
-    warmup = e.optimizer.warmup_steps if e.optimizer.shape != 'constant' else 0
+    optimizer, train = experiment.optimizer, experiment.train
+    length = optimizer.schedule_steps
+    warmup = optimizer.warmup_steps if optimizer.shape != 'constant' else 0
     require(
         warmup <= length,
         'optimizer.warmup_steps',
@@ -96,33 +127,23 @@ def together(e) -> None:
         f'at most the schedule, {length}',
     )
     require(
-        steps <= length,
+        train.num_steps <= length,
         'train.num_steps',
-        steps,
+        train.num_steps,
         f'at most optimizer.schedule_steps, {length}',
     )
-    floor, lowest = e.optimizer.floor, min(e.grid.learning_rate)
+    lowest_rate = min(experiment.grid.learning_rate)
     require(
-        floor <= lowest,
+        optimizer.floor <= lowest_rate,
         'optimizer.floor',
-        floor,
-        f'at most every grid.learning_rate, {lowest}',
+        optimizer.floor,
+        f'at most every grid.learning_rate, {lowest_rate}',
     )
-    longest = e.model.max_len
+    task = tasks.make(experiment.task)
+    experiment.model.require_fit(task.seq_len, task.vocab)
     require(
-        e.task.seq_len <= longest,
-        'task.seq_len',
-        e.task.seq_len,
-        f'at most model.max_len, {longest}',
-    )
-    require(
-        length <= MOST_STEPS,
-        'optimizer.schedule_steps',
-        length,
-        f'at most {MOST_STEPS:,}',
-    )
-    examples = tasks.make(e.task).num_train
-    allowed = f'at most the {examples} training examples'
-    require(
-        e.train.batch_size <= examples, 'train.batch_size', e.train.batch_size, allowed
+        train.batch_size <= task.num_train,
+        'train.batch_size',
+        train.batch_size,
+        f'at most the {task.num_train} training examples',
     )

@@ -1,11 +1,13 @@
-"""From axes to members: which runs of a sweep share one compiled program, and where a point lies.
+"""From axes to members: who shares a compiled program, and where a point lies.
 
-A sweep has static axes (`loop`: depth, width, ... one compilation for each combination) and
-traced axes (gamma, learning rate, weight decay, seed: members side by side in one program).
+A sweep has static axes (`loop`: depth, width, ... one compilation for each combination)
+and traced axes (gamma, learning rate, weight decay, seed: members side by side in one
+program).
 """
 
 import itertools
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -13,14 +15,20 @@ from flax import struct
 
 from anchorjax.errors import ConfigError, UserError, nearest
 
-TRACED_AXES = ('gamma', 'learning_rate', 'weight_decay', 'seed')
-DTYPES = (np.float32, np.float32, np.float32, np.int32)
+# Traced axes in the order of the grid, the last varying fastest, and their dtypes.
+TRACED_DTYPES = {
+    'gamma': np.float32,
+    'learning_rate': np.float32,
+    'weight_decay': np.float32,
+    'seed': np.int32,
+}
+TRACED_AXES = tuple(TRACED_DTYPES)
 INIT, DATA, ORDER = 0, 1, 2  # purposes of a member's random keys
 
 
 @struct.dataclass
 class HParams:
-    """What differs between the members of one program; leaves [M] (or scalars for one member)."""
+    """What differs between members of one program; leaves [M], or scalars for one."""
 
     gamma: np.ndarray  # initialization rate: std = d_in ** -gamma
     learning_rate: np.ndarray  # peak of the schedule
@@ -28,8 +36,14 @@ class HParams:
     seed: np.ndarray  # int32: data set, order of examples and initialization
 
 
+def empty_hparams(num_members: int) -> HParams:
+    """Zeros of the right shapes and dtypes, for compiling."""
+    leaves = {axis: np.zeros(num_members, d) for axis, d in TRACED_DTYPES.items()}
+    return HParams(**leaves)
+
+
 def random_key(seed: int | jax.Array, purpose: int) -> jax.Array:
-    """A member's key for INIT, its DATA or the ORDER of its examples."""
+    """A member's key for INIT, for its DATA or for the ORDER of its examples."""
     return jax.random.fold_in(jax.random.key(seed), purpose)
 
 
@@ -42,74 +56,95 @@ class Cohort(NamedTuple):
     @property
     def name(self) -> str:
         """Folder-safe label, e.g. 'depth=2'; 'all' when nothing is static."""
-        return ','.join(f'{p.split(".")[-1]}={v}' for p, v in self.static) or 'all'
+        parts = [f'{_short_name(path)}={value}' for path, value in self.static]
+        return ','.join(parts) or 'all'
 
     @property
     def size(self) -> int:
+        """Its number of members."""
         return len(self.hparams.seed)
 
 
 def expand_traced(traced: dict[str, tuple]) -> HParams:
     """Cartesian product of the traced axes, seed varying fastest; leaves [M]."""
-    rows = list(itertools.product(*(traced[name] for name in TRACED_AXES)))
+    rows = itertools.product(*(traced[axis] for axis in TRACED_AXES))
     columns = zip(*rows, strict=True)
-    return HParams(*(np.asarray(c, d) for c, d in zip(columns, DTYPES, strict=True)))
+    leaves = {}
+    for (axis, dtype), column in zip(TRACED_DTYPES.items(), columns, strict=True):
+        leaves[axis] = np.asarray(column, dtype)
+    return HParams(**leaves)
 
 
 def expand_cohorts(traced: dict[str, tuple], loop: tuple) -> tuple[Cohort, ...]:
     """One cohort for every combination of the static axes."""
     hparams = expand_traced(traced)
     paths = [path for path, _ in loop]
-    combos = itertools.product(*(values for _, values in loop))
-    return tuple(
-        Cohort(tuple(zip(paths, combo, strict=True)), hparams) for combo in combos
-    )
+    cohorts = []
+    for combination in itertools.product(*(values for _, values in loop)):
+        static = tuple(zip(paths, combination, strict=True))
+        cohorts.append(Cohort(static, hparams))
+    return tuple(cohorts)
 
 
 def name_axes(traced: dict[str, tuple], loop: tuple) -> dict[str, tuple]:
-    """Every axis of the sweep by its short name, static ones first: the dims of the results.
+    """Every axis by its short name, static ones first: the dims of the results.
 
     Raises:
       ConfigError: two axes have the same short name.
     """
-    names = [path.split('.')[-1] for path, _ in loop] + list(TRACED_AXES)
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigError(
-                f'loop: two axes are called {name!r}; every axis needs its own name'
-            )
-    values = [v for _, v in loop] + [traced[name] for name in TRACED_AXES]
-    return dict(zip(names, map(tuple, values), strict=True))
+    axes = {}
+    for path, values in [*loop, *((axis, traced[axis]) for axis in TRACED_AXES)]:
+        name = _short_name(path)
+        if name in axes:
+            line = f'loop: two axes are called {name!r}; every axis needs its own name'
+            raise ConfigError(line)
+        axes[name] = tuple(values)
+    return axes
 
 
-def locate(all_axes: dict[str, tuple], point: dict[str, object]) -> tuple[int, int]:
-    """(cohort, row) of the one member at `point`; axes with a single value may be left out.
+def locate(axes: dict[str, tuple], point: dict[str, object]) -> tuple[int, int]:
+    """(cohort, row) of the member at `point`; axes of a single value may be absent.
 
     Raises:
       UserError: an axis is unknown, missing while ambiguous, or has no such value.
     """
     for name in point:
-        if name not in all_axes:
-            raise UserError(f'point: unknown axis {name!r}, {nearest(name, all_axes)}')
-    indices = [_index(name, values, point) for name, values in all_axes.items()]
-    sizes = [len(values) for values in all_axes.values()]
+        if name not in axes:
+            raise UserError(f'point: unknown axis {name!r}, {nearest(name, axes)}')
+    indices = []
+    for name, values in axes.items():
+        if name in point:
+            indices.append(match_value(name, values, point[name]))
+        elif len(values) == 1:
+            indices.append(0)
+        else:
+            raise UserError(f'point: {name} is missing; the sweep has {values}')
+    sizes = [len(values) for values in axes.values()]
     flat = int(np.ravel_multi_index(indices, sizes))
-    per_cohort = int(np.prod(sizes[-len(TRACED_AXES) :]))
-    return divmod(flat, per_cohort)
+    members_per_cohort = math.prod(sizes[-len(TRACED_AXES) :])
+    return divmod(flat, members_per_cohort)
 
 
-def _index(name: str, values: tuple, point: dict[str, object]) -> int:
-    if name not in point and len(values) == 1:
-        return 0
-    if name not in point:
-        raise UserError(f'point: {name} is missing; the sweep has {values}')
-    wanted = point[name]
+def match_value(name: str, values: tuple, wanted: Any) -> int:
+    """Index of a value on an axis; floats match up to a relative 1e-5.
+
+    Raises:
+      UserError: the axis has no such value.
+    """
     if wanted in values:
         return values.index(wanted)
     for i, value in enumerate(values):
-        near = isinstance(value, float) and isinstance(wanted, int | float)
-        if near and np.isclose(value, wanted, atol=0):
+        are_numbers = isinstance(value, float) and isinstance(wanted, int | float)
+        if are_numbers and math.isclose(value, wanted, rel_tol=1e-5):
             return i
-    raise UserError(
-        f'point: no member has {name} = {point[name]!r}; the sweep has {values}'
-    )
+    raise UserError(f'point: no member has {name} = {wanted!r}; the sweep has {values}')
+
+
+def axis_label(value: Any) -> Any:
+    """Label of a value along an axis of the results; for a tuple, its text."""
+    return str(value) if isinstance(value, tuple) else value
+
+
+def _short_name(path: str) -> str:
+    """'depth' of 'model.depth'."""
+    return path.rpartition('.')[2]

@@ -1,31 +1,60 @@
 """The models by name. A new model is a new file and a row here."""
 
 import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from flax import linen as nn
 
+from anchorjax.models import transformer_cost
+from anchorjax.models.base import ModelConfig
 from anchorjax.models.transformer import Transformer
 from anchorjax.models.transformer_config import TransformerConfig
 from anchorjax.models.transformer_init import initializers
 
 
-def _transformer(config: TransformerConfig, vocab: int, gamma) -> Transformer:
+class Row(NamedTuple):
+    """What the table knows of a model."""
+
+    config: type  # a ModelConfig; its defaults are the model's defaults
+    # (config, vocab, gamma) -> a module: tokens [B, T] -> Activations.
+    make: Callable[..., nn.Module]
+    # (config, seq_len, vocab, batch_size, last_only) -> operations of a forward pass.
+    forward_operations: Callable[..., float]
+    # (config, seq_len, vocab, batch_size) -> bytes that the backward pass needs.
+    activation_bytes: Callable[..., int]
+
+
+def _make_transformer(
+    config: TransformerConfig, vocab: int, gamma: float | jax.Array
+) -> Transformer:
     return Transformer(config, vocab, initializers(config, gamma))
 
 
-# name: (its config, (config, vocab, gamma) -> a module: tokens [B, T] -> Activations)
-MODELS = {'transformer': (TransformerConfig, _transformer)}
+MODELS = {
+    'transformer': Row(
+        TransformerConfig,
+        _make_transformer,
+        transformer_cost.forward_operations,
+        transformer_cost.activation_bytes,
+    ),
+}
 
 
-def make(config, vocab: int, gamma):
+def make(config: ModelConfig, vocab: int, gamma: float | jax.Array) -> nn.Module:
     """The module of a model config; gamma may be traced and matters to `init` alone."""
-    return MODELS[config.name][1](config, vocab, gamma)
+    return MODELS[config.name].make(config, vocab, gamma)
 
 
-@functools.lru_cache  # asked for whenever a member is read; tracing takes a tenth of a second
-def abstract_params(config, vocab: int):
+@functools.lru_cache  # called whenever a member is read; tracing takes 0.1 s
+def abstract_params(config: ModelConfig, vocab: int) -> Any:
     """Shapes and dtypes of the parameters; nothing is computed."""
     module = make(config, vocab, gamma=0.0)
-    key, tokens_BT = jax.random.key, jax.ShapeDtypeStruct((1, 1), jnp.int32)
-    return jax.eval_shape(lambda t: module.init(key(0), t)['params'], tokens_BT)
+    tokens_BT = jax.ShapeDtypeStruct((1, 1), jnp.int32)
+
+    def init(tokens_BT: jax.Array) -> Any:
+        return module.init(jax.random.key(0), tokens_BT)['params']
+
+    return jax.eval_shape(init, tokens_BT)

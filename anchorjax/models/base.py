@@ -1,17 +1,26 @@
-"""What a model returns: its logits and its insides, once, by the paper's names."""
+"""What a model returns: its logits and its insides, once, under the paper's names."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import jax
 
-# (field, block, value) -> the value that goes on: an intervention. A model offers it 'Attn',
-# 'X_ao' and 'X_do' of every block, counted from 0, as soon as each is computed.
+# (field, block, value) -> the value that goes on: an intervention. A model offers it
+# 'Attn', 'X_ao' and 'X_do' of every block, counted from 0, as soon as each is computed.
 Edit = Callable[[str, int, jax.Array], jax.Array]
 
 
+class ModelConfig(Protocol):
+    """What the config of every model offers: a frozen, hashable dataclass."""
+
+    name: str  # its row in MODELS
+
+    def require_fit(self, seq_len: int, vocab: int) -> None:
+        """Raises ConfigError when the model cannot read sequences of this task."""
+
+
 class BlockActivations(NamedTuple):
-    """One block (P1 App A). Q positions are T, or 1 in a last block that answers one position."""
+    """One block (P1 App A). Q is T, or 1 in a last block that answers one position."""
 
     Q: jax.Array  # [B, Q, H, K]
     K: jax.Array  # [B, T, H, K]

@@ -1,16 +1,35 @@
 """The tasks by name. A new task is a new file and a row here."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors_config import AnchorsConfig
-from anchorjax.tasks.base import Batch, Probes, Task
-from anchorjax.tasks.permutation import epoch_batch
+from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
 
-__all__ = ['TASKS', 'AnchorsConfig', 'Batch', 'Probes', 'Task', 'epoch_batch', 'make']
+__all__ = [
+    'TASKS',
+    'AnchorsConfig',
+    'Batch',
+    'Probes',
+    'Task',
+    'TaskConfig',
+    'make',
+]
 
-# name: (its config, config -> Task)
-TASKS = {'anchors': (AnchorsConfig, anchors.make)}
+
+class Row(NamedTuple):
+    """What the table knows of a task."""
+
+    config: type  # a TaskConfig; its defaults are the task's defaults
+    make: Callable[..., Task]  # from such a config
 
 
-def make(config):
-    """The Task of a task config."""
-    return TASKS[config.name][1](config)
+TASKS = {
+    'anchors': Row(AnchorsConfig, anchors.make),
+}
+
+
+def make(config: TaskConfig) -> Task:
+    """The Task that a config describes."""
+    return TASKS[config.name].make(config)

@@ -1,18 +1,18 @@
 """The fields of the anchor task and every value they may take (PAPERS 1.1)."""
 
 import dataclasses
+from typing import Annotated, Literal
 
 from anchorjax.errors import require
+from anchorjax.limits import above, at_least, at_most, check_fields
 
-SPLITS = ('code', 'paper', 'random', 'random_position')
-# Far beyond any use: a slip of the finger is a line, not a hang or a killed process.
-MOST = {
-    'seq_len': 2**16,
-    'vocab': 2**20,
-    'num_examples': 2**31 - 1,  # they are numbered in int32
-    'probe_examples': 2**20,
-}
-_ANCHORS, _PAIRS, _COMBINATIONS = 100, 256, 10**8
+Split = Literal['code', 'paper', 'random', 'random_position']
+Order = Literal['key_first', 'anchors_first']
+# Far beyond any use, so that a slip of the finger is an error line, not a hang.
+_MOST_ANCHORS = 100
+_MOST_PAIRS = 256
+_MOST_COMBINATIONS = 10**8  # of pair, position and key
+_MOST_EXAMPLES = 2**31 - 1  # they are numbered in int32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,28 +20,31 @@ class AnchorsConfig:
     """Defaults are the paper's: 900,000 nominal examples of 9 tokens; (4, 3) unseen."""
 
     name: str = 'anchors'
-    seq_len: int = 9
+    seq_len: Annotated[int, at_least(3), at_most(2**16)] = 9  # a key and two anchors
     keys: tuple[int, int] = (20, 100)  # key items and noise, upper end excluded
     anchors: tuple[int, ...] = (1, 2, 3, 4)
     shifts: tuple[int, ...] = (5, 1, -2, -8)  # of the anchors, in their order
-    noninferential: tuple[tuple[int, int, int], ...] = (
-        (3, 4, -6),
-    )  # (a1, a2, shift instead)
-    unseen: tuple[tuple[int, int], ...] = (
-        (4, 3),
-    )  # never trained; the first is the one reported
-    num_examples: int = 900_000  # nominal, over all pairs, training and test
-    train_share: float = 0.9  # of a pair's examples; official dpercent 1:9
-    split: str = 'code'  # which keys are held out where
-    holdout: float = (
-        0.1  # share of (pair, key) combinations held out by the random splits
-    )
-    vocab: int = 201
-    probe_examples: int = 1024  # sequences per probe
+    # (a1, a2, the shift that the pair is trained on instead of its composition)
+    noninferential: tuple[tuple[int, int, int], ...] = ((3, 4, -6),)
+    # Pairs never trained; the first is the one reported. () trains all pairs.
+    unseen: tuple[tuple[int, int], ...] = ((4, 3),)
+    # (x, a1, a2), or (a1, a2, x) as in arXiv 2401.08309 and the slides.
+    order: Order = 'key_first'
+    # Nominal, over all pairs, training and test.
+    num_examples: Annotated[int, at_most(_MOST_EXAMPLES)] = 900_000
+    # Of a pair's examples; official dpercent 1:9.
+    train_share: Annotated[float, above(0), at_most(1)] = 0.9
+    split: Split = 'code'  # which keys are held out where
+    # Share of (pair, key) combinations that the random splits hold out.
+    holdout: Annotated[float, at_least(0), at_most(1)] = 0.1
+    vocab: Annotated[int, at_most(2**20)] = 201
+    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 1024  # per probe
 
-    def __post_init__(self):
-        _check_sizes(self)
+    def __post_init__(self) -> None:
+        check_fields(self, 'task')
         _check_anchors(self)
+        _check_pairs(self)
+        _check_vocab(self)
         _check_split(self)
 
     @property
@@ -56,107 +59,91 @@ class AnchorsConfig:
 
     @property
     def modulus(self) -> int:
-        """Of the official key splits: the code takes seq_len, the paper n - 2 (quirk 1)."""
+        """Of the official splits: the code takes seq_len, the paper n - 2 (quirk 1)."""
         return self.seq_len if self.split == 'code' else self.seq_len - 2
 
 
-def _check_sizes(c: AnchorsConfig) -> None:
-    for field, most in MOST.items():
-        value = getattr(c, field)
-        require(value <= most, f'task.{field}', value, f'at most {most:,}')
+def _check_anchors(c: AnchorsConfig) -> None:
+    number = len(c.anchors)
+    allowed = f'at most {_MOST_ANCHORS} anchors'
+    require(number <= _MOST_ANCHORS, 'task.anchors', c.anchors, allowed)
+    is_increasing = 0 <= c.keys[0] < c.keys[1]
+    require(is_increasing, 'task.keys', c.keys, 'an increasing pair of tokens')
+    is_distinct = len(set(c.anchors)) == number
     require(
-        len(c.anchors) <= _ANCHORS,
+        number >= 1 and is_distinct and min(c.anchors) >= 0,
         'task.anchors',
         c.anchors,
-        f'at most {_ANCHORS} anchors',
+        'distinct tokens, at least one',
     )
-    require(len(c.unseen) <= _PAIRS, 'task.unseen', c.unseen, f'at most {_PAIRS} pairs')
-    require(
-        c.seq_len >= 3, 'task.seq_len', c.seq_len, 'at least 3 (a key and two anchors)'
-    )
-    require(
-        0 <= c.keys[0] < c.keys[1], 'task.keys', c.keys, 'an increasing pair of tokens'
-    )
-    require(0 < c.train_share <= 1, 'task.train_share', c.train_share, 'in (0, 1]')
-    allowed = 'a share that leaves training and held-out keys'
-    require(0 <= c.holdout <= 1, 'task.holdout', c.holdout, allowed)
-    require(
-        c.probe_examples >= 1, 'task.probe_examples', c.probe_examples, 'at least 1'
-    )
+    is_outside = not any(c.keys[0] <= anchor < c.keys[1] for anchor in c.anchors)
+    allowed = f'outside the key range {c.keys}'
+    require(is_outside, 'task.anchors', c.anchors, allowed)
+    allowed = f'{number} shifts, one per anchor'
+    require(len(c.shifts) == number, 'task.shifts', c.shifts, allowed)
 
 
-def _check_anchors(c: AnchorsConfig) -> None:
-    known, number = set(c.anchors), len(c.anchors)
-    distinct = number >= 1 and len(known) == number and min(known) >= 0
-    require(distinct, 'task.anchors', c.anchors, 'distinct tokens, at least one')
-    overlap = [a for a in c.anchors if c.keys[0] <= a < c.keys[1]]
-    require(not overlap, 'task.anchors', c.anchors, f'outside the key range {c.keys}')
-    require(
-        len(c.shifts) == number,
-        'task.shifts',
-        c.shifts,
-        f'{number} shifts, one per anchor',
-    )
+def _check_pairs(c: AnchorsConfig) -> None:
+    allowed = f'at most {_MOST_PAIRS} pairs'
+    require(len(c.unseen) <= _MOST_PAIRS, 'task.unseen', c.unseen, allowed)
     for field, entries in (('noninferential', c.noninferential), ('unseen', c.unseen)):
-        made = all(set(e[:2]) <= known for e in entries)
-        require(
-            made, f'task.{field}', entries, f'pairs made of the anchors {c.anchors}'
-        )
-        named = {e[:2] for e in entries}
-        require(len(named) == len(entries), f'task.{field}', entries, 'distinct pairs')
+        pairs = [entry[:2] for entry in entries]
+        are_known = all(set(pair) <= set(c.anchors) for pair in pairs)
+        allowed = f'pairs made of the anchors {c.anchors}'
+        require(are_known, f'task.{field}', entries, allowed)
+        is_distinct = len(set(pairs)) == len(pairs)
+        require(is_distinct, f'task.{field}', entries, 'distinct pairs')
+    some_are_trained = len(c.unseen) < len(c.anchors) ** 2
+    require(some_are_trained, 'task.unseen', c.unseen, 'fewer than all the pairs')
+
+
+def _check_vocab(c: AnchorsConfig) -> None:
+    shifts = [first + second for first in c.shifts for second in c.shifts]
+    shifts += [shift for _, _, shift in c.noninferential]
+    lowest = c.keys[0] + min(shifts)
+    highest = c.keys[1] - 1 + max(shifts)
+    largest_token = max(highest, c.keys[1] - 1, *c.anchors)
     require(
-        len(c.unseen) >= 1,
-        'task.unseen',
-        c.unseen,
-        'at least one pair (the question asked)',
-    )
-    require(
-        len(c.unseen) < number**2, 'task.unseen', c.unseen, 'fewer than all the pairs'
-    )
-    shifts = [a + b for a in c.shifts for b in c.shifts] + [
-        e[2] for e in c.noninferential
-    ]
-    low, high = c.keys[0] + min(shifts), c.keys[1] - 1 + max(shifts)
-    inside = low >= 0 and max(high, c.keys[1] - 1, *c.anchors) < c.vocab
-    require(
-        inside,
+        lowest >= 0 and largest_token < c.vocab,
         'task.vocab',
         c.vocab,
-        f'above every token and label (labels {low} to {high})',
+        f'above every token and label (labels {lowest} to {highest})',
     )
 
 
 def _check_split(c: AnchorsConfig) -> None:
-    require(c.split in SPLITS, 'task.split', c.split, f'one of {SPLITS}')
-    keys, positions = range(*c.keys), range(c.seq_len - 2)
-    rows = len(c.anchors) ** 2 * len(positions) * len(keys)
-    few = f'few enough for {_COMBINATIONS:,} combinations of pair, position and key, not {rows:,}'
-    require(rows <= _COMBINATIONS, 'task.keys', c.keys, few)
-    if c.split.startswith('random'):
-        share = 0 < c.num_heldout < len(keys)
-        require(
-            share,
-            'task.holdout',
-            c.holdout,
-            'a share that leaves training and held-out keys',
-        )
-    else:
-        first = [keys.start + (p - keys.start) % c.modulus for p in positions]
-        held = [len(range(x, keys.stop, c.modulus)) for x in first]
-        both = all(0 < n < len(keys) for n in held)
-        allowed = (
-            "one that leaves every position training and held-out keys (try 'random')"
-        )
-        require(
-            both,
-            'task.split',
-            c.split,
-            f'{allowed}; keys {c.keys}, seq_len {c.seq_len}',
-        )
-    enough = c.num_train_per_pair >= 1
+    keys, num_positions = range(*c.keys), c.seq_len - 2
+    rows = len(c.anchors) ** 2 * num_positions * len(keys)
     require(
-        enough,
+        rows <= _MOST_COMBINATIONS,
+        'task.keys',
+        c.keys,
+        f'few enough for {_MOST_COMBINATIONS:,} combinations of pair, position and '
+        f'key, not {rows:,}',
+    )
+    if c.split.startswith('random'):
+        leaves_both = 0 < c.num_heldout < len(keys)
+        allowed = 'a share that leaves training and held-out keys'
+        require(leaves_both, 'task.holdout', c.holdout, allowed)
+    else:
+        _check_official_split(c, keys, num_positions)
+    require(
+        c.num_train_per_pair >= 1,
         'task.num_examples',
         c.num_examples,
         'enough for one example of every pair',
     )
+
+
+def _check_official_split(c: AnchorsConfig, keys: range, num_positions: int) -> None:
+    """x mod modulus = position is held out: some keys at every position, not all."""
+    for position in range(num_positions):
+        first = keys.start + (position - keys.start) % c.modulus
+        num_heldout = len(range(first, keys.stop, c.modulus))
+        require(
+            0 < num_heldout < len(keys),
+            'task.split',
+            c.split,
+            "one that leaves every position training and held-out keys (try 'random'); "
+            f'keys {c.keys}, seq_len {c.seq_len}',
+        )

@@ -1,4 +1,4 @@
-"""What is kept of a member whenever a segment ends."""
+"""What is kept of a member at the end of every segment: one row of its curves."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import jax
 
 from anchorjax.tasks import Task
 
-DEVIATION_LIMIT = 32  # of (prediction - inferential label) on the unseen pair
+DEVIATION_LIMIT = 32  # of prediction minus answer; larger ones share one bin
 RECORD_DIMS = {
     'train_loss': (),
     'grad_norm': (),
@@ -17,12 +17,12 @@ RECORD_DIMS = {
 
 
 class Record(NamedTuple):
-    """One row of a member's curves; the fields' dims are in DIMS."""
+    """One row of a member's curves; the dims of the fields are in RECORD_DIMS."""
 
     train_loss: jax.Array  # [] mean over the segment's steps, nats
     grad_norm: jax.Array  # [] mean over the segment's steps, before the clip
-    probe_loss: jax.Array  # [P] cross-entropy against the assigned mapping, nats
-    agreement: jax.Array  # [P, R] share of predictions equal to each mapping's label
+    probe_loss: jax.Array  # [P] cross-entropy against the trained mapping, nats
+    agreement: jax.Array  # [P, R] share of sequences answered as each mapping does
     deviation: (
         jax.Array
     )  # [offset] shares of -LIMIT..LIMIT, and last of everything beyond
@@ -30,7 +30,10 @@ class Record(NamedTuple):
 
 def curve_coordinates(task: Task) -> dict[str, list[str]]:
     """Labels along probe, mapping and offset."""
-    offsets = [*map(str, range(-DEVIATION_LIMIT, DEVIATION_LIMIT + 1)), 'beyond']
+    offsets = []
+    if task.deviation is not None:
+        offsets = [str(i) for i in range(-DEVIATION_LIMIT, DEVIATION_LIMIT + 1)]
+        offsets.append('beyond')
     return {
         'probe': list(task.probe_names),
         'mapping': list(task.mapping_names),
@@ -41,4 +44,7 @@ def curve_coordinates(task: Task) -> dict[str, list[str]]:
 def record_shapes(task: Task) -> Record:
     """Shape of every field of a Record."""
     sizes = {dim: len(labels) for dim, labels in curve_coordinates(task).items()}
-    return Record(*(tuple(sizes[d] for d in RECORD_DIMS[f]) for f in Record._fields))
+    shapes = []
+    for field in Record._fields:
+        shapes.append(tuple(sizes[dim] for dim in RECORD_DIMS[field]))
+    return Record(*shapes)

@@ -1,8 +1,9 @@
-"""Several processes as one program (`jax.distributed`): who writes, and how all decide alike.
+"""Several processes as one program: who writes, and how all decide alike.
 
-Every process runs the same loop over the same global mesh. Whatever they decide (to stop, to
-save, which state is damaged) must be decided by all, or the next collective waits for ever.
-With a single process everything here is trivial and free.
+Every process runs the same loop over the same global mesh. Whatever they decide (to
+stop, to save, which state is damaged) must be decided by all of them, or the next
+collective operation waits forever. With a single process everything here is trivial and
+free.
 """
 
 import contextlib
@@ -17,37 +18,41 @@ from jax.experimental import multihost_utils
 
 from anchorjax.errors import StoreError, UserError
 
-_SILENCE = 60  # seconds after which a process that is not heard of ends the others too
+_HEARTBEAT_TIMEOUT = 60  # seconds of silence of one process that end the others too
 
 
 def join(
     coordinator: str | None = None,
     processes: int | None = None,
     process: int | None = None,
-):
-    """Joins the other processes; before anything touches a device.
+) -> None:
+    """Joins the other processes; call it before anything touches a device.
 
-    Without arguments JAX finds out by itself: Slurm, Kubernetes, Cloud TPU, Open MPI.
+    Without arguments JAX finds them itself: Slurm, Kubernetes, Cloud TPU, Open MPI.
 
     Raises:
       UserError: no cluster is recognized, or the others do not answer.
     """
     jax.config.update('jax_cpu_collectives_implementation', 'gloo')
-    # Stopping is our own affair (signals.py): JAX's handler would swallow the signal.
+    # We handle stops ourselves (sweeps/signals.py): JAX's handler would swallow the
+    # signal.
     jax.config.update('jax_enable_preemption_service', False)
     try:
         jax.distributed.initialize(
-            coordinator, processes, process, heartbeat_timeout_seconds=_SILENCE
+            coordinator,
+            processes,
+            process,
+            heartbeat_timeout_seconds=_HEARTBEAT_TIMEOUT,
         )
     except (ValueError, RuntimeError) as e:
-        told = str(e).splitlines()[0]
+        reason = str(e).splitlines()[0]
         raise UserError(
-            f'--distributed: {told} (or give --coordinator HOST:PORT)'
+            f'--distributed: {reason} (or give --coordinator HOST:PORT)'
         ) from e
 
 
 def is_first() -> bool:
-    """Whether this is the process that writes what is written once."""
+    """Whether this process writes what is written once."""
     return jax.process_index() == 0
 
 
@@ -57,49 +62,54 @@ def gather(value: Any) -> list:
         return [value]
     data = np.frombuffer(json.dumps(value).encode(), np.uint8)
     sizes = multihost_utils.process_allgather(np.int32(len(data)))
-    padded = np.zeros(
-        1 << int(sizes.max() - 1).bit_length(), np.uint8
-    )  # few shapes to compile
+    # A power of two, so that few shapes are compiled.
+    padded = np.zeros(1 << int(sizes.max() - 1).bit_length(), np.uint8)
     padded[: len(data)] = data
     rows = multihost_utils.process_allgather(padded)
-    return [
-        json.loads(row[:size].tobytes()) for row, size in zip(rows, sizes, strict=True)
-    ]
+    values = []
+    for row, size in zip(rows, sizes, strict=True):
+        values.append(json.loads(row[:size].tobytes()))
+    return values
 
 
 def broadcast(value: Any) -> Any:
-    """What process 0 says."""
+    """The value of process 0, on every process."""
     return gather(value)[0]
 
 
-def any_host(wish: bool) -> bool:
-    """Whether any process says so."""
-    return any(gather(bool(wish)))
+def any_host(condition: bool) -> bool:
+    """Whether the condition holds on any process."""
+    return any(gather(bool(condition)))
 
 
 def run_together(action: Callable[[], Any]) -> Any:
-    """Every process acts; when one fails, all raise its StoreError."""
+    """Every process runs the action; when one fails, all raise its StoreError."""
     result, problem = None, None
     try:
         result = action()
     except (UserError, OSError) as e:
         problem = str(e)
-    for told in gather(problem):
-        if told is not None:
-            raise StoreError(told)
+    for reported in gather(problem):
+        if reported is not None:
+            raise StoreError(reported)
     return result
 
 
 def run_on_first(action: Callable[[], Any]) -> None:
-    """Process 0 acts and the others wait; its failure is everyone's."""
-    run_together(action if is_first() else lambda: None)
+    """Process 0 runs the action while the others wait; its failure is everyone's."""
+
+    def run_or_wait() -> None:
+        if is_first():
+            action()
+
+    run_together(run_or_wait)
 
 
 @contextlib.contextmanager
 def silence_others() -> Iterator[None]:
-    """Within it only process 0 is heard on standard output."""
-    with contextlib.ExitStack() as stack:
-        if not is_first():
-            silent = stack.enter_context(open(os.devnull, 'w'))
-            stack.enter_context(contextlib.redirect_stdout(silent))
+    """Inside it only process 0 prints to standard output."""
+    if is_first():
+        yield
+        return
+    with open(os.devnull, 'w') as devnull, contextlib.redirect_stdout(devnull):
         yield

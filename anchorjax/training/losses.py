@@ -1,4 +1,4 @@
-"""What is minimized, and what is reported: cross-entropy and agreement with a mapping."""
+"""What is minimized and what is reported: cross-entropy, exact match."""
 
 import jax
 import jax.numpy as jnp
@@ -6,21 +6,42 @@ import optax
 
 
 def cross_entropy(
-    logits_BV: jax.Array, labels_B: jax.Array, weights_B=None
+    logits_BV: jax.Array, targets_B: jax.Array, weights_B: jax.Array | None = None
 ) -> jax.Array:
-    """Weighted mean of -log softmax(logits)[label], in nats; unweighted without weights."""
-    loss_B = optax.softmax_cross_entropy_with_integer_labels(logits_BV, labels_B)
+    """Weighted mean of -log softmax(logits)[target], in nats.
+
+    B may be any number of leading axes.
+    """
+    loss_B = optax.softmax_cross_entropy_with_integer_labels(logits_BV, targets_B)
     if weights_B is None:
         return loss_B.mean()
     return (loss_B * weights_B).sum() / jnp.maximum(weights_B.sum(), 1e-9)
 
 
-def agreement(predictions_B: jax.Array, labels_RB: jax.Array) -> jax.Array:
-    """Share of predictions equal to each mapping's label, [R]; no mapping is the right one."""
-    return (predictions_B == labels_RB).mean(-1, dtype=jnp.float32)
+def exact_match(
+    predictions_BQ: jax.Array,
+    targets_BQ: jax.Array,
+    weights_BQ: jax.Array | None = None,
+) -> jax.Array:
+    """Share of sequences whose every asked position is predicted right, in [0, 1].
+
+    With teacher forcing this is the exact match of greedy decoding: decoding first
+    leaves the right answer at the first wrong argmax. Positions of weight 0 are not
+    asked, and a sequence in which none is asked does not count.
+    """
+    right_BQ = predictions_BQ == targets_BQ
+    if weights_BQ is None:
+        return right_BQ.all(-1).mean(dtype=jnp.float32)
+    is_asked_BQ = weights_BQ > 0
+    right_B = (right_BQ | ~is_asked_BQ).all(-1)
+    is_asked_B = is_asked_BQ.any(-1)
+    number = jnp.maximum(is_asked_B.sum(), 1)
+    return (right_B & is_asked_B).sum() / number.astype(jnp.float32)
 
 
 def histogram(values_B: jax.Array, limit: int) -> jax.Array:
-    """Shares of the integers -limit..limit and, last, of everything beyond: [2 limit + 2]."""
-    bins_B = jnp.where(jnp.abs(values_B) <= limit, values_B + limit, 2 * limit + 1)
-    return jnp.zeros(2 * limit + 2, jnp.float32).at[bins_B].add(1.0 / len(values_B))
+    """Shares of the integers -limit..limit, then of all beyond: [2 limit + 2]."""
+    beyond = 2 * limit + 1
+    bins_B = jnp.where(jnp.abs(values_B) <= limit, values_B + limit, beyond)
+    empty = jnp.zeros(2 * limit + 2, jnp.float32)
+    return empty.at[bins_B].add(1.0 / len(values_B))

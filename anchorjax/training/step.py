@@ -1,7 +1,7 @@
-"""One member's training as pure functions: no file, no print, no knowledge of its neighbours.
+"""The training of one member as pure functions, without file or print.
 
-Every random draw hangs on (seed, its purpose, step), so a state carries no random state, and a
-member resumed at any step sees the batches it would have seen.
+Every random draw depends on (seed, its purpose, step) alone, so a state carries no
+random state, and a member that resumes at any step sees the batches it would have seen.
 """
 
 from collections.abc import Callable
@@ -15,8 +15,13 @@ from flax import struct
 from anchorjax import models, tasks
 from anchorjax.config import Experiment
 from anchorjax.config.grid import DATA, INIT, ORDER, HParams, random_key
+from anchorjax.models.base import Activations
+from anchorjax.tasks.permutation import draw_epoch_batch
 from anchorjax.training import losses, optimizers
 from anchorjax.training.curves import DEVIATION_LIMIT, Record
+
+# Says on which devices the rows of a batch are computed (members.make_batch_splitter).
+Split = Callable[[Any], Any]
 
 
 @struct.dataclass
@@ -28,31 +33,42 @@ class TrainState:
     opt_state: Any
     diverged: (
         jax.Array
-    )  # int32, first step whose loss or gradient was not finite; -1: none
-    loss_sum: (
-        jax.Array
-    )  # [] of the losses since the last record, so a segment may be cut anywhere
-    norm_sum: jax.Array  # [] of the gradient's norms, likewise
+    )  # int32, first step whose loss or gradient is not finite; -1: none
+    # Sums since the last record, so that a segment may be cut into pieces anywhere.
+    loss_sum: jax.Array  # []
+    norm_sum: jax.Array  # []
+
+
+def keep_whole(batch: Any) -> Any:
+    """The Split of a batch that one device computes."""
+    return batch
 
 
 def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
-    """A new member; the same seed at another gamma is the same noise scaled."""
+    """A new member; the same seed at another gamma is the same noise, scaled."""
     module = models.make(experiment.model, experiment.task.vocab, hparams.gamma)
     tokens_BT = jnp.zeros((1, experiment.task.seq_len), jnp.int32)
-    return new_state(
-        experiment, module.init(random_key(hparams.seed, INIT), tokens_BT)['params']
+    variables = module.init(random_key(hparams.seed, INIT), tokens_BT)
+    return new_state(experiment, variables['params'])
+
+
+def new_state(experiment: Experiment, params: Any) -> TrainState:
+    """The state of a member that starts from these parameters."""
+    optimizer = optimizers.make_optimizer(experiment.optimizer)
+    return TrainState(
+        step=jnp.int32(0),
+        params=params,
+        opt_state=optimizer.init(params),
+        diverged=jnp.int32(-1),
+        loss_sum=jnp.float32(0),
+        norm_sum=jnp.float32(0),
     )
 
 
-def new_state(experiment: Experiment, params) -> TrainState:
-    """The state of a member that starts from these parameters."""
-    opt_state = optimizers.make_tx(experiment.optimizer).init(params)
-    zero = jnp.float32(0)
-    return TrainState(jnp.int32(0), params, opt_state, jnp.int32(-1), zero, zero)
-
-
-def forward(experiment: Experiment, params, tokens_BT, last_only: bool = True):
-    """Activations of a member, [B, T] tokens in."""
+def forward(
+    experiment: Experiment, params: Any, tokens_BT: jax.Array, last_only: bool = True
+) -> Activations:
+    """Activations of a member; logits at the last position, or at all of them."""
     module = models.make(experiment.model, experiment.task.vocab, gamma=0.0)
     return module.apply({'params': params}, tokens_BT, last_only)
 
@@ -60,43 +76,42 @@ def forward(experiment: Experiment, params, tokens_BT, last_only: bool = True):
 def train_step(
     experiment: Experiment,
     task: tasks.Task,
-    data,
+    data: Any,
     state: TrainState,
     hparams: HParams,
-    split: Callable = lambda batch: batch,
+    split: Split = keep_whole,
 ) -> tuple[TrainState, jax.Array, jax.Array]:
-    """One AdamW step on the batch of `state.step`: (state, loss, norm of the gradient).
-
-    Args:
-      split: says where the rows of a batch are computed (sharding.batch_splitter).
-    """
-    num, size = task.num_train, experiment.train.batch_size
-    index_B = tasks.epoch_batch(random_key(hparams.seed, ORDER), state.step, size, num)
+    """One AdamW step on the batch of `state.step`: (state, loss, gradient norm)."""
+    size = experiment.train.batch_size
+    order_key = random_key(hparams.seed, ORDER)
+    index_B = draw_epoch_batch(order_key, state.step, size, task.num_train)
     batch = split(task.batch(data, index_B))
+    num_asked = 1 if task.last_only else task.seq_len
     chex.assert_shape(batch.tokens_BT, (size, task.seq_len))
-    chex.assert_shape(batch.labels_B, (size,))
+    chex.assert_shape(batch.targets_BQ, (size, num_asked))
 
-    def loss_of(params):
-        logits_BV = forward(experiment, params, batch.tokens_BT).logits[:, -1]
-        chex.assert_shape(logits_BV, (size, task.vocab))
-        return losses.cross_entropy(logits_BV, batch.labels_B)
+    def loss_of(params: Any) -> jax.Array:
+        activations = forward(experiment, params, batch.tokens_BT, task.last_only)
+        chex.assert_shape(activations.logits, (size, num_asked, task.vocab))
+        return _cross_entropy_of_rows(
+            activations.logits, batch.targets_BQ, batch.weights_BQ
+        )
 
     loss, grads = jax.value_and_grad(loss_of)(state.params)
     norm = optimizers.global_norm(grads)
-    updates, opt_state = optimizers.make_tx(experiment.optimizer).update(
-        grads, state.opt_state
-    )
+    optimizer = optimizers.make_optimizer(experiment.optimizer)
+    updates, opt_state = optimizer.update(grads, state.opt_state)
     rate = optimizers.learning_rate(
         experiment.optimizer, hparams.learning_rate, state.step
     )
-    params = optimizers.apply(state.params, updates, rate, hparams.weight_decay)
-    bad = (state.diverged < 0) & ~(jnp.isfinite(loss) & jnp.isfinite(norm))
-    diverged = jnp.where(bad, state.step, state.diverged)
+    params = optimizers.apply_update(state.params, updates, rate, hparams.weight_decay)
+    is_finite = jnp.isfinite(loss) & jnp.isfinite(norm)
+    diverges_now = (state.diverged < 0) & ~is_finite
     next_state = TrainState(
         step=state.step + 1,
         params=params,
         opt_state=opt_state,
-        diverged=diverged,
+        diverged=jnp.where(diverges_now, state.step, state.diverged),
         loss_sum=state.loss_sum + loss,
         norm_sum=state.norm_sum + norm,
     )
@@ -107,45 +122,92 @@ def train_segment(
     experiment: Experiment,
     state: TrainState,
     hparams: HParams,
-    num_steps,
-    before=0,
-    split: Callable = lambda batch: batch,
+    num_steps: jax.Array,
+    before: jax.Array | int = 0,
+    split: Split = keep_whole,
 ) -> tuple[TrainState, Record]:
     """`num_steps` steps (traced: one compilation for every length), then a Record.
 
     Args:
-      before: steps done since the last record; the Record is the mean over them as well. A
-        segment cut into pieces gives the bits of the whole one.
+      before: steps done since the last record; the Record is the mean over them as
+        well. A segment cut into pieces gives the bits of the whole one.
     """
     task = tasks.make(experiment.task)
     data = task.make_data(random_key(hparams.seed, DATA))
-    fresh = lambda total: jnp.where(before == 0, jnp.float32(0), total)
+    is_new_segment = before == 0
     state = state.replace(
-        loss_sum=fresh(state.loss_sum), norm_sum=fresh(state.norm_sum)
+        loss_sum=jnp.where(is_new_segment, jnp.float32(0), state.loss_sum),
+        norm_sum=jnp.where(is_new_segment, jnp.float32(0), state.norm_sum),
     )
-    step = lambda _, state: train_step(experiment, task, data, state, hparams, split)[0]
-    state = jax.lax.fori_loop(0, num_steps, step, state)
+
+    def take_step(_: jax.Array, state: TrainState) -> TrainState:
+        next_state, _, _ = train_step(experiment, task, data, state, hparams, split)
+        return next_state
+
+    state = jax.lax.fori_loop(0, num_steps, take_step, state)
     total = before + num_steps
-    scores = evaluate(experiment, task, data, state.params, split)
-    return state, Record(state.loss_sum / total, state.norm_sum / total, *scores)
-
-
-def evaluate(experiment: Experiment, task: tasks.Task, data, params, split: Callable):
-    """(probe_loss [P], agreement [P, R], deviation) of a member on its probes."""
-    tokens_PBT, labels_PRB = task.probes(data)
-    shape = tokens_PBT.shape
-    num_probes, num_mappings = len(task.probe_names), len(task.mapping_names)
-    chex.assert_shape(tokens_PBT, (num_probes, None, task.seq_len))
-    chex.assert_shape(labels_PRB, (num_probes, num_mappings, shape[1]))
-    tokens_BT = split(tokens_PBT.reshape(-1, shape[-1]))
-    logits_PBV = (
-        forward(experiment, params, tokens_BT).logits[:, -1].reshape(*shape[:2], -1)
+    loss_P, agreement_PR, deviation = evaluate(
+        experiment, task, data, state.params, split
     )
-    predicted_PB = logits_PBV.argmax(-1)
-    names = task.mapping_names
-    assigned_PB = labels_PRB[:, names.index('assigned')]
-    loss_P = jax.vmap(losses.cross_entropy)(logits_PBV, assigned_PB)
-    agreement_PR = jax.vmap(losses.agreement)(predicted_PB, labels_PRB)
-    unseen = task.probe_names.index('unseen')
-    off_B = predicted_PB[unseen] - labels_PRB[unseen, names.index('inferential')]
-    return loss_P, agreement_PR, losses.histogram(off_B, DEVIATION_LIMIT)
+    record = Record(
+        train_loss=state.loss_sum / total,
+        grad_norm=state.norm_sum / total,
+        probe_loss=loss_P,
+        agreement=agreement_PR,
+        deviation=deviation,
+    )
+    return state, record
+
+
+def evaluate(
+    experiment: Experiment,
+    task: tasks.Task,
+    data: Any,
+    params: Any,
+    split: Split = keep_whole,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """(loss [P] in nats, agreement [P, R], deviation [offset]) on the probes."""
+    probes = task.probes(data)
+    num_probes, size, length = probes.tokens_PBT.shape
+    num_asked = 1 if task.last_only else length
+    num_mappings = len(task.mapping_names)
+    chex.assert_shape(probes.tokens_PBT, (len(task.probe_names), size, task.seq_len))
+    chex.assert_shape(probes.targets_PRBQ, (num_probes, num_mappings, size, num_asked))
+
+    tokens_BT = split(probes.tokens_PBT.reshape(-1, length))
+    logits = forward(experiment, params, tokens_BT, task.last_only).logits
+    logits_PBQV = logits.reshape(num_probes, size, num_asked, task.vocab)
+    predictions_PBQ = logits_PBQV.argmax(-1)
+
+    trained = task.mapping_names.index(task.trained_mapping)
+    trained_PBQ = probes.targets_PRBQ[:, trained]
+    loss_P = jax.vmap(_cross_entropy_of_rows)(
+        logits_PBQV, trained_PBQ, probes.weights_PBQ
+    )
+    over_mappings = jax.vmap(losses.exact_match, in_axes=(None, 0, None))
+    agreement_PR = jax.vmap(over_mappings)(
+        predictions_PBQ, probes.targets_PRBQ, probes.weights_PBQ
+    )
+    deviation = _deviation(task, predictions_PBQ, probes.targets_PRBQ)
+    return loss_P, agreement_PR, deviation
+
+
+def _cross_entropy_of_rows(
+    logits_BQV: jax.Array, targets_BQ: jax.Array, weights_BQ: jax.Array | None
+) -> jax.Array:
+    """Cross-entropy over all asked positions of a batch, as one list of rows."""
+    logits_BV = logits_BQV.reshape(-1, logits_BQV.shape[-1])
+    weights_B = None if weights_BQ is None else weights_BQ.reshape(-1)
+    return losses.cross_entropy(logits_BV, targets_BQ.reshape(-1), weights_B)
+
+
+def _deviation(
+    task: tasks.Task, predictions_PBQ: jax.Array, targets_PRBQ: jax.Array
+) -> jax.Array:
+    """Histogram of prediction minus answer at the last position, [offset]."""
+    if task.deviation is None:
+        return jnp.zeros(0, jnp.float32)
+    probe = task.probe_names.index(task.deviation[0])
+    mapping = task.mapping_names.index(task.deviation[1])
+    answers_B = targets_PRBQ[probe, mapping, :, -1]
+    return losses.histogram(predictions_PBQ[probe, :, -1] - answers_B, DEVIATION_LIMIT)

@@ -1,0 +1,123 @@
+"""From plain values to one valid `Experiment`; every error names its field.
+
+A config file builds a locked ConfigDict from `default()` and edits it; `resolve` turns
+it into an Experiment, or raises a ConfigError before anything is compiled or written.
+"""
+
+import dataclasses
+from typing import Any
+
+import ml_collections
+
+from anchorjax import models, tasks
+from anchorjax.config import consistency, schema
+from anchorjax.config.experiment import Experiment, with_schedule
+from anchorjax.config.groups import GridConfig, OptimizerConfig, TrainConfig
+from anchorjax.errors import ConfigError, brief, nearest, require
+from anchorjax.limits import check_value
+
+_GROUPS = ('task', 'model', 'optimizer', 'train', 'grid')
+
+
+def default(
+    task: str = 'anchors', model: str = 'transformer'
+) -> ml_collections.ConfigDict:
+    """A locked ConfigDict of the defaults (the paper's), to be edited by a config file.
+
+    Raises:
+      ConfigError: no such task or model.
+    """
+    classes = _find_classes({'task': {'name': task}, 'model': {'name': model}})
+    values = {group: dataclasses.asdict(cls()) for group, cls in classes.items()}
+    config = ml_collections.ConfigDict({'name': 'sweep', **values, 'loop': ()})
+    return config.lock()
+
+
+def resolve(config: ml_collections.ConfigDict) -> Experiment:
+    """The Experiment that a config describes.
+
+    Raises:
+      ConfigError: in one line, the field, its value and what is allowed.
+    """
+    return from_dict(config.to_dict())
+
+
+def from_json(values: dict) -> Experiment:
+    """The Experiment of `to_dict` after JSON, which turns tuples into lists."""
+    return from_dict(schema.tuples_from_lists(values))
+
+
+def from_dict(values: dict) -> Experiment:
+    """The Experiment of a nested dict of plain values; see `resolve`."""
+    try:
+        experiment = _build(values)
+        consistency.check_experiment(experiment)
+    except ConfigError as e:  # its names and values may come from anyone
+        raise ConfigError(brief(str(e))) from None
+    return experiment
+
+
+def to_dict(experiment: Experiment) -> dict:
+    """Nested dict of plain values; `from_dict` gives the experiment back."""
+    return dataclasses.asdict(experiment)
+
+
+def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
+    """Sets one field from the command line: override(c, 'grid.gamma', '0.3,0.5').
+
+    Raises:
+      ConfigError: no such field (with the nearest name), or a value that cannot be
+      read.
+    """
+    node = config
+    for part in path.split('.'):
+        known = list(node) if isinstance(node, ml_collections.ConfigDict) else []
+        if part not in known:
+            hint = nearest(part, known)
+            raise ConfigError(brief(f'{path}: no such field, {hint}'))
+        parent, node = node, node[part]
+    is_field = not isinstance(node, ml_collections.ConfigDict)
+    require(is_field, path, text, 'given field by field')
+    try:
+        value = schema.parse_word(text, node, path)
+    except ConfigError as e:
+        raise ConfigError(brief(str(e))) from None
+    with parent.ignore_type():
+        parent[part] = value
+
+
+def log_spaced(num_steps: int, count: int) -> tuple[int, ...]:
+    """`count` or fewer distinct steps from 1 to num_steps, evenly spaced in log."""
+    steps = {round(num_steps ** (i / (count - 1))) for i in range(count)}
+    return tuple(sorted(steps))
+
+
+def _build(values: dict) -> Experiment:
+    """The Experiment of a dict; its groups are checked, one by one."""
+    known = [field.name for field in dataclasses.fields(Experiment)]
+    for name in values:
+        if name not in known:
+            raise ConfigError(f'{name}: no such field, {nearest(str(name), known)}')
+    for name in known:
+        require(name in values, name, None, 'given')
+    for group in _GROUPS:
+        is_group = isinstance(values[group], dict)
+        require(is_group, group, values[group], 'a group of fields')
+    name = check_value(values['name'], str, 'name')
+    classes = _find_classes(values)
+    groups = {}
+    for group, cls in classes.items():
+        groups[group] = schema.build(cls, values[group], group)
+    consistency.check_loop(values['loop'], classes)
+    return with_schedule(Experiment(name=name, **groups, loop=values['loop']))
+
+
+def _find_classes(values: dict[str, dict[str, Any]]) -> dict[str, type]:
+    """The dataclass of each group; those of task and model by their names."""
+    classes = {'optimizer': OptimizerConfig, 'train': TrainConfig, 'grid': GridConfig}
+    for group, table in (('task', tasks.TASKS), ('model', models.MODELS)):
+        name = values[group].get('name')
+        is_known = isinstance(name, str) and name in table
+        require(is_known, f'{group}.name', name, f'one of {tuple(table)}')
+        classes[group] = table[name].config
+    return classes

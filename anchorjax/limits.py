@@ -1,0 +1,122 @@
+"""What a field of a config may hold, declared beside it, and the check of it.
+
+    norm: Literal['post', 'pre'] = 'post'
+    depth: Annotated[int, at_least(1), at_most(1_000)] = 2
+    gamma: tuple[Annotated[float, at_most(100)], ...] = (0.3, 0.5)
+
+A dataclass calls `check_fields` first in its `__post_init__`. pydantic was tried: as
+many lines for the same one-line errors, four more packages, a slower import, and the
+names of its errors become a dependency.
+"""
+
+import functools
+import math
+import operator
+import typing
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, NamedTuple
+
+from anchorjax.errors import require
+
+_INT_END = 2**63  # far beyond it, neither repr nor float takes a whole number
+_FLOAT32_MAX = 3e38  # every other number ends in float32
+_LONGEST_STRING = 1000
+
+
+class Bound(NamedTuple):
+    """One end of the range of a number."""
+
+    compare: Callable[[float, float], bool]
+    words: str
+    limit: float
+
+    def __str__(self) -> str:
+        style = ',' if isinstance(self.limit, int) else 'g'
+        return f'{self.words} {self.limit:{style}}'
+
+
+def at_least(limit: float) -> Bound:
+    return Bound(operator.ge, 'at least', limit)
+
+
+def at_most(limit: float) -> Bound:
+    return Bound(operator.le, 'at most', limit)
+
+
+def above(limit: float) -> Bound:
+    return Bound(operator.gt, 'above', limit)
+
+
+def below(limit: float) -> Bound:
+    return Bound(operator.lt, 'below', limit)
+
+
+@functools.cache
+def declared_fields(cls: type) -> dict[str, Any]:
+    """The fields of a dataclass and what each of them may hold."""
+    return typing.get_type_hints(cls, include_extras=True)
+
+
+def check_fields(config: Any, group: str) -> None:
+    """Checks every field of a new dataclass instance.
+
+    Raises:
+      ConfigError: a value is not allowed; the line names it, e.g. 'train.batch_size'.
+    """
+    for name, hint in declared_fields(type(config)).items():
+        check_value(getattr(config, name), hint, f'{group}.{name}')
+
+
+def check_value(value: Any, hint: Any, field: str) -> Any:
+    """The value, of exactly the declared type and in range (an int may be a float).
+
+    Raises:
+      ConfigError: it is not; the line names the field, down to the element of a tuple.
+    """
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Annotated:
+        value = check_value(value, args[0], field)
+        _check_bounds(value, args[1:], field)
+        return value
+    if origin is tuple:
+        return _check_tuple(value, args, field)
+    if origin is Literal:
+        is_allowed = type(value) is str and value in args
+        require(is_allowed, field, value, f'one of {args}')
+        return value
+    return _check_plain(value, hint, field)
+
+
+def _check_bounds(value: float, bounds: tuple[Bound, ...], field: str) -> None:
+    allowed = ', '.join(str(bound) for bound in bounds)
+    for bound in bounds:
+        require(bound.compare(value, bound.limit), field, value, allowed)
+
+
+def _check_tuple(value: Any, args: tuple[Any, ...], field: str) -> tuple:
+    require(isinstance(value, tuple), field, value, 'a tuple')
+    if args[-1] is Ellipsis:
+        args = (args[0],) * len(value)
+    require(len(value) == len(args), field, value, f'a tuple of {len(args)}')
+    checked = []
+    for i, (element, hint) in enumerate(zip(value, args, strict=True)):
+        checked.append(check_value(element, hint, f'{field}[{i}]'))
+    return tuple(checked)
+
+
+def _check_plain(value: Any, kind: type, field: str) -> Any:
+    if type(value) is int:
+        is_in_range = -_INT_END <= value < _INT_END
+        require(is_in_range, field, value, 'in [-2^63, 2^63)')
+    if kind is float and type(value) is int:
+        value = float(value)
+    require(type(value) is kind, field, value, f'of type {kind.__name__}')
+    if kind is float:
+        require(math.isfinite(value), field, value, 'finite')
+        allowed = f'at most {_FLOAT32_MAX:g} in size (float32)'
+        require(abs(value) <= _FLOAT32_MAX, field, value, allowed)
+    if kind is str:
+        is_plain = len(value) <= _LONGEST_STRING and value.isprintable()
+        allowed = f'at most {_LONGEST_STRING} printable characters'
+        require(is_plain, field, value, allowed)
+    return value

@@ -1,0 +1,44 @@
+"""What a forward pass of the transformer costs, by formula."""
+
+from anchorjax.models.transformer_config import TransformerConfig
+
+
+def forward_operations(
+    config: TransformerConfig,
+    seq_len: int,
+    vocab: int,
+    batch_size: int,
+    last_only: bool,
+) -> float:
+    """Operations of the matrix products of a forward pass of one sequence.
+
+    A full block: Q, K, V, attention, W_O and the MLP at T positions. A block that
+    answers one position: one row each, and T rows for the scores and the weighted mean.
+    With `last_only` this counts what we run (`shortcuts.py`); without it, every
+    position and no shortcut.
+    """
+    c, T = config, seq_len
+    inner = c.heads * c.head_dim
+    per_row = 4 * c.width * inner + 2 * c.width * c.mlp_dim
+    full_block = T * per_row + 2 * T * T * inner
+    if not last_only:
+        return 2 * (c.depth * full_block + T * c.width * vocab)
+    last_block = per_row + 2 * T * c.heads * c.width
+    blocks = (c.depth - 1) * full_block + last_block
+    if c.depth > 1 and c.norm != 'pre':
+        # 'pre_query' normalizes what Q reads, so only K and V come from tables.
+        projections = 3 if c.norm == 'post' else 2
+        table_rows = (vocab + T) / batch_size
+        blocks -= projections * c.width * inner * (T - table_rows)
+    return 2 * (blocks + c.width * vocab)
+
+
+def activation_bytes(
+    config: TransformerConfig, seq_len: int, vocab: int, batch_size: int
+) -> int:
+    """Estimated bytes of one member's activations that the backward pass needs."""
+    c = config
+    rows = batch_size * seq_len
+    inner = c.heads * c.head_dim
+    per_row = 8 * c.width + 4 * inner + 3 * c.mlp_dim + 3 * c.heads * seq_len
+    return 4 * (c.depth * rows * per_row + 4 * batch_size * vocab)
