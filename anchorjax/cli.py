@@ -1,69 +1,79 @@
-"""What every command line shares: configs with presets and overrides, errors in one line."""
+"""What every command line shares: reading a config, errors in one line."""
 
 import argparse
-import importlib.util
 import math
 import os
 import pathlib
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
 import jax
 import jaxlib
 import ml_collections
 
 from anchorjax import config
+from anchorjax.config import Experiment
 from anchorjax.errors import ConfigError, UserError, printable
 from anchorjax.storage.manifest import read_experiment
+from anchorjax.storage.reader import Run
+from anchorjax.sweeps.plan import summarize_members
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
-from anchorjax.training.members import cpu_fingerprint
+from anchorjax.training.devices import cpu_fingerprint
 
 EXIT_USER_ERROR = 2
-EXIT_PREEMPTED = 75  # sysexits' "temporary failure": saved, run me again
+EXIT_PREEMPTED = 75  # sysexits' "temporary failure": saved, run it again
+EXIT_INTERRUPTED = 130
+
+# Flags of sweep.py that the command that places its jobs gives to each of them.
+_FLAGS_OF_A_JOB = (
+    'shard',
+    'distributed',
+    'coordinator',
+    'processes',
+    'process',
+    'dry_run',
+)
 
 
 def run_command(command: Callable[[], None]) -> None:
-    """Runs a command; a user's error is one line and exit code 2, a preemption exit code 75."""
+    """Runs a command; a user's error is one line and exit code 2."""
     try:
         command()
     except UserError as e:
-        print(f'error: {e}', file=sys.stderr)
-        sys.exit(EXIT_USER_ERROR)
+        _exit(f'error: {e}', EXIT_USER_ERROR)
     except OSError as e:  # a full disk shows wherever something is written
         where = f': {e.filename}' if e.filename else ''
-        print(f'error: {printable(f"{e.strerror or e}{where}")}', file=sys.stderr)
-        sys.exit(EXIT_USER_ERROR)
+        line = printable(f'{e.strerror or e}{where}')
+        _exit(f'error: {line}', EXIT_USER_ERROR)
     except jax.errors.JaxRuntimeError as e:
         if 'RESOURCE_EXHAUSTED' not in str(e):
             raise
-        print(
-            'error: a device is out of memory; give fewer train.lanes', file=sys.stderr
-        )
-        sys.exit(EXIT_USER_ERROR)
+        line = 'error: a device is out of memory; use fewer train.lanes'
+        _exit(line, EXIT_USER_ERROR)
     except Preempted:
-        print(
-            'stopped by a signal; saved. The same command continues.', file=sys.stderr
-        )
-        sys.exit(EXIT_PREEMPTED)
+        line = 'stopped by a signal; saved. The same command continues.'
+        _exit(line, EXIT_PREEMPTED)
     except KeyboardInterrupt:
-        print(
-            'interrupted; the same command continues from the last save.',
-            file=sys.stderr,
-        )
-        sys.exit(130)
+        line = 'interrupted; the same command continues from the last save.'
+        _exit(line, EXIT_INTERRUPTED)
 
 
 class Parser(argparse.ArgumentParser):
     """An argparse parser whose complaints are UserErrors."""
 
-    def error(self, message: str):
+    def error(self, message: str) -> NoReturn:
         raise UserError(f'{message} (see --help)')
 
 
-def parse_command_line(parser: argparse.ArgumentParser, words: list[str] | None = None):
-    """(flags, experiment) of a command line: --config FILE[:PRESET], or --config_json FILE, which
-    runs no code, and then its overrides --config.x.y=z.
+def parse_command_line(
+    parser: argparse.ArgumentParser, words: list[str] | None = None
+) -> tuple[argparse.Namespace, Experiment]:
+    """The flags and the experiment of a command line.
+
+    The experiment comes from --config FILE[:PRESET], or from --config_json FILE, which
+    executes nothing, and then from overrides --config.x.y=z.
 
     Raises:
       UserError: unknown flag, or anything wrong with the config.
@@ -74,20 +84,22 @@ def parse_command_line(parser: argparse.ArgumentParser, words: list[str] | None 
         '--config_json', metavar='FILE', help='a manifest, or the JSON of a config'
     )
     flags, rest = parser.parse_known_args(words)
-    loaded = load(flags.config) if flags.config else load_json(flags.config_json)
+    loaded = config.load(flags.config) if flags.config else load_json(flags.config_json)
     while rest:
         word = rest.pop(0)
         if not word.startswith('--config.'):
             raise UserError(f'unknown argument {word!r} (see --help)')
         path, equals, text = word.removeprefix('--config.').partition('=')
-        if not equals and not rest:
-            raise ConfigError(f'{path}: give a value, --config.{path}=VALUE')
-        config.override(loaded, path, text if equals else rest.pop(0))
+        if not equals:
+            if not rest:
+                raise ConfigError(f'{path}: give a value, --config.{path}=VALUE')
+            text = rest.pop(0)
+        config.override(loaded, path, text)
     return flags, config.resolve(loaded)
 
 
 def load_json(name: str) -> ml_collections.ConfigDict:
-    """The config that a manifest, or a JSON file of its own, holds; nothing in it is executed.
+    """The config in a manifest or other JSON file; nothing in it is executed.
 
     Raises:
       UserError: no such file, or anything wrong with it.
@@ -96,62 +108,105 @@ def load_json(name: str) -> ml_collections.ConfigDict:
     return ml_collections.ConfigDict(config.to_dict(experiment)).lock()
 
 
+def sweep_parser(**kwargs: str) -> Parser:
+    """The flags of launch/sweep.py, without those of `parse_command_line`."""
+    parser = Parser(epilog='--config.x.y=z sets a field', **kwargs)
+    add = parser.add_argument
+    add('--workdir', type=pathlib.Path, help='default: runs/<config name>')
+    add('--dry_run', action='store_true', help='print plan and memory, and stop')
+    add('--shard', default='0/1', metavar='I/N', help='train part I (from 0) of N')
+    add(
+        '--allow_numerics_change',
+        action='store_true',
+        help='go on although hardware, versions or layout changed, and bits with them',
+    )
+    add(
+        '--device_memory',
+        type=parse_gibibytes,
+        metavar='GIB',
+        help='what a device may use',
+    )
+    add(
+        '--distributed',
+        action='store_true',
+        help='several hosts as one program; JAX finds them',
+    )
+    add('--coordinator', metavar='HOST:PORT', help='of process 0, if JAX cannot tell')
+    add('--processes', type=int, metavar='N', help='with --coordinator: how many')
+    add('--process', type=int, metavar='I', help='with --coordinator: this one, from 0')
+    return parser
+
+
+def sweep_workdir(given: pathlib.Path | None, experiment: Experiment) -> pathlib.Path:
+    """The folder of a sweep: the given one, or runs/<config name>."""
+    return given or pathlib.Path('runs') / experiment.name
+
+
+def split_words(words: list[str]) -> tuple[list[str], list[str]]:
+    """(words before --, words after it)."""
+    if '--' not in words:
+        return words, []
+    at = words.index('--')
+    return words[:at], words[at + 1 :]
+
+
+def check_job_words(words: list[str]) -> tuple[argparse.Namespace, Experiment]:
+    """Flags and experiment of the words that every job will get.
+
+    Raises:
+      UserError: launch/sweep.py would refuse them, or they are set for each job.
+    """
+    parser = sweep_parser()
+    flags, experiment = parse_command_line(parser, words)
+    for name in _FLAGS_OF_A_JOB:
+        if getattr(flags, name) != parser.get_default(name):
+            raise UserError(
+                f'--{name} after --: each job gets its own from this command'
+            )
+    return flags, experiment
+
+
 def join_hosts(flags: argparse.Namespace) -> None:
     """Joins the other processes of a program on several hosts, when the flags say so.
 
     Raises:
-      UserError: the flags are incomplete, or the others are not found.
+      UserError: the flags are incomplete, or the other processes are not found.
     """
-    explicit = [flags.coordinator, flags.processes, flags.process]
-    given = [value is not None for value in explicit]
-    if any(given) and not all(given):
+    explicit = (flags.coordinator, flags.processes, flags.process)
+    num_given = sum(value is not None for value in explicit)
+    if 0 < num_given < len(explicit):
         raise UserError('--coordinator, --processes and --process belong together')
-    if flags.distributed or all(given):
+    if flags.distributed or num_given:
         hosts.join(*explicit)
 
 
 def parse_gibibytes(text: str) -> float:
     """Bytes of a number of GiB; raises ValueError."""
-    if not 0 < (size := float(text)) < math.inf:
+    size = float(text)
+    if not 0 < size < math.inf:
         raise ValueError
     return size * 2**30
 
 
-def load(spec: str):
-    """The ConfigDict of 'file.py' or 'file.py:preset': what its get_config(preset) returns.
-
-    Raises:
-      ConfigError: no such file or preset, or the file fails; the line names the file.
-    """
-    name, _, preset = spec.partition(':')
-    path = pathlib.Path(name)
-    if path.suffix != '.py' or not path.is_file():
-        raise ConfigError(f'--config {spec}: no such Python file')
-    module_spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(module_spec)
-    try:
-        module_spec.loader.exec_module(module)
-        made = module.get_config(preset)
-    except ConfigError:
-        raise
-    except (
-        Exception
-    ) as e:  # a config file is Python: whatever it raises is a bad config
-        raise ConfigError(f'--config {spec}: {type(e).__name__}: {e}') from e
-    if not isinstance(made, ml_collections.ConfigDict):
-        raise ConfigError(
-            f'--config {spec}: get_config returned {made!r}, not a ConfigDict'
-        )
-    return made
+def print_results(run: Run, paths: list[pathlib.Path]) -> None:
+    """Prints the table of members and the paths of figures."""
+    print(summarize_members(run))
+    for path in paths:
+        print(path)
 
 
 def use_compilation_cache() -> None:
-    """Compiled programs persist, in a folder of their own per jaxlib and kind of CPU."""
+    """Keeps compiled programs on disk, in a folder per jaxlib and kind of CPU."""
     if jax.config.jax_compilation_cache_dir:
         return
-    home = pathlib.Path(
-        os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache')
-    )
-    folder = home / 'anchorjax' / f'jaxlib-{jaxlib.__version__}-{cpu_fingerprint()}'
+    home = pathlib.Path.home() / '.cache'
+    home = pathlib.Path(os.environ.get('XDG_CACHE_HOME', home))
+    name = f'jaxlib-{jaxlib.__version__}-{cpu_fingerprint()}'
+    folder = home / 'anchorjax' / name
     jax.config.update('jax_compilation_cache_dir', str(folder))
     jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.5)
+
+
+def _exit(line: str, code: int) -> NoReturn:
+    print(line, file=sys.stderr)
+    sys.exit(code)

@@ -1,13 +1,15 @@
-"""Makes tables and figure of what is trained so far: python launch/finalize.py --run runs/phase
+"""Builds tables and figure of what is trained: python launch/finalize.py --run
+runs/phase
 
 Every shard does this when it ends; this is for a sweep that still runs, or was stopped.
 """
 
 import pathlib
 
-from analysis import results
+from analysis import phase
 from anchorjax import cli
 from anchorjax.storage.sweep_folder import read_folder
+from anchorjax.sweeps.publish import publish
 
 
 def command() -> None:
@@ -15,7 +17,8 @@ def command() -> None:
     parser.add_argument(
         '--run', type=pathlib.Path, required=True, help='the folder of a sweep'
     )
-    results.publish(read_folder(parser.parse_args().run))
+    run, paths = publish(read_folder(parser.parse_args().run), phase.save)
+    cli.print_results(run, paths)
 
 
 if __name__ == '__main__':

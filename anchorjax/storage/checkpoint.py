@@ -1,7 +1,7 @@
-"""Orbax writes, its own storage library reads, and our digest of every leaf is checked between.
+"""Checkpoints: Orbax writes, tensorstore reads, a digest of every row is checked.
 
-Under `jax.distributed` all processes call these functions alike: each writes and reads the rows
-(members) of its own devices.
+Under `jax.distributed` all processes call these functions alike: each writes and reads
+the rows (members) of its own devices.
 """
 
 import contextlib
@@ -21,198 +21,234 @@ import tensorstore as ts
 from anchorjax.errors import StoreError, brief
 from anchorjax.storage import atomic, digests
 
-logging.getLogger('absl').setLevel(
-    logging.CRITICAL
-)  # Orbax narrates; errors come to us raised
+# Orbax logs every step it takes; errors reach us as exceptions.
+logging.getLogger('absl').setLevel(logging.CRITICAL)
 
-
-def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) -> None:
-    """Writes a pytree of arrays as `folder/step`, whole or not at all; keeps the newest `keep`.
-
-    Args:
-      tree: numpy arrays, the same in every process, or jax arrays [members, ...].
-
-    Raises:
-      StoreError: it could not be written; what was there before still is.
-    """
-    if jax.process_count() == 1:
-        tree = jax.tree.map(np.asarray, tree)
-    by_row = jax.tree.map(_one_row_a_piece, tree)
-    args = ocp.args.Composite(
-        tree=ocp.args.StandardSave(tree, by_row),
-        digests=ocp.args.JsonSave({'step': step, 'leaves': digests.digest_tree(tree)}),
-    )
-    try:
-        with _quiet_threads(), _manager(folder, keep) as manager:
-            manager.save(step, args=args, force=True)
-            manager.wait_until_finished()
-    except (
-        Exception
-    ) as e:  # Orbax and tensorstore raise many kinds; all mean the same here
-        raise StoreError(
-            f'cannot write checkpoint {folder / str(step)}: {_first_line(e)}'
-        ) from e
-
-
-def list_steps(folder: pathlib.Path) -> list[int]:
-    """Steps of the finished checkpoints, oldest first; empty when there is no such folder."""
-    if not folder.is_dir():
-        return []
-    return sorted(
-        int(p.name) for p in folder.iterdir() if p.name.isdecimal() and p.is_dir()
-    )
-
-
-def load(folder: pathlib.Path, step: int, abstract: Any) -> Any:
-    """Reads `folder/step` back in the structure of `abstract`.
-
-    A leaf of `abstract` that has a sharding comes back as a jax array, of which this process
-    has read its own rows; any other as a whole numpy array.
-
-    Raises:
-      StoreError: it is missing, truncated or altered, or its tree is another one; the line
-        names the first leaf that differs.
-    """
-    with _reading(folder, step) as (where, wanted):
-        _same_tree(wanted, abstract, where)
-        reads = _started(where, abstract, _own_rows)
-        return jax.tree_util.tree_map_with_path(
-            lambda path, like: _assembled(reads, _label(path), like, wanted), abstract
-        )
-
-
-def load_row(folder: pathlib.Path, step: int, row: int, abstract: Any) -> Any:
-    """Reads one row (of the first axis) of the leaves in `abstract`, and nothing else.
-
-    Raises:
-      StoreError: as `load`.
-    """
-    with _reading(folder, step) as (where, wanted):
-        labels = {_label(path) for path, _ in _leaves(abstract)}
-        _same_tree({p: d for p, d in wanted.items() if p in labels}, abstract, where)
-        reads = _started(where, abstract, lambda like: {row: slice(row, row + 1)})
-        return jax.tree_util.tree_map_with_path(
-            lambda path, _: _checked(reads, _label(path), row, wanted)[0], abstract
-        )
-
-
-def _own_rows(like: jax.ShapeDtypeStruct) -> dict[int, slice]:
-    """The pieces (by first row) of a leaf that this process needs."""
-    if like.sharding is None:
-        return {0: slice(0, like.shape[0])}
-    indices = like.sharding.addressable_devices_indices_map(like.shape).values()
-    return {(index[0].start or 0): index[0] for index in indices}
-
-
-def _started(where: pathlib.Path, abstract: Any, pieces: Callable) -> dict[str, dict]:
-    """Reads under way, all at once: label -> first row -> future array."""
-    leaves = _leaves(abstract)
-    opening = {
-        path: ts.open(_zarr(where, path), open=True, read=True) for path, _ in leaves
-    }
-    reads = {}
-    for path, like in leaves:
-        store = opening[path].result()
-        if (store.shape, store.dtype.numpy_dtype) != (like.shape, like.dtype):
-            raise _Altered(_label(path))
-        reads[_label(path)] = {
-            row: store[rows].read() for row, rows in pieces(like).items()
-        }
-    return reads
-
-
-def _assembled(
-    reads: dict, label: str, like: jax.ShapeDtypeStruct, wanted: dict
-) -> Any:
-    """A leaf as `load` gives it."""
-    part = lambda index: _checked(reads, label, index[0].start or 0, wanted)
-    if like.sharding is None:
-        return part((slice(0, None),))
-    return jax.make_array_from_callback(like.shape, like.sharding, part)
+# label of a leaf -> first row of a piece -> the array being read
+_Reads = dict[str, dict[int, Any]]
 
 
 class _Altered(Exception):
     """Part of a leaf (its label) is not what was written."""
 
 
-def _checked(reads: dict, label: str, start: int, wanted: dict) -> np.ndarray:
-    """The piece that begins at row `start`, each row of the digest it was written with."""
-    array = np.asarray(reads[label][start].result())
-    for row, value in enumerate(array, start):
-        if digests.digest_array(value) != wanted[label]['rows'][row]:
+def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) -> None:
+    """Writes a pytree of arrays as `folder/step`, whole or not at all.
+
+    Args:
+      tree: NumPy arrays, the same in every process, or jax arrays [members, ...].
+      keep: how many of the newest checkpoints stay; None: all.
+
+    Raises:
+      StoreError: it could not be written; what was there before still is.
+    """
+    if jax.process_count() == 1:
+        tree = jax.tree.map(np.asarray, tree)
+    row_by_row = jax.tree.map(_store_row_by_row, tree)
+    args = ocp.args.Composite(
+        tree=ocp.args.StandardSave(tree, row_by_row),
+        digests=ocp.args.JsonSave({'step': step, 'leaves': digests.digest_tree(tree)}),
+    )
+    try:
+        with _mute_threads(), _open_manager(folder, keep) as manager:
+            manager.save(step, args=args, force=True)
+            manager.wait_until_finished()
+    except Exception as e:  # Orbax and tensorstore raise many kinds; all mean the same
+        path = folder / str(step)
+        raise StoreError(f'cannot write checkpoint {path}: {_first_line(e)}') from e
+
+
+def list_steps(folder: pathlib.Path) -> list[int]:
+    """Steps of the finished checkpoints, oldest first; empty without a folder."""
+    if not folder.is_dir():
+        return []
+    steps = []
+    for path in folder.iterdir():
+        if path.name.isdecimal() and path.is_dir():
+            steps.append(int(path.name))
+    return sorted(steps)
+
+
+def load(folder: pathlib.Path, step: int, abstract: Any) -> Any:
+    """Reads `folder/step` back in the structure of `abstract`.
+
+    A leaf of `abstract` that has a sharding comes back as a jax array, of which this
+    process has read its own rows; any other as a whole NumPy array.
+
+    Raises:
+      StoreError: it is missing, truncated or altered, or its tree is another one; the
+        line names the first leaf that differs.
+    """
+    with _open_checkpoint(folder, step) as (path, written):
+        _require_same_tree(written, abstract, path)
+        reads = _start_reads(path, abstract, _local_rows)
+
+        def assemble(leaf_path: tuple, like: jax.ShapeDtypeStruct) -> Any:
+            label = _label(leaf_path)
+
+            def read_piece(index: tuple[slice, ...]) -> np.ndarray:
+                return _check_piece(reads, label, index[0].start or 0, written)
+
+            if like.sharding is None:
+                return read_piece((slice(0, None),))
+            return jax.make_array_from_callback(like.shape, like.sharding, read_piece)
+
+        return jax.tree_util.tree_map_with_path(assemble, abstract)
+
+
+def load_row(folder: pathlib.Path, step: int, row: int, abstract: Any) -> Any:
+    """Reads one row (of the first axis) of the leaves in `abstract` and no more.
+
+    Raises:
+      StoreError: as `load`.
+    """
+
+    def select_row(like: jax.ShapeDtypeStruct) -> dict[int, slice]:
+        return {row: slice(row, row + 1)}
+
+    with _open_checkpoint(folder, step) as (path, written):
+        labels = {_label(leaf_path) for leaf_path, _ in _leaves(abstract)}
+        of_labels = {name: leaf for name, leaf in written.items() if name in labels}
+        _require_same_tree(of_labels, abstract, path)
+        reads = _start_reads(path, abstract, select_row)
+
+        def read_row(leaf_path: tuple, _: jax.ShapeDtypeStruct) -> np.ndarray:
+            return _check_piece(reads, _label(leaf_path), row, written)[0]
+
+        return jax.tree_util.tree_map_with_path(read_row, abstract)
+
+
+def _local_rows(like: jax.ShapeDtypeStruct) -> dict[int, slice]:
+    """The pieces (by first row) of a leaf that this process needs."""
+    if like.sharding is None:
+        return {0: slice(0, like.shape[0])}
+    indices = like.sharding.addressable_devices_indices_map(like.shape)
+    return {(index[0].start or 0): index[0] for index in indices.values()}
+
+
+def _start_reads(
+    path: pathlib.Path,
+    abstract: Any,
+    select_rows: Callable[[jax.ShapeDtypeStruct], dict[int, slice]],
+) -> _Reads:
+    """Starts reading all pieces at once."""
+    leaves = _leaves(abstract)
+    opening = {}
+    for leaf_path, _ in leaves:
+        spec = _zarr_spec(path, leaf_path)
+        opening[leaf_path] = ts.open(spec, open=True, read=True)
+    reads: _Reads = {}
+    for leaf_path, like in leaves:
+        store = opening[leaf_path].result()
+        if (store.shape, store.dtype.numpy_dtype) != (like.shape, like.dtype):
+            raise _Altered(_label(leaf_path))
+        pieces = {}
+        for first_row, rows in select_rows(like).items():
+            pieces[first_row] = store[rows].read()
+        reads[_label(leaf_path)] = pieces
+    return reads
+
+
+def _check_piece(
+    reads: _Reads, label: str, first_row: int, written: dict[str, dict]
+) -> np.ndarray:
+    """The piece that begins at a row, if every row has its digest."""
+    array = np.asarray(reads[label][first_row].result())
+    for row, values in enumerate(array, first_row):
+        if digests.digest_array(values) != written[label]['rows'][row]:
             raise _Altered(label)
     return array
 
 
 @contextlib.contextmanager
-def _reading(folder: pathlib.Path, step: int) -> Iterator[tuple[pathlib.Path, dict]]:
-    """(folder, digests) of a checkpoint; whatever goes wrong inside is a StoreError."""
-    where = folder / str(step)
+def _open_checkpoint(
+    folder: pathlib.Path, step: int
+) -> Iterator[tuple[pathlib.Path, dict[str, dict]]]:
+    """(path, digests of the leaves); any error inside becomes a StoreError."""
+    path = folder / str(step)
     if step not in list_steps(folder):
-        raise StoreError(f'no checkpoint {where}; steps here: {list_steps(folder)}')
+        raise StoreError(f'no checkpoint {path}; steps here: {list_steps(folder)}')
     try:
-        for path in where.rglob('*'):
-            atomic.require_regular(path)
-        content = json.loads((where / 'digests' / 'metadata').read_text())
+        for inner in path.rglob('*'):
+            atomic.require_regular(inner)
+        content = json.loads((path / 'digests' / 'metadata').read_text())
         if content['step'] != step:
             raise _Altered('step')
-        yield where, content['leaves']
+        yield path, content['leaves']
     except StoreError:
         raise
     except _Altered as e:
-        raise StoreError(f'checkpoint {where} is altered: digest of {e} differs') from e
+        raise StoreError(f'checkpoint {path} is altered: digest of {e} differs') from e
     except Exception as e:
-        raise StoreError(f'checkpoint {where} is damaged: {_first_line(e)}') from e
+        raise StoreError(f'checkpoint {path} is damaged: {_first_line(e)}') from e
 
 
-def _one_row_a_piece(array: Any) -> ocp.SaveArgs:
-    """So that one member is read without the others."""
-    bytes_a_row = array.nbytes // array.shape[0]
-    return ocp.SaveArgs(chunk_byte_size=max(bytes_a_row, 1), shard_axes=(0,))
+def _require_same_tree(
+    written: dict[str, dict], abstract: Any, path: pathlib.Path
+) -> None:
+    expected = {}
+    for leaf_path, like in _leaves(abstract):
+        expected[_label(leaf_path)] = (str(like.dtype), list(like.shape))
+    found = {}
+    for label, leaf in written.items():
+        found[label] = (leaf['dtype'], leaf['shape'])
+    for label in [*expected, *found]:
+        if expected.get(label) != found.get(label):
+            differs = f'{found.get(label)}, expected {expected.get(label)}'
+            differs = brief(f'leaf {label} is {differs}')
+            raise StoreError(f'checkpoint {path}: {differs}')
 
 
-def _zarr(where: pathlib.Path, path: tuple) -> dict:
+def _store_row_by_row(array: np.ndarray | jax.Array) -> ocp.SaveArgs:
+    """Storage in pieces of one row, so that one member is read without the others."""
+    bytes_per_row = array.nbytes // array.shape[0]
+    return ocp.SaveArgs(chunk_byte_size=max(bytes_per_row, 1), shard_axes=(0,))
+
+
+def _zarr_spec(path: pathlib.Path, leaf_path: tuple) -> dict:
     """Where Orbax put a leaf: its path in the tree, joined by dots."""
-    base = {'driver': 'ocdbt', 'base': f'file://{where.absolute()}/tree/'}
-    name = '.'.join(ocp.utils.tuple_path_from_keypath(path))
-    return {'driver': 'zarr', 'kvstore': base | {'path': f'{name}/'}}
+    name = '.'.join(ocp.utils.tuple_path_from_keypath(leaf_path))
+    kvstore = {
+        'driver': 'ocdbt',
+        'base': f'file://{path.absolute()}/tree/',
+        'path': f'{name}/',
+    }
+    return {'driver': 'zarr', 'kvstore': kvstore}
 
 
 @contextlib.contextmanager
-def _quiet_threads() -> Iterator[None]:
+def _mute_threads() -> Iterator[None]:
     """Mutes Orbax's own threads: what fails in them is raised here too, in one line.
 
-    Not unmuted after a failure: the callbacks of a failed save go on complaining until exit.
+    After a failure they stay muted: callbacks of a failed save complain until the exit.
     """
-    before = threading.excepthook, sys.unraisablehook
-    threading.excepthook = sys.unraisablehook = lambda _: None
+
+    def ignore(_: Any) -> None:
+        pass
+
+    thread_hook, unraisable_hook = threading.excepthook, sys.unraisablehook
+    threading.excepthook = sys.unraisablehook = ignore
     yield
-    threading.excepthook, sys.unraisablehook = before
+    threading.excepthook, sys.unraisablehook = thread_hook, unraisable_hook
 
 
-def _manager(folder: pathlib.Path, keep: int | None = None) -> ocp.CheckpointManager:
-    # Saving in the foreground: a failed save surfaces here, and a save is far under 2 % of a run.
+def _open_manager(folder: pathlib.Path, keep: int | None) -> ocp.CheckpointManager:
+    # Saving in the foreground: a failure surfaces here, and saves take far under 2 % of
+    # a run.
     options = ocp.CheckpointManagerOptions(
         max_to_keep=keep, enable_async_checkpointing=False, create=True
     )
     return ocp.CheckpointManager(folder.absolute(), options=options)
 
 
-def _same_tree(wanted: dict, abstract: Any, where: pathlib.Path) -> None:
-    here = {_label(p): (str(x.dtype), list(x.shape)) for p, x in _leaves(abstract)}
-    there = {p: (d['dtype'], d['shape']) for p, d in wanted.items()}
-    for path in [*here, *there]:
-        if here.get(path) != there.get(path):
-            differs = brief(
-                f'leaf {path} is {there.get(path)}, needed {here.get(path)}'
-            )
-            raise StoreError(f'checkpoint {where}: {differs}')
+def _label(leaf_path: tuple) -> str:
+    return jax.tree_util.keystr(leaf_path)
 
 
-_label = jax.tree_util.keystr
-_leaves = jax.tree_util.tree_leaves_with_path
+def _leaves(tree: Any) -> list[tuple[tuple, Any]]:
+    return jax.tree_util.tree_leaves_with_path(tree)
 
 
 def _first_line(e: Exception) -> str:
-    first = str(e).splitlines()[0] if str(e) else 'no message'
-    return brief(f'{type(e).__name__}: {first}')
+    text = str(e) or 'no message'
+    return brief(f'{type(e).__name__}: {text.splitlines()[0]}')

@@ -1,7 +1,8 @@
-"""The folder of the members that train together: states to go on from, snapshots, curves."""
+"""The folder of the members that train together: resume states, snapshots, curves."""
 
 import dataclasses
 import pathlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,103 +12,134 @@ from anchorjax.storage import atomic, checkpoint
 from anchorjax.storage.digests import digest_array
 from anchorjax.training import hosts
 
-_KEEP_RESUME = 2  # a damaged newest state falls back to the one before
+_KEPT_STATES = 2  # when the newest is damaged, the one before it is used
 
 
 @dataclasses.dataclass(frozen=True)
 class ChunkFolder:
-    """One such folder; all hosts of a program call its methods alike."""
+    """One such folder. All hosts of a program must call its methods alike."""
 
-    root: pathlib.Path  # the sweep's folder, which nothing written here may leave
-    folder: pathlib.Path
+    root: pathlib.Path  # the sweep's folder; nothing is written outside it
+    path: pathlib.Path
 
     @property
     def done(self) -> bool:
-        return (self.folder / 'curves.npz').exists()
+        """Whether its members are trained to the end."""
+        return (self.path / 'curves.npz').exists()
 
     def save_resume(self, step: int, tree: Any) -> None:
-        checkpoint.save(self._inside('resume'), step, tree, keep=_KEEP_RESUME)
+        """Saves the full state and the curves so far; older states are removed."""
+        checkpoint.save(self._inside('resume'), step, tree, keep=_KEPT_STATES)
 
-    def load_resume(self, abstract: Any, warn) -> tuple[int, Any] | None:
-        """(step, tree) of the newest good state; `warn` hears of damaged ones, now removed."""
+    def load_resume(
+        self, abstract: Any, warn: Callable[[str], None]
+    ) -> tuple[int, Any] | None:
+        """(step, tree) of the newest good state, or None.
+
+        Args:
+          warn: called with a line for every damaged state, which is then removed.
+        """
         folder = self._inside('resume')
-        for step in reversed(hosts.broadcast(checkpoint.list_steps(folder))):
+        steps = hosts.broadcast(checkpoint.list_steps(folder))
+        for step in reversed(steps):
+
+            def load(step: int = step) -> Any:
+                return checkpoint.load(folder, step, abstract)
+
+            def remove(step: int = step) -> None:
+                atomic.remove(folder / str(step))
+
             try:
-                return step, hosts.run_together(
-                    lambda s=step: checkpoint.load(folder, s, abstract)
-                )
+                return step, hosts.run_together(load)
             except StoreError as e:
                 warn(f'{e}; falling back to the state before it')
-                hosts.run_on_first(lambda s=step: atomic.remove(folder / str(s)))
+                hosts.run_on_first(remove)
         return None
 
     def save_snapshot(self, step: int, params: Any) -> None:
-        """Idempotent: a chunk resumed before the snapshot writes the same bytes again."""
+        """Saves parameters; a chunk that resumed before this step writes them again."""
         folder = self._inside('snapshots')
         hosts.run_on_first(lambda: atomic.remove(folder / str(step)))
         checkpoint.save(folder, step, params)
 
     def load_snapshot(self, step: int, abstract: Any) -> Any:
-        return checkpoint.load(self.folder / 'snapshots', step, abstract)
+        """The parameters of all members at a snapshot step."""
+        return checkpoint.load(self.path / 'snapshots', step, abstract)
 
     def load_member(self, step: int, lane: int, abstract: Any) -> Any:
-        """The leaves that `abstract` names, [lanes, ...], of one member."""
-        return checkpoint.load_row(self.folder / 'snapshots', step, lane, abstract)
+        """The leaves in `abstract` (shapes [members, ...]) of one member."""
+        return checkpoint.load_row(self.path / 'snapshots', step, lane, abstract)
 
     def snapshot_steps(self) -> list[int]:
-        return checkpoint.list_steps(self.folder / 'snapshots')
+        """Steps with a snapshot, in order."""
+        return checkpoint.list_steps(self.path / 'snapshots')
 
-    def numerics(self) -> list[tuple[int, int]]:
-        """(from step, index in the manifest's numerics), oldest first; empty: not begun."""
-        path = self.folder / 'numerics.json'
+    def environments(self) -> list[tuple[int, int]]:
+        """(from step, index in the manifest's environments), oldest first.
+
+        Empty when no training has begun.
+
+        Raises:
+          StoreError: the file is damaged.
+        """
+        path = self.path / 'environments.json'
         if not path.exists():
             return []
         content = atomic.read_json(path)
         history = content.get('history') if isinstance(content, dict) else None
-        if not _is_history(history) or content.get('digest') != digest_array(
-            np.array(history)
-        ):
+        is_whole = _is_history(history)
+        if not is_whole or content.get('digest') != digest_array(np.array(history)):
             raise StoreError(
-                f'{path} is damaged; delete {self.folder} to train it anew'
+                f'{path} is damaged; delete {self.path} to train its members again'
             )
-        return [tuple(pair) for pair in history]
+        return [(step, index) for step, index in history]
 
-    def begin(self, step: int, index: int) -> None:
-        """From `step` on this chunk is trained under the numerics of that index."""
-        before = [(s, i) for s, i in self.numerics() if s < step]
-        if not before or before[-1][1] != index:
-            path, history = self._inside('numerics.json'), [*before, (step, index)]
-            content = {'history': history, 'digest': digest_array(np.array(history))}
-            hosts.run_on_first(lambda: atomic.write_json(path, content))
+    def begin(self, step: int, environment: int) -> None:
+        """Records that from `step` on the members train in another environment.
+
+        Args:
+          environment: its index in the manifest.
+        """
+        history = [entry for entry in self.environments() if entry[0] < step]
+        if history and history[-1][1] == environment:
+            return
+        history.append((step, environment))
+        content = {'history': history, 'digest': digest_array(np.array(history))}
+        path = self._inside('environments.json')
+        hosts.run_on_first(lambda: atomic.write_json(path, content))
 
     def finish(self, curves: dict[str, np.ndarray]) -> None:
-        """The chunk is done: curves on disk first, then the resume state goes."""
-        arrays = {**curves, 'numerics': np.array(self.numerics(), np.int32)}
+        """Marks the chunk done: the curves are written, then the resume states go."""
+        history = np.array(self.environments(), np.int32)
+        arrays = {**curves, 'environments': history}
         path, resume = self._inside('curves.npz'), self._inside('resume')
         hosts.run_on_first(lambda: atomic.write_arrays(path, arrays))
         hosts.run_on_first(lambda: atomic.remove(resume))
 
-    def tidy(self) -> None:
-        """Removes what killed processes left here; only for who holds the chunk."""
-        if not self.folder.exists():  # of thousands, at every start
+    def read_curves(self) -> dict[str, np.ndarray]:
+        """What `finish` wrote."""
+        return atomic.read_arrays(self.path / 'curves.npz')
+
+    def remove_leftovers(self) -> None:
+        """Removes what killed processes left; only the job that holds the chunk may."""
+        if not self.path.exists():  # cheap: it runs for thousands of chunks at a start
             return
-        for folder in (self.folder, self.folder / 'resume', self.folder / 'snapshots'):
+        for folder in (self.path, self.path / 'resume', self.path / 'snapshots'):
             atomic.remove_leftovers(atomic.require_inside(self.root, folder))
         if self.done:
-            atomic.remove(self.folder / 'resume')
-
-    def curves(self) -> dict[str, np.ndarray]:
-        return atomic.read_arrays(self.folder / 'curves.npz')
+            atomic.remove(self.path / 'resume')
 
     def _inside(self, name: str) -> pathlib.Path:
-        return atomic.require_inside(self.root, self.folder / name)
+        return atomic.require_inside(self.root, self.path / name)
 
 
 def _is_history(value: Any) -> bool:
-    """Whether these are [[step, index], ...], as `Chunk.begin` writes them."""
-    pairs = isinstance(value, list) and all(
-        isinstance(p, list) and len(p) == 2 for p in value
-    )
-    return pairs and all(
-        type(n) is int and 0 <= n < 2**31 for pair in value for n in pair
-    )
+    """Whether the value is [[step, index], ...], as `ChunkFolder.begin` writes it."""
+    if not isinstance(value, list):
+        return False
+    for pair in value:
+        if not isinstance(pair, list) or len(pair) != 2:
+            return False
+        if not all(type(number) is int and 0 <= number < 2**31 for number in pair):
+            return False
+    return True

@@ -1,4 +1,8 @@
-"""A digest for every row of every array: what is read back is what was written, or is refused."""
+"""A digest for every row of every array: an altered array is refused.
+
+Orbax restores flipped bytes without an error. By row, because a row is a member, so
+that a member can be read alone and each process computes the digests of its own rows.
+"""
 
 import hashlib
 from typing import Any
@@ -9,40 +13,39 @@ import numpy as np
 from anchorjax.training import hosts
 
 
-def digest_tree(tree: Any) -> dict[str, dict]:
-    """Per leaf its dtype, shape and a digest of every row (of its first axis).
+def digest_array(array: np.ndarray) -> str:
+    """The first 128 bits of the SHA-256 of an array's bytes."""
+    data = np.ascontiguousarray(array).tobytes()
+    return hashlib.sha256(data).hexdigest()[:32]
 
-    Orbax restores flipped bytes without a word. By row, because a row is a member, a member can
-    be read alone, and each process computes those of its own rows.
-    """
-    leaves = jax.tree_util.tree_leaves_with_path(tree)
-    here = {jax.tree_util.keystr(path): _described(array) for path, array in leaves}
+
+def digest_tree(tree: Any) -> dict[str, dict]:
+    """Per leaf: dtype, shape and the digests of its rows (along its first axis)."""
+    local = {}
+    for path, array in jax.tree_util.tree_leaves_with_path(tree):
+        local[jax.tree_util.keystr(path)] = _describe_local_rows(array)
     merged: dict[str, dict] = {}
-    for described in hosts.gather(here):
-        for label, own in described.items():
-            whole = merged.setdefault(label, own | {'rows': [None] * own['shape'][0]})
-            for row, text in own['rows'].items():
-                whole['rows'][int(row)] = text
+    for described in hosts.gather(local):
+        for label, leaf in described.items():
+            num_rows = leaf['shape'][0]
+            if label not in merged:
+                merged[label] = {**leaf, 'rows': [None] * num_rows}
+            for row, digest in leaf['rows'].items():
+                merged[label]['rows'][int(row)] = digest
     return merged
 
 
-def _described(array: Any) -> dict:
-    """dtype, shape and the digest of each row that is here."""
-    pieces = [(0, array)] if isinstance(array, np.ndarray) else _shards(array)
-    rows = {
-        i: digest_array(x)
-        for start, piece in pieces
-        for i, x in enumerate(piece, start)
-    }
+def _describe_local_rows(array: np.ndarray | jax.Array) -> dict:
+    """dtype, shape and the digests of the rows that this process holds."""
+    if isinstance(array, np.ndarray):
+        pieces = [(0, array)]
+    else:
+        pieces = []
+        for shard in array.addressable_shards:
+            first_row = shard.index[0].start or 0
+            pieces.append((first_row, np.asarray(shard.data)))
+    rows = {}
+    for first_row, piece in pieces:
+        for row, values in enumerate(piece, first_row):
+            rows[row] = digest_array(values)
     return {'dtype': str(array.dtype), 'shape': list(array.shape), 'rows': rows}
-
-
-def _shards(array: jax.Array) -> list[tuple[int, np.ndarray]]:
-    return [
-        (s.index[0].start or 0, np.asarray(s.data)) for s in array.addressable_shards
-    ]
-
-
-def digest_array(array: np.ndarray) -> str:
-    """The first 128 bits of the SHA-256 of an array's bytes."""
-    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:32]

@@ -1,7 +1,7 @@
-"""What a sweep's folder says of itself: the experiment, and what its bits hang on.
+"""manifest.json: the experiment of a sweep, and where its members trained.
 
-manifest.json is written when the sweep begins. After that only `environments` may grow, by someone
-who allowed it: one entry for each that members were trained in.
+It is written when the sweep begins. After that only `environments` may grow, when
+someone allows it: one entry for each environment that members were trained in.
 """
 
 import hashlib
@@ -14,11 +14,20 @@ from typing import Any, NamedTuple
 from anchorjax import config
 from anchorjax.errors import ConfigError, StoreError, brief
 from anchorjax.storage import atomic, locks
+from anchorjax.storage.environment import Environment, environment_from_json
 
-MANIFEST_FORMAT = 3
+MANIFEST_FORMAT = 4
 MANIFEST_FILE = 'manifest.json'
-_CHUNK = 2**20  # members of a chunk at most; a slip there is memory
+_MOST_MEMBERS = 2**20  # of a chunk: a larger number is a mistake, and costs memory
 _ABSENT = '(absent)'  # in place of a field; not None, which is a value
+
+
+class Entry(NamedTuple):
+    """One environment of a sweep, and since when it is used."""
+
+    since: str  # ISO 8601 with time zone
+    git_commit: str  # of this code; 'unknown' outside a repository
+    environment: Environment
 
 
 class Manifest(NamedTuple):
@@ -26,64 +35,64 @@ class Manifest(NamedTuple):
 
     experiment: config.Experiment
     chunk_size: int  # members that train together and share a folder
-    environments: list[
-        dict[str, Any]
-    ]  # since, git_commit, numerics; in order of appearance
-
-    @property
-    def numerics(self) -> list[dict[str, Any]]:
-        """`sweep.numerics` of every environment."""
-        return [environment['numerics'] for environment in self.environments]
+    environments: tuple[Entry, ...]  # in order of appearance
 
 
 def take_up_sweep(
     workdir: pathlib.Path,
     experiment: config.Experiment,
-    numerics: dict,
-    allow: bool = False,
+    environment: Environment,
+    allow_change: bool = False,
 ) -> Manifest:
-    """The manifest of a new sweep, or of the one that lies there; `numerics` is in its list.
+    """The manifest of a new sweep, or of the one in the folder; it lists `environment`.
 
     Args:
-      allow: train on although these numerics are new to the sweep: recorded, with the time.
+      allow_change: train on although this environment is new to the sweep: it is
+        recorded, with the time.
 
     Raises:
-      StoreError: the folder holds another experiment, is damaged, or the numerics are new and
-        not allowed; the line names the first field that differs.
+      StoreError: the folder holds another experiment, is damaged, or the environment is
+        new and not allowed; the line names the first field that differs.
     """
     with locks.hold_results(workdir):
         if not (workdir / MANIFEST_FILE).exists():
-            return _begin(workdir, experiment, numerics)
-        content = _content(workdir)
-        _same(
-            content['experiment'],
-            _listed(config.to_dict(experiment)),
-            workdir,
-            'the config',
-        )
-        if numerics not in (
-            known := [entry['numerics'] for entry in content['environments']]
-        ):
-            if not allow:
-                refuse_environment(workdir, known[-1], numerics)
-            content['environments'].append(_entry(numerics))
-            _write(workdir, content)
-    return _manifest(content, workdir)
+            entry = _new_entry(environment)
+            manifest = Manifest(experiment, environment.chunk_size, (entry,))
+            _write(workdir, manifest)
+            return manifest
+        manifest = read_manifest(workdir)
+        _require_same(manifest.experiment, experiment, workdir)
+        known = [entry.environment for entry in manifest.environments]
+        if environment in known:
+            return manifest
+        if not allow_change:
+            refuse_environment(workdir, known[-1], environment)
+        entries = (*manifest.environments, _new_entry(environment))
+        manifest = manifest._replace(environments=entries)
+        _write(workdir, manifest)
+        return manifest
 
 
 def read_manifest(workdir: pathlib.Path) -> Manifest:
     """The manifest of the sweep in a folder.
 
     Raises:
-      StoreError: there is none, or it is damaged, altered or of another version.
+      StoreError: there is none, or it is damaged, altered or of another format.
     """
-    if not (workdir / MANIFEST_FILE).exists():
+    path = workdir / MANIFEST_FILE
+    if not path.exists():
         raise StoreError(f'{workdir} holds no sweep (no {MANIFEST_FILE})')
-    return _manifest(_content(workdir), workdir)
+    content = _read_content(path)
+    try:
+        experiment = config.from_json(content['experiment'])
+    except ConfigError as e:
+        raise StoreError(f'{path} holds no valid experiment: {e}') from e
+    entries = tuple(_read_entry(entry, path) for entry in content['environments'])
+    return Manifest(experiment, content['chunk_size'], entries)
 
 
 def read_experiment(path: pathlib.Path) -> config.Experiment:
-    """The experiment of a manifest, or of a JSON file that is nothing but `config.to_dict`.
+    """The experiment of a manifest, or of a JSON file that holds only an experiment.
 
     Raises:
       StoreError: no such file, or not JSON; ConfigError: not an experiment.
@@ -96,103 +105,119 @@ def read_experiment(path: pathlib.Path) -> config.Experiment:
     return config.from_json(values)
 
 
-def refuse_environment(where: Any, there: dict, here: dict) -> None:
-    """Raises StoreError: bits cannot be promised; names the first field that differs."""
-    hint = 'give another --workdir, or --allow_numerics_change to go on with other bits (recorded)'
-    _same(there, here, where, 'this machine or environment', hint)
+def refuse_environment(
+    where: pathlib.Path, theirs: Environment | None, ours: Environment
+) -> None:
+    """Raises StoreError: equal bits cannot be promised in this environment.
+
+    Args:
+      theirs: the environment that was used last; None when the manifest does not list
+      it.
+    """
+    recorded = {} if theirs is None else theirs.to_json()
+    difference = _first_difference(recorded, ours.to_json())
+    if difference is None:
+        return
+    field, theirs_value, ours_value = difference
+    differs = brief(
+        f'{field} = {theirs_value!r}, this machine or environment has {ours_value!r}'
+    )
+    raise StoreError(
+        f'{where} holds a sweep with {differs}; give another --workdir, or '
+        '--allow_numerics_change to go on with other bits (recorded)'
+    )
 
 
-def _begin(
-    workdir: pathlib.Path, experiment: config.Experiment, numerics: dict
-) -> Manifest:
-    layout = numerics['layout']
+def _require_same(
+    theirs: config.Experiment, ours: config.Experiment, where: pathlib.Path
+) -> None:
+    if theirs == ours:
+        return
+    difference = _first_difference(_as_json(theirs), _as_json(ours))
+    field, theirs_value, ours_value = difference
+    differs = brief(f'{field} = {theirs_value!r}, the config has {ours_value!r}')
+    raise StoreError(f'{where} holds a sweep with {differs}; give another --workdir')
+
+
+def _first_difference(
+    theirs: Any, ours: Any, path: str = ''
+) -> tuple[str, Any, Any] | None:
+    """(path of the field, its two values) where two JSON values first differ."""
+    if not (isinstance(theirs, dict) and isinstance(ours, dict)):
+        return None if theirs == ours else (path, theirs, ours)
+    for key in sorted({*theirs, *ours}):
+        inner = f'{path}.{key}' if path else key
+        found = _first_difference(
+            theirs.get(key, _ABSENT), ours.get(key, _ABSENT), inner
+        )
+        if found is not None:
+            return found
+    return None
+
+
+def _new_entry(environment: Environment) -> Entry:
+    return Entry(time.strftime('%Y-%m-%dT%H:%M:%S%z'), _git_commit(), environment)
+
+
+def _write(workdir: pathlib.Path, manifest: Manifest) -> None:
+    entries = []
+    for entry in manifest.environments:
+        described = entry._asdict() | {'environment': entry.environment.to_json()}
+        entries.append(described)
     content = {
         'format': MANIFEST_FORMAT,
-        'experiment': _listed(config.to_dict(experiment)),
-        'chunk_size': layout['lanes'] * layout['devices'],
-        'environments': [_entry(numerics)],
+        'experiment': _as_json(manifest.experiment),
+        'chunk_size': manifest.chunk_size,
+        'environments': entries,
     }
-    _write(workdir, content)
-    return _manifest(content, workdir)
+    digest = _digest(content)
+    atomic.write_json(workdir / MANIFEST_FILE, {**content, 'digest': digest})
 
 
-def _entry(numerics: dict) -> dict:
-    since = time.strftime('%Y-%m-%dT%H:%M:%S%z')
-    return {'since': since, 'git_commit': _git_commit(), 'numerics': numerics}
-
-
-def _write(workdir: pathlib.Path, content: dict) -> None:
-    atomic.write_json(workdir / MANIFEST_FILE, {**content, 'digest': _digest(content)})
-
-
-def _content(workdir: pathlib.Path) -> dict:
-    path = workdir / MANIFEST_FILE
+def _read_content(path: pathlib.Path) -> dict:
     content = atomic.read_json(path)
     found = content.get('format') if isinstance(content, dict) else None
     if found != MANIFEST_FORMAT:
-        said = brief(f'format {found!r}')
-        raise StoreError(f'{path}: {said}, this version reads {MANIFEST_FORMAT}')
+        described = brief(f'format {found!r}')
+        raise StoreError(f'{path}: {described}, this version reads {MANIFEST_FORMAT}')
     if content.pop('digest', None) != _digest(content):
         raise StoreError(f'{path} is altered: its digest differs')
-    _check_parts(content, path)
+    _check_content(content, path)
     return content
 
 
-def _check_parts(content: dict, path: pathlib.Path) -> None:
-    """The digest keeps out accidents; whoever means harm computes it anew."""
+def _check_content(content: dict, path: pathlib.Path) -> None:
+    """The digest keeps out accidents; whoever means harm computes it again."""
     size, entries = content.get('chunk_size'), content.get('environments')
-    entries = entries if isinstance(entries, list) else []
-    parts = {
+    valid = {
         'experiment': isinstance(content.get('experiment'), dict),
-        'chunk_size': type(size) is int and 1 <= size <= _CHUNK,
-        'environments': bool(entries) and all(map(_is_entry, entries)),
+        'chunk_size': type(size) is int and 1 <= size <= _MOST_MEMBERS,
+        'environments': isinstance(entries, list) and len(entries) > 0,
     }
-    for name, good in parts.items():
-        if not good:
-            said = brief(f'{name} = {content.get(name)!r}')
-            raise StoreError(f'{path} is damaged: {said}')
+    for name, is_valid in valid.items():
+        if not is_valid:
+            described = brief(f'{name} = {content.get(name)!r}')
+            raise StoreError(f'{path} is damaged: {described}')
 
 
-def _is_entry(entry: Any) -> bool:
-    return isinstance(entry, dict) and isinstance(entry.get('numerics'), dict)
-
-
-def _manifest(content: dict, workdir: pathlib.Path) -> Manifest:
+def _read_entry(entry: Any, path: pathlib.Path) -> Entry:
+    if not isinstance(entry, dict) or set(entry) != set(Entry._fields):
+        raise StoreError(f'{path} is damaged: ' + brief(f'environments hold {entry!r}'))
     try:
-        experiment = config.from_json(content['experiment'])
-    except ConfigError as e:
-        raise StoreError(
-            f'{workdir / MANIFEST_FILE} holds no valid experiment: {e}'
-        ) from e
-    return Manifest(experiment, content['chunk_size'], content['environments'])
+        environment = environment_from_json(entry['environment'])
+    except StoreError as e:
+        raise StoreError(f'{path} is damaged: {e}') from None
+    return Entry(str(entry['since']), str(entry['git_commit']), environment)
+
+
+def _as_json(experiment: config.Experiment) -> dict:
+    """The experiment as JSON gives it back: tuples are lists."""
+    return json.loads(json.dumps(config.to_dict(experiment)))
 
 
 def _digest(content: dict) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def _same(
-    there: Any, here: Any, where: Any, what: str, hint='give another --workdir', path=''
-):
-    if isinstance(there, dict) and isinstance(here, dict):
-        for key in sorted({*there, *here}):
-            inner = f'{path}.{key}' if path else key
-            _same(
-                there.get(key, _ABSENT),
-                here.get(key, _ABSENT),
-                where,
-                what,
-                hint,
-                inner,
-            )
-    elif there != here:
-        differs = brief(f'{path} = {there!r}, {what} has {here!r}')
-        raise StoreError(f'{where} holds a sweep with {differs}; {hint}')
-
-
-def _listed(value: Any) -> Any:
-    """The value as JSON gives it back: tuples are lists."""
-    return json.loads(json.dumps(value))
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _git_commit() -> str:

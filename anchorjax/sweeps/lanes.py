@@ -1,19 +1,24 @@
 """How many members run side by side on a device, when the config leaves it open."""
 
-import jax
+import math
+
+from jax.sharding import Mesh
 
 from anchorjax.config import AUTO, Experiment
-from anchorjax.sweeps import cost, memory
+from anchorjax.sweeps import memory
+from anchorjax.sweeps.cost import find_largest
 from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.members import padded_size
 
-_MOST = 64  # beyond that a matmul of the paper's size gains nothing
+_MOST_LANES = 64  # beyond that a matmul of the paper's size gains nothing
 
 
-def choose_lanes(
-    experiment: Experiment, mesh: jax.sharding.Mesh, available: float
-) -> int:
-    """The config's lanes; for AUTO 1 on a CPU, where lanes gain nothing, elsewhere what fits."""
+def choose_lanes(experiment: Experiment, mesh: Mesh, available: float) -> int:
+    """The config's lanes; for AUTO what fits, and 1 on a CPU, where lanes gain nothing.
+
+    Args:
+      available: bytes that a device may use.
+    """
     if experiment.train.lanes != AUTO:
         return experiment.train.lanes
     if mesh.devices.flat[0].platform == 'cpu':
@@ -21,26 +26,24 @@ def choose_lanes(
     return count_fitting_lanes(experiment, mesh, available)
 
 
-def count_fitting_lanes(
-    experiment: Experiment, mesh: jax.sharding.Mesh, available: float
-) -> int:
-    """The most lanes that fit `available` bytes a device, at most 64 and at most the members.
+def count_fitting_lanes(experiment: Experiment, mesh: Mesh, available: float) -> int:
+    """The most lanes that fit `available` bytes, at most 64 and at most the members.
 
-    Two small programs of the largest cohort tell what a lane costs; the chosen one is compiled
-    too, and halved until it fits. At least 1, whether that fits or not.
+    Two small programs of the largest cohort show what a lane costs; the chosen one is
+    compiled too, and halved until it fits. At least 1, whether that fits or not.
     """
-    experiments = [experiment.at(cohort.static) for cohort in experiment.cohorts()]
-    largest = max(experiments, key=cost.step_bytes)
-    needed = lambda width: memory.program_bytes(_compiled(largest, mesh, width))
-    one, three = needed(1), needed(3)
-    members = max(cohort.size for cohort in experiment.cohorts())
-    wanted = min(_MOST, -(-members // mesh.shape['member']))
-    width = int(max(1, min(wanted, 1 + (available - one) // max((three - one) / 2, 1))))
-    while width > 1 and needed(width) > available:
-        width //= 2
-    return width
+    largest = find_largest(experiment, experiment.cohorts())
 
+    def bytes_of(lanes: int) -> int:
+        rows = padded_size(1, mesh, lanes)
+        return memory.program_bytes(get_trainer(largest, mesh, lanes).compile(rows))
 
-def _compiled(experiment: Experiment, mesh: jax.sharding.Mesh, width: int):
-    rows = padded_size(1, mesh, width)
-    return get_trainer(experiment, mesh, width).compile(rows)
+    bytes_of_one, bytes_of_three = bytes_of(1), bytes_of(3)
+    bytes_per_lane = max((bytes_of_three - bytes_of_one) / 2, 1)
+    most_members = max(cohort.size for cohort in experiment.cohorts())
+    members_per_device = math.ceil(most_members / mesh.shape['member'])
+    fitting = int(1 + (available - bytes_of_one) // bytes_per_lane)
+    lanes = max(1, min(_MOST_LANES, members_per_device, fitting))
+    while lanes > 1 and bytes_of(lanes) > available:
+        lanes //= 2
+    return lanes

@@ -1,9 +1,10 @@
-"""Does a compiled program fit its device? Said before a run starts, with what to change."""
+"""Does a compiled program fit its device? Checked before a run starts."""
 
 import os
 import pathlib
+from typing import Any
 
-import jax
+from jax.sharding import Mesh
 
 from anchorjax.errors import ConfigError
 
@@ -14,47 +15,60 @@ _CGROUP_LIMITS = (
 )
 
 
-def device_bytes(mesh: jax.sharding.Mesh) -> float:
-    """What one device of the mesh may use; on a CPU its share of the machine (or container)."""
-    device = mesh.local_devices[0]
-    stats = device.memory_stats() or {}
+def device_bytes(mesh: Mesh) -> float:
+    """What a device may use; a CPU device its share of the machine or container."""
+    devices = mesh.local_devices
+    stats = devices[0].memory_stats() or {}
     if 'bytes_limit' in stats:
         return _SHARE * stats['bytes_limit']
-    machine = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')
-    limits = [
-        p.read_text().strip() for p in map(pathlib.Path, _CGROUP_LIMITS) if p.exists()
-    ]
-    machine = min([machine, *(int(text) for text in limits if text.isdecimal())])
-    return _SHARE * machine / len(mesh.local_devices)
+    machine_bytes = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')
+    for path in map(pathlib.Path, _CGROUP_LIMITS):
+        limit = path.read_text().strip() if path.exists() else ''
+        if limit.isdecimal():
+            machine_bytes = min(machine_bytes, int(limit))
+    return _SHARE * machine_bytes / len(devices)
 
 
-def program_bytes(compiled) -> int:
-    """Bytes that a compiled program takes on each device: arguments, results, temporaries."""
-    m = compiled.memory_analysis()
-    program = m.generated_code_size_in_bytes
-    arrays = m.argument_size_in_bytes + m.output_size_in_bytes - m.alias_size_in_bytes
-    return arrays + m.temp_size_in_bytes + program
+def program_bytes(compiled: Any) -> int:
+    """Bytes that a program takes on each device: arguments, results, temporaries."""
+    analysis = compiled.memory_analysis()
+    arrays = analysis.argument_size_in_bytes + analysis.output_size_in_bytes
+    arrays -= analysis.alias_size_in_bytes
+    program = analysis.generated_code_size_in_bytes
+    return arrays + analysis.temp_size_in_bytes + program
 
 
-def require_fit(compiled, lanes: int, available: float, what: str) -> None:
-    """Raises ConfigError when the program is too large; the line names what to change."""
-    if (bytes_needed := program_bytes(compiled)) <= available:
+def require_fit(compiled: Any, lanes: int, available: float, name: str) -> None:
+    """Checks that a compiled program fits.
+
+    Args:
+      available: bytes that a device may use.
+      name: of the sweep or cohort, for the error.
+
+    Raises:
+      ConfigError: it is too large; the line names what to change.
+    """
+    needed = program_bytes(compiled)
+    if needed <= available:
         return
-    sizes = f'needs {format_bytes(bytes_needed)} on each device, which has {format_bytes(available)} to give'
+    sizes = (
+        f'{name} needs {format_bytes(needed)} on each device, '
+        f'which has {format_bytes(available)} to give'
+    )
     if lanes > 1:
-        raise ConfigError(
-            f'train.lanes = {lanes}: {what} {sizes}; give fewer lanes, or -1'
-        )
+        raise ConfigError(f'train.lanes = {lanes}: {sizes}; use fewer lanes, or -1')
     raise ConfigError(
-        f'train.batch_size: one member of {what} {sizes}; give a smaller batch, or share it '
+        f'train.batch_size: one member of {sizes}; use a smaller batch, or share it '
         'between devices by train.batch_devices'
     )
 
 
 def format_bytes(size: float) -> str:
     """'1.5 GiB', '20.1 MiB', '4 KiB'."""
-    for unit, digits in (('KiB', 0), ('MiB', 1), ('GiB', 1)):
-        size /= 1024
-        if size < 1024 or unit == 'GiB':
-            return f'{size:.{digits}f} {unit}'
-    raise AssertionError
+    size /= 1024
+    if size < 1024:
+        return f'{size:.0f} KiB'
+    size /= 1024
+    if size < 1024:
+        return f'{size:.1f} MiB'
+    return f'{size / 1024:.1f} GiB'

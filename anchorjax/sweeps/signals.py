@@ -1,40 +1,50 @@
-"""A wish to stop is a flag, raised by SIGTERM or SIGUSR2 and read where stopping is safe.
+"""A wish to stop, as a flag: the training loop saves and leaves when it next looks.
 
-SIGTERM is what people, Kubernetes and most schedulers send; SIGUSR2 is submitit's on Slurm.
+SIGTERM is what people, Kubernetes and most schedulers send; SIGUSR2 is submitit's.
 """
 
 import contextlib
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from types import FrameType
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGUSR2)
 
+Handler = Callable[[int, FrameType | None], object]
+
 
 class Preempted(Exception):
-    """A stop was asked for; everything is saved and the same command continues."""
+    """A stop was requested; everything is saved and the same command continues."""
 
 
 @contextlib.contextmanager
 def handle_signals(
-    numbers: Iterable[int], handler: Callable[[int, Any], Any]
+    numbers: Iterable[int], handler: Handler | signal.Handlers
 ) -> Iterator[None]:
-    """Within it the handler gets these signals; those that were there come back after."""
-    before = {number: signal.signal(number, handler) for number in numbers}
+    """Inside it the handler gets these signals; the former handlers come back after."""
+    former = {}
+    for number in numbers:
+        former[number] = signal.signal(number, handler)
     try:
         yield
     finally:
-        for number, old in before.items():
+        for number, old in former.items():
             signal.signal(number, old)
 
 
 @contextlib.contextmanager
 def catch_stop() -> Iterator[Callable[[], bool]]:
-    """Within it the signals only raise the flag.
-
-    Whoever started this process may have held them back until now (engine.Runner).
-    """
+    """Inside it a signal to stop raises a flag; yields a function that reads it."""
     received: list[int] = []
-    with handle_signals(STOP_SIGNALS, lambda number, _: received.append(number)):
+
+    def note(number: int, _: FrameType | None) -> None:
+        received.append(number)
+
+    def is_stop_requested() -> bool:
+        return bool(received)
+
+    with handle_signals(STOP_SIGNALS, note):
+        # Whoever started this process may have blocked them until now
+        # (cluster/supervisor).
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
-        yield lambda: bool(received)
+        yield is_stop_requested

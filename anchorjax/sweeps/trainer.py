@@ -1,5 +1,6 @@
-"""One cohort's compiled functions, and the loop that takes one chunk of members to its end."""
+"""The compiled functions of a cohort, and the loop that trains one chunk."""
 
+import dataclasses
 import functools
 import time
 from collections.abc import Callable
@@ -7,11 +8,12 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.sharding import Mesh
 
 from anchorjax import tasks
-from anchorjax.config import Experiment
-from anchorjax.config.grid import DTYPES, HParams
-from anchorjax.storage.sweep_folder import Chunk
+from anchorjax.config import Experiment, GridConfig
+from anchorjax.config.grid import HParams, empty_hparams
+from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
 from anchorjax.training.curves import Record, record_shapes
@@ -25,141 +27,184 @@ from anchorjax.training.members import (
 )
 from anchorjax.training.step import TrainState, init_member, train_segment
 
-# Seconds between two looks at the wish to stop: schedulers give 30 or more to save. A segment
-# that takes longer is cut into pieces, which changes no bit.
+# Seconds between two checks for a wish to stop: schedulers give 30 or more to save. A
+# segment that takes longer is cut into pieces, which changes no bit.
 _PATIENCE = 5.0
+
+# Called as tick(step, new steps, seconds) after every piece; returns True to stop.
+Tick = Callable[[int, int, float], bool]
 
 
 class Trainer:
-    """Compiles once, at the first chunk, whatever the number of chunks and segment lengths."""
+    """Compiles once for any number of chunks and any length of segment."""
 
-    def __init__(self, experiment: Experiment, mesh: jax.sharding.Mesh, lanes: int):
+    def __init__(self, experiment: Experiment, mesh: Mesh, lanes: int):
+        self.experiment = experiment
+        self.mesh = mesh
+        self.lanes = lanes
+        self.record_steps = experiment.record_steps
         split = make_batch_splitter(mesh)
-        segment = lambda s, h, n, before: train_segment(
-            experiment, s, h, n, before, split
-        )
-        initial = lambda h: init_member(experiment, h)
-        self.experiment, self.mesh, self.lanes = experiment, mesh, lanes
-        self.ends = experiment.record_steps
-        self.init = map_members(initial, mesh, lanes)
-        self._segment = map_members(segment, mesh, lanes, shared=2)
-        self._compiled: dict[int, Any] = {}  # by members, padding included
+
+        def init(hparams: HParams) -> TrainState:
+            return init_member(experiment, hparams)
+
+        def run_segment(
+            state: TrainState, hparams: HParams, num_steps: jax.Array, before: jax.Array
+        ) -> tuple[TrainState, Record]:
+            return train_segment(experiment, state, hparams, num_steps, before, split)
+
+        self.init = map_members(init, mesh, lanes)
+        self._segment = map_members(run_segment, mesh, lanes, num_shared=2)
+        self._compiled: dict[int, Any] = {}  # by number of members, padding included
         self._pace = 1  # steps that take about _PATIENCE seconds; measured as we go
 
-    def run(
+    def train_chunk(
         self,
-        chunk: Chunk,
+        folder: ChunkFolder,
         hparams: HParams,
-        numerics: int,
-        tick: Callable,
-        warn: Callable,
+        environment: int,
+        tick: Tick,
+        warn: Callable[[str], None],
     ) -> float:
         """Trains a chunk from wherever its folder says it is, and marks it done.
 
-        Returns the seconds it spent on saving.
-
         Args:
-          chunk: where it lives on disk.
           hparams: leaves [chunk size].
-          numerics: index of this environment in the manifest's list.
-          tick: called as tick(step, new steps, seconds) after every piece; returns True to stop.
+          environment: index of this environment in the manifest.
           warn: called with a line when a damaged state is passed over.
 
+        Returns:
+          The seconds spent on saving.
+
         Raises:
-          Preempted: tick said stop; the state is saved.
+          Preempted: tick returned True; the state is saved.
           StoreError: the disk failed; what was saved before is whole.
         """
         placed = place_members(hparams, self.mesh, self.lanes)
         rows = len(hparams.seed)
-        step, state, curves = self._start(chunk, placed, rows, warn)
-        chunk.begin(step, numerics)
-        saved, saving = time.monotonic(), 0.0
-        while step < self.ends[-1]:
-            begun, done = time.monotonic(), step
-            row = int(np.searchsorted(self.ends, step, 'right'))
-            step = min(self.ends[row], done + self._pace)
-            since = self.ends[row - 1] if row else 0
-            state, record = self.segment(state, placed, step - done, done - since)
+        step, state, curves = self._start(folder, placed, rows, warn)
+        folder.begin(step, environment)
+        last_save, seconds_saving = time.monotonic(), 0.0
+        while step < self.record_steps[-1]:
+            started = time.monotonic()
+            row = int(np.searchsorted(self.record_steps, step, 'right'))
+            segment_end = self.record_steps[row]
+            segment_start = self.record_steps[row - 1] if row else 0
+            num_steps = min(self._pace, segment_end - step)
+            state, record = self.segment(state, placed, num_steps, step - segment_start)
             record = fetch_to_host(record)  # waits for the device
-            if step == self.ends[row]:
-                for kept, new in zip(curves, record, strict=True):
-                    kept[row] = new[:rows]
-            seconds = time.monotonic() - begun
-            self._pace = max(1, int((step - done) * _PATIENCE / seconds))
-            due = time.monotonic() - saved >= self.experiment.train.resume_every
-            stop, due = self._agreed(tick(step, step - done, seconds), due)
-            begun = time.monotonic()
-            self._save(chunk, step, state, curves, due)
-            saving += time.monotonic() - begun
-            saved = time.monotonic() if due else saved
-            if stop and step < self.ends[-1]:
+            step += num_steps
+            if step == segment_end:
+                for curve, values in zip(curves, record, strict=True):
+                    curve[row] = values[:rows]
+            seconds = time.monotonic() - started
+            self._pace = max(1, int(num_steps * _PATIENCE / seconds))
+
+            is_due = time.monotonic() - last_save >= self.experiment.train.resume_every
+            stop, is_due = self._agree(tick(step, num_steps, seconds), is_due)
+            started = time.monotonic()
+            self._save(folder, step, state, curves, is_due)
+            seconds_saving += time.monotonic() - started
+            if is_due:
+                last_save = time.monotonic()
+            if stop and step < self.record_steps[-1]:
                 raise Preempted
-        return saving
+        return seconds_saving
 
     def segment(
         self, state: TrainState, hparams: HParams, num_steps: int, before: int = 0
-    ):
-        """`num_steps` steps of every member of the chunk: (state, Record), leaves [chunk, ...]."""
+    ) -> tuple[TrainState, Record]:
+        """`num_steps` steps of every member of the chunk, leaves [chunk, ...]."""
         compiled = self.compile(len(hparams.seed))
         return compiled(state, hparams, np.int32(num_steps), np.int32(before))
 
-    def compile(self, rows: int):
-        """The compiled segment of `rows` members (padding included), for its cost and memory."""
+    def compile(self, rows: int) -> Any:
+        """The compiled segment of `rows` members, padding included."""
         if rows not in self._compiled:
-            hparams = HParams(*(np.zeros(rows, d) for d in DTYPES))
-            inputs = [jax.eval_shape(self.init, hparams), hparams]
+            hparams = empty_hparams(rows)
+            inputs = (jax.eval_shape(self.init, hparams), hparams)
             state, hparams = describe_placement(inputs, rows, self.mesh, self.lanes)
-            number = np.int32(1)
+            one = np.int32(1)
             with jax.default_matmul_precision(self.experiment.train.precision):
-                lowered = self._segment.lower(state, hparams, number, number)
+                lowered = self._segment.lower(state, hparams, one, one)
             self._compiled[rows] = lowered.compile()
         return self._compiled[rows]
 
-    def _agreed(self, stop: bool, due: bool) -> tuple[bool, bool]:
-        """All hosts stop when one is asked to, and save and go on at the pace of the first."""
-        votes = hosts.gather([stop, due, self._pace])
-        _, due, self._pace = votes[0]
-        stop = any(wish for wish, *_ in votes)
-        return stop, due or stop
+    def _agree(self, stop: bool, is_due: bool) -> tuple[bool, bool]:
+        """All hosts stop when one wishes to, and save at the pace of the first."""
+        votes = hosts.gather([stop, is_due, self._pace])
+        _, is_due, self._pace = votes[0]
+        stop = any(vote[0] for vote in votes)
+        return stop, is_due or stop
 
-    def _start(self, chunk: Chunk, hparams: HParams, rows: int, warn: Callable):
-        """(step, state on its devices, curves [S, rows, ...]) from where the chunk is."""
+    def _start(
+        self,
+        folder: ChunkFolder,
+        hparams: HParams,
+        rows: int,
+        warn: Callable[[str], None],
+    ) -> tuple[int, TrainState, Record]:
+        """(step, placed state, curves [S, rows, ...]) from where the chunk is."""
         curves = self._empty_curves(rows)
-        shapes = jax.eval_shape(self.init, hparams)
-        abstract = describe_placement(shapes, rows, self.mesh, self.lanes)
-        empty = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), curves)
-        found = chunk.load_resume({'state': abstract, 'curves': empty}, warn)
-        if found:
-            step, tree = found
+        state_shapes = describe_placement(
+            jax.eval_shape(self.init, hparams), rows, self.mesh, self.lanes
+        )
+        curve_shapes = jax.tree.map(
+            lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), curves
+        )
+        saved = folder.load_resume(
+            {'state': state_shapes, 'curves': curve_shapes}, warn
+        )
+        if saved is not None:
+            step, tree = saved
             state = place_members(tree['state'], self.mesh, self.lanes)
-            return step, state, Record(*map(np.array, tree['curves']))
+            return step, state, jax.tree.map(np.array, tree['curves'])
         state = self.init(hparams)
         if 0 in self.experiment.train.snapshot_steps:
-            chunk.save_snapshot(0, drop_padding(state.params, rows))
+            folder.save_snapshot(0, drop_padding(state.params, rows))
         return 0, state, curves
 
-    def _empty_curves(self, size: int) -> Record:
-        """Records of every boundary, [S, chunk, ...], NaN until they are measured."""
+    def _empty_curves(self, rows: int) -> Record:
+        """Records of all steps, [S, rows, ...], NaN until they are measured."""
         shapes = record_shapes(tasks.make(self.experiment.task))
-        return Record(
-            *(np.full((len(self.ends), size, *s), np.nan, np.float32) for s in shapes)
-        )
+        num_records = len(self.record_steps)
+        curves = []
+        for shape in shapes:
+            curves.append(np.full((num_records, rows, *shape), np.nan, np.float32))
+        return Record(*curves)
 
-    def _save(self, chunk: Chunk, step: int, state, curves, due: bool) -> None:
+    def _save(
+        self,
+        folder: ChunkFolder,
+        step: int,
+        state: TrainState,
+        curves: Record,
+        is_due: bool,
+    ) -> None:
         """Saves what this step calls for."""
-        last, rows = step == self.ends[-1], curves.train_loss.shape[1]
-        if last or step in self.experiment.train.snapshot_steps:
-            chunk.save_snapshot(step, drop_padding(state.params, rows))
-        if last:
-            arrays = dict(zip(Record._fields, curves, strict=True))
-            diverged = fetch_to_host(state.diverged)[:rows]
-            chunk.finish(arrays | {'steps': np.array(self.ends), 'diverged': diverged})
-        elif due:
+        is_last = step == self.record_steps[-1]
+        rows = curves.train_loss.shape[1]
+        if is_last or step in self.experiment.train.snapshot_steps:
+            folder.save_snapshot(step, drop_padding(state.params, rows))
+        if is_last:
+            arrays = curves._asdict()
+            arrays['steps'] = np.array(self.record_steps)
+            arrays['diverged'] = fetch_to_host(state.diverged)[:rows]
+            folder.finish(arrays)
+        elif is_due:
             state = drop_padding(state, rows)
-            chunk.save_resume(step, {'state': state, 'curves': curves})
+            folder.save_resume(step, {'state': state, 'curves': curves})
+
+
+def get_trainer(experiment: Experiment, mesh: Mesh, lanes: int) -> Trainer:
+    """The trainer of a cohort's experiment; what is compiled stays for this process.
+
+    Sweeps that differ in their name and grid alone share it: neither is compiled.
+    """
+    program = dataclasses.replace(experiment, name='', grid=GridConfig())
+    return _make_trainer(program, mesh, lanes)
 
 
 @functools.lru_cache(maxsize=32)
-def get_trainer(experiment: Experiment, mesh: jax.sharding.Mesh, lanes: int) -> Trainer:
-    """The trainer of a cohort's experiment: what is compiled once is kept for this process."""
+def _make_trainer(experiment: Experiment, mesh: Mesh, lanes: int) -> Trainer:
     return Trainer(experiment, mesh, lanes)

@@ -1,0 +1,64 @@
+"""The environment of this process, as the manifest records it."""
+
+import os
+import platform
+from importlib.metadata import version
+from typing import Any
+
+import jax
+from jax.sharding import Mesh
+
+from anchorjax.config import Experiment
+from anchorjax.storage.environment import Environment
+from anchorjax.sweeps import memory
+from anchorjax.sweeps.lanes import choose_lanes
+from anchorjax.training.devices import cpu_fingerprint
+
+_LIBRARIES = ('jax', 'jaxlib', 'flax', 'optax', 'numpy')
+_JAX_SETTINGS = (
+    'jax_enable_x64',
+    'jax_default_matmul_precision',
+    'jax_threefry_partitionable',
+)
+# Of XLA_FLAGS, those that change no bit by themselves: the number of fake devices is
+# part of the layout already.
+_IGNORED_FLAGS = ('--xla_force_host_platform_device_count',)
+
+
+def describe_environment(
+    experiment: Experiment, mesh: Mesh, device_bytes: float | None = None
+) -> Environment:
+    """What this process would train the members of an experiment in.
+
+    Args:
+      device_bytes: what a device may use; by default what it says it has. It decides
+        the lanes where the config leaves them open.
+    """
+    device = mesh.devices.flat[0]
+    if device_bytes is None:
+        device_bytes = memory.device_bytes(mesh)
+    hardware = {'device': device.device_kind, 'machine': platform.machine()}
+    if device.platform == 'cpu':
+        hardware['cpu'] = cpu_fingerprint()
+    return Environment(
+        lanes=choose_lanes(experiment, mesh, device_bytes),
+        devices=mesh.shape['member'],
+        batch_devices=mesh.shape['batch'],
+        platform=device.platform,
+        precision=experiment.train.precision,
+        versions={library: version(library) for library in _LIBRARIES},
+        hardware=hardware,
+        flags=_read_flags(),
+    )
+
+
+def _read_flags() -> dict[str, Any]:
+    """Flags that change what is computed, or in which order."""
+    flags = {}
+    for word in os.environ.get('XLA_FLAGS', '').split():
+        name, _, value = word.partition('=')
+        if name not in _IGNORED_FLAGS:
+            flags[name] = value
+    for name in _JAX_SETTINGS:
+        flags[name] = getattr(jax.config, name)
+    return flags
