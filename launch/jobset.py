@@ -1,79 +1,61 @@
-"""Prints a JobSet that trains a sweep on TPUs of GKE: python launch/jobset.py ... -- --config FILE
+"""Prints a JobSet that trains a sweep on TPUs of GKE: python launch/jobset.py ...
 
   python launch/jobset.py --name=phase --image=REGISTRY/anchorjax --shards=4 \\
       --accelerator=tpu-v5-lite-podslice --topology=2x4 --hosts=2 --chips_per_host=4 \\
-      --claim=runs -- --config configs/phase.py --workdir /runs/phase | kubectl apply -f -
+      --claim=runs -- --config configs/phase.py --workdir /runs/phase \\
+      | kubectl apply -f -
 
-The words after -- are those of launch/sweep.py; the config is read here too, so a bad one is
-refused before anything starts. The claim's file system must have atomic rename and locks:
-Filestore or another NFS, not a bucket. --workdir must lie on it.
+The words after -- are those of launch/sweep.py. The config is read here too, so that a
+bad one is refused before anything starts. The file system of the claim must have atomic
+rename and locks (Filestore or another NFS, not a bucket); --workdir must lie on it.
 """
 
 import argparse
 import sys
 
-from anchorjax import cli, sweep_command
+from anchorjax import cli
 from anchorjax.cluster import gke
 from anchorjax.errors import UserError
 
 
-def parser() -> cli.Parser:
-    raw = argparse.RawDescriptionHelpFormatter
-    p = cli.Parser(
-        usage='%(prog)s --name=.. [flags] -- words of sweep.py', formatter_class=raw
+def make_parser() -> cli.Parser:
+    parser = cli.Parser(
+        usage='%(prog)s --name=.. [flags] -- words of sweep.py',
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    p.description = __doc__
-    add = p.add_argument
+    add = parser.add_argument
+    number = {'type': int, 'metavar': 'N'}
     add('--name', required=True, help='of the JobSet')
-    add('--image', required=True, help='this repository is its working directory')
-    add(
-        '--shards',
-        type=int,
-        required=True,
-        metavar='N',
-        help='Jobs, each with a slice of its own',
-    )
-    add(
-        '--accelerator', required=True, metavar='LABEL', help='tpu-v5-lite-podslice, ..'
-    )
-    add(
-        '--topology',
-        required=True,
-        metavar='AxB',
-        help='chips of a slice: 2x4, 4x4x4, ..',
-    )
-    add(
-        '--hosts',
-        type=int,
-        default=1,
-        metavar='N',
-        help='machines of a slice (%(default)s)',
-    )
-    add('--chips_per_host', type=int, required=True, metavar='N')
-    add('--claim', required=True, metavar='PVC', help='NFS, for many writers')
+    add('--image', required=True, help='its working directory is this repository')
+    add('--shards', required=True, help='Jobs, each on a slice of its own', **number)
+    text = 'tpu-v5-lite-podslice, ..'
+    add('--accelerator', required=True, metavar='LABEL', help=text)
+    text = 'chips of a slice: 2x4, 4x4x4, ..'
+    add('--topology', required=True, metavar='AxB', help=text)
+    add('--hosts', default=1, help='machines of a slice (%(default)s)', **number)
+    add('--chips_per_host', required=True, **number)
+    add('--claim', required=True, metavar='PVC', help='NFS that many pods may write to')
     add('--mount', default='/runs', help='where the claim is mounted (%(default)s)')
-    add('--retries', type=int, default=3, metavar='N', help='of crashes (%(default)s)')
-    add(
-        '--grace',
-        type=int,
-        default=120,
-        metavar='SECONDS',
-        help='to save in (%(default)s)',
-    )
-    return p
+    text = 'tries after a crash of a shard (%(default)s)'
+    add('--retries', default=3, help=text, **number)
+    text = 'to save in (%(default)s)'
+    add('--grace', type=int, default=120, metavar='SECONDS', help=text)
+    return parser
 
 
 def command() -> None:
-    own, words = sweep_command.split(sys.argv[1:])
-    flags = parser().parse_args(own)
-    check(words, flags.mount)
-    made = gke.make_jobset(
+    own_words, words = cli.split_words(sys.argv[1:])
+    flags = make_parser().parse_args(own_words)
+    check_workdir(words, flags.mount)
+    slices = gke.Slices(
+        flags.accelerator, flags.topology, flags.hosts, flags.chips_per_host
+    )
+    jobset = gke.make_jobset(
         flags.name,
         flags.image,
         flags.shards,
-        gke.Slices(
-            flags.accelerator, flags.topology, flags.hosts, flags.chips_per_host
-        ),
+        slices,
         gke.Volume(flags.claim, flags.mount),
         words,
         retries=flags.retries,
@@ -83,15 +65,16 @@ def command() -> None:
         import yaml
     except ImportError as e:
         raise UserError(f"{e}: pip install 'anchorjax[cluster]'") from None
-    print(yaml.safe_dump(made, sort_keys=False), end='')
+    print(yaml.safe_dump(jobset, sort_keys=False), end='')
 
 
-def check(words: list[str], mount: str) -> None:
+def check_workdir(words: list[str], mount: str) -> None:
     """Raises UserError for what each pod would refuse, or would lose when it ends."""
-    said, _ = sweep_command.checked(words)
-    if said.workdir is None or not said.workdir.is_relative_to(mount):
+    sweep_flags, _ = cli.check_job_words(words)
+    workdir = sweep_flags.workdir
+    if workdir is None or not workdir.is_relative_to(mount):
         raise UserError(
-            f'--workdir {said.workdir}: must be given, and lie below --mount={mount}'
+            f'--workdir {workdir}: must be given, and lie below --mount={mount}'
         )
 
 

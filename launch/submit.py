@@ -1,130 +1,144 @@
-"""Trains a sweep as jobs: python launch/submit.py --backend=slurm --shards=16 -- --config FILE ...
+"""Trains a sweep as jobs: python launch/submit.py --shards=16 [flags] -- --config FILE
 
-The words after -- are those of launch/sweep.py; each job gets them, and its --shard. Backends:
+Every job gets the words after --, which are those of launch/sweep.py, and its --shard.
+Backends:
 
-  slurm  one job array; it is submitted and this command returns. A preempted or timed-out job
-         saves, goes back into the queue and continues. --nodes=k makes k hosts one program
+  slurm  one job array; this command submits it and returns. A preempted or timed-out
+         job saves, goes back into the queue and continues. --nodes=k runs one program
+         on k hosts
   local  processes of this machine, --max_parallel at a time; waits for them
-  debug  one after another, under this very process; waits
+  debug  processes of this machine, one after another; waits for them
 
-A shard that crashes is tried again --retries times; the others go on. The same command continues
-what is not trained. Exit codes: 1 a shard failed, 2 bad input, 75 stopped, everything saved.
+A shard that crashes is tried again --retries times, while the others go on. The same
+command continues what is not trained yet. Exit codes: 1 a shard failed, 2 bad input, 75
+stopped with everything saved.
 """
 
 import argparse
 import pathlib
 import sys
 
-from anchorjax import cli, sweep_command
-from anchorjax.cluster import submission
-from anchorjax.cluster.job_files import announce_job, log_path
+from anchorjax import cli
+from anchorjax.cluster.job_files import announce_job, log_path, make_jobs_folder
+from anchorjax.cluster.local import run_local
 from anchorjax.cluster.shards import Shard
 from anchorjax.cluster.supervisor import Supervisor
 from anchorjax.errors import UserError
 
-GRACE = 0.8  # of --signal_delay is for saving, the rest for the way back into the queue
+SAVING_SHARE = 0.8  # of --signal_delay; the rest is for going back into the queue
 
 
-def parser() -> cli.Parser:
-    raw = argparse.RawDescriptionHelpFormatter
-    p = cli.Parser(
-        usage='%(prog)s --shards=N [flags] -- words of sweep.py', formatter_class=raw
+def make_parser() -> cli.Parser:
+    parser = cli.Parser(
+        usage='%(prog)s --shards=N [flags] -- words of sweep.py',
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    p.description = __doc__
-    add = p.add_argument
-    add('--backend', choices=('slurm', 'local', 'debug'), default='local')
-    add(
-        '--shards',
-        type=positive,
-        required=True,
-        metavar='N',
-        help='jobs to divide it into',
-    )
-    add(
-        '--retries',
-        type=int,
-        default=3,
-        metavar='N',
-        help='of a shard that crashed (%(default)s)',
-    )
-    add(
-        '--pause',
-        type=float,
-        default=5,
-        metavar='SECONDS',
-        help='before it is tried again',
-    )
-    add(
-        '--max_parallel',
-        type=positive,
-        metavar='N',
-        help='jobs at a time: local 1, slurm all',
-    )
-    add(
-        '--gpus',
-        type=int,
-        default=0,
-        metavar='N',
-        help='for each job, on each of its nodes',
-    )
-    add = p.add_argument_group('on Slurm').add_argument
-    add('--time', type=positive, default=1440, metavar='MINUTES', help='(%(default)s)')
-    add('--nodes', type=positive, default=1, metavar='N', help='hosts of each shard')
-    add('--cpus', type=positive, metavar='N', help='for each job, on each of its nodes')
-    add('--mem_gb', type=positive, metavar='GB', help='of each node')
+    add = parser.add_argument
+    backends = ('slurm', 'local', 'debug')
+    add('--backend', choices=backends, default='local')
+    number = {'type': parse_positive, 'metavar': 'N'}
+    add('--shards', required=True, help='jobs to divide the sweep into', **number)
+    text = 'tries after a crash of a shard (%(default)s)'
+    add('--retries', type=int, default=3, metavar='N', help=text)
+    text = 'between a crash and the next try (%(default)s)'
+    add('--pause', type=float, default=5, metavar='SECONDS', help=text)
+    add('--max_parallel', help='jobs at a time: local 1, slurm all', **number)
+    text = 'for each job, on each of its nodes'
+    add('--gpus', type=int, default=0, metavar='N', help=text)
+    add_slurm_flags(parser)
+    return parser
+
+
+def add_slurm_flags(parser: cli.Parser) -> None:
+    add = parser.add_argument_group('on Slurm').add_argument
+    number = {'type': parse_positive, 'metavar': 'N'}
+    minutes = {'type': parse_positive, 'metavar': 'MINUTES'}
+    seconds = {'type': parse_positive, 'metavar': 'SECONDS'}
+    add('--time', default=1440, help='limit of each job (%(default)s)', **minutes)
+    add('--nodes', default=1, help='hosts of each shard (%(default)s)', **number)
+    add('--cpus', help='for each job, on each of its nodes', **number)
+    add('--mem_gb', type=parse_positive, metavar='GB', help='of each node')
     for name in ('partition', 'account', 'qos', 'constraint'):
         add(f'--{name}', metavar='NAME')
-    add(
-        '--setup',
-        action='append',
-        metavar='LINE',
-        help='of shell, before: --setup="module load x"',
-    )
+    text = 'shell command to run first: --setup="module load x"'
+    add('--setup', action='append', metavar='LINE', help=text)
     add('--name', default='anchorjax', help='in the queue (%(default)s)')
-    add(
-        '--signal_delay',
-        type=positive,
-        default=120,
-        metavar='SECONDS',
-        help='to save in',
-    )
-    add(
-        '--wait',
-        action='store_true',
-        help='until all jobs ended; exit code 1 if one failed',
-    )
-    return p
+    add('--signal_delay', default=120, help='to save in (%(default)s)', **seconds)
+    text = 'wait until all jobs have ended; exit code 1 if one failed'
+    add('--wait', action='store_true', help=text)
+
+
+def parse_positive(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f'{text!r} is not a positive whole number')
+    return int(text)
 
 
 def command() -> None:
-    own, words = sweep_command.split(sys.argv[1:])
-    flags = parser().parse_args(own)
-    workdir = checked(words, flags)
-    backends = load_backends()
-    runners = [
-        runner(Shard(i, flags.shards), words, workdir, flags)
-        for i in range(flags.shards)
-    ]
-    folder = backends.make_private_folder(workdir)
+    own_words, words = cli.split_words(sys.argv[1:])
+    flags = make_parser().parse_args(own_words)
+    if flags.nodes > 1 and flags.backend != 'slurm':
+        raise UserError(f'--nodes={flags.nodes} needs --backend=slurm')
+    # What every job would refuse is refused here, before anything starts.
+    sweep_flags, experiment = cli.check_job_words(words)
+    workdir = cli.sweep_workdir(sweep_flags.workdir, experiment).absolute()
+    supervisors = make_supervisors(words, workdir, flags)
+    make_jobs_folder(workdir)
     if flags.backend == 'slurm':
-        failed = on_slurm(backends, runners, folder, workdir, flags)
-    elif flags.backend == 'local':
-        tell(workdir, f'{flags.shards} jobs here')
-        failed = backends.run_local(
-            runners, folder, flags.max_parallel or 1, flags.gpus
-        )
+        failures = run_on_slurm(supervisors, workdir, flags)
     else:
-        tell(workdir, f'{flags.shards} jobs one after another')
-        failed = backends.run_here(runners, folder)
-    for line in failed:
+        failures = run_here(supervisors, workdir, flags)
+    for line in failures:
         print(f'error: {line}', file=sys.stderr)
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if failures else 0)
 
 
-def on_slurm(backends, runners: list[Supervisor], folder, workdir, flags) -> list[str]:
-    submitted = backends.submit_slurm(
-        runners,
-        folder,
+def make_supervisors(
+    words: list[str], workdir: pathlib.Path, flags: argparse.Namespace
+) -> list[Supervisor]:
+    """One for each shard."""
+    script = pathlib.Path(__file__).absolute().with_name('sweep.py')
+    line = [sys.executable, '-u', str(script), *words]
+    if flags.nodes > 1:
+        line.append('--distributed')
+    supervisors = []
+    for index in range(flags.shards):
+        shard = Shard(index, flags.shards)
+        supervisor = Supervisor(
+            line,
+            shard,
+            log_path(workdir, shard),
+            retries=flags.retries,
+            grace=SAVING_SHARE * flags.signal_delay,
+            pause=flags.pause,
+        )
+        supervisors.append(supervisor)
+    return supervisors
+
+
+def run_here(
+    supervisors: list[Supervisor], workdir: pathlib.Path, flags: argparse.Namespace
+) -> list[str]:
+    """Runs all shards on this machine; one line for each that failed."""
+    if flags.backend == 'debug':
+        print_hints(workdir, f'{flags.shards} jobs, one after another')
+        return run_local(supervisors, slots=1, gpus=0)
+    print_hints(workdir, f'{flags.shards} jobs on this machine')
+    return run_local(supervisors, flags.max_parallel or 1, flags.gpus)
+
+
+def run_on_slurm(
+    supervisors: list[Supervisor], workdir: pathlib.Path, flags: argparse.Namespace
+) -> list[str]:
+    """Submits all shards; with --wait, one line for each that failed."""
+    try:
+        from anchorjax.cluster import submission
+    except ImportError as e:
+        raise UserError(f"{e}: pip install 'anchorjax[cluster]'") from None
+    jobs = submission.submit_slurm(
+        supervisors,
+        submission.make_private_folder(workdir),
         name=flags.name,
         timeout_min=flags.time,
         nodes=flags.nodes,
@@ -135,52 +149,21 @@ def on_slurm(backends, runners: list[Supervisor], folder, workdir, flags) -> lis
         slurm_signal_delay_s=flags.signal_delay,
         slurm_setup=flags.setup,
         slurm_comment=f'anchorjax {workdir}',
-        **{
-            f'slurm_{n}': getattr(flags, n)
-            for n in ('partition', 'account', 'qos', 'constraint')
-        },
+        slurm_partition=flags.partition,
+        slurm_account=flags.account,
+        slurm_qos=flags.qos,
+        slurm_constraint=flags.constraint,
     )
-    for shard, job in enumerate(submitted):
-        announce_job(workdir, Shard(shard, flags.shards), job.job_id)
-    tell(workdir, f'job {submitted[0].job_id.split("_")[0]} is in the queue')
-    return submission.wait_slurm(submitted, runners) if flags.wait else []
+    for index, job in enumerate(jobs):
+        announce_job(workdir, Shard(index, flags.shards), job.job_id)
+    array = jobs[0].job_id.split('_')[0]
+    print_hints(workdir, f'job {array} is in the queue')
+    return submission.wait_slurm(jobs, supervisors) if flags.wait else []
 
 
-def tell(workdir: pathlib.Path, what: str) -> None:
+def print_hints(workdir: pathlib.Path, what: str) -> None:
     print(f'{what}; logs: {workdir}/jobs/*.log', flush=True)
     print(f'status: python launch/status.py --run {workdir}', flush=True)
-
-
-def checked(words: list[str], flags: argparse.Namespace) -> pathlib.Path:
-    """The run's folder; raises UserError for what every job would refuse."""
-    if flags.nodes > 1 and flags.backend != 'slurm':
-        raise UserError(f'--nodes={flags.nodes} needs --backend=slurm')
-    said, experiment = sweep_command.checked(words)
-    return sweep_command.workdir(said.workdir, experiment).absolute()
-
-
-def runner(shard: Shard, words: list[str], workdir: pathlib.Path, flags) -> Supervisor:
-    script = pathlib.Path(__file__).absolute().with_name('sweep.py')
-    line = [sys.executable, '-u', str(script), *words]
-    line += ['--distributed'] if flags.nodes > 1 else []
-    log, grace = log_path(workdir, shard), GRACE * flags.signal_delay
-    return Supervisor(
-        line, shard, log, retries=flags.retries, grace=grace, pause=flags.pause
-    )
-
-
-def load_backends():
-    try:
-        from anchorjax.cluster import submission
-    except ImportError as e:
-        raise UserError(f"{e}: pip install 'anchorjax[cluster]'") from None
-    return submission
-
-
-def positive(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f'{text!r} is not a positive whole number')
-    return int(text)
 
 
 if __name__ == '__main__':

@@ -1,11 +1,12 @@
-"""What each job on a sweep is doing: one small file a shard, written by the job, read by anyone.
+"""What each job of a sweep is doing: one small file for each shard, written by its job.
 
-jobs/shard_00003_of_00016.json    what it said last
-jobs/shard_00003_of_00016.log     what it printed, when an engine started it
+jobs/shard_00003_of_00016.json    the job's last report about itself
+jobs/shard_00003_of_00016.log     its output, when launch/submit.py started it
 """
 
 import contextlib
 import dataclasses
+import functools
 import os
 import pathlib
 import socket
@@ -13,30 +14,31 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from anchorjax.cluster.shards import Shard
+from anchorjax.cluster.shards import Shard, chunks_of_shard
 from anchorjax.config import schema
 from anchorjax.errors import ConfigError, StoreError, brief, require
 from anchorjax.storage import atomic, locks
 from anchorjax.storage.sweep_folder import SweepFolder
+from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
 
-_EVERY = 2.0  # seconds between two writes
-# What the engines call a job, the most specific first.
-_ENGINES = ('SLURM_JOB_ID', 'SUBMITIT_LOCAL_JOB_ID', 'POD_NAME')
+_INTERVAL = 2.0  # seconds between two writes
+# Where Slurm and Kubernetes put the name they have for a job.
+_ENGINE_VARIABLES = ('SLURM_JOB_ID', 'POD_NAME')
 
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """What a job last said of itself."""
+    """A job's last report about itself."""
 
     shard: tuple[int, int]  # index, count
     chunks: tuple[int, int]  # start, stop
     host: str
     process: int
-    engine: str  # its number there; '' without one
+    engine: str  # the job's name on Slurm or Kubernetes; '' elsewhere
     started: float  # seconds since 1970
-    state: str = 'running'  # running, done, preempted, failed, waiting (for its engine)
+    state: str = 'running'  # or done, preempted, failed, waiting (in a queue)
     done: int = 0  # member-steps
     total: int = 0
     rate: float = 0.0  # member-steps a second
@@ -44,131 +46,145 @@ class Job:
     message: str = ''  # why it failed
 
     def __post_init__(self):
-        (index, count), (start, stop) = self.shard, self.chunks
+        index, count = self.shard
+        start, stop = self.chunks
+        started = self.started
         require(0 <= index < count < 10**5, 'shard', self.shard, 'INDEX, COUNT')
         require(0 <= start <= stop < 2**31, 'chunks', self.chunks, 'START, STOP')
-        require(
-            0 <= self.started < 2**32, 'started', self.started, 'seconds since 1970'
-        )
+        require(0 <= started < 2**32, 'started', started, 'seconds since 1970')
 
     def __str__(self) -> str:
-        since = time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(self.started))
-        engine = f', job {self.engine}' if self.engine else ''
+        started = time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(self.started))
         index, count = self.shard
-        return f'process {self.process} on {self.host} (shard {index}/{count}{engine}, since {since})'
+        details = f'shard {index}/{count}'
+        if self.engine:
+            details += f', job {self.engine}'
+        return f'process {self.process} on {self.host} ({details}, since {started})'
 
 
 @contextlib.contextmanager
-def hold_shard(sweep_dir: SweepFolder, shard: Shard) -> Iterator[Callable[[Any], None]]:
-    """Holds a shard's chunks and keeps its file; yields a function to be given every Progress.
+def hold_shard(
+    folder: SweepFolder, shard: Shard
+) -> Iterator[Callable[[Progress], None]]:
+    """Locks the chunks of a shard and keeps its file; yields a function for progress.
 
     Raises:
-      StoreError: another job works on some of them; the line says which, where and since when.
+      StoreError: another job holds some of the chunks; the line says which job.
     """
-    part, stack = sweep_dir.part(shard), contextlib.ExitStack()
-    hosts.run_on_first(lambda: _hold(stack, sweep_dir.workdir, part))
-    job = _new(shard, part)
-    with stack:
-        folder = atomic.require_inside(sweep_dir.workdir, sweep_dir.workdir / 'jobs')
-        hosts.run_on_first(
-            lambda: atomic.remove_leftovers(folder, f'{shard.name}.json')
-        )
-        keeper = _Keeper(sweep_dir.workdir, job)
-        keeper.write()
+    workdir = folder.workdir
+    chunks = chunks_of_shard(folder, shard)
+    with contextlib.ExitStack() as stack:
+        lock = functools.partial(_lock_chunks, stack, workdir, chunks)
+        hosts.run_on_first(lock)
+        jobs = atomic.require_inside(workdir, workdir / 'jobs')
+        tidy = functools.partial(atomic.remove_leftovers, jobs, f'{shard.name}.json')
+        hosts.run_on_first(tidy)
+        reporter = _Reporter(workdir, _describe_job(shard, chunks))
+        reporter.write()
         try:
-            yield keeper.update
-        except BaseException as e:
-            keeper.write(**_end(e))
+            yield reporter.report_progress
+        except (Preempted, KeyboardInterrupt):
+            reporter.write(state='preempted')
             raise
-        keeper.write(state='done', done=keeper.job.total)
+        except BaseException as e:
+            text = ' '.join(str(e).split())
+            message = brief(f'{type(e).__name__}: {text}')
+            reporter.write(state='failed', message=message)
+            raise
+        reporter.write(state='done', done=reporter.job.total)
 
 
 def announce_job(workdir: pathlib.Path, shard: Shard, engine: str) -> None:
-    """Says that an engine will run this shard, before it does."""
-    _write(
-        workdir,
-        dataclasses.replace(_new(shard, range(0)), state='waiting', engine=engine),
-    )
+    """Records that a shard is in a queue, under the name the queue has for it."""
+    job = _describe_job(shard, range(0))
+    _write_job(workdir, dataclasses.replace(job, state='waiting', engine=engine))
+
+
+def make_jobs_folder(workdir: pathlib.Path) -> pathlib.Path:
+    """The folder of all job files; a link out of `workdir` raises StoreError."""
+    folder = atomic.require_inside(workdir, workdir / 'jobs')
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def log_path(workdir: pathlib.Path, shard: Shard) -> pathlib.Path:
-    """Where an engine puts what the shard prints."""
+    """The file for the output of a shard's job."""
     return workdir / 'jobs' / f'{shard.name}.log'
 
 
-class _Keeper:
-    """Writes the file of one job now and then; only the first host does."""
+def read_jobs(workdir: pathlib.Path) -> list[Job]:
+    """All jobs; damaged files are skipped, because they hold no data."""
+    jobs = []
+    for path in sorted((workdir / 'jobs').glob('shard_*.json')):
+        with contextlib.suppress(StoreError, ConfigError):
+            values = schema.tuples_from_lists(atomic.read_json(path))
+            jobs.append(schema.build(Job, values, path.name))
+    return jobs
+
+
+class _Reporter:
+    """Writes the file of one job, on the first host only."""
 
     def __init__(self, workdir: pathlib.Path, job: Job):
-        self.workdir, self.job, self._next = workdir, job, 0.0
+        self.job = job
+        self._workdir = workdir
+        self._next_time = 0.0
 
-    def update(self, progress) -> None:
-        names = ('done', 'total', 'rate', 'label')
+    def report_progress(self, progress: Progress) -> None:
+        """Takes the newest numbers, and writes them every few seconds."""
         self.job = dataclasses.replace(
-            self.job, **{n: getattr(progress, n) for n in names}
+            self.job,
+            done=progress.done,
+            total=progress.total,
+            rate=progress.rate,
+            label=progress.label,
         )
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + _EVERY
+        now = time.monotonic()
+        if now >= self._next_time:
+            self._next_time = now + _INTERVAL
             self.write()
 
-    def write(self, **changes) -> None:
+    def write(self, **changes: Any) -> None:
         self.job = dataclasses.replace(self.job, **changes)
         if hosts.is_first():
-            # What a job says of itself is worth no job: on a full disk the states matter.
+            # A full disk must not end a job for its report: the training state matters.
             with contextlib.suppress(StoreError):
-                _write(self.workdir, self.job)
+                _write_job(self._workdir, self.job)
 
 
-def _hold(stack: contextlib.ExitStack, workdir: pathlib.Path, part: range) -> None:
+def _lock_chunks(
+    stack: contextlib.ExitStack, workdir: pathlib.Path, chunks: range
+) -> None:
+    """Locks chunks until the stack closes; StoreError names their holder."""
     try:
-        stack.enter_context(locks.hold_chunks(workdir, part))
+        stack.enter_context(locks.hold_chunks(workdir, chunks))
     except locks.Held as e:
-        taken = e.taken
-        users = [j for j in read_jobs(workdir) if _overlap(range(*j.chunks), taken)]
-        who = max(users, key=lambda j: j.started, default='another process')
-        raise StoreError(f'{workdir}: {e} by {who}') from None
+        holder: Job | None = None
+        for job in read_jobs(workdir):
+            start, stop = job.chunks
+            has_taken = start < e.taken.stop and e.taken.start < stop
+            if has_taken and (holder is None or job.started > holder.started):
+                holder = job
+        name = holder or 'another process'
+        raise StoreError(f'{workdir}: {e} by {name}') from None
 
 
-def _new(shard: Shard, part: range) -> Job:
-    named = (os.environ[name] for name in _ENGINES if os.environ.get(name))
+def _describe_job(shard: Shard, chunks: range) -> Job:
+    """The job that this process is."""
+    engine = ''
+    for name in _ENGINE_VARIABLES:
+        engine = engine or os.environ.get(name, '')
     return Job(
         shard=tuple(shard),
-        chunks=(part.start, part.stop),
+        chunks=(chunks.start, chunks.stop),
         host=socket.gethostname(),
         process=os.getpid(),
-        engine=next(named, ''),
+        engine=engine,
         started=time.time(),
     )
 
 
-def _end(e: BaseException) -> dict[str, str]:
-    if isinstance(e, Preempted | KeyboardInterrupt):
-        return {'state': 'preempted'}
-    return {
-        'state': 'failed',
-        'message': brief(f'{type(e).__name__}: {" ".join(str(e).split())}'),
-    }
-
-
-def _overlap(a: range, b: range) -> bool:
-    return a.start < b.stop and b.start < a.stop
-
-
-def _write(workdir: pathlib.Path, job: Job) -> None:
-    path = atomic.require_inside(
-        workdir, workdir / 'jobs' / f'{Shard(*job.shard).name}.json'
-    )
+def _write_job(workdir: pathlib.Path, job: Job) -> None:
+    path = workdir / 'jobs' / f'{Shard(*job.shard).name}.json'
+    atomic.require_inside(workdir, path)
     atomic.write_json(path, dataclasses.asdict(job))
-
-
-def read_jobs(workdir: pathlib.Path) -> list[Job]:
-    """The jobs whose files can be read: they are news, not data."""
-    found = []
-    for path in sorted((workdir / 'jobs').glob('shard_*.json')):
-        with contextlib.suppress(StoreError, ConfigError):
-            found.append(
-                schema.build(
-                    Job, schema.tuples_from_lists(atomic.read_json(path)), path.name
-                )
-            )
-    return found

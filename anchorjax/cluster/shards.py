@@ -1,7 +1,8 @@
 """A sweep in n parts that know nothing of each other: `--shard=i/n`.
 
-A part is a run of consecutive chunks, of about one n-th of the operations of all: consecutive,
-so that it compiles few cohorts; by operations, because a deep cohort costs more than a shallow one.
+A shard is a run of consecutive chunks with about one n-th of the operations of the
+whole sweep. Consecutive chunks share cohorts, so a shard compiles few programs.
+Operations are counted, not chunks, because a deep cohort costs more than a shallow one.
 """
 
 import itertools
@@ -9,6 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from anchorjax.errors import UserError
+from anchorjax.storage.sweep_folder import SweepFolder
+from anchorjax.sweeps.cost import operations_per_step
 
 
 class Shard(NamedTuple):
@@ -19,7 +22,7 @@ class Shard(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Names its files: 'shard_00003_of_00016'."""
+        """The stem of its files: 'shard_00003_of_00016'."""
         return f'shard_{self.index:05d}_of_{self.count:05d}'
 
     def __str__(self) -> str:
@@ -33,31 +36,49 @@ def parse_shard(text: str) -> Shard:
     """'3/16' -> Shard(3, 16).
 
     Raises:
-      UserError: it is not of that form, or 3 is not below 16.
+      UserError: the text does not have that form, or the index is not below the count.
     """
-    index, slash, count = text.partition('/')
-    numbers = (
-        slash
-        and index.isdecimal()
-        and count.isdecimal()
-        and max(len(index), len(count)) < 6
-    )
-    if not (numbers and int(index) < int(count)):
+    index, _, count = text.partition('/')
+    is_number = index.isdecimal() and count.isdecimal()
+    is_short = len(index) < 6 and len(count) < 6
+    if not (is_number and is_short and int(index) < int(count)):
         raise UserError(
             f'--shard={text}: must be INDEX/COUNT with 0 <= INDEX < COUNT, e.g. 0/16'
         )
     return Shard(int(index), int(count))
 
 
-def partition(costs: Sequence[float], shard: Shard) -> range:
-    """The items of one shard; the parts of all shards are disjoint and cover all items.
+def chunks_of_shard(folder: SweepFolder, shard: Shard) -> range:
+    """The chunks that one shard trains, as indices into `folder.chunks`."""
+    return partition(list_costs(folder), shard)
 
-    An item belongs to the shard in whose n-th of the total cost its middle lies.
+
+def list_costs(folder: SweepFolder) -> list[float]:
+    """Operations that one step of one member takes, for each of `folder.chunks`."""
+    operations: dict[str, float] = {}  # by cohort
+    costs = []
+    for chunk in folder.chunks:
+        name = chunk.cohort.name
+        if name not in operations:
+            experiment = folder.experiment.for_cohort(chunk.cohort)
+            operations[name] = operations_per_step(experiment)
+        costs.append(operations[name])
+    return costs
+
+
+def partition(costs: Sequence[float], shard: Shard) -> range:
+    """The items of one shard; all shards together have each item exactly once.
+
+    An item belongs to the shard whose n-th of the total cost contains its middle.
     """
     ends = list(itertools.accumulate(costs))
-    if not ends:
+    own_items = []
+    for item, (cost, end) in enumerate(zip(costs, ends, strict=True)):
+        middle = end - cost / 2
+        owner = int(middle * shard.count / ends[-1])
+        owner = min(owner, shard.count - 1)  # rounding may reach the end
+        if owner == shard.index:
+            own_items.append(item)
+    if not own_items:
         return range(0)
-    middles = (end - cost / 2 for end, cost in zip(ends, costs, strict=True))
-    owners = [min(int(m * shard.count / ends[-1]), shard.count - 1) for m in middles]
-    mine = [i for i, owner in enumerate(owners) if owner == shard.index]
-    return range(mine[0], mine[-1] + 1) if mine else range(0)
+    return range(own_items[0], own_items[-1] + 1)

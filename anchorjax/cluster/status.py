@@ -1,76 +1,91 @@
-"""What became of every shard of a sweep, for whoever asks.
+"""What every shard of a sweep is doing.
 
-Whether a job still runs is not believed from its file but asked of its lock.
+Whether a job still runs is decided by its lock, not by what its file says.
 """
 
+import operator
 import pathlib
 from typing import NamedTuple
 
 from anchorjax.cluster.job_files import Job, log_path, read_jobs
-from anchorjax.cluster.shards import Shard
+from anchorjax.cluster.shards import Shard, list_costs, partition
 from anchorjax.errors import brief
 from anchorjax.storage import locks
-from anchorjax.storage.sweep_folder import SweepFolder
+from anchorjax.storage.sweep_folder import Chunk, SweepFolder
 
-_TAIL_LINES, _TAIL_BYTES = 5, 8192
+_TAIL_LINES = 5
+_TAIL_BYTES = 8192
 
 
 class Status(NamedTuple):
     """A shard as `launch/status.py` shows it."""
 
     shard: Shard
-    state: str  # of Job, or 'lost' (ended without a word) or 'not started'
-    share: float  # of its member-steps
+    state: str  # of Job, or 'lost' (it ended without a report), or 'not started'
+    share: float  # of its member-steps that are done
     job: Job | None
-    log: list[str]  # its last lines, when it failed or was lost
+    log: list[str]  # its last lines, if it failed or was lost
 
 
 def count_waiting(workdir: pathlib.Path) -> int:
-    """How many jobs wait for their engine."""
+    """How many jobs wait in a queue."""
     return sum(job.state == 'waiting' for job in read_jobs(workdir))
 
 
-def list_statuses(sweep_dir: SweepFolder) -> list[Status]:
-    """Every shard of the division that was used last, and jobs of others that still run."""
-    found = sorted(read_jobs(sweep_dir.workdir), key=lambda job: job.started)
-    count = found[-1].shard[1] if found else 1
-    by_shard = {job.shard: job for job in found}
-    shown = [(i, count) for i in range(count)]
-    others = [
-        j.shard for j in found if j.shard[1] != count and _runs(sweep_dir.workdir, j)
-    ]
-    return [_status(sweep_dir, Shard(*s), by_shard.get(s)) for s in [*shown, *others]]
+def list_statuses(folder: SweepFolder) -> list[Status]:
+    """All shards of the newest division, then running jobs of other divisions."""
+    jobs = sorted(read_jobs(folder.workdir), key=operator.attrgetter('started'))
+    count = jobs[-1].shard[1] if jobs else 1
+    shards = [Shard(index, count) for index in range(count)]
+    for job in jobs:
+        if job.shard[1] != count and _is_running(folder.workdir, job):
+            shards.append(Shard(*job.shard))
+
+    job_of_shard = {job.shard: job for job in jobs}
+    costs = list_costs(folder)
+    statuses = []
+    for shard in shards:
+        chunks = [folder.chunks[index] for index in partition(costs, shard)]
+        job = job_of_shard.get(shard)
+        statuses.append(_find_status(folder.workdir, shard, chunks, job))
+    return statuses
 
 
-def _status(sweep_dir: SweepFolder, shard: Shard, job: Job | None) -> Status:
-    part = [sweep_dir.chunks[i] for i in sweep_dir.part(shard)]
-    done = [piece.chunk.done for piece in part]
+def _find_status(
+    workdir: pathlib.Path, shard: Shard, chunks: list[Chunk], job: Job | None
+) -> Status:
+    num_members = num_done = 0
+    for chunk in chunks:
+        num_members += chunk.num_members
+        if chunk.folder.done:
+            num_done += chunk.num_members
+    share = num_done / num_members if num_members else 1.0
+
     state = job.state if job else 'not started'
-    if all(done):
+    if num_done == num_members:
         state = 'done'
-    elif job and _runs(sweep_dir.workdir, job):
+    elif job and _is_running(workdir, job):
         state = 'running'
+        if job.total:
+            share = job.done / job.total
     elif state in ('running', 'done'):
         state = 'lost'
-    members = sum(piece.real for piece in part)
-    finished = sum(p.real for p, d in zip(part, done, strict=True) if d)
-    share = finished / members if members else 1.0
-    if state == 'running' and job.total:
-        share = job.done / job.total
-    log = (
-        _tail(log_path(sweep_dir.workdir, shard)) if state in ('failed', 'lost') else []
-    )
+
+    log = []
+    if state in ('failed', 'lost'):
+        log = _read_last_lines(log_path(workdir, shard))
     return Status(shard, state, share, job, log)
 
 
-def _runs(workdir: pathlib.Path, job: Job) -> bool:
+def _is_running(workdir: pathlib.Path, job: Job) -> bool:
     return locks.find_holder(workdir, range(*job.chunks)) is not None
 
 
-def _tail(path: pathlib.Path) -> list[str]:
+def _read_last_lines(path: pathlib.Path) -> list[str]:
     if not path.exists():
         return []
     with open(path, 'rb') as f:
         f.seek(max(0, path.stat().st_size - _TAIL_BYTES))
         text = f.read().decode(errors='replace')
-    return [brief(line) for line in text.splitlines() if line.strip()][-_TAIL_LINES:]
+    lines = [brief(line) for line in text.splitlines() if line.strip()]
+    return lines[-_TAIL_LINES:]

@@ -1,20 +1,22 @@
-"""Where the shards of a sweep run: in this process, in processes here, or on Slurm; by submitit.
+"""Shards as one Slurm job array, submitted by submitit.
 
-submitit keeps each job as a pickle, and unpickling runs code: it only ever reads those that this
-command, or a job of it, has just written in a folder of their own.
+submitit writes the batch script, and requeues a job that is preempted or out of time.
+We add what it lacks: `SlurmJob` waits for the child to save before the requeue, and
+`wait_slurm` works without sacct, which needs accounting.
+
+submitit keeps each job as a pickle, and loading a pickle runs code. It only ever loads
+those that this command, or a job of it, has just written to a folder of their own.
 """
 
-import collections
 import contextlib
 import io
-import os
 import pathlib
 import shutil
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from typing import Any
 
 import submitit
 from submitit.core.utils import FailedJobError, pickle_load
@@ -22,23 +24,85 @@ from submitit.core.utils import FailedJobError, pickle_load
 from anchorjax.cluster.supervisor import Supervisor
 from anchorjax.errors import UserError
 from anchorjax.storage import atomic
-from anchorjax.sweeps.signals import Preempted, handle_signals
+from anchorjax.sweeps.signals import STOP_SIGNALS, Preempted, handle_signals
 
-_EVERY = 0.2  # seconds between two looks at local jobs
-_SLURM_EVERY = 5.0  # and at those on Slurm
-_NO_LIMIT = 525600  # minutes: local jobs end when they are done
-# submitit takes every stop in the last ten minutes for a time-out, and counts those. A shard goes
-# on where it was, so neither a preemption nor a time limit is a failure.
-_REQUEUES = 1_000_000
+_QUEUE_POLL = 5.0  # seconds between two calls of squeue
+_SIGNAL_POLL = 0.2  # seconds between two looks at the signals
+_PATIENCE = 900.0  # seconds; more than between a cluster's SIGTERM and its SIGKILL
+# submitit counts stops near the time limit as failures. A shard continues where it was,
+# so it may be requeued as often as it takes.
+_MAX_REQUEUES = 1_000_000
+
+
+class SlurmJob(submitit.helpers.Checkpointable):
+    """What submitit pickles and runs on each node: a supervisor that understands Slurm.
+
+    SIGUSR2 (the time limit, or a preemption): the child saves, then submitit's handler,
+    on the first host, puts the job back in the queue.
+    SIGTERM (a preemption, a requeue, or scancel): the child saves. The job then waits,
+    because to end now would count as a failure, and to requeue would revive a job that
+    its owner cancelled. If Slurm neither kills nor requeues it, it continues.
+    """
+
+    def __init__(self, supervisor: Supervisor):
+        self.supervisor = supervisor
+
+    def __call__(self) -> str:
+        """Runs to the end and returns the shard's name.
+
+        Raises:
+          ShardFailed: bad input, or too many crashes.
+          SystemExit: from submitit, after it has requeued the job.
+        """
+        supervisor = self.supervisor
+        rank = submitit.JobEnvironment().global_rank
+        if rank > 0:  # one log for each host: a network file system would mix appends
+            supervisor.log = supervisor.log.with_stem(
+                f'{supervisor.log.stem}_host_{rank:03d}'
+            )
+        while True:
+            supervisor.reset()  # it may have been stopped before it was pickled
+            received = self._run_until_stopped(may_requeue=rank == 0)
+            if not received:
+                return supervisor.name
+            if rank == 0 and signal.SIGUSR2 in received:
+                supervisor.write_log('put back in the queue')
+                signal.raise_signal(signal.SIGUSR2)  # for the handler of submitit
+
+    def _run_until_stopped(self, may_requeue: bool) -> list[int]:
+        """The signals that stopped the shard; none if it is trained."""
+        supervisor = self.supervisor
+        received: list[int] = []
+
+        def stop(number: int, frame: Any) -> None:
+            received.append(number)
+            if number == signal.SIGUSR2:
+                supervisor.stop(supervisor.grace)
+            else:
+                supervisor.stop()
+
+        with handle_signals(STOP_SIGNALS, stop):
+            try:
+                supervisor.run()
+            except Preempted:
+                supervisor.write_log('has stopped; waits to be requeued or killed')
+            else:
+                return []
+            limit = time.monotonic() + _PATIENCE
+            while time.monotonic() < limit:
+                if may_requeue and signal.SIGUSR2 in received:
+                    break
+                time.sleep(_SIGNAL_POLL)
+        return received
 
 
 def make_private_folder(workdir: pathlib.Path) -> pathlib.Path:
-    """A new folder for the jobs of one submission, its owner's alone.
+    """A new folder for the jobs of one submission, which only its owner can enter.
 
-    New, because a run folder may come from a stranger, with pickles in it.
+    It is new because a run folder may come from a stranger and contain pickles.
 
     Raises:
-      UserError: submitit could not use its name, or a link leads it elsewhere.
+      UserError: submitit cannot use its name, or a link leads out of the run folder.
     """
     folder = atomic.require_inside(workdir, workdir / 'jobs' / 'submitit')
     if '%' in str(folder):
@@ -46,155 +110,83 @@ def make_private_folder(workdir: pathlib.Path) -> pathlib.Path:
             f'{folder}: must not contain %, which submitit and Slurm replace'
         )
     folder.mkdir(parents=True, exist_ok=True)
-    return pathlib.Path(
-        tempfile.mkdtemp(prefix=time.strftime('%Y%m%d_%H%M%S_'), dir=folder)
-    )
+    prefix = time.strftime('%Y%m%d_%H%M%S_')
+    return pathlib.Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
 
 
-def run_here(runners: list[Supervisor], folder: pathlib.Path) -> list[str]:
-    """One after another in this process; a line for each that failed."""
-    executor = submitit.AutoExecutor(folder, cluster='debug')
-    return [line for r in runners if (line := _failure(executor.submit(r), r))]
-
-
-def run_local(
-    runners: list[Supervisor], folder: pathlib.Path, slots: int, gpus: int
-) -> list[str]:
-    """In processes of this machine, `slots` at a time; a line for each that failed.
+def submit_slurm(
+    supervisors: list[Supervisor],
+    folder: pathlib.Path,
+    *,
+    cpus_per_task: int | None = None,
+    **parameters: Any,
+) -> list[submitit.Job]:
+    """Queues shards as one job array.
 
     Args:
-      gpus: for each slot, from those this process sees; 0 hides none and gives out none.
+      parameters: of submitit.AutoExecutor.update_parameters; None leaves the cluster's
+        default.
 
     Raises:
-      Preempted: SIGTERM or Ctrl-C came; what ran has saved.
-    """
-    executor = submitit.AutoExecutor(folder, cluster='local')
-    executor.update_parameters(timeout_min=_NO_LIMIT, stderr_to_stdout=True)
-    waiting, free, running, lines = (
-        collections.deque(runners),
-        list(range(slots)),
-        {},
-        [],
-    )
-    with _passed_on(running) as stopped:
-        while running or (waiting and not stopped):
-            while waiting and free and not stopped:
-                runner, slot = waiting.popleft(), free.pop(0)
-                runner.environment = _devices(slot, gpus)
-                running[_started(executor, runner)] = (runner, slot)
-                _tell(running if stopped else ())  # a signal may have come just before
-            for job in [j for j in running if j.done()]:
-                runner, slot = running.pop(job)
-                free.append(slot)
-                lines += [line] if (line := _failure(job, runner)) else []
-            time.sleep(_EVERY)
-    if stopped:
-        raise Preempted
-    return lines
-
-
-def submit_slurm(runners: list[Supervisor], folder: pathlib.Path, **parameters) -> list:
-    """Queues them as one job array; returns submitit's jobs.
-
-    Args:
-      parameters: of submitit.AutoExecutor.update_parameters; None means the cluster's default.
-
-    Raises:
-      UserError: there is no Slurm here, or it refused.
+      UserError: Slurm is not installed here, or it refused the jobs.
     """
     if not (shutil.which('sbatch') and shutil.which('srun')):
         raise UserError(
             '--backend=slurm: there is no Slurm here (sbatch is not on the PATH)'
         )
+    # One host that ended must not keep the others waiting for it.
+    srun_args = ['--kill-on-bad-exit=1']
+    if cpus_per_task is not None:
+        parameters['cpus_per_task'] = cpus_per_task
+        # Since 22.05 srun does not take this from sbatch: a step would get one CPU.
+        srun_args.append(f'--cpus-per-task={cpus_per_task}')
+    given = {name: value for name, value in parameters.items() if value is not None}
     executor = submitit.AutoExecutor(
-        folder, cluster='slurm', slurm_max_num_timeout=_REQUEUES
+        folder, cluster='slurm', slurm_max_num_timeout=_MAX_REQUEUES
     )
     executor.update_parameters(
         stderr_to_stdout=True,
         tasks_per_node=1,
-        # One host that ended must not keep the others waiting for it.
-        slurm_srun_args=[
-            '--kill-on-bad-exit=1',
-            *_cpus(parameters.get('cpus_per_task')),
-        ],
+        slurm_srun_args=srun_args,
         slurm_additional_parameters={'requeue': True},
-        **{name: value for name, value in parameters.items() if value is not None},
+        **given,
     )
+    jobs = [SlurmJob(supervisor) for supervisor in supervisors]
+    submitit_output = io.StringIO()  # it prints the error that it also raises
     try:
-        with contextlib.redirect_stderr(
-            io.StringIO()
-        ):  # submitit prints what it raises
-            return executor.submit_array(runners)
+        with contextlib.redirect_stderr(submitit_output):
+            return executor.submit_array(jobs)
     except FailedJobError as e:
-        raise UserError(f'Slurm refused: {e}') from None
+        raise UserError(f'Slurm refused the jobs: {e}') from None
 
 
-def wait_slurm(jobs: list, runners: list[Supervisor]) -> list[str]:
-    """Until none is queued or running; a line for each that failed.
-
-    By squeue: sacct, which submitit asks, needs accounting, and not every cluster has it.
-    """
+def wait_slurm(jobs: list[submitit.Job], supervisors: list[Supervisor]) -> list[str]:
+    """Waits until all jobs have ended; returns one line for each that failed."""
     array = jobs[0].job_id.split('_')[0]
+    command = ['squeue', '-h', '-j', array]
     while True:
-        asked = subprocess.run(
-            ['squeue', '-h', '-j', array], capture_output=True, check=False
-        )
-        if not asked.stdout.strip() and b'connect' not in asked.stderr:
+        result = subprocess.run(command, capture_output=True, check=False)
+        is_unreachable = b'connect' in result.stderr
+        if not result.stdout.strip() and not is_unreachable:
             break
-        time.sleep(_SLURM_EVERY)
-    return [
-        line for j, r in zip(jobs, runners, strict=True) if (line := _failure(j, r))
-    ]
+        time.sleep(_QUEUE_POLL)
+    lines = []
+    for job, supervisor in zip(jobs, supervisors, strict=True):
+        line = _describe_failure(job, supervisor)
+        if line:
+            lines.append(line)
+    return lines
 
 
-def _started(executor, runner: Supervisor):
-    """Submits to processes that ignore Ctrl-C: submitit would kill them one second after it."""
-    with handle_signals([signal.SIGINT], signal.SIG_IGN):
-        return executor.submit(runner)
+def _describe_failure(job: submitit.Job, supervisor: Supervisor) -> str:
+    """Why an ended job did not train its shard; '' if it did.
 
-
-def _cpus(number: int | None) -> list[str]:
-    """Since 22.05 srun no longer takes this from sbatch: a step would get one CPU."""
-    return [f'--cpus-per-task={number}'] if number else []
-
-
-def _failure(job, runner: Supervisor) -> str:
-    """Why an ended job did not train its shard; '' if it did."""
-    if isinstance(job, submitit.DebugJob):
-        return str(job.exception() or '')  # to ask runs it
+    job.exception() would call sacct for a job that left no result.
+    """
     if not job.paths.result_pickle.exists():
-        return f'{runner.name} was stopped; see {runner.log}'
-    outcome, result = pickle_load(
-        job.paths.result_pickle
-    )  # job.exception() may ask sacct
-    lines = result.strip().splitlines() if outcome == 'error' else ['']
-    return lines[-1].partition('ShardFailed: ')[2] or lines[-1]
-
-
-def _devices(slot: int, gpus: int) -> dict[str, str | None]:
-    """CUDA_VISIBLE_DEVICES of a slot: submitit itself would hide all."""
-    seen = os.environ.get('CUDA_VISIBLE_DEVICES')
-    if not gpus:
-        return {'CUDA_VISIBLE_DEVICES': seen}
-    known = seen.split(',') if seen else list(map(str, range((slot + 1) * gpus)))
-    return {'CUDA_VISIBLE_DEVICES': ','.join(known[slot * gpus : (slot + 1) * gpus])}
-
-
-def _tell(jobs: Iterable) -> None:
-    """Local jobs are to stop."""
-    for job in jobs:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(int(job.job_id), signal.SIGTERM)
-
-
-@contextlib.contextmanager
-def _passed_on(running: dict) -> Iterator[list[int]]:
-    """SIGTERM and Ctrl-C reach running local jobs as SIGTERM; yields the signals that came."""
-    received: list[int] = []
-
-    def stop(number, _):
-        received.append(number)
-        _tell(running)
-
-    with handle_signals((signal.SIGTERM, signal.SIGINT), stop):
-        yield received
+        return f'{supervisor.name} was stopped; see {supervisor.log}'
+    outcome, result = pickle_load(job.paths.result_pickle)
+    if outcome != 'error':
+        return ''
+    last_line = result.strip().splitlines()[-1]
+    return last_line.rpartition('ShardFailed: ')[2]

@@ -1,194 +1,177 @@
-"""One shard as a job: its command is run again until it is trained, whatever stops it.
+"""Runs the command of one shard until the shard is trained, whatever interrupts it.
 
-This is what runs on a compute node, around a child `launch/sweep.py --shard=i/n`. It imports no
-JAX: only the child touches a device. The child stays in this process's group, so a kill of the
-whole job reaches it too, however the cluster keeps track of processes.
+How the command ends, and what follows:
+  exit code 0               the shard is trained
+  75, or a stop signal      it was stopped: run again, unless `stop` was called
+  2                         bad input: never run again
+  anything else             a crash: run again, at most `retries` times
 
-What stopped it, and what follows:
-  the cluster, by SIGUSR2    the child saves, and submitit puts the job back in the queue
-  someone, by SIGTERM        the child saves; on Slurm what comes next is Slurm's to decide
-  its own exit code 75       it was asked to stop and nobody told this process: it goes on
-  exit code 2                bad input, which trying again does not mend
-  anything else              a crash: tried again, at most `retries` times
+Neither Slurm nor submitit retries a crash: both requeue only jobs that are preempted or
+out of time. This module imports no JAX, because only the command may touch a device.
 """
 
 import contextlib
+import math
 import os
 import pathlib
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, BinaryIO
 
-from anchorjax.cluster.shards import Shard
-from anchorjax.sweeps.signals import STOP_SIGNALS, handle_signals
+from anchorjax.sweeps.signals import STOP_SIGNALS, Preempted
 
-REFUSED, SAVED = 2, 75  # the exit codes of anchorjax.cli, which imports JAX
-# A stop before the child listens waits until it does; sent from elsewhere it may end it.
-STOPPED = (SAVED, *(-s for s in STOP_SIGNALS))
-PATIENCE = 900.0  # seconds; longer than between a cluster's SIGTERM and its SIGKILL
+if TYPE_CHECKING:
+    from anchorjax.cluster.shards import Shard  # imports JAX
+
+REFUSED = 2  # the exit codes of anchorjax.cli, which imports JAX
+SAVED = 75
+# After its last save a child has no handlers any more: a stop signal may kill it.
+_STOPPED_CODES = (SAVED, -signal.SIGTERM, -signal.SIGUSR2)
+_POLL = 1.0  # seconds between two looks at the time while a child runs
 
 
 class ShardFailed(RuntimeError):
-    """A shard was refused, or crashed too often; the line names it, its exit code and its log."""
+    """Bad input or too many crashes; the line names shard, exit code and log."""
 
 
 class Supervisor:
-    """A callable without arguments that submitit pickles, runs and, when it must, requeues."""
+    """Runs one shard's command in a child process; may be pickled while no child runs.
+
+    The child stays in this process's group, so that whatever kills a whole job, by its
+    group or by its tree of processes, also kills the child.
+    """
 
     def __init__(
         self,
         command: list[str],
-        shard: Shard,
+        shard: 'Shard',
         log: pathlib.Path,
         *,
         retries: int = 3,
         grace: float = 90.0,
         pause: float = 5.0,
     ):
-        """Nothing starts before the call.
+        """Prepares the command; nothing starts before `run`.
 
         Args:
-          command: what to run; --shard=i/n is appended. It starts with the signals to stop held
-            back, and lets them in once it can heed them (signals.flag).
-          log: gets what the command prints; an absolute path in a folder that exists.
+          command: what to run; --shard=i/n is appended. It starts with the stop signals
+            and Ctrl-C blocked, and unblocks the stop signals as soon as it handles them
+            (signals.catch_stop).
+          log: gets the output of the command; an absolute path in an existing folder.
           retries: how often a crash is followed by another try.
-          grace: seconds that the child has to save, once SIGUSR2 came.
+          grace: seconds a preempted child has to save before it is killed.
           pause: seconds between a crash and the next try.
         """
         self.command = [*command, f'--shard={shard}']
-        self.name, self.log = f'shard {shard}', log
-        self.directory = os.getcwd()  # relative paths of the command are from here
-        self.environment: dict[
-            str, str | None
-        ] = {}  # other than this process's; None: unset
-        self.retries, self.grace, self.pause = retries, grace, pause
-        self.crashes, self._stopped, self._child = 0, False, None
+        self.name = f'shard {shard}'
+        self.log = log
+        self.directory = os.getcwd()  # the command's relative paths start here
+        self.environment: dict[str, str] = {}  # on top of this process's own
+        self.retries = retries
+        self.grace = grace
+        self.pause = pause
+        self.crashes = 0
+        self._child: subprocess.Popen | None = None
+        self.reset()
 
-    def __call__(self) -> str:
-        """Runs to the end; returns the shard's name.
+    def reset(self) -> None:
+        """Forgets an earlier `stop`."""
+        self._stopping = False
+        self._kill_time = math.inf
+
+    def run(self) -> None:
+        """Runs the command until the shard is trained.
 
         Raises:
           ShardFailed: bad input, or more than `retries` crashes.
-          SystemExit: code 75, stopped by SIGTERM.
+          Preempted: `stop` was called and the child has ended.
         """
-        self._stopped = False  # it may have been told to, before it was requeued
-        # Of several hosts, submitit asks only the first for its checkpoint.
-        numbers = STOP_SIGNALS if _host() else (signal.SIGTERM,)
-        with handle_signals(numbers, self._stop):
-            while (code := self._run()) != 0:
-                if self._stopped:
-                    self._leave()
-                elif code not in STOPPED:
-                    self._crashed(code)
-        return self.name
+        while not self._stopping:
+            code = self._run_child()
+            if code == 0:
+                return
+            if not self._stopping and code not in _STOPPED_CODES:
+                self._handle_failure(code)
+        raise Preempted
 
-    def checkpoint(self):
-        """What submitit calls on SIGUSR2: ends the child, and gives itself to be run again."""
-        from submitit.helpers import DelayedSubmission
+    def stop(self, seconds: float = math.inf) -> None:
+        """Tells the child to save and end; kills it if that takes more than `seconds`.
 
-        if (child := self._child) is not None:
+        May be called from a signal handler and from another thread.
+        """
+        self._kill_time = time.monotonic() + seconds
+        self._stopping = True
+        child = self._child
+        if child is not None:
             child.terminate()
-            if not _ended(child, self.grace):
-                child.kill()  # what it saved before is whole
-            child.wait()
-            self._say('put back in the queue')
-        self._child = None
-        return DelayedSubmission(self)
 
-    def _run(self) -> int:
-        """Starts the child and waits; its exit code, or SAVED when a stop came first."""
-        if self._stopped:
-            return SAVED
-        environment = {**os.environ, **self.environment}
-        self._say(f'starts on {socket.gethostname()}, kept by process {os.getpid()}')
-        with _appended(self._log()) as log, _held_back():
+    def write_log(self, text: str) -> None:
+        """Adds a line with time and shard to the log."""
+        line = f'[{time.strftime("%F %T")}] {self.name} {text}\n'
+        with _open_log(self.log) as log:
+            log.write(line.encode())
+
+    def _run_child(self) -> int:
+        """Starts the command and waits for its exit code."""
+        self.write_log(
+            f'starts on {socket.gethostname()}, kept by process {os.getpid()}'
+        )
+        with _open_log(self.log) as log, _block_signals():
             self._child = subprocess.Popen(
                 self.command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 cwd=self.directory,
-                env={k: v for k, v in environment.items() if v is not None},
+                env=os.environ | self.environment,
             )
-        # Popen.wait() holds a lock in which a signal's handler could not wait for the child.
-        os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOWAIT)
-        child, self._child = self._child, None
-        self._say(f'ended with exit code {child.wait()}')
-        return child.returncode
+        if self._stopping:  # `stop` may have found no child yet
+            self._child.terminate()
+        code = self._wait(self._child)
+        self._child = None
+        self.write_log(f'ended with exit code {code}')
+        return code
 
-    def _crashed(self, code: int) -> None:
-        self.crashes += 1
+    def _wait(self, child: subprocess.Popen) -> int:
+        """Waits for the exit code of a child; kills it if it takes too long to save."""
+        while True:
+            try:
+                return child.wait(timeout=_POLL)
+            except subprocess.TimeoutExpired:
+                if time.monotonic() > self._kill_time:
+                    child.kill()  # its earlier saves are complete
+
+    def _handle_failure(self, code: int) -> None:
+        """Waits before the next try, or raises ShardFailed."""
         if code == REFUSED:
-            raise ShardFailed(
-                f'{self.name} was refused (exit code {code}); see {self._log()}'
-            )
+            raise ShardFailed(f'{self.name} was refused (exit code 2); see {self.log}')
+        self.crashes += 1
         if self.crashes > self.retries:
-            often = f'{self.crashes} times, the last with exit code {code}'
-            raise ShardFailed(f'{self.name} crashed {often}; see {self._log()}')
+            count = f'{self.crashes} times, the last with exit code {code}'
+            raise ShardFailed(f'{self.name} crashed {count}; see {self.log}')
         time.sleep(self.pause)
 
-    def _stop(self, signum, frame) -> None:
-        """The child is to save; __call__ sees to the rest."""
-        self._stopped = True
-        if self._child is not None:
-            self._child.terminate()
 
-    def _leave(self) -> None:
-        """After SIGTERM.
-
-        Slurm sends it before a preemption, a requeue or the end of a cancelled job. Ending now
-        would pass for a failure, and requeueing would revive what its owner cancelled: so wait
-        for Slurm's SIGKILL (or SIGUSR2), and go on if none comes.
-        """
-        if not _on_slurm():
-            sys.exit(SAVED)
-        self._say('was told to stop; waits to be killed or requeued')
-        time.sleep(PATIENCE)
-        self._stopped = False
-
-    def _log(self) -> pathlib.Path:
-        """One log for each host: appends over a network file system would mix."""
-        name = f'{self.log.stem}_host_{_host():03d}.log'
-        return self.log.with_name(name) if _host() else self.log
-
-    def _say(self, what: str) -> None:
-        with _appended(self._log()) as log:
-            log.write(f'[{time.strftime("%F %T")}] {self.name} {what}\n'.encode())
-
-
-def _appended(path: pathlib.Path):
-    """The file, to write bytes at its end; not through a link, which may lead anywhere."""
+def _open_log(path: pathlib.Path) -> BinaryIO:
+    """The file, opened to append bytes; a link is refused: it may lead anywhere."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     return os.fdopen(os.open(path, flags, 0o644), 'ab', buffering=0)
 
 
-def _on_slurm() -> bool:
-    return os.environ.get('SUBMITIT_EXECUTOR') == 'slurm'
-
-
-def _host() -> int:
-    """Which of the hosts of a shard this is."""
-    return int(os.environ.get('SLURM_PROCID', 0)) if _on_slurm() else 0
-
-
 @contextlib.contextmanager
-def _held_back() -> Iterator[None]:
-    """Signals to stop wait meanwhile: their handlers must find the child that is starting."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+def _block_signals() -> Iterator[None]:
+    """Blocks the stop signals and Ctrl-C in this thread and in children it starts.
+
+    A child that has no handlers yet would die of a stop signal instead of saving.
+    Ctrl-C reaches all processes of a terminal; only ours handles it, and stops its
+    children.
+    """
+    blocked = (*STOP_SIGNALS, signal.SIGINT)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _ended(child: subprocess.Popen, seconds: float) -> bool:
-    """Whether the child ends within some seconds; it is not reaped."""
-    limit, how = time.monotonic() + seconds, os.WEXITED | os.WNOWAIT | os.WNOHANG
-    while (
-        ended := os.waitid(os.P_PID, child.pid, how)
-    ) is None and time.monotonic() < limit:
-        time.sleep(0.05)
-    return ended is not None

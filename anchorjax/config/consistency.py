@@ -7,6 +7,7 @@ from typing import Any
 
 from anchorjax import tasks
 from anchorjax.config.experiment import Experiment
+from anchorjax.config.grid import TRACED_AXES, short_name
 from anchorjax.errors import ConfigError, nearest, require
 from anchorjax.limits import check_value, declared_fields
 
@@ -75,6 +76,7 @@ def _check_axis(
 def check_experiment(experiment: Experiment) -> None:
     """Raises ConfigError when the sweep is too large or a cohort cannot be trained."""
     check_name(experiment.name)
+    check_axis_names(experiment)
     check_groups(experiment)
     check_size(experiment)
     probe_names = tasks.make(experiment.task).probe_names
@@ -94,6 +96,16 @@ def check_experiment(experiment: Experiment) -> None:
             experiment.loop,
             f'of cohorts with the same probes, {probe_names}',
         )
+
+
+def check_axis_names(experiment: Experiment) -> None:
+    """Raises ConfigError when two axes have the same short name."""
+    names = [short_name(path) for path, _ in experiment.loop]
+    names += TRACED_AXES
+    for name in names:
+        if names.count(name) > 1:
+            line = f'loop: two axes are called {name!r}; every axis needs its own name'
+            raise ConfigError(line)
 
 
 def check_size(experiment: Experiment) -> None:

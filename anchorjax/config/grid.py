@@ -13,7 +13,7 @@ import jax
 import numpy as np
 from flax import struct
 
-from anchorjax.errors import ConfigError, UserError, nearest
+from anchorjax.errors import UserError, nearest
 
 # Traced axes in the order of the grid, the last varying fastest, and their dtypes.
 TRACED_DTYPES = {
@@ -56,7 +56,7 @@ class Cohort(NamedTuple):
     @property
     def name(self) -> str:
         """Folder-safe label, e.g. 'depth=2'; 'all' when nothing is static."""
-        parts = [f'{_short_name(path)}={value}' for path, value in self.static]
+        parts = [f'{short_name(path)}={value}' for path, value in self.static]
         return ','.join(parts) or 'all'
 
     @property
@@ -87,18 +87,12 @@ def expand_cohorts(traced: dict[str, tuple], loop: tuple) -> tuple[Cohort, ...]:
 
 
 def name_axes(traced: dict[str, tuple], loop: tuple) -> dict[str, tuple]:
-    """Every axis by its short name, static ones first: the dims of the results.
-
-    Raises:
-      ConfigError: two axes have the same short name.
-    """
+    """Every axis by its short name, static ones first: the dims of the results."""
     axes = {}
-    for path, values in [*loop, *((axis, traced[axis]) for axis in TRACED_AXES)]:
-        name = _short_name(path)
-        if name in axes:
-            line = f'loop: two axes are called {name!r}; every axis needs its own name'
-            raise ConfigError(line)
-        axes[name] = tuple(values)
+    for path, values in loop:
+        axes[short_name(path)] = tuple(values)
+    for axis in TRACED_AXES:
+        axes[axis] = tuple(traced[axis])
     return axes
 
 
@@ -145,6 +139,6 @@ def axis_label(value: Any) -> Any:
     return str(value) if isinstance(value, tuple) else value
 
 
-def _short_name(path: str) -> str:
+def short_name(path: str) -> str:
     """'depth' of 'model.depth'."""
     return path.rpartition('.')[2]

@@ -1,24 +1,27 @@
-"""Killed at random for a minute, damaged, starved: the sweep ends as if nothing had happened."""
+"""Killed at random for a minute, damaged, starved: the sweep ends as if undisturbed."""
 
 import dataclasses
 import os
+import pathlib
 import subprocess
 import time
+from typing import NamedTuple
 
 import pytest
 
-from anchorjax.cluster.shards import Shard
+from anchorjax.cluster.shards import Shard, chunks_of_shard
 from anchorjax.storage.reader import Run, open_run
-from tests.support.chaos import SHARDS, Crew, strays
-from tests.support.faults import flip, mounted
+from anchorjax.storage.sweep_folder import SweepFolder
+from tests.support.chaos import Crew
+from tests.support.chaos_work import SHARDS, list_strays
+from tests.support.faults import flip, mounted, truncate
 from tests.support.sweeps import bits, launch
 
 pytestmark = pytest.mark.slow
 SECONDS = 60  # of killing
 AT_MOST = 400  # seconds in all, on a machine that has more to do
-DEVICES = (
-    '--xla_force_host_platform_device_count=2'  # two chunks a shard on any machine
-)
+# Two chunks a shard on any machine.
+DEVICES = '--xla_force_host_platform_device_count=2'
 WORDS = [
     '--config.grid.seed=0,1,2,3,4,5',
     '--config.train.num_steps=100',
@@ -27,66 +30,73 @@ WORDS = [
 ]
 
 
+class Disk(NamedTuple):
+    folder: pathlib.Path
+    is_small: bool  # a disk of its own, of 16 MiB
+
+
 @pytest.fixture
 def disk(tmp_path):
-    """(folder, whether it is a disk of its own, of 16 MiB)."""
-    small = mounted(tmp_path, '16m')
-    yield tmp_path, small
-    if small:
+    disk = Disk(tmp_path, is_small=mounted(tmp_path, '16m'))
+    yield disk
+    if disk.is_small:
         subprocess.run(['umount', '-l', str(tmp_path)], check=True)
 
 
 @pytest.fixture
-def undisturbed(monkeypatch, tmp_path_factory) -> Run:
+def undisturbed_run(monkeypatch, tmp_path_factory) -> Run:
     monkeypatch.setenv('XLA_FLAGS', f'{os.environ["XLA_FLAGS"]} {DEVICES}')
-    folder = tmp_path_factory.mktemp('undisturbed')
+    folder = tmp_path_factory.mktemp('undisturbed_run')
     done = launch('--workdir', folder, *WORDS, '--config.train.resume_every=1e9')
     assert done.returncode == 0, done.stderr
     return open_run(folder)
 
 
-def disturbed(crew: Crew, disk) -> float:
-    """Everything that can be done to a sweep; returns the seconds from the first kill."""
-    folder, small = disk
-    with crew.working():
-        crew.until(lambda: crew.counts.kills)
-        begun = time.monotonic()
-        crew.until(lambda: time.monotonic() > begun + SECONDS / 3)
-        if small:
-            with crew.full_disk(folder):
-                crew.until(lambda: crew.counts.exits[2])
-        crew.until(lambda: time.monotonic() > begun + SECONDS and not crew.planned)
-        killed = time.monotonic() - begun
-    return killed
+def disturb(crew: Crew, disk: Disk) -> float:
+    """Does everything to a sweep; returns how many seconds the killing took."""
+    with crew.work():
+        crew.wait_until(lambda: bool(crew.counts.kills))
+        start = time.monotonic()
+        crew.wait_until(lambda: time.monotonic() > start + SECONDS / 3)
+        if disk.is_small:
+            with crew.fill_disk(disk.folder):
+                crew.wait_until(lambda: crew.counts.exits[2] > 0)
+        crew.wait_until(
+            lambda: time.monotonic() > start + SECONDS and not crew.has_plans()
+        )
+        return time.monotonic() - start
 
 
 def test_a_minute_of_kills_loses_no_member_and_changes_no_bit(
-    undisturbed, disk, record_property
+    undisturbed_run, disk, record_property
 ):
-    whole, (folder, small) = undisturbed.sweep_dir, disk
-    assert [len(whole.part(Shard(i, SHARDS))) for i in range(SHARDS)] == [2] * SHARDS
-    sweep_at = lambda number: dataclasses.replace(whole, workdir=folder / str(number))
-    damages = [flip, lambda path: os.truncate(path, 10)]
-    crew = Crew(sweep_at, WORDS, damages, seed=0, seconds=AT_MOST)
-    begun, killing = time.monotonic(), disturbed(crew, disk)
-    seconds = f'{killing:.0f} s of killing, {time.monotonic() - begun:.0f} s in all'
+    whole = undisturbed_run.folder
+    for index in range(SHARDS):
+        assert len(chunks_of_shard(whole, Shard(index, SHARDS))) == 2
+
+    def make_sweep(number: int) -> SweepFolder:
+        return dataclasses.replace(whole, workdir=disk.folder / str(number))
+
+    crew = Crew(make_sweep, WORDS, [flip, truncate], seed=0, seconds=AT_MOST)
+    start = time.monotonic()
+    killing = disturb(crew, disk)
+    total = time.monotonic() - start
+    seconds = f'{killing:.0f} s of killing, {total:.0f} s in all'
     record_property('chaos', f'{seconds}; {len(crew.sweeps)} sweep(s); {crew.counts}')
-    if not small:
-        record_property(
-            'chaos', 'no full disk: mounting a small one is not permitted here'
-        )
+    if not disk.is_small:
+        record_property('chaos', 'no full disk: a small one could not be mounted')
     for sweep in crew.sweeps:
-        same(sweep.workdir, undisturbed)
+        check_same(sweep.workdir, undisturbed_run)
 
 
-def same(workdir, undisturbed: Run) -> None:
-    """All members are there once, with the bits and the table of the undisturbed sweep."""
-    run, whole = open_run(workdir), undisturbed.sweep_dir.workdir
-    assert run.results.trained.all() and run.results.trained.size == 12
-    assert bits(workdir) == bits(whole)
+def check_same(workdir: pathlib.Path, undisturbed_run: Run) -> None:
+    """All members are there once, with the bits and the table of the other sweep."""
+    run = open_run(workdir)
+    expected = undisturbed_run.folder.workdir
+    assert run.results.trained.all()
+    assert run.results.trained.size == 12
+    assert bits(workdir) == bits(expected)
     table = (workdir / 'members.csv').read_text()
-    assert (
-        len(set(table.splitlines())) == 13
-        and table == (whole / 'members.csv').read_text()
-    )
-    assert not strays(workdir)
+    assert len(set(table.splitlines())) == 13
+    assert table == (expected / 'members.csv').read_text()
+    assert not list_strays(workdir)

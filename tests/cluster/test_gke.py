@@ -1,4 +1,4 @@
-"""The JobSet for TPUs: what it says is what Kubernetes accepts, and bad flags are one line."""
+"""The JobSet for TPUs: Kubernetes accepts what it says, and bad flags are one line."""
 
 import copy
 
@@ -25,35 +25,36 @@ WORDS = ['--config', 'tests/support/tiny.py', '--workdir', '/runs/tiny']
 
 
 @pytest.fixture
-def printed(monkeypatch, capsys):
-    """A function: changed flags and words -> (exit code, output, errors) of the command."""
+def print_jobset(monkeypatch, capsys):
+    """A function that runs the command with some flags changed."""
 
     def run(words=WORDS, **changes) -> in_process.Said:
-        flags = [f'--{k}={v}' for k, v in (FLAGS | changes).items()]
-        return in_process.run('jobset.py', [*flags, '--', *words], monkeypatch, capsys)
+        flags = FLAGS | changes
+        line = [f'--{name}={value}' for name, value in flags.items()]
+        return in_process.run('jobset.py', [*line, '--', *words], monkeypatch, capsys)
 
     return run
 
 
 @pytest.fixture
-def made(printed) -> dict:
-    code, out, errors = printed()
+def jobset(print_jobset) -> dict:
+    code, out, errors = print_jobset()
     assert code == 0, errors
     return yaml.safe_load(out)
 
 
-def job_of(made: dict) -> dict:
-    return made['spec']['replicatedJobs'][0]['template']['spec']
+def get_job(jobset: dict) -> dict:
+    return jobset['spec']['replicatedJobs'][0]['template']['spec']
 
 
-def container_of(made: dict) -> dict:
-    return job_of(made)['template']['spec']['containers'][0]
+def get_container(jobset: dict) -> dict:
+    return get_job(jobset)['template']['spec']['containers'][0]
 
 
-def test_the_jobset_has_the_fields_of_the_api_and_no_others(made):
-    jsonschema.validate(made, jobset_schema.JOBSET)
+def test_the_jobset_has_the_fields_of_the_api_and_no_others(jobset):
+    jsonschema.validate(jobset, jobset_schema.JOBSET)
     for path in ((), ('spec',), ('spec', 'network'), ('spec', 'failurePolicy')):
-        broken = node = copy.deepcopy(made)
+        broken = node = copy.deepcopy(jobset)
         for name in path:
             node = node[name]
         node['unknown'] = 1
@@ -62,61 +63,60 @@ def test_the_jobset_has_the_fields_of_the_api_and_no_others(made):
 
 
 @pytest.mark.parametrize('version', ['1.31', '1.34'])
-def test_its_jobs_are_jobs_of_kubernetes(made, version):
+def test_its_jobs_are_jobs_of_kubernetes(jobset, version):
     validate = pytest.importorskip('kubernetes_validate')
     job = {
         'apiVersion': 'batch/v1',
         'kind': 'Job',
         'metadata': {'name': 'a'},
-        'spec': job_of(made),
+        'spec': get_job(jobset),
     }
     validate.validate(job, version, strict=True)
-    job_of(made)['template']['spec']['containers'][0]['unknown'] = 1
+    get_job(jobset)['template']['spec']['containers'][0]['unknown'] = 1
     with pytest.raises(validate.ValidationError):
         validate.validate(job, version, strict=True)
 
 
-def test_each_job_gets_its_shard_from_its_own_index(made):
-    container = container_of(made)
-    assert made['spec']['replicatedJobs'][0]['replicas'] == 4
+def test_each_job_gets_its_shard_from_its_own_index(jobset):
+    container = get_container(jobset)
+    assert jobset['spec']['replicatedJobs'][0]['replicas'] == 4
     assert container['args'][:4] == ['python', '-u', 'launch/sweep.py', '--config']
     assert '--shard=$(SHARD)/4' in container['args']
-    shard = next(e for e in container['env'] if e['name'] == 'SHARD')
-    path = shard['valueFrom']['fieldRef']['fieldPath']
-    assert path == "metadata.annotations['jobset.sigs.k8s.io/job-index']"
+    paths = {}
+    for variable in container['env']:
+        paths[variable['name']] = variable['valueFrom']['fieldRef']['fieldPath']
+    assert paths['SHARD'] == "metadata.annotations['jobset.sigs.k8s.io/job-index']"
 
 
 @pytest.mark.parametrize('hosts, chips, backoff', [(2, 4, 0), (1, 8, 5)])
-def test_the_hosts_of_a_slice_are_one_program(printed, hosts, chips, backoff):
-    _, out, _ = printed(hosts=hosts, chips_per_host=chips, retries=5)
-    made = yaml.safe_load(out)
-    job, container = job_of(made), container_of(made)
-    assert (job['parallelism'], job['completions'], job['backoffLimit']) == (
-        hosts,
-        hosts,
-        backoff,
-    )
+def test_the_hosts_of_a_slice_are_one_program(print_jobset, hosts, chips, backoff):
+    _, out, _ = print_jobset(hosts=hosts, chips_per_host=chips, retries=5)
+    jobset = yaml.safe_load(out)
+    job, container = get_job(jobset), get_container(jobset)
+    assert job['parallelism'] == job['completions'] == hosts
+    assert job['backoffLimit'] == backoff
     assert ('--distributed' in container['args']) == (hosts > 1)
     assert container['resources']['limits'] == {'google.com/tpu': str(chips)}
-    assert made['spec']['failurePolicy']['maxRestarts'] == 5
+    assert jobset['spec']['failurePolicy']['maxRestarts'] == 5
 
 
-def test_preemptions_are_not_failures_and_bad_input_is_final(made):
-    rules = job_of(made)['podFailurePolicy']['rules']
-    codes = {
-        r['onExitCodes']['values'][0]: r['action'] for r in rules if 'onExitCodes' in r
-    }
+def test_preemptions_are_not_failures_and_bad_input_is_final(jobset):
+    rules = get_job(jobset)['podFailurePolicy']['rules']
+    codes = {}
+    for rule in rules[:2]:
+        (code,) = rule['onExitCodes']['values']
+        codes[code] = rule['action']
+    assert len(rules) == 3
     assert codes == {cli.EXIT_PREEMPTED: 'Ignore', cli.EXIT_USER_ERROR: 'FailJob'}
     assert (gke.SAVED, gke.REFUSED) == (cli.EXIT_PREEMPTED, cli.EXIT_USER_ERROR)
     assert rules[2]['onPodConditions'][0]['type'] == 'DisruptionTarget'
-    assert job_of(made)['template']['spec']['restartPolicy'] == 'Never'
+    assert get_job(jobset)['template']['spec']['restartPolicy'] == 'Never'
 
 
-def test_dollars_of_the_user_stay_dollars(printed):
-    _, out, errors = printed([*WORDS[:2], '--workdir=/runs/a$(HOME)b'])
-    assert '--workdir=/runs/a$$(HOME)b' in container_of(yaml.safe_load(out))['args'], (
-        errors
-    )
+def test_dollars_of_the_user_stay_dollars(print_jobset):
+    _, out, errors = print_jobset([*WORDS[:2], '--workdir=/runs/a$(HOME)b'])
+    assert errors == ''
+    assert '--workdir=/runs/a$$(HOME)b' in get_container(yaml.safe_load(out))['args']
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_dollars_of_the_user_stay_dollars(printed):
         ({'words': ['--config', 'no.py', '--workdir', '/runs/a']}, 'no.py'),
     ],
 )
-def test_bad_flags_are_one_line_and_exit_code_2(printed, changes, expected):
-    code, out, errors = printed(**changes)
+def test_bad_flags_are_one_line_and_exit_code_2(print_jobset, changes, expected):
+    code, out, errors = print_jobset(**changes)
     assert (code, out) == (2, '')
     assert len(errors.splitlines()) == 1 and expected in errors

@@ -1,38 +1,48 @@
-"""A sweep in parts: none lost, none twice, never two jobs on a chunk, and all can be seen."""
+"""A sweep in parts: no chunk is lost or trained twice, and all jobs can be seen."""
 
-import dataclasses
 import os
-import subprocess
-import sys
+import signal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anchorjax import api
 from anchorjax.cluster.job_files import announce_job, hold_shard, log_path
-from anchorjax.cluster.shards import Shard, parse_shard, partition
+from anchorjax.cluster.shards import (
+    Shard,
+    chunks_of_shard,
+    list_costs,
+    parse_shard,
+    partition,
+)
 from anchorjax.cluster.status import list_statuses
-from anchorjax.errors import StoreError, UserError
+from anchorjax.errors import UserError
 from anchorjax.storage import locks
-from anchorjax.storage.reader import write_tables
-from anchorjax.sweeps import signals
-from anchorjax.sweeps.run import Progress, run_sweep
-from tests.support.sweeps import ROOT, bits, opened, trained
+from anchorjax.storage.reader import Run
+from anchorjax.sweeps import cost, signals
+from anchorjax.sweeps.progress import Progress
+from anchorjax.sweeps.run import run_sweep
+from anchorjax.training.devices import make_mesh
+from tests.support.sweeps import bits, experiment, opened, trained
 
 COSTS = st.lists(st.floats(0.1, 1e3), max_size=60)
 
 
 @given(COSTS, st.integers(1, 20))
 def test_shards_cover_all_chunks_once_in_order(costs, count):
-    parts = [partition(costs, Shard(i, count)) for i in range(count)]
-    assert [item for part in parts for item in part] == list(range(len(costs)))
+    items = []
+    for index in range(count):
+        items.extend(partition(costs, Shard(index, count)))
+    assert items == list(range(len(costs)))
 
 
 @given(COSTS, st.integers(1, 20))
 def test_no_shard_costs_more_than_its_share_and_one_chunk(costs, count):
-    for i in range(count):
-        cost = sum(costs[item] for item in partition(costs, Shard(i, count)))
-        assert cost <= sum(costs) / count + max(costs, default=0) + 1e-6
+    limit = sum(costs) / count + max(costs, default=0) + 1e-6
+    for index in range(count):
+        part = partition(costs, Shard(index, count))
+        assert sum(costs[item] for item in part) <= limit
 
 
 def test_a_deep_cohort_is_cut_finer_than_a_shallow_one():
@@ -40,8 +50,20 @@ def test_a_deep_cohort_is_cut_finer_than_a_shallow_one():
     assert partition([1, 1, 1, 1, 4], Shard(1, 2)) == range(4, 5)
 
 
+def test_a_chunk_costs_the_operations_of_its_cohort(tmp_path):
+    folder, _ = opened(tmp_path, loop=(('model.depth', (1, 3)),))
+    costs = list_costs(folder)
+    for chunk, operations in zip(folder.chunks, costs, strict=True):
+        of_cohort = folder.experiment.for_cohort(chunk.cohort)
+        assert operations == cost.operations_per_step(of_cohort)
+    assert len(set(costs)) == 2
+    for index in range(3):
+        shard = Shard(index, 3)
+        assert chunks_of_shard(folder, shard) == partition(costs, shard)
+
+
 @pytest.mark.parametrize(
-    'text', ['', '3', '3/3', '-1/2', '1/0', 'a/b', '1/2/3', '²/3', '1.0/2']
+    'text', ['', '3', '3/3', '-1/2', '1/0', 'a/b', '1/2/3', '²/3', '1.0/2', '0/100000']
 )
 def test_a_wrong_shard_is_refused(text):
     with pytest.raises(UserError, match='must be INDEX/COUNT'):
@@ -59,122 +81,70 @@ def test_overlapping_chunks_are_held_by_one_alone(tmp_path):
     assert locks.find_holder(tmp_path, range(0, 20)) is None
 
 
-HOLDER = """
-import sys, conftest
-from anchorjax import jobs
-from anchorjax.shards import Shard
-there, _ = conftest.opened(sys.argv[1])
-with jobs.working(there, Shard(0, 1)):
-    print('held', flush=True)
-    sys.stdin.read()
-"""
+def list_states(folder) -> list[str]:
+    return [status.state for status in list_statuses(folder)]
 
 
-@pytest.fixture
-def held(tmp_path):
-    """(folder, process that works on all of its chunks)."""
-    line = [sys.executable, '-c', HOLDER, str(tmp_path)]
-    pipes = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE, 'text': True}
-    with subprocess.Popen(line, cwd=ROOT / 'tests', **pipes) as process:
-        assert process.stdout.readline() == 'held\n'
-        yield tmp_path, process
-        process.kill()
+def train_shard(workdir, shard: Shard, stop_at: int = 10**9) -> Run:
+    """Trains one shard; SIGTERM comes after so many member-steps."""
 
+    def report(progress: Progress) -> None:
+        if progress.done >= stop_at:
+            os.kill(os.getpid(), signal.SIGTERM)
 
-@pytest.mark.slow
-def test_the_second_job_is_told_who_works_there_until_that_one_dies(held):
-    folder, process = held
-    there, _ = opened(folder)
-    told = rf'are in use by process {process.pid} on \S+ \(shard 0/1, since'
-    with pytest.raises(StoreError, match=told), hold_shard(there, Shard(2, 3)):
-        pass
-    assert [s.state for s in list_statuses(there)] == ['running']
-    process.kill()
-    process.wait()
-    assert [s.state for s in list_statuses(there)] == ['lost']
-    with hold_shard(there, Shard(2, 3)):
-        assert [s.state for s in list_statuses(there)][2] == 'running'
-
-
-def one_shard(
-    workdir, index: int, count: int, asked=lambda: False, report=lambda p: None
-):
-    """Trains one shard as launch/sweep.py does."""
-    there, mesh = opened(workdir)
-    shard = Shard(index, count)
-    with hold_shard(there, shard) as tell:
-        both = lambda progress: (tell(progress), report(progress))
-        run_sweep(there, mesh, asked, both, part=there.part(shard))
-    return write_tables(there)
+    with signals.catch_stop() as should_stop:
+        return api.train(
+            experiment(),
+            workdir,
+            mesh=make_mesh(1),
+            shard=shard,
+            should_stop=should_stop,
+            report=report,
+        )
 
 
 @pytest.fixture(scope='module')
-def undivided(tmp_path_factory):
-    return trained(tmp_path_factory.mktemp('undivided')).sweep_dir.workdir
+def whole_sweep(tmp_path_factory):
+    return trained(tmp_path_factory.mktemp('whole_sweep')).folder.workdir
 
 
 @pytest.mark.parametrize('order', [(0, 1, 2), (2, 0, 1)])
-def test_shards_in_any_order_give_the_bits_of_the_whole(undivided, tmp_path, order):
+def test_shards_in_any_order_give_the_bits_of_the_whole(whole_sweep, tmp_path, order):
     for place, index in enumerate(order):
-        run = one_shard(tmp_path, index, 3)
-        assert (
-            int(run.results.trained.sum()) >= place + 1
-        )  # a partial sweep can be read
-    assert bits(tmp_path) == bits(undivided)
-    csv = [(folder / 'members.csv').read_bytes() for folder in (tmp_path, undivided)]
-    assert csv[0] == csv[1]
+        run = train_shard(tmp_path, Shard(index, 3))
+        num_trained = int(run.results.trained.sum())  # a partial sweep can be read
+        assert num_trained >= place + 1
+    assert bits(tmp_path) == bits(whole_sweep)
+    table = (tmp_path / 'members.csv').read_bytes()
+    assert table == (whole_sweep / 'members.csv').read_bytes()
 
 
-def test_what_is_done_is_skipped_however_it_was_cut(undivided, tmp_path):
-    one_shard(tmp_path, 0, 2)
+def test_what_is_done_is_skipped_however_it_was_cut(whole_sweep, tmp_path):
+    train_shard(tmp_path, Shard(0, 2))
     trained_now = []
     for index in range(4):
-        there, mesh = opened(tmp_path)
-        part = there.part(Shard(index, 4))
-        progress = run_sweep(there, mesh, lambda: False, lambda p: None, part=part)
+        folder, mesh = opened(tmp_path)
+        chunks = chunks_of_shard(folder, Shard(index, 4))
+        progress = run_sweep(folder, mesh, chunks=chunks)
         trained_now.append(progress.trained > 0)
     assert trained_now == [False, False, True, True]
-    assert bits(tmp_path) == bits(undivided)
+    assert bits(tmp_path) == bits(whole_sweep)
 
 
 def test_statuses_tell_what_became_of_every_shard(tmp_path):
-    there, _ = opened(tmp_path)
-    one_shard(tmp_path, 0, 4)
-    stop = lambda progress: progress.done >= 10
-    with signals.catch_stop() as asked, pytest.raises(signals.Preempted):
-        one_shard(tmp_path, 1, 4, asked, lambda p: stop(p) and os.kill(os.getpid(), 15))
-    with pytest.raises(ZeroDivisionError), hold_shard(there, Shard(2, 4)):
+    folder, _ = opened(tmp_path)
+    train_shard(tmp_path, Shard(0, 4))
+    with pytest.raises(signals.Preempted):
+        train_shard(tmp_path, Shard(1, 4), stop_at=10)
+    with pytest.raises(ZeroDivisionError), hold_shard(folder, Shard(2, 4)):
         _ = 1 / 0
     announce_job(tmp_path, Shard(3, 4), engine='17_3')
-    log_path(tmp_path, Shard(2, 4)).write_text(
-        'first\n' + 'long ago\n' * 9000 + 'last\n'
-    )
-    found = list_statuses(there)
-    assert [s.state for s in found] == ['done', 'preempted', 'failed', 'waiting']
-    assert [s.share for s in found] == [1.0, 0.0, 0.0, 0.0]
-    assert found[2].log[-1] == 'last' and len(found[2].log) == 5
-    assert 'ZeroDivisionError' in found[2].job.message and found[3].job.engine == '17_3'
-
-
-def test_a_job_file_that_cannot_be_read_is_no_obstacle(tmp_path):
-    there, _ = opened(tmp_path)
-    announce_job(tmp_path, Shard(0, 2), engine='')
-    (tmp_path / 'jobs' / 'shard_00001_of_00002.json').write_text('{"shard": [1, 2]')
-    assert [s.state for s in list_statuses(there)] == ['waiting', 'not started']
-
-
-def test_the_numbers_of_a_running_job_are_written_now_and_then(tmp_path):
-    there, _ = opened(tmp_path)
-    progress = Progress(
-        total=160, done=40, trained=40, seconds=2.0, label='all chunk 1'
-    )
-    with hold_shard(there, Shard(0, 1)) as tell:
-        tell(progress)
-        tell(dataclasses.replace(progress, done=80))  # too soon
-        (status,) = list_statuses(there)
-        assert (status.state, status.job.rate, status.job.label) == (
-            'running',
-            20.0,
-            'all chunk 1',
-        )
-        assert status.share == 0.25
+    log = 'first\n' + 'long ago\n' * 9000 + 'last\n'
+    log_path(tmp_path, Shard(2, 4)).write_text(log)
+    assert list_states(folder) == ['done', 'preempted', 'failed', 'waiting']
+    statuses = list_statuses(folder)
+    assert [status.share for status in statuses] == [1.0, 0.0, 0.0, 0.0]
+    assert statuses[2].log[-1] == 'last'
+    assert len(statuses[2].log) == 5
+    assert 'ZeroDivisionError' in statuses[2].job.message
+    assert statuses[3].job.engine == '17_3'

@@ -1,27 +1,30 @@
-"""The Slurm backend on a real Slurm: job arrays, preemption, and two nodes as one program."""
+"""The Slurm backend on a real Slurm: an array, a preemption, a program on two nodes."""
 
 import contextlib
 import os
+import pathlib
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from tests.support import slurm_cluster
 from tests.support.sweeps import ROOT, bits
+from tests.support.waiting import read_text
 
 pytest.importorskip('submitit')
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(bool(slurm_cluster.missing()), reason=slurm_cluster.missing()),
-]
+ABSENCE = slurm_cluster.explain_absence()
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(ABSENCE), reason=ABSENCE)]
 
 
 @pytest.fixture(scope='module')
 def cluster(tmp_path_factory):
-    with slurm_cluster.running(tmp_path_factory.mktemp('slurm')) as environment:
+    folder = tmp_path_factory.mktemp('slurm')
+    with slurm_cluster.run_cluster(folder) as environment:
         yield environment
 
 
@@ -29,46 +32,45 @@ def cluster(tmp_path_factory):
 def submit(cluster):
     """Starts launch/submit.py; what still runs in the end is killed."""
     with contextlib.ExitStack() as stack:
-        yield lambda *words: stack.enter_context(_submitted(cluster, *words))
+
+        def start(workdir: pathlib.Path, *flags: str) -> subprocess.Popen:
+            line = [sys.executable, 'launch/submit.py', '--backend=slurm', '--wait']
+            line += ['--pause=0', *flags, '--', '--config', 'tests/support/tiny.py']
+            line += ['--workdir', str(workdir)]
+            process = subprocess.Popen(
+                line,
+                cwd=ROOT,
+                env=os.environ | cluster,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
+            stack.enter_context(process)
+            stack.callback(process.kill)
+            return process
+
+        yield start
 
 
-@contextlib.contextmanager
-def _submitted(cluster, workdir, *flags: str):
-    line = [
-        sys.executable,
-        'launch/submit.py',
-        '--backend=slurm',
-        '--wait',
-        '--pause=0',
-        *flags,
-    ]
-    line += ['--', '--config', 'tests/support/tiny.py', '--workdir', str(workdir)]
-    pipes = {'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT, 'text': True}
-    with subprocess.Popen(
-        line, cwd=ROOT, env={**os.environ, **cluster}, **pipes
-    ) as process:
-        yield process
-        process.kill()
-
-
-def until(found, process: subprocess.Popen, seconds: float = 150):
-    """What `found` returns once it is true."""
+def wait_until(
+    look: Callable[[], Any], process: subprocess.Popen, seconds: float = 150
+) -> Any:
+    """Calls `look` until it returns something true, while the process runs."""
     limit = time.monotonic() + seconds
-    while not (value := found()):
-        assert process.poll() is None and time.monotonic() < limit, (
-            process.communicate()[0]
-        )
+    while True:
+        value = look()
+        if value:
+            return value
+        is_in_time = process.poll() is None and time.monotonic() < limit
+        assert is_in_time, process.communicate()[0]
         time.sleep(0.05)
-    return value
 
 
-def text(path) -> str:
-    return path.read_text() if path.exists() else ''
-
-
-def array_of(workdir) -> str | None:
-    scripts = list((workdir / 'jobs' / 'submitit').glob('*/*_submission.sh'))
-    return re.match(r'\d+', scripts[0].name)[0] if scripts else None
+def find_array(workdir: pathlib.Path) -> str:
+    """The number of the job array."""
+    folder = workdir / 'jobs' / 'submitit'
+    (script,) = folder.glob('*/*_submission.sh')
+    return re.match(r'\d+', script.name)[0]
 
 
 def test_a_preempted_shard_goes_back_into_the_queue_and_completes(
@@ -76,32 +78,30 @@ def test_a_preempted_shard_goes_back_into_the_queue_and_completes(
 ):
     log = tmp_path / 'jobs' / 'shard_00001_of_00002.log'
     process = submit(tmp_path, '--shards=2')
-    until(
-        lambda: 'tiny: 4 members' in text(log), process
-    )  # it listens to signals from here on
-    task = f'{array_of(tmp_path)}_1'
-    slurm_cluster.ask(cluster, 'scancel', '--signal=USR2', task)
-    until(lambda: 'put back in the queue' in text(log), process)
-    until(
-        lambda: slurm_cluster.ask(cluster, 'squeue', '-h', '-t', 'PENDING', '-j', task),
-        process,
-    )
-    time.sleep(
-        2
-    )  # in the second of its requeue a job would be refused: 'credential revoked'
-    # Slurm lets a requeued job start after two minutes.
-    slurm_cluster.ask(cluster, 'scontrol', 'update', f'jobid={task}', 'StartTime=now')
-    said, _ = process.communicate(timeout=240)
-    assert process.returncode == 0, said
-    assert text(log).count('starts on') == 2
+    # The plan is printed once the sweep handles signals.
+    wait_until(lambda: 'tiny: 4 members' in read_text(log), process)
+    task = f'{find_array(tmp_path)}_1'
+    slurm_cluster.run_command(cluster, 'scancel', '--signal=USR2', task)
+    wait_until(lambda: 'put back in the queue' in read_text(log), process)
+    pending = ('squeue', '-h', '-t', 'PENDING', '-j', task)
+    wait_until(lambda: slurm_cluster.run_command(cluster, *pending), process)
+    # In the second of its requeue a job would be refused: 'credential revoked'.
+    time.sleep(2)
+    # By itself Slurm starts a requeued job only after two minutes.
+    update = ('scontrol', 'update', f'jobid={task}', 'StartTime=now')
+    slurm_cluster.run_command(cluster, *update)
+    output, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, output
+    assert read_text(log).count('starts on') == 2
     assert bits(tmp_path) == bits(launched)
 
 
 def test_two_nodes_are_one_program(submit, launched, tmp_path, monkeypatch):
+    flags = os.environ.get('XLA_FLAGS', '')
     one_device = '--xla_force_host_platform_device_count=1'
-    monkeypatch.setenv('XLA_FLAGS', f'{os.environ.get("XLA_FLAGS", "")} {one_device}')
+    monkeypatch.setenv('XLA_FLAGS', f'{flags} {one_device}')
     process = submit(tmp_path, '--shards=1', '--nodes=2')
-    said, _ = process.communicate(timeout=240)
-    assert process.returncode == 0, said
+    output, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, output
     assert (tmp_path / 'jobs' / 'shard_00000_of_00001_host_001.log').exists()
     assert bits(tmp_path) == bits(launched)

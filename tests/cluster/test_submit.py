@@ -9,26 +9,21 @@ import sys
 
 import pytest
 
+from anchorjax.cluster.job_files import read_jobs
 from tests.support import in_process
 from tests.support.sweeps import ROOT, bits
-from tests.support.waiting import text, until
+from tests.support.waiting import read_text, wait_until
 
 pytest.importorskip('submitit')
+CONFIG = ['--config', 'tests/support/tiny.py']
 
 
 @pytest.fixture
-def submitted(tmp_path, monkeypatch, capsys):
+def submit(tmp_path, monkeypatch, capsys):
     """Runs launch/submit.py for tests/support/tiny.py, with other flags and words."""
 
     def run(*flags: str, words=()) -> in_process.Said:
-        line = [
-            *flags,
-            '--',
-            '--config',
-            'tests/support/tiny.py',
-            f'--workdir={tmp_path}/run',
-            *words,
-        ]
+        line = [*flags, '--', *CONFIG, f'--workdir={tmp_path}/run', *words]
         return in_process.run('submit.py', line, monkeypatch, capsys)
 
     return run
@@ -36,35 +31,30 @@ def submitted(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def fake_slurm(tmp_path, monkeypatch) -> pathlib.Path:
-    """Commands that say what Slurm's say."""
+    """Commands that print what Slurm's print."""
     folder = tmp_path / 'bin'
     folder.mkdir()
-    for name, line in {'srun': 'true', 'sbatch': 'echo Submitted batch job 12'}.items():
+    lines = {'srun': 'true', 'sbatch': 'echo Submitted batch job 12'}
+    for name, line in lines.items():
         (folder / name).write_text(f'#!/bin/sh\n{line}\n')
         (folder / name).chmod(0o755)
     monkeypatch.setenv('PATH', f'{folder}:{os.environ["PATH"]}')
     return folder
 
 
-def test_what_slurm_is_asked_for(submitted, fake_slurm, tmp_path):
-    flags = '--backend=slurm --shards=16 --nodes=2 --time=90 --partition=gpu --gpus=4 --cpus=8'
-    said = submitted(
-        *flags.split(),
-        '--mem_gb=64',
-        '--max_parallel=5',
-        '--signal_delay=60',
-        '--setup=a b',
-    )
+def test_what_slurm_is_asked_for(submit, fake_slurm, tmp_path):
+    flags = ['--backend=slurm', '--shards=16', '--nodes=2', '--time=90', '--cpus=8']
+    flags += ['--partition=gpu', '--gpus=4', '--mem_gb=64', '--max_parallel=5']
+    said = submit(*flags, '--signal_delay=60', '--setup=a b')
     assert said.code == 0, said.errors
-    assert (
-        'job 12 is in the queue' in said.out
-        and f'launch/status.py --run {tmp_path}/run\n' in said.out
-    )
+    assert 'job 12 is in the queue' in said.out
+    assert f'launch/status.py --run {tmp_path}/run\n' in said.out
     (jobs,) = (tmp_path / 'run' / 'jobs' / 'submitit').iterdir()
     script = (jobs / '12_submission.sh').read_text()
-    asked = dict(re.findall(r'^#SBATCH --([\w-]+)(?:=(.*))?$', script, re.MULTILINE))
-    assert asked.pop('wckey')
-    assert asked == {
+    pattern = r'^#SBATCH --([\w-]+)(?:=(.*))?$'
+    options = dict(re.findall(pattern, script, re.MULTILINE))
+    assert options.pop('wckey')
+    assert options == {
         'array': '0-15%5',
         'comment': f"'anchorjax {tmp_path}/run'",
         'cpus-per-task': '8',
@@ -80,29 +70,29 @@ def test_what_slurm_is_asked_for(submitted, fake_slurm, tmp_path):
         'signal': 'USR2@60',
         'time': '90',
     }
-    assert '--cpus-per-task=8' in script.partition('srun')[2]
-    assert '\na b\n' in script.partition('srun')[0]
+    before, _, after = script.partition('srun')
+    assert '\na b\n' in before
+    assert '--cpus-per-task=8' in after
+    assert '--kill-on-bad-exit=1' in after
     assert len(list(jobs.glob('12_*_submitted.pkl'))) == 16
 
 
-def test_what_each_job_runs(submitted, fake_slurm, tmp_path):
+def test_what_each_job_runs(submit, fake_slurm, tmp_path):
     from submitit.core.utils import DelayedSubmission
 
-    submitted(
-        '--backend=slurm',
-        '--shards=3',
-        '--nodes=2',
-        '--retries=7',
-        '--signal_delay=100',
-    )
+    flags = ['--backend=slurm', '--shards=3', '--nodes=2', '--retries=7']
+    submit(*flags, '--signal_delay=100')
     (path,) = (tmp_path / 'run' / 'jobs' / 'submitit').glob('*/12_1_submitted.pkl')
-    runner = DelayedSubmission.load(path).function
-    assert runner.command[2:] == [
-        *(str(ROOT / 'launch' / 'sweep.py'), '--config', 'tests/support/tiny.py'),
-        *(f'--workdir={tmp_path}/run', '--distributed', '--shard=1/3'),
-    ]
-    assert runner.log == tmp_path / 'run' / 'jobs' / 'shard_00001_of_00003.log'
-    assert (runner.retries, runner.grace, runner.directory) == (7, 80, str(ROOT))
+    supervisor = DelayedSubmission.load(path).function.supervisor
+    script = str(ROOT / 'launch' / 'sweep.py')
+    workdir = f'--workdir={tmp_path}/run'
+    words = [script, *CONFIG, workdir, '--distributed', '--shard=1/3']
+    assert supervisor.command[2:] == words
+    log = tmp_path / 'run' / 'jobs' / 'shard_00001_of_00003.log'
+    assert supervisor.log == log
+    assert supervisor.retries == 7
+    assert supervisor.grace == 80
+    assert supervisor.directory == str(ROOT)
 
 
 @pytest.mark.parametrize(
@@ -119,49 +109,75 @@ def test_what_each_job_runs(submitted, fake_slurm, tmp_path):
     ],
 )
 def test_bad_input_is_one_line_and_starts_nothing(
-    submitted, tmp_path, monkeypatch, flags, words, expected
+    submit, tmp_path, monkeypatch, flags, words, expected
 ):
     monkeypatch.setenv('PATH', str(tmp_path))
-    said = submitted(*flags, words=words)
+    said = submit(*flags, words=words)
     assert said.code == 2 and expected in said.errors
     assert len(said.errors.splitlines()) == 1
     assert not list(tmp_path.glob('run/jobs/*.log'))
 
 
-def test_what_slurm_refuses_is_one_line(submitted, fake_slurm):
-    (fake_slurm / 'sbatch').write_text(
-        '#!/bin/sh\necho invalid partition >&2\nexit 1\n'
-    )
-    said = submitted('--backend=slurm', '--shards=2')
+@pytest.mark.parametrize('backend', ['local', 'slurm'])
+def test_a_link_out_of_the_run_folder_is_refused(submit, fake_slurm, tmp_path, backend):
+    (tmp_path / 'run').mkdir()
+    (tmp_path / 'elsewhere').mkdir()
+    (tmp_path / 'run' / 'jobs').symlink_to(tmp_path / 'elsewhere')
+    said = submit(f'--backend={backend}', '--shards=2')
+    assert said.code == 2 and 'leads out of' in said.errors
+    assert not list((tmp_path / 'elsewhere').iterdir())
+
+
+def test_what_slurm_refuses_is_one_line(submit, fake_slurm):
+    script = '#!/bin/sh\necho invalid partition >&2\nexit 1\n'
+    (fake_slurm / 'sbatch').write_text(script)
+    said = submit('--backend=slurm', '--shards=2')
     assert said.code == 2 and 'invalid partition' in said.errors
     assert len(said.errors.splitlines()) == 1
 
 
-def command(*flags: str, workdir) -> subprocess.Popen:
-    line = [sys.executable, 'launch/submit.py', '--shards=2', *flags, '--', '--config']
-    line += ['tests/support/tiny.py', '--workdir', str(workdir)]
-    pipes = {'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT, 'text': True}
-    return subprocess.Popen(line, cwd=ROOT, **pipes)
+def start(*flags: str, workdir: pathlib.Path) -> subprocess.Popen:
+    line = [sys.executable, 'launch/submit.py', '--shards=2', *flags]
+    line += ['--', *CONFIG, '--workdir', str(workdir)]
+    return subprocess.Popen(
+        line,
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
 
 
 @pytest.mark.slow
 def test_a_sweep_run_shard_by_shard_is_the_undisturbed_one(launched, tmp_path):
-    process = command('--backend=debug', workdir=tmp_path)
-    said, _ = process.communicate(timeout=240)
-    assert process.returncode == 0, said
+    process = start('--backend=debug', workdir=tmp_path)
+    output, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, output
     assert bits(tmp_path) == bits(launched)
 
 
 @pytest.mark.slow
-def test_a_local_sweep_preempted_in_the_middle_is_the_undisturbed_one(
-    launched, tmp_path
-):
+def test_a_local_sweep_stopped_in_the_middle_is_the_undisturbed_one(launched, tmp_path):
     log = tmp_path / 'jobs' / 'shard_00000_of_00002.log'
-    process = command('--backend=local', workdir=tmp_path)
-    # The plan is printed once the sweep listens to signals; before it has compiled anything.
-    until(lambda: 'tiny: 4 members' in text(log) or process.poll() is not None, 120)
-    os.kill(int(re.search(r'kept by process (\d+)', text(log))[1]), signal.SIGUSR2)
-    said, _ = process.communicate(timeout=240)
-    assert process.returncode == 0, said
-    assert text(log).count('starts on') == 2 and 'put back in the queue' in text(log)
+    process = start('--backend=local', workdir=tmp_path)
+
+    def has_announced(count: int) -> bool:
+        """The plan is printed once the sweep handles signals, before it compiles."""
+        has_ended = process.poll() is not None
+        return has_ended or read_text(log).count('tiny: 4 members') == count
+
+    # Somebody preempts the shard: it continues by itself.
+    wait_until(lambda: has_announced(1), 120)
+    (job,) = wait_until(lambda: read_jobs(tmp_path), 120)
+    os.kill(job.process, signal.SIGUSR2)
+    # Somebody presses Ctrl-C: everything is saved.
+    wait_until(lambda: has_announced(2), 120)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=240)
+    assert process.returncode == 75, output
+    assert read_text(log).count('ended with exit code 75') == 2
+    # The same command continues.
+    process = start('--backend=local', workdir=tmp_path)
+    output, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, output
     assert bits(tmp_path) == bits(launched)

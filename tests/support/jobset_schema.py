@@ -1,14 +1,15 @@
-"""What a JobSet may say: jobset.x-k8s.io/v1alpha2, without the fields that we do not write.
+"""What a JobSet may say: jobset.x-k8s.io/v1alpha2, without fields that we do not write.
 
-Made from the facts of kubernetes-sigs/jobset, api/jobset/v1alpha2/jobset_types.go and its CRD:
-names, types, enumerations and limits. Unknown fields are refused, as `kubectl apply` with
-strict validation refuses them. What is inside a Job is Kubernetes' own and is not described here.
+Written from kubernetes-sigs/jobset, api/jobset/v1alpha2/jobset_types.go and its CRD:
+names, types, enumerations and limits. Unknown fields are refused, as `kubectl apply`
+with strict validation refuses them. The inside of a Job belongs to Kubernetes and is
+not described.
 """
 
 _LABEL = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'  # RFC 1123
 
 
-def _exactly(required: tuple[str, ...], **properties) -> dict:
+def _describe(required: tuple[str, ...], **properties) -> dict:
     return {
         'type': 'object',
         'properties': properties,
@@ -17,7 +18,7 @@ def _exactly(required: tuple[str, ...], **properties) -> dict:
     }
 
 
-def _list(items: dict, **limits) -> dict:
+def _list_of(items: dict, **limits) -> dict:
     return {'type': 'array', 'items': items, **limits}
 
 
@@ -26,7 +27,9 @@ _FLAG = {'type': 'boolean'}
 _COUNT = {'type': 'integer', 'minimum': 0, 'maximum': 2**31 - 1}
 _NAME = {'type': 'string', 'pattern': _LABEL, 'maxLength': 63}
 _TEXTS = {'type': 'object', 'additionalProperties': _TEXT}
-_METADATA = _exactly((), name=_NAME, namespace=_NAME, labels=_TEXTS, annotations=_TEXTS)
+_METADATA = _describe(
+    (), name=_NAME, namespace=_NAME, labels=_TEXTS, annotations=_TEXTS
+)
 
 _ACTIONS = [
     'FailJobSet',
@@ -42,46 +45,46 @@ _REASONS = [  # of a batch/v1 Job's condition Failed
     'MaxFailedIndexesExceeded',
     'PodFailurePolicy',
 ]
-_RULE = _exactly(
+_RULE = _describe(
     ('name', 'action'),
     name={'type': 'string', 'pattern': '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$'},
     action={'enum': _ACTIONS},
-    onJobFailureReasons=_list({'enum': _REASONS}, uniqueItems=True),
-    targetReplicatedJobs=_list(_NAME),
+    onJobFailureReasons=_list_of({'enum': _REASONS}, uniqueItems=True),
+    targetReplicatedJobs=_list_of(_NAME),
 )
-_REPLICATED_JOB = _exactly(
+_REPLICATED_JOB = _describe(
     ('name', 'template'),
     name=_NAME,
     replicas=_COUNT,
-    template=_exactly(('spec',), metadata=_METADATA, spec={'type': 'object'}),
+    template=_describe(('spec',), metadata=_METADATA, spec={'type': 'object'}),
 )
 
-JOBSET = _exactly(
+JOBSET = _describe(
     ('apiVersion', 'kind', 'metadata', 'spec'),
     apiVersion={'const': 'jobset.x-k8s.io/v1alpha2'},
     kind={'const': 'JobSet'},
     metadata=_METADATA | {'required': ['name']},
-    spec=_exactly(
+    spec=_describe(
         ('replicatedJobs',),
-        replicatedJobs=_list(_REPLICATED_JOB, minItems=1),
-        network=_exactly(
+        replicatedJobs=_list_of(_REPLICATED_JOB, minItems=1),
+        network=_describe(
             (),
             enableDNSHostnames=_FLAG,
             publishNotReadyAddresses=_FLAG,
             subdomain=_NAME,
         ),
-        failurePolicy=_exactly(
+        failurePolicy=_describe(
             (),
             maxRestarts=_COUNT,
             restartStrategy={
                 'enum': ['Recreate', 'BlockingRecreate', 'InPlaceRestart']
             },
-            rules=_list(_RULE),
+            rules=_list_of(_RULE),
         ),
-        successPolicy=_exactly(
+        successPolicy=_describe(
             ('operator',),
             operator={'enum': ['All', 'Any']},
-            targetReplicatedJobs=_list(_NAME),
+            targetReplicatedJobs=_list_of(_NAME),
         ),
         suspend=_FLAG,
         ttlSecondsAfterFinished=_COUNT,

@@ -1,7 +1,8 @@
-"""Stands in for launch/sweep.py where a real sweep adds nothing but seconds.
+"""Stands in for launch/sweep.py where a real sweep would only cost time.
 
-Counts steps of a tenth of a second on disk; stops and continues as a sweep does. --mode=I=MODE
-makes shard I `refuse` (exit code 2), `crash` (SIGKILL), or `yield` (exit code 75, three times).
+Counts steps of a tenth of a second on disk; stops and continues as a sweep does.
+--mode=I=MODE makes shard I `refuse` (exit code 2), `crash` (SIGKILL), `yield` (three
+times exit code 75) or `hang` (its first start runs until it is killed).
 """
 
 import argparse
@@ -10,6 +11,7 @@ import pathlib
 import signal
 import sys
 import time
+from types import FrameType
 
 parser = argparse.ArgumentParser()
 parser.add_argument('--shard')
@@ -17,26 +19,40 @@ parser.add_argument('--workdir', type=pathlib.Path)
 parser.add_argument('--steps', type=int, default=2)
 parser.add_argument('--mode', action='append', default=[])
 flags = parser.parse_args()
-asked = []
+index = flags.shard.split('/')[0]
+modes = dict(word.split('=') for word in flags.mode)
+mode = modes.get(index)
+signals: list[int] = []
+
+
+def note_signal(number: int, frame: FrameType | None) -> None:
+    signals.append(number)
+
+
 for number in (signal.SIGTERM, signal.SIGUSR2):
-    signal.signal(number, lambda n, _: asked.append(n))
+    signal.signal(number, note_signal)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
 
-index = flags.shard.split('/')[0]
-mode = dict(word.split('=') for word in flags.mode).get(index)
-starts, state = flags.workdir / f'starts_{index}', flags.workdir / f'state_{index}'
-started = len(starts.read_text()) if starts.exists() else 0
-starts.write_text('x' * (started + 1))
+starts_file = flags.workdir / f'starts_{index}'
+with open(starts_file, 'a') as file:
+    starts = file.tell()
+    file.write('x')
 if mode == 'refuse':
     sys.exit(2)
 if mode == 'crash':
     os.kill(os.getpid(), signal.SIGKILL)
-if mode == 'yield' and started < 3:
+if mode == 'yield' and starts < 3:
     sys.exit(75)
-step = int(state.read_text()) if state.exists() else 0
-print(f'step {step}', flush=True)
-while step < flags.steps and not asked:
+
+state = flags.workdir / f'state_{index}'
+step = 0
+if state.exists():
+    step = int(state.read_text())
+print(f'step {step} in process {os.getpid()}', flush=True)
+must_hang = mode == 'hang' and starts == 0
+while must_hang or (step < flags.steps and not signals):
     time.sleep(0.1)
     step += 1
 state.write_text(str(step))
-sys.exit(0 if step == flags.steps else 75)
+if step < flags.steps:
+    sys.exit(75)

@@ -1,9 +1,10 @@
-"""A Slurm cluster of two nodes on this machine, from Debian's packages, started by hand.
+"""A Slurm cluster of two nodes on this machine, from Debian's packages.
 
   apt-get install -y --no-install-recommends slurmctld slurmd slurm-client munge
 
-It needs root and no systemd. The nodes are named by loopback addresses: Debian's slurmd runs
-twice on one machine only if the names differ, and JAX must be able to connect to the first.
+The daemons are started by hand, as root and without systemd. The nodes are named by
+loopback addresses: Debian's slurmd runs twice on one machine only if the names differ,
+and JAX must be able to connect to the first node.
 """
 
 import contextlib
@@ -13,7 +14,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 NODES = ('127.0.0.1', '127.0.0.2')
 PROGRAMS = ('munged', 'slurmctld', 'slurmd', 'sbatch', 'srun', 'scontrol')
@@ -46,65 +47,82 @@ PartitionName=only Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
-def missing() -> str:
+def explain_absence() -> str:
     """Why there can be no cluster here; '' if there can."""
-    absent = [p for p in PROGRAMS if shutil.which(p) is None]
+    absent = [program for program in PROGRAMS if shutil.which(program) is None]
     if absent:
         return f'not installed: {", ".join(absent)}'
-    return '' if os.getuid() == 0 else 'starting a Slurm cluster needs root'
+    if os.getuid() != 0:
+        return 'starting a Slurm cluster needs root'
+    return ''
 
 
 @contextlib.contextmanager
-def running(folder: pathlib.Path) -> Iterator[dict[str, str]]:
-    """Starts the daemons in a folder; yields the variables with which commands find them."""
+def run_cluster(folder: pathlib.Path) -> Iterator[dict[str, str]]:
+    """Runs the daemons in a folder; yields the variables that commands need."""
     (folder / 'state').mkdir(parents=True)
-    folder.chmod(0o755)  # munge wants to know that its socket is for everyone
-    config, key = folder / 'slurm.conf', folder / 'munge.key'
-    config.write_text(CONFIG.format(folder=folder, nodes=NODES, ports=_free_ports(3)))
+    folder.chmod(0o755)  # munge requires that everyone can reach its socket
+    config = folder / 'slurm.conf'
+    ports = _find_free_ports(3)
+    config.write_text(CONFIG.format(folder=folder, nodes=NODES, ports=ports))
+    key = folder / 'munge.key'
     key.write_bytes(os.urandom(128))
     key.chmod(0o600)
     environment = {'SLURM_CONF': str(config)}
+
+    def is_idle() -> bool:
+        nodes = run_command(environment, 'sinfo', '-h', '-N', '-t', 'idle')
+        return len(nodes.splitlines()) == len(NODES)
+
     with contextlib.ExitStack() as stack:
-        start = lambda *line: stack.enter_context(_daemon(line, folder, environment))
-        start('munged', '--foreground', '--force', *_munge_files(folder))
-        _until((folder / 'munge.socket').exists, 'munged', folder)
+
+        def start(*line: str) -> None:
+            stack.enter_context(_run_daemon(line, folder, environment))
+
+        start('munged', '--foreground', '--force', *_list_munge_flags(folder))
+        _wait_until((folder / 'munge.socket').exists, 'munged', folder)
         start('slurmctld', '-D', '-c')
         for node in NODES:
             start('slurmd', '-D', '-N', node)
-        _until(lambda: _idle(environment) == len(NODES), 'the nodes', folder)
+        _wait_until(is_idle, 'the nodes', folder)
         stack.callback(_end_jobs, environment)  # they would outlive the daemons
         yield environment
 
 
-def ask(environment: dict[str, str], *line: str) -> str:
+def run_command(environment: dict[str, str], *line: str) -> str:
     """What a Slurm command prints."""
-    asked = {'capture_output': True, 'text': True, 'check': False}
-    return subprocess.run(line, env={**os.environ, **environment}, **asked).stdout
+    variables = os.environ | environment
+    result = subprocess.run(
+        line, env=variables, capture_output=True, text=True, check=False
+    )
+    return result.stdout
 
 
 def _end_jobs(environment: dict[str, str]) -> None:
-    if jobs := ask(environment, 'squeue', '-h', '-o', '%A').split():
-        ask(environment, 'scancel', '--signal=KILL', '--full', *jobs)
-        ask(environment, 'scancel', *jobs)
+    jobs = run_command(environment, 'squeue', '-h', '-o', '%A').split()
+    if jobs:
+        run_command(environment, 'scancel', '--signal=KILL', '--full', *jobs)
+        run_command(environment, 'scancel', *jobs)
 
 
-def _munge_files(folder: pathlib.Path) -> list[str]:
-    names = {
-        'key-file': 'munge.key',
-        'socket': 'munge.socket',
-        'pid-file': 'munged.pid',
-    }
-    names |= {'log-file': 'munged.log', 'seed-file': 'munged.seed'}
-    return [f'--{flag}={folder / name}' for flag, name in names.items()]
+def _list_munge_flags(folder: pathlib.Path) -> list[str]:
+    return [
+        f'--key-file={folder}/munge.key',
+        f'--socket={folder}/munge.socket',
+        f'--pid-file={folder}/munged.pid',
+        f'--log-file={folder}/munged.log',
+        f'--seed-file={folder}/munged.seed',
+    ]
 
 
 @contextlib.contextmanager
-def _daemon(line, folder: pathlib.Path, environment: dict[str, str]) -> Iterator[None]:
-    name = '_'.join(w for w in line if not w.startswith('-'))
-    with open(folder / f'{name}.out', 'w') as out:
-        process = subprocess.Popen(
-            line, stdout=out, stderr=out, env={**os.environ, **environment}
-        )
+def _run_daemon(
+    line: tuple[str, ...], folder: pathlib.Path, environment: dict[str, str]
+) -> Iterator[None]:
+    words = [word for word in line if not word.startswith('-')]
+    variables = os.environ | environment
+    with open(folder / f'{"_".join(words)}.out', 'w') as out:
+        process = subprocess.Popen(line, stdout=out, stderr=out, env=variables)
     try:
         yield
     finally:
@@ -115,22 +133,23 @@ def _daemon(line, folder: pathlib.Path, environment: dict[str, str]) -> Iterator
             process.kill()
 
 
-def _idle(environment: dict[str, str]) -> int:
-    return len(ask(environment, 'sinfo', '-h', '-N', '-t', 'idle').splitlines())
-
-
-def _until(done, what: str, folder: pathlib.Path, seconds: float = 20) -> None:
+def _wait_until(
+    condition: Callable[[], bool], what: str, folder: pathlib.Path, seconds: float = 20
+) -> None:
     limit = time.monotonic() + seconds
-    while not done():
+    while not condition():
         if time.monotonic() > limit:
-            said = ''.join(p.read_text()[-1000:] for p in sorted(folder.glob('*.out')))
-            raise TimeoutError(f'{what}: not up in {seconds:.0f} s\n{said}')
+            logs = [path.read_text()[-1000:] for path in sorted(folder.glob('*.out'))]
+            text = ''.join(logs)
+            raise TimeoutError(f'{what}: not up in {seconds:.0f} s\n{text}')
         time.sleep(0.1)
 
 
-def _free_ports(number: int) -> list[int]:
+def _find_free_ports(number: int) -> list[int]:
+    ports = []
     with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(number)]
-        for s in sockets:
+        for _ in range(number):
+            s = stack.enter_context(socket.socket())
             s.bind(('127.0.0.1', 0))
-        return [s.getsockname()[1] for s in sockets]
+            ports.append(s.getsockname()[1])
+    return ports

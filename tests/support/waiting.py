@@ -1,25 +1,29 @@
-"""Waiting for what other processes do, and reading what they said."""
+"""Waiting for other processes, and reading their logs."""
 
+import pathlib
 import re
 import time
+from collections.abc import Callable
+from typing import Any
 
 
-def text(path) -> str:
+def read_text(path: pathlib.Path) -> str:
+    """The text of a file; '' if there is none."""
     return path.read_text() if path.exists() else ''
 
 
-def until(found, seconds: float = 60):
-    """What `found` returns once it is true."""
+def wait_until(look: Callable[[], Any], seconds: float = 60) -> Any:
+    """Calls `look` until it returns something true, and returns that."""
     limit = time.monotonic() + seconds
-    while not (value := found()):
-        assert time.monotonic() < limit
+    while True:
+        value = look()
+        if value:
+            return value
+        assert time.monotonic() < limit, f'nothing after {seconds:.0f} s'
         time.sleep(0.02)
-    return value
 
 
-def keeper(log) -> int | None:
-    """The process that keeps the shard of a log, once its child runs."""
-    said = text(log)
-    return (
-        int(re.search(r'kept by process (\d+)', said)[1]) if '\nstep' in said else None
-    )
+def find_number(pattern: str, log: pathlib.Path) -> int | None:
+    """The number in the first match of a pattern in a log, if there is one."""
+    match = re.search(pattern, read_text(log))
+    return int(match[1]) if match else None

@@ -1,0 +1,64 @@
+"""Shards as processes of this machine, a few at a time: a thread and a child for each.
+
+submitit's local executor is not used. It would add two Python processes to each shard
+(65 MB, about a second to start), has no queue, hides all GPUs that it does not assign,
+and kills its jobs one second after Ctrl-C.
+"""
+
+import os
+import queue
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from types import FrameType
+
+from anchorjax.cluster.supervisor import ShardFailed, Supervisor
+from anchorjax.sweeps.signals import STOP_SIGNALS, handle_signals
+
+
+def run_local(supervisors: list[Supervisor], slots: int, gpus: int) -> list[str]:
+    """Runs shards, `slots` at a time; returns one line for each that failed.
+
+    Args:
+      gpus: how many each slot gets, of those this process sees; with 0 all shards see
+        all of them.
+
+    Raises:
+      Preempted: SIGTERM, SIGUSR2 or Ctrl-C came; all running shards have saved.
+    """
+    free_slots: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for slot in range(slots):
+        free_slots.put(slot)
+
+    def run_one(supervisor: Supervisor) -> str:
+        slot = free_slots.get()
+        supervisor.environment = assign_gpus(slot, gpus)
+        try:
+            supervisor.run()
+        except ShardFailed as e:
+            return str(e)
+        except OSError as e:  # the log cannot be written, or the command not started
+            return f'{supervisor.name}: {e}'
+        finally:
+            free_slots.put(slot)
+        return ''
+
+    def stop_all(number: int, frame: FrameType | None) -> None:
+        for supervisor in supervisors:
+            supervisor.stop()
+
+    with (
+        handle_signals((*STOP_SIGNALS, signal.SIGINT), stop_all),
+        ThreadPoolExecutor(slots) as pool,
+    ):
+        lines = list(pool.map(run_one, supervisors))
+    return list(filter(None, lines))
+
+
+def assign_gpus(slot: int, gpus: int) -> dict[str, str]:
+    """The environment variable that shows a slot its own GPUs."""
+    if not gpus:
+        return {}
+    first, last = slot * gpus, (slot + 1) * gpus
+    visible = os.environ.get('CUDA_VISIBLE_DEVICES')
+    numbers = visible.split(',') if visible else list(map(str, range(last)))
+    return {'CUDA_VISIBLE_DEVICES': ','.join(numbers[first:last])}

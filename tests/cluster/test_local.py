@@ -1,0 +1,101 @@
+"""Shards as processes of this machine: slots, GPUs, failures, and every way to stop."""
+
+import os
+import signal
+import sys
+import threading
+
+import pytest
+
+from anchorjax.cluster.local import assign_gpus, run_local
+from anchorjax.cluster.shards import Shard
+from anchorjax.cluster.supervisor import Supervisor
+from anchorjax.sweeps.signals import Preempted
+from tests.support.stub_shards import (
+    count_starts,
+    find_child,
+    list_first_steps,
+    make_supervisors,
+    read_state,
+)
+from tests.support.waiting import read_text, wait_until
+
+
+@pytest.mark.parametrize('slots', [1, 2])
+def test_one_that_fails_is_reported_and_others_go_on(tmp_path, slots):
+    words = ['--mode=0=crash', '--mode=1=refuse']
+    supervisors = make_supervisors(tmp_path, 4, *words, retries=1)
+    supervisors[2].log = tmp_path / 'missing' / 'log'
+    lines = run_local(supervisors, slots, gpus=0)
+    assert len(lines) == 3
+    assert lines[0].startswith('shard 0/4 crashed 2 times, ')
+    assert lines[1].startswith('shard 1/4 was refused (')
+    assert lines[2].startswith('shard 2/4: ') and 'No such file' in lines[2]
+    for supervisor, line in zip(supervisors, lines, strict=False):
+        assert '\n' not in line and str(supervisor.log) in line
+    assert [count_starts(tmp_path, i) for i in range(4)] == [2, 1, 0, 1]
+    assert read_state(tmp_path, 3) == 2
+
+
+def test_a_preempted_shard_continues_and_completes(tmp_path):
+    (supervisor,) = make_supervisors(tmp_path, 1, '--steps=20')
+
+    def preempt() -> None:
+        os.kill(wait_until(lambda: find_child(supervisor)), signal.SIGUSR2)
+
+    thread = threading.Thread(target=preempt)
+    thread.start()
+    assert run_local([supervisor], slots=1, gpus=0) == []
+    thread.join()
+    first, second = list_first_steps(supervisor)
+    assert first == 0 < second
+    assert read_state(tmp_path, 0) == 20
+
+
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT, signal.SIGUSR2])
+def test_a_signal_stops_all_and_the_same_command_continues(tmp_path, number):
+    words = ['--steps=20']
+    supervisors = make_supervisors(tmp_path, 3, *words)
+    handler = signal.getsignal(number)
+
+    def stop() -> None:
+        wait_until(lambda: find_child(supervisors[0]) and find_child(supervisors[1]))
+        os.kill(os.getpid(), number)
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    with pytest.raises(Preempted):
+        run_local(supervisors, slots=2, gpus=0)
+    thread.join()
+    assert signal.getsignal(number) == handler
+    assert [count_starts(tmp_path, i) for i in range(3)] == [1, 1, 0]
+    for index in range(2):
+        assert 0 < read_state(tmp_path, index) < 20
+    assert run_local(make_supervisors(tmp_path, 3, *words), slots=3, gpus=0) == []
+    assert [read_state(tmp_path, i) for i in range(3)] == [20, 20, 20]
+
+
+def test_each_slot_has_gpus_of_its_own(monkeypatch):
+    monkeypatch.delenv('CUDA_VISIBLE_DEVICES', raising=False)
+    assert assign_gpus(1, 2) == {'CUDA_VISIBLE_DEVICES': '2,3'}
+    assert assign_gpus(1, 0) == {}
+    monkeypatch.setenv('CUDA_VISIBLE_DEVICES', '4,5,6,7')
+    assert assign_gpus(1, 2) == {'CUDA_VISIBLE_DEVICES': '6,7'}
+    assert assign_gpus(1, 0) == {}
+
+
+@pytest.mark.parametrize(
+    'given, gpus, expected',
+    [(None, 0, None), ('4,5', 0, '4,5'), (None, 2, '0,1'), ('4,5', 1, '4')],
+)
+def test_a_shard_sees_the_gpus_of_its_slot(
+    tmp_path, monkeypatch, given, gpus, expected
+):
+    monkeypatch.delenv('CUDA_VISIBLE_DEVICES', raising=False)
+    if given:
+        monkeypatch.setenv('CUDA_VISIBLE_DEVICES', given)
+    code = "import os; print('seen:', os.environ.get('CUDA_VISIBLE_DEVICES'))"
+    command = [sys.executable, '-c', code]
+    supervisor = Supervisor(command, Shard(0, 1), tmp_path / 'log', pause=0)
+    assert run_local([supervisor], slots=1, gpus=gpus) == []
+    assert f'seen: {expected}\n' in read_text(tmp_path / 'log')
