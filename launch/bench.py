@@ -1,8 +1,9 @@
 """Prints one table of speed, every figure measured in this run: python launch/bench.py
 
-On a CPU: against PyTorch eager and a plain Flax loop, against the bare matmul, compilation,
-checkpoints, members and depth, thousands of members on disk. On an accelerator also lanes and
-matmul precision.
+On a CPU: speed relative to eager PyTorch, a plain Flax loop and bare matrix products;
+what members, depth, checkpoints and compilation cost; thousands of members on disk. On
+an accelerator also lanes and matmul precision. anchorjax/bench/speed.py explains how
+the figures are made.
 """
 
 import platform
@@ -10,26 +11,33 @@ import platform
 import jax
 
 from anchorjax import cli
-from anchorjax.bench import scale, speed
-from anchorjax.training.members import use_every_core
+from anchorjax.bench import overhead, scale, speed
+from anchorjax.training.devices import use_every_core
+
+MEASUREMENTS = (
+    speed.compare_with_baselines,
+    speed.compare_numbers_of_members,
+    speed.compare_depths,
+    overhead.measure_saving,
+    overhead.measure_compilation,
+    scale.measure_planning,
+    scale.measure_finalizing,
+    scale.measure_checkpoint_size,
+)
 
 
 def command() -> None:
     cli.Parser(description=__doc__.splitlines()[0]).parse_args()
     use_every_core()
-    device = jax.devices()[0]
-    print(
-        f'{len(jax.devices())} x {device.device_kind} ({platform.machine()}), jax {jax.__version__}'
-    )
-    parts = [speed.against_today, speed.against_members_and_depth]
-    parts += [speed.checkpoints, speed.compilation]
-    parts += [scale.planning, scale.finalizing]
-    parts.append(scale.checkpoint_size)
-    if device.platform != 'cpu':
-        parts.append(speed.lanes_and_precision)
-    for part in parts:
-        for name, value in part():
-            print(f'{name:36s} {value}', flush=True)
+    devices = jax.devices()
+    device = f'{len(devices)} x {devices[0].device_kind} ({platform.machine()})'
+    print(f'{device}, jax {jax.__version__}')
+    measurements = list(MEASUREMENTS)
+    if devices[0].platform != 'cpu':
+        measurements.append(speed.compare_lanes_and_precisions)
+    for measure in measurements:
+        for name, value in measure():
+            print(f'{name:40s} {value}', flush=True)
 
 
 if __name__ == '__main__':

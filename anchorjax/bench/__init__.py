@@ -1,1 +1,1 @@
-"""Speed, beside what people use today."""
+"""Measurements of speed and scale; `python launch/bench.py` prints them."""

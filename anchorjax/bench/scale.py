@@ -1,103 +1,135 @@
-"""Measurements for RESULTS.md of what grows with the number of members, without training any."""
+"""What grows with the number of members: seconds and bytes, without training any."""
 
 import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 
 import jax
 import numpy as np
 
 from anchorjax import config, tasks
+from anchorjax.bench.harness import Row, count_bytes, time_call
 from anchorjax.cluster.job_files import announce_job
 from anchorjax.cluster.shards import Shard
 from anchorjax.cluster.status import list_statuses
-from anchorjax.storage.reader import write_tables
+from anchorjax.storage.reader import open_run
 from anchorjax.storage.sweep_folder import SweepFolder, create_folder, read_folder
 from anchorjax.sweeps import cost
-from anchorjax.sweeps.progress import describe_plan
-from anchorjax.sweeps.run import chunk_hparams, describe_environment
+from anchorjax.sweeps.environment import describe_environment
+from anchorjax.sweeps.plan import describe_plan
+from anchorjax.sweeps.publish import write_tables
+from anchorjax.sweeps.run import chunk_hparams
 from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.curves import record_shapes
-from anchorjax.training.members import make_mesh, place_members
+from anchorjax.training.devices import make_mesh
+from anchorjax.training.members import place_members
 
-Row = tuple[str, str]
-
-
-def experiment(members: int) -> config.Experiment:
-    """A sweep of that many members: 10 gammas, the rest seeds; one a chunk."""
-    c = config.default()
-    c.model.width, c.model.head_dim, c.model.mlp_dim = 64, 64, 192
-    c.train.num_steps, c.train.eval_every, c.train.lanes = 4000, 250, 1
-    c.grid.gamma = tuple(round(0.1 * i, 1) for i in range(1, 11))
-    c.grid.seed = tuple(range(members // 10))
-    return config.resolve(c)
+_ROOT = pathlib.Path(__file__).parents[2]
 
 
-def begun(folder: pathlib.Path, members: int) -> SweepFolder:
-    e, mesh = experiment(members), make_mesh(1)
-    return create_folder(folder, e, describe_environment(e, mesh))
-
-
-def planning(members: int = 10_000) -> Iterator[Row]:
-    """Seconds to plan a sweep and to list its shards: in a program, and as a command."""
+def measure_planning(num_members: int = 10_000) -> Iterator[Row]:
+    """Seconds to plan a sweep and to list its shards, in a program and as a command."""
     with tempfile.TemporaryDirectory() as name:
-        folder, begin = pathlib.Path(name), time.perf_counter()
-        e = experiment(members)
-        numerics = describe_environment(e, make_mesh(1))
-        describe_plan(e, numerics, folder)
-        planned = time.perf_counter()
-        begun(folder, members)
-        announce_job(folder, Shard(0, 16), engine='1')
-        made = time.perf_counter()
-        list_statuses(read_folder(folder))
-        listed = time.perf_counter()
-        command = [sys.executable, 'launch/status.py', '--run', name]
-        root = pathlib.Path(__file__).parents[2]
-        subprocess.run(command, cwd=root, check=True, capture_output=True)
-        seconds = f'{time.perf_counter() - listed:.2f} s with the start of Python'
-    yield f'{members:,} members planned', f'{planned - begin:.2f} s'
-    yield f'{members:,} members listed', f'{listed - made:.2f} s; {seconds}'
+        workdir = pathlib.Path(name)
+        planning = time_call(_plan, workdir, num_members)
+        _create_sweep(workdir, num_members)
+        announce_job(workdir, Shard(0, 16), engine='1')
+        listing = time_call(_list_shards, workdir)
+        with_python = time_call(_run_status_command, workdir)
+    yield f'{num_members:,} members planned', f'{planning:.2f} s'
+    yield (
+        f'{num_members:,} members listed',
+        f'{listing:.2f} s; {with_python:.2f} s including the start of Python',
+    )
 
 
-def finalizing(members: int = 1_000) -> Iterator[Row]:
-    """Seconds to make the tables of finished members, a file each, every number drawn."""
+def _plan(workdir: pathlib.Path, num_members: int) -> None:
+    experiment = _make_experiment(num_members)
+    environment = describe_environment(experiment, make_mesh(1))
+    describe_plan(experiment, environment, workdir)
+
+
+def _list_shards(workdir: pathlib.Path) -> None:
+    list_statuses(read_folder(workdir))
+
+
+def _run_status_command(workdir: pathlib.Path) -> None:
+    command = [sys.executable, 'launch/status.py', '--run', str(workdir)]
+    subprocess.run(command, cwd=_ROOT, check=True, capture_output=True)
+
+
+def measure_finalizing(num_members: int = 1_000) -> Iterator[Row]:
+    """Seconds to write the tables of finished members: a file each, random numbers."""
     with tempfile.TemporaryDirectory() as name:
-        there = begun(pathlib.Path(name), members)
-        curves = _curves(there.experiment)
-        for piece in there.chunks:
-            piece.chunk.begin(0, 0)
-            piece.chunk.finish(curves)
-        begin = time.perf_counter()
-        run = write_tables(there)
-        seconds = time.perf_counter() - begin
-        assert bool(run.results.trained.all())
-    yield f'finalize {members:,} members', f'{seconds:.1f} s'
+        sweep = _create_sweep(pathlib.Path(name), num_members)
+        curves = _draw_curves(sweep.experiment)
+        for chunk in sweep.chunks:
+            chunk.folder.begin(0, 0)
+            chunk.folder.finish(curves)
+        seconds = time_call(write_tables, sweep)
+        assert bool(open_run(name).results.trained.all())
+    yield f'finalize {num_members:,} members', f'{seconds:.1f} s'
 
 
-def checkpoint_size() -> Iterator[Row]:
-    """Bytes of one member on disk beside those of its parameters and optimizer state."""
+def measure_checkpoint_size() -> Iterator[Row]:
+    """Bytes of a member on disk, over those of its parameters and optimizer state."""
     with tempfile.TemporaryDirectory() as name:
-        there = begun(pathlib.Path(name), 10)
-        e, chunk = there.experiment, there.chunks[0].chunk
-        state = get_trainer(e, make_mesh(1), 1).init(
-            place_members(chunk_hparams(e.cohorts()[0], 0, 1), make_mesh(1), 1)
-        )
-        rng = np.random.default_rng(0)
-        noise = lambda x: rng.normal(size=x.shape).astype(
-            x.dtype
-        )  # zeros shrink to nothing
-        chunk.save_resume(1, {'state': jax.tree.map(noise, state)})
-        files = [p for p in chunk.folder.rglob('*') if p.is_file()]
-        share = sum(p.stat().st_size for p in files) / cost.state_bytes(e)
+        sweep = _create_sweep(pathlib.Path(name), num_members=10)
+        chunk = sweep.chunks[0].folder
+        state = _draw_state(sweep.experiment)
+        chunk.save_resume(1, {'state': state})
+        num_bytes = count_bytes(chunk.path)
+    share = num_bytes / cost.state_bytes(sweep.experiment)
     yield 'checkpoint of a member', f'{share:.1%} of its parameters and optimizer state'
 
 
-def _curves(e: config.Experiment) -> dict[str, np.ndarray]:
-    rng, steps = np.random.default_rng(0), e.record_steps
-    shapes = record_shapes(tasks.make(e.task))._asdict()
-    drawn = lambda s: rng.random((len(steps), 1, *s), np.float32)
-    ends = {'steps': np.array(steps), 'diverged': np.array([-1], np.int32)}
-    return {name: drawn(shape) for name, shape in shapes.items()} | ends
+def _make_experiment(num_members: int) -> config.Experiment:
+    """Ten gammas and as many seeds as needed, one member to a chunk."""
+    c = config.default()
+    c.model.width = 64
+    c.model.head_dim = 64
+    c.model.mlp_dim = 192
+    c.train.num_steps = 4_000
+    c.train.eval_every = 250
+    c.train.lanes = 1
+    c.grid.gamma = tuple(round(0.1 * i, 1) for i in range(1, 11))
+    c.grid.seed = tuple(range(num_members // 10))
+    return config.resolve(c)
+
+
+def _create_sweep(workdir: pathlib.Path, num_members: int) -> SweepFolder:
+    """The folder of a new sweep of that many members on one device."""
+    experiment = _make_experiment(num_members)
+    environment = describe_environment(experiment, make_mesh(1))
+    return create_folder(workdir, experiment, environment)
+
+
+def _draw_state(experiment: config.Experiment) -> object:
+    """Random training state of one member: zeros would be compressed to nothing."""
+    rng = np.random.default_rng(0)
+    mesh = make_mesh(1)
+    cohort = experiment.cohorts()[0]
+    hparams = chunk_hparams(cohort, 0, 1)
+    hparams = place_members(hparams, mesh, 1)
+    state = get_trainer(experiment, mesh, 1).init(hparams)
+
+    def draw(leaf: jax.Array) -> np.ndarray:
+        noise = rng.normal(size=leaf.shape)
+        return noise.astype(leaf.dtype)
+
+    return jax.tree.map(draw, state)
+
+
+def _draw_curves(experiment: config.Experiment) -> dict[str, np.ndarray]:
+    """Random curves of a chunk of one finished member."""
+    rng = np.random.default_rng(0)
+    steps = np.array(experiment.record_steps)
+    diverged = np.array([-1], np.int32)
+    curves = {'steps': steps, 'diverged': diverged}
+    shapes = record_shapes(tasks.make(experiment.task))
+    for name, shape in shapes._asdict().items():
+        shape = (len(steps), 1, *shape)
+        curves[name] = rng.random(shape, np.float32)
+    return curves

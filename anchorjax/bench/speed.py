@@ -1,185 +1,180 @@
-"""Measurements for RESULTS.md: every figure a ratio of things timed in turn, in one process."""
+"""How fast training is, from things timed in turn in one process.
+
+A machine's speed drifts by more than what is compared here, so only ratios of things
+timed in the same process mean something. A comparison takes several rounds; in each
+round every contender trains once for the same number of steps (`time_in_turn`).
+
+relative to X           seconds of X for one step of one member, divided by ours, in
+                        the same round; the median over the rounds
+share of matmul rate    operations per second of our training (the formula over the
+                        seconds), divided by those of bare float32 matrix products in
+                        the same round; the median over the rounds
+operations per step     by the formula of sweeps/cost.py, without a clock; and how many
+                        times more it would take to compute every position
+cost per member         median seconds per member, divided by those of the smallest
+                        number of members
+cost at depth D         median seconds, divided by those at depth 2
+member-steps/s          members times steps, divided by the median seconds: not a ratio,
+                        so compare it only with other figures of the same run
+"""
 
 import itertools
-import os
-import pathlib
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import jax
 import numpy as np
 
 from anchorjax import config
-from anchorjax.bench import baselines
-from anchorjax.storage.sweep_folder import create_folder
+from anchorjax.bench.flax_loop import prepare_flax
+from anchorjax.bench.harness import (
+    Contender,
+    Row,
+    make_experiment,
+    prepare_anchorjax,
+    time_in_turn,
+)
 from anchorjax.sweeps import cost
-from anchorjax.sweeps.progress import measure_matmul_rate
-from anchorjax.sweeps.run import chunk_hparams, describe_environment, run_sweep
-from anchorjax.sweeps.trainer import Trainer
-from anchorjax.training.members import make_mesh, place_members
-
-Row = tuple[str, str]
-SIZES = (
-    (64, 64, 192, 60),
-    (400, 200, 1200, 8),
-)  # width, head_dim, mlp_dim, steps a round
+from anchorjax.sweeps.plan import measure_matmul_rate
 
 
-def experiment(width: int, head_dim: int, mlp_dim: int, **changes) -> config.Experiment:
-    """The default task (9 tokens) at a size, batch 256, one gamma, as many seeds as devices."""
-    c = config.default()
-    c.model.width, c.model.head_dim, c.model.mlp_dim = width, head_dim, mlp_dim
-    c.train.batch_size, c.grid.gamma = 256, (0.8,)
-    c.task.probe_examples = (
-        16  # a round ends with an evaluation that real runs do far less often
+class Size(NamedTuple):
+    """A size of the model, and how many steps of it to time in a round."""
+
+    width: int
+    head_dim: int
+    mlp_dim: int
+    num_steps: int
+
+
+SMALL = Size(width=64, head_dim=64, mlp_dim=192, num_steps=60)
+PAPER = Size(width=400, head_dim=200, mlp_dim=1200, num_steps=8)
+
+
+def compare_with_baselines() -> Iterator[Row]:
+    """Our speed at two sizes, beside what people use today and bare matrix products."""
+    for size in (SMALL, PAPER):
+        yield from _compare_at_size(size)
+
+
+def _compare_at_size(size: Size) -> Iterator[Row]:
+    label = f'width {size.width}'
+    experiment = make_experiment(size.width, size.head_dim, size.mlp_dim)
+    matmul_rates = []
+
+    def multiply(num_steps: int) -> None:
+        matmul_rates.append(measure_matmul_rate(num_steps))
+
+    contenders = {'ours': prepare_anchorjax(experiment), 'matmul': multiply}
+    baselines = {'plain Flax': prepare_flax(experiment)}
+    try:
+        baselines['PyTorch eager'] = _prepare_torch(experiment)
+    except ImportError:
+        missing = "skipped, PyTorch is not installed: pip install -e '.[bench]'"
+        yield f'{label}: PyTorch eager', missing
+    seconds = time_in_turn(contenders | baselines, size.num_steps)
+
+    num_members = len(jax.devices())
+    ours = seconds['ours'] / (size.num_steps * num_members)
+    yield f'{label}: anchorjax', f'{1 / np.median(ours):,.1f} member-steps/s'
+    yield from _compare_with_matmul(label, experiment, ours, np.array(matmul_rates))
+    for name in baselines:
+        theirs = seconds[name] / size.num_steps
+        ratio = np.median(theirs / ours)
+        yield f'{label}: relative to {name}', f'{ratio:.2f}x its speed'
+
+
+def _prepare_torch(experiment: config.Experiment) -> Contender:
+    """The eager PyTorch baseline; raises ImportError without PyTorch."""
+    from anchorjax.bench.torch_eager import prepare_torch
+
+    return prepare_torch(experiment)
+
+
+def _compare_with_matmul(
+    label: str,
+    experiment: config.Experiment,
+    ours: np.ndarray,
+    matmul_rates: np.ndarray,
+) -> Iterator[Row]:
+    """Rows on operations, from seconds per member-step and products timed in turn."""
+    operations = cost.operations_per_step(experiment)
+    in_full = cost.operations_per_step(experiment, shortcuts=False)
+    saved = in_full / operations
+    yield (
+        f'{label}: operations per step',
+        f'{operations:.3g}, {saved:.2f}x fewer than for all positions',
     )
-    c.grid.seed = tuple(range(len(jax.devices())))
-    for path, value in changes.items():
-        config.override(c, path.replace('__', '.'), str(value))
-    return config.resolve(c)
+    rates = matmul_rates[1:]  # the first is the warm-up's
+    share = np.median(operations / ours / rates)
+    yield (
+        f'{label}: share of matmul rate',
+        f'{share:.0%} of {np.median(rates) / 1e9:.0f} GFLOP/s',
+    )
 
 
-def ours(e: config.Experiment, lanes: int = 1) -> Callable[[int], None]:
-    """A function that trains one chunk (lanes * devices members) for a number of steps."""
-    mesh = make_mesh()
-    trainer = Trainer(e, mesh, lanes)
-    hparams = chunk_hparams(e.cohorts()[0], 0, lanes * mesh.size)
-    hparams = place_members(hparams, mesh, lanes)
-    carry = [trainer.init(hparams)]
-
-    def run(num_steps: int) -> None:
-        carry[0], record = trainer.segment(carry[0], hparams, num_steps)
-        jax.block_until_ready(record)
-
-    return run
-
-
-def rounds(contenders: dict[str, Callable[[int], None]], steps: int, repeats: int = 7):
-    """Seconds per call of every contender, [repeats] each, taken in turn after a warm-up."""
-    for run in contenders.values():
-        run(1)
-    seconds = {name: [] for name in contenders}
-    for _ in range(repeats):
-        for name, run in contenders.items():
-            begun = time.perf_counter()
-            run(steps)
-            seconds[name].append(time.perf_counter() - begun)
-    return {name: np.array(s) for name, s in seconds.items()}
-
-
-def against_today() -> Iterator[Row]:
-    """Member-steps a second beside PyTorch eager, a plain Flax loop and bare products."""
-    for width, head_dim, mlp_dim, steps in SIZES:
-        e, members = experiment(width, head_dim, mlp_dim), len(jax.devices())
-        rates = []
-        bare = lambda steps, rates=rates: rates.append(measure_matmul_rate(steps))
-        contenders = {
-            'ours': ours(e),
-            'bare': bare,
-            'plain Flax': baselines.plain_flax(e),
-        }
-        try:
-            contenders['PyTorch eager'] = baselines.torch_eager(e)
-        except ImportError:
-            yield (
-                f'width {width}: PyTorch eager',
-                'skipped: torch is not installed (extra bench)',
-            )
-        seconds = rounds(contenders, steps)
-        mine = seconds.pop('ours') / (steps * members)
-        seconds.pop('bare')
-        rates = np.array(rates[1:])  # the first was the warm-up
-        operations = cost.operations_per_step(e)
-        saved = cost.operations_per_step(e, last_only=False) / operations
-        share = np.median(operations / mine / rates)
-        yield f'width {width}: ours', f'{1 / np.median(mine):,.1f} member-steps/s'
+def compare_numbers_of_members() -> Iterator[Row]:
+    """Cost of a step per member, as more chunks train one after the other."""
+    experiment = make_experiment(SMALL.width, SMALL.head_dim, SMALL.mlp_dim)
+    contenders = {}
+    for num_chunks in (1, 2, 4):
+        num_members = num_chunks * len(jax.devices())
+        contenders[num_members] = _prepare_chunks(experiment, num_chunks)
+    seconds = time_in_turn(contenders, num_steps=20, rounds=5)
+    smallest = min(contenders)
+    reference = np.median(seconds[smallest]) / smallest
+    for num_members in contenders:
+        per_member = np.median(seconds[num_members]) / num_members
         yield (
-            f'width {width}: operations a step',
-            f'{operations:.3g}, {saved:.2f}x fewer than in full',
+            f'cost per member, {num_members} members',
+            f'{per_member / reference:.2f}x that of {smallest} members',
         )
-        yield (
-            f'width {width}: of a bare matmul',
-            f'{share:.0%} of {np.median(rates) / 1e9:.0f} GFLOP/s',
+
+
+def _prepare_chunks(experiment: config.Experiment, num_chunks: int) -> Contender:
+    chunks = []
+    for _ in range(num_chunks):
+        chunks.append(prepare_anchorjax(experiment))
+
+    def train(num_steps: int) -> None:
+        for train_chunk in chunks:
+            train_chunk(num_steps)
+
+    return train
+
+
+def compare_depths() -> Iterator[Row]:
+    """Cost of a step as the model gets deeper."""
+    contenders = {}
+    for depth in (2, 3, 4):
+        experiment = make_experiment(
+            SMALL.width, SMALL.head_dim, SMALL.mlp_dim, model__depth=depth
         )
-        for name, taken in seconds.items():
-            ratio = np.median(taken / steps / mine)
-            yield f'width {width}: against {name}', f'{ratio:.2f} times its speed'
+        contenders[depth] = prepare_anchorjax(experiment)
+    seconds = time_in_turn(contenders, num_steps=20, rounds=5)
+    reference = np.median(seconds[2])
+    for depth in contenders:
+        ratio = np.median(seconds[depth]) / reference
+        yield f'cost at depth {depth}', f'{ratio:.2f}x that of depth 2'
 
 
-def against_members_and_depth() -> Iterator[Row]:
-    """Cost of a member-step as members and layers grow, beside the smallest of each."""
-    devices = len(jax.devices())
-    base = experiment(64, 64, 192)
-    counts = {
-        f'{devices * n} members': [ours(base) for _ in range(n)] for n in (1, 2, 4)
-    }
-    runs = {
-        name: lambda s, c=chunks: [run(s) for run in c]
-        for name, chunks in counts.items()
-    }
-    seconds = rounds(runs, 20, repeats=5)
-    per_member = {n: np.median(s) / int(n.split()[0]) for n, s in seconds.items()}
-    first = next(iter(per_member.values()))
-    for name, value in per_member.items():
-        yield (
-            f'cost per member, {name}',
-            f'{value / first:.2f} of {next(iter(per_member))}',
-        )
-    depths = {d: ours(experiment(64, 64, 192, model__depth=d)) for d in (2, 3, 4)}
-    medians = {d: np.median(s) for d, s in rounds(depths, 20, repeats=5).items()}
-    for depth, value in medians.items():
-        yield f'cost at depth {depth}', f'{value / medians[2]:.2f} of depth 2'
-
-
-def lanes_and_precision() -> Iterator[Row]:
-    """On an accelerator: the paper's size for 1, 4, 16 lanes and three matmul precisions."""
+def compare_lanes_and_precisions() -> Iterator[Row]:
+    """For accelerators: speed at the paper's size by lanes and matmul precision."""
+    num_steps = 10
     for precision, lanes in itertools.product(config.PRECISIONS, (1, 4, 16)):
-        e = experiment(
-            400, 200, 1200, train__batch_size=2048, train__precision=precision
+        experiment = make_experiment(
+            PAPER.width,
+            PAPER.head_dim,
+            PAPER.mlp_dim,
+            train__batch_size=2048,
+            train__precision=precision,
         )
-        seconds = rounds({'run': ours(e, lanes)}, 10, repeats=3)['run']
-        rate = 10 * lanes * len(jax.devices()) / np.median(seconds)
-        used = rate * cost.operations_per_step(e) / 1e12
+        contenders = {'ours': prepare_anchorjax(experiment, lanes)}
+        seconds = time_in_turn(contenders, num_steps, rounds=3)['ours']
+        num_members = lanes * len(jax.devices())
+        rate = num_steps * num_members / np.median(seconds)
+        operations = rate * cost.operations_per_step(experiment)
         yield (
             f'{precision}, {lanes} lanes',
-            f'{rate:,.0f} member-steps/s, {used:.1f} TFLOP/s',
+            f'{rate:,.0f} member-steps/s, {operations / 1e12:.1f} TFLOP/s',
         )
-
-
-def checkpoints(num_steps: int = 4000) -> Iterator[Row]:
-    """Share of a real sweep's time that checkpoints take, at the default interval."""
-    e = experiment(64, 64, 192, train__num_steps=num_steps, train__eval_every=250)
-    with tempfile.TemporaryDirectory() as folder:
-        mesh = make_mesh()
-        held = create_folder(pathlib.Path(folder), e, describe_environment(e, mesh))
-        begun = time.perf_counter()
-        progress = run_sweep(held, mesh, lambda: False, lambda _: None)
-        seconds = time.perf_counter() - begun
-        stored = sum(
-            f.stat().st_size for f in pathlib.Path(folder).rglob('*') if f.is_file()
-        )
-    share = progress.saving / seconds
-    yield (
-        'checkpoints',
-        f'{share:.2%} of {seconds:.0f} s; {stored / 2**20:.1f} MiB left on disk',
-    )
-
-
-def compilation() -> Iterator[Row]:
-    """Seconds to compile a width-64 segment in a new process: empty cache, then a full one."""
-    code = (
-        'import time; from anchorjax import sharding; sharding.use_every_core();'
-        'from anchorjax import benchmark as b; r = b.ours(b.experiment(64, 64, 192));'
-        't = time.perf_counter(); r(1); print(time.perf_counter() - t)'
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {'JAX_COMPILATION_CACHE_DIR': folder}
-        for name in ('empty cache', 'second start'):
-            command = [sys.executable, '-c', code]
-            done = subprocess.run(
-                command, env=environment, capture_output=True, text=True, check=True
-            )
-            yield f'compile, {name}', f'{float(done.stdout):.1f} s'

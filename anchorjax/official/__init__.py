@@ -1,1 +1,1 @@
-"""The weights of the authors' own code, in and out."""
+"""The weights of the authors' own PyTorch code: reading and writing their files."""

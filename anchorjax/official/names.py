@@ -1,68 +1,87 @@
-"""What the official model calls our parameters, and which way round it keeps them.
+"""Names and layouts of parameters: ours, and those of the authors' PyTorch code.
 
-The names are those of P1's model (PAPERS 1.2), with biases and a final LayerNorm P3's (3.2). A
-torch Linear keeps [out, in], ours are [d_in, d_out].
+The official names are those of P1's model (PAPERS 1.2); biases on every linear map and
+a final LayerNorm are P3's (PAPERS 3.2). torch.nn.Linear stores its matrix as [out, in];
+ours are [d_in, d_out]. Embedding tables have the same layout in both.
 """
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 
 from anchorjax.errors import UserError
 
-
-def _table(linear: dict[str, str], norm: dict[str, str]) -> dict[str, str]:
-    """Official name by ours, weights and biases."""
-    names = {f'W_{n}': f'{o}.weight' for n, o in linear.items()}
-    names |= {f'b_{n}': f'{o}.bias' for n, o in linear.items()}
-    names |= {f'{n}/scale': f'{o}.weight' for n, o in norm.items()}
-    return names | {f'{n}/bias': f'{o}.bias' for n, o in norm.items()}
-
-
 _EMBEDDINGS = {
     'W_embed': 'embedding.tgt_emb.weight',
     'W_pos': 'embedding.pos_emb.weight',
 }
-_TOP = _EMBEDDINGS | _table({'U': 'projection'}, {'LN_final': 'layernorm'})
-_ATTENTION = {name: f'dec_self_attn.W_{name}' for name in 'QKV'} | {
-    'O': 'dec_self_attn.fc'
+_OUTSIDE_BLOCKS = {
+    **_EMBEDDINGS,
+    'W_U': 'projection.weight',
+    'b_U': 'projection.bias',
+    'LN_final/scale': 'layernorm.weight',
+    'LN_final/bias': 'layernorm.bias',
 }
-_BLOCK = _table(
-    _ATTENTION | {'in': 'pos_ffn.fc.0', 'out': 'pos_ffn.fc.2'},
-    {'LN_attn': 'dec_self_attn.layernorm', 'LN_mlp': 'pos_ffn.layernorm'},
-)
+_INSIDE_BLOCK = {
+    'W_Q': 'dec_self_attn.W_Q.weight',
+    'W_K': 'dec_self_attn.W_K.weight',
+    'W_V': 'dec_self_attn.W_V.weight',
+    'W_O': 'dec_self_attn.fc.weight',
+    'W_in': 'pos_ffn.fc.0.weight',
+    'W_out': 'pos_ffn.fc.2.weight',
+    'b_Q': 'dec_self_attn.W_Q.bias',
+    'b_K': 'dec_self_attn.W_K.bias',
+    'b_V': 'dec_self_attn.W_V.bias',
+    'b_O': 'dec_self_attn.fc.bias',
+    'b_in': 'pos_ffn.fc.0.bias',
+    'b_out': 'pos_ffn.fc.2.bias',
+    'LN_attn/scale': 'dec_self_attn.layernorm.weight',
+    'LN_attn/bias': 'dec_self_attn.layernorm.bias',
+    'LN_mlp/scale': 'pos_ffn.layernorm.weight',
+    'LN_mlp/bias': 'pos_ffn.layernorm.bias',
+}
 
 
-def official_name(name: str) -> str:
+def to_official_name(name: str) -> str:
     """'block_0/W_Q' -> 'decoder.layers.0.dec_self_attn.W_Q.weight'.
 
     Raises:
-      UserError: a parameter without an official counterpart.
+      UserError: the official model has no such parameter.
     """
-    block = re.fullmatch(r'block_(\d+)/(.+)', name)
-    table, inner = (_BLOCK, block[2]) if block else (_TOP, name)
-    if inner not in table:
-        raise UserError(f'parameter {name!r} has no counterpart in the official model')
-    return f'decoder.layers.{block[1]}.{table[inner]}' if block else table[inner]
+    match = re.fullmatch(r'block_(\d+)/(.+)', name)
+    if match and match[2] in _INSIDE_BLOCK:
+        return f'decoder.layers.{match[1]}.{_INSIDE_BLOCK[match[2]]}'
+    if name in _OUTSIDE_BLOCKS:
+        return _OUTSIDE_BLOCKS[name]
+    raise UserError(f'parameter {name!r} has no counterpart in the official model')
 
 
-def depth(names) -> int:
-    """Blocks among official names."""
-    return len(
-        {m[1] for m in (re.match(r'decoder\.layers\.(\d+)\.', n) for n in names) if m}
-    )
+def count_blocks(official_names: Iterable[str]) -> int:
+    """Number of different blocks that the official names mention."""
+    blocks = set()
+    for name in official_names:
+        match = re.match(r'decoder\.layers\.(\d+)\.', name)
+        if match:
+            blocks.add(match[1])
+    return len(blocks)
 
 
-def turned_shape(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Of a parameter of ours, the shape in the other's layout."""
-    return shape[::-1] if _is_linear(name) else shape
+def convert_shape(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Shape of the parameter that we call `name` in torch's layout, or back in ours."""
+    if _is_linear(name):
+        return shape[::-1]
+    return shape
 
 
-def turned(name: str, array: np.ndarray) -> np.ndarray:
-    """Of a parameter of ours, a copy in the other's layout, from either."""
-    return np.array(array.T if _is_linear(name) else array, order='C')
+def convert_layout(name: str, array: np.ndarray) -> np.ndarray:
+    """Copy of the parameter that we call `name`, from our layout to torch's or back."""
+    if _is_linear(name):
+        array = array.T
+    return np.array(array, order='C')
 
 
 def _is_linear(name: str) -> bool:
-    """A matrix that torch keeps as [out, in]; a table of embeddings is the same in both."""
-    return name.split('/')[-1].startswith('W_') and name not in _EMBEDDINGS
+    """Whether torch stores this parameter transposed."""
+    inner = name.split('/')[-1]
+    return inner.startswith('W_') and inner not in _EMBEDDINGS

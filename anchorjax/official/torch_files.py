@@ -1,4 +1,7 @@
-"""Files of torch.save that hold tensors and nothing else; reading one never runs its code."""
+"""Reading and writing files of torch.save that contain tensors and nothing else.
+
+Reading such a file never runs code from it.
+"""
 
 import io
 import pathlib
@@ -6,6 +9,7 @@ import pickle
 import re
 import warnings
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,91 +17,90 @@ import numpy as np
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage import atomic
 
-_SAFE = (2, 10)  # before, weights_only had holes: CVE-2025-32434, CVE-2026-24747
+# Before it weights_only could be tricked: CVE-2025-32434, CVE-2026-24747.
+_OLDEST_SAFE = (2, 10)
 
 
 def read(path: pathlib.Path) -> dict[str, Any]:
-    """What a file holds by name: float32 arrays of floating-point tensors, the rest as it is.
+    """What a file contains, by name; floating-point tensors become float32 arrays.
 
     Raises:
-      StoreError: no such file, not one of torch.save, or refused because it holds more than
-        tensors; UserError: no PyTorch or an unsafe one, or the file holds no dict.
+      StoreError: the file does not exist, was not written by torch.save, or is refused
+        because it contains more than tensors.
+      UserError: PyTorch is missing or too old to be safe, or the file contains no dict.
     """
-    torch = _safe_torch()
+    torch = _import_torch()
+    _require_safe_version(torch)
     with atomic.report_in_one_line('read', path):
-        content = io.BytesIO(path.read_bytes())
-    state = _load(torch, content, path)
+        data = path.read_bytes()
+    state = _load_tensors(torch, data, path)
     if not isinstance(state, Mapping):
-        raise UserError(f'{path} holds a {type(state).__name__}, not a state dict')
-    return {name: _array(torch, value) for name, value in state.items()}
+        raise UserError(f'{path} contains a {type(state).__name__}, not a state dict')
+    result = {}
+    for name, value in state.items():
+        result[name] = _to_array(torch, value)
+    return result
 
 
 def write(path: pathlib.Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Writes arrays for torch.load and load_state_dict, whole or not at all."""
-    torch = _torch()
-    state = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    """Writes arrays for torch.load and load_state_dict: the whole file or nothing."""
+    torch = _import_torch()
+    state = {}
+    for name, array in arrays.items():
+        state[name] = torch.from_numpy(array)
 
     def save(temporary: pathlib.Path) -> None:
-        with open(
-            temporary, 'wb'
-        ) as f:  # a path would put the temporary name into the file
-            torch.save(state, f)
+        # Given a path instead, torch would store the temporary name inside the file.
+        with open(temporary, 'wb') as file:
+            torch.save(state, file)
 
     atomic.write_atomic(path, save)
 
 
-def _torch():
+def _import_torch() -> ModuleType:
     try:
         import torch
     except ImportError:
         raise UserError(
-            "files of PyTorch need PyTorch: pip install -e '.[torch]'"
+            "PyTorch files need PyTorch: pip install -e '.[torch]'"
         ) from None
     return torch
 
 
-def _safe_torch():
-    torch = _torch()
-    if tuple(map(int, torch.__version__.split('.')[:2])) < _SAFE:
-        least = '.'.join(map(str, _SAFE))
+def _require_safe_version(torch: ModuleType) -> None:
+    major, minor = torch.__version__.split('.')[:2]
+    if (int(major), int(minor)) < _OLDEST_SAFE:
         raise UserError(
-            f'PyTorch {torch.__version__} does not read files safely: needs {least}'
+            f'PyTorch {torch.__version__} cannot read files safely; install '
+            f"{_OLDEST_SAFE[0]}.{_OLDEST_SAFE[1]} or newer: pip install -e '.[torch]'"
         )
-    return torch
 
 
-def _load(torch, content: io.BytesIO, path: pathlib.Path) -> Any:
-    """torch.load of tensors alone, with errors of one line."""
+def _load_tensors(torch: ModuleType, data: bytes, path: pathlib.Path) -> Any:
+    """torch.load restricted to tensors; its errors become one line each."""
     try:
-        with warnings.catch_warnings(
-            action='ignore'
-        ):  # on foreign files; an error is one line
-            return torch.load(content, map_location='cpu', weights_only=True)
-    except (
-        pickle.UnpicklingError
-    ) as e:  # its own text advises to switch the protection off
-        found = re.search(r'GLOBAL ([\w.]+)', str(e))
-        what = (
-            f'it holds {found[1]}' if found else 'it holds something else than tensors'
-        )
+        # torch warns about unusual files; whatever is wrong is reported as an error.
+        with warnings.catch_warnings(action='ignore'):
+            return torch.load(io.BytesIO(data), map_location='cpu', weights_only=True)
+    except pickle.UnpicklingError as e:
+        # torch's own message recommends switching the protection off.
+        match = re.search(r'GLOBAL ([\w.]+)', str(e))
+        content = match[1] if match else 'something other than tensors'
         raise StoreError(
-            f'{path} is refused: {what}, and reading that could run code; '
-            'give a file of torch.save(model.state_dict(), ...)'
+            f'{path} is refused: it contains {content}, and loading that could run '
+            'code; save the weights with torch.save(model.state_dict(), path)'
         ) from None
-    except Exception as e:  # whatever a parser makes of foreign bytes
-        kind = type(e).__name__
+    except Exception as e:  # foreign bytes can make the parser raise anything
         raise StoreError(
-            f'{path} is damaged or no file of torch.save ({kind})'
+            f'{path} is damaged or was not written by torch.save ({type(e).__name__})'
         ) from None
 
 
-def _array(torch, value: Any) -> Any:
-    """A float32 (also of float16 and bfloat16) tensor's numbers; anything else as it is."""
-    dense = (
-        isinstance(value, torch.Tensor)
-        and value.layout == torch.strided
-        and not value.is_meta
-    )
-    return (
-        value.detach().float().numpy() if dense and value.is_floating_point() else value
-    )
+def _to_array(torch: ModuleType, value: Any) -> Any:
+    """Float32 array of a dense floating-point tensor; any other value as it is."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    dense = value.layout == torch.strided and not value.is_meta
+    if not dense or not value.is_floating_point():
+        return value
+    return value.detach().float().numpy()

@@ -1,12 +1,12 @@
-"""The authors' own checkpoints: a PyTorch state dict of P1's model as our parameters, and back.
+"""Checkpoints of the authors' PyTorch code: state dicts to our parameters, and back.
 
-Official attention also masks token 0 as padding; ours does not, and no sequence of the anchor task
-holds it.
+The official attention also masks token 0 as padding; ours does not. No sequence of the
+anchor task contains token 0.
 """
 
 import pathlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +15,22 @@ from flax.traverse_util import flatten_dict, unflatten_dict
 from anchorjax import models
 from anchorjax.errors import UserError, require
 from anchorjax.official import torch_files
-from anchorjax.official.names import depth, official_name, turned, turned_shape
+from anchorjax.official.names import (
+    convert_layout,
+    convert_shape,
+    count_blocks,
+    to_official_name,
+)
+
+State = Mapping[str, np.ndarray]  # a state dict, its tensors as arrays
+
+
+class OfficialModel(NamedTuple):
+    """A model of the authors, in our terms."""
+
+    config: models.TransformerConfig
+    vocab: int
+    params: Any  # nested dict of float32 arrays
 
 
 def load_weights(
@@ -23,12 +38,12 @@ def load_weights(
     heads: int = 1,
     norm: str | None = None,
     activation: str | None = None,
-) -> tuple[models.TransformerConfig, int, Any]:
-    """`from_state_dict` of a file that torch.save wrote; no object but tensors is made from it.
+) -> OfficialModel:
+    """`from_state_dict` of a file written by torch.save; code in the file is never run.
 
     Raises:
-      StoreError: a file that cannot or must not be read; UserError: no PyTorch, or not the
-        official model.
+      StoreError: the file cannot be read, or reading it would not be safe.
+      UserError: PyTorch is missing, or the file is not of the official model.
     """
     state = torch_files.read(pathlib.Path(path))
     try:
@@ -38,104 +53,140 @@ def load_weights(
 
 
 def save_weights(path: str | pathlib.Path, params: Any) -> None:
-    """Writes `to_state_dict(params)` for torch.load and load_state_dict."""
+    """Writes `to_state_dict(params)` as a file for torch.load and load_state_dict."""
     torch_files.write(pathlib.Path(path), to_state_dict(params))
 
 
 def from_state_dict(
-    state: Mapping[str, np.ndarray],
+    state: State,
     heads: int = 1,
     norm: str | None = None,
     activation: str | None = None,
-) -> tuple[models.TransformerConfig, int, Any]:
-    """(model config, vocab, float32 parameters) of a state dict; sizes are read off the shapes.
+) -> OfficialModel:
+    """The model of a state dict; its sizes are inferred from the shapes.
 
     Args:
-      heads, norm, activation: what a state dict cannot say. By default a final LayerNorm means
-        P3's model ('pre_query', 'gelu'), none means P1's ('post', 'relu').
+      state: arrays by official name, each of a floating-point dtype.
+      heads, norm, activation: a state dict does not contain them. By default a final
+        LayerNorm means P3's model ('pre_query', 'gelu'), otherwise it is P1's
+        ('post', 'relu').
 
     Raises:
-      UserError: not the official model: a name or shape is missing, unexpected or wrong.
+      UserError: a name or shape is missing, unexpected or wrong.
     """
     _check_values(state)
-    if state and all(name.startswith('module.') for name in state):  # nn.DataParallel
-        state = {name.removeprefix('module.'): value for name, value in state.items()}
-    config, vocab = _infer(state, heads, norm, activation)
-    ours = flatten_dict(models.abstract_params(config, vocab), sep='/')
-    _check_shapes(
-        state, {official_name(n): turned_shape(n, a.shape) for n, a in ours.items()}
-    )
-    leaves = {n: turned(n, state[official_name(n)].astype(np.float32)) for n in ours}
-    return config, vocab, unflatten_dict(leaves, sep='/')
+    state = _strip_data_parallel(state)
+    config = _infer_config(state, heads, norm, activation)
+    vocab, _ = _matrix_shape(state, 'W_embed')
+    abstract = flatten_dict(models.abstract_params(config, vocab), sep='/')
+    _check_shapes(state, abstract)
+    leaves = {}
+    for name in abstract:
+        array = state[to_official_name(name)]
+        leaves[name] = convert_layout(name, array.astype(np.float32))
+    return OfficialModel(config, vocab, unflatten_dict(leaves, sep='/'))
 
 
 def to_state_dict(params: Any) -> dict[str, np.ndarray]:
-    """Our parameters under the official names, in torch's layout.
+    """Our parameters under their official names and in torch's layout.
 
     Raises:
-      UserError: a parameter has no official counterpart.
+      UserError: the official model has no such parameter.
     """
-    leaves = flatten_dict(params, sep='/')
-    return {official_name(n): turned(n, np.asarray(leaf)) for n, leaf in leaves.items()}
+    state = {}
+    for name, leaf in flatten_dict(params, sep='/').items():
+        state[to_official_name(name)] = convert_layout(name, np.asarray(leaf))
+    return state
 
 
-def _infer(state: Mapping[str, np.ndarray], heads: int, norm, activation):
-    """(config, vocab) by the shapes of the four matrices that show every size."""
-    vocab, width = _matrix_shape(state, 'W_embed')
-    rows = _matrix_shape(state, 'block_0/W_Q')[0]
-    require(
-        heads >= 1 and rows % heads == 0,
-        'heads',
-        heads,
-        f'a divisor of the {rows} query rows',
-    )
-    final = official_name('LN_final/scale') in state
-    config = models.TransformerConfig(
-        depth=depth(state),
+def _infer_config(
+    state: State, heads: int, norm: str | None, activation: str | None
+) -> models.TransformerConfig:
+    """Config from the shapes of the four matrices that together show every size."""
+    width = _matrix_shape(state, 'W_embed')[1]
+    query_rows = _matrix_shape(state, 'block_0/W_Q')[0]
+    mlp_dim = _matrix_shape(state, 'block_0/W_in')[0]
+    max_len = _matrix_shape(state, 'W_pos')[0]
+    divides = heads >= 1 and query_rows % heads == 0
+    require(divides, 'heads', heads, f'a divisor of the {query_rows} query rows')
+    is_p3 = to_official_name('LN_final/scale') in state
+    default_norm, default_activation = ('post', 'relu')
+    if is_p3:
+        default_norm, default_activation = ('pre_query', 'gelu')
+    return models.TransformerConfig(
+        depth=count_blocks(state),
         width=width,
         heads=heads,
-        head_dim=rows // heads,
-        mlp_dim=_matrix_shape(state, 'block_0/W_in')[0],
-        max_len=_matrix_shape(state, 'W_pos')[0],
-        norm=norm or ('pre_query' if final else 'post'),
-        activation=activation or ('gelu' if final else 'relu'),
-        biases=official_name('block_0/b_Q') in state,
+        head_dim=query_rows // heads,
+        mlp_dim=mlp_dim,
+        max_len=max_len,
+        norm=norm or default_norm,
+        activation=activation or default_activation,
+        biases=to_official_name('block_0/b_Q') in state,
     )
-    return config, vocab
 
 
-def _matrix_shape(state: Mapping[str, np.ndarray], ours: str) -> tuple[int, int]:
-    """As torch keeps it."""
-    name = official_name(ours)
-    if name not in state:
-        raise UserError(f'not a state dict of the official model: {name} is missing')
-    if state[name].ndim != 2:
-        raise UserError(f'{name} has shape {state[name].shape}, not that of a matrix')
-    return state[name].shape
-
-
-def _check_values(state: Mapping[str, Any]) -> None:
-    """Names to arrays of floating-point numbers (NumPy itself does not know bfloat16 for one)."""
-    for name, value in state.items():
-        array = isinstance(value, np.ndarray) and jnp.issubdtype(
-            value.dtype, jnp.floating
+def _matrix_shape(state: State, name: str) -> tuple[int, int]:
+    """Shape, in torch's layout, of the matrix that we call `name`."""
+    official_name = to_official_name(name)
+    if official_name not in state:
+        raise UserError(
+            f'not a state dict of the official model: {official_name} is missing'
         )
-        if not isinstance(name, str) or not array:
-            dtype = f' of {value.dtype}' if hasattr(value, 'dtype') else ''
+    shape = state[official_name].shape
+    if len(shape) != 2:
+        raise UserError(f'{official_name} has shape {shape}, expected a matrix')
+    return shape
+
+
+def _strip_data_parallel(state: State) -> State:
+    """Removes the prefix that nn.DataParallel puts before every name."""
+    prefix = 'module.'
+    for name in state:
+        if not name.startswith(prefix):
+            return state
+    stripped = {}
+    for name, array in state.items():
+        stripped[name.removeprefix(prefix)] = array
+    return stripped
+
+
+def _check_values(state: Mapping[Any, Any]) -> None:
+    """Raises UserError unless all entries are named arrays of floating-point dtype."""
+    for name, value in state.items():
+        if not isinstance(name, str):
+            raise UserError(f'not a state dict: its key {name!r} is not a string')
+        kind = type(value).__name__
+        if hasattr(value, 'dtype'):
+            kind = f'{kind} of {value.dtype}'
+        is_floating = False
+        if isinstance(value, np.ndarray):
+            # NumPy's own issubdtype does not know bfloat16.
+            is_floating = jnp.issubdtype(value.dtype, jnp.floating)
+        if not is_floating:
             raise UserError(
-                f'{name!r} is a {type(value).__name__}{dtype}: must be a dense tensor of '
+                f'entry {name!r} is of type {kind}, expected a dense tensor of '
                 'floating-point numbers, as in model.state_dict()'
             )
 
 
-def _check_shapes(
-    state: Mapping[str, np.ndarray], expected: dict[str, tuple[int, ...]]
-) -> None:
-    missing, unexpected = expected.keys() - state.keys(), state.keys() - expected.keys()
-    for word, names in (('missing', missing), ('unexpected', unexpected)):
-        if names:
-            more = f' and {len(names) - 1} more' if len(names) > 1 else ''
-            raise UserError(f'{word} in the state dict: {min(names)}{more}')
+def _check_shapes(state: State, abstract: Mapping[str, Any]) -> None:
+    """Raises UserError unless names and shapes are those of our abstract parameters."""
+    expected = {}
+    for name, leaf in abstract.items():
+        expected[to_official_name(name)] = convert_shape(name, leaf.shape)
+    _refuse_names('missing', expected.keys() - state.keys())
+    _refuse_names('unexpected', state.keys() - expected.keys())
     for name, shape in expected.items():
         if state[name].shape != shape:
             raise UserError(f'{name} has shape {state[name].shape}, expected {shape}')
+
+
+def _refuse_names(problem: str, names: set[str]) -> None:
+    """Raises UserError if there are any such names; the line shows the first one."""
+    if not names:
+        return
+    more = ''
+    if len(names) > 1:
+        more = f' and {len(names) - 1} more'
+    raise UserError(f'{problem} in the state dict: {min(names)}{more}')

@@ -1,7 +1,8 @@
-"""The authors' parameters: under their names and ours the same numbers; PyTorch is not needed."""
+"""Official state dicts and our parameters hold the same numbers; without PyTorch."""
 
 import functools
 import math
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -11,139 +12,161 @@ from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.official import weights
 from tests.support import cases
-from tests.support.official_cases import P3, assert_same_bits, ours
+from tests.support.official_cases import P3, assert_same_bits, draw_member
 
 ATTENTION = 'decoder.layers.1.dec_self_attn.'
+ZEROS = np.zeros((2, 3), np.float32)
 
 
 @functools.lru_cache
-def state_dict(**fields):
-    return weights.to_state_dict(ours(**fields)[1])
+def make_state(**fields: Any) -> dict[str, np.ndarray]:
+    """State dict of a tiny member."""
+    _, params = draw_member(**fields)
+    return weights.to_state_dict(params)
 
 
 @pytest.mark.parametrize('layout', [{}, P3], ids=['P1', 'P3'])
 @pytest.mark.parametrize('heads', [1, 2])
 def test_there_and_back_changes_no_bit_and_finds_every_size(layout, heads):
-    experiment, params = ours(model__heads=heads, model__depth=3, **layout)
+    experiment, params = draw_member(model__heads=heads, model__depth=3, **layout)
     state = weights.to_state_dict(params)
-    model, vocab, again = weights.from_state_dict(state, heads=heads)
-    assert (model, vocab) == (experiment.model, experiment.task.vocab)
-    assert_same_bits(again, params)
-    assert_same_bits(weights.to_state_dict(again), state)
+    read = weights.from_state_dict(state, heads=heads)
+    assert read.config == experiment.model
+    assert read.vocab == experiment.task.vocab
+    assert_same_bits(read.params, params)
+    assert_same_bits(weights.to_state_dict(read.params), state)
 
 
 def test_names_and_shapes_are_the_printed_ones():
     """Of a P1 model of 2 layers, as its module tree prints them (PAPERS 1.2)."""
     params = cases.random_params(config.resolve(config.default()))
-    shapes = {
-        name: array.shape for name, array in weights.to_state_dict(params).items()
-    }
+    shapes = {}
+    for name, array in weights.to_state_dict(params).items():
+        shapes[name] = array.shape
     expected = {
         'embedding.tgt_emb.weight': (201, 400),
         'embedding.pos_emb.weight': (20, 400),
         'projection.weight': (201, 400),
         'projection.bias': (201,),
     }
-    for layer in range(2):
-        attention, mlp = (
-            f'decoder.layers.{layer}.{m}' for m in ('dec_self_attn', 'pos_ffn')
-        )
-        expected |= {f'{attention}.W_{name}.weight': (200, 400) for name in 'QKV'}
-        expected |= {f'{attention}.fc.weight': (400, 200)}
+    for layer in (0, 1):
+        attention = f'decoder.layers.{layer}.dec_self_attn'
+        mlp = f'decoder.layers.{layer}.pos_ffn'
         expected |= {
+            f'{attention}.W_Q.weight': (200, 400),
+            f'{attention}.W_K.weight': (200, 400),
+            f'{attention}.W_V.weight': (200, 400),
+            f'{attention}.fc.weight': (400, 200),
+            f'{attention}.layernorm.weight': (400,),
+            f'{attention}.layernorm.bias': (400,),
             f'{mlp}.fc.0.weight': (1200, 400),
             f'{mlp}.fc.2.weight': (400, 1200),
+            f'{mlp}.layernorm.weight': (400,),
+            f'{mlp}.layernorm.bias': (400,),
         }
-        for module in (attention, mlp):
-            expected |= {
-                f'{module}.layernorm.{part}': (400,) for part in ('weight', 'bias')
-            }
     assert shapes == expected
     assert sum(map(math.prod, shapes.values())) == 2_732_201
 
 
-def test_what_a_state_dict_cannot_say_is_said():
-    model, _, _ = weights.from_state_dict(
-        state_dict(**P3), norm='pre', activation='relu'
-    )
+def test_options_that_a_state_dict_does_not_contain_can_be_given():
+    state = make_state(**P3)
+    model = weights.from_state_dict(state, norm='pre', activation='relu').config
     assert (model.norm, model.activation, model.heads) == ('pre', 'relu', 1)
-    model, _, _ = weights.from_state_dict(state_dict(), heads=4)
+    model = weights.from_state_dict(make_state(), heads=4).config
     assert (model.heads, model.head_dim) == (4, 1)
 
 
-def test_the_prefix_of_data_parallel_training_goes():
-    state = state_dict()
-    wrapped = {f'module.{name}': array for name, array in state.items()}
-    assert_same_bits(
-        weights.from_state_dict(wrapped)[2], weights.from_state_dict(state)[2]
-    )
+def test_the_prefix_of_data_parallel_training_is_removed():
+    state = make_state()
+    wrapped = {}
+    for name, array in state.items():
+        wrapped[f'module.{name}'] = array
+    read = weights.from_state_dict(wrapped)
+    assert_same_bits(read.params, weights.from_state_dict(state).params)
 
 
 @pytest.mark.parametrize('dtype', [np.float16, ml_dtypes.bfloat16, np.float64])
 def test_other_precisions_become_float32(dtype):
-    state = {name: array.astype(dtype) for name, array in state_dict().items()}
-    params = weights.from_state_dict(state)[2]
-    expected = {name: array.astype(np.float32) for name, array in state.items()}
+    state = {}
+    expected = {}
+    for name, array in make_state().items():
+        state[name] = array.astype(dtype)
+        expected[name] = state[name].astype(np.float32)
+    params = weights.from_state_dict(state).params
     assert_same_bits(weights.to_state_dict(params), expected)
 
 
-def edited(remove=(), **added):
-    state = {n: a for n, a in state_dict().items() if n not in remove}
-    return state | {name.replace('__', '.'): value for name, value in added.items()}
+def edit_state(
+    remove: str | None = None, add: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The tiny state dict without one entry, or with others."""
+    state = dict(make_state())
+    if remove is not None:
+        del state[remove]
+    return state | (add or {})
 
 
-ZEROS = np.zeros((2, 3), np.float32)
-
-
-@pytest.mark.parametrize(
-    ('state', 'heads', 'complaint'),
-    [
-        (
-            edited(['embedding.pos_emb.weight']),
-            1,
-            r'embedding\.pos_emb\.weight is missing',
-        ),
-        (
-            edited([f'{ATTENTION}fc.weight']),
-            1,
-            r'missing in .*: decoder\.layers\.1.*attn\.fc\.wei',
-        ),
-        (edited(epoch=ZEROS), 1, 'unexpected in the state dict: epoch$'),
-        (
-            edited(layernorm__weight=ZEROS[0]),
-            1,
-            r'missing in the state dict: layernorm\.bias',
-        ),
-        (
-            edited(projection__weight=ZEROS),
-            1,
-            r'projection.weight has .*\(2, 3\).*\(20, 6\)',
-        ),
-        (
-            edited(**{'embedding__tgt_emb__weight': ZEROS[0]}),
-            1,
-            r'\(3,\), not that of a matrix',
-        ),
-        (edited(epoch=7), 1, "'epoch' is a int: must be a dense tensor"),
-        (
-            edited(epoch=np.zeros(3, int)),
-            1,
-            "'epoch' is a ndarray of int64: must be a dense ten",
-        ),
-        (
-            {'model': state_dict()},
-            1,
-            r"'model' is a dict: .* as in model\.state_dict\(\)",
-        ),
-        ({}, 1, 'not a state dict of the official model'),
-        (state_dict(), 3, 'heads = 3: must be a divisor of the 4 query rows'),
-        (state_dict(), 0, 'heads = 0: must be a divisor'),
-    ],
-)
-def test_another_state_dict_is_one_clear_line(state, heads, complaint):
-    with pytest.raises(UserError, match=complaint) as caught:
+def require_refusal(state: dict[str, Any], pattern: str, heads: int = 1) -> None:
+    """Fails unless this state dict is refused with such an error, in one line."""
+    with pytest.raises(UserError, match=pattern) as caught:
         weights.from_state_dict(state, heads=heads)
     assert '\n' not in str(caught.value)
+
+
+def test_missing_and_unexpected_names_are_refused():
+    require_refusal({}, r'not a state dict of the official model: embedding\.tgt_emb')
+    require_refusal(
+        edit_state(remove='embedding.pos_emb.weight'),
+        r'not a state dict .*: embedding\.pos_emb\.weight is missing',
+    )
+    require_refusal(
+        edit_state(remove=f'{ATTENTION}fc.weight'),
+        r'missing in the state dict: decoder\.layers\.1\.dec_self_attn\.fc\.weight$',
+    )
+    require_refusal(
+        edit_state(add={'layernorm.weight': ZEROS[0]}),
+        r'missing in the state dict: layernorm\.bias',
+    )
+    require_refusal(
+        edit_state(add={'epoch': ZEROS}), 'unexpected in the state dict: epoch$'
+    )
+    require_refusal(
+        edit_state(add={'epoch': ZEROS, 'best': ZEROS, 'step': ZEROS}),
+        'unexpected in the state dict: best and 2 more$',
+    )
+
+
+def test_wrong_shapes_are_refused():
+    require_refusal(
+        edit_state(add={'projection.weight': ZEROS}),
+        r'projection\.weight has shape \(2, 3\), expected \(20, 6\)',
+    )
+    require_refusal(
+        edit_state(add={'embedding.tgt_emb.weight': ZEROS[0]}),
+        r'embedding\.tgt_emb\.weight has shape \(3,\), expected a matrix',
+    )
+
+
+def test_values_other_than_floating_point_arrays_are_refused():
+    require_refusal(
+        edit_state(add={'epoch': 7}),
+        "entry 'epoch' is of type int, expected a dense tensor of floating-point",
+    )
+    require_refusal(
+        edit_state(add={'epoch': np.zeros(3, int)}),
+        "entry 'epoch' is of type ndarray of int64, expected a dense tensor",
+    )
+    require_refusal(
+        {'model': make_state()},
+        r"entry 'model' is of type dict, .* as in model\.state_dict\(\)",
+    )
+    require_refusal({7: ZEROS}, 'not a state dict: its key 7 is not a string')
+
+
+def test_heads_that_do_not_divide_the_rows_are_refused():
+    allowed = 'must be a divisor of the 4 query rows'
+    require_refusal(make_state(), f'heads = 3: {allowed}', heads=3)
+    require_refusal(make_state(), f'heads = 0: {allowed}', heads=0)
 
 
 def test_parameters_of_another_model_are_refused():

@@ -1,21 +1,29 @@
-"""A file of the authors as a member: refused where it does not fit, else asked like any other."""
+"""A file of the authors as a member: refused unless it fits, else like any other."""
 
 import dataclasses
 import math
+import pathlib
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from analysis import official
 from analysis.drawing import style
+from analysis.members.member import Member
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.official import weights
 from anchorjax.storage import atomic
 from tests.support import cases, reference, tiny
-from tests.support.official_cases import ours
+from tests.support.official_cases import draw_member
+
+
+class Checkpoint(NamedTuple):
+    path: pathlib.Path
+    experiment: config.Experiment
+    params: Any
 
 
 @pytest.fixture(scope='module')
@@ -26,68 +34,107 @@ def torch():
 
 
 def test_another_vocabulary_or_broken_numbers_are_refused(torch, tmp_path):
-    experiment, params = ours()
+    experiment, params = draw_member()
     weights.save_weights(tmp_path / 'w.pt', params)
     with pytest.raises(UserError, match='has 20 tokens, the task has 201'):
-        official.member(tmp_path / 'w.pt')
+        official.load_member(tmp_path / 'w.pt')
     params['block_0']['W_Q'][0, 0] = np.nan
     weights.save_weights(tmp_path / 'w.pt', params)
     with pytest.raises(UserError, match='not finite'):
-        official.member(tmp_path / 'w.pt', experiment)
+        official.load_member(tmp_path / 'w.pt', experiment)
 
 
-class Seen(NamedTuple):
+class Result(NamedTuple):
     W_Q: np.ndarray
 
 
 class Figure:
     """Stands for a figure of a member, since the real one takes seconds."""
 
-    compute = staticmethod(lambda member: Seen(member.matrix('block_0/W_Q')))
-    draw = staticmethod(lambda result, axes: axes[0, 0].imshow(result.W_Q))
     layout = style.Layout(1, 1, 1, 1)
 
+    @staticmethod
+    def compute(member: Member) -> Result:
+        return Result(member.matrix('block_0/W_Q'))
 
-def test_the_command_prints_the_answers_and_draws(torch, tmp_path, monkeypatch, capsys):
+    @staticmethod
+    def draw(result: Result, axes: np.ndarray) -> None:
+        axes[0, 0].imshow(result.W_Q)
+
+
+@pytest.fixture
+def checkpoint(torch, tmp_path) -> Checkpoint:
+    """A file of random weights with two heads, which the file does not tell."""
     experiment = config.resolve(tiny.get_config())
     model = dataclasses.replace(experiment.model, heads=2)
-    params = cases.random_params(dataclasses.replace(experiment, model=model))
-    weights.save_weights(path := tmp_path / 'model_209.pt', params)
+    experiment = dataclasses.replace(experiment, model=model)
+    params = cases.random_params(experiment)
+    path = tmp_path / 'model_209.pt'
+    weights.save_weights(path, params)
+    return Checkpoint(path, experiment, params)
+
+
+def test_the_command_prints_the_answers_and_draws(
+    checkpoint, tmp_path, monkeypatch, capsys
+):
     words = [
-        f'--weights={path}',
+        'official.py',
+        f'--weights={checkpoint.path}',
         '--heads=2',
         f'--config={tiny.__file__}',
         f'--out={tmp_path}',
+        '--figure=attention_flow',
     ]
-    monkeypatch.setattr(sys, 'argv', ['official.py', *words, '--figure=attention_flow'])
+    monkeypatch.setattr(sys, 'argv', words)
     monkeypatch.setitem(official.FIGURES, 'attention_flow', Figure)
     official.main()
-    printed = dict(
-        line.split(':') for line in capsys.readouterr().out.splitlines() if ':' in line
-    )
-    assert (printed['tokens'].strip(), printed['heads'].strip()) == ('201', '2')
-    assert (tmp_path / 'attention_flow_model_209.png').stat().st_size > 100
-    drawn = atomic.read_arrays(tmp_path / 'attention_flow_model_209.npz')
-    np.testing.assert_array_equal(drawn['W_Q'], params['block_0']['W_Q'])
-    member = official.member(path, experiment, heads=2)
-    assert member.experiment.model == model and member.step == -1
-    assert math.isnan(member.point['gamma']) and member.point['seed'] == 0
-    for i, probe in enumerate(member.task.probe_names):
-        tokens_BT, labels_RB = member.probes.tokens_PBT[i], member.probes.labels_PRB[i]
-        exact = reference.forward(reference.to_float64(params), tokens_BT, model)
-        for mapping, labels_B in zip(member.task.mapping_names, labels_RB, strict=True):
-            share = (exact[:, -1].argmax(-1) == labels_B).mean()
-            assert float(printed[f'{probe}, {mapping}']) == pytest.approx(
-                share, abs=6e-4
-            )
+
+    printed = {}
+    for line in capsys.readouterr().out.splitlines():
+        name, colon, value = line.partition(':')
+        if colon:
+            printed[name] = value.strip()
+    assert printed['tokens'] == '201'
+    assert printed['heads'] == '2'
+    member = official.load_member(checkpoint.path, checkpoint.experiment, heads=2)
+    for (probe, mapping), share in _measure_exactly(checkpoint, member).items():
+        shown = float(printed[f'{probe}, {mapping}'])
+        assert shown == pytest.approx(share, abs=6e-4)
+
+    picture = tmp_path / 'attention_flow_model_209.png'
+    assert picture.stat().st_size > 100
+    numbers = atomic.read_arrays(tmp_path / 'attention_flow_model_209.npz')
+    expected = checkpoint.params['block_0']['W_Q']
+    np.testing.assert_array_equal(numbers['W_Q'], expected)
+
+
+def test_of_its_training_nothing_but_the_weights_is_known(checkpoint):
+    member = official.load_member(checkpoint.path, checkpoint.experiment, heads=2)
+    assert member.experiment.model == checkpoint.experiment.model
+    assert member.step == -1
+    assert math.isnan(member.point['gamma'])
+    assert member.point['seed'] == 0
 
 
 def test_the_task_is_the_papers_unless_said_otherwise(torch, tmp_path):
-    experiment, params = ours(task__vocab=201, model__max_len=20)
+    experiment, params = draw_member(task__vocab=201, model__max_len=20)
     weights.save_weights(tmp_path / 'w.pt', params)
-    member = official.member(tmp_path / 'w.pt')
-    assert (
-        member.experiment.task
-        == config.resolve(config.default()).task
-        != experiment.task
-    )
+    member = official.load_member(tmp_path / 'w.pt')
+    default = config.resolve(config.default())
+    assert member.experiment.task == default.task
+    assert member.experiment.task != experiment.task
+
+
+def _measure_exactly(checkpoint: Checkpoint, member: Member) -> dict:
+    """The agreement of (probe, mapping) in float64."""
+    tokens_PBT, labels_PRB = member.probes
+    params = reference.to_float64(checkpoint.params)
+    model = checkpoint.experiment.model
+    shares = {}
+    for p, probe in enumerate(member.task.probe_names):
+        logits = reference.forward(params, tokens_PBT[p], model)
+        answers_B = logits[:, -1].argmax(-1)
+        for r, mapping in enumerate(member.task.mapping_names):
+            agrees_B = answers_B == labels_PRB[p, r]
+            shares[probe, mapping] = agrees_B.mean()
+    return shares

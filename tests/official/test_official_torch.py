@@ -1,119 +1,78 @@
-"""The authors' network, written in PyTorch from its description: the same logits as ours."""
+"""The authors' network, rebuilt in PyTorch, computes the same logits as ours."""
+
+from types import ModuleType
 
 import jax
 import numpy as np
 import pytest
 
+from anchorjax.models import TransformerConfig
 from anchorjax.official import weights
-from anchorjax.training.step import forward
+from anchorjax.training import step
 from tests.support import cases, reference
-from tests.support.official_cases import P3, assert_same_bits, ours
+from tests.support.official_cases import P3, assert_same_bits, draw_member
 
 TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]])
+VOCAB = 20
 
 
 @pytest.fixture(scope='module')
-def torch():
+def torch() -> ModuleType:
     return pytest.importorskip(
         'torch', reason="needs the extra: pip install -e '.[torch]'"
     )
 
 
-def network(
-    torch, heads, biases, width=6, head_dim=4, hidden=9, vocab=20, length=5, depth=2
-):
-    """The official tree of modules, every parameter random."""
-    nn = torch.nn
-    linear = lambda n, m: nn.Linear(n, m, bias=biases)
+@pytest.fixture(scope='module')
+def torch_network(torch) -> ModuleType:
+    from tests.support import torch_network
 
-    def layer():
-        attention = {f'W_{name}': linear(width, heads * head_dim) for name in 'QKV'}
-        attention |= {
-            'fc': linear(heads * head_dim, width),
-            'layernorm': nn.LayerNorm(width),
-        }
-        fc = nn.Sequential(linear(width, hidden), nn.Identity(), linear(hidden, width))
-        mlp = nn.ModuleDict({'fc': fc, 'layernorm': nn.LayerNorm(width)})
-        return nn.ModuleDict(
-            {'dec_self_attn': nn.ModuleDict(attention), 'pos_ffn': mlp}
-        )
-
-    tables = {
-        'tgt_emb': nn.Embedding(vocab, width),
-        'pos_emb': nn.Embedding(length, width),
-    }
-    tree = {
-        'embedding': nn.ModuleDict(tables),
-        'decoder': nn.ModuleDict(
-            {'layers': nn.ModuleList(layer() for _ in range(depth))}
-        ),
-        'projection': nn.Linear(width, vocab),
-    }
-    tree |= {'layernorm': nn.LayerNorm(width)} if biases else {}
-    made, generator = nn.ModuleDict(tree), torch.Generator().manual_seed(heads)
-    for parameter in made.parameters():
-        parameter.data = 0.6 * torch.randn(parameter.shape, generator=generator) + 0.2
-    return made
+    return torch_network
 
 
-def attend(torch, m, query, source, heads):
-    """Causal softmax attention by PyTorch's own operator, one head at a time."""
-    Q, K, V = m['W_Q'](query), m['W_K'](source), m['W_V'](source)
-    operator = torch.nn.functional.scaled_dot_product_attention
-    parts = zip(*(x.chunk(heads, dim=-1) for x in (Q, K, V)), strict=True)
-    return m['fc'](
-        torch.cat([operator(*part, is_causal=True) for part in parts], dim=-1)
-    )
+def make_config(**fields) -> TransformerConfig:
+    return cases.tiny(**fields).model
 
 
-def logits(torch, net, heads, tokens_BT):
-    """P1: a LayerNorm after each residual. P3: before, of the query alone, and a last one."""
-    quirk = 'layernorm' in net
-    positions = torch.arange(tokens_BT.shape[1])
-    x = net['embedding']['tgt_emb'](tokens_BT) + net['embedding']['pos_emb'](positions)
-    activation = torch.nn.functional.gelu if quirk else torch.relu
-    for layer in net['decoder']['layers']:
-        attention, mlp = layer['dec_self_attn'], layer['pos_ffn']
-        neurons = lambda x, fc=mlp['fc']: fc[2](activation(fc[0](x)))
-        if quirk:
-            x = x + attend(torch, attention, attention['layernorm'](x), x, heads)
-            x = x + neurons(mlp['layernorm'](x))
-        else:
-            x = attention['layernorm'](x + attend(torch, attention, x, x, heads))
-            x = mlp['layernorm'](x + neurons(x))
-    return net['projection'](net['layernorm'](x) if quirk else x)
-
-
-@pytest.mark.parametrize('biases', [False, True], ids=['P1', 'P3'])
+@pytest.mark.parametrize('layout', [{}, P3], ids=['P1', 'P3'])
 @pytest.mark.parametrize('heads', [1, 2])
-def test_the_same_weights_give_the_same_logits(torch, tmp_path, heads, biases):
-    net = network(torch, heads, biases)
-    torch.save(net.state_dict(), tmp_path / 'theirs.pt')
-    model, _, params = weights.load_weights(tmp_path / 'theirs.pt', heads=heads)
-    experiment = cases.tiny(**{f'model__{n}': getattr(model, n) for n in vars(model)})
+def test_the_same_weights_give_the_same_logits(
+    torch, torch_network, tmp_path, heads, layout
+):
+    experiment = cases.tiny(model__heads=heads, **layout)
+    network = torch_network.draw_network(experiment.model, VOCAB)
+    path = tmp_path / 'theirs.pt'
+    torch.save(network.state_dict(), path)
+    config, vocab, params = weights.load_weights(path, heads=heads)
+    assert (config, vocab) == (experiment.model, VOCAB)
+
     with torch.no_grad():
-        expected = logits(torch, net.double(), heads, torch.tensor(TOKENS_BT)).numpy()
-    exact = reference.forward(reference.to_float64(params), TOKENS_BT, model)
+        expected = network.double()(torch.tensor(TOKENS_BT)).numpy()
+    exact = reference.forward(reference.to_float64(params), TOKENS_BT, config)
     np.testing.assert_allclose(exact, expected, rtol=1e-10, atol=1e-10)
-    run = jax.jit(lambda p: forward(experiment, p, TOKENS_BT, last_only=False).logits)
-    np.testing.assert_allclose(run(params), expected, rtol=1e-5, atol=2e-5)
+
+    @jax.jit
+    def compute_logits(params):
+        return step.forward(experiment, params, TOKENS_BT, last_only=False).logits
+
+    logits = compute_logits(params)
+    np.testing.assert_allclose(logits, expected, rtol=1e-5, atol=2e-5)
 
 
-def test_what_we_write_pytorch_loads(torch, tmp_path):
-    net = network(torch, heads=1, biases=True)
-    _, params = ours(**P3)
-    weights.save_weights(tmp_path / 'ours.pt', params)
-    net.load_state_dict(
-        torch.load(tmp_path / 'ours.pt', weights_only=True)
-    )  # every name, strictly
-    assert_same_bits(weights.load_weights(tmp_path / 'ours.pt')[2], params)
-    assert [p.name for p in tmp_path.iterdir()] == ['ours.pt']
+def test_pytorch_loads_what_we_write(torch, torch_network, tmp_path):
+    experiment, params = draw_member(**P3)
+    network = torch_network.draw_network(experiment.model, VOCAB)
+    path = tmp_path / 'ours.pt'
+    weights.save_weights(path, params)
+    # load_state_dict is strict: every name must be there, and no other.
+    network.load_state_dict(torch.load(path, weights_only=True))
+    assert_same_bits(weights.load_weights(path).params, params)
+    assert list(tmp_path.iterdir()) == [path]
 
 
-def test_half_precision_files_are_read(torch, tmp_path):
-    net = network(torch, heads=1, biases=False).bfloat16()
-    torch.save(net.state_dict(), tmp_path / 'w.pt')
-    W_pos = weights.load_weights(tmp_path / 'w.pt')[2]['W_pos']
-    np.testing.assert_array_equal(
-        W_pos, net['embedding']['pos_emb'].weight.detach().float()
-    )
+def test_half_precision_files_are_read(torch, torch_network, tmp_path):
+    network = torch_network.draw_network(make_config(), VOCAB).bfloat16()
+    torch.save(network.state_dict(), tmp_path / 'w.pt')
+    W_pos = weights.load_weights(tmp_path / 'w.pt').params['W_pos']
+    expected = network.embedding.pos_emb.weight.detach().float()
+    np.testing.assert_array_equal(W_pos, expected)

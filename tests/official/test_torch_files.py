@@ -1,8 +1,10 @@
-"""Files of PyTorch: only tensors are read, nothing is executed, and every error is one line."""
+"""PyTorch files: only tensors are read, no code is run, and every error is one line."""
 
 import pathlib
 import pickle
 import sys
+from collections.abc import Callable
+from types import ModuleType
 
 import pytest
 
@@ -11,7 +13,7 @@ from anchorjax.official import weights
 
 
 @pytest.fixture(scope='module')
-def torch():
+def torch() -> ModuleType:
     return pytest.importorskip(
         'torch', reason="needs the extra: pip install -e '.[torch]'"
     )
@@ -19,12 +21,10 @@ def torch():
 
 def test_without_pytorch_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, 'torch', None)
-    for call in (
-        lambda: weights.load_weights(tmp_path),
-        lambda: weights.save_weights(tmp_path / 'w.pt', {}),
-    ):
-        with pytest.raises(UserError, match=r'\[torch\]'):
-            call()
+    with pytest.raises(UserError, match=r'\[torch\]'):
+        weights.load_weights(tmp_path)
+    with pytest.raises(UserError, match=r'\[torch\]'):
+        weights.save_weights(tmp_path / 'w.pt', {})
 
 
 class Malicious:
@@ -39,43 +39,64 @@ class Malicious:
 
 @pytest.mark.parametrize('zipped', [True, False])
 def test_a_file_that_would_run_code_is_refused_and_does_not(torch, tmp_path, zipped):
-    trap, path = tmp_path / 'trap', tmp_path / 'w.pt'
-    torch.save({'w': Malicious(trap)}, path, _use_new_zipfile_serialization=zipped)
-    with pytest.raises(
-        UserError, match=r'refused: it holds .* could run code'
-    ) as caught:
+    trap = tmp_path / 'trap'
+    path = tmp_path / 'w.pt'
+    content = {'w': Malicious(trap)}
+    torch.save(content, path, _use_new_zipfile_serialization=zipped)
+    with pytest.raises(UserError, match=r'refused: .* could run code') as caught:
         weights.load_weights(path)
     assert not trap.exists()
-    assert '\n' not in str(caught.value) and 'weights_only' not in str(caught.value)
-    torch.load(path, weights_only=False)  # the trap was a real one
+    assert '\n' not in str(caught.value)
+    assert 'weights_only' not in str(caught.value)
+    torch.load(path, weights_only=False)  # the trap works where code may run
     assert trap.exists()
 
 
-@pytest.mark.filterwarnings('error')
-def test_a_bad_file_is_one_clear_line(torch, tmp_path, monkeypatch):
-    path = tmp_path / 'w.pt'
+@pytest.fixture
+def require_refusal(tmp_path) -> Callable[[str], None]:
+    """A function that fails unless tmp_path / 'w.pt' is refused with such an error."""
 
-    def refused(complaint):
-        with pytest.raises(UserError, match=complaint) as caught:
-            weights.load_weights(path)
+    def check(pattern: str) -> None:
+        with pytest.raises(UserError, match=pattern) as caught:
+            weights.load_weights(tmp_path / 'w.pt')
         assert '\n' not in str(caught.value)
 
-    refused('cannot read .*w.pt: No such file')
+    return check
+
+
+@pytest.mark.filterwarnings('error')
+def test_what_torch_did_not_save_is_refused(torch, tmp_path, require_refusal):
+    path = tmp_path / 'w.pt'
+    require_refusal('cannot read .*w.pt: No such file')
     path.write_text('hello')
-    refused('damaged or no file of torch.save')
+    require_refusal(r'w\.pt is damaged or was not written by torch\.save')
     path.write_bytes(b'')
-    refused('damaged or no file of torch.save')
-    path.write_bytes(
-        pickle.dumps({'w': Malicious(path)})
-    )  # not of torch.save, where it warns
-    refused('refused: it holds something else than tensors')
+    require_refusal(r'w\.pt is damaged or was not written by torch\.save')
+    # A plain pickle makes torch.load warn.
+    path.write_bytes(pickle.dumps({'w': Malicious(path)}))
+    require_refusal('refused: it contains something other than tensors')
+
+
+@pytest.mark.filterwarnings('error')
+def test_what_is_no_state_dict_is_refused(torch, tmp_path, require_refusal):
+    path = tmp_path / 'w.pt'
     torch.save(torch.nn.Linear(2, 2), path)  # the whole module instead of its state
-    refused(r'refused: it holds torch\.nn.*torch\.save\(model\.state_dict\(\)')
+    require_refusal(
+        r'refused: it contains torch\.nn.*torch\.save\(model\.state_dict\(\)'
+    )
     torch.save([torch.zeros(2)], path)
-    refused('holds a list, not a state dict')
+    require_refusal(r'w\.pt contains a list, not a state dict')
     torch.save({'w': torch.eye(2).to_sparse()}, path)
-    refused("w.pt: 'w' is a Tensor of torch.float32: must be a dense")
+    require_refusal(
+        r"w\.pt: entry 'w' is of type Tensor of torch.float32, expected a dense"
+    )
     torch.save({'model': {}, 'epoch': 3}, path)
-    refused("w.pt: 'model' is a dict")
+    require_refusal(r"w\.pt: entry 'model' is of type dict, expected a dense tensor")
+
+
+def test_a_pytorch_that_reads_unsafely_is_refused(
+    torch, tmp_path, monkeypatch, require_refusal
+):
+    torch.save({}, tmp_path / 'w.pt')
     monkeypatch.setattr(torch, '__version__', '2.9.1+cpu')
-    refused(r'PyTorch 2\.9\.1\+cpu does not read files safely: needs 2\.10')
+    require_refusal(r'PyTorch 2\.9\.1\+cpu cannot read files safely; install 2\.10')

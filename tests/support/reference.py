@@ -1,118 +1,189 @@
-"""The transformer, its loss and AdamW once more: NumPy, float64, loops; from the papers' text.
+"""The transformer, its loss and AdamW again: NumPy, float64 and loops, from the papers.
 
-Written from PAPERS 1.2, 3.2 and PyTorch's documentation, without looking for speed and without
-sharing a line with anchorjax: scores are only ever formed for the positions a query may see.
+Written from PAPERS 1.2, 3.2 and PyTorch's documentation, to be plain and not to be
+fast. It shares no code with anchorjax, only the fields of its config: scores are
+computed for the positions that a query may see, and never masked.
 """
+
+from typing import Any
 
 import jax
 import numpy as np
 from scipy import special
 
+from anchorjax.models import TransformerConfig
 
-def to_float64(params):
-    return jax.tree.map(lambda leaf: np.array(leaf, np.float64), params)
+Params = Any  # a tree of float64 arrays
 
 
-def forward(params, tokens_BT, model):
-    """Logits [B, T, V]; `model` is a TransformerConfig."""
-    x = params['W_embed'][tokens_BT] + params['W_pos'][: tokens_BT.shape[1]]
-    for layer in range(model.depth):
-        x = _block(params[f'block_{layer}'], x, model)
-    if model.norm != 'post':
-        x = _layer_norm(x, params['LN_final'], model.eps)
+def to_float64(params: Any) -> Params:
+    def convert(leaf: np.ndarray) -> np.ndarray:
+        return np.array(leaf, np.float64)
+
+    return jax.tree.map(convert, params)
+
+
+def forward(
+    params: Params, tokens_BT: np.ndarray, config: TransformerConfig
+) -> np.ndarray:
+    """Logits [B, T, V]."""
+    length = tokens_BT.shape[1]
+    x = params['W_embed'][tokens_BT] + params['W_pos'][:length]
+    for layer in range(config.depth):
+        x = _apply_block(params[f'block_{layer}'], x, config)
+    if config.norm != 'post':
+        x = _layer_norm(x, params['LN_final'], config.eps)
     return x @ params['W_U'] + params['b_U']
 
 
-def loss(params, tokens_BT, labels_B, model):
-    """Mean of -log softmax(logits at the last position)[label]."""
-    logits = forward(params, tokens_BT, model)[:, -1]
-    log_p = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
-    return -np.mean([log_p[b, label] for b, label in enumerate(labels_B)])
+def loss(
+    params: Params,
+    tokens_BT: np.ndarray,
+    targets_BQ: np.ndarray,
+    weights_BQ: np.ndarray | None,
+    config: TransformerConfig,
+) -> float:
+    """Weighted mean of -log softmax(logits)[target] over the last Q positions."""
+    if weights_BQ is None:
+        weights_BQ = np.ones(targets_BQ.shape)
+    num_asked = targets_BQ.shape[1]
+    logits = forward(params, tokens_BT, config)[:, -num_asked:]
+    normalizer = np.exp(logits).sum(-1)
+    total = 0.0
+    for b, q in np.ndindex(targets_BQ.shape):
+        target = targets_BQ[b, q]
+        log_p = logits[b, q, target] - np.log(normalizer[b, q])
+        total -= weights_BQ[b, q] * log_p
+    return total / weights_BQ.sum()
 
 
-def gradient(params, tokens_BT, labels_B, model, h=1e-5):
-    """Central differences, one coordinate at a time."""
+def gradient(
+    params: Params,
+    tokens_BT: np.ndarray,
+    targets_BQ: np.ndarray,
+    weights_BQ: np.ndarray | None,
+    config: TransformerConfig,
+) -> Params:
+    """Central differences of the loss, one coordinate at a time."""
+    h = 1e-5
     params = to_float64(params)
-    result = jax.tree.map(np.zeros_like, params)
-    leaves = zip(jax.tree.leaves(params), jax.tree.leaves(result), strict=True)
-    for leaf, out in leaves:
+    grads = jax.tree.map(np.zeros_like, params)
+    leaves = zip(jax.tree.leaves(params), jax.tree.leaves(grads), strict=True)
+    for leaf, grad in leaves:
         for i in range(leaf.size):
-            middle, sides = leaf.flat[i], []
-            for side in (middle + h, middle - h):
-                leaf.flat[i] = side
-                sides.append(loss(params, tokens_BT, labels_B, model))
-            leaf.flat[i] = middle
-            out.flat[i] = (sides[0] - sides[1]) / (2 * h)
-    return result
+            value = leaf.flat[i]
+            leaf.flat[i] = value + h
+            above = loss(params, tokens_BT, targets_BQ, weights_BQ, config)
+            leaf.flat[i] = value - h
+            below = loss(params, tokens_BT, targets_BQ, weights_BQ, config)
+            leaf.flat[i] = value
+            grad.flat[i] = (above - below) / (2 * h)
+    return grads
 
 
-def norm(tree):
-    return np.sqrt(sum((leaf**2).sum() for leaf in jax.tree.leaves(tree)))
+def norm(tree: Any) -> float:
+    """Euclidean norm over all leaves."""
+    total = 0.0
+    for leaf in jax.tree.leaves(tree):
+        total += (leaf**2).sum()
+    return np.sqrt(total)
 
 
 class AdamW:
     """torch.optim.AdamW after torch.nn.utils.clip_grad_norm_, as documented."""
 
-    def __init__(self, params, b1, b2, eps, weight_decay, max_norm):
+    def __init__(
+        self,
+        params: Params,
+        b1: float,
+        b2: float,
+        eps: float,
+        weight_decay: float,
+        max_norm: float,
+    ):
         self.m = jax.tree.map(np.zeros_like, params)
         self.v = jax.tree.map(np.zeros_like, params)
-        self.b1, self.b2, self.eps = b1, b2, eps
-        self.weight_decay, self.max_norm, self.t = weight_decay, max_norm, 0
+        self.b1 = b1
+        self.b2 = b2
+        self.eps = eps
+        self.weight_decay = weight_decay
+        self.max_norm = max_norm
+        self.t = 0
 
-    def step(self, params, grads, rate):
+    def step(self, params: Params, grads: Params, rate: float) -> Params:
         """New parameters; the moments are updated in place."""
         self.t += 1
         clip = min(1.0, self.max_norm / norm(grads))
 
-        def one(p, g, m, v):
+        def update(
+            p: np.ndarray, g: np.ndarray, m: np.ndarray, v: np.ndarray
+        ) -> np.ndarray:
             g = g * clip
             m[...] = self.b1 * m + (1 - self.b1) * g
             v[...] = self.b2 * v + (1 - self.b2) * g**2
-            m_hat, v_hat = m / (1 - self.b1**self.t), v / (1 - self.b2**self.t)
+            m_hat = m / (1 - self.b1**self.t)
+            v_hat = v / (1 - self.b2**self.t)
             decayed = p - rate * self.weight_decay * p
-            return decayed - rate * m_hat / (np.sqrt(v_hat) + self.eps)
+            direction = m_hat / (np.sqrt(v_hat) + self.eps)
+            return decayed - rate * direction
 
-        return jax.tree.map(one, params, grads, self.m, self.v)
-
-
-def _block(p, x, model):
-    eps = model.eps
-    if model.norm == 'post':
-        x = _layer_norm(x + _attention(p, x, x, model), p['LN_attn'], eps)
-        return _layer_norm(x + _mlp(p, x, model), p['LN_mlp'], eps)
-    normed = _layer_norm(x, p['LN_attn'], eps)
-    # P3's quirk: only the queries read the normalized stream (PAPERS 3.2).
-    x = x + _attention(p, normed, x if model.norm == 'pre_query' else normed, model)
-    return x + _mlp(p, _layer_norm(x, p['LN_mlp'], eps), model)
+        return jax.tree.map(update, params, grads, self.m, self.v)
 
 
-def _attention(p, query, source, model):
-    Q = _linear(p, 'Q', query)
-    K, V = _linear(p, 'K', source), _linear(p, 'V', source)
+def _apply_block(p: Params, x: np.ndarray, config: TransformerConfig) -> np.ndarray:
+    eps = config.eps
+    if config.norm == 'post':
+        x = x + _attend(p, x, x, config)
+        x = _layer_norm(x, p['LN_attn'], eps)
+        x = x + _apply_mlp(p, x, config)
+        return _layer_norm(x, p['LN_mlp'], eps)
+    query = _layer_norm(x, p['LN_attn'], eps)
+    source = query
+    if config.norm == 'pre_query':
+        source = x  # P3's quirk: only the queries are normalized (PAPERS 3.2).
+    x = x + _attend(p, query, source, config)
+    return x + _apply_mlp(p, _layer_norm(x, p['LN_mlp'], eps), config)
+
+
+def _attend(
+    p: Params, query: np.ndarray, source: np.ndarray, config: TransformerConfig
+) -> np.ndarray:
+    """Causal softmax attention, one head and one query position at a time."""
+    Q = _apply_linear(p, 'Q', query)
+    K = _apply_linear(p, 'K', source)
+    V = _apply_linear(p, 'V', source)
     mixed = np.zeros_like(Q)
-    for head in range(model.heads):
-        part = slice(head * model.head_dim, (head + 1) * model.head_dim)
+    for head in range(config.heads):
+        start = head * config.head_dim
+        part = slice(start, start + config.head_dim)
         for t in range(Q.shape[1]):
-            scores = (K[:, : t + 1, part] @ Q[:, t, part, None])[..., 0]
-            weights = np.exp(scores / np.sqrt(model.head_dim))
-            weights /= weights.sum(-1, keepdims=True)
-            mixed[:, t, part] = (weights[..., None] * V[:, : t + 1, part]).sum(1)
-    return _linear(p, 'O', mixed)
+            q_BK = Q[:, t, part]
+            K_past = K[:, : t + 1, part]
+            V_past = V[:, : t + 1, part]
+            scores = np.einsum('btk,bk->bt', K_past, q_BK)
+            scores = scores / np.sqrt(config.head_dim)
+            weights = np.exp(scores)
+            weights = weights / weights.sum(-1, keepdims=True)
+            mixed[:, t, part] = np.einsum('bt,btk->bk', weights, V_past)
+    return _apply_linear(p, 'O', mixed)
 
 
-def _mlp(p, x, model):
-    h = _linear(p, 'in', x)
-    if model.activation == 'relu':
+def _apply_mlp(p: Params, x: np.ndarray, config: TransformerConfig) -> np.ndarray:
+    h = _apply_linear(p, 'in', x)
+    if config.activation == 'relu':
         h = np.maximum(h, 0)
     else:
-        h = h * 0.5 * (1 + special.erf(h / np.sqrt(2)))
-    return _linear(p, 'out', h)
+        h = h * (1 + special.erf(h / np.sqrt(2))) / 2
+    return _apply_linear(p, 'out', h)
 
 
-def _linear(p, name, x):
-    return x @ p[f'W_{name}'] + p.get(f'b_{name}', 0.0)
+def _apply_linear(p: Params, name: str, x: np.ndarray) -> np.ndarray:
+    bias = p.get(f'b_{name}', 0.0)
+    return x @ p[f'W_{name}'] + bias
 
 
-def _layer_norm(x, p, eps):
-    centred = x - x.mean(-1, keepdims=True)
-    return centred / np.sqrt(x.var(-1, keepdims=True) + eps) * p['scale'] + p['bias']
+def _layer_norm(x: np.ndarray, p: Params, eps: float) -> np.ndarray:
+    mean = x.mean(-1, keepdims=True)
+    variance = x.var(-1, keepdims=True)
+    normed = (x - mean) / np.sqrt(variance + eps)
+    return normed * p['scale'] + p['bias']
