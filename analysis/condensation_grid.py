@@ -1,18 +1,21 @@
-"""Condensation over a whole sweep: one cosine matrix per cell, gamma across (P1 Fig 10).
+"""Condensation over a whole sweep: one cosine matrix per cell (P1 Fig 10).
 
-Upwards goes the first static axis of the sweep, depth in P1, or else the weight decay; all other
-axes stand at their first value or at --AXIS=VALUE. A member that is not there is a blank cell.
+Gamma goes across, the first static axis of the sweep upwards: depth in P1, the weight
+decay without a static axis. All other axes have their first value, or the one given by
+--AXIS=VALUE. A cell without a member says why it is blank.
 
   python analysis/condensation_grid.py --run runs/phase --seed=1
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import threadpoolctl
+from matplotlib.axes import Axes
 
 from analysis import condensation
 from analysis.drawing import command, grids
+from analysis.vectors import groups
 from anchorjax.storage.reader import Run
 
 
@@ -24,9 +27,9 @@ class Result(NamedTuple):
     row_name: str
     rows: np.ndarray
     gamma: np.ndarray
-    fixed: dict  # value of every axis that is not shown
+    fixed: dict[str, Any]  # value of every axis that is not shown
     notes: np.ndarray
-    numbers: dict[str, np.ndarray]  # condensation.numbers
+    numbers: dict[str, np.ndarray]  # of groups.measure_condensation
     cosine: dict[str, np.ndarray]  # [neuron, neuron] by group, by 'row,gamma' index
 
 
@@ -38,45 +41,48 @@ def compute(
     threshold: float = condensation.THRESHOLD,
     **point,
 ) -> Result:
-    """Groups of neurons in every member at `point`; UserErrors of grids.cells and condensed."""
-    there = grids.cells(run, matrix, step, **point)
-    found = {at: condensation.numbers(W, threshold) for at, W in there.matrices.items()}
-    drawn = {
-        at: condensation.condensed(W, threshold)[0] for at, W in there.matrices.items()
-    }
+    """Groups of neurons in every member at `point`.
+
+    Raises:
+      UserError: as `grids.read_cells` and `groups.group_neurons`.
+    """
+    cells = grids.read_cells(run, matrix, step, **point)
+    numbers = {}
+    cosine = {}
+    for (y, x), W in cells.matrices.items():
+        numbers[y, x] = groups.measure_condensation(W, threshold)
+        cosine[f'{y},{x}'] = groups.group_neurons(W, threshold).cosine
     return Result(
         matrix=matrix,
         threshold=threshold,
-        row_name=there.row_name,
-        rows=np.array(there.rows),
-        gamma=np.array(there.gamma),
-        fixed=there.fixed,
-        notes=there.notes,
-        numbers=grids.tables(found, there.notes.shape),
-        cosine={f'{y},{x}': cosine for (y, x), cosine in drawn.items()},
+        row_name=cells.row_name,
+        rows=np.array(cells.rows),
+        gamma=np.array(cells.gamma),
+        fixed=cells.fixed,
+        notes=cells.notes,
+        numbers=grids.tabulate(numbers, cells.notes.shape),
+        cosine=cosine,
     )
 
 
-def draw(result: Result, axes) -> None:
+def draw(result: Result, axes: np.ndarray) -> None:
     """Fills axes [row, gamma], the first row at the bottom."""
 
-    def cell(axis, y, x):
-        condensation.heatmap(axis, result.cosine[f'{y},{x}'])
-        groups, directions = (
-            result.numbers[name][y, x] for name in ('groups', 'directions')
-        )
-        plural = '' if groups == 1 else 's'
-        axis.set_title(
-            f'{groups:.0f} group{plural}, {directions:.1f} dir.', fontsize=6, pad=2
-        )
+    def draw_cell(axis: Axes, y: int, x: int) -> None:
+        condensation.draw_cosines(axis, result.cosine[f'{y},{x}'])
+        count = result.numbers['groups'][y, x]
+        directions = result.numbers['directions'][y, x]
+        noun = 'group' if count == 1 else 'groups'
+        title = f'{count:.0f} {noun}, {directions:.1f} dir.'
+        axis.set_title(title, fontsize=6, pad=2)
 
-    grids.fill(result, axes, cell)
+    grids.draw_cells(result, axes, draw_cell)
 
 
 layout = grids.layout
 
 if __name__ == '__main__':
-    command.at(
+    command.run_point_figure(
         __doc__,
         'condensation_grid',
         compute,
@@ -84,6 +90,6 @@ if __name__ == '__main__':
         layout,
         matrix=command.Flag(str, condensation.MATRIX, 'path of a matrix [d_in, d_out]'),
         threshold=command.Flag(
-            float, condensation.THRESHOLD, 'cosine that makes one group'
+            float, condensation.THRESHOLD, 'two neurons above this cosine are one group'
         ),
     )

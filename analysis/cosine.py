@@ -1,11 +1,12 @@
-"""Are the vectors of equal answers parallel? Cosines inside a member (P1 Fig 4 a, b, c).
+"""Are vectors parallel where answers are equal? Cosines in a member (P1 Fig 4 a, b, c).
 
-v(x; a1, a2) is X_ao of layer 2 at the last token, u(x; a1) is V of layer 2 at the first anchor.
-The paper: in an inferential network they align where the inferential targets agree, also between
-different pairs; in a symmetric one they do not, even for equal outputs. Two comparisons share a
-heat-map, one in each triangle; the diagonal belongs to neither and stays empty:
+v(x; a1, a2) is X_ao of layer 2 at the last token, u(x; a1) is V of layer 2 at the first
+anchor. The paper says: in an inferential network these vectors are parallel where the
+inferential targets agree, even for different pairs; in a symmetric network they are
+not, even for equal outputs. A heat-map shows two comparisons, one in each triangle. Its
+diagonal belongs to neither and is empty:
   v  (3, 3) with (2, 2) below, (1, 2) with (1, 3) above, as in the paper
-  u  3 with 2 below, 1 with 2 above: P1 does not say which, these are ours
+  u  3 with 2 below, 1 with 2 above: our choice, P1 does not name its anchors
 
   python analysis/cosine.py --run runs/phase --depth=2 --gamma=1.5 --seed=0
 """
@@ -15,25 +16,28 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.circuits import sequences
-from analysis.drawing import command, style, triangles
+from analysis.drawing import command, style
+from analysis.drawing.triangles import draw_profile, draw_triangles
 from analysis.members.member import Member
-from analysis.vectors import extract
+from analysis.vectors import extract, triangles
 from anchorjax.errors import require
 
 NAMES = ('v', 'u')
-# Pairs of v and anchors of u: (row, column) of the lower triangle, then of the upper one.
+# What is compared: row and column of the lower triangle, then of the upper one.
+PAIRS_OF_V = np.array([[3, 3], [2, 2], [1, 2], [1, 3]])
+ANCHORS_OF_U = np.array([3, 2, 1, 2])
 COMPARED = (
-    (((3, 3), (2, 2)), ((1, 2), (1, 3))),
-    (((3,), (2,)), ((1,), (2,))),
+    ('(3,3)×(2,2)', '(1,2)×(1,3)'),
+    ('(3)×(2)', '(1)×(2)'),
 )
 
 
 class Result(NamedTuple):
-    """Axes: name (v, u), X keys of the rows, X of the columns. `centred` is explained below."""
+    """Axes: name (v, u), X keys of the rows, X of the columns."""
 
     keys_X: np.ndarray
     cosine: np.ndarray  # [name, X, X], mean over contexts; NaN on the diagonal
-    centred: np.ndarray  # the same
+    centred: np.ndarray  # the same of centred vectors, see compute
     apart: np.ndarray  # [name, X, X] target of the row minus target of the column
     difference: np.ndarray  # [name, (mean, low, high)]: inside the boxes minus outside
     difference_centred: np.ndarray
@@ -45,133 +49,141 @@ class Result(NamedTuple):
     contexts: int
 
 
-def compute(member: Member, keys=(30, 40), contexts: int = 32) -> Result:
-    """Cosines of every two of the keys lo..hi (both included), and boxes minus the rest.
+def compute(
+    member: Member,
+    keys: tuple[int, int] = (30, 40),
+    contexts: int = 32,
+) -> Result:
+    """Cosines of all pairs of keys lo..hi (both included), inside boxes and outside.
 
-    A context is one draw of the noise, the same for all the vectors of a matrix. `centred`: the
-    mean of all the vectors of a matrix (of a context) is removed first, since what is common to
-    all of them makes every cosine large. The difference is the mean over both triangles.
+    A context is one draw of the noise, the same for all the vectors of a matrix. For
+    `centred`, the mean of all vectors of a matrix (in one context) is removed first,
+    because a part that all of them share makes every cosine large.
 
-    Its 95% interval resamples the contexts: it says what another draw of noise would change,
-    nothing about other keys, other pairs, or other training runs.
+    The difference is the mean over both triangles. Its 95% interval resamples the
+    contexts: it covers other draws of the noise, but not other keys, other pairs or
+    other training runs.
 
     Raises:
-      UserError: keys outside the task's, no equal targets among them, or a single layer.
+      UserError: keys outside the task's, no equal targets among them, one layer, or a
+        task whose anchors come before the key.
     """
-    keys_X, noise_CT = _keys(member, keys), _noise(member, contexts)
-    v_S2, u_S1 = (
-        np.array([side for half in compared for side in half]) for compared in COMPARED
-    )
-    apart = np.stack([_apart(member, keys_X, sides) for sides in (v_S2, u_S1)])
-    found = (
-        extract.v(member, keys_X, v_S2, noise_CT),
-        extract.u(member, keys_X, u_S1[:, 0], noise_CT),
-    )
-    raw, centred = (
-        [triangles.cosines(x, centre) for x in found] for centre in (False, True)
-    )
-    (inside, outside), (inside_c, outside_c) = (
-        _boxes(m, apart) for m in (raw, centred)
-    )
+    keys_X = _list_keys(member, keys)
+    noise_CT = _sample_noise(member, contexts)
+    apart_v_XX = _compare_targets(member, keys_X, PAIRS_OF_V)
+    apart_u_XX = _compare_targets(member, keys_X, ANCHORS_OF_U[:, None])
+    apart = np.stack([apart_v_XX, apart_u_XX])
+    v_CSXD = extract.compute_v(member, keys_X, PAIRS_OF_V, noise_CT)
+    u_CSXD = extract.compute_u(member, keys_X, ANCHORS_OF_U, noise_CT)
+    raw = triangles.compare((v_CSXD, u_CSXD), apart, centre=False)
+    centred = triangles.compare((v_CSXD, u_CSXD), apart, centre=True)
     return Result(
         keys_X=keys_X,
-        cosine=np.stack([m.mean(0) for m in raw]),
-        centred=np.stack([m.mean(0) for m in centred]),
+        cosine=raw.cosine,
+        centred=centred.cosine,
         apart=apart,
-        difference=triangles.interval((inside - outside).mean(1).T),
-        difference_centred=triangles.interval((inside_c - outside_c).mean(1).T),
-        inside=inside.mean(-1),
-        outside=outside.mean(-1),
-        inside_centred=inside_c.mean(-1),
-        outside_centred=outside_c.mean(-1),
-        compared=tuple(tuple(map(_text, halves)) for halves in COMPARED),
+        difference=raw.difference,
+        difference_centred=centred.difference,
+        inside=raw.inside,
+        outside=raw.outside,
+        inside_centred=centred.inside,
+        outside_centred=centred.outside,
+        compared=COMPARED,
         contexts=contexts,
     )
 
 
-def draw(result: Result, axes) -> None:
-    """Fills axes [2, 3]: heat-maps of v and u, cosine by distance of targets; centred below."""
-    rows = (
-        (result.cosine, result.difference, 'viridis', min(0, np.nanmin(result.cosine))),
-        (result.centred, result.difference_centred, 'BrBG', -1),
-    )
-    for row, (cosine, difference, colours, lowest) in enumerate(rows):
-        for n, axis in enumerate(axes[row, :2]):
-            below, above = result.compared[n]
-            axis.set_title(f'{NAMES[n]}: {below} below, {above} above')
-            matrix = (cosine[n], result.apart[n], result.keys_X)
-            image = triangles.heatmap(axis, *matrix, colours, lowest)
-        axes[row, 0].set_ylabel(
-            ('cosine', 'cosine, mean removed')[row], fontweight='bold'
-        )
-        axes[row, 1].figure.colorbar(image, ax=axes[row, 1], shrink=0.9)
-        _profile(axes[row, 2], result.apart, cosine, difference)
+def draw(result: Result, axes: np.ndarray) -> None:
+    """Fills axes [2, 3]: heat-maps of v and u, and cosine by distance of the targets.
+
+    The second row shows the same with the mean vector removed.
+    """
+    first, second = axes
+    apart = result.apart
+    lowest = min(0, np.nanmin(result.cosine))
+    _draw_heatmaps(first, result, result.cosine, 'viridis', lowest)
+    first[0].set_ylabel('cosine', fontweight='bold')
+    draw_profile(first[2], NAMES, apart, result.cosine, result.difference)
+    _draw_heatmaps(second, result, result.centred, 'BrBG', -1)
+    second[0].set_ylabel('cosine, mean removed', fontweight='bold')
+    draw_profile(second[2], NAMES, apart, result.centred, result.difference_centred)
 
 
-def _keys(member: Member, keys) -> np.ndarray:
-    sequences.shifts(member)  # complains of another task
-    low, high = member.experiment.task.keys
-    fits = len(keys) == 2 and low <= keys[0] < keys[1] < high
-    require(fits, 'keys', tuple(keys), f'lo,hi in [{low}, {high})')
-    return np.arange(keys[0], keys[1] + 1)
+def _list_keys(member: Member, keys: tuple[int, int]) -> np.ndarray:
+    low, high = sequences.require_anchor_task(member).keys
+    allowed = f'lo,hi in [{low}, {high})'
+    require(len(keys) == 2, 'keys', tuple(keys), allowed)
+    first, last = keys
+    require(low <= first < last < high, 'keys', tuple(keys), allowed)
+    return np.arange(first, last + 1)
 
 
-def _noise(member: Member, contexts: int) -> np.ndarray:
-    require(
-        contexts >= 2, 'contexts', contexts, 'at least 2, to see how much they differ'
-    )
+def _sample_noise(member: Member, contexts: int) -> np.ndarray:
+    """Tokens of every context [C, T]."""
+    allowed = 'at least 2, so that the contexts can be resampled'
+    require(contexts >= 2, 'contexts', contexts, allowed)
     task = member.experiment.task
-    return np.random.default_rng(0).integers(*task.keys, (contexts, task.seq_len))
+    rng = np.random.default_rng(0)
+    return rng.integers(*task.keys, (contexts, task.seq_len))
 
 
-def _apart(member: Member, keys_X, sides) -> np.ndarray:
-    """[X, X]: inferential target of the row minus that of the column."""
+def _compare_targets(
+    member: Member,
+    keys_X: np.ndarray,
+    anchors_SA: np.ndarray,
+) -> np.ndarray:
+    """Inferential target of the row minus that of the column [X, X].
+
+    Args:
+      anchors_SA: the A anchors of every side.
+    """
     task = member.experiment.task
-    shift = dict(zip(task.anchors, task.shifts, strict=True))
-    missing = sorted(set(sides.ravel().tolist()) - set(shift))
-    require(not missing, 'task.anchors', task.anchors, f'with {missing}, compared here')
-    targets_SX = np.array([keys_X + sum(shift[a] for a in side) for side in sides])
-    apart_XX = triangles.apart(targets_SX)
-    ends = (int(keys_X[0]), int(keys_X[-1]))
-    allowed = 'a range with targets that agree and targets that do not'
-    require(triangles.comparable(apart_XX), 'keys', ends, allowed)
+    shifts = dict(zip(task.anchors, task.shifts, strict=True))
+    targets_SX = []
+    for anchors in anchors_SA.tolist():
+        target_X = keys_X
+        for anchor in anchors:
+            allowed = f'anchors with {anchor}, which this figure compares'
+            require(anchor in shifts, 'task.anchors', task.anchors, allowed)
+            target_X = target_X + shifts[anchor]
+        targets_SX.append(target_X)
+    apart_XX = triangles.subtract_targets(np.array(targets_SX))
+    comparable = triangles.is_comparable(apart_XX)
+    first, *_, last = keys_X.tolist()
+    allowed = 'a range with targets that agree and targets that differ'
+    require(comparable, 'keys', (first, last), allowed)
     return apart_XX
 
 
-def _boxes(matrices, apart) -> np.ndarray:
-    """[(inside, outside), name, triangle, context] mean cosines."""
-    pairs = zip(matrices, apart, strict=True)
-    return np.stack([triangles.boxes(m, apart_XX) for m, apart_XX in pairs], axis=1)
-
-
-def _profile(axis, apart, cosine, difference) -> None:
-    """Does the mean cosine peak where the targets are equal?"""
-    for n, (name, colour) in enumerate(zip(NAMES, ('#0072B2', '#D55E00'), strict=True)):
-        label = '{}: {:+.3f} [{:+.3f}, {:+.3f}]'.format(name, *difference[n])
-        line = triangles.by_distance(cosine[n], apart[n])
-        axis.plot(*line, marker='o', ms=3, color=colour, label=label)
-    axis.set(
-        xlabel='distance of the targets (0: boxes)', ylim=(axis.get_ylim()[0], 1.02)
-    )
-    axis.legend(
-        loc='lower center', bbox_to_anchor=(0.5, 1), title='boxes − outside [95%]'
-    )
-
-
-def _text(half) -> str:
-    """'(3,3)×(2,2)': row and column."""
-    return '×'.join(f'({",".join(map(str, side))})' for side in half)
+def _draw_heatmaps(
+    axes: np.ndarray,
+    result: Result,
+    cosine: np.ndarray,
+    colours: str,
+    lowest: float,
+) -> None:
+    """Draws v and u into the first two axes of a row, with one colour bar."""
+    keys_X = result.keys_X
+    for n, name in enumerate(NAMES):
+        axis = axes[n]
+        below, above = result.compared[n]
+        axis.set_title(f'{name}: {below} below, {above} above')
+        matrices = (cosine[n], result.apart[n])
+        image = draw_triangles(axis, *matrices, keys_X, colours, lowest)
+    axis.figure.colorbar(image, ax=axis, shrink=0.9)
 
 
 layout = style.Layout(2, 3, 7.2, 5.2)
 
 if __name__ == '__main__':
-    command.member(
+    command.run_member_figure(
         __doc__,
         'cosine',
         compute,
         draw,
         layout,
-        keys=command.Flag(command.numbers, (30, 40), 'first and last key item, lo,hi'),
+        keys=command.Flag(
+            command.parse_numbers, (30, 40), 'first and last key item, lo,hi'
+        ),
         contexts=command.Flag(int, 32, 'draws of the noise to average over'),
     )

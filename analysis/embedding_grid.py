@@ -1,19 +1,22 @@
-"""The order of the key items over a whole sweep: one PCA of the embedding per cell (P1 Fig 11).
+"""The order of the key items over a whole sweep: one PCA per cell (P1 Fig 11).
 
-P1 draws t-SNE; PCA has no knobs. Rows, columns and flags as in condensation_grid.
+P1 draws t-SNE, but PCA has no settings. Rows, columns and flags are those of
+condensation_grid.
 
   python analysis/embedding_grid.py --run runs/phase --seed=1
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import threadpoolctl
+from matplotlib.axes import Axes
 
 from analysis import embedding
 from analysis.drawing import command, grids
-from analysis.vectors import order
-from anchorjax.errors import UserError
+from analysis.drawing.items import draw_items
+from analysis.vectors import order, random_orders
+from anchorjax.errors import require
 from anchorjax.storage.reader import Run
 
 
@@ -25,12 +28,10 @@ class Result(NamedTuple):
     row_name: str
     rows: np.ndarray
     gamma: np.ndarray
-    fixed: dict  # value of every axis that is not shown
+    fixed: dict[str, Any]  # value of every axis that is not shown
     notes: np.ndarray
-    numbers: dict[str, np.ndarray]  # order.numbers
-    chance: dict[
-        str, np.ndarray
-    ]  # 95 % quantile of the numbers of rows in random order
+    numbers: dict[str, np.ndarray]  # of order.measure_order
+    chance: dict[str, np.ndarray]  # 95% quantile of the numbers of random orders
     scores: dict[str, np.ndarray]  # [item, 2], by 'row,gamma' index
 
 
@@ -39,59 +40,58 @@ def compute(
     run: Run,
     step: int | str = 'last',
     matrix: str = embedding.MATRIX,
-    items=None,
+    items: tuple[int, int] | None = None,
     permutations: int = 40,
     **point,
 ) -> Result:
-    """Order in every member at `point`; raises UserError as `grids.cells` and `check_items`."""
-    if permutations < 1:
-        raise UserError(f'permutations = {permutations}: must be at least 1')
-    there = grids.cells(run, matrix, step, **point)
-    task = run.experiment.task
-    chosen = {
-        at: embedding.check_items(task, W, items) for at, W in there.matrices.items()
-    }
-    rows = {at: W[chosen[at]] for at, W in there.matrices.items()}
-    table = lambda of: grids.tables(
-        {at: of(r) for at, r in rows.items()}, there.notes.shape
-    )
+    """Order in every member at `point`.
+
+    Raises:
+      UserError: as `grids.read_cells` and `embedding.check_items`.
+    """
+    require(permutations >= 1, 'permutations', permutations, 'at least 1')
+    cells = grids.read_cells(run, matrix, step, **point)
+    shape = cells.notes.shape
+    numbers = {}
+    chance = {}
+    scores = {}
+    for (y, x), W in cells.matrices.items():
+        tokens = embedding.check_items(run.experiment.task, W, items)
+        rows = W[tokens]
+        numbers[y, x] = order.measure_order(rows)
+        chance[y, x] = random_orders.bound_numbers(rows, permutations)
+        components, _ = order.pca(rows)
+        scores[f'{y},{x}'] = components[:, :2]
     return Result(
         matrix=matrix,
-        items=next(iter(chosen.values())),
-        row_name=there.row_name,
-        rows=np.array(there.rows),
-        gamma=np.array(there.gamma),
-        fixed=there.fixed,
-        notes=there.notes,
-        numbers=table(order.numbers),
-        chance=table(lambda r: _chance(r, permutations)),
-        scores={f'{y},{x}': order.pca(r)[0][:, :2] for (y, x), r in rows.items()},
+        items=tokens,
+        row_name=cells.row_name,
+        rows=np.array(cells.rows),
+        gamma=np.array(cells.gamma),
+        fixed=cells.fixed,
+        notes=cells.notes,
+        numbers=grids.tabulate(numbers, shape),
+        chance=grids.tabulate(chance, shape),
+        scores=scores,
     )
 
 
-def draw(result: Result, axes) -> None:
+def draw(result: Result, axes: np.ndarray) -> None:
     """Fills axes [row, gamma], the first row at the bottom."""
 
-    def cell(axis, y, x):
-        embedding.scatter(axis, result.items, result.scores[f'{y},{x}'], labelled=False)
-        rho, line = (result.numbers[name][y, x] for name in ('rho', 'line'))
+    def draw_cell(axis: Axes, y: int, x: int) -> None:
+        draw_items(axis, result.items, result.scores[f'{y},{x}'], labelled=False)
+        rho = result.numbers['rho'][y, x]
+        line = result.numbers['line'][y, x]
         axis.set_title(f'|ρ| {rho:.2f}, R² {line:.2f}', fontsize=6, pad=2)
 
-    grids.fill(result, axes, cell)
-
-
-def _chance(rows, permutations: int) -> dict[str, float]:
-    rng = np.random.default_rng(0)
-    null = [order.numbers(rng.permutation(rows)) for _ in range(permutations)]
-    return {
-        name: float(np.quantile([one[name] for one in null], 0.95)) for name in null[0]
-    }
+    grids.draw_cells(result, axes, draw_cell)
 
 
 layout = grids.layout
 
 if __name__ == '__main__':
-    command.at(
+    command.run_point_figure(
         __doc__,
         'embedding_grid',
         compute,
@@ -99,7 +99,7 @@ if __name__ == '__main__':
         layout,
         matrix=command.Flag(str, embedding.MATRIX, 'path of a matrix [tokens, D]'),
         items=command.Flag(
-            command.numbers, None, 'FROM,TO of the tokens, TO not among them'
+            command.parse_numbers, None, 'tokens FROM,TO, without TO; default: the keys'
         ),
         permutations=command.Flag(int, 40, 'random orders to compare with'),
     )

@@ -1,7 +1,8 @@
-"""Which mechanism carries the solution, over a whole sweep: its edges alone, all others cut.
+"""Which mechanism suffices in which member: its edges alone, all others cut.
 
-P1 Fig 3 shows one network of each kind. This asks every network of two layers which set of edges
-(`causal.MECHANISMS`) suffices for the answers it gives, right or wrong.
+P1 Fig 3 shows one network of each kind. Here every two-layer network of a sweep is
+tested: which of the sets of edges in `circuits.hypotheses` suffice for the answers that
+it gives, right or wrong?
 
   python analysis/mechanisms.py --run runs/phase
 """
@@ -10,11 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis import causal, phase
-from analysis.circuits import edge_sets
+from analysis.circuits import edge_sets, hypotheses, sequences
 from analysis.drawing import command, style
-from analysis.members.member import label, member_of, varying
-from analysis.members.selection import members, outcomes, told
+from analysis.members.member import Member, member_of
+from analysis.members.point import format_point, select_varying
+from analysis.members.selection import (
+    collect_outcomes,
+    iterate_members,
+    report_progress,
+)
+from analysis.members.solution import classify_solution
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -24,75 +30,90 @@ class Result(NamedTuple):
 
     points: tuple[str, ...]  # [M] 'depth=2,gamma=1.5,seed=0'
     mechanism_names: tuple[str, ...]
-    unchanged_MC: (
-        np.ndarray
-    )  # answers that stay: the lower of unseen and held-out sequences
-    scores_M3: np.ndarray  # inferential and symmetric on the unseen pair, held-out
-    solutions: tuple[str, ...]  # phase.SOLUTIONS
+    # Share of answers unchanged: the lower of unseen pair and held-out sequences.
+    unchanged_MC: np.ndarray
+    # Agreement: inferential and symmetric on the unseen pair, assigned on held-out.
+    scores_M3: np.ndarray
+    solutions: tuple[str, ...]  # of members.solution.SOLUTIONS
 
 
 def compute(run: Run, renormalize: bool = True) -> Result:
-    """Cuts all but a mechanism's edges in every trained member.
+    """Cuts all edges but a mechanism's in every trained member.
 
     Args:
-      renormalize: whether attention sums to one again after a cut (`interventions.cut`).
+      renormalize: whether attention sums to one again after a cut
+        (`interventions.make_cut_edit`).
 
     Raises:
-      UserError: no trained member has two layers.
+      UserError: `hypotheses.apply_to` is false for every trained member, or a task is
+        not the anchor task with an unseen pair.
     """
-    outcome_3 = outcomes(run.results).values
-    points, unchanged, scores = [], [], []
-    for index, point in told(list(members(run)), 'mechanisms'):
-        found = _unchanged(run, point, renormalize)
-        if found is not None:
-            points.append(label(varying(run, point)))
-            unchanged.append(found)
-            scores.append(outcome_3[(slice(None), *index)])
+    outcomes = collect_outcomes(run.results).values  # [3, axes of the sweep]
+    candidates = list(iterate_members(run))
+    points, unchanged, scores, solutions = [], [], [], []
+    for index, point in report_progress(candidates, 'mechanisms'):
+        member = member_of(run, **point)
+        if not hypotheses.apply_to(member):
+            continue
+        unchanged.append(_test_mechanisms(member, renormalize))
+        score_3 = outcomes[:, *index]
+        scores.append(score_3)
+        solutions.append(classify_solution(*score_3))
+        varying = select_varying(run, point)
+        points.append(format_point(varying))
     if not points:
-        raise UserError('no trained member of two layers: the mechanisms are of two')
+        raise UserError(
+            'no trained member has two layers and a key before its anchors, which the '
+            'mechanisms are about'
+        )
     return Result(
         points=tuple(points),
-        mechanism_names=tuple(causal.MECHANISMS),
+        mechanism_names=tuple(hypotheses.MECHANISMS),
         unchanged_MC=np.array(unchanged),
         scores_M3=np.array(scores),
-        solutions=tuple(phase.solution(*three) for three in scores),
+        solutions=tuple(solutions),
     )
 
 
-def draw(result: Result, axes) -> None:
-    """Fills axes [1, 2]: what each member answers, and what suffices for it."""
-    style.heatmap(axes[0, 0], result.scores_M3, 'Greys', (0, 1))
-    axes[0, 0].set_yticks(range(len(result.points)), result.points, fontsize=6)
+def draw(result: Result, axes: np.ndarray) -> None:
+    """Fills axes [1, 2]: what each member answers, and which edges suffice for it."""
+    scores, suffices = axes[0]
+    rows = range(len(result.points))
+    style.draw_heatmap(scores, result.scores_M3, 'Greys', (0, 1))
+    scores.set_yticks(rows, result.points, fontsize=6)
     names = ['unseen: infer.', 'unseen: symm.', 'held-out']
-    axes[0, 0].set_xticks(range(3), names, rotation=30, ha='right')
-    axes[0, 0].set_title('agreement')
-    style.heatmap(axes[0, 1], result.unchanged_MC, 'Purples', (0, 1))
-    axes[0, 1].set_yticks(range(len(result.points)), result.solutions, fontsize=6)
+    scores.set_xticks(range(3), names, rotation=30, ha='right')
+    scores.set_title('agreement')
+
+    style.draw_heatmap(suffices, result.unchanged_MC, 'Purples', (0, 1))
+    suffices.set_yticks(rows, result.solutions, fontsize=6)
     columns = range(len(result.mechanism_names))
-    axes[0, 1].set_xticks(columns, result.mechanism_names, rotation=30, ha='right')
-    axes[0, 1].set_title('answers unchanged with these edges alone')
+    suffices.set_xticks(columns, result.mechanism_names, rotation=30, ha='right')
+    suffices.set_title('answers unchanged with these edges alone')
 
 
 def layout(result: Result) -> style.Layout:
-    return style.Layout(1, 2, 7.0, 1.5 + 0.16 * len(result.points))
+    """Two panels with one row a member."""
+    height = 1.5 + 0.16 * len(result.points)
+    return style.Layout(1, 2, 7.0, height)
 
 
-def _unchanged(run: Run, point: dict, renormalize: bool) -> np.ndarray | None:
-    """[C] of one member, or None unless it has two layers."""
-    member = member_of(run, **point)
-    if member.depth != 2:
-        return None
-    asked = edge_sets.questions(member)
-    edges = edge_sets.edges(member, asked, member.depth)
-    allow = lambda some: edge_sets.allow(some, member.depth, member.task.role_names)
-    allowed_CNJJ = np.stack(causal.sets(allow, edges))
-    unchanged_CP = edge_sets.ask(member, asked, allowed_CNJJ, renormalize).unchanged_CP
-    probes = [member.task.probe_names.index(p) for p in ('unseen', 'seen_heldout')]
-    return unchanged_CP[:, probes].min(-1)
+def _test_mechanisms(member: Member, renormalize: bool) -> np.ndarray:
+    """[C] share of answers unchanged, the lower of unseen and held-out sequences."""
+    sequences.require_unseen_pair(member)
+    ablation = edge_sets.prepare_ablation(member, renormalize)
+    masks = hypotheses.mask_mechanisms(ablation)
+    effects = edge_sets.measure_effects(ablation, masks)
+    unseen = member.task.probe_names.index('unseen')
+    heldout = member.task.probe_names.index('seen_heldout')
+    unchanged_C2 = effects.unchanged_CP[:, [unseen, heldout]]
+    return unchanged_C2.min(-1)
 
 
 if __name__ == '__main__':
     flag = command.Flag(
-        command.truth, True, 'false: the other weights stay as they were'
+        command.parse_truth, True, 'false: the weights that are left stay as they were'
     )
-    command.sweep(__doc__, 'mechanisms', compute, draw, layout, renormalize=flag)
+    command.run_sweep_figure(
+        __doc__, 'mechanisms', compute, draw, layout, renormalize=flag
+    )

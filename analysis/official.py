@@ -1,17 +1,20 @@
-"""One of the authors' own checkpoints: its sizes, its answers to the task's probes, and figures.
+"""One of the authors' own checkpoints: its sizes, its answers, and figures of it.
 
 python analysis/official.py --weights model_209.pt
-python analysis/official.py --weights model_209.pt --heads=4 --figure=attention_flow --out=figures
+python analysis/official.py --weights model_209.pt --heads=4 --figure=attention_flow
 """
 
+import argparse
 import dataclasses
 import math
 import pathlib
+from typing import Any
 
 import jax
 import numpy as np
 
 from analysis import attention_flow, causal, condensation, cosine, embedding, tsne
+from analysis.circuits.interventions import read_answers
 from analysis.drawing import command
 from analysis.members.member import Member
 from anchorjax import cli, config, tasks
@@ -19,99 +22,139 @@ from anchorjax.config.grid import TRACED_AXES
 from anchorjax.errors import UserError
 from anchorjax.models.transformer_config import ACTIVATIONS, NORMS
 from anchorjax.official import weights
-from anchorjax.training import losses
 
-_OF_A_MEMBER = (attention_flow, causal, condensation, cosine, embedding, tsne)
+# The figures of one member: modules with compute(member), draw and layout.
 FIGURES = {
-    m.__name__.split('.')[-1]: m for m in _OF_A_MEMBER
-}  # compute(member), draw, layout
+    'attention_flow': attention_flow,
+    'causal': causal,
+    'condensation': condensation,
+    'cosine': cosine,
+    'embedding': embedding,
+    'tsne': tsne,
+}
+_SIZES = (
+    'depth',
+    'width',
+    'heads',
+    'head_dim',
+    'mlp_dim',
+    'max_len',
+    'norm',
+    'activation',
+    'biases',
+)
 
 
-def member(path, experiment: config.Experiment | None = None, **overrides) -> Member:
-    """A network of a PyTorch file as a member; of its training only the weights are known.
+def load_member(
+    path: str | pathlib.Path,
+    experiment: config.Experiment | None = None,
+    **overrides: int | str | None,
+) -> Member:
+    """A network of a PyTorch file as a member, of which only the weights are known.
+
+    Its point has NaN for every axis except the seed, which is 0 and selects the probes.
 
     Args:
       experiment: the task it was trained on; P1's by default.
-      overrides: heads, norm, activation (`anchorjax.official.load`).
+      overrides: heads, norm, activation (`anchorjax.official.weights.load_weights`).
 
     Raises:
-      UserError: not the official model, or of another vocabulary; StoreError: a bad file.
+      UserError: not the official model, or another vocabulary than the task's.
+      StoreError: the file cannot be read.
     """
     model, vocab, params = weights.load_weights(path, **overrides)
-    experiment = experiment or config.resolve(config.default())
+    if experiment is None:
+        experiment = config.resolve(config.default())
     expected = tasks.make(experiment.task).vocab
     if vocab != expected:
         raise UserError(f'{path} has {vocab} tokens, the task has {expected}')
-    if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(params)):
-        raise UserError(
-            f'{path} holds numbers that are not finite: there is nothing to look into'
-        )
+    for array in jax.tree.leaves(params):
+        is_finite = np.isfinite(array)
+        if not is_finite.all():
+            raise UserError(f'{path} holds numbers that are not finite')
     experiment = dataclasses.replace(experiment, model=model, loop=())
-    point = dict.fromkeys(TRACED_AXES, math.nan) | {
-        'seed': 0
-    }  # the seed picks the probes
+    point = dict.fromkeys(TRACED_AXES, math.nan)
+    point['seed'] = 0
     return Member(experiment, params, point, step=-1)
 
 
-def agreement(member: Member) -> dict[tuple[str, str], float]:
-    """Share of the probe's answers that are the mapping's, by (probe, mapping)."""
-    task, probes = member.task, member.probes
-    answer = jax.jit(
-        lambda params, t_BT: member.apply(params, t_BT).logits[:, -1].argmax(-1)
-    )
-    found = {}
-    for i, probe in enumerate(task.probe_names):
-        predicted_B = answer(member.params, probes.tokens_PBT[i])
-        shares_R = np.asarray(losses.agreement(predicted_B, probes.labels_PRB[i]))
-        found |= {
-            (probe, m): float(s)
-            for m, s in zip(task.mapping_names, shares_R, strict=True)
-        }
-    return found
+def measure_agreement(member: Member) -> dict[tuple[str, str], float]:
+    """Share of answers to a probe equal to a mapping's: {(probe, mapping): share}."""
+
+    @jax.jit
+    def answer(params: Any, tokens_BT: jax.Array) -> jax.Array:
+        return read_answers(member.apply(params, tokens_BT))
+
+    task = member.task
+    tokens_PBT, labels_PRB = member.probes
+    shares = {}
+    for p, probe in enumerate(task.probe_names):
+        answers_B = np.asarray(answer(member.params, tokens_PBT[p]))
+        agrees_RB = labels_PRB[p] == answers_B
+        shares_R = agrees_RB.mean(-1, dtype=np.float32)  # as training records it
+        for mapping, share in zip(task.mapping_names, shares_R, strict=True):
+            shares[probe, mapping] = float(share)
+    return shares
 
 
-def lines(member: Member) -> list[str]:
-    """What to print, one fact a line."""
+def describe(member: Member) -> list[str]:
+    """Sizes, parameters and agreement of a member, one fact a line."""
     sizes = dataclasses.asdict(member.experiment.model)
-    shown = ('depth', 'width', 'heads', 'head_dim', 'mlp_dim', 'max_len')
-    rows = [(name, sizes[name]) for name in (*shown, 'norm', 'activation', 'biases')]
-    rows.append(('tokens', member.experiment.task.vocab))
-    rows.append(
-        ('parameters', f'{sum(leaf.size for leaf in jax.tree.leaves(member.params)):,}')
-    )
-    rows += [
-        (f'{p}, {m}', f'{share:.3f}') for (p, m), share in agreement(member).items()
-    ]
-    return [f'{name + ":":<26} {value}' for name, value in rows]
+    facts = {name: sizes[name] for name in _SIZES}
+    facts['tokens'] = member.experiment.task.vocab
+    arrays = jax.tree.leaves(member.params)
+    count = sum(array.size for array in arrays)
+    facts['parameters'] = f'{count:,}'
+    shares = measure_agreement(member)
+    for (probe, mapping), share in shares.items():
+        facts[f'{probe}, {mapping}'] = f'{share:.3f}'
+
+    lines = []
+    for name, value in facts.items():
+        label = f'{name}:'
+        lines.append(f'{label:<26} {value}')
+    return lines
 
 
 def main() -> None:
-    parser = cli.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        '--weights', required=True, type=pathlib.Path, help='a PyTorch state dict'
+    """Prints what a checkpoint is and answers and, on request, draws a figure of it."""
+    flags = _parse_flags()
+    experiment = None
+    if flags.config:
+        experiment = config.resolve(config.load(flags.config))
+    member = load_member(
+        flags.weights,
+        experiment,
+        heads=flags.heads,
+        norm=flags.norm,
+        activation=flags.activation,
     )
-    parser.add_argument(
-        '--heads', type=int, default=1, help='a state dict cannot say it'
-    )
-    parser.add_argument(
-        '--norm', choices=NORMS, help="default: P1's, or P3's by a final LayerNorm"
-    )
-    parser.add_argument('--activation', choices=ACTIVATIONS, help='default: as --norm')
-    parser.add_argument(
-        '--config', metavar='FILE[:PRESET]', help="the task; default: P1's"
-    )
-    parser.add_argument('--figure', choices=FIGURES, help='draw it, too')
-    parser.add_argument('--out', type=pathlib.Path, default=pathlib.Path('figures'))
-    given = parser.parse_args()
-    experiment = config.resolve(cli.load(given.config)) if given.config else None
-    options = {name: getattr(given, name) for name in ('heads', 'norm', 'activation')}
-    found = member(given.weights, experiment, **options)
-    print('\n'.join(lines(found)))
-    if given.figure:
-        figure = FIGURES[given.figure]
+    print('\n'.join(describe(member)))
+    if flags.figure:
+        figure = FIGURES[flags.figure]
         cli.use_compilation_cache()
-        name = f'{given.figure}_{given.weights.stem}'
-        command.save(figure.compute(found), figure.draw, figure.layout, given.out, name)
+        result = figure.compute(member)
+        name = f'{flags.figure}_{flags.weights.stem}'
+        command.save_figure(result, figure.draw, figure.layout, flags.out, name)
+
+
+def _parse_flags() -> argparse.Namespace:
+    parser = cli.Parser(description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add('--weights', required=True, type=pathlib.Path, help='a PyTorch state dict')
+    add('--heads', type=int, default=1, help='a state dict does not hold their number')
+    norm_help = "default: P1's, or P3's if there is a final LayerNorm"
+    add('--norm', choices=NORMS, help=norm_help)
+    add(
+        '--activation',
+        choices=ACTIVATIONS,
+        help='default: the one that goes with --norm',
+    )
+    add('--config', metavar='FILE[:PRESET]', help="config of the task; default: P1's")
+    add('--figure', choices=FIGURES, help='a figure to draw')
+    out_help = 'folder of the figure; default: figures'
+    add('--out', type=pathlib.Path, default=pathlib.Path('figures'), help=out_help)
+    return parser.parse_args()
 
 
 if __name__ == '__main__':

@@ -1,17 +1,21 @@
-"""Does a network keep a pair of anchors apart from its reverse? (P1 Fig 3 b; P3 Fig 4 C)
+"""Does a network separate a pair of anchors from its reverse? (P1 Fig 3 b; P3 Fig 4 C)
 
-The paper shows that a symmetric network puts (a, b) and (b, a) together. A map may join and tear
-what it likes, so the numbers count neighbours, in the full space and in the map, against chance.
-P1 gives neither the token nor the settings of its map: we take the last token and the defaults.
-P3 maps the output instead, the key hidden from all attention: --of=output --perplexity=12.
+The paper shows that a symmetric network puts (a, b) and (b, a) together. A map distorts
+distances, so the numbers count neighbours, in the full space and in the map, and are
+compared with chance. P1 gives neither the token nor the settings of its map: we take
+the last token and the defaults.
 
-  python analysis/tsne.py --run runs/phase --depth=2 --gamma=0.9 --seed=1 --map_number=2000
+  python analysis/tsne.py --run runs/phase --depth=2 --gamma=0.9 --seed=1
+
+  --map_number=2000 maps the first 2,000 sequences only, which is faster
+  --of=output --perplexity=12 maps the output while no position reads the key, as P3
 """
 
 import sys
 from typing import NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
@@ -19,26 +23,24 @@ from analysis.circuits import sequences
 from analysis.drawing import command, hues, style
 from analysis.members.member import Member
 from analysis.vectors import extract
-from analysis.vectors.nearest import KINDS, nearest
+from analysis.vectors.nearest import KINDS, count_neighbours
 from anchorjax.errors import require
 
 SPACES = ('full space', 'map')
 SOURCES = ('attention', 'output')
+KIND_COLOURS = ('#0072B2', '#E69F00', '#999999')
+_SLOW = 2_000  # sequences in a map that takes long enough to say so
 
 
 class Result(NamedTuple):
-    """Vectors of sequences and what their neighbours carry; A counts ordered pairs of anchors."""
+    """Vectors of sequences, and the pairs of their neighbours; A: ordered pairs."""
 
     map_B2: np.ndarray  # of the first `map_number` sequences
     pair_B: np.ndarray  # their pairs, index into pairs_A2
     pairs_A2: np.ndarray
-    shares: (
-        np.ndarray
-    )  # [space, kind], mean over the sequences of a pair (a, b) with a != b
+    shares: np.ndarray  # [space, kind], over the sequences of pairs (a, b) with a != b
     chance: np.ndarray  # [space, kind], of neighbours drawn at random
-    counts: (
-        np.ndarray
-    )  # [space, A, A] neighbours: of sequences of a pair, carrying another
+    counts: np.ndarray  # [space, pair of the sequence, pair of its neighbour]
     of: str  # one of SOURCES
     layer: int
     number: int  # of different sequences
@@ -57,33 +59,43 @@ def compute(
 ) -> Result:
     """Vectors at the last token of `number` random sequences, the first of them mapped.
 
-    No two sequences are the same: a sequence would be its own neighbour. A task of few different
-    ones gives fewer than `number`, and than `map_number`; the Result says how many.
+    All sequences differ: a copy would be the nearest neighbour of its original. A task
+    with few different sequences gives fewer than `number`, and fewer than `map_number`;
+    the Result has the actual number.
 
     Args:
-      of: 'attention', X_ao of `layer` (P1), or 'output', the logits when no position reads the
-        key (P3); sequences then differ in more than the key.
+      of: 'attention', X_ao of `layer` (P1), or 'output', the logits when no position
+        reads the key (P3). For 'output' the sequences differ in more than the key.
 
     Raises:
-      UserError: no such layer, or too few sequences for the neighbours or the perplexity.
+      UserError: no such layer, or too few sequences for neighbours or perplexity.
     """
-    mapped = number if map_number is None else map_number
-    require(1 <= mapped <= number, 'map_number', mapped, f'from 1 to number = {number}')
-    require(of in SOURCES, 'of', of, f'one of {SOURCES}')
-    tokens_BT, pair_B2 = _different(member, number, but_key=of == 'output')
-    _check(len(tokens_BT[:mapped]), neighbours, perplexity)
+    if map_number is None:
+        map_number = number
+    allowed = f'from 1 to number = {number}'
+    require(1 <= map_number <= number, 'map_number', map_number, allowed)
+    allowed = f'one of {SOURCES}'
+    require(of in SOURCES, 'of', of, allowed)
+    ignore_key = of == 'output'
+    tokens_BT, pair_B2 = _sample_different(member, number, ignore_key)
+    mapped = min(map_number, len(tokens_BT))
+    _check_settings(mapped, neighbours, perplexity)
     pairs_A2, pair_B = np.unique(pair_B2, axis=0, return_inverse=True)
-    look = {'attention': extract.after_attention, 'output': extract.without_key}[of]
-    X_BD = look(member, tokens_BT, *([layer] if of == 'attention' else []))
-    map_B2 = _map(X_BD[:mapped], perplexity)
-    found = [nearest(x, pair_B[: len(x)], pairs_A2, neighbours) for x in (X_BD, map_B2)]
+    if of == 'attention':
+        X_BD = extract.read_after_attention(member, tokens_BT, layer)
+    else:
+        X_BD = extract.compute_logits_without_key(member, tokens_BT)
+    map_B2 = _map_vectors(X_BD[:mapped], perplexity)
+    pair_of_mapped_B = pair_B[:mapped]
+    in_space = count_neighbours(X_BD, pair_B, pairs_A2, neighbours)
+    in_map = count_neighbours(map_B2, pair_of_mapped_B, pairs_A2, neighbours)
     return Result(
         map_B2=map_B2,
-        pair_B=pair_B[:mapped],
+        pair_B=pair_of_mapped_B,
         pairs_A2=pairs_A2,
-        shares=np.stack([space.shares for space in found]),
-        chance=np.stack([space.chance for space in found]),
-        counts=np.stack([space.counts_AA for space in found]),
+        shares=np.stack([in_space.shares, in_map.shares]),
+        chance=np.stack([in_space.chance, in_map.chance]),
+        counts=np.stack([in_space.counts_AA, in_map.counts_AA]),
         of=of,
         layer=layer,
         number=len(tokens_BT),
@@ -92,82 +104,92 @@ def compute(
     )
 
 
-def draw(result: Result, axes) -> None:
-    """Fills axes [1, 2]: the map, one hue for a pair and its reverse; what neighbours carry."""
-    colours = hues.colours(result.pairs_A2)[result.pair_B]
-    size = min(300 / len(result.map_B2) ** 0.5, 12)
-    axes[0, 0].scatter(*result.map_B2.T, s=size, lw=0, rasterized=True, c=colours)
-    attention = f'layer {result.layer}, last token'
-    title = attention if result.of == 'attention' else 'output, key hidden'
-    axes[0, 0].set(xticks=[], yticks=[], title=title)
-    axes[0, 0].spines[['left', 'bottom']].set_visible(False)
-    hues.legend(axes[0, 0], result.pairs_A2)
-    _bars(axes[0, 1], result)
+def draw(result: Result, axes: np.ndarray) -> None:
+    """Fills axes [1, 2]: the map, and the kinds of neighbours."""
+    _draw_map(axes[0, 0], result)
+    _draw_bars(axes[0, 1], result)
 
 
-def _different(
-    member: Member, number: int, but_key: bool
+def _sample_different(
+    member: Member,
+    number: int,
+    ignore_key: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(tokens_BT, pair_B2) of the first `number` different sequences in twice as many draws."""
-    drawn = sequences.random(member, 2 * number)
-    seen_BT = drawn.tokens_BT.copy()
-    if but_key:
-        seen_BT[np.arange(len(seen_BT)), drawn.position_B] = 0
-    _, first = np.unique(seen_BT, axis=0, return_index=True)
-    kept = np.sort(first)[:number]
+    """Tokens [B, T] and pairs [B, 2] of different sequences, at most `number`.
+
+    They are the first different ones of twice as many draws. With `ignore_key` they
+    differ in other tokens than the key.
+    """
+    drawn = sequences.sample(member, 2 * number)
+    compared_BT = drawn.tokens_BT.copy()
+    if ignore_key:
+        every_B = np.arange(2 * number)
+        compared_BT[every_B, drawn.position_B] = 0
+    _, first_draws = np.unique(compared_BT, axis=0, return_index=True)
+    kept = np.sort(first_draws)[:number]
     return drawn.tokens_BT[kept], drawn.pair_B2[kept]
 
 
-def _check(mapped: int, neighbours: int, perplexity: float) -> None:
-    few = 'fewer than the sequences in the map'
-    require(
-        1 <= neighbours < mapped,
-        'neighbours',
-        neighbours,
-        f'from 1 to {mapped - 1}, {few}',
-    )
-    require(
-        1 <= perplexity < mapped, 'perplexity', perplexity, f'in [1, {mapped}), {few}'
-    )
+def _check_settings(mapped: int, neighbours: int, perplexity: float) -> None:
+    reason = f'fewer than the {mapped} sequences in the map'
+    allowed = f'from 1 to {mapped - 1}, {reason}'
+    require(1 <= neighbours < mapped, 'neighbours', neighbours, allowed)
+    allowed = f'in [1, {mapped}), {reason}'
+    require(1 <= perplexity < mapped, 'perplexity', perplexity, allowed)
 
 
-def _map(X_BD, perplexity: float) -> np.ndarray:
-    """[B, 2]. In one thread: without the limit it took 70 s here, with it 3 s (DESIGN 3)."""
-    if len(X_BD) >= 2_000:
-        print(
-            f't-SNE of {len(X_BD):,} sequences: 1 to 2 minutes per 10,000',
-            file=sys.stderr,
-        )
-    start = (
-        'pca' if np.ptp(X_BD, axis=0).any() else 'random'
-    )  # vectors all equal: no components
+def _map_vectors(X_BD: np.ndarray, perplexity: float) -> np.ndarray:
+    """t-SNE map [B, 2], in one thread: 3 s instead of 70 s with many."""
+    count = len(X_BD)
+    if count >= _SLOW:
+        message = f't-SNE of {count:,} sequences: 1 to 2 minutes per 10,000'
+        print(message, file=sys.stderr)
+    all_equal = not np.ptp(X_BD, axis=0).any()
+    init = 'random' if all_equal else 'pca'  # equal vectors have no components
+    model = TSNE(perplexity=perplexity, init=init, random_state=0)
     with threadpool_limits(1):
-        return TSNE(perplexity=perplexity, init=start, random_state=0).fit_transform(
-            X_BD
-        )
+        return model.fit_transform(X_BD)
 
 
-def _bars(axis, result: Result) -> None:
-    spaces = (f'{result.number:,} sequences', f'map of {len(result.pair_B):,}')
-    for i, (kind, colour) in enumerate(
-        zip(KINDS, ('#0072B2', '#E69F00', '#999999'), strict=True)
-    ):
-        place = np.arange(len(SPACES)) + (i - 1) / 4
-        axis.bar(place, result.shares[:, i], 0.22, label=kind, color=colour)
-        axis.hlines(result.chance[:, i], place - 0.11, place + 0.11, color='k', lw=1.2)
+def _draw_map(axis: Axes, result: Result) -> None:
+    colours_A4 = hues.colour_pairs(result.pairs_A2)
+    colours_B4 = colours_A4[result.pair_B]
+    x_B, y_B = result.map_B2.T
+    size = min(300 / len(x_B) ** 0.5, 12)
+    axis.scatter(x_B, y_B, s=size, lw=0, rasterized=True, c=colours_B4)
+    title = 'output, key hidden'
+    if result.of == 'attention':
+        title = f'layer {result.layer}, last token'
+    axis.set(xticks=[], yticks=[], title=title)
+    axis.spines[['left', 'bottom']].set_visible(False)
+    hues.draw_legend(axis, result.pairs_A2)
+
+
+def _draw_bars(axis: Axes, result: Result) -> None:
+    """Draws the share of every kind of neighbour in both spaces, with its chance."""
+    spaces = np.arange(len(SPACES))
+    half = 0.11  # of the width of a bar
+    for i, kind in enumerate(KINDS):
+        x = spaces + (i - 1) / 4
+        shares = result.shares[:, i]
+        chance = result.chance[:, i]
+        axis.bar(x, shares, 2 * half, label=kind, color=KIND_COLOURS[i])
+        axis.hlines(chance, x - half, x + half, color='k', lw=1.2)
     axis.plot([], [], color='k', lw=1.2, label='chance')
-    axis.set_xticks(range(len(spaces)), spaces)
+    mapped = len(result.pair_B)
+    space_label = f'{result.number:,} sequences'
+    map_label = f'map of {mapped:,}'
+    axis.set_xticks(spaces, (space_label, map_label))
     title = f'share of the {result.neighbours} nearest'
     axis.set(ylim=(0, 1), title=title, ylabel='share')
-    axis.legend(
-        loc='upper center', bbox_to_anchor=(0.5, -0.1), ncols=4, columnspacing=1
-    )
+    below = (0.5, -0.1)
+    axis.legend(loc='upper center', bbox_to_anchor=below, ncols=4, columnspacing=1)
 
 
 layout = style.Layout(1, 2, 7.0, 3.4)
 
 if __name__ == '__main__':
-    command.member(
+    command.run_member_figure(
         __doc__,
         'tsne',
         compute,
@@ -177,9 +199,9 @@ if __name__ == '__main__':
         number=command.Flag(int, 10_000, 'different random sequences'),
         neighbours=command.Flag(int, 10, 'nearest neighbours to count'),
         perplexity=command.Flag(
-            float, 30.0, 'of t-SNE: about how many neighbours a point has'
+            float, 30.0, 'perplexity of t-SNE: about the neighbours of a point'
         ),
-        map_number=command.Flag(int, None, 'sequences in the map; default all'),
+        map_number=command.Flag(int, None, 'sequences in the map; default: all'),
         of=command.Flag(
             str, 'attention', 'attention (P1), or output: logits, key hidden (P3)'
         ),

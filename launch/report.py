@@ -1,4 +1,4 @@
-"""Draws every figure a run supports and writes one self-contained report.html.
+"""Draws every figure that a run supports and writes them into one report.html.
 
 python launch/report.py --run runs/phase
 """
@@ -6,9 +6,8 @@ python launch/report.py --run runs/phase
 import pathlib
 import sys
 
-from analysis.report import claims, collect, figures, page
+from analysis.report.write import write_report
 from anchorjax import cli
-from anchorjax.storage import atomic
 from anchorjax.storage.reader import open_run
 
 
@@ -22,16 +21,13 @@ def command() -> None:
     )
     flags = parser.parse_args()
     cli.use_compilation_cache()
-    tell = lambda line: print(f'  {line}', file=sys.stderr)
-    run = open_run(flags.run)
-    chosen = collect.chosen(run)
-    payload = collect.collect(run, tell)
-    drawn = figures.draw_all(run, chosen, flags.run / 'figures', tell)
-    payload |= {'figures': figures.payload(drawn), 'claims': claims.table(drawn)}
-    out = flags.out or flags.run / 'report.html'
-    atomic.write_text(out, page.render(payload))
-    atomic.write_text(out.with_name('claims.md'), claims.markdown(payload['claims']))
-    print(out)
+    path = flags.out or flags.run / 'report.html'
+    write_report(open_run(flags.run), path, print_progress)
+    print(path)
+
+
+def print_progress(line: str) -> None:
+    print(f'  {line}', file=sys.stderr)
 
 
 if __name__ == '__main__':

@@ -1,1 +1,1 @@
-"""Causal tests: what a network answers when attention is cut or a state is replaced."""
+"""Causal tests: edges of attention are cut, or activations replaced."""

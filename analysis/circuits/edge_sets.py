@@ -1,104 +1,161 @@
-"""Sets of attention edges: what a network answers with some of them cut, and which it can spare."""
+"""Ablation of attention edges: which ones does a network need to answer as it does?
 
-from collections.abc import Sequence
+Edges (`analysis.circuits.interventions`) are cut in one member, and its answers to its
+own probes are compared with those of the intact member.
+"""
+
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from analysis.circuits import interventions
+from analysis.circuits import interventions, sequences
 from analysis.members.member import Member
+from anchorjax.errors import UserError
 
 Edge = tuple[int, str, str]  # layer from 0, source role, target role
 
 
-class Questions(NamedTuple):
-    """A member's own probes, in which key, anchors and last token stand apart."""
+class Ablation(NamedTuple):
+    """A member whose edges are to be cut, and the sequences it answers."""
 
-    tokens_BT: np.ndarray  # all probes in a row: B = P * sequences
-    labels_PRB: np.ndarray
-
-
-class Answers(NamedTuple):
-    """What C variants of a network say."""
-
-    agreement_CPR: np.ndarray  # share of answers equal to each mapping's
-    unchanged_CP: np.ndarray  # share of answers equal to the intact network's
+    member: Member
+    tokens_BT: np.ndarray  # all probes in a row: B = P * sequences of one
+    labels_PRB: np.ndarray  # here B is the sequences of one probe
+    edges: tuple[Edge, ...]  # every edge that some sequence has
+    depth: int
+    renormalize: bool  # as in interventions.make_cut_edit
 
 
-def questions(member: Member, most: int = 512) -> Questions:
-    """The probes the member was measured on, less those that end in an anchor.
+class Effects(NamedTuple):
+    """How a member answers, intact and under C sets of allowed edges."""
 
-    As many of each probe as the largest power of two up to `most`: members share programs.
+    intact_PR: np.ndarray  # agreement with each mapping, intact
+    agreement_CPR: np.ndarray  # agreement with each mapping, edges cut
+    unchanged_CP: np.ndarray  # share of answers equal to the intact member's
+
+
+def prepare_ablation(
+    member: Member, renormalize: bool = True, most: int = 512
+) -> Ablation:
+    """Selects the sequences on which edges are cut, and lists the edges they have.
+
+    Args:
+      renormalize: whether attention sums to one again after a cut (`make_cut_edit`).
+      most: sequences of each probe.
+
+    Raises:
+      UserError: the member's task is not the anchor task, or a probe has no sequence
+        that ends in noise.
     """
-    tokens_PBT, labels_PRB = member.probes
-    last = member.task.role_names.index('last')
-    apart_PB = member.roles(tokens_PBT.reshape(-1, member.task.seq_len))[:, -1]
-    apart_PB = apart_PB.reshape(tokens_PBT.shape[:2]) == last
-    number = min(most, 2 ** int(np.log2(apart_PB.sum(-1).min())))
-    chosen = [np.flatnonzero(apart_B)[:number] for apart_B in apart_PB]
-    tokens = [tokens_BT[i] for tokens_BT, i in zip(tokens_PBT, chosen, strict=True)]
-    labels = [labels_RB[:, i] for labels_RB, i in zip(labels_PRB, chosen, strict=True)]
-    return Questions(np.concatenate(tokens), np.stack(labels))
-
-
-def edges(member: Member, asked: Questions, depth: int) -> list[Edge]:
-    """Every edge that some sequence has: a source position before a target position."""
-    names = member.task.role_names
-    roles_BT = member.roles(asked.tokens_BT)
-    later, earlier = np.tril_indices(roles_BT.shape[1], -1)
-    pairs = np.unique(
-        np.stack([roles_BT[:, earlier], roles_BT[:, later]], -1).reshape(-1, 2), axis=0
+    sequences.require_anchor_task(member)
+    tokens_BT, labels_PRB = _select_probes(member, most)
+    return Ablation(
+        member=member,
+        tokens_BT=tokens_BT,
+        labels_PRB=labels_PRB,
+        edges=_list_edges(member, tokens_BT),
+        depth=member.depth,
+        renormalize=renormalize,
     )
-    return [(n, names[s], names[t]) for n in range(depth) for s, t in pairs]
 
 
-def allow(chosen: Sequence[Edge], depth: int, names: tuple[str, ...]) -> np.ndarray:
-    """A set of edges as bool [layer, source role, target role]."""
-    allowed_NJJ = np.zeros((depth, len(names), len(names)), bool)
-    for layer, source, target in chosen:
-        allowed_NJJ[layer, names.index(source), names.index(target)] = True
+def mask_edges(ablation: Ablation, allowed: Iterable[Edge]) -> np.ndarray:
+    """A set of allowed edges as bool [layer, source role, target role]."""
+    names = ablation.member.task.role_names
+    roles = len(names)
+    allowed_NJJ = np.zeros((ablation.depth, roles, roles), bool)
+    for layer, source, target in allowed:
+        s = names.index(source)
+        t = names.index(target)
+        allowed_NJJ[layer, s, t] = True
     return allowed_NJJ
 
 
-def ask(
-    member: Member, asked: Questions, allowed_CNJJ: np.ndarray, renormalize: bool = True
-) -> Answers:
-    """The probes under C sets of allowed edges; `renormalize` as in interventions.cut."""
-    intact = np.ones((1, *allowed_CNJJ.shape[1:]), bool)
-    sets = np.concatenate([intact, allowed_CNJJ])
-    said_CB = interventions.answers(member, asked.tokens_BT, sets, renormalize)
-    said_CPB = said_CB.reshape(len(sets), len(asked.labels_PRB), -1)
-    agrees_CPRB = said_CPB[1:, :, None] == asked.labels_PRB
-    return Answers(agrees_CPRB.mean(-1), (said_CPB[1:] == said_CPB[0]).mean(-1))
+def measure_effects(ablation: Ablation, masks: Sequence[np.ndarray]) -> Effects:
+    """The member's answers under C sets of allowed edges (`mask_edges`)."""
+    intact_NJJ = np.ones_like(masks[0])
+    answers_CB = interventions.answer_with_cuts(
+        ablation.member,
+        ablation.tokens_BT,
+        np.stack([intact_NJJ, *masks]),
+        ablation.renormalize,
+    )
+    probes = len(ablation.labels_PRB)
+    answers_CPB = answers_CB.reshape(1 + len(masks), probes, -1)
+    intact_PB, cut_CPB = answers_CPB[0], answers_CPB[1:]
+    intact_agrees_PRB = intact_PB[:, None] == ablation.labels_PRB
+    agrees_CPRB = cut_CPB[:, :, None] == ablation.labels_PRB
+    unchanged_CPB = cut_CPB == intact_PB
+    return Effects(
+        intact_PR=intact_agrees_PRB.mean(-1),
+        agreement_CPR=agrees_CPRB.mean(-1),
+        unchanged_CP=unchanged_CPB.mean(-1),
+    )
 
 
-def give_up(
-    member: Member,
-    asked: Questions,
-    present: Sequence[Edge],
-    depth: int,
-    renormalize: bool = True,
-):
-    """Cuts edge after edge, always the one that changes the fewest answers.
+def cut_each_edge(ablation: Ablation, edges: Sequence[Edge]) -> Effects:
+    """Effects of allowing these edges alone, except one: for each of them."""
+    masks = []
+    for cut in edges:
+        others = [edge for edge in edges if edge != cut]
+        masks.append(mask_edges(ablation, others))
+    return measure_effects(ablation, masks)
 
-    Returns (edges in the order in which they went, share of unchanged answers after each).
+
+def cut_all_edges(ablation: Ablation) -> np.ndarray:
+    """Agreement [P, R] when every position reads itself alone."""
+    nothing = mask_edges(ablation, [])
+    effects = measure_effects(ablation, [nothing])
+    return effects.agreement_CPR[0]
+
+
+def _select_probes(member: Member, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """(tokens [B, T], labels [P, R, B / P]) of the member's own probes.
+
+    Only sequences that end in noise are taken: in the others the last token is also an
+    anchor (or the key), and the edges of the two cannot be told apart. As many of each
+    probe are taken as the largest power of two up to `most`, so that members share
+    compiled programs.
     """
-    left, removed, unchanged = list(present), [], []
-    names = member.task.role_names
-    while left:
-        sets = np.stack(
-            [allow([e for e in left if e != cut], depth, names) for cut in left]
+    tokens_PBT, labels_PRB = member.probes
+    last = member.task.role_names.index('last')
+    chosen_P = []
+    for tokens_BT in tokens_PBT:
+        roles_BT = member.roles(tokens_BT)
+        ends_in_noise_B = roles_BT[:, -1] == last
+        chosen_P.append(np.flatnonzero(ends_in_noise_B))
+
+    fewest = min(map(len, chosen_P))
+    if fewest == 0:
+        raise UserError(
+            'a probe has no sequence that ends in noise, and so no last token apart '
+            'from the key and its anchors'
         )
-        stays = ask(member, asked, sets, renormalize).unchanged_CP.mean(-1)
-        best = int(stays.argmax())
-        removed.append(left.pop(best))
-        unchanged.append(stays[best])
-    return removed, np.array(unchanged)
+    power = int(np.log2(fewest))
+    number = min(most, 2**power)
+    tokens = []
+    labels = []
+    for probe, chosen_B in enumerate(chosen_P):
+        taken_B = chosen_B[:number]
+        tokens_BT = tokens_PBT[probe]
+        labels_RB = labels_PRB[probe]
+        tokens.append(tokens_BT[taken_B])
+        labels.append(labels_RB[:, taken_B])
+    return np.concatenate(tokens), np.stack(labels)
 
 
-def circuit(
-    removed: Sequence[Edge], unchanged: np.ndarray, faithful: float
-) -> list[Edge]:
-    """The edges left at the last moment when at least `faithful` of the answers stayed."""
-    enough = np.flatnonzero(unchanged >= faithful)
-    return sorted(removed[enough[-1] + 1 :] if len(enough) else removed)
+def _list_edges(member: Member, tokens_BT: np.ndarray) -> tuple[Edge, ...]:
+    """Every edge that some sequence has: a source position before a target position."""
+    names = member.task.role_names
+    roles_BT = member.roles(tokens_BT)
+    targets, sources = np.tril_indices(roles_BT.shape[1], -1)
+    source_roles = roles_BT[:, sources].ravel()
+    target_roles = roles_BT[:, targets].ravel()
+    pairs = np.stack([source_roles, target_roles], axis=-1)
+    distinct_pairs = np.unique(pairs, axis=0)
+    edges = []
+    for layer in range(member.depth):
+        for source, target in distinct_pairs:
+            edges.append((layer, names[source], names[target]))
+    return tuple(edges)

@@ -1,133 +1,184 @@
-"""Changing a network on the way: cut edges of attention, or put in what another sequence made.
+"""Interventions in a forward pass: cut edges of attention, or patch in another X_ao.
 
-An edge (layer, source role, target role) is everything that positions of the target role read,
-in that layer, from positions of the source role. All sequences of a batch are changed in one jit,
-each at its own positions.
+An edge (layer, source role, target role) is everything that positions of the target
+role read, in that layer, from positions of the source role. Sequences of one batch have
+their roles at different positions; each is changed at its own positions, all in one
+jitted call.
+
+A set of allowed edges is bool [layer, source role, target role] (NJJ). Layers count
+from 0.
 """
 
 import functools
+import math
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from analysis.members.member import Member, applied
+from analysis.members.member import Member, make_apply
+from anchorjax.models.base import Activations, Edit, ModelConfig
 
-_AT_ONCE = 8  # sets of edges in a call: one shape, so one compilation
+Array = jax.Array | np.ndarray
+
+_SETS_PER_CALL = 8  # every call has the same shape, so the program is compiled once
 
 
-def cut(allowed_NJJ, roles_BT, renormalize: bool = True):
-    """An edit that keeps the allowed edges, and what a position reads from itself.
+def make_cut_edit(
+    allowed_NJJ: Array, roles_BT: Array, renormalize: bool = True
+) -> Edit:
+    """An edit that cuts all edges but the allowed ones.
 
-    Weights that are left sum to one again, as if the scores of the others were minus infinity
-    (attention knock-out): a position with nothing left but itself reads itself. Or they stay what
-    they were (`renormalize` off): what was read along the cut edges is missing.
+    A position can always read itself. With `renormalize` the remaining weights of a
+    position sum to one again, as if the other scores were minus infinity (attention
+    knock-out); a position with no other source reads itself alone. Without it the
+    remaining weights stay what they were, and what was read along the cut edges is
+    missing.
     """
 
-    def edit(field, block, value):
+    def edit(field: str, block: int, value: jax.Array) -> jax.Array:
         if field != 'Attn':
             return value
-        sources, targets = roles_BT[:, None, :], roles_BT[:, :, None]
-        kept_BTT = allowed_NJJ[block][sources, targets] | jnp.eye(
-            roles_BT.shape[1], dtype=bool
-        )
-        kept = jnp.where(kept_BTT[:, None], value, 0.0)
-        return (
-            kept / jnp.maximum(kept.sum(-1, keepdims=True), 1e-30)
-            if renormalize
-            else kept
-        )
+        allowed_JJ = allowed_NJJ[block]
+        sources_B1T = roles_BT[:, None, :]
+        targets_BT1 = roles_BT[:, :, None]
+        itself_TT = jnp.eye(roles_BT.shape[1], dtype=bool)
+        kept_BTT = allowed_JJ[sources_B1T, targets_BT1] | itself_TT
+        kept_BHTT = jnp.where(kept_BTT[:, None], value, 0.0)
+        if not renormalize:
+            return kept_BHTT
+        total_BHT1 = kept_BHTT.sum(-1, keepdims=True)
+        return kept_BHTT / jnp.maximum(total_BHT1, 1e-30)
 
     return edit
 
 
-def patch(layer, roles_J, roles_BT, X_ao_NBTD):
-    """An edit that puts another run's X_ao of one layer at the positions of some roles."""
+def make_patch_edit(
+    layer: int | Array, roles_J: Array, roles_BT: Array, X_ao_NBTD: Array
+) -> Edit:
+    """An edit that puts another run's X_ao of one layer at all positions of some roles.
 
-    def edit(field, block, value):
+    Args:
+      roles_J: bool, the roles whose positions are patched.
+    """
+
+    def edit(field: str, block: int, value: jax.Array) -> jax.Array:
         if field != 'X_ao':
             return value
-        here_BT = (block == layer) & roles_J[roles_BT]
-        return jnp.where(here_BT[..., None], X_ao_NBTD[block], value)
+        patched_BT = (block == layer) & roles_J[roles_BT]
+        return jnp.where(patched_BT[..., None], X_ao_NBTD[block], value)
 
     return edit
 
 
-def answers(
-    member: Member, tokens_BT, allowed_CNJJ: np.ndarray, renormalize: bool = True
+def answer_with_cuts(
+    member: Member,
+    tokens_BT: np.ndarray,
+    allowed_CNJJ: np.ndarray,
+    renormalize: bool = True,
 ) -> np.ndarray:
-    """What the member says [C, B] under each of C sets of allowed edges."""
+    """The member's answers [C, B] under each of C sets of allowed edges."""
     experiment = member.experiment
-    program = _cut_program(experiment.model, experiment.task.vocab, renormalize)
-    roles_BT, count = member.roles(tokens_BT), len(allowed_CNJJ)
-    padded = np.resize(
-        allowed_CNJJ, (-count // _AT_ONCE * -_AT_ONCE, *allowed_CNJJ.shape[1:])
+    program = _make_cut_program(experiment.model, experiment.task.vocab, renormalize)
+    roles_BT = member.roles(tokens_BT)
+
+    count = len(allowed_CNJJ)
+    calls = math.ceil(count / _SETS_PER_CALL)
+    one_set = allowed_CNJJ.shape[1:]
+    # The last call is filled up with sets that come again.
+    padded_CNJJ = np.resize(allowed_CNJJ, (calls * _SETS_PER_CALL, *one_set))
+
+    answers = []
+    for start in range(0, len(padded_CNJJ), _SETS_PER_CALL):
+        sets = padded_CNJJ[start : start + _SETS_PER_CALL]
+        answers.append(program(member.params, tokens_BT, roles_BT, sets))
+    return np.concatenate(answers)[:count]
+
+
+def compute_logits(
+    member: Member, tokens_BT: np.ndarray, allowed_NJJ: np.ndarray
+) -> np.ndarray:
+    """Logits [B, V] at the last token with only these edges, not renormalized."""
+    experiment = member.experiment
+    program = _make_logits_program(experiment.model, experiment.task.vocab)
+    roles_BT = member.roles(tokens_BT)
+    return np.asarray(program(member.params, tokens_BT, roles_BT, allowed_NJJ))
+
+
+def answer_with_patches(
+    member: Member,
+    tokens_BT: np.ndarray,
+    X_ao_NBTD: np.ndarray,
+    layers_C: Sequence[int] | np.ndarray,
+    roles_CJ: np.ndarray,
+) -> np.ndarray:
+    """The member's answers [C, B] with another run's X_ao patched in, in C ways.
+
+    Args:
+      X_ao_NBTD: X_ao of every layer, from a forward pass on other sequences.
+      layers_C: the layer that is patched.
+      roles_CJ: bool, the roles whose positions are patched.
+    """
+    experiment = member.experiment
+    program = _make_patch_program(experiment.model, experiment.task.vocab)
+    answers_CB = program(
+        member.params,
+        np.asarray(tokens_BT),
+        member.roles(tokens_BT),
+        np.asarray(X_ao_NBTD),
+        np.asarray(layers_C),
+        np.asarray(roles_CJ),
     )
-    said = [
-        program(member.params, tokens_BT, roles_BT, padded[i : i + _AT_ONCE])
-        for i in range(0, len(padded), _AT_ONCE)
-    ]
-    return np.concatenate(said)[:count]
+    return np.asarray(answers_CB)
 
 
-def logits(member: Member, tokens_BT, allowed_NJJ: np.ndarray) -> np.ndarray:
-    """Logits at the last token [B, V] with these edges alone, the others' weights as they were."""
-    program = _logits_program(member.experiment.model, member.experiment.task.vocab)
-    return np.asarray(
-        program(member.params, tokens_BT, member.roles(tokens_BT), allowed_NJJ)
-    )
-
-
-def patched(member: Member, tokens_BT, X_ao_NBTD, layers_C, roles_CJ) -> np.ndarray:
-    """What the member says [C, B] with another run's X_ao put in at C layers and sets of roles."""
-    program = _patch_program(member.experiment.model, member.experiment.task.vocab)
-    arrays = (tokens_BT, member.roles(tokens_BT), X_ao_NBTD, layers_C, roles_CJ)
-    return np.asarray(program(member.params, *map(np.asarray, arrays)))
+def read_answers(activations: Activations) -> jax.Array:
+    """The answers [B]: the most likely token after the last position."""
+    logits_BV = activations.logits[:, -1]
+    return logits_BV.argmax(-1)
 
 
 @functools.lru_cache
-def _logits_program(model, vocab: int):
-    apply = applied(model, vocab)
+def _make_cut_program(model: ModelConfig, vocab: int, renormalize: bool) -> Callable:
+    apply = make_apply(model, vocab)
 
     @jax.jit
-    def program(params, tokens_BT, roles_BT, allowed_NJJ):
-        edit = cut(allowed_NJJ, roles_BT, renormalize=False)
+    def program(params, tokens_BT, roles_BT, allowed_CNJJ) -> jax.Array:
+        def answer(allowed_NJJ: jax.Array) -> jax.Array:
+            edit = make_cut_edit(allowed_NJJ, roles_BT, renormalize)
+            return read_answers(apply(params, tokens_BT, edit=edit))
+
+        return jax.lax.map(answer, allowed_CNJJ)
+
+    return program
+
+
+@functools.lru_cache
+def _make_logits_program(model: ModelConfig, vocab: int) -> Callable:
+    apply = make_apply(model, vocab)
+
+    @jax.jit
+    def program(params, tokens_BT, roles_BT, allowed_NJJ) -> jax.Array:
+        edit = make_cut_edit(allowed_NJJ, roles_BT, renormalize=False)
         return apply(params, tokens_BT, edit=edit).logits[:, -1]
 
     return program
 
 
 @functools.lru_cache
-def _cut_program(model, vocab: int, renormalize: bool):
-    apply = applied(model, vocab)
+def _make_patch_program(model: ModelConfig, vocab: int) -> Callable:
+    apply = make_apply(model, vocab)
 
     @jax.jit
-    def program(params, tokens_BT, roles_BT, allowed_CNJJ):
-        def say(allowed_NJJ):
-            return _say(
-                apply(params, tokens_BT, edit=cut(allowed_NJJ, roles_BT, renormalize))
-            )
+    def program(
+        params, tokens_BT, roles_BT, X_ao_NBTD, layers_C, roles_CJ
+    ) -> jax.Array:
+        def answer(layer_and_roles: tuple[jax.Array, jax.Array]) -> jax.Array:
+            layer, roles_J = layer_and_roles
+            edit = make_patch_edit(layer, roles_J, roles_BT, X_ao_NBTD)
+            return read_answers(apply(params, tokens_BT, edit=edit))
 
-        return jax.lax.map(say, allowed_CNJJ)
-
-    return program
-
-
-@functools.lru_cache
-def _patch_program(model, vocab: int):
-    apply = applied(model, vocab)
-
-    @jax.jit
-    def program(params, tokens_BT, roles_BT, X_ao_NBTD, layers_C, roles_CJ):
-        def say(where):
-            return _say(
-                apply(params, tokens_BT, edit=patch(*where, roles_BT, X_ao_NBTD))
-            )
-
-        return jax.lax.map(say, (layers_C, roles_CJ))
+        return jax.lax.map(answer, (layers_C, roles_CJ))
 
     return program
-
-
-def _say(activations) -> jax.Array:
-    return activations.logits[:, -1].argmax(-1)

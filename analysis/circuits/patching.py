@@ -1,7 +1,8 @@
-"""What does a position know? X_ao of another sequence, put in at one position of one layer.
+"""What does a position know? X_ao of another sequence, patched in at one place.
 
-Two sequences differ in one thing: the key item, or one of the anchors. If the network then
-answers as it would to the other one, the difference had gone through that position.
+Two sequences differ in one factor: the key item, or one of the anchors. If the network
+then answers as it would to the other sequence, the difference had passed through that
+place.
 """
 
 from typing import NamedTuple
@@ -10,9 +11,9 @@ import numpy as np
 
 from analysis.circuits import interventions, sequences
 from analysis.members.member import Member
-from anchorjax.tasks import anchors
 
 FACTORS = ('key', 'anchor_1', 'anchor_2')
+# A place is a set of roles whose positions are patched together.
 PLACES = {
     'key': ('key',),
     'anchor_1': ('anchor_1',),
@@ -23,56 +24,97 @@ PLACES = {
 
 
 class Result(NamedTuple):
-    """What differs U, layer N, place L."""
+    """Effects of patching by factor U, layer N and place L.
+
+    A pair of sequences with the same answer says nothing, so shares are of the `number`
+    pairs with two different answers. What is neither moved nor kept became a third
+    answer.
+    """
 
     factors: tuple[str, ...]
     places: tuple[str, ...]
     moved_UNL: np.ndarray  # share of answers that become those to the other sequence
-    kept_UNL: np.ndarray  # share that stay; what is left became neither
-    number_U: np.ndarray  # sequences with two different answers: the others say nothing
+    kept_UNL: np.ndarray  # share of answers that stay
+    number_U: np.ndarray  # sequences with two different answers
 
 
 def compute(member: Member, number: int = 1024) -> Result:
     """Patches `number` random sequences at every layer and place, for each factor."""
-    base = sequences.random(member, number)
-    rows = [_patch(member, base, _other(member, base, factor)) for factor in FACTORS]
-    moved, kept, counts = (np.stack(column) for column in zip(*rows, strict=True))
-    return Result(FACTORS, tuple(PLACES), moved, kept, counts)
-
-
-def _patch(member: Member, base: sequences.Sequences, source_BT):
-    """(moved [N, L], kept [N, L], sequences that count) for one other sequence each."""
-    names = member.task.role_names
-    roles_LJ = np.array(
-        [[role in place for role in names] for place in PLACES.values()]
+    base = sequences.sample(member, number)
+    moved, kept, numbers = [], [], []
+    for factor in FACTORS:
+        other_BT = change_factor(member, base, factor)
+        moved_NL, kept_NL, differing = _patch_everywhere(
+            member, base.tokens_BT, other_BT
+        )
+        moved.append(moved_NL)
+        kept.append(kept_NL)
+        numbers.append(differing)
+    return Result(
+        factors=FACTORS,
+        places=tuple(PLACES),
+        moved_UNL=np.stack(moved),
+        kept_UNL=np.stack(kept),
+        number_U=np.stack(numbers),
     )
-    intact, other = member.forward(base.tokens_BT), member.forward(source_BT)
-    depth = len(intact.blocks)
-    said_CB = interventions.patched(
+
+
+def _patch_everywhere(
+    member: Member, base_BT: np.ndarray, other_BT: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(moved [N, L], kept [N, L], sequences that count), one other sequence each."""
+    base = member.forward(base_BT)
+    other = member.forward(other_BT)
+    depth = len(base.blocks)
+    layers_N = np.arange(depth)
+    roles_LJ = _mask_places(member.task.role_names)
+    answers_CB = interventions.answer_with_patches(  # C = N * L
         member,
-        base.tokens_BT,
-        np.stack([block.X_ao for block in other.blocks]),
-        np.repeat(np.arange(depth), len(PLACES)),
-        np.tile(roles_LJ, (depth, 1)),
+        base_BT,
+        X_ao_NBTD=np.stack([block.X_ao for block in other.blocks]),
+        layers_C=np.repeat(layers_N, len(PLACES)),
+        roles_CJ=np.tile(roles_LJ, (depth, 1)),
     )
-    said_NLB = said_CB.reshape(depth, len(PLACES), -1)
-    before_B, after_B = (x.logits[:, -1].argmax(-1) for x in (intact, other))
-    differ_B = before_B != after_B
-    share = lambda same_NLB: same_NLB[..., differ_B].mean(-1)
-    return share(said_NLB == after_B), share(said_NLB == before_B), differ_B.sum()
+    answers_NLB = answers_CB.reshape(depth, len(PLACES), -1)
+
+    base_B = interventions.read_answers(base)
+    other_B = interventions.read_answers(other)
+    differ_B = base_B != other_B
+    moved_NLB = answers_NLB == other_B
+    kept_NLB = answers_NLB == base_B
+    moved_NL = moved_NLB[..., differ_B].mean(-1)
+    kept_NL = kept_NLB[..., differ_B].mean(-1)
+    return moved_NL, kept_NL, differ_B.sum()
 
 
-def _other(member: Member, base: sequences.Sequences, factor: str) -> np.ndarray:
-    """The same sequences with the key, or one anchor, replaced by another one of its kind."""
-    config, rng = member.experiment.task, np.random.default_rng(1)
-    assert isinstance(config, anchors.AnchorsConfig)
-    x_B, pair_B2 = base.x_B.copy(), base.pair_B2.copy()
+def _mask_places(role_names: tuple[str, ...]) -> np.ndarray:
+    """Bool [L, J]: the roles that belong to each place."""
+    rows = []
+    for place in PLACES.values():
+        rows.append([role in place for role in role_names])
+    return np.array(rows)
+
+
+def change_factor(member: Member, base: sequences.Sequences, factor: str) -> np.ndarray:
+    """The same sequences [B, T] with another key item, or one other anchor."""
+    config = sequences.require_anchor_task(member)
+    x_B = base.x_B
+    pair_B2 = base.pair_B2.copy()
     if factor == 'key':
-        low, high = config.keys
-        x_B = low + (x_B - low + rng.integers(1, high - low, len(x_B))) % (high - low)
+        x_B = _draw_others(x_B, np.arange(*config.keys))
     else:
-        column, kinds = int(factor[-1]) - 1, np.array(config.anchors)
-        index_B = np.searchsorted(kinds, pair_B2[:, column])
-        step_B = rng.integers(1, len(kinds), len(x_B))
-        pair_B2[:, column] = kinds[(index_B + step_B) % len(kinds)]
-    return sequences.place(base.tokens_BT, base.position_B, x_B, pair_B2).tokens_BT
+        column = FACTORS.index(factor) - 1
+        anchors_A = np.array(config.anchors)
+        pair_B2[:, column] = _draw_others(pair_B2[:, column], anchors_A)
+    return sequences.replace_items(member, base, x_B, pair_B2).tokens_BT
+
+
+def _draw_others(items_B: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+    """A random other one of the kinds for every item."""
+    kinds = np.sort(kinds)
+    count = len(kinds)
+    rng = np.random.default_rng(1)
+    step_B = rng.integers(1, count, len(items_B))
+    index_B = np.searchsorted(kinds, items_B)
+    other_B = (index_B + step_B) % count
+    return kinds[other_B]

@@ -1,21 +1,26 @@
-"""Sequences of the anchor task to ask a network, drawn at random or by the paper's hand."""
+"""Sequences of the anchor task to run a network on: random, or the paper's example."""
 
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
 from analysis.members.member import Member
 from anchorjax.errors import UserError, require
 from anchorjax.tasks import anchors
+from anchorjax.tasks.anchors_config import AnchorsConfig
 
-# P1 Fig 3's test sequence (v1, notebook; PAPERS 1.4): key 99 at position 2, pair (4, 3).
+# P1 Fig 3's test sequence (v1, notebook; PAPERS 1.4): key 99 at position 2, pair (4,
+# 3).
 PAPER = (35, 63, 99, 4, 3, 38, 42, 36, 62)
+# How far the key item stands from the first of the three tokens.
+_KEY_OFFSET = {'key_first': 0, 'anchors_first': 2}
 
 
 class Sequences(NamedTuple):
-    """B sequences and what stands where."""
+    """B sequences, with what was placed in each and where."""
 
     tokens_BT: np.ndarray
     x_B: np.ndarray  # key items
@@ -23,74 +28,149 @@ class Sequences(NamedTuple):
     position_B: np.ndarray  # of the key item
 
 
-def random(member: Member, number: int, seed: int = 0, pairs=None) -> Sequences:
-    """Keys, pairs, positions and noise, all uniform; noise always stands last.
+def sample(
+    member: Member, number: int, seed: int = 0, pairs: ArrayLike | None = None
+) -> Sequences:
+    """Sequences with uniform keys, pairs, positions and noise; the last token is noise.
 
     Args:
-      pairs: pairs of anchors to choose from, [.., 2]; all of them by default.
+      pairs: the pairs of anchors to choose from, [A, 2]; all of them by default.
+
+    Raises:
+      UserError: the member's task is not the anchor task, or `number` is below 1.
     """
-    config = _config(member)
+    config = require_anchor_task(member)
     require(number >= 1, 'number', number, 'at least 1')
-    rng = np.random.default_rng(seed)
-    pairs = anchors.pairs(config) if pairs is None else np.asarray(pairs)
-    apart = max(
-        config.seq_len - 3, 1
-    )  # three tokens: the second anchor is the last position
-    return place(
-        rng.integers(*config.keys, (number, config.seq_len)),
-        rng.integers(0, apart, number),
-        rng.integers(*config.keys, number),
-        pairs[rng.integers(0, len(pairs), number)],
+    pairs_A2 = anchors.pairs(config)
+    if pairs is not None:
+        pairs_A2 = np.asarray(pairs)
+    length = config.seq_len
+    low, high = config.keys
+    # The key and its anchors take three positions, and the last position is left to
+    # noise. A sequence of three tokens has no room for noise.
+    num_positions = max(length - 3, 1)
+
+    rng = np.random.default_rng(seed)  # a new order of the draws gives new sequences
+    noise_BT = rng.integers(low, high, (number, length))
+    first_B = rng.integers(0, num_positions, number)
+    x_B = rng.integers(low, high, number)
+    index_B = rng.integers(0, len(pairs_A2), number)
+    return place(noise_BT, first_B, x_B, pairs_A2[index_B], config.order)
+
+
+def fit_paper_sequence(member: Member) -> np.ndarray:
+    """P1 Fig 3's sequence as the tokens [T] of the member's task.
+
+    A shorter task gets the part around the key and the pair, a longer one repeats the
+    last token.
+    """
+    length = require_anchor_task(member).seq_len
+    tokens = list(PAPER)
+    while len(tokens) < length:
+        tokens.append(PAPER[-1])
+    # From six tokens on, the part starts where the paper's sequence does. A shorter
+    # part gives up the noise before the key, which stands at position 2.
+    missing = max(6 - length, 0)
+    start = min(missing, 2)
+    end = start + length
+    return np.array(tokens[start:end])
+
+
+def place(
+    noise_BT: ArrayLike,
+    first_B: ArrayLike,
+    x_B: ArrayLike,
+    pair_B2: ArrayLike,
+    order: str = 'key_first',
+) -> Sequences:
+    """Writes a key item and its pair of anchors, side by side, into each row of noise.
+
+    Args:
+      first_B: position of the first of the three tokens.
+      order: what comes first, as in `AnchorsConfig.order`.
+    """
+    tokens_BT = _place(
+        jnp.asarray(noise_BT, jnp.int32),
+        jnp.asarray(first_B, jnp.int32),
+        jnp.asarray(x_B, jnp.int32),
+        jnp.asarray(pair_B2, jnp.int32),
+        order,
     )
-
-
-def paper(member: Member) -> np.ndarray:
-    """P1 Fig 3's sequence [T]; in a shorter task its part around the key and the pair."""
-    length = _config(member).seq_len
-    if length <= len(PAPER):
-        start = min(max(6 - length, 0), 2)
-        return np.array(PAPER[start : start + length])
-    return np.array(PAPER + (PAPER[-1],) * (length - len(PAPER)))
-
-
-def place(noise_BT, position_B, x_B, pair_B2) -> Sequences:
-    """Key items and pairs written into noise."""
-    arrays = (jnp.asarray(a, jnp.int32) for a in (noise_BT, position_B, x_B, pair_B2))
-    tokens_BT = np.asarray(_place(*arrays))
     return Sequences(
-        tokens_BT, np.asarray(x_B), np.asarray(pair_B2), np.asarray(position_B)
+        tokens_BT=np.asarray(tokens_BT),
+        x_B=np.asarray(x_B),
+        pair_B2=np.asarray(pair_B2),
+        position_B=np.asarray(first_B) + _KEY_OFFSET[order],
     )
 
 
-def check(member: Member, tokens_T) -> np.ndarray:
-    """A sequence given by hand, or a UserError: its length, tokens and the one pair in it."""
-    config, tokens = _config(member), np.asarray(tokens_T)
-    given = tuple(tokens.tolist())
-    require(
-        tokens.shape == (config.seq_len,), 'tokens', given, f'{config.seq_len} tokens'
-    )
-    inside = ((tokens >= 0) & (tokens < config.vocab)).all()
-    require(inside, 'tokens', given, f'in [0, {config.vocab})')
-    at = np.flatnonzero(np.isin(tokens, config.anchors))
-    once = len(at) == 2 and at[1] == at[0] + 1 and at[0] > 0
-    require(once, 'tokens', given, 'a sequence with a key and then two anchors, once')
-    return tokens
+def replace_items(
+    member: Member, base: Sequences, x_B: np.ndarray, pair_B2: np.ndarray
+) -> Sequences:
+    """The same noise and positions with other key items or pairs of anchors."""
+    order = require_anchor_task(member).order
+    first_B = base.position_B - _KEY_OFFSET[order]
+    return place(base.tokens_BT, first_B, x_B, pair_B2, order)
 
 
-def shifts(member: Member) -> dict[tuple[int, int], dict[str, int]]:
-    """Answer minus key of every pair by every mapping."""
-    config = _config(member)
+def check_tokens(member: Member, tokens_T: ArrayLike) -> np.ndarray:
+    """The tokens [T] of a sequence that a user gave, as an array.
+
+    Raises:
+      UserError: a wrong length, a token outside the vocabulary, or not exactly one pair
+        of anchors next to a key item.
+    """
+    config = require_anchor_task(member)
+    tokens_T = np.asarray(tokens_T)
+    length = config.seq_len
+    shown = tuple(tokens_T.tolist())
+    require(tokens_T.shape == (length,), 'tokens', shown, f'{length} tokens')
+
+    vocab = config.vocab
+    in_vocab = tokens_T.min() >= 0 and tokens_T.max() < vocab
+    require(in_vocab, 'tokens', shown, f'in [0, {vocab})')
+
+    is_anchor_T = np.isin(tokens_T, config.anchors)
+    positions = np.flatnonzero(is_anchor_T).tolist()
+    first = min(positions, default=0)
+    second = first + 1
+    is_pair = positions == [first, second]
+    if config.order == 'key_first':
+        side = 'before'
+        has_key = first > 0
+    else:
+        side = 'after'
+        has_key = second < length - 1
+    allowed = f'a sequence with one pair of anchors and a key item right {side} it'
+    require(is_pair and has_key, 'tokens', shown, allowed)
+    return tokens_T
+
+
+def tabulate_shifts(member: Member) -> dict[tuple[int, int], dict[str, int]]:
+    """Answer minus key item: {(a1, a2): {mapping: shift}} for all pairs of anchors."""
+    config = require_anchor_task(member)
+    pairs = anchors.pairs(config).tolist()
     rows = anchors.mapping_shifts(config).tolist()
-    named = [dict(zip(anchors.MAPPINGS, row, strict=True)) for row in rows]
-    return dict(zip(map(tuple, anchors.pairs(config).tolist()), named, strict=True))
+    table = {}
+    for (first, second), row in zip(pairs, rows, strict=True):
+        shifts = zip(anchors.MAPPINGS, row, strict=True)
+        table[first, second] = dict(shifts)
+    return table
 
 
-_place = jax.jit(anchors.place)
+def require_anchor_task(member: Member) -> AnchorsConfig:
+    """The config of the member's task; UserError unless it is the anchor task."""
+    config = member.experiment.task
+    if config.name != 'anchors':
+        raise UserError(f'task {config.name!r}: this figure needs the anchor task')
+    return config
 
 
-def _config(member: Member) -> anchors.AnchorsConfig:
-    if member.experiment.task.name != 'anchors':
-        raise UserError(
-            f'task {member.experiment.task.name!r}: this figure needs the anchor task'
-        )
-    return member.experiment.task
+def require_unseen_pair(member: Member) -> None:
+    """UserError unless the member's task is the anchor task, with an unseen pair."""
+    config = require_anchor_task(member)
+    if not config.unseen:
+        raise UserError('task.unseen = (): this figure needs an unseen pair')
+
+
+_place = jax.jit(anchors.place, static_argnames='order')

@@ -1,4 +1,4 @@
-"""What the command lines of the figures share: --run, --step, --AXIS=VALUE, and where files go."""
+"""What the command lines of all figures share: --run, --out, --step, --AXIS=VALUE."""
 
 import argparse
 import ast
@@ -7,10 +7,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from analysis.drawing import style
-from analysis.members.member import label, member_of, varying
+from analysis.members.member import member_of
+from analysis.members.point import format_point, select_varying
 from anchorjax import cli
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import open_run
+from anchorjax.storage.reader import Run, open_run
+
+Layout = style.Layout | Callable[[Any], style.Layout]
+# (run, the figure's flags, point) -> (result, the point that the file names contain).
+Look = Callable[[Run, dict[str, Any], dict[str, Any]], tuple[Any, dict[str, Any]]]
 
 
 class Flag(NamedTuple):
@@ -21,71 +26,120 @@ class Flag(NamedTuple):
     help: str
 
 
-def member(doc: str, name: str, compute, draw, layout, **flags: Flag) -> None:
-    """Draws a figure of one member: compute(member, **flags), draw(result, axes).
+def run_member_figure(
+    doc: str,
+    name: str,
+    compute: Callable,
+    draw: Callable,
+    layout: Layout,
+    **flags: Flag,
+) -> None:
+    """Draws a figure of one member: compute(member, **flags), draw(result, axes)."""
 
-    `layout` is a style.Layout, or a function of the result that gives one.
-    """
+    def look(run: Run, options: dict, point: dict) -> tuple[Any, dict]:
+        axes = dict(point)
+        member = member_of(run, axes.pop('step', 'last'), **axes)
+        return compute(member, **options), member.point
 
-    def look(run, options, point):
-        found = member_of(run, point.pop('step', 'last'), **point)
-        return compute(found, **options), found.point
-
-    _figure(doc, name, look, draw, layout, flags)
+    _run_figure(doc, name, look, draw, layout, flags)
 
 
-def sweep(doc: str, name: str, compute, draw, layout, **flags: Flag) -> None:
-    """Draws a figure of a whole sweep: compute(run, **flags)."""
+def run_sweep_figure(
+    doc: str,
+    name: str,
+    compute: Callable,
+    draw: Callable,
+    layout: Layout,
+    **flags: Flag,
+) -> None:
+    """Draws a figure of a whole sweep: compute(run, **flags), draw(result, axes)."""
 
-    def look(run, options, point):
+    def look(run: Run, options: dict, point: dict) -> tuple[Any, dict]:
         if point:
-            raise UserError(
-                f'argument --{min(point)}: this figure shows the whole sweep'
-            )
+            line = f'argument --{min(point)}: this figure shows the whole sweep'
+            raise UserError(line)
         return compute(run, **options), {}
 
-    _figure(doc, name, look, draw, layout, flags)
+    _run_figure(doc, name, look, draw, layout, flags)
 
 
-def at(doc: str, name: str, compute, draw, layout, **flags: Flag) -> None:
-    """Draws a figure of a sweep at some values of its axes: compute(run, **flags, **point).
+def run_point_figure(
+    doc: str,
+    name: str,
+    compute: Callable,
+    draw: Callable,
+    layout: Layout,
+    **flags: Flag,
+) -> None:
+    """Draws a figure of a sweep at a point: compute(run, **flags, **point), draw(...).
 
-    The point has a `step` where one was asked for.
+    The point holds the axes that the command line gives, and `step` if it gives one.
     """
-    look = lambda run, options, point: (compute(run, **options, **point), point)
-    _figure(doc, name, look, draw, layout, flags)
+
+    def look(run: Run, options: dict, point: dict) -> tuple[Any, dict]:
+        return compute(run, **options, **point), point
+
+    _run_figure(doc, name, look, draw, layout, flags)
 
 
-def _figure(doc: str, name: str, look, draw, layout, flags: dict[str, Flag]) -> None:
-    """look(run, options, point) -> (result, the point that names the files)."""
+def save_figure(
+    result: Any, draw: Callable, layout: Layout, folder: pathlib.Path, name: str
+) -> list[pathlib.Path]:
+    """Writes name.png, name.pdf and name.npz, the numbers; prints the paths."""
+    paths = style.write_figure(result, draw, layout, folder / name)
+    print(*paths, sep='\n')
+    return paths
 
-    def command():
-        given, point = parse(doc, flags)
+
+def parse_truth(text: str) -> bool:
+    """'true' or 'false', for Flag.parse."""
+    if text not in ('true', 'false'):
+        raise ValueError(text)  # argparse names the flag
+    return text == 'true'
+
+
+def parse_numbers(text: str) -> tuple[int, ...]:
+    """'1,2,3' -> (1, 2, 3), for Flag.parse."""
+    return tuple(map(int, text.split(',')))
+
+
+def _run_figure(
+    doc: str,
+    name: str,
+    look: Look,
+    draw: Callable,
+    layout: Layout,
+    flags: dict[str, Flag],
+) -> None:
+    def command() -> None:
+        arguments, point = _parse_command_line(doc, flags)
         cli.use_compilation_cache()
-        run, options = (
-            open_run(given.run),
-            {flag: getattr(given, flag) for flag in flags},
-        )
-        step = {'step': point['step']} if 'step' in point else {}
-        result, where = look(run, options, dict(point))
-        unusual = {f: v for f, v in options.items() if v != flags[f].default}
-        words = (
-            label(varying(run, where) | step | unusual)
-            .replace('/', '.')
-            .replace(' ', '')
-        )
-        folder = given.out or run.sweep_dir.workdir / 'figures'
-        save(result, draw, layout, folder, f'{name}_{words}' if words else name)
+        run = open_run(arguments.run)
+        options = {flag: getattr(arguments, flag) for flag in flags}
+        result, where = look(run, options, point)
+
+        parts = select_varying(run, where)
+        if 'step' in point:
+            parts['step'] = point['step']
+        for flag, value in options.items():
+            if value != flags[flag].default:
+                parts[flag] = value
+        suffix = format_point(parts).replace('/', '.').replace(' ', '')
+        file_name = f'{name}_{suffix}' if suffix else name
+        folder = arguments.out or run.folder.workdir / 'figures'
+        save_figure(result, draw, layout, folder, file_name)
 
     cli.run_command(command)
 
 
-def parse(
+def _parse_command_line(
     doc: str, flags: dict[str, Flag]
 ) -> tuple[argparse.Namespace, dict[str, Any]]:
-    """(the figure's flags, the point): every other --AXIS=VALUE is part of the point."""
-    epilog = '--AXIS=VALUE ... picks a member, --step=STEP one of its snapshots'
-    parser = cli.Parser(description=doc.splitlines()[0], epilog=epilog)
+    """(the figure's flags, the point): other --AXIS=VALUE are parts of the point."""
+    parser = cli.Parser(
+        description=doc.splitlines()[0],
+        epilog='--AXIS=VALUE ... picks a member, --step=STEP one of its snapshots',
+    )
     parser.add_argument(
         '--run', required=True, type=pathlib.Path, help='folder of the sweep'
     )
@@ -96,39 +150,23 @@ def parse(
         parser.add_argument(
             f'--{name}', type=flag.parse, default=flag.default, help=flag.help
         )
-    given, rest = parser.parse_known_args()
-    point = dict(_axis(word) for word in rest if word != '--step=last')
+    arguments, words = parser.parse_known_args()
+    point = {}
+    for word in words:
+        if word != '--step=last':
+            axis, value = _parse_axis(word)
+            point[axis] = value
     if not isinstance(point.get('step', 0), int):
         raise UserError(f'--step={point["step"]}: must be a snapshot step or last')
-    return given, point
+    return arguments, point
 
 
-def truth(text: str) -> bool:
-    """'true' or 'false', for Flag.parse."""
-    if text not in ('true', 'false'):
-        raise ValueError(text)  # argparse names the flag
-    return text == 'true'
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    """'1,2,3' -> (1, 2, 3), for Flag.parse."""
-    return tuple(int(word) for word in text.split(','))
-
-
-def save(result, draw, layout, where: pathlib.Path, name: str) -> list[pathlib.Path]:
-    """Writes name.png, name.pdf and the numbers behind them, name.npz; prints the paths."""
-    paths = style.written(result, draw, layout, where / name)
-    print(*paths, sep='\n')
-    return paths
-
-
-def _axis(word: str) -> tuple[str, Any]:
-    name, equals, value = word.removeprefix('--').partition('=')
+def _parse_axis(word: str) -> tuple[str, Any]:
+    """(axis, value) of '--AXIS=VALUE'; a value that is not a Python literal is text."""
+    axis, _, text = word.removeprefix('--').partition('=')
+    if not (word.startswith('--') and text):
+        raise UserError(f'cannot read {word!r}: give --AXIS=VALUE (see --help)')
     try:
-        if not (word.startswith('--') and equals):
-            raise ValueError
-        return name, ast.literal_eval(value)
+        return axis, ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        raise UserError(
-            f'cannot read {word!r}: give --AXIS=VALUE (see --help)'
-        ) from None
+        return axis, text

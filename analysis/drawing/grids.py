@@ -1,77 +1,103 @@
-"""A small picture for every cell of a sweep: gamma across, the first static axis upwards.
+"""A small picture for every cell of a sweep: gamma across, another axis upwards.
 
-Without a static axis the rows are the weight decays. All other axes stand at their first value or
-at --AXIS=VALUE; a member that is not there is a blank cell that says so.
+That axis is the first static one, or the weight decay. All other axes have their first
+value, or the one given by --AXIS=VALUE. A cell without a member says why it is blank.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from analysis.drawing import style
-from analysis.members.selection import row_axis
+from analysis.members.selection import find_row_axis
+from anchorjax.config.grid import axis_label
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
+
+Cell = tuple[int, int]  # index of the row, index of gamma
 
 
 class Cells(NamedTuple):
     """One matrix of every member over [row, gamma], at one point of the other axes."""
 
     row_name: str
-    rows: tuple
+    rows: tuple  # labels
     gamma: tuple[float, ...]
-    fixed: dict  # value of every other axis
-    matrices: dict[
-        tuple[int, int], np.ndarray
-    ]  # by (row, gamma) index, of members that have it
-    notes: np.ndarray  # [row, gamma] why there is none, or ''
+    fixed: dict[str, Any]  # value of every other axis
+    matrices: dict[Cell, np.ndarray]  # of the members that have it
+    notes: np.ndarray  # [row, gamma] why there is no matrix, or ''
 
 
-def cells(run: Run, path: str, step: int | str = 'last', **point) -> Cells:
-    """The matrix at `path` of every member at `point`; nothing else of them is read.
+def read_cells(run: Run, path: str, step: int | str = 'last', **point) -> Cells:
+    """The matrix at `path` of every member at `point`; reads nothing else of them.
 
     Raises:
-      UserError: an axis that there is not, or that is shown, or no member has the matrix.
+      UserError: an unknown axis, an axis that the grid itself shows, or no member has
+        the matrix.
     """
     axes = run.experiment.axes
-    row_name = row_axis(run)
-    if shown := {row_name, 'gamma'} & set(point):
-        raise UserError(f'--{min(shown)}: all its values are shown, leave it out')
-    fixed = {a: v[0] for a, v in axes.items() if a not in (row_name, 'gamma')} | point
-    rows, gamma = axes[row_name], axes['gamma']
-    notes, matrices = np.full((len(rows), len(gamma)), '', '<U40'), {}
-    for y, x in np.ndindex(notes.shape):
-        found = _matrix(run, path, step, fixed | {row_name: rows[y], 'gamma': gamma[x]})
-        if isinstance(found, str):
-            notes[y, x] = found
-        else:
-            matrices[y, x] = found
+    row_name = find_row_axis(axes)
+    fixed = _fix_axes(axes, row_name, point)
+    rows = axes[row_name]
+    gammas = axes['gamma']
+    shape = (len(rows), len(gammas))
+    notes = np.full(shape, '', '<U40')
+    matrices = {}
+    for y, row in enumerate(rows):
+        for x, gamma in enumerate(gammas):
+            cell_point = fixed | {row_name: row, 'gamma': gamma}
+            matrix, note = _read_matrix(run, path, step, cell_point)
+            notes[y, x] = note
+            if matrix is not None:
+                matrices[y, x] = matrix
     if not matrices:
-        raise UserError(
-            f'no member has a matrix {path!r} at step {step}: {notes.flat[-1]}'
-        )
-    return Cells(row_name, rows, gamma, fixed, matrices, notes)
+        reason = notes[-1, -1]
+        raise UserError(f'no member has a matrix {path!r} at step {step}: {reason}')
+    labels = tuple(axis_label(row) for row in rows)
+    return Cells(row_name, labels, gammas, fixed, matrices, notes)
 
 
-def tables(found: dict, shape: tuple[int, int]) -> dict[str, np.ndarray]:
-    """{(row, gamma): {name: number}} -> {name: [row, gamma]}, NaN where there is none."""
-    names = next(iter(found.values()))
-    result = {name: np.full(shape, np.nan) for name in names}
-    for at, numbers in found.items():
-        for name, number in numbers.items():
-            result[name][at] = number
-    return result
+def tabulate(
+    numbers: dict[Cell, dict[str, float]],
+    shape: tuple[int, int],
+) -> dict[str, np.ndarray]:
+    """One table [row, gamma] per name, NaN in cells without numbers."""
+    tables = {}
+    for cell, numbers_of_cell in numbers.items():
+        for name, number in numbers_of_cell.items():
+            if name not in tables:
+                tables[name] = np.full(shape, np.nan)
+            tables[name][cell] = number
+    return tables
 
 
-def fill(result, axes, cell) -> None:
-    """Calls cell(axis, row, gamma) where there is a member; elsewhere says why there is none."""
-    for y, x in np.ndindex(result.notes.shape):
-        axis = axes[len(axes) - 1 - y, x]
-        if note := result.notes[y, x]:
-            middle = {'ha': 'center', 'va': 'center', 'transform': axis.transAxes}
-            axis.text(0.5, 0.5, note, fontsize=6, **middle)
+def draw_cells(
+    result: Any,
+    axes: np.ndarray,
+    draw_cell: Callable[[Axes, int, int], None],
+) -> None:
+    """Calls draw_cell(axis, row, gamma) for every member; writes notes in blank cells.
+
+    Args:
+      result: has row_name, rows, gamma and notes, as `Cells` does.
+    """
+    last_row = len(axes) - 1
+    for (y, x), note in np.ndenumerate(result.notes):
+        axis = axes[last_row - y, x]
+        if note:
+            axis.text(
+                0.5,
+                0.5,
+                note,
+                fontsize=6,
+                ha='center',
+                va='center',
+                transform=axis.transAxes,
+            )
         else:
-            cell(axis, y, x)
+            draw_cell(axis, y, x)
         axis.set(xticks=[], yticks=[])
         if x == 0:
             axis.set_ylabel(f'{result.row_name} {result.rows[y]}')
@@ -79,25 +105,49 @@ def fill(result, axes, cell) -> None:
             axis.set_xlabel(f'γ = {result.gamma[x]:g}')
 
 
-def layout(result) -> style.Layout:
+def layout(result: Any) -> style.Layout:
     """Cells about as high as wide, on a page."""
     rows, columns = result.notes.shape
     size = min(7.0 / columns, 2.2)
-    return style.Layout(rows, columns, 0.4 + size * columns, 0.3 + (size + 0.15) * rows)
+    width = 0.4 + size * columns
+    height = 0.3 + (size + 0.15) * rows
+    return style.Layout(rows, columns, width, height)
 
 
-def _matrix(run: Run, path: str, step, point: dict) -> np.ndarray | str:
-    """The matrix, or why there is none."""
-    steps, results = (
-        run.steps(**point),
-        run.results.sel(point),
-    )  # `steps` knows every axis
+def _fix_axes(
+    axes: dict[str, tuple],
+    row_name: str,
+    point: dict[str, Any],
+) -> dict[str, Any]:
+    """The value of every axis that the grid does not show."""
+    shown = (row_name, 'gamma')
+    for axis in sorted(shown):
+        if axis in point:
+            raise UserError(f'--{axis}: the grid shows all its values, leave it out')
+    fixed = {}
+    for axis, values in axes.items():
+        if axis not in shown:
+            fixed[axis] = values[0]
+    return fixed | point
+
+
+def _read_matrix(
+    run: Run,
+    path: str,
+    step: int | str,
+    point: dict[str, Any],
+) -> tuple[np.ndarray | None, str]:
+    """The matrix and '', or None and why there is none."""
+    steps = run.steps(**point)  # raises an error for an unknown axis
+    results = run.results.sel(run.labels(**point))
     if results.trained and results.diverged >= 0:
-        return 'diverged'
+        return None, 'diverged'
     if not steps or step not in ('last', *steps):
-        return 'no snapshot'
+        return None, 'no snapshot'
     try:
         W = run.parameter(path, step, **point)
     except UserError:
-        return f'no {path}'
-    return W if W.ndim == 2 else f'{path} is no matrix'
+        return None, f'no {path}'
+    if W.ndim != 2:
+        return None, f'{path} is no matrix'
+    return W, ''

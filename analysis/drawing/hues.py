@@ -1,32 +1,40 @@
-"""A hue for a pair of anchors and its reverse: (a, b) dark, (b, a) light; grey for all (a, a)."""
+"""One hue for a pair of anchors and its reverse; all pairs (a, a) are grey.
 
+The pair that starts with the smaller anchor is dark, its reverse is light.
+"""
+
+import matplotlib
 import numpy as np
-from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 GREY = (0.8, 0.8, 0.8, 1)
+_MAP = 'tab20'  # seven hues, dark and light in turn, before its greys 14 and 15
+_COLOURS = 14
 
 
-def colours(pairs_A2) -> np.ndarray:
-    """RGBA of every ordered pair [A, 4]."""
-    light_A, hues_A = pairs_A2[:, 0] > pairs_A2[:, 1], _hues(pairs_A2)
-    found = plt.get_cmap('tab20')(
-        (2 * hues_A + light_A) % 14
-    )  # 14 and 15 are its greys
-    found[hues_A < 0] = GREY
-    return found
+def colour_pairs(pairs_A2: np.ndarray) -> np.ndarray:
+    """RGBA colour of every ordered pair [A, 4]."""
+    first_A, second_A = pairs_A2.T
+    light_A = first_A > second_A
+    hue_A = _number_hues(pairs_A2)
+    index_A = (2 * hue_A + light_A) % _COLOURS
+    colours_A4 = matplotlib.colormaps[_MAP](index_A)
+    colours_A4[hue_A < 0] = GREY
+    return colours_A4
 
 
-def legend(axis, pairs_A2) -> None:
-    """Below the axis; a pair stands above its reverse, the pairs (a, a) share one entry."""
-    colours_A4, hues_A = colours(pairs_A2), _hues(pairs_A2)
-    order = sorted(np.flatnonzero(hues_A >= 0), key=lambda i: (hues_A[i], i))
-    dots = [(colours_A4[i], '{},{}'.format(*pairs_A2[i])) for i in order] + [
-        (GREY, 'a,a')
-    ]
-    handles = [
-        Line2D([], [], marker='o', ls='', ms=4, color=c, label=name) for c, name in dots
-    ]
+def draw_legend(axis: Axes, pairs_A2: np.ndarray) -> None:
+    """Draws a legend below the axis: every pair above its reverse, then one (a, a)."""
+    colours_A4 = colour_pairs(pairs_A2)
+    hue_A = _number_hues(pairs_A2)
+    handles = []
+    for i in np.argsort(hue_A, kind='stable'):
+        if hue_A[i] >= 0:
+            first, second = pairs_A2[i]
+            label = f'{first},{second}'
+            handles.append(_make_dot(colours_A4[i], label))
+    handles.append(_make_dot(GREY, 'a,a'))
     axis.legend(
         handles=handles,
         ncols=(len(handles) + 1) // 2,
@@ -37,10 +45,16 @@ def legend(axis, pairs_A2) -> None:
     )
 
 
-def _hues(pairs_A2) -> np.ndarray:
-    """Number of the unordered pair; -1 for a pair (a, a)."""
-    apart_A = pairs_A2[:, 0] != pairs_A2[:, 1]
-    hues_A = np.full(len(pairs_A2), -1)
-    unordered = np.sort(pairs_A2[apart_A], axis=1)
-    hues_A[apart_A] = np.unique(unordered, axis=0, return_inverse=True)[1]
-    return hues_A
+def _make_dot(colour: np.ndarray | tuple, label: str) -> Line2D:
+    return Line2D([], [], marker='o', ls='', ms=4, color=colour, label=label)
+
+
+def _number_hues(pairs_A2: np.ndarray) -> np.ndarray:
+    """Number of the unordered pair [A]; -1 for a pair (a, a)."""
+    first_A, second_A = pairs_A2.T
+    differs_A = first_A != second_A
+    unordered = np.sort(pairs_A2[differs_A], axis=1)
+    _, numbers = np.unique(unordered, axis=0, return_inverse=True)
+    hue_A = np.full(len(pairs_A2), -1)
+    hue_A[differs_A] = numbers
+    return hue_A

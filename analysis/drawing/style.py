@@ -1,9 +1,9 @@
-"""How every figure looks: one colour per mapping, embedded fonts, the same bytes every time."""
+"""How figures look: one colour per solution, embedded fonts, reproducible bytes."""
 
 import contextlib
 import pathlib
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 matplotlib.use('Agg')
 
 from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from anchorjax.storage import atomic
 
@@ -42,37 +44,14 @@ _RC = {
     'axes.spines.right': False,
     'hatch.linewidth': 0.6,
 }
-
-
-def paper():
-    """The context in which every figure is drawn."""
-    return plt.rc_context(_RC)
-
-
-def save(figure, path: pathlib.Path) -> list[pathlib.Path]:
-    """Writes path.png and path.pdf without time stamps: the same figure is the same bytes."""
-    kinds = {'png': {'Software': None}, 'pdf': {'CreationDate': None}}
-    paths = []
-    for kind, metadata in kinds.items():
-        paths.append(path.with_name(f'{path.name}.{kind}'))
-        draw = lambda p, m=metadata: figure.savefig(p, metadata=m, bbox_inches='tight')
-        atomic.write_atomic(paths[-1], draw)
-    plt.close(figure)
-    return paths
-
-
-@contextlib.contextmanager
-def figure(rows: int, columns: int, **kwargs):
-    """(figure, axes [rows, columns]) in the paper's style."""
-    with paper():
-        fig, axes = plt.subplots(
-            rows, columns, squeeze=False, layout='constrained', **kwargs
-        )
-        yield fig, axes
+_NO_TIME_STAMP = {'png': {'Software': None}, 'pdf': {'CreationDate': None}}
 
 
 class Layout(NamedTuple):
-    """Panels of a figure and its size in inches (a column of a paper is 3.4 wide, a page 7)."""
+    """Panels of a figure, and its size in inches.
+
+    A column of a paper is 3.4 wide, a page 7.
+    """
 
     rows: int
     columns: int
@@ -80,45 +59,107 @@ class Layout(NamedTuple):
     height: float
 
 
-def heatmap(
-    axis, values, colours: str, limits: tuple[float, float], signed: bool = False
-) -> None:
-    """Colours with the number in every cell; `limits` of the colours, NaN as a dash."""
-    axis.imshow(values, cmap=colours, vmin=limits[0], vmax=limits[1], aspect='auto')
-    middle, reach = sum(limits) / 2, (limits[1] - limits[0]) / 2
-    for (y, x), value in np.ndenumerate(values):
-        dark = (
-            abs(value - middle) > 0.6 * reach
-            if signed
-            else value > limits[0] + 1.2 * reach
-        )
-        text = '–' if np.isnan(value) else f'{value:+.2f}' if signed else f'{value:.2f}'
-        colour = 'white' if dark else 'black'
-        axis.text(x, y, text, ha='center', va='center', color=colour, fontsize=6)
+@contextlib.contextmanager
+def open_figure(
+    rows: int, columns: int, **kwargs
+) -> Iterator[tuple[Figure, np.ndarray]]:
+    """(figure, axes [rows, columns]) in the style of all figures."""
+    with plt.rc_context(_RC):
+        yield plt.subplots(rows, columns, squeeze=False, layout='constrained', **kwargs)
 
 
-def drawn(result, draw: Callable, layout, path: pathlib.Path) -> list[pathlib.Path]:
-    """Draws a result and saves it; `layout` is a Layout or a function of the result."""
-    rows, columns, width, height = layout(result) if callable(layout) else layout
-    with figure(rows, columns, figsize=(width, height)) as (fig, axes):
-        draw(result, axes)
-        return save(fig, path)
+def save_figure(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
+    """Writes path.png and path.pdf without time stamps: equal figures, equal bytes."""
+    paths = []
+    for kind, metadata in _NO_TIME_STAMP.items():
+
+        def save(temporary: pathlib.Path, metadata: dict = metadata) -> None:
+            figure.savefig(temporary, metadata=metadata, bbox_inches='tight')
+
+        target = path.with_name(f'{path.name}.{kind}')
+        atomic.write_atomic(target, save)
+        paths.append(target)
+    plt.close(figure)
+    return paths
 
 
-def arrays(result: tuple) -> dict[str, np.ndarray]:
-    """A NamedTuple as named arrays for an npz; a dict inside becomes one array per key."""
-    found = {}
-    for name, value in result._asdict().items():
-        inner = value.items() if isinstance(value, dict) else [(None, value)]
-        found |= {name if k is None else f'{name}_{k}': np.asarray(v) for k, v in inner}
-    return found
-
-
-def written(
-    result: tuple, draw: Callable, layout, path: pathlib.Path
+def draw_figure(
+    result: Any,
+    draw: Callable,
+    layout: Layout | Callable[[Any], Layout],
+    path: pathlib.Path,
 ) -> list[pathlib.Path]:
-    """A figure and the numbers behind it: path.png, path.pdf, path.npz."""
-    numbers = path.with_name(path.name + '.npz')
-    pictures = drawn(result, draw, layout, path)
-    atomic.write_arrays(numbers, arrays(result))
+    """Draws a result to path.png and path.pdf; the layout may depend on the result."""
+    if callable(layout):
+        layout = layout(result)
+    size = (layout.width, layout.height)
+    with open_figure(layout.rows, layout.columns, figsize=size) as (figure, axes):
+        draw(result, axes)
+        return save_figure(figure, path)
+
+
+def write_figure(
+    result: Any,
+    draw: Callable,
+    layout: Layout | Callable[[Any], Layout],
+    path: pathlib.Path,
+) -> list[pathlib.Path]:
+    """Writes a figure and the numbers behind it: path.png, path.pdf, path.npz."""
+    numbers = path.with_name(f'{path.name}.npz')
+    pictures = draw_figure(result, draw, layout, path)
+    atomic.write_arrays(numbers, collect_arrays(result))
     return [*pictures, numbers]
+
+
+def collect_arrays(result: Any) -> dict[str, np.ndarray]:
+    """The fields of a NamedTuple as arrays for an npz; a dict is one array per key."""
+    arrays = {}
+    for name, value in result._asdict().items():
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                arrays[f'{name}_{key}'] = np.asarray(inner)
+        else:
+            arrays[name] = np.asarray(value)
+    return arrays
+
+
+def draw_heatmap(
+    axis: Axes,
+    values: np.ndarray,
+    colours: str,
+    limits: tuple[float, float],
+    signed: bool = False,
+) -> None:
+    """A colour and a number in every cell, a dash for NaN; `limits` are for colours."""
+    low, high = limits
+    axis.imshow(values, cmap=colours, vmin=low, vmax=high, aspect='auto')
+    middle = (low + high) / 2
+    reach = (high - low) / 2
+    if signed:  # both ends of the colours are dark
+        is_dark = np.abs(values - middle) > 0.6 * reach
+        number = '+.2f'
+    else:
+        is_dark = values > low + 1.2 * reach
+        number = '.2f'
+    write_cells(axis, values, number, is_dark, size=6)
+
+
+def write_cells(
+    axis: Axes, values: np.ndarray, number: str, is_dark: np.ndarray, size: float
+) -> None:
+    """The number of every cell [y, x] in this format, white if dark; '–' for NaN."""
+    for (y, x), value in np.ndenumerate(values):
+        text = '–'
+        colour = 'black'
+        if not np.isnan(value):
+            text = format(value, number)
+            colour = 'white' if is_dark[y, x] else 'black'
+        axis.text(x, y, text, ha='center', va='center', color=colour, fontsize=size)
+
+
+def label_grid(axis: Axes, gamma: np.ndarray, rows: np.ndarray) -> None:
+    """Ticks of a grid: gamma across, the values of another axis upwards."""
+    across = [f'{value:g}' for value in gamma]
+    upwards = list(map(str, rows))
+    axis.set_xticks(range(len(gamma)), across)
+    axis.set_yticks(range(len(rows)), upwards)

@@ -1,1 +1,1 @@
-"""One self-contained HTML page about a run: collect.py gathers the facts, page.py renders them."""
+"""One HTML page about a run: collect.py gathers the facts, page.py renders them."""

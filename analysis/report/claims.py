@@ -1,13 +1,15 @@
-"""What the papers say, beside what this run shows: a claim is a row of CLAIMS."""
+"""What the papers say, next to what this run shows: a claim is a row of CLAIMS."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
-from analysis.report import readings
-from analysis.report.figures import Drawn
-from analysis.report.readings import Reading
+from analysis.report.readings import circuits, diagram, vectors, weights
+from analysis.report.readings.reading import Reading, leave_open
 
-VERDICTS = {True: 'holds', False: 'does not hold', None: 'cannot be tested here'}
+SWEEP = (None,)  # the result of a figure of the whole sweep
+INFERENTIAL = ('inferential',)  # the result of the figure of that member
+SYMMETRIC = ('symmetric',)
 BOTH = ('inferential', 'symmetric')
 
 
@@ -17,196 +19,179 @@ class Claim(NamedTuple):
     source: str
     sentence: str
     figure: str
-    solutions: tuple[
-        str | None, ...
-    ]  # of the members whose figure it is; None: of the sweep
-    read: Callable[..., Reading | None]  # results -> what they say; None: they cannot
+    solutions: tuple[str | None, ...]  # of the members whose results are read
+    read: Callable[..., Reading | None]  # results -> reading; None: undecided
 
 
 CLAIMS = (
     Claim(
         'P1 Sec 4, Fig 2',
-        'Large initialization (small γ) ends at the symmetric solution.',
+        'A large initialization (small γ) leads to the symmetric solution.',
         'phase',
-        (None,),
-        readings.reaches_symmetric,
+        SWEEP,
+        diagram.read_symmetric_peak,
     ),
     Claim(
         'P1 Sec 4, Fig 2',
-        'Small initialization (large γ) ends at the inferential solution.',
+        'A small initialization (large γ) leads to the inferential solution.',
         'phase',
-        (None,),
-        readings.reaches_inferential,
+        SWEEP,
+        diagram.read_inferential_peak,
     ),
     Claim(
         'P1 Sec 4, Fig 2',
-        'The inferential phase lies at larger γ than the symmetric one.',
+        'The inferential phase lies at larger γ than the symmetric phase.',
         'phase',
-        (None,),
-        readings.order_of_phases,
+        SWEEP,
+        diagram.read_phase_order,
     ),
     Claim(
         'P1 Sec 4, Fig 2',
-        'With too large an initialization even seen pairs are not generalized.',
+        'If the initialization is too large, not even seen pairs are generalized.',
         'phase',
-        (None,),
-        readings.too_large,
+        SWEEP,
+        diagram.read_seen_pairs,
     ),
     Claim(
         'P1 Fig 3 (a)',
-        'Symmetric: layer 1 moves both anchors to the last token, layer 2 the key.',
+        'Symmetric: layer 1 moves both anchors to the last token, and layer 2 moves '
+        'the key there.',
         'attention_flow',
-        ('symmetric',),
-        readings.flows('anchors → last', 'key → last'),
+        SYMMETRIC,
+        partial(circuits.read_flows, layer_1='anchors → last', layer_2='key → last'),
     ),
     Claim(
         'P1 Fig 3 (c)',
-        'Inferential: layer 1 moves the key to both anchors, layer 2 both anchors to the last.',
+        'Inferential: layer 1 moves the key to both anchors, and layer 2 moves both '
+        'anchors to the last token.',
         'attention_flow',
-        ('inferential',),
-        readings.flows('key → anchors', 'anchors → last'),
-    ),
-    *(
-        Claim(
-            'P1 Fig 3, tested',
-            f'The {solution} edges of Fig 3 are each necessary.',
-            'causal',
-            (solution,),
-            readings.necessary(solution),
-        )
-        for solution in BOTH
-    ),
-    *(
-        Claim(
-            'P1 Fig 3, tested',
-            f'The {solution} edges of Fig 3 are together sufficient.',
-            'causal',
-            (solution,),
-            readings.sufficient(solution),
-        )
-        for solution in BOTH
+        INFERENTIAL,
+        partial(circuits.read_flows, layer_1='key → anchors', layer_2='anchors → last'),
     ),
     Claim(
         'P1 Fig 3, tested',
-        'Every network of a solution works by the edges of its picture.',
+        'Each of the inferential edges of Fig 3 is necessary.',
+        'causal',
+        INFERENTIAL,
+        partial(circuits.read_necessary_edges, solution='inferential'),
+    ),
+    Claim(
+        'P1 Fig 3, tested',
+        'Each of the symmetric edges of Fig 3 is necessary.',
+        'causal',
+        SYMMETRIC,
+        partial(circuits.read_necessary_edges, solution='symmetric'),
+    ),
+    Claim(
+        'P1 Fig 3, tested',
+        'Together, the inferential edges of Fig 3 are sufficient.',
+        'causal',
+        INFERENTIAL,
+        partial(circuits.read_sufficient_edges, solution='inferential'),
+    ),
+    Claim(
+        'P1 Fig 3, tested',
+        'Together, the symmetric edges of Fig 3 are sufficient.',
+        'causal',
+        SYMMETRIC,
+        partial(circuits.read_sufficient_edges, solution='symmetric'),
+    ),
+    Claim(
+        'P1 Fig 3, tested',
+        'Every network uses the edges that Fig 3 shows for its solution.',
         'mechanisms',
-        (None,),
-        readings.own_mechanism,
+        SWEEP,
+        circuits.read_mechanisms,
     ),
     Claim(
         'P1 Fig 3 (b)',
-        'Symmetric: a pair and its reverse lie together after the first attention.',
+        'Symmetric: after the first attention layer, a pair and its reverse lie '
+        'together.',
         'tsne',
-        ('symmetric',),
-        readings.reverse_is_near,
+        SYMMETRIC,
+        vectors.read_reverse_neighbours,
     ),
     Claim(
         'P1 Fig 4 (a)',
-        'Inferential: vectors of equal targets are nearly parallel.',
+        'Inferential: vectors with equal targets are nearly parallel.',
         'cosine',
-        ('inferential',),
-        readings.parallel,
+        INFERENTIAL,
+        vectors.read_parallel_values,
     ),
     Claim(
         'P1 Fig 4 (b)',
-        'Symmetric: vectors are hardly similar even where targets are equal.',
+        'Symmetric: vectors are hardly similar even when their targets are equal.',
         'cosine',
-        ('symmetric',),
-        readings.not_parallel,
+        SYMMETRIC,
+        vectors.read_unlike_values,
     ),
     Claim(
         'P1 Fig 4 (c)',
         'Inferential: values at the first anchor align with single-anchor functions.',
         'cosine',
-        ('inferential',),
-        readings.single_anchor,
+        INFERENTIAL,
+        vectors.read_single_anchor,
     ),
     Claim(
         'P1 Fig 5 (a, b)',
-        'Neurons of the first W_Q condense at the small initialization, not at the large one.',
+        'The neurons of the first W_Q condense at a small initialization, but not at a '
+        'large one.',
         'condensation',
         BOTH,
-        readings.condenses,
+        weights.read_condensation,
     ),
     Claim(
         'P1 Fig 5 (c, d)',
-        'The embedding is ordered by value at the small initialization, not at the large one.',
+        'The embedding is ordered by value at a small initialization, but not at a '
+        'large one.',
         'embedding',
         BOTH,
-        readings.ordered,
+        weights.read_embedding_order,
     ),
     Claim(
         'P1 Fig 12 (a)',
-        'The smaller the initialization, the fewer large eigenvalues the embedding has.',
+        'The smaller the initialization, the fewer large eigenvalues the embedding '
+        'has.',
         'eigenvalues',
-        (None,),
-        readings.few_eigenvalues,
+        SWEEP,
+        weights.read_large_eigenvalues,
     ),
     Claim(
         'P1 Fig 12 (b)',
-        'At a small initialization the largest eigenvalue grows first, the others later.',
+        'At a small initialization, the largest eigenvalue grows first and the others '
+        'grow later.',
         'eigenvalues',
-        (None,),
-        readings.largest_first,
+        SWEEP,
+        weights.read_first_rise,
     ),
     Claim(
         'P1 Fig 13',
-        'At a small initialization few singular values stand out; at a large one none do.',
+        'At a small initialization, few singular values stand out; at a large one, '
+        'none do.',
         'eigenvalues',
-        (None,),
-        readings.falls_off,
+        SWEEP,
+        weights.read_singular_values,
     ),
     Claim(
         'P3 Figs 3, 5 (c)',
         'The lower the stable rank, the more inferential the network.',
         'complexity',
-        (None,),
-        readings.low_rank_reasons,
+        SWEEP,
+        weights.read_stable_rank,
     ),
     Claim(
         'P1 Figs 14 to 16',
-        'A larger learning rate and weight decay favour the inferential solution.',
+        'A larger learning rate and a larger weight decay favour the inferential '
+        'solution.',
         'phase',
         (),
-        readings.never,
+        leave_open,
     ),
     Claim(
         'P1 Fig 2 (c)',
         'GPT-2 shows the same trend over a narrower range of γ.',
         'phase',
         (),
-        readings.never,
+        leave_open,
     ),
 )
-
-
-def table(drawn: list[Drawn]) -> list[dict[str, str]]:
-    """Every claim with its number and verdict."""
-    results = {(d.figure, d.solution): d.result for d in drawn}
-    rows = []
-    for claim in CLAIMS:
-        wanted = [results.get((claim.figure, solution)) for solution in claim.solutions]
-        known = all(result is not None for result in wanted)
-        found = (claim.read(*wanted) if known else None) or readings.UNKNOWN
-        rows.append(
-            {
-                'source': claim.source,
-                'sentence': claim.sentence,
-                'number': found.number,
-                'verdict': VERDICTS[found.holds],
-                'note': found.note,
-            }
-        )
-    return rows
-
-
-def markdown(rows: list[dict[str, str]]) -> str:
-    """The table for RESULTS.md."""
-    lines = ['| paper | claim | here | verdict |', '|---|---|---|---|']
-    for row in rows:
-        number = f'{row["number"]} ({row["note"]})' if row['note'] else row['number']
-        cells = (row['source'], row['sentence'], number, row['verdict'])
-        lines.append(
-            '| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |'
-        )
-    return '\n'.join(lines) + '\n'

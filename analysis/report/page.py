@@ -1,25 +1,29 @@
-"""Renders a report's payload as one HTML file: no network, no framework, readable offline.
+"""Renders a report's payload as one HTML file: no network, readable offline.
 
-What stands still (figures, claims, provenance) is HTML written here, so that it needs no script;
-what answers to the reader (diagram, member) is drawn by the page's own script from JSON. Names in
-a manifest are somebody else's: all text is escaped here, and set as textContent there.
+Figures, claims and provenance are Jinja2 templates, so that they need no script. The
+diagram and the members, which react to the reader, are drawn by the page's own script
+from JSON. The names in a manifest are not trusted: Jinja2 escapes all text here, and
+the script only sets it as textContent.
 """
 
 import base64
 import hashlib
-import json
-import math
 import pathlib
-import re
 from typing import Any
 
-from analysis.report import sections
+import jinja2
+from markupsafe import Markup
 
-HERE = pathlib.Path(__file__).parent / 'web'
+from analysis.report import digits, verdicts
+from analysis.report.provenance import arrange_provenance
+
+WEB = pathlib.Path(__file__).parent / 'web'
 SCRIPTS = ('dom', 'data', 'grid', 'chart', 'curves', 'attention', 'embedding', 'detail')
 SCRIPTS += ('select', 'controls', 'page')
 STYLES = ('page', 'diagram', 'member', 'sections', 'small')  # the last may overrule
-_DRAWN = (
+SERIES = ('agreement', 'probe_loss', 'train_loss', 'attention', 'embedding')
+SERIES_DIGITS = 3  # more cannot be seen, and thousands of curves add up
+SCRIPT_FIELDS = (
     'unseen',
     'axes',
     'row_axis',
@@ -27,84 +31,71 @@ _DRAWN = (
     'probes',
     'mappings',
     'record_steps',
-    'members',
 )
-_SERIES = ('agreement', 'probe_loss', 'train_loss', 'attention', 'embedding')
-_DIGITS = 3  # of a series: more cannot be seen, and thousands of curves add up
 
 
 def render(payload: dict[str, Any]) -> str:
     """The whole page; `payload` is what analysis/report/collect.py builds."""
-    style = _joined(STYLES, 'css')
-    script = f"(() => {{\n'use strict';\n{_joined(SCRIPTS, 'js')}\n}})();"
-    return _fill(
-        _asset('page.html'),
-        policy=_policy(style, script),
-        style=style,
-        script=script,
-        title=sections.text(payload['title']),
-        **{name: sections.text(value) for name, value in payload['unseen'].items()},
-        summary=sections.text(payload['summary']),
-        created=sections.text(payload['created']),
-        figures=sections.figures(payload['figures']),
-        claims=sections.claims(payload['claims']),
-        provenance=sections.provenance(payload['provenance']),
-        data=_json(payload),
+    style = join_files(STYLES, 'css')
+    script = f"(() => {{\n'use strict';\n{join_files(SCRIPTS, 'js')}\n}})();"
+    words = [claim['verdict'] for claim in payload['claims']]
+    content = payload | {
+        'provenance': arrange_provenance(payload['provenance']),
+        'tally': verdicts.count_verdicts(words),
+        'find_verdict': verdicts.find_verdict,
+        'policy': _write_policy(style, script),
+        'style': Markup(style),  # our own files, not the payload
+        'script': Markup(script),
+        'data': _select_data(payload),
+    }
+    return _make_templates().get_template('page.html').render(content)
+
+
+def join_files(names: tuple[str, ...], suffix: str) -> str:
+    """The text of some files in web/, one after the other."""
+    texts = [(WEB / f'{name}.{suffix}').read_text(encoding='utf-8') for name in names]
+    return '\n'.join(texts)
+
+
+def _make_templates() -> jinja2.Environment:
+    """Templates that escape every value and refuse names that are not given."""
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(WEB),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
+    # `tojson` also escapes what could end the script element.
+    templates.policies['json.dumps_kwargs'] = {
+        'allow_nan': False,
+        'separators': (',', ':'),
+        'ensure_ascii': False,
+    }
+    return templates
 
 
-def _asset(name: str) -> str:
-    return (HERE / name).read_text(encoding='utf-8')
-
-
-def _joined(names: tuple[str, ...], end: str) -> str:
-    return '\n'.join(_asset(f'{name}.{end}') for name in names)
-
-
-def _fill(template: str, **values: str) -> str:
-    """In one pass: a value that looks like a placeholder stays what it is."""
-    return re.sub(r'\{\{(\w+)\}\}', lambda found: values[found[1]], template)
-
-
-def _policy(style: str, script: str) -> str:
+def _write_policy(style: str, script: str) -> str:
     """Only the two inlined texts may run; nothing may be loaded from anywhere."""
-
-    def digest(text: str) -> str:
-        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
     return (
-        f"default-src 'none'; style-src 'sha256-{digest(style)}'; "
-        f"script-src 'sha256-{digest(script)}'; img-src data:; base-uri 'none'; form-action 'none'"
+        "default-src 'none'; "
+        f"style-src 'sha256-{_hash_text(style)}'; "
+        f"script-src 'sha256-{_hash_text(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 
-def _json(payload: dict[str, Any]) -> str:
-    """What the script draws, as JSON that can neither end its element nor hold a NaN."""
-    drawn = {name: payload[name] for name in _DRAWN}
-    drawn['members'] = [
-        {k: _rounded(v) if k in _SERIES else v for k, v in m.items()}
-        for m in payload['members']
-    ]
-    text = json.dumps(
-        _finite(drawn), allow_nan=False, separators=(',', ':'), ensure_ascii=False
-    )
-    for character in '<>&\u2028\u2029':
-        text = text.replace(character, f'\\u{ord(character):04x}')
-    return text
+def _hash_text(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float) and math.isfinite(value):
-        return float(f'{value:.{_DIGITS}g}')
-    if isinstance(value, dict):
-        return {k: _rounded(v) for k, v in value.items()}
-    return [_rounded(v) for v in value] if isinstance(value, list | tuple) else value
-
-
-def _finite(value: Any) -> Any:
-    """NaN and infinity as null, at any depth: JSON has no word for them."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(k): _finite(v) for k, v in value.items()}
-    return [_finite(v) for v in value] if isinstance(value, list | tuple) else value
+def _select_data(payload: dict[str, Any]) -> dict[str, Any]:
+    """What the script draws; JSON has no NaN, so that a missing number is null."""
+    data = {name: payload[name] for name in SCRIPT_FIELDS}
+    data['members'] = []
+    for member in payload['members']:
+        shown = dict(member)
+        for name in SERIES:
+            shown[name] = digits.shorten(member[name], SERIES_DIGITS)
+        data['members'].append(shown)
+    return digits.drop_infinite(data)

@@ -1,4 +1,4 @@
-"""What the nearest neighbours of a vector carry: its own pair of anchors, the reverse, another."""
+"""What the nearest neighbours of a vector carry: its pair, the reverse, or another."""
 
 from typing import NamedTuple
 
@@ -9,43 +9,71 @@ from threadpoolctl import threadpool_limits
 KINDS = ('same pair', 'symmetric pair', 'other pair')
 
 
-class Nearest(NamedTuple):
-    """A counts ordered pairs; the shares are those of the vectors of pairs (a, b) with a != b."""
+class Neighbours(NamedTuple):
+    """Counts over all vectors; shares over the vectors of pairs (a, b) with a != b."""
 
-    counts_AA: np.ndarray  # neighbours: of vectors of a pair, carrying another
-    shares: np.ndarray  # along KINDS
-    chance: np.ndarray  # the same of neighbours drawn at random
-
-
-def nearest(points_BD, pair_B, pairs_A2, k: int) -> Nearest:
-    """Pairs that the k nearest of every vector carry; pair_B is an index into pairs_A2."""
-    counts_AA = _counts(points_BD, pair_B, len(pairs_A2), k)
-    expected_AA = _at_random(pair_B, len(pairs_A2))
-    return Nearest(
-        counts_AA, _shares(counts_AA, pairs_A2), _shares(expected_AA, pairs_A2)
-    )
+    counts_AA: np.ndarray  # [pair of the vector, pair of its neighbour]
+    shares: np.ndarray  # [kind] of KINDS
+    chance: np.ndarray  # [kind] the shares of neighbours drawn at random
 
 
-def _counts(points_BD, pair_B, pairs: int, k: int) -> np.ndarray:
+def count_neighbours(
+    points_BD: np.ndarray,
+    pair_B: np.ndarray,
+    pairs_A2: np.ndarray,
+    k: int,
+) -> Neighbours:
+    """Which pairs the k nearest neighbours of every vector carry.
+
+    Args:
+      pair_B: the pair of every vector, an index into pairs_A2.
+    """
+    counts_AA = _count_pairs(points_BD, pair_B, len(pairs_A2), k)
+    expected_AA = _expect_pairs(pair_B, len(pairs_A2))
+    shares = _share_by_kind(counts_AA, pairs_A2)
+    chance = _share_by_kind(expected_AA, pairs_A2)
+    return Neighbours(counts_AA, shares, chance)
+
+
+def _count_pairs(
+    points_BD: np.ndarray,
+    pair_B: np.ndarray,
+    num_pairs: int,
+    k: int,
+) -> np.ndarray:
     with threadpool_limits(1):
-        near = NearestNeighbors(n_neighbors=k).fit(points_BD)
-        near_BK = near.kneighbors(return_distance=False)  # without the vector itself
-    counts_AA = np.zeros((pairs, pairs), int)
-    np.add.at(counts_AA, (pair_B[:, None], pair_B[near_BK]), 1)
+        search = NearestNeighbors(n_neighbors=k).fit(points_BD)
+        # Called without points, it leaves a vector out of its own neighbours.
+        neighbour_BK = search.kneighbors(return_distance=False)
+    counts_AA = np.zeros((num_pairs, num_pairs), int)
+    own_pair_B1 = pair_B[:, None]
+    neighbour_pair_BK = pair_B[neighbour_BK]
+    np.add.at(counts_AA, (own_pair_B1, neighbour_pair_BK), 1)
     return counts_AA
 
 
-def _at_random(pair_B, pairs: int) -> np.ndarray:
-    """Expected counts, up to a factor: one's own pair has one fewer to offer."""
-    size_A = np.bincount(pair_B, minlength=pairs)
-    return size_A[:, None] * (size_A - np.eye(pairs))
+def _expect_pairs(pair_B: np.ndarray, num_pairs: int) -> np.ndarray:
+    """Expected counts of random neighbours, up to a factor.
+
+    A vector is not its own neighbour, so its own pair has one candidate fewer.
+    """
+    size_A = np.bincount(pair_B, minlength=num_pairs)
+    candidates_AA = size_A - np.eye(num_pairs)
+    return size_A[:, None] * candidates_AA
 
 
-def _shares(counts_AA, pairs_A2) -> np.ndarray:
-    apart_A = pairs_A2[:, 0] != pairs_A2[:, 1]
-    same_AA, mirrored_AA = (
-        (pairs_A2[:, None] == other).all(-1) for other in (pairs_A2, pairs_A2[:, ::-1])
-    )
-    kinds = (same_AA, mirrored_AA, ~(same_AA | mirrored_AA))
-    found = [(counts_AA * kind)[apart_A].sum() for kind in kinds]
-    return np.array(found) / counts_AA[apart_A].sum()
+def _share_by_kind(counts_AA: np.ndarray, pairs_A2: np.ndarray) -> np.ndarray:
+    """[kind]: share of the neighbours of vectors of pairs (a, b) with a != b."""
+    first_A, second_A = pairs_A2.T
+    differs_A = first_A != second_A
+    pairs_A12 = pairs_A2[:, None]
+    reversed_A2 = pairs_A2[:, ::-1]
+    same_AA = (pairs_A12 == pairs_A2).all(-1)
+    symmetric_AA = (pairs_A12 == reversed_A2).all(-1)
+    other_AA = ~(same_AA | symmetric_AA)
+    totals = []
+    for kind_AA in (same_AA, symmetric_AA, other_AA):
+        counts_of_kind_AA = counts_AA * kind_AA
+        totals.append(counts_of_kind_AA[differs_A].sum())
+    total = counts_AA[differs_A].sum()
+    return np.array(totals) / total

@@ -1,94 +1,126 @@
-"""Is the order of things in their vectors? Rows of a matrix, against the order they come in."""
+"""Is the order of items in their vectors? Rows of a matrix against their own order."""
 
 import numpy as np
 from scipy import stats
 from sklearn import manifold
 
 from analysis.spectra import measures
-from anchorjax.errors import UserError
+from anchorjax.errors import require
 
 COMPONENTS = 5
 FURTHEST = 20  # steps
-STEPS = (3, 4)  # P1 Fig 5 (c, d): arithmetic sequences of these
+STEPS = (3, 4)  # of the arithmetic sequences of P1 Fig 5 (c, d)
 
 
-def pca(rows) -> tuple[np.ndarray, np.ndarray]:
-    """(scores [item, component], share of the variance [component]) of the leading components."""
-    U, sigma, _ = np.linalg.svd(_centred(rows), full_matrices=False)
-    scores = (U * sigma)[:, :COMPONENTS]
-    signs = np.where(_rho(scores) < 0, -1, 1)
-    return scores * signs, (sigma**2 / (sigma**2).sum())[:COMPONENTS]
+def pca(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scores [item, component] and share of the variance [component].
+
+    Only the leading COMPONENTS are kept. The sign of a component is chosen so that it
+    does not fall with the value of the items.
+    """
+    centred = _centre(rows)
+    U, sigma, _ = np.linalg.svd(centred, full_matrices=False)
+    scores = U * sigma
+    scores = scores[:, :COMPONENTS]
+    rho = _rank_correlations(scores)
+    signs = np.where(rho < 0, -1, 1)
+    variances = sigma**2
+    shares = variances / variances.sum()
+    return scores * signs, shares[:COMPONENTS]
 
 
-def tsne(rows, perplexity: float) -> np.ndarray:
-    """[item, 2]; the same again where the number of threads is."""
-    if not 0 < perplexity < len(rows):
-        raise UserError(
-            f'perplexity = {perplexity:g}: must be below the {len(rows)} items'
-        )
+def tsne(rows: np.ndarray, perplexity: float) -> np.ndarray:
+    """t-SNE map [item, 2]; the same bits again with the same number of threads.
+
+    Raises:
+      UserError: a perplexity that is not between 0 and the number of items.
+    """
+    count = len(rows)
+    allowed = f'above 0 and below {count}, the number of items'
+    require(0 < perplexity < count, 'perplexity', perplexity, allowed)
     model = manifold.TSNE(
-        perplexity=perplexity, init='pca', random_state=0, method='exact'
+        perplexity=perplexity,
+        init='pca',
+        random_state=0,
+        method='exact',
     )
     return model.fit_transform(rows)
 
 
-def numbers(rows) -> dict[str, float]:
-    """What of the order of the rows [item, D] is in them.
+def measure_order(rows: np.ndarray) -> dict[str, float]:
+    """How much of the order of the rows [item, D] is in them, by name.
 
-    rho 1, 2, ..: |Spearman's| of value and component. line: R^2 of the value on components 1 and 2.
-    curve: R^2 of components 1 and 2 on a cubic of the value. strongest: its share of the power.
-    similarity and power at steps and periods 3 and 4: of centred rows.
+    rho 1, 2, ..: |Spearman's correlation| of the value and a component.
+    rho: the largest of them.
+    line: R^2 of the value, regressed on components 1 and 2.
+    curve: R^2 of components 1 and 2, regressed on a cubic of the value.
+    strongest, strongest period: share of the power in the strongest period [items].
+    period 3, 4: share of the power within one frequency of that period.
+    similarity 3, 4: mean cosine of centred rows that many items apart.
     """
+    count = len(rows)
     scores, _ = pca(rows)
-    value, share, similar = (
-        np.linspace(-1, 1, len(rows))[:, None],
-        power(rows),
-        similarity(rows),
-    )
-    rho = np.abs(_rho(scores))
-    found = {f'rho {i + 1}': r for i, r in enumerate(rho)} | {
-        'rho': rho.max(),
-        'line': _fit(scores[:, :2], value),
-        'curve': _fit(value ** np.arange(1, 4), scores[:, :2]),
-        'strongest': share.max(),
-        'strongest period': len(rows) / (1 + share.argmax()),
-    }
-    distance = np.abs(
-        np.arange(1, len(share) + 1)[:, None] - len(rows) / np.array(STEPS)
-    )
-    for i, step in enumerate(STEPS):  # a period between two frequencies is both of them
-        found |= {f'period {step}': share[distance[:, i] < 1].sum()}
-        found |= {f'similarity {step}': similar[step - 1]}
-    return {name: float(number) for name, number in found.items()}
+    plane = scores[:, :2]
+    value = np.linspace(-1, 1, count).reshape(-1, 1)
+    cubic = value ** np.arange(1, 4)
+    rho = np.abs(_rank_correlations(scores))
+    power = power_spectrum(rows)
+    frequencies = np.arange(1, len(power) + 1)
+    similarity = similarity_by_step(rows)
+
+    numbers = {}
+    for component, correlation in enumerate(rho, start=1):
+        numbers[f'rho {component}'] = correlation
+    numbers['rho'] = rho.max()
+    numbers['line'] = _fit_r2(plane, value)
+    numbers['curve'] = _fit_r2(cubic, plane)
+    numbers['strongest'] = power.max()
+    numbers['strongest period'] = count / frequencies[power.argmax()]
+    for step in STEPS:
+        frequency = count / step  # if it lies between two, both of them count
+        near = np.abs(frequencies - frequency) < 1
+        numbers[f'period {step}'] = power[near].sum()
+        numbers[f'similarity {step}'] = similarity[step - 1]
+    return {name: float(number) for name, number in numbers.items()}
 
 
-def power(rows) -> np.ndarray:
-    """[frequency 1 ..] share of the centred rows' Fourier power along the items; sums to one."""
-    found = (np.abs(np.fft.rfft(_centred(rows), axis=0)) ** 2).sum(1)[1:]
-    return found / found.sum()
+def power_spectrum(rows: np.ndarray) -> np.ndarray:
+    """Fourier power of the centred rows along the items [frequency 1 ..]; sums to 1."""
+    coefficients = np.fft.rfft(_centre(rows), axis=0)
+    power = (np.abs(coefficients) ** 2).sum(1)
+    power = power[1:]  # frequency 0 is the mean, which is removed
+    return power / power.sum()
 
 
-def similarity(rows) -> np.ndarray:
-    """[step] mean cosine of centred rows 1, 2, .. items apart."""
-    cosine = measures.cosines(_centred(rows))
+def similarity_by_step(rows: np.ndarray) -> np.ndarray:
+    """Mean cosine of centred rows 1, 2, .. items apart [step], up to FURTHEST."""
+    cosine = measures.cosines(_centre(rows))
     furthest = min(FURTHEST, len(rows) - 2)
-    return np.array(
-        [np.diagonal(cosine, step).mean() for step in range(1, furthest + 1)]
-    )
+    similarity = []
+    for step in range(1, furthest + 1):
+        pairs = np.diagonal(cosine, step)
+        similarity.append(pairs.mean())
+    return np.array(similarity)
 
 
-def _centred(rows) -> np.ndarray:
+def _centre(rows: np.ndarray) -> np.ndarray:
     rows = np.asarray(rows, np.float64)
     return rows - rows.mean(0)
 
 
-def _rho(scores) -> np.ndarray:
+def _rank_correlations(scores: np.ndarray) -> np.ndarray:
     """Spearman's correlation of every column with the order of the rows."""
-    ranks = _centred(stats.rankdata(scores, axis=0))
-    return measures.cosines(ranks.T, _centred(np.arange(len(scores))[:, None]).T)[:, 0]
+    ranks = _centre(stats.rankdata(scores, axis=0))
+    positions = _centre(np.arange(len(scores)))
+    cosine = measures.cosines(ranks.T, positions[None])
+    return cosine[:, 0]
 
 
-def _fit(inputs, targets) -> float:
-    """R^2 of a linear regression, of all the targets' variance."""
-    basis, targets = np.linalg.qr(_centred(inputs))[0], _centred(targets)
-    return float(((basis.T @ targets) ** 2).sum() / (targets**2).sum())
+def _fit_r2(inputs: np.ndarray, targets: np.ndarray) -> float:
+    """R^2 of a linear regression, relative to the variance of all targets."""
+    basis, _ = np.linalg.qr(_centre(inputs))
+    targets = _centre(targets)
+    projections = basis.T @ targets
+    explained = (projections**2).sum()
+    total = (targets**2).sum()
+    return float(explained / total)

@@ -1,4 +1,6 @@
-"""Attention put there by hand is found, role by role."""
+"""Attention that was put in by hand is found, role by role."""
+
+import pathlib
 
 import jax
 import jax.numpy as jnp
@@ -10,94 +12,131 @@ from analysis.circuits import sequences
 from analysis.drawing import style
 from analysis.members.member import Member
 from anchorjax.errors import UserError
-from anchorjax.models.base import Activations, BlockActivations
+from anchorjax.models.base import Activations, Edit
+from anchorjax.tasks import Task
 from tests.support import cases, planted
+
+LONGER = {'task__seq_len': 6, 'model__max_len': 6}
+TOKENS = (9, 10, 4, 3, 11, 12)  # of this length: key 10, pair (4, 3)
 
 
 class KeyThenAnchors:
-    """Layer 1: both anchors read the key alone. Layer 2: the last position reads both anchors."""
+    """Layer 1: both anchors read the key. Layer 2: the last position reads them."""
 
-    def __init__(self, task):
+    def __init__(self, task: Task):
         self.task = task
 
-    def apply(self, variables, tokens_BT, last_only=False, edit=None):
-        roles = self.task.roles(tokens_BT)
-        is_key, is_anchor = roles == 0, (roles == 1) | (roles == 2)
-        stay = jnp.broadcast_to(
-            jnp.eye(tokens_BT.shape[1]), (*tokens_BT.shape, tokens_BT.shape[1])
+    def apply(
+        self,
+        variables: dict,
+        tokens_BT: jax.Array,
+        last_only: bool = False,
+        edit: Edit | None = None,
+    ) -> Activations:
+        roles_BT = self.task.roles(tokens_BT)
+        is_key_BT = roles_BT == 0
+        is_anchor_BT = (roles_BT == 1) | (roles_BT == 2)
+        is_last_BT = roles_BT == 3
+        itself_TT = jnp.eye(tokens_BT.shape[1])
+        anchors_read = jnp.where(
+            is_anchor_BT[:, :, None], is_key_BT[:, None], itself_TT
         )
-        first = jnp.where(is_anchor[:, :, None], is_key[:, None, :], stay)
-        second = jnp.where((roles == 3)[:, :, None], is_anchor[:, None, :] / 2, stay)
-        zero = jnp.zeros((*tokens_BT.shape, 1))
-        blocks = [
-            BlockActivations(*[zero] * 3, A[:, None], *[zero] * 4)
-            for A in (first, second)
-        ]
-        logits = jax.nn.one_hot(jnp.full(tokens_BT.shape, 5), 20)
-        return Activations(zero, tuple(blocks), logits)
+        half_BT = is_anchor_BT / 2
+        last_reads = jnp.where(is_last_BT[:, :, None], half_BT[:, None], itself_TT)
+        first = planted.make_block(tokens_BT, Attn=anchors_read[:, None])
+        second = planted.make_block(tokens_BT, Attn=last_reads[:, None])
+        answer_BT = jnp.full(tokens_BT.shape, 5)
+        logits = jax.nn.one_hot(answer_BT, 20)
+        return Activations(first.Q, (first, second), logits)
 
 
 @pytest.fixture(scope='module')
-def composing():
-    task = planted.untrained().task
-    return planted.member(KeyThenAnchors(task), task__seq_len=6, model__max_len=6)
+def composing() -> Member:
+    task = planted.make_untrained_member().task
+    return planted.make_member(KeyThenAnchors(task), **LONGER)
 
 
 def test_the_planted_path_is_the_one_reported(composing):
-    result = attention_flow.compute(composing, tokens=(9, 10, 4, 3, 11, 12), number=200)
+    result = attention_flow.compute(composing, tokens=TOKENS, number=200)
     np.testing.assert_allclose(result.flows_N3, [[1, 0, 0], [0, 1, 0]], atol=1e-6)
-    first, last = (result.role_names.index(role) for role in ('anchor_1', 'last'))
+    first = result.role_names.index('anchor_1')
+    last = result.role_names.index('last')
     assert result.mass_NJJ[1, first, last] == pytest.approx(0.5)
     assert result.mass_NJJ[0, last, last] == pytest.approx(1)
-    np.testing.assert_allclose(np.nansum(result.mass_NJJ, axis=1), 1, rtol=1e-5)
+    read_by_role_NJ = np.nansum(result.mass_NJJ, axis=1)
+    np.testing.assert_allclose(read_by_role_NJ, 1, rtol=1e-5)
     assert result.prediction == 5
     assert result.expected == {'inferential': 7, 'symmetric': 12, 'assigned': 7}
 
 
 def test_at_a_small_initialization_attention_is_the_average():
     """P2 Lemma 1: |A_ij - 1/i| is small for large gamma."""
-    member = planted.untrained(gamma=2.0, task__seq_len=6, model__max_len=6)
-    result = attention_flow.compute(member, tokens=(9, 10, 4, 3, 11, 12), number=500)
-    expected = np.tril(np.ones((6, 6))) / np.arange(1, 7)[:, None]
-    np.testing.assert_allclose(
-        result.Attn_NTT, np.broadcast_to(expected, (2, 6, 6)), atol=0.02
-    )
-    positions = np.arange(
-        3
-    )  # of the key; its anchors have two and three positions before them
-    between = np.mean((1 / (positions + 2) + 1 / (positions + 3)) / 2)
-    np.testing.assert_allclose(result.flows_N3[0], [between, 2 / 6, 1 / 6], atol=0.02)
+    member = planted.make_untrained_member(gamma=2.0, **LONGER)
+    result = attention_flow.compute(member, tokens=TOKENS, number=500)
+    readable = np.arange(1, 7)[:, None]  # positions up to a position, itself included
+    average_TT = np.tril(np.ones((6, 6))) / readable
+    expected = np.broadcast_to(average_TT, (2, 6, 6))
+    np.testing.assert_allclose(result.Attn_NTT, expected, atol=0.02)
+
+    # The key is at position 0, 1 or 2. The first anchor reads two positions more than
+    # that, the second three, the last token all six.
+    positions = np.arange(3)
+    first_anchor = 1 / (positions + 2)
+    second_anchor = 1 / (positions + 3)
+    key_to_anchors = np.mean((first_anchor + second_anchor) / 2)
+    expected = [key_to_anchors, 2 / 6, 1 / 6]
+    np.testing.assert_allclose(result.flows_N3[0], expected, atol=0.02)
 
 
-def test_the_papers_sequence_is_cut_around_its_pair():
-    for length, tokens in {
-        4: (99, 4, 3, 38),
-        6: (35, 63, 99, 4, 3, 38),
-        9: sequences.PAPER,
-    }.items():
-        member = Member(cases.tiny(task__seq_len=length, model__max_len=9), {}, {}, 0)
-        assert tuple(sequences.paper(member)) == tokens
+@pytest.mark.parametrize(
+    'length, expected',
+    [
+        (4, (99, 4, 3, 38)),
+        (6, (35, 63, 99, 4, 3, 38)),
+        (9, sequences.PAPER),
+        (11, (*sequences.PAPER, 62, 62)),
+    ],
+)
+def test_the_papers_sequence_fits_the_task(length, expected):
+    experiment = cases.tiny(task__seq_len=length, model__max_len=11)
+    member = Member(experiment, {}, {}, 0)
+    assert tuple(sequences.fit_paper_sequence(member)) == expected
 
 
 @pytest.mark.parametrize(
     'tokens, complaint',
     [
         ((9, 10, 4, 3, 11), 'must be 4 tokens'),
-        ((9, 10, 4, 11), 'two anchors'),
-        ((4, 3, 9, 10), 'a key and then two anchors'),
+        ((9, 10, 4, 11), 'one pair of anchors'),
+        ((9, 4, 10, 3), 'one pair of anchors'),
+        ((4, 3, 9, 10), 'a key item right before it'),
         ((9, 4, 3, 99), r'in \[0, 20\)'),
     ],
 )
 def test_a_bad_sequence_is_one_clear_line(tokens, complaint):
+    member = planted.make_untrained_member()
     with pytest.raises(UserError, match=complaint):
-        attention_flow.compute(planted.untrained(), tokens=tokens)
+        attention_flow.compute(member, tokens=tokens)
+
+
+def test_with_the_anchors_first_the_key_follows_them():
+    member = planted.make_untrained_member(task__order='anchors_first')
+    result = attention_flow.compute(member, tokens=(4, 3, 9, 10), number=20)
+    assert result.expected == {'inferential': 6, 'symmetric': 11, 'assigned': 6}
+    drawn = sequences.sample(member, 50)
+    rows_B = np.arange(50)
+    np.testing.assert_array_equal(drawn.tokens_BT[rows_B, drawn.position_B], drawn.x_B)
+    with pytest.raises(UserError, match='a key item right after it'):
+        attention_flow.compute(member, tokens=(9, 10, 4, 3))
 
 
 def test_drawn_twice_is_the_same_bytes(tmp_path, composing):
-    result = attention_flow.compute(composing, tokens=(9, 10, 4, 3, 11, 12), number=20)
-    one, two = (
-        style.drawn(result, attention_flow.draw, attention_flow.layout, tmp_path / name)
-        for name in 'ab'
-    )
-    for a, b in zip(one, two, strict=True):
-        assert a.read_bytes() == b.read_bytes()
+    result = attention_flow.compute(composing, tokens=TOKENS, number=20)
+    first = _draw(result, tmp_path / 'a')
+    second = _draw(result, tmp_path / 'b')
+    for one, two in zip(first, second, strict=True):
+        assert one.read_bytes() == two.read_bytes()
+
+
+def _draw(result: attention_flow.Result, path: pathlib.Path) -> list[pathlib.Path]:
+    return style.draw_figure(result, attention_flow.draw, attention_flow.layout, path)

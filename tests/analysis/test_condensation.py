@@ -1,4 +1,4 @@
-"""Groups of neurons put there by hand are found, whatever their order; Gaussian ones are alone."""
+"""Groups of neurons made by hand are found in any order; Gaussian ones are alone."""
 
 import dataclasses
 
@@ -7,45 +7,48 @@ import pytest
 
 from analysis import condensation, condensation_grid
 from analysis.drawing import style
+from analysis.members.member import Member
+from analysis.vectors.groups import find_groups, measure_condensation
 from anchorjax.errors import UserError
 from tests.support import planted
 
 RNG = np.random.default_rng(3)
 
 
-def member(W):
-    return planted.member(
-        None, {'block_0': {'W_Q': np.asarray(W, np.float32)}, 'b': np.zeros(3)}
-    )
+def make_member(W) -> Member:
+    block = {'W_Q': np.asarray(W, np.float32)}
+    return planted.make_member(None, {'block_0': block, 'b': np.zeros(3)})
 
 
-def two_clusters(order):
+def make_two_clusters(order) -> np.ndarray:
     """12 neurons around one direction, 8 around another, of all norms: [30, 20]."""
     directions = np.linalg.qr(RNG.normal(size=(30, 2)))[0]
     W = np.repeat(directions, (12, 8), axis=1) + 0.03 * RNG.normal(size=(30, 20))
-    return (W * RNG.uniform(0.1, 5, 20))[:, order]
+    norms = RNG.uniform(0.1, 5, 20)
+    return (W * norms)[:, order]
 
 
 @pytest.mark.parametrize('order', [range(20), range(19, -1, -1), RNG.permutation(20)])
-def test_two_clusters_are_two_groups_whatever_the_order(order):
-    result = condensation.compute(member(two_clusters(order)), draws=2)
+def test_two_clusters_are_two_groups_in_any_order(order):
+    result = condensation.compute(make_member(make_two_clusters(order)), draws=2)
     assert result.sizes.tolist() == [12, 8]
     assert set(np.asarray(order)[result.order[:12]]) == set(range(12))
     pairs = 12 * 11 + 8 * 7  # of 20 * 19 ordered ones
     assert result.numbers['pairs parallel'] == pytest.approx(pairs / 380)
     assert result.numbers['pairs opposite'] == 0
-    # eigenvalues 12 and 8 of the cosine matrix: (12 + 8)^2 / (12^2 + 8^2), and a little noise
+    # The cosine matrix has eigenvalues 12 and 8, apart from a little noise:
+    # (12 + 8)^2 / (12^2 + 8^2).
     assert result.numbers['directions'] == pytest.approx(400 / 208, rel=0.1)
-    assert (result.cosine[:12, :12] > 0.9).all() and (
-        result.cosine[:12, 12:] < 0.4
-    ).all()
+    assert (result.cosine[:12, :12] > 0.9).all()
+    assert (result.cosine[:12, 12:] < 0.4).all()
 
 
 @pytest.mark.parametrize(
     'signs, sizes', [(np.ones(10), [10]), (np.repeat((1, -1), 5), [5, 5])]
 )
 def test_a_matrix_of_rank_one_is_one_direction(signs, sizes):
-    result = condensation.compute(member(np.outer(RNG.normal(size=7), signs)), draws=2)
+    W = np.outer(RNG.normal(size=7), signs)
+    result = condensation.compute(make_member(W), draws=2)
     assert result.sizes.tolist() == sizes
     assert result.numbers['directions'] == pytest.approx(1, abs=1e-5)
     assert result.numbers['stable rank'] == pytest.approx(1, abs=1e-5)
@@ -54,7 +57,7 @@ def test_a_matrix_of_rank_one_is_one_direction(signs, sizes):
 
 
 def test_gaussian_neurons_are_alone_and_like_the_null():
-    result = condensation.compute(member(RNG.normal(size=(50, 40))))
+    result = condensation.compute(make_member(RNG.normal(size=(50, 40))))
     assert result.sizes.tolist() == [1] * 40
     assert result.numbers['pairs parallel'] == result.numbers['pairs opposite'] == 0
     for name, value in result.numbers.items():
@@ -62,26 +65,27 @@ def test_gaussian_neurons_are_alone_and_like_the_null():
     assert result.density.sum() == pytest.approx(1)
 
 
+def list_groups(cosine: np.ndarray) -> list[list[int]]:
+    return [group.tolist() for group in find_groups(cosine, 0.7)]
+
+
 def test_the_rule_is_greedy_and_directed():
-    """At 0, 40, 80 degrees: the first takes the second (cos 0.77), not the third (cos 0.17)."""
+    """At 0, 40, 80 degrees: 1 takes 2 (cosine 0.77), but not 3 (cosine 0.17)."""
     angles = np.deg2rad([0, 40, 80])
     cosine = np.cos(angles[:, None] - angles)
-    assert [g.tolist() for g in condensation.groups(cosine, 0.7)] == [[0, 1], [2]]
-    second_first = [
-        g.tolist() for g in condensation.groups(cosine[[1, 0, 2]][:, [1, 0, 2]], 0.7)
-    ]
-    assert second_first == [[0, 1, 2]]
+    assert list_groups(cosine) == [[0, 1], [2]]
+    second_first = [1, 0, 2]
+    assert list_groups(cosine[np.ix_(second_first, second_first)]) == [[0, 1, 2]]
 
 
 def test_a_neuron_of_zeros_is_a_group_of_its_own():
-    result = condensation.compute(
-        member(np.c_[np.ones((4, 3)), np.zeros((4, 2))]), draws=2
-    )
+    W = np.c_[np.ones((4, 3)), np.zeros((4, 2))]
+    result = condensation.compute(make_member(W), draws=2)
     assert result.sizes.tolist() == [3, 1, 1]
 
 
 @pytest.mark.parametrize(
-    'given, complaint',
+    'options, complaint',
     [
         (
             {'matrix': 'block_0/W_X'},
@@ -92,49 +96,60 @@ def test_a_neuron_of_zeros_is_a_group_of_its_own():
         ({'threshold': 1.5}, 'threshold = 1.5: must be between 0 and 1'),
     ],
 )
-def test_bad_input_is_one_clear_line(given, complaint):
+def test_a_bad_option_is_one_clear_line(options, complaint):
     with pytest.raises(UserError, match=complaint):
-        condensation.compute(member(np.eye(4)), **given)
-    with pytest.raises(UserError, match='at least two neurons'):
-        condensation.compute(member(np.ones((4, 1))))
+        condensation.compute(make_member(np.eye(4)), **options)
 
 
-def test_drawn_twice_is_the_same_bytes(tmp_path):
+def test_a_single_neuron_is_one_clear_line():
+    complaint = r'matrix of shape \(4, 1\): must have at least two neurons'
+    with pytest.raises(UserError, match=complaint):
+        condensation.compute(make_member(np.ones((4, 1))))
+
+
+def test_a_figure_drawn_twice_is_the_same_bytes(tmp_path):
     for name in 'ab':
-        result = condensation.compute(member(np.tri(6)), draws=3)
-        style.drawn(result, condensation.draw, condensation.layout, tmp_path / name)
+        result = condensation.compute(make_member(np.tri(6)), draws=3)
+        path = tmp_path / name
+        style.draw_figure(result, condensation.draw, condensation.layout, path)
     for end in ('.png', '.pdf'):
-        assert (tmp_path / f'a{end}').read_bytes() == (
-            tmp_path / f'b{end}'
-        ).read_bytes()
+        first = tmp_path / f'a{end}'
+        second = tmp_path / f'b{end}'
+        assert first.read_bytes() == second.read_bytes()
+
+
+def draw_grid(result, folder) -> None:
+    style.draw_figure(
+        result, condensation_grid.draw, condensation_grid.layout, folder / 'grid'
+    )
 
 
 def test_the_grid_has_the_numbers_of_every_member(finished, tmp_path):
     result = condensation_grid.compute(finished, seed=1)
-    assert result.row_name == 'depth' and result.notes.tolist() == [['', ''], ['', '']]
+    assert result.row_name == 'depth'
+    assert result.notes.tolist() == [['', ''], ['', '']]
     W = finished.params(depth=2, gamma=0.8, seed=1)['block_0']['W_Q']
-    for name, value in condensation.numbers(W, 0.7).items():
+    for name, value in measure_condensation(W, 0.7).items():
         assert result.numbers[name][1, 1] == pytest.approx(value)
     assert result.cosine['1,1'].shape == (4, 4)
-    style.drawn(
-        result, condensation_grid.draw, condensation_grid.layout, tmp_path / 'grid'
-    )
+    draw_grid(result, tmp_path)
 
 
-def test_a_member_that_is_not_there_is_a_blank_cell(finished, tmp_path):
-    """Layer 2 of depth 1, a step that nobody kept, a member that diverged."""
+def test_a_cell_without_a_matrix_is_blank(finished, tmp_path):
+    """Depth 1 has no layer 2."""
     result = condensation_grid.compute(finished, matrix='block_1/W_in')
     assert result.notes.tolist() == [['no block_1/W_in'] * 2, ['', '']]
-    assert (
-        np.isnan(result.numbers['groups'][0]).all()
-        and result.numbers['groups'][1, 0] >= 1
-    )
-    style.drawn(
-        result, condensation_grid.draw, condensation_grid.layout, tmp_path / 'grid'
-    )
+    groups = result.numbers['groups']
+    assert np.isnan(groups[0]).all() and groups[1, 0] >= 1
+    draw_grid(result, tmp_path)
+
+
+def test_a_step_without_snapshots_is_one_clear_line(finished):
     with pytest.raises(UserError, match='at step 3: no snapshot'):
         condensation_grid.compute(finished, step=3)
 
+
+def test_a_member_that_diverged_is_a_blank_cell(finished):
     broken = dataclasses.replace(finished)  # the same run, read again
     broken.results.diverged.loc[{'depth': 1, 'gamma': 0.3, 'seed': 0}] = 7
     notes = condensation_grid.compute(broken).notes
@@ -148,5 +163,8 @@ def test_a_member_that_is_not_there_is_a_blank_cell(finished, tmp_path):
 def test_a_bad_point_of_the_grid_is_one_clear_line(finished, point, complaint):
     with pytest.raises(UserError, match=complaint):
         condensation_grid.compute(finished, **point)
+
+
+def test_a_grid_without_any_matrix_is_one_clear_line(finished):
     with pytest.raises(UserError, match="no member has a matrix 'W_X'"):
         condensation_grid.compute(finished, matrix='W_X')

@@ -1,4 +1,6 @@
-"""Vectors that are the answer align in the boxes; vectors that are the question do not."""
+"""Vectors that encode the answer align in the boxes; vectors of the question do not."""
+
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -8,52 +10,59 @@ import pytest
 from analysis import cosine
 from analysis.members.member import Member
 from anchorjax.errors import UserError
-from anchorjax.models.base import Activations, BlockActivations
+from anchorjax.models.base import Activations
 from tests.support import cases, planted
-from tests.support.drawing import pixels
+from tests.support.drawing import draw_pixels
 
 KEYS = (5, 11)
 SHIFTS = jnp.array([0, 3, 1, -1, -2])  # of anchors 1 to 4 in cases.tiny
 
 
-def answer(x, *anchors):
-    return jax.nn.one_hot(x + sum(SHIFTS[a] for a in anchors), 30)
+def encode_answer(x, *anchors) -> jax.Array:
+    target = x
+    for anchor in anchors:
+        target = target + SHIFTS[anchor]
+    return jax.nn.one_hot(target, 30)
 
 
-def question(x, *anchors):
+def encode_question(x, *anchors) -> jax.Array:
     number = x
-    for a in anchors:
-        number = 5 * number + a
+    for anchor in anchors:
+        number = 5 * number + anchor
     return jax.nn.one_hot(number, 600)
 
 
 class Encoding:
     """Layer 2: v is code(x, a1, a2) plus an offset, u is code(x, a1), in two heads."""
 
-    def __init__(self, code, offset=0.0, depth=2):
-        self.code, self.offset, self.depth = code, offset, depth
+    def __init__(self, code: Callable, offset: float = 0.0, depth: int = 2):
+        self.code = code
+        self.offset = offset
+        self.depth = depth
 
-    def apply(self, variables, tokens_BT, last_only=False, edit=None):
+    def apply(self, variables, tokens_BT, last_only=False, edit=None) -> Activations:
         x, a1, a2 = tokens_BT[:, 0], tokens_BT[:, 1], tokens_BT[:, 2]
-        everywhere = lambda code_BD: jnp.repeat(code_BD[:, None], tokens_BT.shape[1], 1)
-        v, u = (
-            everywhere(c + self.offset)
-            for c in (self.code(x, a1, a2), self.code(x, a1))
-        )
-        zero = jnp.zeros((*tokens_BT.shape, 1))
-        V = u.reshape(*tokens_BT.shape, 2, -1)
-        block = BlockActivations(zero, zero, V, zero, zero, v, zero, zero)
-        return Activations(
-            zero, (block,) * self.depth, jnp.zeros((*tokens_BT.shape, 20))
-        )
+        length = tokens_BT.shape[1]
+        v_BD = self.code(x, a1, a2) + self.offset
+        u_BD = self.code(x, a1) + self.offset
+        v_BTD = jnp.repeat(v_BD[:, None], length, 1)
+        u_BTD = jnp.repeat(u_BD[:, None], length, 1)
+        V_BTHK = u_BTD.reshape(*tokens_BT.shape, 2, -1)
+        block = planted.make_block(tokens_BT, V=V_BTHK, X_ao=v_BTD)
+        X_em_BTD = jnp.zeros((*tokens_BT.shape, 1))
+        logits_BTV = jnp.zeros((*tokens_BT.shape, 20))
+        return Activations(X_em_BTD, (block,) * self.depth, logits_BTV)
 
 
-def found(code=answer, keys=KEYS, contexts=4, **settings):
-    return cosine.compute(planted.member(Encoding(code, **settings)), keys, contexts)
+def compute_cosine(
+    code=encode_answer, keys=KEYS, contexts=4, **settings
+) -> cosine.Result:
+    member = planted.make_member(Encoding(code, **settings))
+    return cosine.compute(member, keys, contexts)
 
 
 def test_vectors_of_the_answer_are_parallel_in_the_boxes_only():
-    result = found()
+    result = compute_cosine()
     np.testing.assert_allclose(result.inside, 1, rtol=1e-6)
     np.testing.assert_allclose(result.outside, 0, atol=1e-6)
     np.testing.assert_allclose(result.difference, 1, rtol=1e-6)
@@ -61,52 +70,91 @@ def test_vectors_of_the_answer_are_parallel_in_the_boxes_only():
 
 
 def test_the_boxes_are_where_the_answers_agree():
-    """Shifts 3, 1, -1, -2: f(9; 3, 3) = 7 = f(5; 2, 2) below, f(5; 1, 2) = 9 = f(7; 1, 3) above."""
-    apart = found().apart
+    """Shifts 3, 1, -1, -2.
+
+    v: f(9; 3, 3) = 7 = f(5; 2, 2) below, f(5; 1, 2) = 9 = f(7; 1, 3) above.
+    u: g(7; 3) = 6 = g(5; 2) below, g(5; 1) = 8 = g(7; 2) above.
+    """
+    apart = compute_cosine().apart
     assert apart[0, 4, 0] == 0 and apart[0, 0, 2] == 0
-    assert (
-        apart[1, 2, 0] == 0 and apart[1, 0, 2] == 0
-    )  # g(7; 3) = g(5; 2), g(5; 1) = g(7; 2)
-    off = ~np.eye(7, dtype=bool)
-    assert [(a[off] == 0).sum() for a in apart] == [3 + 5, 5 + 5]
+    assert apart[1, 2, 0] == 0 and apart[1, 0, 2] == 0
+    off_diagonal = ~np.eye(7, dtype=bool)
+    counts = [(apart_XX[off_diagonal] == 0).sum() for apart_XX in apart]
+    assert counts == [3 + 5, 5 + 5]
+
+
+def test_the_labels_name_what_is_compared():
+    result = compute_cosine()
+    assert result.compared == (
+        ('(3,3)×(2,2)', '(1,2)×(1,3)'),
+        ('(3)×(2)', '(1)×(2)'),
+    )
+    sides = ((cosine.PAIRS_OF_V.tolist(), result.compared[0]),)
+    sides += ((cosine.ANCHORS_OF_U[:, None].tolist(), result.compared[1]),)
+    for anchors, names in sides:
+        written = ['(' + ','.join(map(str, side)) + ')' for side in anchors]
+        assert names == ('×'.join(written[:2]), '×'.join(written[2:]))
 
 
 def test_vectors_of_the_question_show_nothing():
-    result = found(question)
+    result = compute_cosine(encode_question)
     np.testing.assert_allclose(result.difference, 0, atol=1e-6)
 
 
 def test_a_common_offset_hides_the_answer_until_it_is_removed():
-    result = found(offset=3.0)
+    result = compute_cosine(offset=3.0)
     assert (result.outside > 0.9).all() and (result.difference[:, 0] < 0.1).all()
     assert (result.difference_centred[:, 0] > 0.9).all()
 
 
 def test_a_network_of_random_weights_is_at_chance():
     experiment = cases.tiny()
-    member = Member(
-        experiment, cases.random_params(experiment), {'gamma': 0.5, 'seed': 0}, 0
-    )
+    params = cases.random_params(experiment)
+    member = Member(experiment, params, {'gamma': 0.5, 'seed': 0}, 0)
     assert np.abs(cosine.compute(member, KEYS, 4).difference[:, 0]).max() < 0.25
 
 
 @pytest.mark.parametrize('keys', [(4, 9), (5, 13), (9, 5), (5, 6, 7)])
 def test_keys_outside_the_task_are_one_clear_line(keys):
     with pytest.raises(UserError, match=r'keys = .*: must be lo,hi in \[5, 13\)'):
-        found(keys=keys)
+        compute_cosine(keys=keys)
 
 
-def test_what_cannot_be_compared_is_one_clear_line():
-    with pytest.raises(
-        UserError, match=r'keys = \(5, 7\): must be .* targets that agree'
-    ):
-        found(keys=(5, 7))
-    with pytest.raises(UserError, match='layer = 2: must be from 1 to 1, the depth'):
-        found(depth=1)
-    with pytest.raises(UserError, match='contexts = 1'):
-        found(contexts=1)
+@pytest.mark.parametrize(
+    'settings, complaint',
+    [
+        ({'keys': (5, 7)}, r'keys = \(5, 7\): must be .* targets that agree'),
+        ({'depth': 1}, 'layer = 2: must be from 1 to 1, the depth'),
+        ({'contexts': 1}, 'contexts = 1: must be at least 2'),
+    ],
+)
+def test_settings_without_a_comparison_are_one_clear_line(settings, complaint):
+    with pytest.raises(UserError, match=complaint):
+        compute_cosine(**settings)
 
 
-def test_made_and_drawn_twice_is_the_same_picture():
-    one, two = (pixels(found(), cosine) for _ in range(2))
-    assert np.ptp(one) > 0 and one.tobytes() == two.tobytes()
+def test_a_task_without_the_compared_anchors_is_one_clear_line():
+    member = planted.make_member(
+        Encoding(encode_answer),
+        task__anchors=(1, 2, 4),
+        task__shifts=(3, 1, -2),
+        task__noninferential=(),
+        task__unseen=((4, 2),),
+    )
+    complaint = r'task.anchors = \(1, 2, 4\): must be anchors with 3'
+    with pytest.raises(UserError, match=complaint):
+        cosine.compute(member, KEYS, 4)
+
+
+def test_a_task_with_the_anchors_first_is_one_clear_line():
+    """u would be read before the key."""
+    member = planted.make_member(Encoding(encode_answer), task__order='anchors_first')
+    complaint = "task.order = 'anchors_first': must be 'key_first'"
+    with pytest.raises(UserError, match=complaint):
+        cosine.compute(member, KEYS, 4)
+
+
+def test_a_figure_made_twice_is_the_same_picture():
+    first = draw_pixels(compute_cosine(), cosine)
+    second = draw_pixels(compute_cosine(), cosine)
+    assert np.ptp(first) > 0 and first.tobytes() == second.tobytes()

@@ -1,5 +1,8 @@
-"""Pairs encoded by hand are found as neighbours: with their reverse, apart from it, or not."""
+"""Pairs encoded by hand are found as neighbours: with their reverse, apart, or not."""
 
+from collections.abc import Callable
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -9,103 +12,105 @@ from analysis.circuits import sequences
 from analysis.drawing import style
 from analysis.vectors import extract
 from anchorjax.errors import UserError
-from anchorjax.models.base import Activations, BlockActivations
+from anchorjax.models.base import Activations
 from tests.support import planted
 
 ANCHORS = jnp.arange(1, 5)
+# A vector for every sequence of the tiny task (keys below 13, anchors below 5).
+NOISE = jnp.asarray(np.random.default_rng(0).normal(size=(13, 5, 5, 13, 4)))
 
 
 class Encoding:
     """X_ao of the only layer is code(a1, a2, tokens) at every position."""
 
-    def __init__(self, code):
+    def __init__(self, code: Callable):
         self.code = code
 
-    def apply(self, variables, tokens_BT, last_only=False, edit=None):
-        code_BD = self.code(
-            tokens_BT[:, 1], tokens_BT[:, 2], tokens_BT
-        )  # the key stands first
+    def apply(self, variables, tokens_BT, last_only=False, edit=None) -> Activations:
+        # The key stands first.
+        code_BD = self.code(tokens_BT[:, 1], tokens_BT[:, 2], tokens_BT)
         X_BTD = jnp.repeat(code_BD[:, None], tokens_BT.shape[1], 1)
-        zero = jnp.zeros((*tokens_BT.shape, 1))
-        block = BlockActivations(*[zero] * 5, X_BTD, zero, zero)
-        return Activations(zero, (block,), jnp.zeros((*tokens_BT.shape, 20)))
+        block = planted.make_block(tokens_BT, X_ao=X_BTD)
+        X_em_BTD = jnp.zeros((*tokens_BT.shape, 1))
+        logits_BTV = jnp.zeros((*tokens_BT.shape, 20))
+        return Activations(X_em_BTD, (block,), logits_BTV)
 
 
-def one_hot(a, tokens_BT):
-    return (a[:, None] == ANCHORS).astype(jnp.float32)
+def one_hot(anchor_B) -> jax.Array:
+    return (anchor_B[:, None] == ANCHORS).astype(jnp.float32)
 
 
-def unordered(a, b, tokens_BT):
-    return one_hot(a, tokens_BT) + one_hot(b, tokens_BT) + jitter(tokens_BT)
-
-
-def ordered(a, b, tokens_BT):
-    return one_hot(a, tokens_BT) + 3 * one_hot(b, tokens_BT) + jitter(tokens_BT)
-
-
-def jitter(tokens_BT):
+def jitter(tokens_BT) -> jax.Array:
     """Small, and of the last token alone: equal noise is an equal vector."""
     return 0.01 * jnp.sin(7.0 * tokens_BT[:, -1:] + jnp.arange(4))
 
 
-NOISE = jnp.asarray(np.random.default_rng(0).normal(size=(13, 5, 5, 13, 4)))
+def encode_unordered(a, b, tokens_BT) -> jax.Array:
+    return one_hot(a) + one_hot(b) + jitter(tokens_BT)
 
 
-def noise(a, b, tokens_BT):
-    """Another vector for every sequence of the tiny task (keys below 13, anchors below 5)."""
+def encode_ordered(a, b, tokens_BT) -> jax.Array:
+    return one_hot(a) + 3 * one_hot(b) + jitter(tokens_BT)
+
+
+def encode_noise(a, b, tokens_BT) -> jax.Array:
+    """Another vector for every sequence of the tiny task."""
     return NOISE[tuple(tokens_BT.T)]
 
 
-def found(code, **settings):
-    settings = {
-        'number': 500,
-        'map_number': 120,
-        'perplexity': 8,
-        'neighbours': 4,
-    } | settings
-    return tsne.compute(planted.member(Encoding(code)), **settings)
+def encode_nothing(a, b, tokens_BT) -> jax.Array:
+    return jnp.ones((len(a), 4))
+
+
+def encode_key_and_first(a, b, tokens_BT) -> jax.Array:
+    return one_hot(a) + 0.1 * tokens_BT[:, :1]
+
+
+def compute_tsne(code: Callable, **changes) -> tsne.Result:
+    settings = {'number': 500, 'map_number': 120, 'perplexity': 8, 'neighbours': 4}
+    return tsne.compute(planted.make_member(Encoding(code)), **(settings | changes))
 
 
 def test_a_code_of_the_unordered_pair_mixes_it_with_its_reverse():
-    shares = found(unordered).shares
+    shares = compute_tsne(encode_unordered).shares
     np.testing.assert_allclose(shares[0], [0.5, 0.5, 0], atol=0.05)
     assert shares[1, 1] > 0.3
 
 
 def test_a_code_of_the_ordered_pair_keeps_it_apart():
-    np.testing.assert_allclose(found(ordered).shares[0], [1, 0, 0], atol=1e-6)
+    shares = compute_tsne(encode_ordered).shares
+    np.testing.assert_allclose(shares[0], [1, 0, 0], atol=1e-6)
 
 
 def test_noise_is_at_chance():
-    result = found(noise)
+    result = compute_tsne(encode_noise)
     np.testing.assert_allclose(result.chance.sum(-1), 1)
     np.testing.assert_allclose(result.chance[0], [1 / 16, 1 / 16, 14 / 16], atol=0.02)
     np.testing.assert_allclose(result.shares[0], result.chance[0], atol=0.04)
 
 
-def test_vectors_all_equal_are_no_crash():
-    result = found(lambda a, b, tokens_BT: jnp.ones((len(a), 4)))
+def test_equal_vectors_have_a_map_too():
+    result = compute_tsne(encode_nothing)
     assert np.isfinite(result.map_B2).all() and np.isfinite(result.shares).all()
 
 
-def test_a_sequence_is_no_neighbour_of_itself():
-    """The 500 are the first different ones in 1,000 draws, in their order."""
-    member = planted.member(Encoding(noise))
-    tokens_BT, pair_B2 = tsne._different(member, 500, but_key=False)
-    drawn = map(tuple, sequences.random(member, 1_000).tokens_BT.tolist())
-    assert list(map(tuple, tokens_BT.tolist())) == list(dict.fromkeys(drawn))[:500]
+def test_no_sequence_is_drawn_twice():
+    """The 500 are the first different ones of 1,000 draws, in their order."""
+    member = planted.make_member(Encoding(encode_noise))
+    tokens_BT, pair_B2 = tsne._sample_different(member, 500, ignore_key=False)
+    drawn = map(tuple, sequences.sample(member, 1_000).tokens_BT.tolist())
+    different = list(dict.fromkeys(drawn))
+    assert list(map(tuple, tokens_BT.tolist())) == different[:500]
     np.testing.assert_array_equal(tokens_BT[:, 1:3], pair_B2)
 
 
-def test_a_task_of_few_sequences_gives_those_it_has():
+def test_a_task_with_few_sequences_gives_all_it_has():
     """Three tokens, of 8 keys and 16 pairs."""
-    code = lambda a, b, tokens_BT: one_hot(a, tokens_BT) + 0.1 * tokens_BT[:, :1]
-    member = planted.member(Encoding(code), task__seq_len=3)
-    result = tsne.compute(member, number=1_000, neighbours=2, perplexity=8)
+    member = planted.make_member(Encoding(encode_key_and_first), task__seq_len=3)
+    settings = {'number': 1_000, 'neighbours': 2, 'perplexity': 8}
+    result = tsne.compute(member, **settings)
     assert result.number == len(result.map_B2) == 8 * 16
-    result = tsne.compute(
-        member, number=1_000, neighbours=2, perplexity=8, map_number=900
-    )
+    result = tsne.compute(member, **settings, map_number=900)
     assert len(result.map_B2) == 8 * 16
 
 
@@ -120,38 +125,44 @@ def test_a_task_of_few_sequences_gives_those_it_has():
 )
 def test_settings_that_do_not_fit_are_one_clear_line(settings, complaint):
     with pytest.raises(UserError, match=complaint):
-        found(unordered, **settings)
+        compute_tsne(encode_unordered, **settings)
 
 
-def test_made_and_drawn_twice_is_the_same_bytes(tmp_path):
-    paths = [
-        style.drawn(
-            found(unordered, map_number=60), tsne.draw, tsne.layout, tmp_path / name
-        )
-        for name in 'ab'
-    ]
-    for a, b in zip(*paths, strict=True):
-        assert a.read_bytes() == b.read_bytes()
+def test_a_figure_made_twice_is_the_same_bytes(tmp_path):
+    files = []
+    for name in 'ab':
+        result = compute_tsne(encode_unordered, map_number=60)
+        path = tmp_path / name
+        files.append(style.draw_figure(result, tsne.draw, tsne.layout, path))
+    for first, second in zip(*files, strict=True):
+        assert first.read_bytes() == second.read_bytes()
 
 
 def test_the_output_is_the_logits_with_nothing_read_from_the_key():
-    member = planted.untrained(gamma=0.3, task__seq_len=6, model__max_len=6)
-    asked = sequences.random(member, 20)
+    member = planted.make_untrained_member(gamma=0.3, task__seq_len=6, model__max_len=6)
+    drawn = sequences.sample(member, 20)
     read_BTT = np.ones((20, 6, 6), np.float32)
-    for read_TT, key in zip(read_BTT, asked.position_B, strict=True):
-        read_TT[:, key] = np.arange(6) == key  # but for what the key reads from itself
-    hide = lambda field, block, x: x * read_BTT[:, None] if field == 'Attn' else x
-    expected = member.apply(member.params, asked.tokens_BT, edit=hide).logits[:, -1]
-    found = extract.without_key(member, asked.tokens_BT)
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
-    assert np.abs(found - member.forward(asked.tokens_BT).logits[:, -1]).max() > 0.1
+    for read_TT, key in zip(read_BTT, drawn.position_B, strict=True):
+        read_TT[:, key] = np.arange(6) == key  # the key still reads itself
+
+    def hide_key(field, block, x):
+        return x * read_BTT[:, None] if field == 'Attn' else x
+
+    activations = member.apply(member.params, drawn.tokens_BT, edit=hide_key)
+    logits = extract.compute_logits_without_key(member, drawn.tokens_BT)
+    np.testing.assert_allclose(logits, activations.logits[:, -1], rtol=1e-4, atol=1e-5)
+    unchanged = member.forward(drawn.tokens_BT).logits[:, -1]
+    assert np.abs(logits - unchanged).max() > 0.1
 
 
 def test_the_output_can_be_mapped():
-    member = planted.untrained(gamma=0.3, task__seq_len=6, model__max_len=6)
+    member = planted.make_untrained_member(gamma=0.3, task__seq_len=6, model__max_len=6)
     result = tsne.compute(member, number=60, perplexity=8, neighbours=4, of='output')
     assert result.of == 'output' and result.number == 60
-    with pytest.raises(
-        UserError, match=r"of = 'logits': must be one of \('attention', 'output'\)"
-    ):
+
+
+def test_an_unknown_source_is_one_clear_line():
+    member = planted.make_member(Encoding(encode_noise))
+    complaint = r"of = 'logits': must be one of \('attention', 'output'\)"
+    with pytest.raises(UserError, match=complaint):
         tsne.compute(member, number=60, of='logits')

@@ -1,6 +1,7 @@
-"""A headless Chromium, driven over its DevTools pipe: JSON, a zero byte after each message.
+"""A headless Chromium, driven over its DevTools pipe: JSON, each message ends in \\0.
 
-The pipe (file descriptors 3 and 4) rather than the websocket: nothing to install, no port.
+The pipe (file descriptors 3 and 4) is used rather than the websocket: it needs no
+library and no port.
 """
 
 import base64
@@ -14,56 +15,65 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from typing import Any
 
 NAMES = ('chromium', 'chromium-browser', 'google-chrome', 'chrome')
-FLAGS = ('--headless=new', '--no-sandbox', '--remote-debugging-pipe', '--disable-gpu')
-FLAGS += (
+FLAGS = (
+    '--headless=new',
+    '--no-sandbox',
+    '--remote-debugging-pipe',
+    '--disable-gpu',
     '--no-first-run',
     '--disable-extensions',
     '--hide-scrollbars',
     '--disable-dev-shm-usage',
 )
-TIMEOUT = 30.0
-# Puts the two descriptors where Chromium looks for them, whatever their numbers were.
+TIMEOUT = 30.0  # seconds for an answer
+# Moves the two descriptors to the numbers where Chromium looks for them.
 _EXEC = """
 import fcntl, os, sys
 read, write = (fcntl.fcntl(int(fd), fcntl.F_DUPFD, 10) for fd in sys.argv[1:3])
-os.dup2(read, 3), os.dup2(write, 4)
+os.dup2(read, 3)
+os.dup2(write, 4)
 os.execv(sys.argv[3], sys.argv[3:])
 """
 KEYS = {'Enter': '\r', ' ': ' '}
+# Scrolls an element into view; the coordinates of its middle.
+_LOCATE = """(element => {
+  element.scrollIntoView({block: "center", behavior: "instant"});
+  const box = element.getBoundingClientRect();
+  return [box.x + box.width / 2, box.y + box.height / 2];
+})(document.querySelector(%s))"""
+_PROBLEMS = ('Runtime.exceptionThrown', 'Log.entryAdded', 'Runtime.consoleAPICalled')
 
 
-def executable() -> str | None:
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
+def find_executable() -> str | None:
+    for name in NAMES:
+        path = shutil.which(name)
+        if path:
+            return path
+    return None
 
 
 @contextlib.contextmanager
-def browser():
+def open_browser() -> Iterator['Page']:
     """A Page; the browser and its profile are gone afterwards."""
-    (theirs_in, ours_out), (ours_in, theirs_out) = os.pipe(), os.pipe()
+    browser_read, our_write = os.pipe()
+    our_read, browser_write = os.pipe()
+    pipes = (browser_read, browser_write)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        command = [
-            sys.executable,
-            '-c',
-            _EXEC,
-            str(theirs_in),
-            str(theirs_out),
-            executable(),
-        ]
-        process = subprocess.Popen(
-            [*command, *FLAGS, f'--user-data-dir={profile}', 'about:blank'],
-            pass_fds=(theirs_in, theirs_out),
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(theirs_in), os.close(theirs_out)
+        command = [sys.executable, '-c', _EXEC, *map(str, pipes), find_executable()]
+        command += [*FLAGS, f'--user-data-dir={profile}', 'about:blank']
+        process = subprocess.Popen(command, pass_fds=pipes, stderr=subprocess.DEVNULL)
+        os.close(browser_read)
+        os.close(browser_write)
         try:
-            yield Page(ours_in, ours_out)
+            yield Page(our_read, our_write)
         finally:
-            (
-                os.close(ours_out),
-                os.close(ours_in),
-            )  # a closed pipe is how it is told to end
+            # The browser ends when its pipe is closed.
+            os.close(our_write)
+            os.close(our_read)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(5)
             process.kill()
@@ -71,11 +81,15 @@ def browser():
 
 
 class Page:
-    """One tab. `problems` gathers what a reader's console would show, and any dialog."""
+    """One tab. `problems` collects what a reader's console would show, and dialogs."""
 
     def __init__(self, read: int, write: int):
-        self._read, self._write, self._buffer = read, write, b''
-        self._last, self._session, self._loaded = 0, None, False
+        self._read = read
+        self._write = write
+        self._buffer = b''
+        self._last_id = 0
+        self._session = None
+        self._loaded = False
         self.problems: list[str] = []
         target = self.send('Target.createTarget', url='about:blank')['targetId']
         attached = self.send('Target.attachToTarget', targetId=target, flatten=True)
@@ -83,65 +97,68 @@ class Page:
         for domain in ('Page', 'Runtime', 'Log'):
             self.send(f'{domain}.enable')
 
-    def send(self, method: str, **params) -> dict:
-        self._last += 1
-        message = {'id': self._last, 'method': method, 'params': params}
+    def send(self, method: str, **params: Any) -> dict:
+        """The result of a DevTools command."""
+        self._last_id += 1
+        message = {'id': self._last_id, 'method': method, 'params': params}
         if self._session:
             message['sessionId'] = self._session
         os.write(self._write, json.dumps(message).encode() + b'\0')
-        while (answer := self._receive()).get('id') != self._last:
-            self._notice(answer)
+        answer = self._receive()
+        while answer.get('id') != self._last_id:
+            self._note_event(answer)
+            answer = self._receive()
         if 'error' in answer:
             raise RuntimeError(f'{method}: {answer["error"]}')
         return answer['result']
 
     def open(self, url: str) -> None:
-        """Loads a page, not only a fragment of the one that is there."""
+        """Loads a page, even if only the fragment of its address differs."""
         for address in ('about:blank', url):
             self._loaded = False
             self.send('Page.navigate', url=address)
             while not self._loaded:
-                self._notice(self._receive())
+                self._note_event(self._receive())
 
-    def look(self, width: int, height: int, theme: str) -> None:
-        size = {
-            'width': width,
-            'height': height,
-            'deviceScaleFactor': 1,
-            'mobile': False,
-        }
-        self.send('Emulation.setDeviceMetricsOverride', **size)
+    def resize(self, width: int, height: int, theme: str) -> None:
+        """Sets the size of the window and the preferred theme, 'light' or 'dark'."""
+        size = {'width': width, 'height': height}
+        self.send(
+            'Emulation.setDeviceMetricsOverride',
+            **size,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
         feature = {'name': 'prefers-color-scheme', 'value': theme}
         self.send('Emulation.setEmulatedMedia', features=[feature])
 
-    def value(self, script: str):
+    def value(self, script: str) -> Any:
         """What an expression evaluates to; promises are waited for."""
-        asked = {'expression': script, 'returnByValue': True, 'awaitPromise': True}
-        answer = self.send('Runtime.evaluate', **asked)
+        answer = self.send(
+            'Runtime.evaluate', expression=script, returnByValue=True, awaitPromise=True
+        )
         if 'exceptionDetails' in answer:
             raise RuntimeError(f'{script}: {answer["exceptionDetails"]}')
         return answer['result'].get('value')
 
     def wait(self, script: str, seconds: float = 3.0) -> None:
+        """Waits until an expression is true."""
         end = time.monotonic() + seconds
         while not self.value(f'Boolean({script})'):
             if time.monotonic() > end:
                 raise TimeoutError(script)
             time.sleep(0.02)
 
-    def point(self, selector: str, kind: str = 'click') -> None:
-        """Moves the pointer to the middle of an element and, unless it is a hover, clicks."""
-        quoted = json.dumps(selector)
-        box = self.value(
-            f'(e => {{ e.scrollIntoView({{block: "center", behavior: "instant"}});'
-            f' const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2];'
-            f'}})(document.querySelector({quoted}))'
-        )
-        kinds = ['mouseMoved'] + ['mousePressed', 'mouseReleased'] * (kind == 'click')
-        for name in kinds:
-            place = {'type': name, 'x': box[0], 'y': box[1], 'clickCount': 1}
-            button = 'none' if name == 'mouseMoved' else 'left'
-            self.send('Input.dispatchMouseEvent', **place, button=button)
+    def hover(self, selector: str) -> None:
+        """Moves the pointer to the middle of an element."""
+        x, y = self.value(_LOCATE % json.dumps(selector))
+        self._send_mouse('mouseMoved', x, y, button='none')
+
+    def click(self, selector: str) -> None:
+        x, y = self.value(_LOCATE % json.dumps(selector))
+        self._send_mouse('mouseMoved', x, y, button='none')
+        self._send_mouse('mousePressed', x, y, button='left')
+        self._send_mouse('mouseReleased', x, y, button='left')
 
     def press(self, *keys: str) -> None:
         for key in keys:
@@ -149,29 +166,32 @@ class Page:
             self.send('Input.dispatchKeyEvent', type='keyDown', key=key, **text)
             self.send('Input.dispatchKeyEvent', type='keyUp', key=key)
 
-    def screenshot(self, path: pathlib.Path, whole: bool = True) -> None:
+    def save_screenshot(self, path: pathlib.Path, whole: bool = True) -> None:
         shot = self.send('Page.captureScreenshot', captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(shot['data']))
 
+    def _send_mouse(self, kind: str, x: float, y: float, button: str) -> None:
+        event = {'type': kind, 'x': x, 'y': y, 'button': button, 'clickCount': 1}
+        self.send('Input.dispatchMouseEvent', **event)
+
     def _receive(self) -> dict:
+        """The next message."""
         while b'\0' not in self._buffer:
-            if not select.select([self._read], [], [], TIMEOUT)[0]:
+            readable, _, _ = select.select([self._read], [], [], TIMEOUT)
+            if not readable:
                 raise TimeoutError('the browser does not answer')
-            if not (more := os.read(self._read, 1 << 16)):
+            received = os.read(self._read, 1 << 16)
+            if not received:
                 raise RuntimeError('the browser ended')
-            self._buffer += more
+            self._buffer += received
         message, self._buffer = self._buffer.split(b'\0', 1)
         return json.loads(message)
 
-    def _notice(self, event: dict) -> None:
+    def _note_event(self, event: dict) -> None:
         method, params = event.get('method'), event.get('params', {})
         if method == 'Page.loadEventFired':
             self._loaded = True
         elif method == 'Page.javascriptDialogOpening':
             self.problems.append(f'dialog: {params["message"]}')
-        elif method in (
-            'Runtime.exceptionThrown',
-            'Log.entryAdded',
-            'Runtime.consoleAPICalled',
-        ):
+        elif method in _PROBLEMS:
             self.problems.append(f'{method}: {json.dumps(params)[:600]}')

@@ -1,48 +1,73 @@
-"""Networks made by hand, to see that an analysis finds what was put there, and nothing else."""
+"""Hand-made networks, to test that an analysis finds what was put in, and no more."""
 
 import dataclasses
+from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from analysis.members.member import Member
 from anchorjax import models
+from anchorjax.models.base import BlockActivations
 from tests.support import cases
 
-_MODULES = {}
+_MODULES = []  # a config is hashable and a module need not be, so it holds a number
 
 
 @dataclasses.dataclass(frozen=True)
 class PlantedConfig:
-    """The config of a model that is a Python object: anything with the `apply` of a module."""
+    """The config of a model that is any Python object with the `apply` of a module."""
 
     name: str
-    number: int
+    number: int  # of the object in _MODULES
     max_len: int = 1_000
 
+    def require_fit(self, seq_len: int, vocab: int) -> None:
+        """Every task fits."""
 
-models.MODELS['planted'] = (
+
+def _find_module(config: PlantedConfig, vocab: int, gamma: float) -> Any:
+    return _MODULES[config.number]
+
+
+models.MODELS['planted'] = models.Row(
     PlantedConfig,
-    lambda config, vocab, gamma: _MODULES[config.number],
+    _find_module,
+    # What only training asks for.
+    forward_operations=None,
+    activation_bytes=None,
 )
 
 
-def member(module, params=None, **fields) -> Member:
-    """A Member whose forward pass is module.apply(variables, tokens_BT, last_only, edit)."""
-    experiment = cases.tiny(**fields)
-    _MODULES[number := len(_MODULES)] = module
-    experiment = dataclasses.replace(experiment, model=PlantedConfig('planted', number))
-    return Member(
-        experiment, {} if params is None else params, {'gamma': 0.5, 'seed': 0}, 0
-    )
+def make_member(module: Any, params: Any = None, **fields: Any) -> Member:
+    """A Member whose forward pass is module.apply(variables, tokens_BT, ...).
+
+    Args:
+      fields: of the experiment, as in cases.tiny.
+    """
+    number = len(_MODULES)
+    _MODULES.append(module)
+    config = PlantedConfig('planted', number)
+    experiment = dataclasses.replace(cases.tiny(**fields), model=config)
+    if params is None:
+        params = {}
+    return Member(experiment, params, {'gamma': 0.5, 'seed': 0}, step=0)
 
 
-def untrained(gamma=0.5, seed=0, **fields) -> Member:
-    """A transformer as it was drawn, of the experiment cases.tiny(**fields)."""
+def make_untrained_member(gamma: float = 0.5, seed: int = 0, **fields: Any) -> Member:
+    """A transformer at initialization, of the experiment cases.tiny(**fields)."""
     experiment = cases.tiny(**fields)
     module = models.make(experiment.model, experiment.task.vocab, gamma)
     tokens_BT = np.zeros((1, experiment.task.seq_len), int)
-    params = jax.tree.map(
-        jax.device_get, jax.jit(module.init)(jax.random.key(seed), tokens_BT)['params']
-    )
-    return Member(experiment, params, {'gamma': gamma, 'seed': seed}, 0)
+    init = jax.jit(module.init)
+    variables = init(jax.random.key(seed), tokens_BT)
+    params = jax.tree.map(jax.device_get, variables['params'])
+    return Member(experiment, params, {'gamma': gamma, 'seed': seed}, step=0)
+
+
+def make_block(tokens_BT: jax.Array, **activations: jax.Array) -> BlockActivations:
+    """A block with the given activations, and zeros for the others."""
+    zero = jnp.zeros((*tokens_BT.shape, 1))
+    block = BlockActivations(*[zero] * len(BlockActivations._fields))
+    return block._replace(**activations)

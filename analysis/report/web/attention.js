@@ -1,33 +1,34 @@
-// Attention flow (P1 Fig 3): tokens as nodes in a row per layer, a line as wide as what is read.
+// Attention flow (P1 Fig 3): a row of tokens per layer; the line width is the attention.
 
 const FLOW = { width: 360, left: 46, right: 16, top: 34, bottom: 24, gap: 64, least: 0.02 };
 const ROLE_NAMES = {
-  key: 'key', anchor_1: 'first anchor', anchor_2: 'second anchor', last: 'last', noise: 'noise',
+  key: 'key', anchor_1: 'first anchor', anchor_2: 'second anchor', last: 'last token',
+  noise: 'noise',
 };
 const known = (role) => Object.hasOwn(ROLE_NAMES, role);
 const roleName = (role) => (known(role) ? ROLE_NAMES[role] : String(role));
 const roleClass = (role) => `role-${known(role) ? role : 'noise'}`;
 
-// Who the last token reads most, layer by layer: the figure in words.
+// The figure in words: what the last token attends to most, layer by layer.
 function flowSentence({ layers, roles, tokens }) {
   const last = tokens.length - 1;
   return layers.map((layer, n) => {
     const row = (layer[last] ?? []).map((v) => (isNumber(v) ? v : 0));
     const k = row.indexOf(Math.max(...row));
-    const most = `${roleName(roles[k])} ${tokens[k]} most (${share(row[k])})`;
-    return `in layer ${n + 1} the last token reads ${most}`;
+    const most = `the ${roleName(roles[k])} ${tokens[k]} (${share(row[k])})`;
+    return `in layer ${n + 1} the last token attends most to ${most}`;
   }).join('; ');
 }
 
 function answerText({ prediction, expected }) {
-  // 'assigned' is one of the others under another name.
+  // 'assigned' repeats one of the other mappings.
   const named = Object.keys(expected ?? {}).filter((m) => m !== 'assigned');
   const agrees = named.filter((m) => expected[m] === prediction);
-  return agrees.length ? `${prediction} (${agrees.join(', ')})` : `${prediction} (neither mapping)`;
+  return agrees.length ? `${prediction} (${agrees.join(', ')})` : `${prediction} (neither solution)`;
 }
 
 function flowLine({ n, j, k, weight }, { roles, tokens }, x, y) {
-  const reads = `position ${j + 1} (${tokens[j]}) reads position ${k + 1}`;
+  const reads = `position ${j + 1} (${tokens[j]}) attends to position ${k + 1}`;
   const what = `${roleName(roles[k])} ${tokens[k]}`;
   return s('line', {
     x1: fixed(x(k)), y1: y(n), x2: fixed(x(j)), y2: y(n + 1),
@@ -38,7 +39,7 @@ function flowLine({ n, j, k, weight }, { roles, tokens }, x, y) {
 function flowLines(flow, x, y) {
   const all = flow.layers.flatMap((layer, n) => layer.flatMap((row, j) =>
     (row ?? []).map((weight, k) => ({ n, j, k, weight, noise: flow.roles[k] === 'noise' }))));
-  // Noise below, then the wide under the thin: nothing that matters is hidden.
+  // Noise is drawn first, then wide lines before thin ones, so that no thin line is hidden.
   return all.filter(({ j, k, weight }) => k <= j && isNumber(weight) && weight >= FLOW.least)
     .sort((a, b) => b.noise - a.noise || b.weight - a.weight)
     .map((one) => flowLine(one, flow, x, y));
@@ -64,12 +65,12 @@ function attentionPanel(member) {
   const y = (n) => height - FLOW.bottom - n * FLOW.gap;
   const right = FLOW.width - FLOW.right;
   const said = `Answers ${answerText(flow)}`;
-  const text = `Attention on ${tokens.join(', ')}: ${flowSentence(flow)}. ${said}.`;
+  const text = `Attention on the tokens ${tokens.join(', ')}: ${flowSentence(flow)}. ${said}.`;
   const svg = drawing(FLOW.width, height, text,
     flowLines(flow, x, y), flowNodes(flow, x, y),
     label(right + 6, y(layers.length) - 15, said, 'end', 'strong'));
   const roles = [...new Set(flow.roles)];
   const legend = roles.map((role) => h('li', {}, swatch(roleClass(role)), roleName(role)));
-  return panel('Attention flow', 'width: share of attention', svg,
+  return panel('Attention flow', 'line width: share of attention', svg,
     h('ul', { class: 'lines' }, legend));
 }

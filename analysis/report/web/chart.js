@@ -1,4 +1,4 @@
-// What the charts share: a frame with ticks, scales, lines with gaps, a legend that reads values.
+// What the charts share: scales, a frame with ticks, lines with gaps, a legend with values.
 
 const FRAME = { width: 360, height: 210, left: 40, right: 10, top: 10, bottom: 36 };
 
@@ -35,7 +35,7 @@ function frame(x, xTicks, y, yTicks, xTitle) {
   ].flat();
 }
 
-// A missing value is a gap, a value alone between gaps a dot.
+// A missing value is a gap; a single value between two gaps is a dot.
 function line(steps, values, x, y, name) {
   const known = (i) => isNumber(values[i]) && isNumber(y(values[i]));
   const at = (i) => `${fixed(x(steps[i]))} ${fixed(y(values[i]))}`;
@@ -58,12 +58,12 @@ const sample = (name) =>
   s('svg', { width: 26, height: 8, class: 'sample-line', 'aria-hidden': 'true' },
     stroke([1, 4], [25, 4], `line ${name}`));
 
-// Lines: [{name, label, values}]. The legend says the last values, or those under the pointer.
+// Lines: [{name, label, values}]. The legend shows the last values, or those at the pointer.
 function lineLegend(lines, steps, format) {
   const when = h('li', { class: 'when' });
   const items = lines.map((l) => ({ l, value: h('b', {}) }));
   const show = (i) => {
-    when.textContent = i === null ? 'last' : `step ${steps[i].toLocaleString('en')}`;
+    when.textContent = i === null ? 'last step' : `step ${steps[i].toLocaleString('en')}`;
     items.forEach(({ l, value }) => {
       value.textContent = format(i === null ? l.values.findLast(isNumber) : l.values[i]);
     });
@@ -73,7 +73,7 @@ function lineLegend(lines, steps, format) {
   return { element: h('ul', { class: 'lines' }, rows, when), show };
 }
 
-// Moves a rule to the recorded step nearest to the pointer and tells the legend.
+// Moves a vertical line to the recorded step nearest to the pointer and updates the legend.
 function follow(svg, steps, x, show) {
   const rule = s('line', { y1: inside.y1, y2: inside.y0, class: 'cursor', visibility: 'hidden' });
   svg.append(rule);

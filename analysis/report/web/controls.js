@@ -1,4 +1,4 @@
-// The diagram on the page: drawn anew for every reading and filter, and listened to.
+// The controls of the diagram, which is redrawn for every reading and filter.
 
 function drawMap() {
   if (!state.reading) {

@@ -1,4 +1,4 @@
-// A member's curves over training: what it answers, and its losses on a logarithmic axis.
+// A member's curves over training: its answers, and its losses on a logarithmic axis.
 
 const LAST = (values) => values.findLast(isNumber) ?? null;
 const isEmpty = (lines) => lines.every(({ values }) => LAST(values) === null);
@@ -13,9 +13,9 @@ function linesPanel(title, unit, lines, y, yTicks, format) {
   const steps = data.record_steps;
   const end = Math.max(...steps, 1);
   const x = linear(0, end, inside.x0, inside.x1 - 8);
-  const text = `${title} over ${end} steps. Last: ${spoken(lines, format)}.`;
+  const text = `${title} over ${end} training steps. Last values: ${spoken(lines, format)}.`;
   const svg = drawing(FRAME.width, FRAME.height, text,
-    frame(x, ticks(end), y, yTicks, 'step'),
+    frame(x, ticks(end), y, yTicks, 'training step'),
     lines.flatMap((l) => line(steps, l.values, x, y, l.name)));
   const legend = lineLegend(lines, steps, format);
   follow(svg, steps, x, legend.show);
@@ -25,16 +25,16 @@ function linesPanel(title, unit, lines, y, yTicks, format) {
 function answersPanel(member) {
   const lines = READINGS.map((r) => ({
     name: r.name,
-    label: r.name === 'heldout' ? 'held-out' : `${r.label} on unseen`,
+    label: r.name === 'heldout' ? 'held-out' : `${r.label} on the unseen pair`,
     values: agreement(member, r),
   }));
   if (isEmpty(lines)) return absent('Answers', 'Nothing was recorded.');
   const y = linear(0, 1, inside.y0, inside.y1);
   const yTicks = [0, 0.25, 0.5, 0.75, 1].map((v) => [v, v.toFixed(2)]);
-  return linesPanel('Answers', 'share, 0 to 1', lines, y, yTicks, share);
+  return linesPanel('Answers', 'share of answers, 0 to 1', lines, y, yTicks, share);
 }
 
-const LOSSES = [['seen_heldout', 'held-out'], ['unseen', 'unseen']];
+const LOSSES = [['seen_heldout', 'held-out'], ['unseen', 'unseen pair']];
 
 function lossLines(member) {
   const lines = [{ name: 'train', label: 'training', values: member.train_loss ?? [] }];
@@ -49,7 +49,7 @@ const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 const raised = (n) => [...String(Math.abs(n))].map((digit) => SUPERSCRIPTS[digit]).join('');
 const power = (n) => `10${n < 0 ? '⁻' : ''}${raised(n)}`;
 
-// Whole decades, each named unless there are many.
+// Powers of ten; only some of them where there are many.
 function decades(values) {
   const low = Math.floor(Math.log10(Math.min(...values)));
   const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values))));
@@ -65,7 +65,7 @@ function lossPanel(member) {
   const powers = decades(positive);
   const high = Math.max(powers.at(-1), Math.log10(Math.max(...positive)));
   const scale = linear(powers[0], high, inside.y0, inside.y1 + 2);
-  const y = (v) => (v > 0 ? scale(Math.log10(v)) : NaN); // a loss of 0 has no place on the axis
-  return linesPanel('Loss', 'cross-entropy in nats, log axis', lines, y,
+  const y = (v) => (v > 0 ? scale(Math.log10(v)) : NaN); // a loss of 0 is not on the axis
+  return linesPanel('Loss', 'cross-entropy in nats, logarithmic axis', lines, y,
     powers.map((n) => [10 ** n, power(n)]), number);
 }

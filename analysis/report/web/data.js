@@ -1,15 +1,15 @@
-// The payload, and what is read off it: readings of a member, members of a cell.
+// The payload, and functions to query it: the scores of a member, the members of a cell.
 
 const data = JSON.parse($('data').textContent);
 const GENERAL = 0.9; // below this held-out share a cell is hatched, as in the paper
 
 const READINGS = [
   { name: 'inferential', label: 'inferential', probe: 'unseen', mapping: 'inferential',
-    says: `Share of answers ${data.unseen.inferential} on the unseen pair` },
+    says: `Share of answers to the unseen pair that are ${data.unseen.inferential}` },
   { name: 'symmetric', label: 'symmetric', probe: 'unseen', mapping: 'symmetric',
-    says: `Share of answers ${data.unseen.symmetric} on the unseen pair` },
+    says: `Share of answers to the unseen pair that are ${data.unseen.symmetric}` },
   { name: 'heldout', label: 'held-out', probe: 'seen_heldout', mapping: 'assigned',
-    says: 'Share of right answers on seen pairs with keys never trained' },
+    says: 'Share of correct answers to seen pairs with held-out keys' },
 ].filter((r) => data.probes.includes(r.probe) && data.mappings.includes(r.mapping));
 
 const reading = (name) => READINGS.find((r) => r.name === name);
@@ -19,7 +19,7 @@ function agreement(member, { probe, mapping }) {
   return member.agreement?.[p]?.[r] ?? [];
 }
 
-// The last recorded value. What a member scored before it diverged is not its result.
+// The last recorded value. The score of a member before it diverged is not its result.
 function final(member, which) {
   if (!which || String(member.status).startsWith('diverged')) return null;
   return agreement(member, which).findLast(isNumber) ?? null;
@@ -37,7 +37,7 @@ for (const member of data.members) {
   byCell.set(key, [...(byCell.get(key) ?? []), member]);
 }
 
-// filters: {seed: 0}; an axis that is not there is averaged over.
+// filters: {seed: 0}; axes without a filter are averaged over.
 function cellMembers(row, column, filters) {
   const chosen = Object.entries(filters);
   return (byCell.get(keyOf(row, column)) ?? []).filter((m) =>
@@ -63,7 +63,7 @@ function summary(members, which, expected) {
   };
 }
 
-// The member of a cell most like the one on show: the same seed and rates, where there are.
+// The member of a cell that shares most axis values with the one shown.
 function nearest(members, other) {
   const alike = (m) => varying.filter((axis) => m.point[axis] === other?.point[axis]).length;
   return members.reduce((best, m) => (!best || alike(m) > alike(best) ? m : best), null);

@@ -1,13 +1,13 @@
-// Everything about one member: what it is, its numbers, its pictures.
+// The member view: its solution, its numbers and its charts.
 
 const SOLUTIONS = {
-  inferential: 'composes the anchors',
-  symmetric: 'answers as the reversed pair was trained',
-  memorizing: 'neither, and below 0.9 on held-out keys',
-  other: 'neither, though it generalizes on seen pairs',
+  inferential: 'composes the two anchors',
+  symmetric: 'gives the same answer as for the reversed pair',
+  memorizing: 'neither solution, and below 0.9 on held-out keys',
+  other: 'neither solution, but it generalizes on seen pairs',
 };
 
-function verdict(member) {
+function solutionLine(member) {
   const bad = member.status !== 'trained';
   const { solution } = member;
   return h('p', { class: 'verdict-line' },
@@ -17,9 +17,9 @@ function verdict(member) {
 }
 
 const heading = (member) =>
-  h('h3', { id: 'member-title' }, varying.length ? named(member.point, varying) : 'The member');
+  h('h3', { id: 'member-title' }, varying.length ? named(member.point, varying) : 'The only member');
 
-const CHOICES = 8; // more than these are a list
+const CHOICES = 8; // more members than this are shown as a list
 
 function choice(member, members, choose) {
   if (members.length < 2) return null;
@@ -47,17 +47,17 @@ function numbersTable(member) {
 
 function fixedPoint(member) {
   const axes = Object.keys(data.axes).filter((axis) => !varying.includes(axis));
-  return axes.length ? h('p', { class: 'meta' }, `All at ${named(member.point, axes)}.`) : null;
+  return axes.length ? h('p', { class: 'meta' }, `The same for all members: ${named(member.point, axes)}.`) : null;
 }
 
 function drawDetail(element, member, members, previewing, choose) {
   element.classList.toggle('preview', previewing);
   if (!member) {
-    element.replaceChildren(h('p', { class: 'note', id: 'member-title' }, 'No member here.'));
+    element.replaceChildren(h('p', { class: 'note', id: 'member-title' }, 'There is no member to show.'));
     return;
   }
   element.replaceChildren(
-    h('div', { class: 'who' }, heading(member), verdict(member), choice(member, members, choose)),
+    h('div', { class: 'who' }, heading(member), solutionLine(member), choice(member, members, choose)),
     numbersTable(member) ?? '',
     h('div', { class: 'panels' },
       answersPanel(member), lossPanel(member), attentionPanel(member), embeddingPanel(member)),

@@ -1,5 +1,5 @@
-// Elements and numbers. Data enters the page through textContent and attributes only, so that a
-// hostile name in a manifest stays a name.
+// Elements and numbers. Data enters the page only as textContent and attributes, so that a
+// hostile name in a manifest stays text.
 
 const SVG = 'http://www.w3.org/2000/svg';
 

@@ -1,10 +1,10 @@
-// The embedding of the numbers, projected: each point says its value, colour follows the value.
+// The embedding of the key items, projected; each point is labelled and coloured by its value.
 
 const PLANE = { width: 360, height: 276, edge: 16, bottom: 18, stops: 6 };
 
 const valueStop = (i, count) => `value-${Math.floor((i / count) * PLANE.stops)}`;
 
-// One scale for both axes: distances are what is read.
+// One scale for both axes, so that distances can be compared.
 function fitted(xy) {
   const along = [0, 1].map((d) => xy.map((point) => point[d]));
   const ends = along.map((values) => [Math.min(...values), Math.max(...values)]);
@@ -20,7 +20,7 @@ function fitted(xy) {
 const percent = (value) => (isNumber(value) ? ` (${Math.round(100 * value)} %)` : '');
 
 function embeddingPoints(points, count, place) {
-  // Every tenth value is drawn last, so that it can be read in a crowd.
+  // Every tenth value is drawn last, so that its label stays readable.
   const round = (point) => point.value % 10 === 0;
   return [...points].sort((a, b) => round(a) - round(b)).map(({ value, at, i }) => {
     const [x, y] = place(at).map(fixed);
@@ -38,7 +38,7 @@ function embeddingPanel(member) {
   const both = percent(explained[0] + explained[1]);
   const ends = `${values[0]} to ${values.at(-1)}`;
   const svg = drawing(PLANE.width, PLANE.height,
-    `Embedding of the values ${ends} on two principal components${both}.`,
+    `Embedding of the values ${ends}, projected onto two principal components${both}.`,
     embeddingPoints(points, values.length, fitted(points.map((p) => p.at))),
     label(PLANE.width, PLANE.height - 4, `component 1${percent(explained[0])} →`, 'end', 'title'),
     label(0, PLANE.height - 4, `↑ component 2${percent(explained[1])}`, 'start', 'title'));

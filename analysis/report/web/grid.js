@@ -1,6 +1,7 @@
-// The phase diagram: a table that arrow keys can walk, one cell per (row, column).
+// The phase diagram: a table with one cell per (row, column), usable with the arrow keys.
 
-// From nothing to all, by theme. The hues are those of analysis/style.py; dark lifts the blue.
+// Colours of 0 and 1 by theme. The hues are those of analysis/drawing/style.py; the dark theme
+// has a lighter blue.
 const RAMPS = {
   light: { zero: '#f4f3ef', inferential: '#0072b2', symmetric: '#e69f00', heldout: '#565b63' },
   dark: { zero: '#212429', inferential: '#2b93d4', symmetric: '#e69f00', heldout: '#b4b8bf' },
@@ -13,7 +14,7 @@ function shade(name, value, theme) {
   return from.map((c, i) => Math.round(c + (to[i] - c) * Math.min(1, Math.max(0, value))));
 }
 
-// Of black and white the one that reads better: on any colour at least 4.58 to 1.
+// Black or white, whichever has more contrast: at least 4.58 to 1 on any colour.
 function inkOn(rgb) {
   const [r, g, b] = rgb.map((c) => c / 255)
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
@@ -27,7 +28,7 @@ function paint(element, name, value, theme) {
   element.style.setProperty('--on', inkOn(rgb));
 }
 
-const short = (value) => share(value).replace(/^0\./, '.'); // .58: five columns fit a phone
+const short = (value) => share(value).replace(/^0\./, '.'); // .58, so that five columns fit on a phone
 
 function cellText(cell, dense) {
   const part = cell.trained < cell.expected;
@@ -45,7 +46,7 @@ function cellLabel(row, column, which, cell) {
     where.map(([axis, value]) => `${axisName(axis)} ${value}`).join(', '),
     isNumber(cell.mean) ? `${which.label} ${share(cell.mean)}` : 'no value',
     cell.trained < cell.expected ? `${cell.trained} of ${cell.expected} members trained` : null,
-    cell.hatched ? `held-out below ${GENERAL}` : null,
+    cell.hatched ? `held-out share below ${GENERAL}` : null,
   ].filter(Boolean).join('; ');
 }
 
@@ -64,7 +65,7 @@ function drawCell(row, column, state, { expected, dense }) {
   return { element, members, row, column };
 }
 
-const isDense = () => valuesOf(data.column_axis).length > 12; // too narrow for ranges
+const isDense = () => valuesOf(data.column_axis).length > 12; // too narrow for the lowest and highest value
 
 const header = (value, role, scope) =>
   h('th', { scope, role }, value === null ? '' : String(value));
@@ -90,7 +91,7 @@ function drawGrid(state) {
 function columnTitle() {
   if (!data.column_axis) return null;
   if (data.column_axis !== 'gamma') return h('p', { class: 'axis' }, axisName(data.column_axis));
-  return h('p', { class: 'axis' }, 'initialization rate γ ', h('span', {}, 'smaller weights →'));
+  return h('p', { class: 'axis' }, 'initialization rate γ ', h('span', {}, 'smaller initial weights →'));
 }
 
 function drawLegend(state) {
@@ -100,17 +101,19 @@ function drawLegend(state) {
     paint(box, which.name, value, state.theme);
     return box;
   });
-  const many = expectedMembers(state.filters) > 1;
+  const explained = [`${which.says}.`];
+  if (expectedMembers(state.filters) > 1) {
+    explained.push('A cell shows the mean over its members.');
+    if (!isDense()) explained.push('Below it are the lowest and the highest value.');
+  }
   return [
-    h('p', {}, which.says,
-      many ? '; mean over the members of a cell' : '',
-      many && !isDense() ? ', below it lowest–highest.' : '.'),
+    h('p', {}, explained.join(' ')),
     h('div', { class: 'ramp', 'aria-hidden': 'true' }, steps),
     h('ul', { class: 'keys' },
       h('li', {}, h('span', { class: 'sample hatched', 'aria-hidden': 'true' }),
-        `hatched: held-out < ${GENERAL}`),
+        `hatched: held-out share below ${GENERAL}`),
       h('li', {}, h('span', { class: 'sample partly', 'aria-hidden': 'true' }),
-        'dashed: members not trained or diverged')),
+        'dashed: some members are not trained or diverged')),
   ];
 }
 
@@ -119,7 +122,7 @@ const MOVES = {
   Home: [0, -Infinity], End: [0, Infinity], PageUp: [-Infinity, 0], PageDown: [Infinity, 0],
 };
 
-// The place an arrow key leads to, or null for any other key.
+// The cell that a key leads to, or null if the key does not move.
 function moved(key, [i, j], cells) {
   if (!(key in MOVES)) return null;
   const within = (value, size) => Math.min(size - 1, Math.max(0, value));

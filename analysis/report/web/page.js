@@ -1,4 +1,4 @@
-// The page as a whole: theme, enlarged pictures, the first look.
+// The page as a whole: theme, enlarged figures, the member shown first.
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
@@ -7,7 +7,7 @@ function applyTheme() {
   state.theme = chosen ?? (dark.matches ? 'dark' : 'light');
   const other = state.theme === 'dark' ? 'Light' : 'Dark';
   $('theme').textContent = other;
-  $('theme').setAttribute('aria-label', `${other} theme`);
+  $('theme').setAttribute('aria-label', `Switch to the ${other.toLowerCase()} theme`);
   drawMap();
 }
 
@@ -34,7 +34,7 @@ function startPictures() {
   large.addEventListener('click', (event) => { if (event.target === large) large.close(); });
 }
 
-// What a first look should see: the member that answers most inferentially.
+// The member shown first: the most inferential one.
 function notable() {
   const score = (m) => final(m, READINGS[0]) ?? -1;
   return data.members.reduce((best, m) => (!best || score(m) > score(best) ? m : best), null);

@@ -1,25 +1,25 @@
-// What is chosen, where it is kept (the address), and who is told.
+// The selected member: kept in the address, shown in the diagram and in the member view.
 
 const state = {
   reading: READINGS[0]?.name,
-  filters: {}, // inner axis -> value; an axis not there is averaged over
+  filters: {}, // inner axis -> value; axes without a filter are averaged over
   theme: 'light',
   selected: null,
-  at: [0, 0], // the cell that holds the keyboard
+  at: [0, 0], // the cell with the keyboard focus
   cells: [],
 };
 
-const PREVIEW_DELAY = 90; // a pointer that only passes by changes nothing
+const PREVIEW_DELAY = 90; // ms; a pointer that only passes over a cell changes nothing
 
 let timer = null;
 
-// The first way a text of the address matches a value of an axis, or undefined.
+// The value of an axis that a text in the address stands for, or undefined.
 const valueNamed = (axis, text) => valuesOf(axis).find((value) => String(value) === text);
 
 function memberOfHash() {
   const asked = [...new URLSearchParams(location.hash.slice(1))];
   const wanted = asked.filter(([axis]) => Object.hasOwn(data.axes, axis));
-  if (!wanted.length) return null; // '#claims' and the like
+  if (!wanted.length) return null; // another link, such as '#claims'
   const fits = (m) => wanted.every(([axis, text]) => m.point[axis] === valueNamed(axis, text));
   return data.members.find(fits) ?? null;
 }
@@ -53,7 +53,7 @@ function markSelected() {
 
 function showMember(member, previewing) {
   const place = member && placeOf(member);
-  const members = place ? cellAt(place).members : [member]; // alone where a filter hides it
+  const members = place ? cellAt(place).members : [member]; // a filter may hide it
   drawDetail($('detail'), member, members, previewing, select);
 }
 
@@ -68,7 +68,7 @@ function select(member, { hash = true } = {}) {
   if (hash) writeHash(member);
   const what = member.solution ?? member.status;
   $('status').textContent = `Showing ${named(member.point, varying)}: ${what}`;
-  // The buttons were drawn anew: the keyboard stays where it was.
+  // The buttons were redrawn: the focus returns to the one that was pressed.
   if (pressed) $('detail').querySelector('.choice [aria-pressed=true], .choice select')?.focus();
 }
 
@@ -108,7 +108,7 @@ function listen(cell, place) {
   element.addEventListener('click', () => { state.at = place; selectCell(cell); });
   element.addEventListener('keydown', (event) => onKey(event, place));
   element.addEventListener('focus', () => {
-    if (element.matches(':focus-visible')) preview(cell); // by key: a click chooses anyway
+    if (element.matches(':focus-visible')) preview(cell); // by keyboard only: a click selects the cell anyway
   });
   element.addEventListener('pointerenter', (event) => {
     if (event.pointerType === 'mouse') preview(cell);

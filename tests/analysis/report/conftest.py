@@ -1,0 +1,59 @@
+"""Fixtures of the tests that open the report in a browser."""
+
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+
+from analysis.report import page
+from tests.support import browser, report_sample
+
+
+@pytest.fixture(scope='module')
+def tab() -> Iterator[browser.Page]:
+    if browser.find_executable() is None:
+        names = ', '.join(browser.NAMES)
+        pytest.skip(f'no Chromium here: none of {names} is on the PATH')
+    with browser.open_browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope='module')
+def urls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The addresses of two written reports, by name."""
+    folder = tmp_path_factory.mktemp('report')
+    return {
+        'sample': write_page(folder / 'sample.html', report_sample.make_payload()),
+        'hostile': write_page(
+            folder / 'hostile.html', report_sample.make_hostile_payload()
+        ),
+    }
+
+
+@pytest.fixture
+def sample(tab: browser.Page, urls: dict[str, str]) -> Iterator[browser.Page]:
+    """The sample in a desktop window, which must show no problem."""
+    tab.problems.clear()
+    tab.resize(1280, 900, 'light')
+    tab.open(urls['sample'])
+    yield tab
+    assert tab.problems == []
+
+
+@pytest.fixture
+def open_payload(tab: browser.Page, tmp_path: pathlib.Path):
+    """Opens the page of a payload and returns the tab."""
+
+    def open_page(payload: dict) -> browser.Page:
+        tab.problems.clear()
+        tab.resize(1280, 900, 'light')
+        tab.open(write_page(tmp_path / 'report.html', payload))
+        return tab
+
+    return open_page
+
+
+def write_page(path: pathlib.Path, payload: dict) -> str:
+    """Writes the page of a payload; its address."""
+    path.write_text(page.render(payload), encoding='utf-8')
+    return path.as_uri()
