@@ -1,8 +1,9 @@
-"""Is a network of low complexity one that composes? Stable rank beside the answers (P3 Fig 3, 5C).
+"""Do networks of low complexity compose? Stable rank beside the answers (P3 Fig 3, 5C).
 
-P3: the inferential solution is the one of low stable rank. P4 measures (sum s)^2 / sum s^2 of the
-singular values. P3 does not name its matrix: the figure shows the one that `matrix` names and,
-below it, the mean over all matrices inside blocks ('all').
+P3 finds that the inferential solution is the one of low stable rank. P4 measures
+(sum s)^2 / sum s^2 of the singular values. P3 does not name its matrix: the figure
+shows the one that `matrix` names and, below it, the mean over all matrices inside
+blocks ('all').
 
   python analysis/complexity.py --run runs/phase --matrix=block_0/W_Q
 """
@@ -11,20 +12,30 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm, Normalize
 
 from analysis.drawing import command, style
+from analysis.drawing.correlation_bars import draw_correlations
 from analysis.members.correlation import correlations
-from analysis.members.selection import OUTCOMES, outcomes, row_axis, usable
-from analysis.spectra.directions import ALL, MEASURES, over_members
+from analysis.members.selection import (
+    OUTCOMES,
+    collect_outcomes,
+    find_row_axis,
+    find_usable,
+)
+from analysis.members.solution import UNSEEN_MAPPINGS
+from analysis.spectra.directions import ALL, MEASURES, measure_members
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 
 class Result(NamedTuple):
-    """Over [row axis, gamma] (rows: first static axis, else weight decay), and over members.
+    """Over [row axis, gamma], and over members.
 
-    The grids are means over seeds and every axis not shown. Correlations are Spearman's, over
-    members; what their p-values say is in `correlation.correlations`.
+    Rows are of the first static axis, else of the weight decay. The grids are means
+    over seeds and every axis not shown. Correlations are Spearman's, over members; what
+    their p-values mean is in `correlation.correlations`.
     """
 
     matrix: str
@@ -32,9 +43,7 @@ class Result(NamedTuple):
     rows: np.ndarray  # [Y]
     row_name: str
     complexity_2YG: np.ndarray  # along MEASURES, of the matrix
-    outcome_3YG: (
-        np.ndarray
-    )  # along OUTCOMES; agreement on the unseen and the held-out seen pairs
+    outcome_3YG: np.ndarray  # agreement, along OUTCOMES
     complexity_2M: np.ndarray
     outcome_3M: np.ndarray
     correlation_23: np.ndarray
@@ -48,58 +57,63 @@ class Result(NamedTuple):
 
 
 def compute(run: Run, matrix: str = 'block_0/W_Q') -> Result:
-    """Complexity of `matrix` (ALL: mean over the blocks' matrices) in every member of a sweep.
+    """Complexity of `matrix` in every member (ALL: mean over the blocks' matrices).
 
     Raises:
-      UserError: there is no such matrix (those there are named), or no trained member.
+      UserError: there is no such matrix (the error lists those of the model), or no
+        trained member.
     """
-    here = usable(run)
-    if not here.any():
+    is_usable = find_usable(run)
+    if not is_usable.any():
         raise UserError('no member of this sweep is trained yet')
-    chosen_2, all_2 = over_members(run, matrix), over_members(run, ALL)
-    outcome_3 = outcomes(run.results).where(here)
-    correlation_23, p_value_23 = correlations(_flat(chosen_2), _flat(outcome_3))
-    all_correlation_23, all_p_value_23 = correlations(_flat(all_2), _flat(outcome_3))
-    row_name = row_axis(run)
+    chosen = measure_members(run, matrix)
+    mean_of_all = measure_members(run, ALL)
+    outcomes = collect_outcomes(run.results)
+    outcomes.values[:, ~is_usable.values] = np.nan
+
+    complexity_2M = _flatten(chosen)
+    all_complexity_2M = _flatten(mean_of_all)
+    outcome_3M = _flatten(outcomes)
+    correlation_23, p_value_23 = correlations(complexity_2M, outcome_3M)
+    all_correlation_23, all_p_value_23 = correlations(all_complexity_2M, outcome_3M)
+    row_name = find_row_axis(run.experiment.axes)
     return Result(
         matrix=matrix,
         gamma=run.results.gamma.values,
         rows=run.results[row_name].values,
         row_name=row_name,
-        complexity_2YG=_grid(chosen_2, row_name),
-        outcome_3YG=_grid(outcome_3, row_name),
-        complexity_2M=_flat(chosen_2),
-        outcome_3M=_flat(outcome_3),
+        complexity_2YG=_average_grid(chosen, row_name),
+        outcome_3YG=_average_grid(outcomes, row_name),
+        complexity_2M=complexity_2M,
+        outcome_3M=outcome_3M,
         correlation_23=correlation_23,
         p_value_23=p_value_23,
-        all_complexity_2YG=_grid(all_2, row_name),
-        all_complexity_2M=_flat(all_2),
+        all_complexity_2YG=_average_grid(mean_of_all, row_name),
+        all_complexity_2M=all_complexity_2M,
         all_correlation_23=all_correlation_23,
         all_p_value_23=all_p_value_23,
-        members=int(here.sum()),
-        left_out=int((~here).sum()),
+        members=int(is_usable.sum()),
+        left_out=int((~is_usable).sum()),
     )
 
 
-def draw(result: Result, axes) -> None:
-    """Fills axes [2 or 3, 3]: for each matrix two complexities and their correlations; outcomes."""
-    correlation = (result.correlation_23, result.p_value_23)
-    _matrix(axes[0], result, result.matrix, result.complexity_2YG, *correlation)
+def draw(result: Result, axes: np.ndarray) -> None:
+    """Fills axes [2 or 3, 3]: a row for each matrix, then a row of outcomes."""
+    numbers = (result.complexity_2YG, result.correlation_23, result.p_value_23)
+    _draw_matrix(axes[0], result, result.matrix, *numbers)
     if result.matrix != ALL:
-        correlation = (result.all_correlation_23, result.all_p_value_23)
-        _matrix(axes[1], result, ALL, result.all_complexity_2YG, *correlation)
-    for axis, name, values in zip(axes[-1], OUTCOMES, result.outcome_3YG, strict=True):
-        span = style.matplotlib.colors.Normalize(0, 1)
-        title = f'{name} on unseen' if name in style.MAPS else name
-        _heatmap(
-            axis, result, values, title, style.MAPS.get(name, 'Greys'), span, '.2f'
+        numbers = (
+            result.all_complexity_2YG,
+            result.all_correlation_23,
+            result.all_p_value_23,
         )
-        axis.set_xlabel('γ')
+        _draw_matrix(axes[1], result, ALL, *numbers)
+    _draw_outcomes(axes[-1], result)
+    row_name = result.row_name.replace('_', ' ')
     for axis in axes[:, 0]:
-        axis.set_ylabel(result.row_name.replace('_', ' '))
-    axes[0, 2].legend(
-        loc='upper center', bbox_to_anchor=(0.5, -0.15), ncols=2, fontsize=6
-    )
+        axis.set_ylabel(row_name)
+    below = {'loc': 'upper center', 'bbox_to_anchor': (0.5, -0.15)}
+    axes[0, 2].legend(ncols=2, fontsize=6, **below)
 
 
 def layout(result: Result) -> style.Layout:
@@ -107,58 +121,75 @@ def layout(result: Result) -> style.Layout:
     return style.Layout(rows, 3, 7.0, rows * (1.1 + 0.25 * len(result.rows)))
 
 
-def _flat(array: xr.DataArray) -> np.ndarray:
+def _flatten(array: xr.DataArray) -> np.ndarray:
+    """[first dim, M]."""
     return array.values.reshape(len(array), -1)
 
 
-def _grid(array: xr.DataArray, row_name: str) -> np.ndarray:
-    others = [d for d in array.dims[1:] if d not in (row_name, 'gamma')]
-    return array.mean(others).transpose(array.dims[0], row_name, 'gamma').values
+def _average_grid(array: xr.DataArray, row_name: str) -> np.ndarray:
+    """[first dim, Y, G]: the mean over every other axis."""
+    first = array.dims[0]
+    shown = (first, row_name, 'gamma')
+    others = [dim for dim in array.dims if dim not in shown]
+    means = array.mean(others)
+    return means.transpose(*shown).values
 
 
-def _matrix(
-    axes, result: Result, name: str, complexity_2YG, correlation_23, p_value_23
+def _draw_outcomes(axes: np.ndarray, result: Result) -> None:
+    for i, name in enumerate(OUTCOMES):
+        axis = axes[i]
+        title = name
+        colours = 'Greys'
+        if name in UNSEEN_MAPPINGS:
+            title = f'{name} on unseen'
+            colours = style.MAPS[name]
+        values = result.outcome_3YG[i]
+        _draw_heatmap(axis, result, values, colours, Normalize(0, 1), '.2f')
+        axis.set_title(title)
+        axis.set_xlabel('γ')
+
+
+def _draw_matrix(
+    axes: np.ndarray,
+    result: Result,
+    name: str,
+    complexity_2YG: np.ndarray,
+    correlation_23: np.ndarray,
+    p_value_23: np.ndarray,
 ) -> None:
     """A row of panels: both measures over the grid, and which outcomes they go with."""
     where = 'mean of blocks' if name == ALL else name
     for axis, measure, values in zip(axes[:2], MEASURES, complexity_2YG, strict=True):
-        span = style.matplotlib.colors.LogNorm(1, max(np.nanmax(values), 1.01))
-        _heatmap(axis, result, values, f'{measure}, {where}', 'viridis', span, '.3g')
-    _bars(axes[2], correlation_23, p_value_23)
+        highest = max(np.nanmax(values), 1.01)
+        _draw_heatmap(axis, result, values, 'viridis', LogNorm(1, highest), '.3g')
+        axis.set_title(f'{measure}, {where}')
+    draw_correlations(axes[2], MEASURES, OUTCOMES, correlation_23, p_value_23)
     axes[2].set_title(f'rank correlation, {result.members} members')
 
 
-def _heatmap(
-    axis, result: Result, values, title: str, colours: str, span, number: str
+def _draw_heatmap(
+    axis: Axes,
+    result: Result,
+    values: np.ndarray,
+    colours: str,
+    norm: Normalize,
+    number: str,
 ) -> None:
-    image = axis.imshow(values, cmap=colours, norm=span, origin='lower', aspect='auto')
-    axis.set_xticks(range(len(result.gamma)), [f'{g:g}' for g in result.gamma])
-    axis.set_yticks(range(len(result.rows)), [str(r) for r in result.rows])
-    axis.set_title(title)
-    for (y, x), value in np.ndenumerate(values):
-        text = '–' if np.isnan(value) else format(value, number)
-        red, green, blue, _ = image.cmap(span(np.nan_to_num(value)))
-        colour = 'white' if 0.3 * red + 0.6 * green + 0.1 * blue < 0.5 else 'black'
-        size = min(7, 45 / len(result.gamma))
-        axis.text(x, y, text, ha='center', va='center', color=colour, fontsize=size)
-
-
-def _bars(axis, correlation_23, p_value_23) -> None:
-    """Correlations, with their p-values beside each bar."""
-    for i, (name, colour) in enumerate(
-        zip(MEASURES, ('#444444', '#AAAAAA'), strict=True)
-    ):
-        place = np.arange(3) + (0.2, -0.2)[i]
-        axis.barh(place, correlation_23[i], 0.36, color=colour, label=name)
-        for y, r, p in zip(place, correlation_23[i], p_value_23[i], strict=True):
-            side = {'ha': 'left', 'x': 0.03} if r < 0 else {'ha': 'right', 'x': -0.03}
-            text = f'{r:.2f}, p {p:.1g}' if np.isfinite(r) else '–'
-            axis.text(y=y, s=text, va='center', fontsize=6, **side)
-    axis.set_yticks(range(3), OUTCOMES)
-    axis.set(xlim=(-1, 1))
-    axis.axvline(0, color='black', lw=0.6)
+    image = axis.imshow(values, cmap=colours, norm=norm, origin='lower', aspect='auto')
+    style.label_grid(axis, result.gamma, result.rows)
+    scaled = norm(np.nan_to_num(values))
+    rgba = image.cmap(scaled)
+    brightness = rgba[..., :3] @ (0.3, 0.6, 0.1)
+    size = min(7, 45 / len(result.gamma))
+    style.write_cells(axis, values, number, brightness < 0.5, size)
 
 
 if __name__ == '__main__':
-    flag = command.Flag(str, 'block_0/W_Q', f"path of a matrix, or '{ALL}'")
-    command.sweep(__doc__, 'complexity', compute, draw, layout, matrix=flag)
+    command.run_sweep_figure(
+        __doc__,
+        'complexity',
+        compute,
+        draw,
+        layout,
+        matrix=command.Flag(str, 'block_0/W_Q', f"path of a matrix, or '{ALL}'"),
+    )

@@ -1,10 +1,13 @@
-"""The phase diagram: which solution a network ends at, over gamma and depth (P1 Fig 2 a, b).
+"""The phase diagram: which solution a network reaches, over gamma and depth.
 
-Three readings of one sweep, from flattering to plain:
-  best      the paper's: the best learning rate for EACH mapping separately, mean over seeds
-  fixed     one learning rate for all: the one whose members score highest on held-out seen pairs
-  fraction  at that rate, the share of seeds that end at each solution
-Hatched where agreement on held-out seen pairs is below 0.9.
+P1 Fig 2 (a, b). Three readings of one sweep, from flattering to plain:
+
+  best      the paper's: the best learning rate for EACH mapping, mean over seeds
+  fixed     one learning rate for all: the best one on held-out seen pairs
+  fraction  at that rate, the share of seeds that reach each solution
+
+Hatched where agreement on held-out seen pairs is below 0.9. For a task without an
+unseen pair the diagram shows the held-out seen pairs alone.
 
   python analysis/phase.py --run runs/phase
 """
@@ -14,144 +17,173 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from analysis.drawing import style
+from analysis.members.selection import find_row_axis
+from analysis.members.solution import (
+    SEEN_ENOUGH,
+    SOLVED,
+    UNSEEN_MAPPINGS,
+    mark_solutions,
+)
 from anchorjax import cli
-from anchorjax.config.grid import TRACED_AXES
 from anchorjax.storage.reader import Run, open_run
-
-SEEN_ENOUGH = 0.9  # P1 Fig 2: hatched below
-SOLVED = 0.9  # a member "is" inferential or symmetric from here
-SOLUTIONS = ('inferential', 'symmetric', 'memorizing', 'other')
 
 
 class Result(NamedTuple):
-    """Arrays over [row axis, gamma] (rows: first static axis, else weight decay)."""
+    """Arrays over [row axis, gamma] (rows: first static axis, else weight decay).
+
+    R: agreement with UNSEEN_MAPPINGS on the unseen pair; 0 without such a pair.
+    """
 
     gamma: np.ndarray  # [G]
     rows: np.ndarray  # [Y] e.g. depths
     row_name: str
     learning_rate: float  # of `fixed` and `fraction`
-    best: np.ndarray  # [2, Y, G] agreement on the unseen pair: inferential, symmetric
-    fixed: np.ndarray  # [2, Y, G]
-    seen_best: (
-        np.ndarray
-    )  # [Y, G] held-out seen pairs, best over rates, mean over seeds
+    best: np.ndarray  # [R, Y, G] best over learning rates, mean over seeds
+    fixed: np.ndarray  # [R, Y, G]
+    seen_best: np.ndarray  # [Y, G] the same on held-out seen pairs
     seen_fixed: np.ndarray  # [Y, G]
     fraction: np.ndarray  # [4, Y, G] shares of seeds: SOLUTIONS
     members: int  # trained members behind the figure
 
 
 def compute(data: xr.Dataset) -> Result:
-    """The phase diagram of a sweep's results (last step of `Run.curves`); NaN where untrained.
+    """The phase diagram of a sweep's results (the last step of `Run.curves`).
 
-    Without static axes the rows are the weight decays. Axes that are not shown are averaged like
-    seeds: select first to see one value. Diverged members count with what they score.
+    NaN where nothing is trained. Without static axes the rows are the weight decays.
+    Axes that are not shown are averaged like seeds: select first to see one value.
+    Diverged members count with the agreement they have.
     """
-    row_name = next((str(d) for d in data.agreement.dims if d not in _TRACED), _NO_LOOP)
-    unseen = data.agreement.sel(probe='unseen', mapping=['inferential', 'symmetric'])
-    seen = data.agreement.sel(probe='seen_heldout', mapping='assigned')
-    others = [d for d in seen.dims if d not in (row_name, 'gamma', 'learning_rate')]
-    per_rate = seen.mean([d for d in seen.dims if d != 'learning_rate']).fillna(-1)
-    rate = int(per_rate.values.argmax())
-    at = {'learning_rate': rate}
-    order = (row_name, 'gamma')
-    mean = lambda x: x.mean(others).transpose(..., *order).values
-    best_unseen = unseen.max('learning_rate').rename(mapping='m')
-    fixed_unseen = unseen.isel(at).rename(mapping='m')
+    row_name = find_row_axis(data.trained.dims)
+    unseen, seen = _select_agreement(data)
+    rate = _find_best_rate(seen)
+    fixed_unseen = unseen.isel(learning_rate=rate)
+    fixed_seen = seen.isel(learning_rate=rate)
+    shown = (row_name, 'gamma')
+    pooled = [dim for dim in fixed_seen.dims if dim not in shown]
+
+    def average(values: xr.DataArray) -> np.ndarray:
+        means = values.mean(pooled)
+        return means.transpose(..., *shown).values
+
+    fraction = []
+    for reached in mark_solutions(fixed_unseen.values, fixed_seen.values):
+        labelled = fixed_seen.copy(data=reached)
+        fraction.append(average(labelled))
     return Result(
         gamma=data.gamma.values,
         rows=data[row_name].values,
         row_name=row_name,
         learning_rate=float(data.learning_rate.values[rate]),
-        best=best_unseen.mean(others).transpose('m', *order).values,
-        fixed=fixed_unseen.mean(others).transpose('m', *order).values,
-        seen_best=mean(seen.max('learning_rate')),
-        seen_fixed=mean(seen.isel(at)),
-        fraction=_fractions(fixed_unseen, seen.isel(at), others, order),
+        best=average(unseen.max('learning_rate')),
+        fixed=average(fixed_unseen),
+        seen_best=average(seen.max('learning_rate')),
+        seen_fixed=average(fixed_seen),
+        fraction=np.stack(fraction),
         members=int(data.trained.sum()),
     )
 
 
-def solution(inferential: float, symmetric: float, seen: float) -> str:
-    """One of SOLUTIONS for one member, from its agreement on the unseen and held-out seen pairs."""
-    if max(inferential, symmetric) >= SOLVED:
-        return 'inferential' if inferential >= symmetric else 'symmetric'
-    return 'memorizing' if seen < SEEN_ENOUGH else 'other'
+def draw(result: Result, axes: np.ndarray) -> None:
+    """Fills axes [2, 3]: rows inferential and symmetric, columns best, fixed, fraction.
 
-
-def draw(result: Result, axes) -> None:
-    """Fills axes [2, 3]: rows inferential and symmetric, columns best, fixed, fraction."""
-    panels = (
-        ('best learning rate per mapping', result.best, result.seen_best),
-        (f'learning rate {result.learning_rate:g}', result.fixed, result.seen_fixed),
-        (f'share of seeds ≥ {SOLVED:g}', result.fraction[:2], result.seen_fixed),
-    )
-    for column, (title, values, seen) in enumerate(panels):
-        for row, mapping in enumerate(style.MAPS):
-            _heatmap(axes[row, column], result, values[row], seen, style.MAPS[mapping])
-            axes[row, column].set_title(f'{mapping}: {title}')
-            axes[row, column].set_xlabel('initialization rate γ' if row else '')
-            axes[row, column].set_ylabel('' if column else result.row_name)
-    title = f'agreement on the unseen pair; hatched: seen pairs < {SEEN_ENOUGH:g}'
+    Without an unseen pair fills axes [1, 2] with agreement on held-out seen pairs.
+    """
+    if _has_unseen_pair(result):
+        _draw_unseen_pair(axes, result)
+        title = f'agreement on the unseen pair; hatched: seen pairs < {SEEN_ENOUGH:g}'
+    else:
+        _draw_seen_pairs(axes, result)
+        title = 'agreement on held-out seen pairs; the task has no unseen pair'
     axes[0, 0].figure.suptitle(title, fontsize=8)
+    for axis in axes[-1]:
+        axis.set_xlabel('initialization rate γ')
+    for axis in axes[:, 0]:
+        axis.set_ylabel(result.row_name)
 
 
 def layout(result: Result) -> style.Layout:
+    if not _has_unseen_pair(result):
+        return style.Layout(1, 2, 5.0, 1.2 + 0.25 * len(result.rows))
     return style.Layout(2, 3, 7.0, 1.6 + 0.5 * len(result.rows))
 
 
 def save(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
     """Draws phase.png and phase.pdf and writes the numbers behind them, phase.npz."""
-    return style.written(compute(run.results), draw, layout, folder / 'phase')
+    return style.write_figure(compute(run.results), draw, layout, folder / 'phase')
 
 
-_NO_LOOP = 'weight_decay'
-_TRACED = (*TRACED_AXES, 'step', 'probe', 'mapping')
+def _select_agreement(data: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
+    """(on the unseen pair, [mapping R, axes]; on held-out seen pairs, [axes])."""
+    seen = data.agreement.sel(probe='seen_heldout', mapping='assigned')
+    if 'unseen' in data.probe.values:
+        unseen = data.agreement.sel(probe='unseen', mapping=list(UNSEEN_MAPPINGS))
+    else:
+        unseen = data.agreement.isel(probe=0, mapping=slice(0))
+    return unseen.transpose('mapping', ...), seen
 
 
-def _fractions(unseen, seen, others, order) -> np.ndarray:
-    """Shares of members at each solution; 'memorizing' has neither mapping nor the seen pairs."""
-    solved = [(unseen.sel(m=name) >= SOLVED) for name in SOLUTIONS[:2]]
-    neither = ~(solved[0] | solved[1])
-    kinds = [*solved, neither & (seen < SEEN_ENOUGH), neither & (seen >= SEEN_ENOUGH)]
-    known = seen.notnull()
-    return np.stack(
-        [k.where(known).mean(others).transpose(*order).values for k in kinds]
+def _find_best_rate(seen: xr.DataArray) -> int:
+    """Index of the learning rate whose members score highest on held-out seen pairs."""
+    others = [dim for dim in seen.dims if dim != 'learning_rate']
+    mean = seen.mean(others).fillna(-1)
+    return int(mean.values.argmax())
+
+
+def _has_unseen_pair(result: Result) -> bool:
+    return len(result.best) > 0
+
+
+def _draw_unseen_pair(axes: np.ndarray, result: Result) -> None:
+    panels = (
+        ('best learning rate per mapping', result.best, result.seen_best),
+        (_name_rate(result), result.fixed, result.seen_fixed),
+        (f'share of seeds ≥ {SOLVED:g}', result.fraction, result.seen_fixed),
     )
+    for column, (title, values, seen) in enumerate(panels):
+        for row, mapping in enumerate(UNSEEN_MAPPINGS):
+            axis = axes[row, column]
+            colours = style.MAPS[mapping]
+            _draw_heatmap(axis, result, values[row], seen, colours)
+            axis.set_title(f'{mapping}: {title}')
 
 
-def _heatmap(axis, result: Result, values, seen, colours: str) -> None:
+def _draw_seen_pairs(axes: np.ndarray, result: Result) -> None:
+    panels = (
+        ('best learning rate', result.seen_best),
+        (_name_rate(result), result.seen_fixed),
+    )
+    for axis, (title, values) in zip(axes[0], panels, strict=True):
+        _draw_heatmap(axis, result, values, values, 'Greys')
+        axis.set_title(title)
+
+
+def _name_rate(result: Result) -> str:
+    return f'learning rate {result.learning_rate:g}'
+
+
+def _draw_heatmap(
+    axis: Axes, result: Result, values: np.ndarray, seen: np.ndarray, colours: str
+) -> None:
+    """Values in [0, 1], a number in every cell, hatched where `seen` is too low."""
     axis.imshow(values, cmap=colours, vmin=0, vmax=1, origin='lower', aspect='auto')
-    axis.set_xticks(range(len(result.gamma)), [f'{g:g}' for g in result.gamma])
-    axis.set_yticks(range(len(result.rows)), [str(r) for r in result.rows])
-    for y, x in np.ndindex(values.shape):
-        if np.isnan(values[y, x]):
-            axis.text(x, y, '–', ha='center', va='center')
-            continue
-        colour = 'white' if values[y, x] > 0.6 else 'black'
-        axis.text(
-            x,
-            y,
-            f'{values[y, x]:.2f}',
-            ha='center',
-            va='center',
-            color=colour,
-            fontsize=7,
-        )
-        if seen[y, x] < SEEN_ENOUGH:
-            box = (x - 0.5, y - 0.5)
-            patch = style.plt.Rectangle(
-                box, 1, 1, fill=False, hatch='////', lw=0, ec='#888888'
-            )
-            axis.add_patch(patch)
+    style.label_grid(axis, result.gamma, result.rows)
+    style.write_cells(axis, values, '.2f', values > 0.6, size=7)
+    is_hatched = ~np.isnan(values) & (seen < SEEN_ENOUGH)
+    for y, x in np.argwhere(is_hatched):
+        corner = (x - 0.5, y - 0.5)
+        hatch = Rectangle(corner, 1, 1, fill=False, hatch='////', lw=0, ec='#888888')
+        axis.add_patch(hatch)
 
 
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument('--run', required=True, type=pathlib.Path)
     run = open_run(parser.parse_args().run)
-    for path in save(run, run.sweep_dir.workdir / 'figures'):
+    for path in save(run, run.folder.workdir / 'figures'):
         print(path)
 
 

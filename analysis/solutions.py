@@ -1,4 +1,4 @@
-"""Which solution the members of a sweep end at, as a table: one row per point, over its seeds.
+"""Which solution the members of a sweep reach, as a table with a row per point.
 
 python analysis/solutions.py --run runs/map_seq_len        (a Markdown table on stdout)
 """
@@ -9,87 +9,119 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.phase import SEEN_ENOUGH, SOLVED
+from analysis.members.solution import SOLUTIONS, classify_solution
 from anchorjax import cli
 from anchorjax.storage.reader import members_table, open_run
 
-_COLUMNS = {
+_TITLES = {
     'train_loss': 'train loss',
     'seen_heldout_assigned': 'held-out',
     'unseen_inferential': 'inferential on unseen',
     'unseen_symmetric': 'symmetric on unseen',
 }
+_DIVERGED = 'diverged'
 
 
 class Result(NamedTuple):
     """One row per point of the grid, seeds pooled."""
 
     points: pd.DataFrame  # the axes that vary
-    means: pd.DataFrame  # means over seeds of _COLUMNS
+    means: pd.DataFrame  # over seeds, of the numbers in _TITLES that the task has
     lowest: pd.DataFrame  # over seeds
     highest: pd.DataFrame
-    solved: (
-        pd.DataFrame
-    )  # number of seeds: inferential, symmetric, neither (seen or not), diverged
+    solved: pd.DataFrame  # number of seeds at each of SOLUTIONS, or diverged
     seeds: int
 
 
 def compute(members: pd.DataFrame) -> Result:
-    """Pools the trained rows of `store.table` over seeds."""
-    members = members[members.trained].rename(columns=_COLUMNS)
-    axes = list(members.columns[: members.columns.get_loc('seed')])
-    varying = [a for a in axes if members[a].nunique() > 1] or ['gamma']
-    members = members.assign(**_solutions(members))
-    groups = members.groupby(varying, sort=False)
-    numbers, counts = list(_COLUMNS.values()), list(_solutions(members))
-    means = groups[numbers].mean()
+    """Pools the trained rows of `reader.members_table` over seeds."""
+    members = members[members.trained]
+    keys = _find_keys(members)
+    names = [name for name in _TITLES if name in members]
+    numbers = members[names].rename(columns=_TITLES)
+    groups = numbers.groupby(keys, sort=False)
+    means = groups.mean()
+
+    solution = _classify_members(members)
+    counts = pd.DataFrame(index=members.index)
+    for name in (*SOLUTIONS, _DIVERGED):
+        counts[name] = solution == name
+    solved = counts.groupby(keys, sort=False).sum()
     return Result(
         points=means.index.to_frame(index=False),
         means=means.reset_index(drop=True),
-        lowest=groups[numbers].min().reset_index(drop=True),
-        highest=groups[numbers].max().reset_index(drop=True),
-        solved=groups[counts].sum().reset_index(drop=True),
+        lowest=groups.min().reset_index(drop=True),
+        highest=groups.max().reset_index(drop=True),
+        solved=solved.reset_index(drop=True),
         seeds=members.seed.nunique(),
     )
 
 
 def markdown(result: Result) -> str:
-    """The table: mean (lowest to highest) over seeds, and how many seeds ended at each solution."""
+    """The table: means (ranges) over seeds, and how many reach each solution."""
     header = [*result.points, *result.means, 'solution (seeds)']
-    lines = ['| ' + ' | '.join(header) + ' |', '|' + '---|' * len(header)]
+    rule = '|' + '---|' * len(header)
+    lines = [_join_cells(header), rule]
     for i in range(len(result.points)):
-        cells = [
-            f'{v:g}' if isinstance(v, float) else str(v) for v in result.points.iloc[i]
-        ]
+        cells = list(map(_format_value, result.points.iloc[i]))
         for column in result.means:
-            mean, low, high = (
-                t[column][i] for t in (result.means, result.lowest, result.highest)
-            )
-            cells.append(
-                f'{mean:.2f} ({low:.2f}–{high:.2f})'
-                if result.seeds > 1
-                else f'{mean:.2f}'
-            )
-        counts = result.solved.iloc[i]
-        cells.append(', '.join(f'{name} {n}' for name, n in counts.items() if n))
-        lines.append('| ' + ' | '.join(cells) + ' |')
+            cells.append(_format_mean(result, column, i))
+        cells.append(_format_counts(result.solved.iloc[i]))
+        lines.append(_join_cells(cells))
     return '\n'.join(lines)
 
 
-def _solutions(members: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Every member is exactly one of these."""
-    diverged = members.diverged >= 0
-    inferential = ~diverged & (members['inferential on unseen'] >= SOLVED)
-    symmetric = ~diverged & ~inferential & (members['symmetric on unseen'] >= SOLVED)
-    rest = ~(diverged | inferential | symmetric)
-    seen = members['held-out'] >= SEEN_ENOUGH
-    return {
-        'inferential': inferential,
-        'symmetric': symmetric,
-        'mixed': rest & seen,
-        'not general': rest & ~seen,
-        'diverged': diverged,
-    }
+def _find_keys(members: pd.DataFrame) -> list[pd.Series]:
+    """The columns of the axes that vary, the seed aside; gamma if none does."""
+    number_of_axes = members.columns.get_loc('seed')
+    keys = []
+    for axis in members.columns[:number_of_axes]:
+        if members[axis].nunique() > 1:
+            keys.append(members[axis])
+    return keys or [members.gamma]
+
+
+def _classify_members(members: pd.DataFrame) -> np.ndarray:
+    """The solution of every row, or _DIVERGED."""
+    agreement = members.reindex(
+        columns=['unseen_inferential', 'unseen_symmetric', 'seen_heldout_assigned']
+    )  # NaN for a task without an unseen pair
+    solutions = []
+    for row, diverged in zip(agreement.to_numpy(), members.diverged, strict=True):
+        if diverged >= 0:
+            solutions.append(_DIVERGED)
+        else:
+            solutions.append(classify_solution(*row))
+    return np.array(solutions, dtype=str)
+
+
+def _format_value(value: object) -> str:
+    if isinstance(value, float):
+        return f'{value:g}'
+    return str(value)
+
+
+def _format_mean(result: Result, column: str, row: int) -> str:
+    """'0.72 (0.50–0.95)', or '0.72' if there is a single seed."""
+    mean = result.means[column][row]
+    if result.seeds == 1:
+        return f'{mean:.2f}'
+    lowest = result.lowest[column][row]
+    highest = result.highest[column][row]
+    return f'{mean:.2f} ({lowest:.2f}–{highest:.2f})'
+
+
+def _format_counts(counts: pd.Series) -> str:
+    """'inferential 2, other 1'."""
+    parts = []
+    for name, number in counts.items():
+        if number > 0:
+            parts.append(f'{name} {number}')
+    return ', '.join(parts)
+
+
+def _join_cells(cells: list[str]) -> str:
+    return '| ' + ' | '.join(cells) + ' |'
 
 
 def command() -> None:

@@ -1,1 +1,1 @@
-"""How far a network moved, and when."""
+"""How far a network has moved in training, and when."""

@@ -1,14 +1,16 @@
-"""How far a network went between two steps: its kernel, its parameters, its neurons."""
+"""How far a network moved between two steps: kernel, parameters and neurons."""
 
 import functools
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from flax.traverse_util import flatten_dict
 
 from analysis.changes.kernels import kernel_distance, tangent_kernel
-from analysis.members.member import Member, applied
+from analysis.members.member import Member, make_apply
+from anchorjax.models.base import ModelConfig
 
 
 class Change(NamedTuple):
@@ -16,66 +18,95 @@ class Change(NamedTuple):
 
     kernel: float  # distance of the tangent kernels, in [0, 1]
     pattern: float  # share of neurons x positions x sequences that switched on or off
-    movement: dict[str, float]  # see `movement`
+    movement: dict[str, float]  # see `measure_movement`
 
 
-def change(start: Member, end: Member, number: int) -> Change:
+def measure_change(start: Member, end: Member, number: int) -> Change:
     """Compares two states of one member on `number` sequences of its probes."""
-    look = _look(start.experiment.model, start.experiment.task.vocab)
-    asked = questions(start, number)
-    kernels, patterns = zip(
-        *(look(m.params, *asked) for m in (start, end)), strict=True
-    )
+    tokens_BT, labels_B = choose_sequences(start, number)
+    config = start.experiment
+    probe_network = _compile_probe(config.model, config.task.vocab)
+    start_kernel, start_active = probe_network(start.params, tokens_BT, labels_B)
+    end_kernel, end_active = probe_network(end.params, tokens_BT, labels_B)
     return Change(
-        kernel=kernel_distance(*kernels),
-        pattern=_switched(*patterns),
-        movement=movement(start.params, end.params),
+        kernel=kernel_distance(start_kernel, end_kernel),
+        pattern=_share_switched(start_active, end_active),
+        movement=measure_movement(start.params, end.params),
     )
 
 
-def questions(member: Member, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """(tokens_BT, assigned labels_B), as many of each probe: seen, held-out keys, unseen pairs."""
+def choose_sequences(member: Member, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """(tokens [B, T], trained labels [B]) of the first sequences of each probe."""
     tokens_PBT, labels_PRB = member.probes
-    labels_PB = labels_PRB[:, member.task.mapping_names.index('assigned')]
-    alternating = (a.swapaxes(0, 1) for a in (tokens_PBT, labels_PB))
-    tokens_BT, labels_B = (a.reshape(-1, *a.shape[2:])[:number] for a in alternating)
-    return tokens_BT, labels_B
+    trained = member.task.mapping_names.index(member.task.trained_mapping)
+    labels_PB = labels_PRB[:, trained]
+    seq_len = tokens_PBT.shape[-1]
+    tokens_BPT = tokens_PBT.swapaxes(0, 1)
+    labels_BP = labels_PB.swapaxes(0, 1)
+    tokens_BT = tokens_BPT.reshape(-1, seq_len)
+    labels_B = labels_BP.reshape(-1)
+    return tokens_BT[:number], labels_B[:number]
 
 
-def movement(params_0, params_T) -> dict[str, float]:
-    """|theta_T - theta_0| / |theta_0| of 'all', and of the parameters of one name in all blocks."""
-    start, end = (flatten_dict(p, sep='/') for p in (params_0, params_T))
+def measure_movement(start_params: Any, end_params: Any) -> dict[str, float]:
+    """|theta_T - theta_0| / |theta_0| of each name in all blocks, and of 'all'.
+
+    NaN for parameters that are zero at the start.
+    """
+    start = flatten_dict(start_params, sep='/')
+    end = flatten_dict(end_params, sep='/')
     groups = {'all': list(start)}
     for path in start:
-        groups.setdefault(path.split('/')[-1], []).append(path)
-    flat = lambda params, paths: np.concatenate(
-        [np.ravel(params[p]) for p in paths]
-    ).astype(float)
-    return {
-        name: _relative(flat(start, paths), flat(end, paths))
-        for name, paths in groups.items()
-    }
+        name = path.split('/')[-1]
+        groups.setdefault(name, []).append(path)
+
+    movement = {}
+    for name, paths in groups.items():
+        start_vector = _concatenate(start, paths)
+        end_vector = _concatenate(end, paths)
+        movement[name] = _relative_distance(start_vector, end_vector)
+    return movement
 
 
 @functools.lru_cache
-def _look(model, vocab: int):
-    """(params, tokens_BT, labels_B) -> (kernel, patterns), compiled once per architecture."""
-    apply = applied(model, vocab)
+def _compile_probe(model: ModelConfig, vocab: int) -> Callable:
+    """(params, tokens_BT, labels_B) -> (tangent kernel, active neurons of each block).
 
-    def look(params, tokens_BT, labels_B):
-        patterns = [block.hidden > 0 for block in apply(params, tokens_BT).blocks]
-        return tangent_kernel(apply, params, tokens_BT, labels_B), patterns
+    Compiled once per architecture.
+    """
+    apply = make_apply(model, vocab)
 
-    return jax.jit(look)
+    def probe_network(params: Any, tokens_BT: jax.Array, labels_B: jax.Array) -> tuple:
+        activations = apply(params, tokens_BT)
+        is_active = [block.hidden > 0 for block in activations.blocks]
+        return tangent_kernel(apply, params, tokens_BT, labels_B), is_active
 
-
-def _switched(patterns_0, patterns_T) -> float:
-    """Share over all blocks, each weighing by its size."""
-    shares = [np.mean(a != b) for a, b in zip(patterns_0, patterns_T, strict=True)]
-    return float(np.average(shares, weights=[a.size for a in patterns_0]))
+    return jax.jit(probe_network)
 
 
-def _relative(start, end) -> float:
-    """NaN for parameters that were zero at the start."""
+def _share_switched(start_active: list, end_active: list) -> float:
+    """Share of neurons over all blocks, each block weighted by its size."""
+    shares = []
+    sizes = []
+    for start, end in zip(start_active, end_active, strict=True):
+        has_switched = start != end
+        shares.append(np.mean(has_switched))
+        sizes.append(start.size)
+    average = np.average(shares, weights=sizes)
+    return float(average)
+
+
+def _concatenate(leaves: dict[str, np.ndarray], paths: list[str]) -> np.ndarray:
+    """The parameters at these paths as one vector, in double precision."""
+    vectors = []
+    for path in paths:
+        vectors.append(np.ravel(leaves[path]))
+    return np.concatenate(vectors).astype(float)
+
+
+def _relative_distance(start: np.ndarray, end: np.ndarray) -> float:
     norm = np.linalg.norm(start)
-    return float(np.linalg.norm(end - start) / norm) if norm > 0 else float('nan')
+    if norm == 0:
+        return float('nan')
+    distance = np.linalg.norm(end - start)
+    return float(distance / norm)

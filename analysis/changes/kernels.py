@@ -1,62 +1,94 @@
-"""The tangent kernel of a network: which answers one step of gradient descent moves together.
+"""The tangent kernel: which answers one step of gradient descent moves together.
 
-K_ij = <grad f(x_i), grad f(x_j)>. A network trained in the kernel regime keeps the K of its start.
+K_ij = <grad f(x_i), grad f(x_j)>. In the kernel regime it stays what it was at the
+start.
 """
+
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
-BATCH = 12  # sequences
+MAX_BATCH = 12  # sequences
 
 
-def tangent_kernel(apply, params, tokens_BT, labels_B) -> jax.Array:
+def tangent_kernel(
+    apply: Callable, params: Any, tokens_BT: Array, labels_B: Array
+) -> Array:
     """K_BB of f = logit of the label - mean logit, at the last position.
 
-    Gradients are formed again for every pair of batches: memory holds two.
+    Gradients are computed again for every pair of batches, so that memory holds two
+    batches.
     """
     number = len(tokens_BT)
-    size = next(b for b in range(min(BATCH, number), 0, -1) if number % b == 0)
-    gradients = jax.vmap(jax.grad(_answer(apply)), (None, 0, 0))
+    size = _largest_divisor(number, MAX_BATCH)
+    gradient = jax.grad(_make_answer(apply))
+    gradients = jax.vmap(gradient, in_axes=(None, 0, 0))
 
-    def block(pair):
-        chosen_B = (pair[:, None] * size + jnp.arange(size)).ravel()
-        return _inner(gradients(params, tokens_BT[chosen_B], labels_B[chosen_B]), size)
+    def compute_block(pair: Array) -> Array:
+        first_of_batch = pair[:, None] * size
+        chosen_B = (first_of_batch + jnp.arange(size)).ravel()
+        tokens = tokens_BT[chosen_B]
+        labels = labels_B[chosen_B]
+        both = gradients(params, tokens, labels)
+        return _inner_products(both, size)
 
     rows, columns = np.triu_indices(number // size)
-    return _symmetric(
-        jax.lax.map(block, jnp.stack([rows, columns], axis=-1)), rows, columns
-    )
+    pairs = jnp.stack([rows, columns], axis=-1)
+    blocks = jax.lax.map(compute_block, pairs)
+    return _assemble_symmetric(blocks, rows, columns)
 
 
-def kernel_distance(K0_BB, KT_BB) -> float:
-    """1 - <K0, KT> / (|K0| |KT|) (Fort et al. 2020, eq. 4); NaN for a kernel of zeros."""
-    K0, KT = np.asarray(K0_BB, np.float64), np.asarray(KT_BB, np.float64)
+def kernel_distance(K0_BB: np.ndarray, KT_BB: np.ndarray) -> float:
+    """1 - <K0, KT> / (|K0| |KT|), eq. 4 of Fort et al. 2020; NaN for zeros."""
+    K0 = np.asarray(K0_BB, np.float64)
+    KT = np.asarray(KT_BB, np.float64)
     norms = np.linalg.norm(K0) * np.linalg.norm(KT)
-    return float(1 - (K0 * KT).sum() / norms) if norms > 0 else float('nan')
+    if norms == 0:
+        return float('nan')
+    inner_product = (K0 * KT).sum()
+    return float(1 - inner_product / norms)
 
 
-def _answer(apply):
-    def f(params, tokens_T, label):
-        logits_V = apply(params, tokens_T[None]).logits[0, -1]
+def _largest_divisor(number: int, limit: int) -> int:
+    """The largest divisor of `number` that is at most `limit`."""
+    divisor = min(limit, number)
+    while number % divisor:
+        divisor -= 1
+    return divisor
+
+
+def _make_answer(apply: Callable) -> Callable:
+    """f(params, tokens_T, label) of one sequence."""
+
+    def answer(params: Any, tokens_T: Array, label: Array) -> Array:
+        activations = apply(params, tokens_T[None])
+        logits_V = activations.logits[0, -1]
         return logits_V[label] - logits_V.mean()
 
-    return f
+    return answer
 
 
-def _inner(gradients, size: int) -> jax.Array:
-    """Inner products of the first `size` gradients with the others, summed leaf by leaf."""
+def _inner_products(gradients: Any, size: int) -> Array:
+    """Of the first `size` gradients with the others, [size, size], leaf by leaf."""
+    total = 0
+    for leaf in jax.tree.leaves(gradients):
+        vectors = leaf.reshape(len(leaf), -1)
+        first = vectors[:size]
+        second = vectors[size:]
+        total += jnp.matmul(first, second.T, precision='highest')
+    return total
 
-    def dot(leaf):
-        rows = leaf.reshape(len(leaf), -1)
-        return jnp.matmul(rows[:size], rows[size:].T, precision='highest')
 
-    return sum(map(dot, jax.tree.leaves(gradients)))
-
-
-def _symmetric(blocks, rows, columns) -> jax.Array:
-    """The whole matrix, from the square blocks [block, size, size] of its upper triangle."""
-    number, size = rows.max() + 1, blocks.shape[-1]
-    K = jnp.zeros((number, number, size, size)).at[rows, columns].set(blocks)
+def _assemble_symmetric(blocks: Array, rows: np.ndarray, columns: np.ndarray) -> Array:
+    """The whole matrix, from the blocks [block, size, size] of its upper triangle."""
+    number = rows.max() + 1
+    size = blocks.shape[-1]
+    K = jnp.zeros((number, number, size, size))
+    K = K.at[rows, columns].set(blocks)
     K = K.at[columns, rows].set(blocks.mT)
-    return K.swapaxes(1, 2).reshape(number * size, number * size)
+    length = number * size
+    return K.swapaxes(1, 2).reshape(length, length)

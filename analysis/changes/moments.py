@@ -1,34 +1,55 @@
-"""When a curve of agreement gets to where it is going, and in which order the solutions appear."""
+"""When agreement reaches a threshold, and in which order the solutions appear."""
+
+import operator
+from typing import NamedTuple
 
 import numpy as np
 
 
-def moments(step_S, agreement_SX, threshold: float, tolerance: float) -> tuple:
-    """(first reached, reached for good) along the trailing axes, as steps; NaN where never.
+class Moments(NamedTuple):
+    """Steps; NaN where there is no such step."""
 
-    First: agreement >= threshold. For good: there, and never again below threshold - tolerance.
-    """
-    reached = agreement_SX >= threshold
+    first: np.ndarray  # the first with agreement >= threshold
+    # The first of these after which agreement stays >= threshold - tolerance.
+    for_good: np.ndarray
+
+
+def find_moments(
+    step_S: np.ndarray, agreement_SX: np.ndarray, threshold: float, tolerance: float
+) -> Moments:
+    """The moments of a curve along the first axis, for each entry of the others."""
+    is_reached = agreement_SX >= threshold
     holds = agreement_SX >= threshold - tolerance  # False where NaN
-    until_the_end = np.logical_and.accumulate(holds[::-1])[::-1]
-    return _first(step_S, reached), _first(step_S, reached & until_the_end)
+    from_the_end = np.logical_and.accumulate(holds[::-1])
+    holds_to_the_end = from_the_end[::-1]
+    first = _find_first(step_S, is_reached)
+    for_good = _find_first(step_S, is_reached & holds_to_the_end)
+    return Moments(first, for_good)
 
 
-def events(first_PR, probes, mappings) -> dict[str, float]:
-    """{'probe mapping': step} of what was asked and reached, earliest first.
+def order_events(
+    first_PR: np.ndarray, probes: tuple[str, ...], mappings: tuple[str, ...]
+) -> dict[str, float]:
+    """{'probe mapping': first step} of what was reached, earliest first.
 
-    On seen pairs the question is what training says, elsewhere which other mapping answers. Ties
-    are in the order of the probes.
+    Seen pairs are judged by the mapping they are trained on, other probes by the other
+    mappings. Ties are in the order of the probes.
     """
-    asked = {
-        f'{probe} {mapping}': first_PR[p, r]
-        for p, probe in enumerate(probes)
-        for r, mapping in enumerate(mappings)
-        if (mapping == 'assigned') == probe.startswith('seen') or len(mappings) == 1
-    }
-    reached = [(name, step) for name, step in asked.items() if np.isfinite(step)]
-    return dict(sorted(reached, key=lambda event: event[1]))
+    reached = []
+    for p, probe in enumerate(probes):
+        for r, mapping in enumerate(mappings):
+            step = first_PR[p, r]
+            is_trained = mapping == 'assigned'
+            is_seen = probe.startswith('seen')
+            is_judge = is_trained == is_seen or len(mappings) == 1
+            if is_judge and np.isfinite(step):
+                name = f'{probe} {mapping}'
+                reached.append((name, step))
+    reached.sort(key=operator.itemgetter(1))
+    return dict(reached)
 
 
-def _first(step_S, true_SX) -> np.ndarray:
-    return np.where(true_SX.any(0), step_S[true_SX.argmax(0)], np.nan)
+def _find_first(step_S: np.ndarray, is_true_SX: np.ndarray) -> np.ndarray:
+    index_X = is_true_SX.argmax(0)
+    exists_X = is_true_SX.any(0)
+    return np.where(exists_X, step_S[index_X], np.nan)

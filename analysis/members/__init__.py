@@ -1,1 +1,1 @@
-"""Which members of a sweep to look at, and one of them to look into."""
+"""The members of a sweep: which of them to analyze, and how to open one."""

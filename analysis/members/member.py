@@ -1,33 +1,47 @@
-"""One network to look into: its parameters, its task, and the forward pass with all its insides.
+"""One trained network: its parameters, its task, its forward pass, all activations.
 
-  member = member_of(store.open('runs/phase'), gamma=1.5, depth=2, seed=0)
+  member = member_of(open_run('runs/phase'), gamma=1.5, depth=2, seed=0)
   member.forward(tokens_BT).blocks[0].Attn
 
-Nothing here knows how the model is built: it names activations (`models.base`) and parameters.
+Nothing here depends on how the model is built: activations are those that `models.base`
+names, and parameters are found by their paths.
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from flax.traverse_util import flatten_dict
 
+from analysis.members.point import (
+    Point,
+    complete_point,
+    format_point,
+    select_varying,
+)
 from anchorjax import models, tasks
 from anchorjax.config import Experiment
 from anchorjax.config.grid import DATA, random_key
 from anchorjax.errors import UserError
-from anchorjax.models.base import Activations
+from anchorjax.models.base import Activations, ModelConfig
 from anchorjax.storage.reader import Run
-from anchorjax.tasks.base import Probes
+
+
+class MemberProbes(NamedTuple):
+    """The probes of a member's seed, asked at their last position."""
+
+    tokens_PBT: np.ndarray
+    labels_PRB: np.ndarray  # the answer of every mapping
 
 
 class Member(NamedTuple):
     """A trained network at one step, and the task it was trained on."""
 
-    experiment: Experiment  # static axes set
+    experiment: Experiment  # its static axes are set
     params: Any  # tree of numpy arrays
-    point: dict[str, Any]  # every axis of the sweep
+    point: Point  # every axis of the sweep
     step: int
 
     @property
@@ -35,112 +49,106 @@ class Member(NamedTuple):
         return tasks.make(self.experiment.task)
 
     @property
-    def probes(self) -> Probes:
-        """The sequences it was measured on in training, and what every mapping answers."""
-        return _probes(self.experiment.task, self.point['seed'])
+    def probes(self) -> MemberProbes:
+        """The sequences on which training measured it, and every mapping's answers."""
+        return _make_probes(self.experiment.task, self.point['seed'])
 
     @property
     def depth(self) -> int:
-        """Blocks of the model; nothing is computed."""
+        """Number of blocks; nothing is computed."""
         tokens_BT = np.zeros((1, self.task.seq_len), np.int32)
         return len(jax.eval_shape(self.apply, self.params, tokens_BT).blocks)
 
-    def roles(self, tokens_BT) -> np.ndarray:
-        """[B, T]: what every position is, an index of `task.role_names`."""
-        return np.asarray(_roles(self.experiment.task)(np.asarray(tokens_BT)))
+    def roles(self, tokens_BT: np.ndarray) -> np.ndarray:
+        """The role of every position, [B, T], as an index of `task.role_names`."""
+        find_roles = _compile_roles(self.experiment.task)
+        return np.asarray(find_roles(np.asarray(tokens_BT)))
 
     @property
-    def apply(self):
-        """(params, tokens_BT, edit=None) -> Activations of every position, to use inside jit."""
-        return applied(self.experiment.model, self.experiment.task.vocab)
+    def apply(self) -> Callable[..., Activations]:
+        """(params, tokens_BT, edit=None) -> Activations of every position."""
+        return make_apply(self.experiment.model, self.experiment.task.vocab)
 
-    def forward(self, tokens_BT) -> Activations:
-        """Everything computed on the way, every position answering; numpy arrays."""
-        call = jitted(self.experiment.model, self.experiment.task.vocab)
-        return jax.tree.map(np.asarray, call(self.params, np.asarray(tokens_BT)))
+    def forward(self, tokens_BT: np.ndarray) -> Activations:
+        """All activations, at every position, as numpy arrays."""
+        apply = compile_apply(self.experiment.model, self.experiment.task.vocab)
+        activations = apply(self.params, np.asarray(tokens_BT))
+        return jax.tree.map(np.asarray, activations)
 
     @property
     def matrices(self) -> dict[str, np.ndarray]:
-        """Every parameter matrix [d_in, d_out] by its path, 'block_0/W_Q'."""
-        return {
-            path: W
-            for path, W in flatten_dict(self.params, sep='/').items()
-            if W.ndim == 2
-        }
+        """Every parameter matrix [d_in, d_out] by its path, such as 'block_0/W_Q'."""
+        leaves = flatten_dict(self.params, sep='/')
+        return {path: leaf for path, leaf in leaves.items() if leaf.ndim == 2}
 
     def matrix(self, path: str) -> np.ndarray:
-        """Raises UserError naming what there is."""
-        if path not in self.matrices:
-            raise UserError(f'no matrix {path!r}; the model has {list(self.matrices)}')
-        return self.matrices[path]
+        """The parameter matrix at a path.
+
+        Raises:
+          UserError: there is none; the error lists those of the model.
+        """
+        matrices = self.matrices
+        if path not in matrices:
+            raise UserError(f'no matrix {path!r}; the model has {list(matrices)}')
+        return matrices[path]
 
 
 def member_of(run: Run, step: int | str = 'last', **point) -> Member:
     """The member at `point` of a sweep, at a snapshot step.
 
     Raises:
-      UserError: no such member, or it diverged; StoreError: no such step, or damage.
+      UserError: there is no such member, or it diverged.
+      StoreError: there is no such snapshot, or it is damaged.
     """
-    experiment, chosen = run.at(**point), full_point(run, point)
-    _whole(run, chosen)
-    step = run.steps(**point)[-1:] if step == 'last' else [step]
-    params = run.params(*step, **point)
-    return Member(experiment, params, chosen, step[0])
+    experiment = run.experiment_of(**point)
+    complete = complete_point(run, point)
+    _require_not_diverged(run, complete)
+    steps = run.steps(**point)
+    if step == 'last' and steps:
+        step = steps[-1]
+    params = run.params(step, **point)
+    return Member(experiment, params, complete, step)
 
 
-def full_point(run: Run, point: dict[str, Any]) -> dict[str, Any]:
-    """`point` with the axes of a single value, and with the sweep's own numbers."""
-    run.at(**point)  # complains of an unknown or missing axis
-    found = {}
-    for axis, values in run.experiment.axes.items():
-        given = point.get(axis, values[0])
-        found[axis] = next(v for v in values if v == given or np.isclose(v, given))
-    return found
-
-
-def varying(run: Run, point: dict[str, Any]) -> dict[str, Any]:
-    """The part of a point that tells members apart."""
-    axes = run.experiment.axes
-    return {axis: point[axis] for axis in axes if axis in point and len(axes[axis]) > 1}
-
-
-def label(point: dict[str, Any]) -> str:
-    """'depth=2,gamma=1.5': also a file name."""
-    return ','.join(f'{axis}={value}' for axis, value in point.items())
-
-
-def applied(model, vocab: int):
+def make_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:
     """(params, tokens_BT, edit=None) -> Activations of every position."""
     module = models.make(model, vocab, gamma=0.0)
 
-    def apply(params, tokens_BT, edit=None) -> Activations:
+    def apply(params: Any, tokens_BT: jax.Array, edit=None) -> Activations:
         return module.apply({'params': params}, tokens_BT, last_only=False, edit=edit)
 
     return apply
 
 
 @functools.lru_cache
-def _probes(config, seed: int) -> Probes:
-    task = tasks.make(config)
-    make = jax.jit(lambda seed: task.probes(task.make_data(random_key(seed, DATA))))
-    return jax.tree.map(np.asarray, make(seed))
+def compile_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:
+    """The jitted `make_apply`, compiled once for all members of one architecture."""
+    return jax.jit(make_apply(model, vocab), static_argnames='edit')
 
 
 @functools.lru_cache
-def _roles(config):
+def _make_probes(config: tasks.TaskConfig, seed: int) -> MemberProbes:
+    task = tasks.make(config)
+
+    @jax.jit
+    def make(seed: jax.Array) -> tasks.Probes:
+        data = task.make_data(random_key(seed, DATA))
+        return task.probes(data)
+
+    probes = jax.tree.map(np.asarray, make(seed))
+    return MemberProbes(probes.tokens_PBT, probes.targets_PRBQ[..., -1])
+
+
+@functools.lru_cache
+def _compile_roles(config: tasks.TaskConfig) -> Callable[[np.ndarray], jax.Array]:
     return jax.jit(tasks.make(config).roles)
 
 
-@functools.lru_cache
-def jitted(model, vocab: int):
-    """`applied`, compiled once for all the members of one architecture."""
-    return jax.jit(applied(model, vocab), static_argnames='edit')
-
-
-def _whole(run: Run, point: dict[str, Any]) -> None:
-    results = run.results.sel(point)
+def _require_not_diverged(run: Run, point: Point) -> None:
+    results = run.results.sel(run.labels(**point))
     if results.trained and results.diverged >= 0:
+        where = format_point(select_varying(run, point))
         raise UserError(
-            f'the member at {label(varying(run, point))} diverged at step {int(results.diverged)}: '
-            'there is nothing to look into'
+            f'the member at {where} diverged at step {int(results.diverged)}: '
+            'there is nothing to analyze'
         )

@@ -1,107 +1,146 @@
-"""The members of a sweep that there is something to look into, and what each of them ends at."""
+"""The members of a sweep that can be analyzed, and what each of them ends at."""
 
 import sys
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Hashable, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
-from analysis.members.member import full_point, label, varying
+from analysis.members.point import (
+    Point,
+    complete_point,
+    format_point,
+    select_varying,
+)
+from analysis.members.solution import UNSEEN_MAPPINGS
 from anchorjax.config.grid import TRACED_AXES
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
-OUTCOMES = ('inferential', 'symmetric', 'held-out')
+OUTCOMES = (*UNSEEN_MAPPINGS, 'held-out')
+_SECONDS_BETWEEN_LINES = 5.0
+
+Index = tuple[int, ...]  # of a member, along the axes of the sweep
 
 
-def members(run: Run) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
-    """(index along the axes, point) of every member that was trained and did not diverge."""
-    there = usable(run).values
-    return ((index, point) for index, point in every(run) if there[index])
+class Span(NamedTuple):
+    """The part of a member's training to look at, between two of its snapshots."""
+
+    point: Point
+    first: int  # step
+    last: int
 
 
-def every(run: Run) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
-    """(index along the axes, point) of every member of the grid, the last axis fastest."""
+def iterate_points(run: Run) -> Iterator[tuple[Index, Point]]:
+    """(index along the axes, point) of every member, the last axis fastest."""
     axes = run.experiment.axes
-    for index in np.ndindex(*map(len, axes.values())):
-        yield index, {axis: axes[axis][i] for axis, i in zip(axes, index, strict=True)}
+    shape = [len(values) for values in axes.values()]
+    for index in np.ndindex(*shape):
+        point = {}
+        for axis, i in zip(axes, index, strict=True):
+            point[axis] = axes[axis][i]
+        yield index, point
 
 
-def usable(run: Run) -> xr.DataArray:
-    """[axes of the sweep] whether there is something to look into: trained, not diverged."""
+def iterate_members(run: Run) -> Iterator[tuple[Index, Point]]:
+    """(index along the axes, point) of every member that can be analyzed."""
+    is_usable = find_usable(run).values
+    for index, point in iterate_points(run):
+        if is_usable[index]:
+            yield index, point
+
+
+def find_usable(run: Run) -> xr.DataArray:
+    """Whether each member can be analyzed: trained, and not diverged; bool [axes]."""
     return run.results.trained & (run.results.diverged < 0)
 
 
-def missing(run: Run, point: dict[str, Any]) -> str:
-    """Why there is nothing to look into at a whole point: '' when there is."""
-    there = run.results.sel(point)
-    if not there.trained:
+def explain_missing(run: Run, point: Point) -> str:
+    """Why the member at a complete point cannot be analyzed; '' if it can."""
+    results = run.results.sel(run.labels(**point))
+    if not results.trained:
         return 'not trained yet'
-    return 'diverged' if there.diverged >= 0 else ''
+    return 'diverged' if results.diverged >= 0 else ''
 
 
-def spans_from(run: Run, start: int) -> tuple[list[tuple[dict, int, int]], list[str]]:
-    """([(point, its first snapshot from `start` on, its last)], a line for every other member).
+def find_spans(run: Run, start: int) -> tuple[list[Span], list[str]]:
+    """(spans from the first snapshot at or after `start`, a line per member without).
 
     Raises:
       UserError: no member has two snapshots.
     """
-    spans, left_out = [], []
-    for _, point in every(run):
+    spans = []
+    left_out = []
+    for _, point in iterate_points(run):
         steps = [step for step in run.steps(**point) if step >= start]
-        if reason := missing(run, point) or (
-            'a single snapshot' if len(steps) < 2 else ''
-        ):
-            left_out.append(f'{label(varying(run, point))}: {reason}')
+        reason = explain_missing(run, point)
+        if not reason and len(steps) < 2:
+            reason = 'a single snapshot'
+        if reason:
+            where = format_point(select_varying(run, point)) or 'the only member'
+            left_out.append(f'{where}: {reason}')
         else:
-            spans.append((point, steps[0], steps[-1]))
+            spans.append(Span(point, steps[0], steps[-1]))
     if not spans:
         raise UserError(
-            f'no member has a snapshot of its start and its end: {left_out[0]}'
+            f'no member has a snapshot of its start and of its end: {left_out[0]}'
         )
     return spans, left_out
 
 
-def trained_gammas(run: Run, rest: dict) -> tuple[list[float], list[str]]:
-    """(gammas with a member at `rest`, the other axes; a line for every gamma without one).
+def find_trained_gammas(run: Run, rest: Point) -> tuple[list[float], list[str]]:
+    """(gammas with a member at `rest`, the other axes; a line for every other gamma).
 
     Raises:
-      UserError: no such axis or value, or none of the members is trained.
+      UserError: there is no such axis or value, or none of the members is trained.
     """
-    gammas, without = [], []
+    gammas = []
+    left_out = []
     for gamma in sorted(run.experiment.axes['gamma']):
-        if reason := missing(run, full_point(run, rest | {'gamma': gamma})):
-            without.append(f'γ {gamma:g} {reason}')
+        point = complete_point(run, rest | {'gamma': gamma})
+        reason = explain_missing(run, point)
+        if reason:
+            left_out.append(f'γ {gamma:g} {reason}')
         else:
             gammas.append(gamma)
     if not gammas:
-        raise UserError(
-            f'no member at {label(varying(run, rest | {"gamma": 0}))} is trained'
-        )
-    return gammas, without
+        where = format_point(select_varying(run, rest)) or 'any gamma'
+        raise UserError(f'no member at {where} is trained: {", ".join(left_out)}')
+    return gammas, left_out
 
 
-def row_axis(run: Run) -> str:
-    """The axis a figure shows beside gamma: the first static one, else the weight decay."""
-    static = (axis for axis in run.experiment.axes if axis not in TRACED_AXES)
-    return next(static, 'weight_decay')
+def find_row_axis(axes: Iterable[Hashable]) -> str:
+    """The axis to show beside gamma: the first static one, else the weight decay."""
+    for axis in axes:
+        if axis not in TRACED_AXES:
+            return str(axis)
+    return 'weight_decay'
 
 
-def outcomes(results: xr.Dataset) -> xr.DataArray:
-    """[OUTCOMES, axes of the sweep]: agreement on the unseen pair, and on held-out seen pairs."""
+def collect_outcomes(results: xr.Dataset) -> xr.DataArray:
+    """Agreement [OUTCOMES, axes]: on the unseen pair, and on held-out seen pairs.
+
+    NaN on the unseen pair where the task has none.
+    """
     agreement = results.agreement
-    unseen = [agreement.sel(probe='unseen', mapping=m, drop=True) for m in OUTCOMES[:2]]
     heldout = agreement.sel(probe='seen_heldout', mapping='assigned', drop=True)
-    return xr.concat([*unseen, heldout], 'outcome')
+    outcomes = []
+    for mapping in UNSEEN_MAPPINGS:
+        if 'unseen' in agreement.probe.values:
+            unseen = agreement.sel(probe='unseen', mapping=mapping, drop=True)
+        else:
+            unseen = xr.full_like(heldout, np.nan)
+        outcomes.append(unseen)
+    return xr.concat([*outcomes, heldout], 'outcome')
 
 
-def told(items: list, name: str) -> Iterator:
-    """The items one by one; says on stderr how far it is, every five seconds."""
-    said = time.monotonic()
+def report_progress(items: list, name: str) -> Iterator:
+    """Yields the items; every five seconds prints to stderr how many are done."""
+    last_line = time.monotonic()
     for i, item in enumerate(items):
         yield item
-        if time.monotonic() - said > 5:
-            said = time.monotonic()
+        if time.monotonic() - last_line > _SECONDS_BETWEEN_LINES:
+            last_line = time.monotonic()
             print(f'{name}: {i + 1} of {len(items)} members', file=sys.stderr)

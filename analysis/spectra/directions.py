@@ -7,41 +7,49 @@ import numpy as np
 import xarray as xr
 from flax.traverse_util import flatten_dict
 
-from analysis.members.selection import members
+from analysis.members.point import Point
+from analysis.members.selection import iterate_members
 from analysis.spectra import measures
 from analysis.spectra.spectra import singular_values
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 MEASURES = ('stable rank', 'participation ratio')
-ALL = 'all'  # stands for the matrices inside blocks
+ALL = 'all'  # stands for all matrices inside blocks
 
 
-def over_members(run: Run, name: str) -> xr.DataArray:
-    """[MEASURES, axes of the sweep] of a matrix, ALL for the mean over blocks; NaN for no member.
+def measure_members(run: Run, name: str) -> xr.DataArray:
+    """MEASURES of a matrix, or their means over ALL matrices inside blocks.
+
+    Returns:
+      [MEASURES, axes of the sweep], NaN where no member can be analyzed.
 
     Raises:
-      UserError: the model has no such parameter, or it is no matrix.
+      UserError: the model has no such parameter, or it is not a matrix.
     """
-    nothing = xr.full_like(run.results.train_loss, np.nan)
-    found_2 = xr.concat([nothing] * len(MEASURES), 'measure').load()
-    for index, point in members(run):
-        found_2[(slice(None), *index)] = measured(_matrices(run, name, point))
-    return found_2
+    unknown = xr.full_like(run.results.train_loss, np.nan)
+    values = xr.concat([unknown] * len(MEASURES), 'measure').load()
+    for index, point in iterate_members(run):
+        matrices = _read_matrices(run, name, point)
+        values[:, *index] = measure_matrices(matrices)
+    return values
 
 
-def measured(matrices) -> np.ndarray:
-    """[MEASURES], means over the matrices."""
-    stable = [measures.stable_rank(W) for W in matrices]
-    participation = [measures.participation_ratio(singular_values(W)) for W in matrices]
+def measure_matrices(matrices: list[np.ndarray]) -> np.ndarray:
+    """Means of the MEASURES over some matrices, [2]."""
+    stable = []
+    participation = []
+    for W in matrices:
+        stable.append(measures.stable_rank(W))
+        participation.append(measures.participation_ratio(singular_values(W)))
     return np.array([stable, participation]).mean(-1)
 
 
-def _matrices(run: Run, name: str, point: dict) -> list[np.ndarray]:
+def _read_matrices(run: Run, name: str, point: Point) -> list[np.ndarray]:
     if name == ALL:
-        inside = flatten_dict(run.params(**point), sep='/').items()
-        return [W for path, W in inside if '/' in path and W.ndim == 2]
+        leaves = flatten_dict(run.params(**point), sep='/')
+        return [W for path, W in leaves.items() if '/' in path and W.ndim == 2]
     W = run.parameter(name, **point)
     if W.ndim != 2:
-        raise UserError(f'{name} is no matrix: its shape is {W.shape}')
+        raise UserError(f'{name} is not a matrix: its shape is {W.shape}')
     return [W]

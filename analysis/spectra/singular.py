@@ -1,46 +1,59 @@
-"""Singular values of every matrix, at a large and at a small initialization (P1 Fig 13).
+"""Singular values of every matrix, at a large and at a small initialization.
 
-Small initializations leave few large ones; the paper's caption exchanges the two colours. These
-panels are a part of the figure that `eigenvalues` draws.
+P1 Fig 13. A small initialization leaves few large ones; the caption in the paper
+exchanges the two colours. These panels are a part of the figure that `eigenvalues`
+draws.
 """
 
+from typing import Any
+
 import numpy as np
+from matplotlib.axes import Axes
 
-INITIALIZATIONS = (
-    ('large', '#D55E00'),
-    ('small', '#0072B2'),
-)  # in the order of `extremes`
-
-
-def kinds(matrix_names) -> list[str]:
-    """Names of matrices whatever their block: one panel each."""
-    return list(dict.fromkeys(name.split('/')[-1] for name in matrix_names))
+# Name and colour of the two initializations, in the order of `Result.extremes`.
+INITIALIZATIONS = (('large', '#D55E00'), ('small', '#0072B2'))
 
 
-def draw(panels, result) -> None:
+def list_kinds(matrix_names: tuple[str, ...]) -> list[str]:
+    """Names of the matrices without their block, each once: one panel each."""
+    names = map(_strip_block, matrix_names)
+    return list(dict.fromkeys(names))
+
+
+def draw(panels: np.ndarray, result: Any) -> None:
     """Fills panels with one kind of matrix each, and blanks the rest.
 
-    `result` has matrix_names [N], extremes [2] (gamma) and singular_2NI, as `eigenvalues.Result`.
+    Args:
+      result: has matrix_names [N], extremes [2] (gamma) and singular_2NI, as
+        `eigenvalues.Result`.
     """
-    found = kinds(result.matrix_names)
+    kinds = list_kinds(result.matrix_names)
     for i, axis in enumerate(panels):
-        _spectra(axis, result, found[i]) if i < len(found) else axis.set_axis_off()
+        if i < len(kinds):
+            _draw_spectra(axis, result, kinds[i])
+        else:
+            axis.set_axis_off()
     panels[0].legend()
 
 
-def _spectra(axis, result, kind: str) -> None:
-    """A line for each block, later ones thinner."""
-    chosen = [
-        i for i, name in enumerate(result.matrix_names) if name.split('/')[-1] == kind
-    ]
-    index = np.arange(result.singular_2NI.shape[-1]) + 1
-    for x, (size, colour) in enumerate(INITIALIZATIONS):
-        named = f'{size} init. (γ {result.extremes[x]:g})'
-        for layer, i in enumerate(chosen):
-            look = {
-                'color': colour,
-                'lw': 1.5 / (1 + layer),
-                'label': None if layer else named,
-            }
-            axis.plot(index, result.singular_2NI[x, i], **look)
+def _draw_spectra(axis: Axes, result: Any, kind: str) -> None:
+    """A line for each block; later blocks have thinner lines."""
+    values_2NI = result.singular_2NI
+    longest = values_2NI.shape[-1]
+    index_I = np.arange(longest) + 1
+    blocks = []
+    for n, name in enumerate(result.matrix_names):
+        if _strip_block(name) == kind:
+            blocks.append(n)
+    for i, (size, colour) in enumerate(INITIALIZATIONS):
+        label = f'{size} init. (γ {result.extremes[i]:g})'
+        for layer, n in enumerate(blocks):
+            width = 1.5 / (1 + layer)
+            axis.plot(index_I, values_2NI[i, n], color=colour, lw=width, label=label)
+            label = None  # one entry of the legend for all blocks
     axis.set(yscale='log', title=f'singular values, {kind}')
+
+
+def _strip_block(name: str) -> str:
+    """'W_Q' of 'block_0/W_Q'."""
+    return name.split('/')[-1]

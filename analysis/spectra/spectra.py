@@ -1,35 +1,47 @@
-"""Spectra of a matrix [d_in, d_out], in descending order, and when their values rise."""
+"""Spectra of a matrix [d_in, d_out], in descending order, and when they rise."""
 
 import numpy as np
 
-GROWS = 2.0  # an eigenvalue that never doubles does not rise
+MIN_GROWTH = 2.0  # an eigenvalue that never doubles does not rise
 
 
-def singular_values(W) -> np.ndarray:
-    """[min(d_in, d_out)], in double precision."""
+def singular_values(W: np.ndarray) -> np.ndarray:
+    """Singular values [min(d_in, d_out)], in double precision."""
     return np.linalg.svd(np.asarray(W, np.float64), compute_uv=False)
 
 
-def covariance_spectrum(W) -> np.ndarray:
+def covariance_spectrum(W: np.ndarray) -> np.ndarray:
     """Eigenvalues of the covariance of the rows, [min(d_in, d_out)]."""
     rows = np.asarray(W, np.float64)
-    return singular_values(rows - rows.mean(0)) ** 2 / max(len(rows) - 1, 1)
+    centred = rows - rows.mean(0)
+    degrees_of_freedom = max(len(rows) - 1, 1)
+    return singular_values(centred) ** 2 / degrees_of_freedom
 
 
-def rises(steps_S, values_SI) -> np.ndarray:
-    """First snapshot where a value is above its start by half of its rise, [I].
+def find_rises(steps_S: np.ndarray, values_SI: np.ndarray) -> np.ndarray:
+    """First snapshot step at which a value has made half of its rise, [I].
 
-    The rise is from the start to the peak (weight decay may lower it again). NaN for a value that
-    never reaches GROWS times its start, and with a single snapshot.
+    The rise is from the start to the peak, since weight decay may lower the value
+    again. NaN for a value that never reaches MIN_GROWTH times its start, and with a
+    single snapshot.
     """
-    start, peak = values_SI[0], values_SI.max(0)
-    above = values_SI >= start + (peak - start) / 2
-    grows = (peak > start) & (peak >= GROWS * start)
-    return np.where(grows, np.asarray(steps_S)[above.argmax(0)], np.nan)
+    start_I = values_SI[0]
+    peak_I = values_SI.max(0)
+    half_way_I = start_I + (peak_I - start_I) / 2
+    is_above_SI = values_SI >= half_way_I
+    first_I = is_above_SI.argmax(0)
+    rises_I = (peak_I > start_I) & (peak_I >= MIN_GROWTH * start_I)
+    steps_S = np.asarray(steps_S)
+    return np.where(rises_I, steps_S[first_I], np.nan)
 
 
-def padded(spectra_XN) -> np.ndarray:
-    """Nested lists of spectra as one array [X, N, longest]; NaN beyond the end of each."""
-    longest = max(len(s) for row in spectra_XN for s in row)
-    pad = lambda s: np.pad(s, (0, longest - len(s)), constant_values=np.nan)
-    return np.array([[pad(s) for s in row] for row in spectra_XN])
+def pad_spectra(spectra_XN: list[list[np.ndarray]]) -> np.ndarray:
+    """Nested lists of spectra as an array [X, N, longest]; NaN beyond each end."""
+    longest = 0
+    for row in spectra_XN:
+        longest = max(longest, *map(len, row))
+    padded = np.full((len(spectra_XN), len(spectra_XN[0]), longest), np.nan)
+    for x, row in enumerate(spectra_XN):
+        for n, spectrum in enumerate(row):
+            padded[x, n, : len(spectrum)] = spectrum
+    return padded

@@ -1,4 +1,4 @@
-"""A grid whose complexity and outcome go together, or do not, is told apart."""
+"""Whether complexity and outcome go together over a grid is found out."""
 
 import numpy as np
 import pytest
@@ -7,19 +7,19 @@ from scipy import stats
 from analysis import complexity
 from analysis.drawing import style
 from analysis.members.correlation import correlations
-from analysis.spectra.directions import measured
+from analysis.spectra.directions import measure_matrices
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
-from tests.support.drawing import pixels
+from tests.support.drawing import draw_pixels
 from tests.support.sweeps import opened
 
 
-def test_measured_is_the_mean_of_both():
+def test_the_measure_is_the_mean_of_both():
     rank_one, identity = np.outer([1.0, 2], [3.0, 4]), np.eye(5)
-    np.testing.assert_allclose(measured([rank_one]), [1, 1], atol=1e-9)
-    np.testing.assert_allclose(measured([identity]), [5, 5])
-    np.testing.assert_allclose(measured([rank_one, identity]), [3, 3])
-    np.testing.assert_allclose(measured([np.diag([2.0, 1.0])]), [1.25, 9 / 5])
+    np.testing.assert_allclose(measure_matrices([rank_one]), [1, 1], atol=1e-9)
+    np.testing.assert_allclose(measure_matrices([identity]), [5, 5])
+    np.testing.assert_allclose(measure_matrices([rank_one, identity]), [3, 3])
+    np.testing.assert_allclose(measure_matrices([np.diag([2.0, 1.0])]), [1.25, 9 / 5])
 
 
 def test_a_monotone_relation_is_perfect_and_sure():
@@ -40,19 +40,18 @@ def test_the_p_value_is_the_known_one_and_unknown_members_do_not_count():
     x, y = rng.normal(size=25), rng.normal(size=25)
     y = y + 0.5 * x
     expected = stats.spearmanr(x, y)
-    missing = [np.append(v, extra)[None] for v, extra in ((x, np.nan), (y, 5.0))]
-    r, p = correlations(*missing, 4000)
+    x_unknown = np.append(x, np.nan)
+    y_unknown = np.append(y, 5.0)
+    r, p = correlations(x_unknown[None], y_unknown[None], 4000)
     np.testing.assert_allclose(r, expected.statistic)
     np.testing.assert_allclose(p, expected.pvalue, atol=0.015)
 
 
 def test_what_does_not_vary_has_no_correlation():
     r, p = correlations(np.arange(6.0)[None], np.stack([np.ones(6), np.arange(6)]), 200)
-    assert (
-        np.isnan([r[0, 0], p[0, 0]]).all()
-        and r[0, 1] == pytest.approx(1)
-        and p[0, 1] < 0.05
-    )
+    assert np.isnan(r[0, 0]) and np.isnan(p[0, 0])
+    assert r[0, 1] == pytest.approx(1)
+    assert p[0, 1] < 0.05
 
 
 @pytest.fixture(scope='module')
@@ -63,8 +62,8 @@ def result(finished):
 def test_a_finished_sweep(finished, result):
     assert result.row_name == 'depth' and result.complexity_2YG.shape == (2, 2, 2)
     W = [finished.parameter('block_0/W_Q', depth=1, gamma=0.3, seed=s) for s in (0, 1)]
-    np.testing.assert_allclose(result.complexity_2YG[:, 0, 0], measured(W))
-    np.testing.assert_allclose(result.complexity_2M[:, 1], measured(W[1:]))
+    np.testing.assert_allclose(result.complexity_2YG[:, 0, 0], measure_matrices(W))
+    np.testing.assert_allclose(result.complexity_2M[:, 1], measure_matrices(W[1:]))
     at = finished.results.agreement.sel(
         depth=2, gamma=0.8, probe='unseen', mapping='symmetric'
     )
@@ -73,15 +72,12 @@ def test_a_finished_sweep(finished, result):
 
 
 def test_beside_it_is_the_mean_over_the_blocks(finished, result):
-    Ws = [
-        W
-        for block in finished.params(depth=2, gamma=0.3, seed=0).values()
-        if isinstance(block, dict)
-        for name, W in block.items()
-        if name.startswith('W_')
-    ]
+    params = finished.params(depth=2, gamma=0.3, seed=0)
+    Ws = []
+    for block in (params['block_0'], params['block_1']):
+        Ws += [W for name, W in block.items() if name.startswith('W_')]
     assert len(Ws) == 12
-    np.testing.assert_allclose(result.all_complexity_2M[:, 4], measured(Ws))
+    np.testing.assert_allclose(result.all_complexity_2M[:, 4], measure_matrices(Ws))
     r, p = correlations(result.all_complexity_2M, result.outcome_3M)
     np.testing.assert_array_equal(result.all_correlation_23, r)
     np.testing.assert_array_equal(result.all_p_value_23, p)
@@ -90,7 +86,7 @@ def test_beside_it_is_the_mean_over_the_blocks(finished, result):
 def test_all_alone_is_drawn_once(result):
     alone = result._replace(matrix='all')
     assert [complexity.layout(r).rows for r in (alone, result)] == [2, 3]
-    with style.figure(2, 3) as (_, axes):
+    with style.open_figure(2, 3) as (_, axes):
         complexity.draw(alone, axes)
         assert axes[1, 2].get_title() == 'held-out'
 
@@ -104,7 +100,7 @@ def test_a_sweep_with_nothing_trained_is_one_line(tmp_path):
 def test_errors_are_one_line(finished):
     with pytest.raises(UserError, match='no parameter'):
         complexity.compute(finished, 'block_7/W_Q')
-    with pytest.raises(UserError, match='no matrix'):
+    with pytest.raises(UserError, match='b_U is not a matrix: its shape'):
         complexity.compute(finished, 'b_U')
 
 
@@ -112,4 +108,6 @@ def test_drawn_twice_is_the_same(result):
     empty = result.complexity_2YG.copy()
     empty[:, 0, 0] = np.nan  # a cell without members
     gap = result._replace(complexity_2YG=empty)
-    np.testing.assert_array_equal(pixels(gap, complexity), pixels(gap, complexity))
+    np.testing.assert_array_equal(
+        draw_pixels(gap, complexity), draw_pixels(gap, complexity)
+    )

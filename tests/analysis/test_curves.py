@@ -1,13 +1,13 @@
-"""Moments put at known steps are found; curves of a finished, a running and a broken member."""
+"""Finds moments put at known steps; curves of a finished and of a running member."""
 
 import numpy as np
 import pytest
 
 from analysis import curves
-from analysis.changes.moments import events, moments
+from analysis.changes.moments import find_moments, order_events
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
-from tests.support.drawing import pixels
+from tests.support.drawing import draw_pixels
 from tests.support.sweeps import opened
 
 STEPS = np.array([10, 20, 30, 40, 50])
@@ -21,11 +21,7 @@ POINT = {'depth': 2, 'gamma': 0.8, 'seed': 1}
         ([0.1, 0.95, 0.86, 0.9, 1.0], 20, 20),  # a dip within the tolerance
         ([0.1, 0.95, 0.84, 0.9, 1.0], 20, 40),  # one beyond
         ([0.95, 0.2, 0.86, 0.92, 0.86], 10, 40),
-        (
-            [0.0, 0.95, 0.5, 0.89, 0.89],
-            20,
-            np.nan,
-        ),  # close at the end, never again there
+        ([0.0, 0.95, 0.5, 0.89, 0.89], 20, np.nan),  # close at the end, not there
         ([1.0, 1.0, 1.0, 1.0, 0.0], 10, np.nan),
         ([0.0, 0.0, 0.0, 0.0, 0.9], 50, 50),
         ([0.0, 0.89, 0.89, 0.89, 0.89], np.nan, np.nan),
@@ -33,21 +29,21 @@ POINT = {'depth': 2, 'gamma': 0.8, 'seed': 1}
     ],
 )
 def test_the_moments_are_where_they_were_put(agreement, first, for_good):
-    found = moments(STEPS, np.array(agreement)[:, None], 0.9, 0.05)
+    found = find_moments(STEPS, np.array(agreement)[:, None], 0.9, 0.05)
     np.testing.assert_array_equal(np.concatenate(found), [first, for_good])
 
 
 def test_the_order_asks_each_probe_its_own_question():
-    probes, mappings = (
-        ('seen_train', 'seen_heldout', 'unseen'),
-        ('inferential', 'assigned'),
-    )
+    probes = ('seen_train', 'seen_heldout', 'unseen')
+    mappings = ('inferential', 'assigned')
     first = np.array([[1, 20], [1, 40], [30, 1]])
-    found = events(first, probes, mappings)
+    found = order_events(first, probes, mappings)
     names = ('seen_train assigned', 'unseen inferential', 'seen_heldout assigned')
     assert tuple(found.items()) == tuple(zip(names, (20, 30, 40), strict=True))
-    assert events(np.full((3, 2), np.nan), probes, mappings) == {}
-    assert events(np.array([[5]]), ('words',), ('assigned',)) == {'words assigned': 5}
+    assert order_events(np.full((3, 2), np.nan), probes, mappings) == {}
+    assert order_events(np.array([[5]]), ('words',), ('assigned',)) == {
+        'words assigned': 5
+    }
 
 
 def test_a_finished_member(finished):
@@ -55,27 +51,24 @@ def test_a_finished_member(finished):
     curve = finished.curves.sel(POINT).squeeze()
     np.testing.assert_array_equal(result.agreement_SPR, curve.agreement)
     np.testing.assert_array_equal(result.loss_SP, curve.probe_loss)
-    assert (result.first_PR == result.step_S[0]).all() and (
-        result.for_good_PR == 1
-    ).all()
+    assert (result.first_PR == result.step_S[0]).all()
+    assert (result.for_good_PR == 1).all()
     num_train = curves.tasks.make(finished.experiment.task).num_train
     assert result.steps_per_epoch == num_train / finished.experiment.train.batch_size
     never = curves.compute(finished, threshold=1.1, **POINT)
     assert np.isnan(never.first_PR).all() and never.order == ()
-    assert curves.in_words(never).endswith('at step: nothing')
+    assert curves.describe_order(never).endswith('at step: nothing')
 
 
 def test_the_figure_tells_the_order_of_events(finished):
     result = curves.compute(finished, **POINT)
     first = np.full(result.first_PR.shape, np.nan)
-    for probe, mapping, step in (
-        ('unseen', 'symmetric', 10),
-        ('seen_train', 'assigned', 2750),
-    ):
-        first[result.probe_names.index(probe), result.mapping_names.index(mapping)] = (
-            step
-        )
-    said = curves.in_words(result._replace(first_PR=first))
+    reached = (('unseen', 'symmetric', 10), ('seen_train', 'assigned', 2750))
+    for probe, mapping, step in reached:
+        p = result.probe_names.index(probe)
+        r = result.mapping_names.index(mapping)
+        first[p, r] = step
+    said = curves.describe_order(result._replace(first_PR=first))
     assert said.endswith('at step: unseen symmetric 10; seen train 2,750')
 
 
@@ -89,4 +82,6 @@ def test_a_member_not_trained_yet_is_one_line(tmp_path):
 
 def test_drawn_twice_is_the_same(finished):
     result = curves.compute(finished, threshold=0.01, **POINT)
-    np.testing.assert_array_equal(pixels(result, curves), pixels(result, curves))
+    np.testing.assert_array_equal(
+        draw_pixels(result, curves), draw_pixels(result, curves)
+    )

@@ -5,15 +5,15 @@ import pytest
 
 from analysis import eigenvalues
 from analysis.drawing import style
-from analysis.spectra.spectra import covariance_spectrum, rises
+from analysis.spectra.spectra import covariance_spectrum, find_rises
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import Run, open_run
-from tests.support.drawing import pixels
+from tests.support.drawing import draw_pixels
 from tests.support.sweeps import opened
 
 
 def planted(values, rows=50, seed=0):
-    """[rows, D] whose covariance has these eigenvalues, around a mean that is not zero."""
+    """[rows, D] whose covariance has these eigenvalues; its mean is not zero."""
     rng = np.random.default_rng(seed)
     drawn = rng.normal(size=(rows, len(values)))
     U, _ = np.linalg.qr(drawn - drawn.mean(0))
@@ -41,13 +41,7 @@ def test_eigenvalues_rise_when_they_were_made_to():
     steps = [0, 10, 20, 40, 80]
     values = np.array(
         [
-            [
-                1.0,
-                6.0,
-                10.0,
-                10.0,
-                4.0,
-            ],  # at its half by 10; its later fall does not count
+            [1.0, 6.0, 10.0, 10.0, 4.0],  # half way by 10; the later fall is ignored
             [1.0, 1.0, 1.0, 5.4, 10.0],  # 5.4 is not half way from 1 to 10
             [1.0, 1.0, 1.0, 5.5, 10.0],  # 5.5 is
             [1.0, 1.2, 1.4, 1.6, 1.8],  # never doubles
@@ -57,8 +51,8 @@ def test_eigenvalues_rise_when_they_were_made_to():
         ]
     )
     expected = [10, 80, 40, np.nan, np.nan, np.nan, 20]
-    np.testing.assert_array_equal(rises(steps, values.T), expected)
-    assert np.isnan(rises([5], values.T[:1])).all()
+    np.testing.assert_array_equal(find_rises(steps, values.T), expected)
+    assert np.isnan(find_rises([5], values.T[:1])).all()
 
 
 @pytest.fixture(scope='module')
@@ -91,11 +85,11 @@ def test_an_earlier_step_and_another_member_and_matrix(finished):
 
 
 class Without(Run):
-    """A run whose members of gamma 0.3 diverged, and that has the last snapshot only."""
+    """A run whose members of gamma 0.3 diverged; it has the last snapshot only."""
 
     @property
     def results(self):
-        found = Run(self.sweep_dir).results
+        found = Run(self.folder).results
         return found.assign(diverged=found.diverged.where(found.gamma > 0.5, 7))
 
     def steps(self, **point):
@@ -103,11 +97,11 @@ class Without(Run):
 
 
 def test_what_is_missing_is_named(finished):
-    result = eigenvalues.compute(Without(finished.sweep_dir), depth=2)
+    result = eigenvalues.compute(Without(finished.folder), depth=2)
     assert result.missing == ('γ 0.3 diverged', 'no snapshot but one: no evolution')
     assert list(result.gamma_G) == [0.8] and result.evolution_SI.shape[0] == 1
     assert np.isnan(result.rises_I).all()
-    with style.figure(2, 3) as (_, axes):
+    with style.open_figure(2, 3) as (_, axes):
         eigenvalues.draw(result._replace(matrix_names=result.matrix_names[:1]), axes)
         assert axes[0, 1].texts[0].get_text() == '\n'.join(result.missing)
         assert [axis.axison for axis in axes[1]] == [True, False, False]
@@ -128,7 +122,8 @@ def test_errors_are_one_line(tmp_path, finished):
 
 
 def test_drawn_twice_is_the_same(result):
-    few = result._replace(
-        matrix_names=result.matrix_names[:1]
-    )  # one panel draws faster
-    np.testing.assert_array_equal(pixels(few, eigenvalues), pixels(few, eigenvalues))
+    one_panel = result.matrix_names[:1]  # draws faster
+    few = result._replace(matrix_names=one_panel)
+    np.testing.assert_array_equal(
+        draw_pixels(few, eigenvalues), draw_pixels(few, eigenvalues)
+    )

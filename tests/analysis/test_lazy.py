@@ -1,4 +1,4 @@
-"""Kernels that move, and kernels that stay although the parameters move, are told apart."""
+"""Tells kernels that move from kernels that stay although the parameters move."""
 
 import jax
 import jax.numpy as jnp
@@ -6,37 +6,57 @@ import numpy as np
 import pytest
 
 from analysis import lazy
-from analysis.changes.distances import Change, _look, change, movement, questions
+from analysis.changes.distances import (
+    Change,
+    _compile_probe,
+    choose_sequences,
+    measure_change,
+    measure_movement,
+)
 from analysis.changes.kernels import kernel_distance
 from analysis.members.member import member_of
-from analysis.members.selection import members, spans_from
+from analysis.members.selection import find_spans, iterate_members
 from anchorjax.errors import UserError
-from anchorjax.models.base import Activations, BlockActivations
+from anchorjax.models.base import Activations
 from anchorjax.storage.reader import open_run
 from tests.support import planted
-from tests.support.drawing import pixels
+from tests.support.drawing import draw_pixels
 from tests.support.sweeps import opened
 
 
-class Planted:
-    """Logits from params['W'] [V, V] and the last token; hidden as told."""
+def copy_input(params, x_BTV):
+    return x_BTV
 
-    def __init__(self, logits, hidden=lambda params, x: x):
-        self.logits, self.hidden = logits, hidden
+
+def multiply(params, x_BTV):
+    return x_BTV @ params['W']
+
+
+def multiply_twice(params, x_BTV):
+    return (x_BTV @ params['W']) @ params['W']
+
+
+class Planted:
+    """A model whose logits and hidden neurons are given functions of one-hot tokens."""
+
+    def __init__(self, logits, hidden=copy_input):
+        self.logits = logits
+        self.hidden = hidden
 
     def apply(self, variables, tokens_BT, last_only=False, edit=None):
-        params, x_BTV = variables['params'], jax.nn.one_hot(tokens_BT, 20)
-        zero = jnp.zeros((*tokens_BT.shape, 1))
-        block = BlockActivations(*[zero] * 6, self.hidden(params, x_BTV), zero)
-        return Activations(zero, (block,), self.logits(params, x_BTV))
+        params = variables['params']
+        x_BTV = jax.nn.one_hot(tokens_BT, 20)
+        block = planted.make_block(tokens_BT, hidden=self.hidden(params, x_BTV))
+        return Activations(x_BTV, (block,), self.logits(params, x_BTV))
 
 
 def matrix(seed):
-    return {'W': np.random.default_rng(seed).normal(size=(20, 20)).astype(np.float32)}
+    rng = np.random.default_rng(seed)
+    return {'W': rng.normal(size=(20, 20)).astype(np.float32)}
 
 
 def pair(module, start, end):
-    first = planted.member(module, start)
+    first = planted.make_member(module, start)
     return first, first._replace(params=end)
 
 
@@ -55,7 +75,7 @@ def start(finished):
 
 def test_the_kernel_is_the_plain_one(finished, start):
     member = member_of(finished, depth=1, gamma=0.3, seed=0)
-    tokens_BT, labels_B = questions(member, NUMBER)
+    tokens_BT, labels_B = choose_sequences(member, NUMBER)
 
     def answers(params):
         logits_BV = member.apply(params, tokens_BT).logits[:, -1]
@@ -64,13 +84,13 @@ def test_the_kernel_is_the_plain_one(finished, start):
     leaves = jax.tree.leaves(jax.jit(jax.jacrev(answers))(member.params))
     rows = np.concatenate([np.reshape(leaf, (NUMBER, -1)) for leaf in leaves], axis=1)
     plain = rows @ rows.T
-    look = _look(start.experiment.model, start.experiment.task.vocab)
+    look = _compile_probe(start.experiment.model, start.experiment.task.vocab)
     ours, _ = look(member.params, tokens_BT, labels_B)
     np.testing.assert_allclose(ours, plain, rtol=1e-4, atol=1e-4 * plain.max())
 
 
 def test_every_probe_is_asked_as_often(start):
-    tokens_BT, labels_B = questions(start, 6)
+    tokens_BT, labels_B = choose_sequences(start, 6)
     tokens_PBT, labels_PRB = start.probes
     assigned = start.task.mapping_names.index('assigned')
     for p in range(3):
@@ -79,24 +99,24 @@ def test_every_probe_is_asked_as_often(start):
 
 
 def test_a_network_that_stands_still_is_lazy(start):
-    same = change(start, start, NUMBER)
+    same = measure_change(start, start, NUMBER)
     assert same.kernel == pytest.approx(0, abs=1e-9) and same.pattern == 0
     assert same.movement['all'] == same.movement['W_embed'] == 0
     assert np.isnan(same.movement['bias'])  # zero from the start
 
 
 def test_a_linear_model_moves_and_keeps_its_kernel():
-    module = Planted(lambda params, x: x @ params['W'])
-    found = change(*pair(module, matrix(0), matrix(1)), 6)
+    module = Planted(multiply)
+    found = measure_change(*pair(module, matrix(0), matrix(1)), 6)
     assert found.kernel == pytest.approx(0, abs=1e-9) and found.pattern == 0
     assert found.movement['all'] > 1
 
 
 def test_a_quadratic_model_learns_its_kernel_but_not_by_scaling():
-    quadratic = Planted(lambda params, x: (x @ params['W']) @ params['W'])
-    assert change(*pair(quadratic, matrix(0), matrix(1)), 6).kernel > 0.1
+    quadratic = Planted(multiply_twice)
+    assert measure_change(*pair(quadratic, matrix(0), matrix(1)), 6).kernel > 0.1
     twice = {'W': 2 * matrix(0)['W']}  # K becomes 4 K: the same up to a factor
-    found = change(*pair(quadratic, matrix(0), twice), 6)
+    found = measure_change(*pair(quadratic, matrix(0), twice), 6)
     assert found.kernel == pytest.approx(0, abs=1e-6)
     assert found.movement['all'] == pytest.approx(1)
 
@@ -113,23 +133,24 @@ def test_switched_neurons_are_counted():
         on = jnp.arange(10) < params['n'][0]
         return jnp.broadcast_to(on - 0.5, (*x.shape[:2], 10))
 
-    module = Planted(lambda params, x: x @ params['W'], hidden)
-    few, more = (matrix(0) | {'n': np.array([n], np.float32)} for n in (2, 5))
-    assert change(*pair(module, few, more), 6).pattern == pytest.approx(0.3)
+    module = Planted(multiply, hidden)
+    two = matrix(0) | {'n': np.array([2], np.float32)}
+    five = matrix(0) | {'n': np.array([5], np.float32)}
+    assert measure_change(*pair(module, two, five), 6).pattern == pytest.approx(0.3)
 
 
 def test_movement_by_name():
     start = {
         'block_0': {'W_Q': np.ones((2, 2))},
         'block_1': {'W_Q': np.ones((2, 2))},
-        'b': [0.0],
+        'b': np.array([0.0]),
     }
     end = {
         'block_0': {'W_Q': np.ones((2, 2))},
         'block_1': {'W_Q': np.full((2, 2), 3.0)},
-        'b': [3],
+        'b': np.array([3]),
     }
-    found = movement(*({**p, 'b': np.array(p['b'])} for p in (start, end)))
+    found = measure_movement(start, end)
     assert found['W_Q'] == pytest.approx(4 / np.sqrt(8)) and np.isnan(found['b'])
     assert found['all'] == pytest.approx(5 / np.sqrt(8))
 
@@ -137,12 +158,12 @@ def test_movement_by_name():
 def test_a_finished_sweep_has_a_row_for_every_member(finished, result):
     assert len(result.lazy_M) == 8 and result.left_out == ()
     assert (result.start_M == 0).all() and (result.end_M == 40).all()
-    assert ((result.lazy_M > 0) & (result.lazy_M < 1)).all() and (
-        result.movement_M > 0
-    ).all()
+    assert ((result.lazy_M > 0) & (result.lazy_M < 1)).all()
+    assert (result.movement_M > 0).all()
     point = {axis: values[3] for axis, values in result.points.items()}
-    start, end = (finished.params(step, **point) for step in (0, 'last'))
-    assert result.movement_M[3] == pytest.approx(movement(start, end)['all'])
+    start = finished.params(0, **point)
+    end = finished.params('last', **point)
+    assert result.movement_M[3] == pytest.approx(measure_movement(start, end)['all'])
     assert result.movement_MG.shape == (8, len(result.group_names))
     agreement = finished.results.agreement.sel(point).sel(
         probe='unseen', mapping='symmetric'
@@ -156,20 +177,24 @@ def test_the_solution_is_that_of_the_phase_diagram(finished, monkeypatch):
         agreement=(finished.results.agreement.dims, agreement)
     )
     at = {'depth': 2, 'gamma': 0.8, 'seed': 1}
-    ended.agreement.loc[at | {'probe': 'unseen'}] = (
-        0.9  # both mappings: the first one counts
-    )
+    # Both mappings: the first one counts.
+    ended.agreement.loc[at | {'probe': 'unseen'}] = 0.9
     ended.agreement.loc[at | {'depth': 1, 'probe': 'seen_heldout'}] = 0.9
     monkeypatch.setitem(finished.__dict__, 'results', ended)
-    monkeypatch.setattr(lazy, 'change', lambda *_: Change(0.0, 0.0, {'all': 0.0}))
+
+    def measure_nothing(start, end, number):
+        return Change(0.0, 0.0, {'all': 0.0})
+
+    monkeypatch.setattr(lazy, 'measure_change', measure_nothing)
     expected = ['memorizing'] * 8
     expected[7], expected[3] = 'inferential', 'other'
     assert list(lazy.compute(finished).solution_M) == expected
 
 
 def test_a_later_start_and_what_is_left_out(finished, tmp_path):
-    spans, left_out = spans_from(finished, 2)
-    assert {(first, last) for _, first, last in spans} == {(4, 40)} and left_out == []
+    spans, left_out = find_spans(finished, 2)
+    assert {(span.first, span.last) for span in spans} == {(4, 40)}
+    assert left_out == []
     with pytest.raises(UserError, match=r'depth=1,gamma=0.3,seed=0: a single snapshot'):
         lazy.compute(finished, start=40)
     opened(tmp_path)
@@ -183,11 +208,11 @@ def test_a_diverged_member_is_left_out(finished, monkeypatch):
     monkeypatch.setitem(
         finished.__dict__, 'results', finished.results.assign(diverged=diverged)
     )
-    spans, left_out = spans_from(finished, 0)
+    spans, left_out = find_spans(finished, 0)
     assert len(spans) == 7 and left_out == ['depth=1,gamma=0.8,seed=1: diverged']
-    there = [point for _, point in members(finished)]
-    assert there == [point for point, _, _ in spans]
+    points = [point for _, point in iterate_members(finished)]
+    assert points == [span.point for span in spans]
 
 
 def test_drawn_twice_is_the_same(result):
-    np.testing.assert_array_equal(pixels(result, lazy), pixels(result, lazy))
+    np.testing.assert_array_equal(draw_pixels(result, lazy), draw_pixels(result, lazy))

@@ -1,11 +1,12 @@
-"""A member out of a sweep: the right one, its own data, or one clear line."""
+"""Opening a member of a sweep: the right one with its own data, or one clear line."""
 
 import numpy as np
 import pytest
 import xarray as xr
 
 from analysis.circuits import sequences
-from analysis.members.member import full_point, label, member_of, varying
+from analysis.members.member import member_of
+from analysis.members.point import complete_point, format_point, select_varying
 from anchorjax import tasks
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import open_run
@@ -22,10 +23,11 @@ def member(finished):
 def test_its_probes_give_the_agreement_that_training_recorded(finished, member):
     """The data, the split and the parameters are the member's own."""
     tokens_PBT, labels_PRB = member.probes
-    said = [
-        member.forward(tokens_BT).logits[:, -1].argmax(-1) for tokens_BT in tokens_PBT
-    ]
-    agreement_PR = (np.stack(said)[:, None] == labels_PRB).mean(-1)
+    answers = []
+    for tokens_BT in tokens_PBT:
+        logits_BV = member.forward(tokens_BT).logits[:, -1]
+        answers.append(logits_BV.argmax(-1))
+    agreement_PR = (np.stack(answers)[:, None] == labels_PRB).mean(-1)
     recorded = finished.results.agreement.sel(**POINT).squeeze()
     np.testing.assert_allclose(agreement_PR, recorded, atol=1.01 / tokens_PBT.shape[1])
 
@@ -38,9 +40,9 @@ def test_matrices_are_named_by_their_path(member):
 
 
 def test_a_point_is_completed_and_told_apart(finished):
-    point = full_point(finished, POINT)
+    point = complete_point(finished, POINT)
     assert list(point) == ['depth', 'gamma', 'learning_rate', 'weight_decay', 'seed']
-    assert label(varying(finished, point)) == 'depth=2,gamma=0.8,seed=1'
+    assert format_point(select_varying(finished, point)) == 'depth=2,gamma=0.8,seed=1'
     with pytest.raises(UserError, match='gamma is missing'):
         member_of(finished, depth=2, seed=1)
 
@@ -48,7 +50,7 @@ def test_a_point_is_completed_and_told_apart(finished):
 def test_a_missing_step_and_a_diverged_member_are_one_line(finished):
     with pytest.raises(StoreError, match=r'no checkpoint .*/3; steps here: \[0, 1, 4'):
         member_of(finished, 3, **POINT)
-    run = open_run(finished.sweep_dir.workdir)
+    run = open_run(finished.folder.workdir)
     at = {axis: [value] for axis, value in POINT.items()}
     diverged = xr.full_like(run.results.diverged.sel(at), 5)
     run.__dict__['results'] = run.results.assign(
@@ -61,7 +63,7 @@ def test_a_missing_step_and_a_diverged_member_are_one_line(finished):
 
 
 def test_roles_partition_every_sequence(member):
-    asked = sequences.random(member, 300)
+    asked = sequences.sample(member, 300)
     roles_BT, names = member.roles(asked.tokens_BT), member.task.role_names
     at = np.arange(300)
     for offset, role in enumerate(('key', 'anchor_1', 'anchor_2')):

@@ -1,0 +1,38 @@
+"""Points of a sweep: a value for each of its axes, as a dict."""
+
+from typing import Any
+
+from anchorjax.config.grid import match_value
+from anchorjax.storage.reader import Run
+
+Point = dict[str, Any]
+
+
+def complete_point(run: Run, point: Point) -> Point:
+    """The point with every axis of the sweep, in its order, and with its exact values.
+
+    Raises:
+      UserError: an axis is unknown, or is missing although it has several values, or
+        has no such value.
+    """
+    run.experiment_of(**point)  # raises the errors above
+    complete = {}
+    for axis, values in run.experiment.axes.items():
+        wanted = point.get(axis, values[0])
+        index = match_value(axis, values, wanted)
+        complete[axis] = values[index]
+    return complete
+
+
+def select_varying(run: Run, point: Point) -> Point:
+    """The part of a point that tells members apart: the axes with several values."""
+    varying = {}
+    for axis, values in run.experiment.axes.items():
+        if axis in point and len(values) > 1:
+            varying[axis] = point[axis]
+    return varying
+
+
+def format_point(point: Point) -> str:
+    """'depth=2,gamma=1.5', which is also a file name."""
+    return ','.join(f'{axis}={value}' for axis, value in point.items())

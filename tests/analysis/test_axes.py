@@ -1,0 +1,236 @@
+"""Figures and report of sweeps along axes of every type that a preset may have."""
+
+import json
+import pathlib
+import runpy
+import sys
+
+import ml_collections
+import numpy as np
+import pytest
+
+from analysis import complexity, curves, eigenvalues, lazy, phase, solutions
+from analysis.drawing import command, style
+from analysis.members.member import member_of
+from analysis.members.point import complete_point
+from analysis.members.selection import collect_outcomes, iterate_points
+from analysis.report import collect, figures
+from anchorjax import config
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run, members_table, open_run
+from anchorjax.storage.sweep_folder import create_folder
+from anchorjax.sweeps.environment import describe_environment
+from anchorjax.training.devices import make_mesh
+from tests.support import tiny
+from tests.support.drawing import draw_pixels
+from tests.support.sweeps import ROOT, opened
+
+SHAPES = ('warmup_cosine', 'constant')
+SHIFTS = ((5, 1, -2, -8), (4, 1, -2, -7))
+POINT = {'shape': 'constant', 'shifts': SHIFTS[1], 'gamma': 0.8}
+
+
+@pytest.fixture(scope='module')
+def run(train_once):
+    """A sweep along a static axis of strings and one of tuples."""
+    return train_once(
+        'typed_axes',
+        loop=(('optimizer.shape', SHAPES), ('task.shifts', SHIFTS)),
+        train__snapshot_steps=(0,),
+        train__resume_every=1e9,
+        train__lanes=2,
+        grid__seed=(0,),
+    )
+
+
+def test_a_member_is_found_by_its_values(run):
+    for _, point in iterate_points(run):
+        member = member_of(run, **point)
+        assert member.point == point
+        assert member.experiment.optimizer.shape == point['shape']
+        assert member.experiment.task.shifts == point['shifts']
+    with pytest.raises(UserError, match="no member has shape = 'linear'; the sweep"):
+        member_of(run, **POINT | {'shape': 'linear'})
+
+
+def test_the_phase_diagram_has_a_row_for_each_value(run):
+    diagram = phase.compute(run.results)
+    assert diagram.row_name == 'shape'
+    assert diagram.rows.tolist() == list(SHAPES)
+    by_shifts = phase.compute(run.results.isel(shape=1, drop=True))
+    assert by_shifts.row_name == 'shifts'
+    assert by_shifts.rows.tolist() == ['(5, 1, -2, -8)', '(4, 1, -2, -7)']
+    of_constant = diagram.seen_fixed[1]
+    np.testing.assert_allclose(by_shifts.seen_fixed.mean(0), of_constant, atol=1e-7)
+    assert draw_pixels(by_shifts, phase).std() > 0
+
+
+def test_the_table_has_a_line_for_each_point(run):
+    table = solutions.compute(members_table(run))
+    assert list(table.points) == ['shape', 'shifts', 'gamma']
+    lines = solutions.markdown(table).splitlines()
+    assert len(lines) == 2 + 8
+    assert lines[-1].startswith('| constant | (4, 1, -2, -7) | 0.8 |')
+
+
+def test_the_curves_are_those_of_the_member(run):
+    result = curves.compute(run, **POINT)
+    curve = run.curves.sel(run.labels(**POINT)).squeeze()
+    assert curve.shifts == '(4, 1, -2, -7)'
+    np.testing.assert_array_equal(result.agreement_SPR, curve.agreement)
+    np.testing.assert_array_equal(result.train_loss_S, curve.train_loss)
+
+
+def test_the_figures_of_the_sweep_take_every_member(run):
+    result = lazy.compute(run, 6)
+    one_shape = 2 * ['(5, 1, -2, -8)'] + 2 * ['(4, 1, -2, -7)']
+    assert result.points['shifts'].tolist() == 2 * one_shape
+    assert draw_pixels(result, lazy).std() > 0
+    by_shifts = result._replace(row_name='shifts')
+    assert draw_pixels(by_shifts, lazy).std() > 0
+    for values in style.collect_arrays(result).values():
+        assert values.dtype != object  # np.load reads it without executing anything
+    assert complexity.compute(run).members == 8
+    spectra = eigenvalues.compute(run, **POINT)
+    W = run.parameter('W_embed', learning_rate=1e-2, seed=0, **POINT)
+    assert spectra.gamma == 0.8
+    assert len(spectra.eigenvalues_GI[1]) == min(W.shape)
+
+
+def test_the_report_describes_every_member(run):
+    def ignore(line):
+        pass
+
+    payload = collect.collect(run, ignore)
+    json.dumps(payload, allow_nan=False)
+    assert len(payload['members']) == 8
+    chosen = collect.choose_members(run)['inferential']
+    for row in figures.SWEEP:
+        try:
+            result = row.compute(row.module, run, chosen)
+        except UserError as error:  # a model of one layer has no such mechanism
+            assert row.module.__name__ == 'analysis.mechanisms', error
+        else:
+            assert draw_pixels(result, row.module).std() > 0
+
+
+def test_small_values_are_told_apart(tmp_path):
+    opened(tmp_path, optimizer__floor=0.0, grid__learning_rate=(1e-8, 2e-8))
+    run = open_run(tmp_path)
+    point = {'gamma': 0.3, 'seed': 0}
+    for rate in (1e-8, 2e-8):
+        complete = complete_point(run, point | {'learning_rate': rate})
+        assert complete['learning_rate'] == rate
+    with pytest.raises(UserError, match=r'no member has learning_rate = 3e-08'):
+        complete_point(run, point | {'learning_rate': 3e-8})
+
+
+def test_a_command_line_takes_text_and_tuples(run, tmp_path, monkeypatch, capsys):
+    workdir = run.folder.workdir
+    words = [
+        '--shape=constant',
+        '--shifts=(4, 1, -2, -7)',
+        '--gamma=0.8',
+        '--threshold=0.5',
+    ]
+    argv = ['curves.py', f'--run={workdir}', f'--out={tmp_path}', *words]
+    monkeypatch.setattr(sys, 'argv', argv)
+    flag = command.Flag(float, curves.THRESHOLD, '')
+    figure = ('curves', curves.compute, curves.draw, curves.layout)
+    command.run_point_figure(curves.__doc__, *figure, threshold=flag)
+    name = 'curves_shape=constant,shifts=(4,1,-2,-7),gamma=0.8,threshold=0.5'
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {f'{name}.png', f'{name}.pdf', f'{name}.npz'}
+    assert f'{name}.npz' in capsys.readouterr().out
+
+
+def list_presets() -> list[str]:
+    specs = []
+    for path in sorted((ROOT / 'configs').glob('*.py')):
+        presets = runpy.run_path(str(path))['PRESETS']
+        specs += [f'{path}:{preset}' for preset in presets]
+    return specs
+
+
+def name_spec(spec: str) -> str:
+    return pathlib.Path(spec).name
+
+
+def plant_agreement(values: ml_collections.ConfigDict, folder: pathlib.Path) -> Run:
+    """A run along a config's axes whose members score at random; nothing is trained."""
+    values.train.num_steps, values.train.eval_every = 2, 1
+    values.train.snapshot_steps = ()
+    values.train.lanes = 1
+    values.optimizer.warmup_steps, values.optimizer.schedule_steps = 1, 0
+    experiment = config.resolve(values)
+    create_folder(folder, experiment, describe_environment(experiment, make_mesh(1)))
+    run = open_run(folder)
+    curves = run.curves
+    scores = np.random.default_rng(0).uniform(0, 1, curves.agreement.shape)
+    run.__dict__['curves'] = curves.assign(
+        agreement=(curves.agreement.dims, scores.astype(np.float32)),
+        trained=curves.trained | True,
+    )
+    return run
+
+
+@pytest.mark.parametrize('spec', list_presets(), ids=name_spec)
+def test_figures_on_the_axes_of_every_preset(spec, tmp_path):
+    run = plant_agreement(config.load(spec), tmp_path)
+    diagram = phase.compute(run.results)
+    assert diagram.members == run.results.trained.size
+    assert diagram.seen_fixed.shape == (len(diagram.rows), len(diagram.gamma))
+    assert np.isfinite(diagram.fraction).all()
+    assert draw_pixels(diagram, phase).std() > 0
+    table = solutions.compute(members_table(run))
+    assert len(solutions.markdown(table).splitlines()) == 2 + len(table.points)
+    *_, (index, point) = iterate_points(run)
+    result = curves.compute(run, **point)
+    recorded = run.curves.agreement.values[index]
+    np.testing.assert_array_equal(result.agreement_SPR, recorded)
+
+
+def test_an_axis_called_keys(tmp_path):
+    """xarray takes an array for a dict if it has labels along an axis called `keys`."""
+    values = tiny.get_config()
+    values.loop = (('task.keys', ((20, 60), (20, 100))),)
+    run = plant_agreement(values, tmp_path)
+    diagram = phase.compute(run.results)
+    assert diagram.rows.tolist() == ['(20, 60)', '(20, 100)']
+    table = solutions.compute(members_table(run))
+    assert table.points['keys'].tolist() == 2 * ['(20, 60)'] + 2 * ['(20, 100)']
+    point = {'keys': (20, 100), 'gamma': 0.8, 'seed': 1}
+    result = curves.compute(run, **point)
+    last = run.results.agreement.values[1, 1, 0, 0, 1]
+    np.testing.assert_array_equal(result.agreement_SPR[-1], last)
+
+
+def test_a_task_without_an_unseen_pair(tmp_path):
+    values = tiny.get_config()
+    values.task.unseen = ()
+    run = plant_agreement(values, tmp_path)
+    agreement = run.results.agreement
+    heldout = agreement.sel(probe='seen_heldout', mapping='assigned')
+
+    diagram = phase.compute(run.results)
+    assert diagram.best.shape == diagram.fixed.shape == (0, 1, 2)
+    means = heldout.mean('seed').values.ravel()
+    np.testing.assert_allclose(diagram.seen_fixed[0], means, rtol=1e-6)
+    memorizing = (heldout < 0.9).mean('seed').values.ravel()
+    expected = [[[0, 0]], [[0, 0]], [memorizing], [1 - memorizing]]
+    np.testing.assert_allclose(diagram.fraction, expected)
+    with style.open_figure(1, 2) as (figure, axes):
+        phase.draw(diagram, axes)
+        assert 'the task has no unseen pair' in figure.get_suptitle()
+    assert draw_pixels(diagram, phase).std() > 0
+
+    table = solutions.compute(members_table(run))
+    assert list(table.means) == ['train loss', 'held-out']
+    assert (table.solved[['memorizing', 'other']].sum(axis=1) == 2).all()
+    outcomes = collect_outcomes(run.results)
+    assert np.isnan(outcomes.values[:2]).all()
+    np.testing.assert_array_equal(outcomes.values[2], heldout)
+    assert curves.compute(run, gamma=0.8, seed=1).probe_names == (
+        'seen_train',
+        'seen_heldout',
+    )
