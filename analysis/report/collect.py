@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from analysis.members.selection import find_row_axis, find_usable
@@ -53,7 +54,9 @@ def choose_members(run: Run) -> dict[str, dict[str, Any]]:
     trained = find_usable(run)
     if not trained.any():
         raise UserError(f'{workdir}: no member is trained yet')
-    agreement = run.results.agreement.where(trained)
+    # Not .where(trained): xarray takes an array with an axis called keys for a dict.
+    factor = trained.copy(data=np.where(trained.values, 1.0, np.nan))
+    agreement = run.results.agreement * factor
     heldout = agreement.sel(probe='seen_heldout', mapping='assigned').fillna(0)
     unseen = agreement.sel(probe='unseen')
     scores = unseen.sel(mapping='inferential') + TIE_BREAK * heldout

@@ -199,6 +199,8 @@ def test_an_axis_called_keys(tmp_path):
     assert diagram.rows.tolist() == ['(20, 60)', '(20, 100)']
     table = solutions.compute(members_table(run))
     assert table.points['keys'].tolist() == 2 * ['(20, 60)'] + 2 * ['(20, 100)']
+    chosen = collect.choose_members(run)
+    assert chosen['inferential']['keys'] in ((20, 60), (20, 100))
     point = {'keys': (20, 100), 'gamma': 0.8, 'seed': 1}
     result = curves.compute(run, **point)
     last = run.results.agreement.values[1, 1, 0, 0, 1]
