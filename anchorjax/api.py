@@ -62,7 +62,7 @@ def train(
       shard: the part of the sweep that this call trains.
       should_stop: asked every few seconds; when it returns True, the state is saved.
       report: called with the progress every few seconds.
-      warn: called with a line when a damaged state is passed over.
+      warn: called with a line for every damaged state that is skipped.
       draw: writes figures when the tables are built, as `analysis.phase.save` does.
       allow_environment_change: go on although hardware, versions or layout changed, so
         that bits change; it is recorded.

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from analysis.members.selection import find_row_axis, find_usable
 from analysis.report.member_data import describe_members
@@ -51,31 +50,41 @@ def choose_members(run: Run) -> dict[str, dict[str, Any]]:
     workdir = run.folder.workdir
     if not run.experiment.task.unseen:
         raise UserError(f'{workdir}: task.unseen = (): the report needs an unseen pair')
-    trained = find_usable(run)
-    if not trained.any():
+    is_usable = find_usable(run).values
+    if not is_usable.any():
         raise UserError(f'{workdir}: no member is trained yet')
-    # Not .where(trained): xarray takes an array with an axis called keys for a dict.
-    factor = trained.copy(data=np.where(trained.values, 1.0, np.nan))
-    agreement = run.results.agreement * factor
-    heldout = agreement.sel(probe='seen_heldout', mapping='assigned').fillna(0)
-    unseen = agreement.sel(probe='unseen')
-    scores = unseen.sel(mapping='inferential') + TIE_BREAK * heldout
-    inferential = _find_highest(run, scores)
-    scores = unseen.sel(mapping='symmetric') + TIE_BREAK * heldout
-    for axis, values in run.experiment.axes.items():
+    inferential = _find_highest(run, 'inferential', is_usable)
+    # The symmetric one has the static axes of the inferential one.
+    for index, axis in enumerate(run.experiment.axes):
         if axis not in TRACED_AXES:
-            scores = scores.isel({axis: values.index(inferential[axis])})
-    symmetric = inferential | _find_highest(run, scores)
-    return {'inferential': inferential, 'symmetric': symmetric}
+            is_other = np.arange(is_usable.shape[index]) != inferential[index]
+            is_usable = is_usable.copy()
+            np.moveaxis(is_usable, index, 0)[is_other] = False
+    symmetric = _find_highest(run, 'symmetric', is_usable)
+    return {
+        'inferential': _point_at(run, inferential),
+        'symmetric': _point_at(run, symmetric),
+    }
 
 
-def _find_highest(run: Run, scores: xr.DataArray) -> dict[str, Any]:
-    """The point of the highest score along the axes that `scores` has."""
-    indices = scores.argmax(...)
+def _find_highest(run: Run, mapping: str, is_usable: np.ndarray) -> tuple[int, ...]:
+    """Index, along the axes, of the usable member that agrees most with a mapping.
+
+    In NumPy: xarray takes an array with an axis called `keys` for a dict.
+    """
+    agreement = run.results.agreement
+    unseen = agreement.sel(probe='unseen', mapping=mapping).values
+    heldout = agreement.sel(probe='seen_heldout', mapping='assigned').values
+    scores = unseen + TIE_BREAK * np.nan_to_num(heldout)
+    scores = np.where(is_usable, scores, -np.inf)
+    return np.unravel_index(scores.argmax(), scores.shape)
+
+
+def _point_at(run: Run, index: tuple[int, ...]) -> dict[str, Any]:
+    """The point of the member at an index along the axes."""
     point = {}
-    for axis, values in run.experiment.axes.items():
-        if axis in indices:
-            point[axis] = values[int(indices[axis])]
+    for (axis, values), i in zip(run.experiment.axes.items(), index, strict=True):
+        point[axis] = values[i]
     return point
 
 

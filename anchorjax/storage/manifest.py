@@ -123,7 +123,7 @@ def refuse_environment(
         f'{field} = {theirs_value!r}, this machine or environment has {ours_value!r}'
     )
     raise StoreError(
-        f'{where} holds a sweep with {differs}; give another --workdir, or '
+        f'{where} holds a sweep with {differs}; use another --workdir, or '
         '--allow_numerics_change to go on with other bits (recorded)'
     )
 
@@ -136,7 +136,7 @@ def _require_same(
     difference = _first_difference(_as_json(theirs), _as_json(ours))
     field, theirs_value, ours_value = difference
     differs = brief(f'{field} = {theirs_value!r}, the config has {ours_value!r}')
-    raise StoreError(f'{where} holds a sweep with {differs}; give another --workdir')
+    raise StoreError(f'{where} holds a sweep with {differs}; use another --workdir')
 
 
 def _first_difference(
@@ -187,7 +187,7 @@ def _read_content(path: pathlib.Path) -> dict:
 
 
 def _check_content(content: dict, path: pathlib.Path) -> None:
-    """The digest keeps out accidents; whoever means harm computes it again."""
+    """The digest catches accidents; an attacker can compute it again."""
     size, entries = content.get('chunk_size'), content.get('environments')
     valid = {
         'experiment': isinstance(content.get('experiment'), dict),

@@ -53,7 +53,7 @@ def run_sweep(
       chunks: which of the folder's chunks to train; all by default.
       should_stop: asked after every piece of work.
       report: called with the progress after every piece of work.
-      warn: called with a line when a damaged state is passed over.
+      warn: called with a line for every damaged state that is skipped.
       allow_environment_change: go on with chunks that began in another environment.
       device_bytes: what a device may use; by default what it says it has.
 

@@ -66,12 +66,12 @@ class Trainer:
         tick: Tick,
         warn: Callable[[str], None],
     ) -> float:
-        """Trains a chunk from wherever its folder says it is, and marks it done.
+        """Trains a chunk from where its folder says it is, and marks it done.
 
         Args:
           hparams: leaves [chunk size].
           environment: index of this environment in the manifest.
-          warn: called with a line when a damaged state is passed over.
+          warn: called with a line for every damaged state that is skipped.
 
         Returns:
           The seconds spent on saving.
