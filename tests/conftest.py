@@ -1,14 +1,17 @@
-"""Fixtures of all tests: one compilation cache and one trained sweep a session."""
+"""Fixtures of all tests: one compilation cache, and sweeps that are trained once."""
 
 import fcntl
 import os
 import pathlib
 import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
 
-# XLA spends most of the tests' time on making tiny programs fast. Without its optimizations they
-# are compiled in a sixth of the CPU time. Set before jax starts and inherited by the processes
-# that tests start. What XLA_FLAGS says already comes last and wins, so the compiler of a user is
-# XLA_FLAGS='--xla_backend_optimization_level=3 --xla_cpu_use_fusion_emitters=true' pytest
+# XLA spends most of the tests' time on making tiny programs fast. Without its
+# optimizations they compile in a sixth of the CPU time. This is set before jax starts,
+# and processes that tests start inherit it. The flags of the user come last and win, so
+# these give the compiler of a real run:
+# XLA_FLAGS='--xla_backend_optimization_level=3 --xla_cpu_use_fusion_emitters=true'
 os.environ['XLA_FLAGS'] = (
     '--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false '
     f'--xla_cpu_parallel_codegen_split_count=1 {os.environ.get("XLA_FLAGS", "")}'
@@ -18,37 +21,21 @@ import jax
 import pytest
 
 from anchorjax.storage.reader import Run, open_run
+from tests.support.faults import ONE
 from tests.support.sweeps import launch, trained
 
 
-def shared(tmp_path_factory) -> pathlib.Path:
-    """The folder that all workers of this session see."""
+@pytest.fixture(scope='session')
+def session_folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The folder that all workers of this session share."""
     base = tmp_path_factory.getbasetemp()
     return base.parent if 'PYTEST_XDIST_WORKER' in os.environ else base
 
 
-def once(tmp_path_factory, name: str, make) -> pathlib.Path:
-    """A copy of the folder that `make` fills, once a session: other workers wait, then copy."""
-    first, copy = (
-        shared(tmp_path_factory) / f'first_{name}',
-        tmp_path_factory.mktemp(name) / 'run',
-    )
-    with open(first.with_suffix('.lock'), 'w') as handle:
-        fcntl.flock(
-            handle, fcntl.LOCK_EX
-        )  # let go when closed, or when the process dies
-        if not (first / 'complete').exists():
-            shutil.rmtree(first, ignore_errors=True)
-            make(first / 'run')
-            (first / 'complete').touch()
-    shutil.copytree(first / 'run', copy)
-    return copy
-
-
 @pytest.fixture(scope='session', autouse=True)
-def cache(tmp_path_factory):
-    """Programs are compiled once a session, for all its workers; nothing outside it is used."""
-    folder = str(shared(tmp_path_factory) / 'compiled')
+def compilation_cache(session_folder: pathlib.Path) -> Iterator[None]:
+    """Workers compile a program once a session; nothing outside the session is used."""
+    folder = str(session_folder / 'compiled')
     jax.config.update('jax_compilation_cache_dir', folder)
     jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.1)
     with pytest.MonkeyPatch.context() as patch:  # for processes that the tests start
@@ -58,28 +45,76 @@ def cache(tmp_path_factory):
 
 
 @pytest.fixture(scope='session')
-def finished(tmp_path_factory) -> Run:
-    """A finished tiny sweep; read it, do not change it. Every worker has its own copy."""
-    rarely = {'train__resume_every': 1e9}
-    steps, loop = (0, 1, 4, 15), (('model.depth', (1, 2)),)
-    make = lambda folder: trained(
-        folder, train__snapshot_steps=steps, **rarely, loop=loop
-    )
-    return open_run(once(tmp_path_factory, 'finished', make))
+def make_once(
+    session_folder: pathlib.Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str, Callable[[pathlib.Path], object]], pathlib.Path]:
+    """A function: the folder that `make` fills, made once a session under a name.
+
+    Each worker gets its own copy; while one makes it, the others wait.
+    """
+
+    def make_or_copy(name: str, make: Callable[[pathlib.Path], object]) -> pathlib.Path:
+        original = session_folder / f'original_{name}'
+        with open(original.with_suffix('.lock'), 'w') as handle:
+            # Released when the file is closed, or when the process dies.
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if not (original / 'complete').exists():
+                shutil.rmtree(original, ignore_errors=True)
+                make(original / 'run')
+                (original / 'complete').touch()
+        copy = tmp_path_factory.mktemp(name) / 'run'
+        shutil.copytree(original / 'run', copy)
+        return copy
+
+    return make_or_copy
 
 
 @pytest.fixture(scope='session')
-def launched(tmp_path_factory):
+def train_once(make_once) -> Callable[..., Run]:
+    """A function: a finished tiny sweep with these changes, trained once a session.
+
+    The tests that use a name share its sweep: they read it and never change it.
+    """
+
+    def train_or_copy(name: str, **changes: Any) -> Run:
+        def train(folder: pathlib.Path) -> None:
+            trained(folder, **changes)
+
+        return open_run(make_once(name, train))
+
+    return train_or_copy
+
+
+@pytest.fixture(scope='session')
+def finished(train_once) -> Run:
+    """A finished tiny sweep of two depths, with snapshots; read it, never change it."""
+    return train_once(
+        'finished',
+        train__snapshot_steps=(0, 1, 4, 15),
+        train__resume_every=1e9,
+        loop=(('model.depth', (1, 2)),),
+    )
+
+
+@pytest.fixture(scope='session')
+def one_member(train_once) -> pathlib.Path:
+    """Folder of a finished sweep of one member; read it, never change it."""
+    return train_once('one_member', **ONE).folder.workdir
+
+
+@pytest.fixture(scope='session')
+def launched(make_once) -> pathlib.Path:
     """Folder of a tiny sweep that the command line finished without interruption."""
 
-    def make(folder: pathlib.Path) -> None:
-        assert (done := launch('--workdir', folder)).returncode == 0, done.stderr
+    def launch_sweep(folder: pathlib.Path) -> None:
+        done = launch('--workdir', folder)
+        assert done.returncode == 0, done.stderr
 
-    return once(tmp_path_factory, 'launched', make)
+    return make_once('launched', launch_sweep)
 
 
-def pytest_terminal_summary(terminalreporter):
-    """What tests measured (record_property), which workers would keep to themselves."""
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Shows what tests measured (record_property): workers keep it to themselves."""
     for report in terminalreporter.stats.get('passed', []):
         for name, value in report.user_properties:
             terminalreporter.write_line(f'{name}: {value}')

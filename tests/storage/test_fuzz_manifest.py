@@ -1,144 +1,193 @@
 """Whatever is wrong with a manifest: one clear line, or the right result.
 
-Never a traceback, a hang or a silent difference. The examples are the same in every run.
+Never a traceback, a hang or a silent difference. Every run has the same examples.
 """
 
+import contextlib
 import json
 import pathlib
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anchorjax import config
+from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import (
     MANIFEST_FILE,
+    Manifest,
     _digest,
     read_experiment,
     read_manifest,
 )
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import create_folder
-from anchorjax.sweeps.run import describe_environment
-from anchorjax.training.members import make_mesh
-from tests.support import fuzzing
-from tests.support.fuzzing import BYTES, VALUES, refused_or_right
+from tests.support.fuzzing import BYTES, VALUES, damage_bytes, fuzz, refused_or_right
 from tests.support.sweeps import experiment, opened
 
-
-@pytest.fixture(scope='module')
-def begun(tmp_path_factory) -> pathlib.Path:
-    """A sweep of which nothing but the manifest is there."""
-    folder = tmp_path_factory.mktemp('begun') / 'run'
-    opened(folder)
-    return folder
-
-
-def taken(folder: pathlib.Path, numerics: dict) -> list:
-    """What every reader of the manifest says: a result, or None when it was refused in a line."""
-    readers = (
-        lambda: read_manifest(folder),
-        lambda: read_experiment(folder / MANIFEST_FILE),
-        lambda: seen(open_run(folder)),
-        lambda: (
-            read_manifest(folder)
-            and create_folder(folder, experiment(), numerics).known
-        ),
-    )
-    found = []
-    for reader in readers:
-        found.append(None)
-        with refused_or_right(folder):
-            found[-1] = reader()
-    return found
-
-
-def seen(run: Run) -> dict:
-    """Sizes of the results, and that nothing of the sweep lies elsewhere."""
-    home = run.sweep_dir.workdir
-    for piece in run.sweep_dir.chunks[:3]:
-        assert piece.chunk.folder.resolve().parents[2] == home.resolve()
-    with refused_or_right(home):
-        run.params(**{axis: values[0] for axis, values in run.experiment.axes.items()})
-    return dict(run.results.sizes)
-
-
-def require_nothing_outside(folder: pathlib.Path) -> None:
-    assert [p.name for p in folder.parent.iterdir()] == [folder.name]
-    assert {p.name for p in folder.iterdir()} <= {MANIFEST_FILE, '.lock'}
-
-
-def test_damaged_bytes_of_a_manifest_are_found(begun):
-    path, e = begun / MANIFEST_FILE, experiment()
-    data, numerics = path.read_bytes(), describe_environment(e, make_mesh(1))
-    right, differences = taken(begun, numerics), []
-
-    @fuzzing.fuzz(80)
-    @given(BYTES)
-    def fuzzed(mutation):
-        path.write_bytes(fuzzing.damaged(data, mutation))
-        found = taken(begun, numerics)
-        found.pop(1), (expected := list(right)).pop(1)  # reads any JSON of a config
-        assert all(f in (None, r) for f, r in zip(found, expected, strict=True))
-        differences.append(found != expected)
-        require_nothing_outside(begun)
-
-    try:
-        fuzzed()
-    finally:
-        path.write_bytes(data)
-    assert sum(differences) > 40
-
-
-def places(value, path=()) -> list[tuple]:
-    """Paths to everything in a JSON value."""
-    if not isinstance(value, dict | list):
-        return [path]
-    inner = value.items() if isinstance(value, dict) else enumerate(value)
-    return [path, *(p for k, v in inner for p in places(v, (*path, k)))]
-
-
-def replaced(value, path: tuple, new):
-    if not path:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    if new == 'missing' and len(path) == 1:
-        del copy[path[0]]
-    else:
-        copy[path[0]] = replaced(value[path[0]], path[1:], new)
-    return copy
-
-
+EXAMPLES = 80
+MISSING = 'missing'  # the value is left out
 NESTED = json.loads('[' * 300 + ']' * 300)
-JSON = st.one_of(
+JSON_VALUES = st.one_of(
     VALUES,
-    st.just('missing'),
+    st.just(MISSING),
     st.just(NESTED),
     st.sampled_from([{}, [], {'x\n': 1}, [[]], 1000]),
 )
 
 
-@pytest.mark.parametrize('forged', [False, True])
-def test_other_values_in_a_manifest_are_refused_or_a_valid_sweep(begun, forged):
-    path, e = begun / MANIFEST_FILE, experiment()
-    text, numerics = path.read_text(), describe_environment(e, make_mesh(1))
-    right, content = read_manifest(begun), json.loads(text)
+@pytest.fixture(scope='module')
+def begun(tmp_path_factory) -> pathlib.Path:
+    """A sweep of which nothing but the manifest is there."""
+    workdir = tmp_path_factory.mktemp('begun') / 'run'
+    opened(workdir)
+    return workdir
 
-    @fuzzing.fuzz(80)
-    @given(st.sampled_from(places(content)), JSON)
-    def fuzzed(place, new):
-        forgery = replaced(content, place, new)
-        if forged and isinstance(forgery, dict):
-            forgery.pop('digest', None)
-            forgery['digest'] = _digest(forgery)
-        try:
-            path.write_text(json.dumps(forgery))
-        except ValueError:  # a number of 400 digits or a lone surrogate
-            return
-        found, *_ = taken(begun, numerics)
-        assert forged or found in (None, right)
-        require_nothing_outside(begun)
 
+@pytest.fixture
+def environment(begun) -> Environment:
+    """The environment that began the sweep."""
+    return read_manifest(begun).environments[0].environment
+
+
+def read_as_manifest(workdir: pathlib.Path, _: Environment) -> Manifest:
+    return read_manifest(workdir)
+
+
+def read_as_config(workdir: pathlib.Path, _: Environment) -> config.Experiment:
+    """Of the readers this one alone reads any JSON that holds an experiment."""
+    return read_experiment(workdir / MANIFEST_FILE)
+
+
+def read_as_run(workdir: pathlib.Path, _: Environment) -> dict[str, int]:
+    return use_run(open_run(workdir))
+
+
+def take_up(workdir: pathlib.Path, environment: Environment) -> tuple:
+    read_manifest(workdir)  # without one a new sweep would begin here
+    return create_folder(workdir, experiment(), environment).environments
+
+
+READERS = (read_as_manifest, read_as_config, read_as_run, take_up)
+
+
+def use_run(run: Run) -> dict[str, int]:
+    """Sizes of the results; fails if anything of the sweep lies outside its folder."""
+    workdir = run.folder.workdir.resolve()
+    for chunk in run.folder.chunks[:3]:
+        assert chunk.folder.path.resolve().parents[2] == workdir
+    with refused_or_right(workdir):
+        first = {axis: values[0] for axis, values in run.experiment.axes.items()}
+        run.params(**first)
+    return dict(run.results.sizes)
+
+
+def read_all(workdir: pathlib.Path, environment: Environment) -> dict[str, Any]:
+    """The result of every reader by its name; None where it refused in one line."""
+    results = {}
+    for reader in READERS:
+        results[reader.__name__] = None
+        with refused_or_right(workdir):
+            results[reader.__name__] = reader(workdir, environment)
+    return results
+
+
+def require_nothing_outside(workdir: pathlib.Path) -> None:
+    assert [path.name for path in workdir.parent.iterdir()] == [workdir.name]
+    assert {path.name for path in workdir.iterdir()} <= {MANIFEST_FILE, '.lock'}
+
+
+@contextlib.contextmanager
+def restore_afterwards(path: pathlib.Path) -> Iterator[bytes]:
+    """Yields the content of a file, which is the file's again at the end."""
+    data = path.read_bytes()
     try:
-        fuzzed()
+        yield data
     finally:
-        path.write_text(text)
+        path.write_bytes(data)
+
+
+def test_damaged_bytes_of_a_manifest_are_found(begun, environment):
+    expected = read_all(begun, environment)
+    del expected['read_as_config']
+    is_found = []
+
+    with restore_afterwards(begun / MANIFEST_FILE) as data:
+
+        @fuzz(EXAMPLES)
+        @given(BYTES)
+        def read_after_an_accident(accident: tuple[str, float, int]) -> None:
+            (begun / MANIFEST_FILE).write_bytes(damage_bytes(data, accident))
+            results = read_all(begun, environment)
+            del results['read_as_config']
+            for name, result in results.items():
+                assert result is None or result == expected[name]
+            is_found.append(results != expected)
+            require_nothing_outside(begun)
+
+        read_after_an_accident()
+    assert sum(is_found) > EXAMPLES / 2
+
+
+def list_paths(value: Any, path: tuple = ()) -> list[tuple]:
+    """The paths to everything in a JSON value."""
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value))
+    else:
+        items = []
+    paths = [path]
+    for key, inner in items:
+        paths += list_paths(inner, (*path, key))
+    return paths
+
+
+def replace_at(value: Any, path: tuple, new: Any) -> Any:
+    """A JSON value with another one at a path, or without what is there (MISSING)."""
+    if not path:
+        return new
+    key, *inner = path
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    if new == MISSING and not inner:
+        del copy[key]
+    else:
+        copy[key] = replace_at(value[key], tuple(inner), new)
+    return copy
+
+
+def forge_digest(manifest: Any) -> Any:
+    """A manifest whose digest is that of its content."""
+    if not isinstance(manifest, dict):
+        return manifest
+    content = {key: value for key, value in manifest.items() if key != 'digest'}
+    return {**content, 'digest': _digest(content)}
+
+
+@pytest.mark.parametrize('has_right_digest', [False, True])
+def test_other_values_in_a_manifest_are_refused_or_a_valid_sweep(
+    begun, environment, has_right_digest
+):
+    right = read_manifest(begun)
+
+    with restore_afterwards(begun / MANIFEST_FILE) as data:
+        content = json.loads(data)
+
+        @fuzz(EXAMPLES)
+        @given(st.sampled_from(list_paths(content)), JSON_VALUES)
+        def read_forgery(path: tuple, new: Any) -> None:
+            forgery = replace_at(content, path, new)
+            if has_right_digest:
+                forgery = forge_digest(forgery)
+            try:
+                text = json.dumps(forgery)
+                (begun / MANIFEST_FILE).write_text(text)
+            except ValueError:  # a number of 400 digits, or half a surrogate pair
+                return
+            manifest = read_all(begun, environment)['read_as_manifest']
+            assert has_right_digest or manifest in (None, right)
+            require_nothing_outside(begun)
+
+        read_forgery()

@@ -1,4 +1,4 @@
-"""What is done to a sweep: stopped, a bit flipped, its disk made small."""
+"""What is done to a sweep: it is stopped, a bit is flipped, its disk is too small."""
 
 import os
 import pathlib
@@ -8,28 +8,29 @@ import subprocess
 import pytest
 
 from anchorjax.storage import checkpoint
-from anchorjax.sweeps import signals
+from anchorjax.storage.chunk import ChunkFolder
+from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.run import run_sweep
-from tests.support.sweeps import opened
+from anchorjax.sweeps.signals import Preempted, catch_stop
+from tests.support.sweeps import list_files, opened
 
 ONE = {'grid__gamma': (0.5,), 'grid__seed': (3,)}  # one member, one chunk
 
 
-def stopped(workdir, segments: int):
-    """A one-member sweep that was asked to stop after some segments; its only chunk."""
-    there, mesh = opened(workdir, **ONE)
-    steps = segments * there.experiment.train.eval_every
-    begun = max(
-        checkpoint.list_steps(there.chunks[0].chunk.folder / 'resume'), default=0
-    )
+def train_and_stop(workdir: pathlib.Path, segments: int) -> ChunkFolder:
+    """Trains ONE for some segments, then sends SIGTERM; returns its only chunk."""
+    folder, mesh = opened(workdir, **ONE)
+    chunk = folder.chunks[0].folder
+    begun_at = max(checkpoint.list_steps(chunk.path / 'resume'), default=0)
+    stop_at = begun_at + segments * folder.experiment.train.eval_every
 
-    def report(progress):
-        if progress.done >= begun + steps:
+    def stop_in_time(progress: Progress) -> None:
+        if progress.done >= stop_at:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    with signals.catch_stop() as asked, pytest.raises(signals.Preempted):
-        run_sweep(there, mesh, asked, report)
-    return there.chunks[0].chunk
+    with catch_stop() as should_stop, pytest.raises(Preempted):
+        run_sweep(folder, mesh, should_stop=should_stop, report=stop_in_time)
+    return chunk
 
 
 def flip(path: pathlib.Path) -> None:
@@ -39,13 +40,20 @@ def flip(path: pathlib.Path) -> None:
     path.write_bytes(data)
 
 
+def truncate(path: pathlib.Path) -> None:
+    """Leaves the first ten bytes of a file."""
+    os.truncate(path, 10)
+
+
 def largest(folder: pathlib.Path) -> pathlib.Path:
-    return max(
-        (p for p in folder.rglob('*') if p.is_file()), key=lambda p: p.stat().st_size
-    )
+    """The largest file below a folder."""
+    return max(list_files(folder), key=lambda path: path.stat().st_size)
 
 
 def mounted(folder: pathlib.Path, size: str, remount: bool = False) -> bool:
-    options = f'{"remount," if remount else ""}size={size}'
+    """Mounts a small disk on a folder, or resizes it; False where that is forbidden."""
+    options = f'size={size}'
+    if remount:
+        options = f'remount,{options}'
     line = ['mount', '-t', 'tmpfs', '-o', options, 'tmpfs', str(folder)]
     return subprocess.run(line, capture_output=True, check=False).returncode == 0

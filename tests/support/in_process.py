@@ -5,27 +5,34 @@ import pathlib
 import sys
 from typing import NamedTuple
 
+import pytest
+
 from anchorjax import cli
 
 LAUNCH = pathlib.Path(__file__).parents[2] / 'launch'
 
 
 class Said(NamedTuple):
+    """How a command ended: its exit code, standard output and standard error."""
+
     code: int
     out: str
     errors: str
 
 
-def run(script: str, words: list[str], monkeypatch, capsys) -> Said:
-    """What `python launch/SCRIPT words` from the repository's root would print and end with."""
-    monkeypatch.syspath_prepend(
-        LAUNCH
-    )  # where Python looks first for a script's imports
+def run(
+    script: str,
+    words: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Said:
+    """How `python launch/SCRIPT words` from the root of the repository would end."""
+    # Python looks for a script's imports in the script's own folder first.
+    monkeypatch.syspath_prepend(LAUNCH)
     monkeypatch.chdir(LAUNCH.parent)
     monkeypatch.setattr(sys, 'argv', [script, *words])
-    spec = importlib.util.spec_from_file_location(
-        f'launch_{script[:-3]}', LAUNCH / script
-    )
+    name = f'launch_{pathlib.Path(script).stem}'
+    spec = importlib.util.spec_from_file_location(name, LAUNCH / script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     code = 0

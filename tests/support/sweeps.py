@@ -1,81 +1,112 @@
-"""What the tests of whole sweeps share: a tiny sweep, in this process or as a command."""
+"""What tests of whole sweeps share: a tiny sweep, in this process or as a command."""
 
 import hashlib
 import os
 import pathlib
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import jax
+from jax.sharding import Mesh
 
-from anchorjax import config, models
+from anchorjax import api, config, models
 from anchorjax.storage import digests
-from anchorjax.storage.reader import Run, open_run, write_tables
-from anchorjax.storage.sweep_folder import create_folder
-from anchorjax.sweeps.run import describe_environment, run_sweep
-from anchorjax.training.members import make_mesh
+from anchorjax.storage.reader import Run, open_run
+from anchorjax.storage.sweep_folder import SweepFolder, create_folder
+from anchorjax.sweeps.environment import describe_environment
+from anchorjax.training.devices import make_mesh
 from tests.support import tiny
 
 ROOT = pathlib.Path(__file__).parents[2]
+TINY_FILE = 'tests/support/tiny.py'
+_TIMEOUT = 120  # seconds
 
 
-def experiment(**changes) -> config.Experiment:
-    """The tiny experiment with fields replaced: experiment(grid__gamma='0.5', loop=(...))."""
-    c = tiny.get_config()
+def experiment(**changes: Any) -> config.Experiment:
+    """The tiny experiment with changed fields, as in experiment(grid__gamma=(0.5,))."""
+    values = tiny.get_config()
     for path, value in changes.items():
         *groups, name = path.split('__')
-        node = c[groups[0]] if groups else c
-        with node.ignore_type():
-            node[name] = value
-    return config.resolve(c)
+        group = values[groups[0]] if groups else values
+        with group.ignore_type():
+            group[name] = value
+    return config.resolve(values)
 
 
-def opened(workdir, devices: int = 1, **changes):
-    """(store, mesh) of a tiny sweep in a folder."""
-    e, mesh = experiment(**changes), make_mesh(devices)
-    return create_folder(workdir, e, describe_environment(e, mesh)), mesh
+def opened(
+    workdir: pathlib.Path | str, devices: int = 1, **changes: Any
+) -> tuple[SweepFolder, Mesh]:
+    """The folder of a tiny sweep, begun if it is new, and the mesh to train it on."""
+    tiny_experiment = experiment(**changes)
+    mesh = make_mesh(devices)
+    environment = describe_environment(tiny_experiment, mesh)
+    return create_folder(workdir, tiny_experiment, environment), mesh
 
 
-def trained(workdir, warn=print, **changes) -> Run:
-    """A tiny sweep taken to its end in this process."""
-    there, mesh = opened(workdir, **changes)
-    run_sweep(there, mesh, lambda: False, lambda progress: None, warn)
-    return write_tables(there)
+def trained(
+    workdir: pathlib.Path | str,
+    devices: int = 1,
+    warn: Callable[[str], None] = print,
+    **changes: Any,
+) -> Run:
+    """A tiny sweep trained to its end in this process, or resumed to its end."""
+    return api.train(experiment(**changes), workdir, mesh=make_mesh(devices), warn=warn)
 
 
-def command(*words, config_file='tests/support/tiny.py', env=None) -> dict:
+def command(
+    *words: Any, config_file: str = TINY_FILE, env: dict[str, str] | None = None
+) -> dict[str, Any]:
     """Arguments of subprocess.Popen for launch/sweep.py."""
-    line = [
-        sys.executable,
-        'launch/sweep.py',
-        '--config',
-        config_file,
-        *map(str, words),
-    ]
-    pipes = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'text': True}
-    return {'args': line, 'cwd': ROOT, 'env': {**os.environ, **(env or {})}, **pipes}
+    line = [sys.executable, 'launch/sweep.py', '--config', config_file]
+    line += [str(word) for word in words]
+    return {
+        'args': line,
+        'cwd': ROOT,
+        'env': {**os.environ, **(env or {})},
+        'stdout': subprocess.PIPE,
+        'stderr': subprocess.PIPE,
+        'text': True,
+    }
 
 
-def launch(*words, **kwargs) -> subprocess.CompletedProcess:
-    return subprocess.run(**command(*words, **kwargs), timeout=120, check=False)
+def launch(*words: Any, **kwargs: Any) -> subprocess.CompletedProcess:
+    """Runs launch/sweep.py in a process of its own and waits for its end."""
+    return subprocess.run(**command(*words, **kwargs), timeout=_TIMEOUT, check=False)
 
 
-def bits(workdir) -> dict:
-    """Digests of every leaf of the last snapshot and of every curve, by chunk."""
-    there, found = open_run(workdir), {}
-    size = there.sweep_dir.chunk_size
-    for cohort, index, chunk, _ in there.sweep_dir.chunks:
-        e = there.experiment.at(cohort.static)
-        shapes = models.abstract_params(e.model, e.task.vocab)
-        shapes = jax.tree.map(
-            lambda x: jax.ShapeDtypeStruct((size, *x.shape), x.dtype), shapes
-        )
-        params = chunk.load_snapshot(e.train.num_steps, shapes)
-        found[cohort.name, index] = digests.digest_tree([params, chunk.curves()])
+def member_shapes(run_experiment: config.Experiment, num_members: int) -> Any:
+    """Shapes [members, ...] of the parameters of a cohort's experiment."""
+    shapes = models.abstract_params(run_experiment.model, run_experiment.task.vocab)
+
+    def add_member_axis(x: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
+        return jax.ShapeDtypeStruct((num_members, *x.shape), x.dtype)
+
+    return jax.tree.map(add_member_axis, shapes)
+
+
+def bits(workdir: pathlib.Path | str) -> dict[tuple[str, int], dict]:
+    """By (cohort, chunk): digests of the last snapshot's leaves and of the curves."""
+    folder = open_run(workdir).folder
+    found = {}
+    for chunk in folder.chunks:
+        of_cohort = folder.experiment.for_cohort(chunk.cohort)
+        shapes = member_shapes(of_cohort, folder.chunk_size)
+        params = chunk.folder.load_snapshot(of_cohort.train.num_steps, shapes)
+        curves = chunk.folder.read_curves()
+        found[chunk.cohort.name, chunk.index] = digests.digest_tree([params, curves])
     return found
 
 
-def tree_hash(folder) -> dict:
-    """Digest of every file below a folder."""
-    files_there = (p for p in pathlib.Path(folder).rglob('*') if p.is_file())
-    return {str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in files_there}
+def list_files(folder: pathlib.Path) -> list[pathlib.Path]:
+    """All files below a folder, in the order of their paths."""
+    return sorted(path for path in folder.rglob('*') if path.is_file())
+
+
+def tree_hash(folder: pathlib.Path | str) -> dict[str, str]:
+    """Digest of every file below a folder, by its path."""
+    hashes = {}
+    for path in list_files(pathlib.Path(folder)):
+        hashes[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashes

@@ -1,139 +1,162 @@
-"""Bits are promised at equal layout; elsewhere going on is refused, or allowed and recorded."""
+"""Bits are promised in one environment; in another, going on is refused or recorded."""
 
+import dataclasses
 import os
+import pathlib
+import signal
+from typing import Any
 
 import jax
 import numpy as np
 import pandas as pd
 import pytest
+from jax.sharding import Mesh
 
 from anchorjax.errors import StoreError
+from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
-from anchorjax.storage.reader import open_run, write_tables
-from anchorjax.storage.sweep_folder import create_folder
-from anchorjax.sweeps import signals
-from anchorjax.sweeps.run import describe_environment, run_sweep
-from anchorjax.training.members import make_mesh
+from anchorjax.storage.reader import Run, open_run
+from anchorjax.storage.sweep_folder import SweepFolder, create_folder
+from anchorjax.sweeps.environment import describe_environment
+from anchorjax.sweeps.progress import Progress
+from anchorjax.sweeps.publish import write_tables
+from anchorjax.sweeps.run import run_sweep
+from anchorjax.sweeps.signals import Preempted, catch_stop
+from anchorjax.training.devices import make_mesh
+from tests.support.fuzzing import require_line
 from tests.support.sweeps import bits, experiment, opened, trained
 
-FOUR = {
-    'grid__gamma': (0.5,),
-    'grid__seed': (3, 4, 5, 6),
-    'train__lanes': 2,
-}  # two chunks
+SEEDS = (3, 4, 5, 6)
+FOUR = {'grid__gamma': (0.5,), 'grid__seed': SEEDS, 'train__lanes': 2}  # two chunks
 
 
-def elsewhere(
-    workdir, allow: bool, change=lambda n: n['versions'].update(jaxlib='0.0.1')
-):
-    """The same sweep taken up with other numerics: (its folder, mesh)."""
-    e, mesh = experiment(**FOUR), make_mesh(1)
-    numerics = describe_environment(e, mesh)
-    change(numerics)
-    return create_folder(workdir, e, numerics, allow), mesh
+@pytest.fixture(scope='module')
+def whole(train_once) -> Run:
+    """The four members, trained in one environment."""
+    return train_once('four', **FOUR)
 
 
-def begun(workdir, steps: int = 20):
-    """A sweep stopped in the middle of its first chunk."""
-    there, mesh = opened(workdir, **FOUR)
-    report = lambda p: p.done >= 2 * steps and os.kill(os.getpid(), 12)  # SIGUSR2
-    with signals.catch_stop() as asked, pytest.raises(signals.Preempted):
-        run_sweep(there, mesh, asked, report)
-    return there
+def change_field(environment: Environment, path: str, value: Any) -> Environment:
+    """The environment with one field changed: 'lanes', or 'versions.jaxlib'."""
+    field, _, key = path.partition('.')
+    if key:
+        value = {**getattr(environment, field), key: value}
+    return dataclasses.replace(environment, **{field: value})
 
 
-@pytest.mark.parametrize(
-    ('change', 'field'),
-    [
-        (lambda n: n['versions'].update(jaxlib='0.0.1'), 'versions.jaxlib'),
-        (lambda n: n['layout'].update(lanes=1), 'layout.lanes'),
-        (lambda n: n['hardware'].update(device='TPU v9'), 'hardware.device'),
-        (lambda n: n['flags'].update({'--xla_x': '1'}), 'flags.--xla_x'),
-        (lambda n: n.update(precision='bfloat16'), 'precision'),
-    ],
-)
-def test_new_numerics_are_refused_by_the_field_that_differs(tmp_path, change, field):
+def take_up(
+    workdir: pathlib.Path,
+    field: str = 'versions.jaxlib',
+    value: Any = '0.0.1',
+    allow_change: bool = False,
+) -> tuple[SweepFolder, Mesh]:
+    """The sweep of FOUR, taken up in an environment that differs in one field."""
+    four, mesh = experiment(**FOUR), make_mesh(1)
+    environment = change_field(describe_environment(four, mesh), field, value)
+    return create_folder(workdir, four, environment, allow_change), mesh
+
+
+def begin_and_stop(workdir: pathlib.Path) -> None:
+    """Trains the first of two chunks to step 20 of 40."""
+    folder, mesh = opened(workdir, **FOUR)
+
+    def stop_at_step_20(progress: Progress) -> None:
+        if progress.done >= 2 * 20:
+            os.kill(os.getpid(), signal.SIGUSR2)
+
+    with catch_stop() as should_stop, pytest.raises(Preempted):
+        run_sweep(folder, mesh, should_stop=should_stop, report=stop_at_step_20)
+
+
+def member_leaves(run: Run, seed: int) -> list[np.ndarray]:
+    return jax.tree.leaves(run.params(seed=seed))
+
+
+CHANGES = [
+    ('versions.jaxlib', '0.0.1'),
+    ('lanes', 1),
+    ('devices', 2),
+    ('batch_devices', 2),
+    ('platform', 'tpu'),
+    ('hardware.device', 'TPU v9'),
+    ('flags.--xla_x', '1'),
+    ('precision', 'bfloat16'),
+]
+
+
+@pytest.mark.parametrize(('field', 'value'), CHANGES)
+def test_a_new_environment_is_refused_by_the_field_that_differs(tmp_path, field, value):
     opened(tmp_path, **FOUR)
     before = (tmp_path / MANIFEST_FILE).read_bytes()
-    with pytest.raises(
-        StoreError, match=rf'with {field} = .*--allow_numerics_change'
-    ) as caught:
-        elsewhere(tmp_path, False, change)
-    assert '\n' not in str(caught.value)
+    line = rf'with {field} = .*--allow_numerics_change'
+    with pytest.raises(StoreError, match=line) as caught:
+        take_up(tmp_path, field, value)
+    require_line(caught.value, tmp_path)
     assert (tmp_path / MANIFEST_FILE).read_bytes() == before
 
 
 def test_an_allowed_change_is_recorded_for_the_sweep_and_for_each_member(tmp_path):
-    begun(tmp_path)
-    there, mesh = elsewhere(tmp_path, allow=True)
-    run_sweep(there, mesh, lambda: False, lambda p: None, allow=True)
-    write_tables(there)
+    begin_and_stop(tmp_path)
+    folder, mesh = take_up(tmp_path, allow_change=True)
+    run_sweep(folder, mesh, allow_environment_change=True)
+    write_tables(folder)
+
+    known = read_manifest(tmp_path).environments
+    jaxlibs = [entry.environment.versions['jaxlib'] for entry in known]
+    assert [version == '0.0.1' for version in jaxlibs] == [False, True]
+    first, second = folder.chunks
+    assert first.folder.environments() == [(0, 0), (20, 1)]
+    assert second.folder.environments() == [(0, 1)]
     table = pd.read_csv(tmp_path / 'members.csv')
-    assert table.environments.tolist() == [
-        2,
-        2,
-        1,
-        1,
-    ]  # the second chunk saw the new one alone
-    assert table.numerics.tolist() == [1, 1, 1, 1]
-    assert there.chunks[0].chunk.numerics() == [(0, 0), (20, 1)]
-    known = read_manifest(tmp_path).numerics
-    assert [n['versions']['jaxlib'] == '0.0.1' for n in known] == [False, True]
+    assert table.environment.tolist() == [1, 1, 1, 1]  # the last one
+    assert table.environments.tolist() == [2, 2, 1, 1]  # how many
 
 
-def test_members_begun_elsewhere_are_refused_even_when_the_sweep_knows_both(tmp_path):
-    begun(tmp_path)
-    elsewhere(tmp_path, allow=True)
-    there, mesh = elsewhere(
-        tmp_path, allow=False
-    )  # known by now, but not to these members
-    with pytest.raises(StoreError, match=r'chunk_0000 holds .* versions.jaxlib'):
-        run_sweep(there, mesh, lambda: False, lambda p: None)
+def test_members_begun_elsewhere_are_refused_though_the_sweep_knows_both(tmp_path):
+    begin_and_stop(tmp_path)
+    take_up(tmp_path, allow_change=True)
+    folder, mesh = take_up(tmp_path)  # the sweep knows it now, these members do not
+    line = r'chunk_0000 holds .* versions.jaxlib'
+    with pytest.raises(StoreError, match=line):
+        run_sweep(folder, mesh)
 
 
-def test_a_sweep_moved_to_another_number_of_devices_goes_on(tmp_path):
-    """Chunks of 2 x 1 members, later one by one: group by group, none lost, none twice."""
-    whole = trained(tmp_path / 'whole', **FOUR)
-    there = begun(tmp_path / 'moved')
-    e, mesh = there.experiment, make_mesh(1)
-    numerics = describe_environment(e, mesh)
-    numerics['layout']['lanes'] = 1
-    moved = create_folder(there.workdir, e, numerics, allow=True)
-    assert moved.chunk_size == 2
-    run_sweep(moved, mesh, lambda: False, lambda p: None, allow=True)
-    run = write_tables(moved)
-    assert bool(run.results.trained.all())
+def test_a_sweep_moved_to_another_layout_goes_on(whole, tmp_path):
+    """Chunks of two members, later one by one: none is lost, none trained twice."""
+    begin_and_stop(tmp_path)
+    folder, mesh = take_up(tmp_path, 'lanes', 1, allow_change=True)
+    assert folder.chunk_size == 2
+    run_sweep(folder, mesh, allow_environment_change=True)
+    moved = write_tables(folder)
+    assert bool(moved.results.trained.all())
     for name in ('train_loss', 'agreement'):
-        ours, theirs = run.curves[name].values, whole.curves[name].values
+        ours, theirs = moved.curves[name].values, whole.curves[name].values
         np.testing.assert_allclose(ours, theirs, rtol=1e-2, atol=0.04)
     for seed in (3, 6):
-        pair = zip(
-            *(jax.tree.leaves(r.params(seed=seed)) for r in (run, whole)), strict=True
-        )
-        for a, b in pair:
-            np.testing.assert_allclose(a, b, rtol=1e-2, atol=1e-3)
+        pairs = zip(member_leaves(moved, seed), member_leaves(whole, seed), strict=True)
+        for ours, theirs in pairs:
+            np.testing.assert_allclose(ours, theirs, rtol=1e-2, atol=1e-3)
 
 
-def test_groups_of_lanes_give_the_bits_of_chunks_of_lanes(tmp_path):
-    """What makes moving between several devices free: a chunk of two groups is two chunks."""
-    e, mesh = experiment(**FOUR), make_mesh(1)
-    numerics = describe_environment(e, mesh)
-    wide = {**numerics, 'layout': {**numerics['layout'], 'devices': 2}}  # chunks of 4
-    create_folder(tmp_path / 'a', e, wide)
-    at_once = create_folder(tmp_path / 'a', e, numerics, allow=True)
-    assert at_once.chunk_size == 4
-    run_sweep(at_once, mesh, lambda: False, lambda p: None)
-    two = trained(tmp_path / 'b', **FOUR)
-    for seed in (3, 4, 5, 6):
-        leaves = [
-            jax.tree.leaves(r.params(seed=seed))
-            for r in (open_run(tmp_path / 'a'), two)
-        ]
-        assert all(np.array_equal(a, b) for a, b in zip(*leaves, strict=True))
+def test_a_chunk_of_two_groups_has_the_bits_of_two_chunks(whole, tmp_path):
+    """So moving a sweep between machines of several devices costs nothing."""
+    four, mesh = experiment(**FOUR), make_mesh(1)
+    one_device = describe_environment(four, mesh)
+    two_devices = dataclasses.replace(one_device, devices=2)
+    create_folder(tmp_path, four, two_devices)  # chunks of 2 lanes on 2 devices
+    folder = create_folder(tmp_path, four, one_device, allow_change=True)
+    assert folder.chunk_size == 4
+    run_sweep(folder, mesh)
+    run = open_run(tmp_path)
+    for seed in SEEDS:
+        pairs = zip(member_leaves(run, seed), member_leaves(whole, seed), strict=True)
+        for ours, theirs in pairs:
+            np.testing.assert_array_equal(ours, theirs)
 
 
-def test_a_longer_segment_in_pieces_gives_the_same_bits(tmp_path, monkeypatch):
-    whole = trained(tmp_path / 'whole', **FOUR)
-    monkeypatch.setattr('anchorjax.sweeps.trainer._PATIENCE', 1e-9)  # one step a piece
-    pieces = trained(tmp_path / 'pieces', **FOUR)
-    assert bits(pieces.sweep_dir.workdir) == bits(whole.sweep_dir.workdir)
+def test_a_segment_cut_into_pieces_gives_the_same_bits(whole, tmp_path, monkeypatch):
+    one_step_a_piece = 1e-9
+    monkeypatch.setattr('anchorjax.sweeps.trainer._PATIENCE', one_step_a_piece)
+    trained(tmp_path, **FOUR | {'grid__seed': SEEDS[:2]})
+    first_chunk = ('all', 0)
+    assert bits(tmp_path)[first_chunk] == bits(whole.folder.workdir)[first_chunk]

@@ -1,109 +1,139 @@
-"""Memory as the compiled program says it: what fits is chosen, what does not is refused."""
+"""Memory as the compiled program tells it: what fits is chosen, the rest refused."""
 
 import jax
 import numpy as np
 import pytest
 
+from anchorjax import api
+from anchorjax.config import Experiment
 from anchorjax.errors import ConfigError
 from anchorjax.sweeps import cost, memory
+from anchorjax.sweeps.environment import describe_environment
 from anchorjax.sweeps.lanes import choose_lanes, count_fitting_lanes
+from anchorjax.sweeps.plan import describe_plan
 from anchorjax.sweeps.run import chunk_hparams, run_sweep
 from anchorjax.sweeps.trainer import get_trainer
-from anchorjax.training.members import make_mesh, place_members
-from tests.support.sweeps import experiment, launch, opened, trained
+from anchorjax.training.devices import make_mesh
+from anchorjax.training.members import place_members
+from tests.support.fuzzing import require_line
+from tests.support.sweeps import experiment, launch, list_files, opened
 
-SIZES = {'grid__seed': tuple(range(20)), 'model__width': 32, 'train__batch_size': 64}
+WIDE = {'model__width': 32, 'train__batch_size': 64}  # 2 gammas x 2 seeds
+TEN_KIB = 10 * 2**10
 
 
-def needed(e, lanes: int) -> int:
-    mesh = make_mesh(1)
-    return memory.program_bytes(get_trainer(e, mesh, lanes).compile(lanes))
+def measure_program(of_cohort: Experiment, lanes: int) -> int:
+    """Bytes that the program of so many lanes takes on its device."""
+    trainer = get_trainer(of_cohort, make_mesh(1), lanes)
+    return memory.program_bytes(trainer.compile(lanes))
 
 
 def test_a_compiled_program_holds_at_least_its_states():
-    e = experiment(**SIZES)
-    assert cost.state_bytes(e) < needed(e, 1) < needed(e, 4)
-    assert needed(e, 4) > 4 * cost.state_bytes(e)
+    wide = experiment(**WIDE)
+    of_one, of_four = measure_program(wide, 1), measure_program(wide, 4)
+    assert cost.state_bytes(wide) < of_one < of_four
+    assert of_four > 4 * cost.state_bytes(wide)
 
 
-def test_auto_lanes_fill_what_there_is_and_no_more():
-    e, mesh = experiment(**SIZES), make_mesh(1)
-    available = needed(e, 5) + 1000
-    width = count_fitting_lanes(e, mesh, available)
-    assert 3 <= width <= 5 and needed(e, width) <= available
-    assert count_fitting_lanes(e, mesh, 1) == 1
-    assert count_fitting_lanes(e, mesh, 1e12) == 40  # members: 2 gammas x 20 seeds
-    assert choose_lanes(e, mesh, 1e12) == 1  # as the config says
-    assert choose_lanes(experiment(**SIZES, train__lanes=-1), mesh, 1e12) == 1  # a CPU
+def test_open_lanes_fill_the_device_and_no_more():
+    wide, mesh = experiment(**WIDE), make_mesh(1)
+    many = experiment(**WIDE, grid__seed=tuple(range(20)))
+    available = measure_program(wide, 4) + 1000
+    lanes = count_fitting_lanes(many, mesh, available)
+    assert 3 <= lanes <= 4
+    assert measure_program(wide, lanes) <= available
+    assert count_fitting_lanes(many, mesh, available=1) == 1
+    assert count_fitting_lanes(wide, mesh, available=1e12) == 4  # all the members
+
+
+def test_lanes_are_those_of_the_config_and_one_on_a_cpu():
+    mesh = make_mesh(1)
+    assert choose_lanes(experiment(train__lanes=3), mesh, available=1e12) == 3
+    assert choose_lanes(experiment(train__lanes=-1), mesh, available=1e12) == 1
 
 
 @pytest.mark.parametrize(
-    ('lanes', 'line'), [(3, 'train.lanes = 3'), (1, 'train.batch_size')]
+    ('lanes', 'field'), [(3, 'train.lanes = 3'), (1, 'train.batch_size')]
 )
-def test_what_does_not_fit_names_the_setting_before_anything_starts(
-    tmp_path, lanes, line
+def test_a_sweep_that_does_not_fit_is_refused_before_anything_starts(
+    tmp_path, lanes, field
 ):
-    there, mesh = opened(tmp_path, train__lanes=lanes)
-    with pytest.raises(
-        ConfigError, match=rf'^{line}.* KiB on each device, which has 10 KiB'
-    ):
-        run_sweep(there, mesh, lambda: False, lambda p: None, device_bytes=10 * 2**10)
+    folder, mesh = opened(tmp_path, train__lanes=lanes)
+    line = rf'^{field}.* KiB on each device, which has 10 KiB'
+    with pytest.raises(ConfigError, match=line):
+        run_sweep(folder, mesh, device_bytes=TEN_KIB)
     assert not (tmp_path / 'cohorts').exists()
 
 
-def test_the_largest_cohort_decides(tmp_path):
-    loop = (('model.width', (8, 64)),)
-    small, large = (experiment(model__width=width) for width in (8, 64))
-    between = (needed(small, 1) + needed(large, 1)) / 2
-    there, mesh = opened(tmp_path, loop=loop)
-    with pytest.raises(ConfigError, match=r'train.batch_size'):
-        run_sweep(there, mesh, lambda: False, lambda p: None, device_bytes=between)
-
-
-def test_sizes_as_one_reads_them():
-    assert [memory.format_bytes(2.0**n) for n in (12, 25, 31)] == [
-        '4 KiB',
-        '32.0 MiB',
-        '2.0 GiB',
-    ]
+def test_a_sweep_that_does_not_fit_leaves_no_folder(tmp_path):
+    workdir = tmp_path / 'run'
+    with pytest.raises(ConfigError, match=r'^train.batch_size: one member') as caught:
+        api.train(experiment(), workdir, mesh=make_mesh(1), device_bytes=TEN_KIB)
+    require_line(caught.value)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow
-def test_the_command_refuses_without_leaving_a_folder(tmp_path):
+def test_the_command_that_does_not_fit_leaves_no_folder(tmp_path):
     done = launch('--workdir', tmp_path / 'run', '--device_memory=0.00001')
-    assert done.returncode == 2 and done.stderr.startswith(
-        'error: train.batch_size: one member'
-    )
-    assert len(done.stderr.splitlines()) == 1 and not list(tmp_path.iterdir())
+    assert done.returncode == 2
+    assert done.stderr.startswith('error: train.batch_size: one member')
+    assert len(done.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_largest_cohort_decides(tmp_path):
+    small = measure_program(experiment(model__width=8), 1)
+    large = measure_program(experiment(model__width=64), 1)
+    folder, mesh = opened(tmp_path, loop=(('model.width', (8, 64)),))
+    with pytest.raises(ConfigError, match=r'train.batch_size'):
+        run_sweep(folder, mesh, device_bytes=(small + large) / 2)
+
+
+def test_sizes_are_shown_in_the_nearest_unit():
+    assert memory.format_bytes(2.0**12) == '4 KiB'
+    assert memory.format_bytes(2.0**25) == '32.0 MiB'
+    assert memory.format_bytes(2.0**31) == '2.0 GiB'
 
 
 @pytest.mark.parametrize('kept', ['resume', 'snapshots'])
 def test_a_member_on_disk_is_its_parameters_and_optimizer_state(tmp_path, kept):
-    """At most 5 % more, at a quarter of the paper's width; compression saves some 7 %."""
-    size = {
-        'model__width': 100,
-        'model__head_dim': 50,
-        'model__mlp_dim': 300,
-        'train__lanes': 2,
-    }
-    there, mesh = opened(tmp_path, **size, grid__gamma=(0.5,))
-    e, chunk = there.experiment, there.chunks[0].chunk
-    hparams = chunk_hparams(e.cohorts()[0], 0, 2)
-    state = get_trainer(e, mesh, 2).init(place_members(hparams, mesh, 2))
-    noise = lambda x: np.random.default_rng(0).normal(size=x.shape).astype(x.dtype)
-    state = jax.tree.map(noise, state)  # zeros would shrink to nothing
+    """At most 5 % more, at a quarter of the paper's width; compression saves 7 %."""
+    folder, mesh = opened(
+        tmp_path,
+        model__width=100,
+        model__head_dim=50,
+        model__mlp_dim=300,
+        train__lanes=2,
+        grid__gamma=(0.5,),
+    )
+    cohort, _, chunk, num_members = folder.chunks[0]
+    hparams = place_members(chunk_hparams(cohort, 0, 2), mesh, lanes=2)
+    init = get_trainer(folder.experiment, mesh, lanes=2).init
+    state = jax.tree.map(make_noise, jax.eval_shape(init, hparams))
     if kept == 'resume':
         chunk.save_resume(1, {'state': state})
-        expected = cost.state_bytes(e)
+        expected = cost.state_bytes(folder.experiment)
     else:
         chunk.save_snapshot(1, state.params)
-        expected = 4 * cost.num_parameters(e)
-    files = [p for p in (chunk.folder / kept).rglob('*') if p.is_file()]
-    assert 0.85 < sum(p.stat().st_size for p in files) / 2 / expected < 1.05
+        expected = 4 * cost.num_parameters(folder.experiment)
+    num_bytes = sum(path.stat().st_size for path in list_files(chunk.path / kept))
+    assert 0.85 < num_bytes / num_members / expected < 1.05
+
+
+def make_noise(like: jax.ShapeDtypeStruct) -> np.ndarray:
+    """Random values, because zeros would be compressed to nothing."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=like.shape).astype(like.dtype)
 
 
 def test_the_plan_tells_what_reaches_the_disk(tmp_path):
-    run = trained(tmp_path, grid__seed=(0,), grid__gamma=(0.3,))
-    assert cost.state_bytes(run.experiment) == 4 * (
-        3 * cost.num_parameters(run.experiment) + 5
-    )
+    """Per member two moments beside the parameters, three counters and two sums."""
+    of_one = experiment(grid__seed=(0,), grid__gamma=(0.3,))
+    num_parameters = cost.num_parameters(of_one)
+    num_bytes = 4 * (3 * num_parameters + 5)
+    assert cost.state_bytes(of_one) == num_bytes
+    environment = describe_environment(of_one, make_mesh(1))
+    plan = describe_plan(of_one, environment, tmp_path, estimate=False)
+    assert f'{memory.format_bytes(num_bytes)} a checkpoint of a member' in plan
+    assert f'{memory.format_bytes(4 * num_parameters)} of snapshots' in plan

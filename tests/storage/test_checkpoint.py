@@ -1,0 +1,69 @@
+"""One member of a checkpoint is read alone; damage is found in that member alone."""
+
+import pathlib
+from typing import Any, NamedTuple
+
+import chex
+import jax
+import numpy as np
+import pytest
+
+from anchorjax.errors import StoreError
+from anchorjax.storage import checkpoint
+from tests.support.faults import flip, largest
+
+MEMBERS, STEP = 40, 7
+
+
+class Saved(NamedTuple):
+    """A checkpoint of 40 members."""
+
+    folder: pathlib.Path
+    tree: Any
+    abstract: Any  # its shapes
+
+
+@pytest.fixture
+def saved(tmp_path) -> Saved:
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(MEMBERS, 30, 30))
+    biases = rng.normal(size=(MEMBERS, 3))
+    tree = {'W': weights, 'block': {'b': biases}}
+    checkpoint.save(tmp_path, STEP, tree)
+    return Saved(tmp_path, tree, jax.tree.map(describe_array, tree))
+
+
+def describe_array(array: np.ndarray) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(array.shape, array.dtype)
+
+
+@pytest.mark.parametrize('row', [0, 17, 39])
+def test_a_member_is_read_without_the_others(saved, row):
+    expected = jax.tree.map(lambda x: x[row], saved.tree)
+    member = checkpoint.load_row(saved.folder, STEP, row, saved.abstract)
+    chex.assert_trees_all_equal(member, expected)
+
+
+def test_a_part_of_a_member_is_read_without_the_rest(saved):
+    part = {'block': saved.abstract['block']}
+    loaded = checkpoint.load_row(saved.folder, STEP, 3, part)
+    np.testing.assert_array_equal(loaded['block']['b'], saved.tree['block']['b'][3])
+
+
+def test_another_shape_is_refused_by_the_name_of_the_leaf(saved):
+    wrong = {'W': jax.ShapeDtypeStruct((MEMBERS, 30, 31), np.float64)}
+    line = r"leaf \['W'\] is .*30, 30\]\), expected .*30, 31\]"
+    with pytest.raises(StoreError, match=line):
+        checkpoint.load_row(saved.folder, STEP, 0, wrong)
+
+
+def test_a_flipped_bit_is_found_in_the_member_it_is_in(saved):
+    flip(largest(saved.folder))
+    num_refused = 0
+    for row in range(MEMBERS):
+        try:
+            checkpoint.load_row(saved.folder, STEP, row, saved.abstract)
+        except StoreError as e:
+            assert 'damaged' in str(e) or 'altered' in str(e)
+            num_refused += 1
+    assert 1 <= num_refused < MEMBERS

@@ -1,0 +1,115 @@
+"""The public functions, used as in a notebook."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import jax
+import numpy as np
+import pytest
+
+from anchorjax import api, config
+from anchorjax.errors import StoreError
+from anchorjax.storage.reader import Run
+from anchorjax.sweeps.progress import Progress
+from anchorjax.sweeps.trainer import Trainer
+from tests.support.faults import ONE
+from tests.support.sweeps import ROOT, TINY_FILE, experiment, tree_hash
+
+NOTEBOOK = f"""
+import sys
+from anchorjax import api, config
+
+experiment = config.resolve(config.load('{TINY_FILE}'))
+run = api.train(experiment, sys.argv[1])
+print(run.folder.environments[0].devices, bool(run.results.trained.all()))
+"""
+
+
+@pytest.fixture(scope='module')
+def run(tmp_path_factory) -> Run:
+    """What three lines in a notebook return."""
+    jax.devices()  # as in a notebook that has computed already
+    experiment = config.resolve(config.load(str(ROOT / TINY_FILE)))
+    return api.train(experiment, tmp_path_factory.mktemp('notebook') / 'run')
+
+
+def test_three_lines_train_a_sweep_with_finite_results(run):
+    assert isinstance(run, Run)
+    assert bool(run.results.trained.all())
+    for name in ('train_loss', 'grad_norm', 'probe_loss', 'agreement'):
+        assert np.isfinite(run.results[name]).all()
+    inferential = run.results.agreement.sel(probe='unseen', mapping='inferential')
+    assert set(inferential.dims) == set(run.experiment.axes)
+    assert run.params(gamma=0.8, seed=1)['W_U'].shape == (8, 201)
+
+
+def test_a_second_call_returns_the_same_without_training(run, monkeypatch):
+    def refuse(trainer: Trainer, rows: int) -> None:
+        raise AssertionError('it compiles')
+
+    def refuse_report(progress: Progress) -> None:
+        raise AssertionError('it trains')
+
+    workdir = run.folder.workdir
+    trained_before = tree_hash(workdir / 'cohorts')
+    monkeypatch.setattr(Trainer, 'compile', refuse)
+    second = api.train(run.experiment, workdir, report=refuse_report)
+    assert second.curves.identical(run.curves)
+    assert tree_hash(workdir / 'cohorts') == trained_before
+
+
+def test_a_trained_sweep_is_opened_by_its_folder(run):
+    opened = api.open(str(run.folder.workdir))
+    assert opened.experiment == run.experiment
+    assert opened.curves.identical(run.curves)
+
+
+def test_the_folder_of_another_experiment_is_refused_and_kept(run):
+    before = tree_hash(run.folder.workdir)
+    line = r'holds a sweep with optimizer.b2 = 0.999, the config has 0.9; use another'
+    with pytest.raises(StoreError, match=line):
+        api.train(experiment(optimizer__b2=0.9), run.folder.workdir)
+    assert tree_hash(run.folder.workdir) == before
+
+
+def test_a_folder_without_a_sweep_is_refused(tmp_path):
+    with pytest.raises(StoreError, match='holds no sweep'):
+        api.open(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_progress_is_reported_to_the_caller_and_to_the_jobs_file(tmp_path):
+    done = []
+
+    def note(progress: Progress) -> None:
+        done.append((progress.done, progress.total))
+
+    api.train(experiment(**ONE), tmp_path, report=note)
+    assert done == [(10, 40), (20, 40), (30, 40), (40, 40)]
+    assert (tmp_path / 'jobs' / 'shard_00000_of_00001.json').exists()
+
+
+def test_figures_are_drawn_of_the_run_that_is_returned(tmp_path):
+    drawn = []
+
+    def draw(run: Run, figures: pathlib.Path) -> list[pathlib.Path]:
+        drawn.append((bool(run.results.trained.all()), figures))
+        return []
+
+    run = api.train(experiment(**ONE), tmp_path, draw=draw)
+    assert drawn == [(True, tmp_path / 'figures')]
+    assert run.folder.workdir == tmp_path
+
+
+@pytest.mark.slow
+def test_a_new_notebook_trains_on_every_core(tmp_path):
+    done = subprocess.run(
+        [sys.executable, '-c', NOTEBOOK, str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [str(len(os.sched_getaffinity(0))), 'True']
