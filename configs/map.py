@@ -1,100 +1,113 @@
-"""When does small initialization give inferential, and when symmetric, solutions?
+"""When does a small initialization end inferential, and when symmetric?
 
-Beyond the paper, which varies gamma, depth, learning rate and weight decay alone: sequences of 4
-tokens at width 64, one preset for everything else that turned out to matter. RESULTS.md, "The
-map", has what each ended at and what they say together.
+Beyond the paper, which varies gamma, depth, learning rate and weight decay alone.
+Sequences of 4 tokens, width 64; one preset for everything else that turned out to
+matter. For the results see RESULTS.md, "The map".
 
-  python launch/sweep.py --config configs/map.py:PRESET     (2 to 7 minutes each on 2 quiet cores)
+  python launch/sweep.py --config configs/map.py:PRESET
   python analysis/solutions.py --run runs/map_PRESET
 
-preset     what it asks                            gamma, learning rate, weight decay, seeds
-baseline   the whole range of gamma                0.3 to 1.8, 2e-3, 0.1, 2
-code       the official split by x mod seq_len     0.6 to 1.5, two rates, 0.3 and 1, 1
-decay      more weight decay, a higher rate        0.3 to 1.5, two rates, 0.3, 1
-batch      batch 512 instead of 256                0.6 to 1.8, two rates, 0.3, 1
-short      batch 512, 2,400 steps                  0.6 and 1.5, two rates, 0.3, 2
-seeds      batch 512, other seeds                  1.35 to 1.65, 4e-3, 0.3, 2
-position   other held-out keys at every position   0.6 to 1.5, two rates, 0.3, 2
-position_batch   the same, batch 512               1.35 and 1.5, two rates, 0.3, 2
-keys       40 keys instead of 80                   0.6 to 1.5, two rates, 0.3, 2
-eps        Adam's eps 1e-4 and 1e-3                0.6 to 1.5, 3e-3, 0.3, 2
-width      width 32, batch 512, 8,000 steps        0.6 to 2, 3e-3, 0.3, 2
+Each preset takes 2 to 7 minutes on 2 otherwise idle cores.
+
+preset     what it varies                       gamma, rate, weight decay, seeds
+baseline   the whole range of gamma             0.3 to 1.8, 2e-3, 0.1, 2
+code       the official split, x mod seq_len    0.6 to 1.5, two rates, 0.3 and 1, 1
+decay      more weight decay, a higher rate     0.3 to 1.5, two rates, 0.3, 1
+batch      batch 512 instead of 256             0.6 to 1.8, two rates, 0.3, 1
+short      batch 512, 2,400 steps               0.6 and 1.5, two rates, 0.3, 2
+seeds      batch 512, other seeds               1.35 to 1.65, 4e-3, 0.3, 2
+position   held-out keys depend on position     0.6 to 1.5, two rates, 0.3, 2
+position_batch   the same, batch 512            1.35 and 1.5, two rates, 0.3, 2
+keys       as position, 40 keys instead of 80   0.6 to 1.5, two rates, 0.3, 2
+eps        as position, Adam eps 1e-4 and 1e-3  0.6 to 1.5, 3e-3, 0.3, 2
+width      as position_batch, width 32          0.6 to 2, 3e-3, 0.3, 2
+           and 8,000 steps
 """
+
+import ml_collections
 
 from anchorjax import config
 
+ConfigDict = ml_collections.ConfigDict
 
-def get_config(preset: str = 'baseline'):
+
+def get_config(preset: str = 'baseline') -> ConfigDict:
+    """The config of a preset; '' is the baseline."""
     preset = preset or 'baseline'
     if preset not in PRESETS:
         raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
     c = config.default()
     c.name = f'map_{preset}'
-    c.task.seq_len, c.task.split = 4, 'random'
+    c.task.seq_len = 4
+    c.task.split = 'random'
     c.model.width = c.model.head_dim = 64
     c.model.mlp_dim = 192
-    c.train.batch_size, c.train.eval_every = 256, 250
+    c.train.batch_size = 256
+    c.train.eval_every = 250
     c.optimizer.floor = 0.0
-    _steps(c, 4_000)
+    _set_steps(c, 4_000)
     gammas, rates, decays, num_seeds, change = PRESETS[preset]
-    c.grid.gamma, c.grid.learning_rate, c.grid.weight_decay = gammas, rates, decays
+    c.grid.gamma = gammas
+    c.grid.learning_rate = rates
+    c.grid.weight_decay = decays
     c.grid.seed = tuple(range(num_seeds))
     change(c)
     return c
 
 
-def _steps(c, num_steps: int):
-    c.train.num_steps, c.optimizer.warmup_steps = num_steps, num_steps // 10
+def _set_steps(c: ConfigDict, num_steps: int) -> None:
+    c.train.num_steps = num_steps
+    c.optimizer.warmup_steps = num_steps // 10
 
 
-def _code(c):
+def _code(c: ConfigDict) -> None:
     c.task.split = 'code'
-    _steps(c, 3_000)
+    _set_steps(c, 3_000)
 
 
-def _batch(c):
+def _batch(c: ConfigDict) -> None:
     c.train.batch_size = 512
 
 
-def _short(c):
+def _short(c: ConfigDict) -> None:
     _batch(c)
-    _steps(c, 2_400)
+    _set_steps(c, 2_400)
 
 
-def _seeds(c):
+def _seeds(c: ConfigDict) -> None:
     _batch(c)
     c.grid.seed = (1, 2)
 
 
-def _position(c):
+def _position(c: ConfigDict) -> None:
     c.task.split = 'random_position'
 
 
-def _position_batch(c):
+def _position_batch(c: ConfigDict) -> None:
     _position(c)
     _batch(c)
 
 
-def _keys(c):
+def _keys(c: ConfigDict) -> None:
     _position(c)
     c.task.keys = (20, 60)
-    _steps(c, 3_000)
+    _set_steps(c, 3_000)
 
 
-def _eps(c):
+def _eps(c: ConfigDict) -> None:
     _position(c)
-    _steps(c, 3_000)
+    _set_steps(c, 3_000)
     c.loop = (('optimizer.eps', (1e-4, 1e-3)),)
 
 
-def _width(c):
+def _width(c: ConfigDict) -> None:
     _position_batch(c)
     c.model.width = c.model.head_dim = 32
     c.model.mlp_dim = 96
-    _steps(c, 8_000)
+    _set_steps(c, 8_000)
 
 
-def _none(c):
+def _none(c: ConfigDict) -> None:
     pass
 
 

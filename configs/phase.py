@@ -1,32 +1,37 @@
-"""The phase diagram of P1 Fig 2 (a, b): gamma x depth, which solution does a network end at?
+"""The phase diagram of P1 Fig 2 (a, b): which solution does a network end at?
 
   python launch/sweep.py --config configs/phase.py[:preset]
 
-preset     reproduces                what differs from the paper          cost
-(default)  the three solutions       4 tokens, width 64, random split,    9 minutes on 2 cores
-                                     rate 4e-3, decay 0.3, depth 1 and 2
-laptop     Fig 2, 9 tokens           width 64, batch 512, 6,000 steps,    1 hour on 2 cores
-                                     gamma to 2, rate 4e-3, decay 0.3     (depth 2: 20 minutes)
-paper      Fig 2 (a, b)              nothing known; gamma range inferred  1,782 networks: a GPU box
-paper_30   Fig 2, depth 2            stopped after 30 of 210 epochs;      108 networks: a GPU
-                                     both schedules (PAPERS 1.3, 1.7)
-p3         P3 Fig 3, both (3, 4)     nothing known                        108 networks of 10 layers:
-           and (4, 3) unseen                                              a GPU box
+preset     reproduces            what differs from the paper        cost
+(default)  the three solutions   4 tokens, width 64, random split,  9 minutes on 2 cores
+                                 rate 4e-3, decay 0.3, depth 1, 2
+laptop     Fig 2, 9 tokens       width 64, batch 512, 6,000 steps,  1 hour on 2 cores
+                                 gamma to 2, rate 4e-3, decay 0.3   (depth 2: 20 min)
+paper      Fig 2 (a, b)          nothing known; the range of        1,782 networks:
+                                 gamma is inferred                  a machine with GPUs
+paper_30   Fig 2, depth 2        stopped after 30 of 210 epochs;    108 networks: a GPU
+                                 both schedules (PAPERS 1.3, 1.7)
+p3         P3 Fig 3, (3, 4) and  nothing known                      108 networks of 10
+           (4, 3) both unseen                                       layers: GPUs
 
-Result to expect: a small gamma memorizes, a middle one answers (4, 3) as (3, 4) was trained
-(symmetric), a large one composes (inferential, or nearly so): the default does this. The laptop
-preset so far ends the other way round, inferential at gamma 0.3 and symmetric at 1.6 (RESULTS.md
-says why we think so). paper, paper_30 and p3 have not been run.
+Expected: a small gamma memorizes, a medium one answers (4, 3) as (3, 4) was trained
+(symmetric), and a large one composes (inferential, or nearly so). The default shows
+this. The laptop preset so far ends the other way round, inferential at gamma 0.3 and
+symmetric at 1.6; RESULTS.md says why we think so. paper, paper_30 and p3 have not been
+run.
 """
+
+import ml_collections
 
 from anchorjax import config
 
-_EPOCH = (
-    370  # steps: 759,375 training sequences, batch 2048, the last partial batch dropped
-)
+ConfigDict = ml_collections.ConfigDict
+# Steps: 759,375 training sequences in batches of 2048, the last partial one dropped.
+_EPOCH = 370
 
 
-def get_config(preset: str = ''):
+def get_config(preset: str = '') -> ConfigDict:
+    """The config of a preset."""
     if preset not in PRESETS:
         raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
     c = config.default(task='anchors', model='transformer')
@@ -35,18 +40,21 @@ def get_config(preset: str = ''):
     return c
 
 
-def _small(c):
-    """A width that two cores can train by the dozen; the transition moves to larger gamma."""
+def _small(c: ConfigDict) -> None:
+    """A width that two cores can train; its transition is at a larger gamma."""
     c.model.width = c.model.head_dim = 64
     c.model.mlp_dim = 192
     c.train.batch_size = 512
     c.optimizer.floor = 0.0
 
 
-def _default(c):
+def _default(c: ConfigDict) -> None:
     _small(c)
-    c.task.seq_len, c.task.split = 4, 'random'
-    c.train.num_steps, c.optimizer.warmup_steps, c.train.eval_every = 4_000, 400, 250
+    c.task.seq_len = 4
+    c.task.split = 'random'
+    c.train.num_steps = 4_000
+    c.train.eval_every = 250
+    c.optimizer.warmup_steps = 400
     c.train.snapshot_steps = (0, 250, 500, 1_000, 1_500, 2_000, 3_000)
     c.grid.gamma = (0.3, 0.6, 0.9, 1.2, 1.5)
     c.grid.learning_rate = (4e-3,)
@@ -55,9 +63,11 @@ def _default(c):
     c.loop = (('model.depth', (1, 2)),)
 
 
-def _laptop(c):
+def _laptop(c: ConfigDict) -> None:
     _small(c)
-    c.train.num_steps, c.optimizer.warmup_steps, c.train.eval_every = 6_000, 600, 500
+    c.train.num_steps = 6_000
+    c.train.eval_every = 500
+    c.optimizer.warmup_steps = 600
     c.train.snapshot_steps = config.log_spaced(c.train.num_steps, 8)
     c.grid.gamma = (0.3, 0.6, 1.2, 1.6, 2.0)
     c.grid.learning_rate = (4e-3,)
@@ -66,46 +76,54 @@ def _laptop(c):
     c.loop = (('model.depth', (2, 3)),)
 
 
-def _paper(c):
+def _paper(c: ConfigDict) -> None:
     c.grid.gamma = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
-    c.grid.learning_rate = tuple(
-        round(i * 2.5e-5, 7) for i in range(4, 13)
-    )  # x 10 to x 30
+    # The base rate 1e-5 times 10 to 30.
+    c.grid.learning_rate = tuple(round(i * 2.5e-5, 7) for i in range(4, 13))
     c.grid.seed = (1, 2, 3)
-    c.train.num_steps, c.optimizer.warmup_steps = 210 * _EPOCH, 10 * _EPOCH
-    c.train.snapshot_steps = tuple(e * _EPOCH for e in (0, 1, 3, 10, 30, 100))
+    c.train.num_steps = 210 * _EPOCH
+    c.train.snapshot_steps = _count_epochs(0, 1, 3, 10, 30, 100)
+    c.optimizer.warmup_steps = 10 * _EPOCH
     c.loop = (('model.depth', (2, 3, 4, 5, 6, 7)),)
 
 
-def _paper_30(c):
+def _paper_30(c: ConfigDict) -> None:
     _paper(c)
-    c.train.num_steps, c.optimizer.schedule_steps = 30 * _EPOCH, 210 * _EPOCH
-    c.train.snapshot_steps = tuple(e * _EPOCH for e in (0, 1, 3, 10))
+    c.train.num_steps = 30 * _EPOCH
+    c.train.snapshot_steps = _count_epochs(0, 1, 3, 10)
+    c.optimizer.schedule_steps = 210 * _EPOCH
     c.grid.gamma = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
     c.grid.learning_rate = (1e-4, 2e-4, 3e-4)
     c.loop = (('optimizer.shape', ('warmup_cosine', 'warmup_drop')),)
 
 
-def _p3(c):
+def _p3(c: ConfigDict) -> None:
     """PAPERS 3.1 (the active block) and 3.2: 157,500 sequences, 76 steps an epoch."""
-    c.task.num_examples, c.task.noninferential, c.task.unseen = (
-        200_000,
-        (),
-        ((4, 3), (3, 4)),
-    )
-    c.model.depth, c.model.width, c.model.mlp_dim = 10, 640, 1280
-    c.model.heads, c.model.head_dim = 10, 64
-    c.model.norm, c.model.activation, c.model.biases = 'pre_query', 'gelu', True
-    c.model.init, c.model.residual_scale = 'd_model', True
-    c.train.num_steps, c.optimizer.warmup_steps, c.train.eval_every = (
-        1050 * 76,
-        50 * 76,
-        380,
-    )
+    c.task.num_examples = 200_000
+    c.task.noninferential = ()
+    c.task.unseen = ((4, 3), (3, 4))
+    c.model.depth = 10
+    c.model.width = 640
+    c.model.mlp_dim = 1280
+    c.model.heads = 10
+    c.model.head_dim = 64
+    c.model.norm = 'pre_query'
+    c.model.activation = 'gelu'
+    c.model.biases = True
+    c.model.init = 'd_model'
+    c.model.residual_scale = True
+    c.train.num_steps = 1050 * 76
+    c.train.eval_every = 380
+    c.optimizer.warmup_steps = 50 * 76
     c.grid.gamma = (0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
     c.grid.learning_rate = (3e-5,)
     c.grid.weight_decay = (0.0, 0.01, 0.1, 1.0)
     c.grid.seed = (1, 2, 3)
+
+
+def _count_epochs(*epochs: int) -> tuple[int, ...]:
+    """The steps after which so many of the paper's epochs are done."""
+    return tuple(epoch * _EPOCH for epoch in epochs)
 
 
 PRESETS = {

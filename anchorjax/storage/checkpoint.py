@@ -44,9 +44,10 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
     """
     if jax.process_count() == 1:
         tree = jax.tree.map(np.asarray, tree)
-    row_by_row = jax.tree.map(_store_row_by_row, tree)
+    stored = jax.tree.map(_leave_out_empty, tree)
+    row_by_row = jax.tree.map(_store_row_by_row, stored)
     args = ocp.args.Composite(
-        tree=ocp.args.StandardSave(tree, row_by_row),
+        tree=ocp.args.StandardSave(stored, row_by_row),
         digests=ocp.args.JsonSave({'step': step, 'leaves': digests.digest_tree(tree)}),
     )
     try:
@@ -85,6 +86,8 @@ def load(folder: pathlib.Path, step: int, abstract: Any) -> Any:
 
         def assemble(leaf_path: tuple, like: jax.ShapeDtypeStruct) -> Any:
             label = _label(leaf_path)
+            if label not in reads:
+                return np.zeros(like.shape, like.dtype)
 
             def read_piece(index: tuple[slice, ...]) -> np.ndarray:
                 return _check_piece(reads, label, index[0].start or 0, written)
@@ -132,7 +135,7 @@ def _start_reads(
     select_rows: Callable[[jax.ShapeDtypeStruct], dict[int, slice]],
 ) -> _Reads:
     """Starts reading all pieces at once."""
-    leaves = _leaves(abstract)
+    leaves = [(key, like) for key, like in _leaves(abstract) if 0 not in like.shape]
     opening = {}
     for leaf_path, _ in leaves:
         spec = _zarr_spec(path, leaf_path)
@@ -197,6 +200,11 @@ def _require_same_tree(
             differs = f'{found.get(label)}, expected {expected.get(label)}'
             differs = brief(f'leaf {label} is {differs}')
             raise StoreError(f'checkpoint {path}: {differs}')
+
+
+def _leave_out_empty(array: np.ndarray | jax.Array) -> np.ndarray | jax.Array | None:
+    """None for an array without elements: Orbax refuses it, and its shape says all."""
+    return array if array.size else None
 
 
 def _store_row_by_row(array: np.ndarray | jax.Array) -> ocp.SaveArgs:

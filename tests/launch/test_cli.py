@@ -3,16 +3,17 @@
 import json
 import re
 import shutil
+import subprocess
 
 import pytest
 
 from anchorjax.storage.manifest import MANIFEST_FILE, MANIFEST_FORMAT
-from tests.support.sweeps import launch, tree_hash
+from tests.support.sweeps import TINY_FILE, launch, tree_hash
 
 pytestmark = pytest.mark.slow
 
 
-def refused(done, *parts):
+def require_refused(done: subprocess.CompletedProcess, *parts: str) -> None:
     """The command ended with code 2 and one line, which has these parts."""
     assert done.returncode == 2, done.stderr
     lines = done.stderr.strip().splitlines()
@@ -24,22 +25,26 @@ def refused(done, *parts):
 @pytest.mark.parametrize(
     ('words', 'config_file', 'part'),
     [
-        (['--config.grid.gama=0.3'], 'tests/support/tiny.py', "did you mean 'gamma'?"),
+        (['--config.grid.gama=0.3'], TINY_FILE, "did you mean 'gamma'?"),
         (
             ['--config.train.lanes=0'],
-            'tests/support/tiny.py',
+            TINY_FILE,
             'train.lanes = 0: must be at least 1',
         ),
-        ([], 'tests/support/tiny.py:broken', 'Did you mean "width" instead of "widht"'),
-        (['--dryrun'], 'tests/support/tiny.py', "unknown argument '--dryrun'"),
+        (
+            ['--config.grid.seed=0,-1'],
+            TINY_FILE,
+            'grid.seed[1] = -1: must be at least 0',
+        ),
+        ([], f'{TINY_FILE}:broken', 'Did you mean "width" instead of "widht"'),
+        (['--dryrun'], TINY_FILE, "unknown argument '--dryrun'"),
     ],
 )
 def test_a_mistake_is_one_line_and_nothing_is_written(
     tmp_path, words, config_file, part
 ):
-    refused(
-        launch('--workdir', tmp_path / 'run', *words, config_file=config_file), part
-    )
+    done = launch('--workdir', tmp_path / 'run', *words, config_file=config_file)
+    require_refused(done, part)
     assert not list(tmp_path.iterdir())
 
 
@@ -47,22 +52,18 @@ def test_a_dry_run_shows_overrides_and_memory_and_writes_nothing(tmp_path):
     gammas = '--config.grid.gamma=0.3,0.5,0.8'
     done = launch('--workdir', tmp_path / 'run', '--dry_run', gammas)
     assert done.returncode == 0, done.stderr
-    assert (
-        'tiny: 6 members in 1 cohorts' in done.stdout and '0.3, 0.5, 0.8' in done.stdout
-    )
-    assert re.search(
-        r'44 KiB a checkpoint of a member, \d+ KiB of snapshots', done.stdout
-    )
-    assert re.search(
-        r'cohort all: \d+ KiB on each device, \d+ KiB a member', done.stdout
-    )
+    assert 'tiny: 6 members in 1 cohorts' in done.stdout
+    assert '0.3, 0.5, 0.8' in done.stdout
+    size = r'44 KiB a checkpoint of a member, \d+ KiB of snapshots'
+    assert re.search(size, done.stdout)
+    needed = r'cohort all: \d+ KiB on each device, \d+ KiB a member'
+    assert re.search(needed, done.stdout)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_run_leaves_the_table_and_the_figure(launched):
-    assert {'results.nc', 'members.csv', 'manifest.json'} <= {
-        p.name for p in launched.iterdir()
-    }
+    names = {path.name for path in launched.iterdir()}
+    assert {'results.nc', 'members.csv', 'manifest.json'} <= names
     assert (launched / 'figures' / 'phase.png').stat().st_size > 1000
 
 
@@ -77,26 +78,23 @@ def test_the_same_command_again_says_all_is_done(launched):
 def test_another_config_in_the_same_folder_is_refused_and_harms_nothing(launched):
     before = tree_hash(launched)
     done = launch('--workdir', launched, '--config.optimizer.b2=0.9')
-    refused(done, 'optimizer.b2 = 0.999', '0.9', '--workdir')
+    require_refused(done, 'optimizer.b2 = 0.999', '0.9', '--workdir')
     after = tree_hash(launched)
-    (
-        before.pop(lock := str(launched / '.lock')),
-        after.pop(lock),
-    )  # it names the last process
+    lock = str(launched / '.lock')  # it names the last process
+    del before[lock], after[lock]
     assert after == before
 
 
 def test_a_folder_of_another_version_is_refused(launched, tmp_path):
     shutil.copytree(launched, tmp_path / 'run')
     path = tmp_path / 'run' / MANIFEST_FILE
-    path.write_text(json.dumps(json.loads(path.read_text()) | {'format': 99}))
-    refused(
-        launch('--workdir', tmp_path / 'run'), 'format 99', f'reads {MANIFEST_FORMAT}'
-    )
+    manifest = json.loads(path.read_text())
+    path.write_text(json.dumps(manifest | {'format': 99}))
+    done = launch('--workdir', tmp_path / 'run')
+    require_refused(done, 'format 99', f'reads {MANIFEST_FORMAT}')
 
 
 def test_an_unwritable_folder_is_refused(tmp_path):
     (tmp_path / 'file').write_text('not a folder')
-    refused(
-        launch('--workdir', tmp_path / 'file' / 'run'), 'cannot use', 'Not a directory'
-    )
+    done = launch('--workdir', tmp_path / 'file' / 'run')
+    require_refused(done, 'cannot use', 'Not a directory')

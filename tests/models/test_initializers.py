@@ -1,6 +1,8 @@
-"""Every tensor starts with the documented std; gamma only scales it (P1 3.3; PAPERS 1.2)."""
+"""Every tensor starts with the documented std; gamma scales it (P1 3.3; PAPERS 1.2)."""
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,69 +19,97 @@ from anchorjax.training.step import init_member
 from tests.support import cases
 
 GAMMA, WIDTH, INNER, MLP, DEPTH = 0.7, 64, 16, 160, 2
-SIZES = dict(model__width=WIDTH, model__heads=2, model__head_dim=8, model__mlp_dim=MLP)
-SIZES |= dict(model__depth=DEPTH, model__max_len=20, task__vocab=201)
+SIZES = {
+    'model__width': WIDTH,
+    'model__heads': 2,
+    'model__head_dim': 8,
+    'model__mlp_dim': MLP,
+    'model__depth': DEPTH,
+    'model__max_len': 20,
+    'task__vocab': 201,
+}
 RESIDUAL = (2 * DEPTH) ** -0.5
-EMBEDDINGS = {'W_embed', 'W_pos'}
-INPUTS = {'W_Q', 'W_K', 'W_V', 'W_in', 'W_U'} | EMBEDDINGS
+INPUTS = {'W_Q', 'W_K', 'W_V', 'W_in', 'W_U', 'W_embed', 'W_pos'}
 FAN_IN = {'W_O': INNER, 'b_O': INNER, 'W_out': MLP, 'b_out': MLP}
 
 
-def std_d_in(name):
+def std_d_in(name: str) -> float:
     return FAN_IN.get(name, WIDTH) ** -GAMMA
 
 
-def std_d_model(name):
+def std_d_model(name: str) -> float:
     return WIDTH**-GAMMA
 
 
-def std_residual(name):
-    return WIDTH**-GAMMA * (RESIDUAL if name in ('W_O', 'W_out') else 1.0)
+def std_residual(name: str) -> float:
+    scale = RESIDUAL if name in ('W_O', 'W_out') else 1.0
+    return scale * WIDTH**-GAMMA
 
 
-def std_gpt2_hf(name):
+def std_gpt2_hf(name: str) -> float:
     if name in ('W_Q', 'W_K', 'W_V'):
         return (3 * INNER) ** -GAMMA
     if name in ('W_O', 'W_out'):
         return 0.02 * RESIDUAL
-    return MLP**-GAMMA if name == 'W_in' else 0.02
+    if name == 'W_in':
+        return MLP**-GAMMA
+    return 0.02
 
 
+# name: (fields of the model, documented std of a matrix by its name)
 OPTIONS = {
     'default': ({}, std_d_in),
-    'd_in_biases': (dict(model__biases=True), std_d_in),
-    'd_model': (dict(model__init='d_model', model__norm='pre_query'), std_d_model),
+    'd_in_biases': ({'model__biases': True}, std_d_in),
+    'd_model': (
+        {'model__init': 'd_model', 'model__norm': 'pre_query'},
+        std_d_model,
+    ),
     'd_model_residual': (
-        dict(model__init='d_model', model__residual_scale=True, model__biases=True),
+        {
+            'model__init': 'd_model',
+            'model__residual_scale': True,
+            'model__biases': True,
+        },
         std_residual,
     ),
     'gpt2_hf': (
-        dict(model__init='gpt2_hf', model__norm='pre', model__biases=True),
+        {'model__init': 'gpt2_hf', 'model__norm': 'pre', 'model__biases': True},
         std_gpt2_hf,
     ),
 }
 
 
 @functools.cache
-def compiled(experiment):
-    def one(gamma, seed):
+def compile_init(experiment: config.Experiment) -> Callable:
+    """(gamma, seeds) -> parameters, leaves [seed, ...]."""
+
+    def init_params(gamma: jax.Array, seed: jax.Array) -> Any:
         hparams = HParams(gamma, jnp.float32(1e-3), jnp.float32(0), seed)
         return init_member(experiment, hparams).params
 
-    return jax.jit(jax.vmap(one, in_axes=(None, 0)))
+    return jax.jit(jax.vmap(init_params, in_axes=(None, 0)))
 
 
-def init(experiment, gamma=GAMMA):
+def draw_params(
+    experiment: config.Experiment, gamma: float = GAMMA
+) -> dict[tuple, np.ndarray]:
     """Parameters of 6 seeds by path, [seed, ...]."""
-    params = compiled(experiment)(jnp.float32(gamma), jnp.arange(6))
+    params = compile_init(experiment)(jnp.float32(gamma), jnp.arange(6))
     return traverse_util.flatten_dict(jax.tree.map(np.asarray, params))
+
+
+def assert_std(value: np.ndarray, std: float, name: object) -> None:
+    """The deviation is within 3 sigma of the documented one, the mean within 4 of 0."""
+    error = std / (2 * value.size) ** 0.5
+    assert abs(value.std() - std) < 3 * error, (name, value.std(), std)
+    assert abs(value.mean()) < 4 * std / value.size**0.5, (name, value.mean())
 
 
 @pytest.mark.parametrize('option', OPTIONS)
 def test_every_tensor_has_the_documented_std_within_3_sigma(option):
-    overrides, documented = OPTIONS[option]
-    experiment = cases.tiny(**SIZES, **overrides)
-    for (*scope, name), value in init(experiment).items():
+    fields, documented_std = OPTIONS[option]
+    experiment = cases.tiny(**SIZES, **fields)
+    for (*scope, name), value in draw_params(experiment).items():
         if scope and scope[-1].startswith('LN'):
             assert (value == (name == 'scale')).all()
         elif name.startswith('b_') and option == 'gpt2_hf':
@@ -89,16 +119,7 @@ def test_every_tensor_has_the_documented_std_within_3_sigma(option):
             assert 0.9 * bound < np.abs(value).max() <= bound, (scope, name)
             assert_std(value, bound / 3**0.5, (scope, name))
         else:
-            assert_std(value, documented(name), (scope, name))
-
-
-def assert_std(value, std, name):
-    assert abs(value.std() - std) < 3 * std / (2 * value.size) ** 0.5, (
-        name,
-        value.std(),
-        std,
-    )
-    assert abs(value.mean()) < 4 * std / value.size**0.5, (name, value.mean())
+            assert_std(value, documented_std(name), (scope, name))
 
 
 def test_no_bias_but_the_output_projections_by_default():
@@ -109,10 +130,8 @@ def test_no_bias_but_the_output_projections_by_default():
 
 
 def test_residual_scale_divides_the_residual_outputs_alone():
-    plain, scaled = (
-        init(cases.tiny(**SIZES, model__residual_scale=scale))
-        for scale in (False, True)
-    )
+    plain = draw_params(cases.tiny(**SIZES, model__residual_scale=False))
+    scaled = draw_params(cases.tiny(**SIZES, model__residual_scale=True))
     for path, value in plain.items():
         factor = RESIDUAL if path[-1] in ('W_O', 'W_out') else 1.0
         np.testing.assert_allclose(scaled[path], factor * value, rtol=1e-6)
@@ -120,62 +139,66 @@ def test_residual_scale_divides_the_residual_outputs_alone():
 
 def test_same_seed_other_gamma_is_the_same_direction_scaled():
     experiment = cases.tiny(**SIZES)
-    large, small = init(experiment, 0.3), init(experiment, 1.1)
+    large, small = draw_params(experiment, 0.3), draw_params(experiment, 1.1)
     for path, value in large.items():
-        drawn = path[-1] in INPUTS | {'W_O', 'W_out'}
-        factor = FAN_IN.get(path[-1], WIDTH) ** -0.8 if drawn else 1.0
+        is_drawn = path[-1] in INPUTS | {'W_O', 'W_out'}
+        factor = FAN_IN.get(path[-1], WIDTH) ** -0.8 if is_drawn else 1.0
         np.testing.assert_allclose(small[path], factor * value, rtol=1e-5)
 
 
 def test_other_seed_is_another_direction():
-    for path, (one, two, *_) in init(cases.tiny(**SIZES)).items():
+    for path, (one, two, *_) in draw_params(cases.tiny(**SIZES)).items():
         if path[-1] in INPUTS | {'W_O', 'W_out'}:
             assert abs(np.corrcoef(one.ravel(), two.ravel())[0, 1]) < 0.2
 
 
 def test_gamma_may_be_traced():
-    key, gammas = jax.random.key(0), jnp.array([0.3, 0.8])
-    plain = jnp.stack([gamma_normal(g)(key, (30, 20)) for g in (0.3, 0.8)])
-    traced = jax.jit(jax.vmap(lambda gamma: gamma_normal(gamma)(key, (30, 20))))(gammas)
+    key, gammas = jax.random.key(0), (0.3, 0.8)
+
+    def draw(gamma: float | jax.Array) -> jax.Array:
+        return gamma_normal(gamma)(key, (30, 20))
+
+    plain = jnp.stack([draw(gamma) for gamma in gammas])
+    traced = jax.jit(jax.vmap(draw))(jnp.array(gammas))
     np.testing.assert_allclose(traced, plain, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
-    'axes',
+    ('shape', 'axes'),
     [
-        dict(shape=(40, 90)),
-        dict(shape=(90, 40), in_axis=-1, out_axis=-2),
-        dict(shape=(3, 3, 20, 30)),
-        dict(shape=(40, 6, 15), in_axis=0, out_axis=(1, 2)),
-        dict(shape=(6, 15, 40), in_axis=(0, 1), out_axis=2),
-        dict(shape=(5, 40, 30), in_axis=1, out_axis=2, batch_axis=0),
+        ((40, 90), {}),
+        ((90, 40), {'in_axis': -1, 'out_axis': -2}),
+        ((3, 3, 20, 30), {}),
+        ((40, 6, 15), {'in_axis': 0, 'out_axis': (1, 2)}),
+        ((6, 15, 40), {'in_axis': (0, 1), 'out_axis': 2}),
+        ((5, 40, 30), {'in_axis': 1, 'out_axis': 2, 'batch_axis': 0}),
     ],
 )
-def test_fan_is_that_of_variance_scaling(axes):
-    axes = dict(axes)
-    shape, key = axes.pop('shape'), jax.random.key(0)
-    ours = gamma_normal(0.5, **axes)(key, shape)
-    jaxs = jax.nn.initializers.variance_scaling(1.0, 'fan_in', 'normal', **axes)(
-        key, shape
-    )
-    np.testing.assert_allclose(ours, jaxs, rtol=1e-5)
+def test_fan_is_that_of_variance_scaling(shape, axes):
+    key = jax.random.key(0)
+    scaling = jax.nn.initializers.variance_scaling(1.0, 'fan_in', 'normal', **axes)
+    drawn = gamma_normal(0.5, **axes)(key, shape)
+    np.testing.assert_allclose(drawn, scaling(key, shape), rtol=1e-5)
 
 
 def test_drop_in_for_flax_layers():
     key, x_BTD = jax.random.key(0), jnp.ones((1, 4, 60))
-    embed = gamma_normal(0.8, in_axis=-1, out_axis=-2)
-    dense = nn.Dense(50, kernel_init=gamma_normal(0.8)).init(key, x_BTD)['params']
-    table = nn.Embed(70, 60, embedding_init=embed).init(key, jnp.zeros(3, int))[
-        'params'
-    ]
+    kernel_init = gamma_normal(0.8)
+    dense = nn.Dense(50, kernel_init=kernel_init)
+    kernel = dense.init(key, x_BTD)['params']['kernel']
+    assert_std(kernel, 60**-0.8, 'Dense')
+
+    embed = nn.Embed(70, 60, embedding_init=gamma_normal(0.8, in_axis=-1, out_axis=-2))
+    table = embed.init(key, jnp.zeros(3, int))['params']['embedding']
+    assert_std(table, 60**-0.8, 'Embed')
+
     attention = nn.MultiHeadDotProductAttention(
-        num_heads=3, qkv_features=150, kernel_init=gamma_normal(0.8)
-    ).init(key, x_BTD)['params']
-    assert_std(dense['kernel'], 60**-0.8, 'Dense')
-    assert_std(table['embedding'], 60**-0.8, 'Embed')
+        num_heads=3, qkv_features=150, kernel_init=kernel_init
+    )
+    params = attention.init(key, x_BTD)['params']
     for name in ('query', 'key', 'value'):
-        assert_std(attention[name]['kernel'], 60**-0.8, name)
-    assert_std(attention['out']['kernel'], 150**-0.8, 'out')
+        assert_std(params[name]['kernel'], 60**-0.8, name)
+    assert_std(params['out']['kernel'], 150**-0.8, 'out')
 
 
 def test_errors_name_what_is_wrong():

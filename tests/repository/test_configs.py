@@ -1,20 +1,20 @@
-"""Every config and every preset resolves, and runs when it is shrunk."""
+"""Every preset of every config resolves, is planned, and runs when it is shrunk."""
 
 import importlib.util
 import pathlib
 
+import ml_collections
 import numpy as np
 import pytest
 
-from anchorjax import cli, config
-from anchorjax.storage.reader import write_tables
-from anchorjax.storage.sweep_folder import create_folder
-from anchorjax.sweeps.run import describe_environment, run_sweep
-from anchorjax.training.members import make_mesh
+from anchorjax import api, config
+from anchorjax.sweeps.environment import describe_environment
+from anchorjax.sweeps.plan import describe_memory, describe_plan
+from anchorjax.training.devices import make_mesh
 from tests.support.sweeps import ROOT
 
 
-def presets(path: pathlib.Path) -> list[str]:
+def list_presets(path: pathlib.Path) -> list[str]:
     """Names in a config module's PRESETS; '' is the default."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
@@ -22,21 +22,21 @@ def presets(path: pathlib.Path) -> list[str]:
     return list(module.PRESETS)
 
 
-SPECS = [
-    f'{p}:{name}'
-    for p in sorted((ROOT / 'configs').glob('*.py'))
-    for name in presets(p)
-]
+SPECS = []
+for path in sorted((ROOT / 'configs').glob('*.py')):
+    SPECS += [f'{path}:{preset}' for preset in list_presets(path)]
+NAMES = [pathlib.Path(spec).name for spec in SPECS]
+of_every_preset = pytest.mark.parametrize('spec', SPECS, ids=NAMES)
 
 
-def shrunk(c):
+def shrink(c: ml_collections.ConfigDict) -> ml_collections.ConfigDict:
     """Two members of one cohort, two segments, everything small that costs time."""
-    c.task.num_examples, c.task.probe_examples = 640, 16
-    c.model.depth, c.model.width, c.model.head_dim, c.model.mlp_dim = 2, 8, 4, 8
+    c.task.update(num_examples=640, probe_examples=16)
+    c.model.update(depth=2, width=8, head_dim=4, mlp_dim=8)
     c.model.heads = min(c.model.heads, 2)
-    c.train.batch_size, c.train.num_steps, c.train.eval_every = 16, 4, 2
-    c.train.snapshot_steps, c.train.resume_every, c.train.lanes = (0, 2), 0.0, 2
-    c.optimizer.warmup_steps, c.optimizer.schedule_steps = 2, 0
+    c.train.update(batch_size=16, num_steps=4, eval_every=2)
+    c.train.update(snapshot_steps=(0, 2), resume_every=0.0, lanes=2)
+    c.optimizer.update(warmup_steps=2, schedule_steps=0)
     c.loop = tuple((path, values[:1]) for path, values in c.loop)
     for axis in ('learning_rate', 'weight_decay', 'seed'):
         c.grid[axis] = c.grid[axis][:1]
@@ -44,23 +44,36 @@ def shrunk(c):
     return c
 
 
-@pytest.mark.parametrize('spec', SPECS, ids=lambda s: pathlib.Path(s).name)
+@of_every_preset
 def test_it_resolves_and_its_name_is_its_own(spec):
-    e = config.resolve(cli.load(spec))
-    names = [cli.load(other).name for other in SPECS]
-    assert names.count(e.name) == 1
-    assert all(e.at(cohort.static).loop == () for cohort in e.cohorts())
+    resolved = config.resolve(config.load(spec))
+    names = [config.load(other).name for other in SPECS]
+    assert names.count(resolved.name) == 1
+    for cohort in resolved.cohorts():
+        assert resolved.for_cohort(cohort).loop == ()
+
+
+@of_every_preset
+def test_it_is_planned(spec, tmp_path):
+    resolved = config.resolve(config.load(spec))
+    environment = describe_environment(resolved, make_mesh(1), device_bytes=2**40)
+    plan = describe_plan(resolved, environment, tmp_path, estimate=False)
+    assert plan.startswith(f'{resolved.name}: ')
+    for axis in resolved.axes:
+        assert f'  {axis}' in plan
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('spec', SPECS, ids=lambda s: pathlib.Path(s).name)
-def test_it_runs_shrunk(spec, tmp_path):
-    e, mesh = config.resolve(shrunk(cli.load(spec))), make_mesh(1)
-    there = create_folder(tmp_path, e, describe_environment(e, mesh))
-    run_sweep(there, mesh, lambda: False, lambda progress: None)
-    run = write_tables(there)
+@of_every_preset
+def test_its_dry_run_and_its_training_run_shrunk(spec, tmp_path):
+    shrunk = config.resolve(shrink(config.load(spec)))
+    mesh = make_mesh(1)
+    environment = describe_environment(shrunk, mesh)
+    memory = describe_memory(shrunk, mesh, environment, available=2**40)
+    for cohort in shrunk.cohorts():
+        assert f'cohort {cohort.name}: ' in memory
+    run = api.train(shrunk, tmp_path, mesh=mesh)
     assert int(run.results.trained.sum()) == 2
-    assert (
-        np.isfinite(run.curves.agreement).all()
-        and np.isfinite(run.curves.train_loss).all()
-    )
+    assert np.isfinite(run.curves.agreement).all()
+    assert np.isfinite(run.curves.train_loss).all()

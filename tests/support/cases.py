@@ -1,12 +1,14 @@
-"""The anchor task by hand: truth table, the paper's examples, a decoder; a tiny experiment."""
+"""The anchor task by hand, and a tiny experiment with random parameters."""
+
+from typing import Any
 
 import jax
 import numpy as np
 
 from anchorjax import config, models
 
-# pair: answer minus key by (inferential, symmetric, assigned). Shifts 1: +5, 2: +1, 3: -2,
-# 4: -8; (3, 4) is trained on x - 6 and (4, 3) is never trained (P1 Sec 4).
+# pair: answer minus key by (inferential, symmetric, assigned). The anchors shift by
+# +5, +1, -2, -8; (3, 4) is trained on x - 6 and (4, 3) is never trained (P1 Sec 4).
 TABLE = {
     (1, 1): (10, 10, 10),
     (1, 2): (6, 6, 6),
@@ -33,29 +35,39 @@ EXAMPLES = (
 )
 
 
-def decode(tokens_BT, anchors=(1, 2, 3, 4)):
-    """(position of the key, key, pair [B, 2]); fails unless two anchors stand side by side."""
+def decode(
+    tokens_BT: Any, anchors: tuple[int, ...] = (1, 2, 3, 4), order: str = 'key_first'
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(position of the first of the three tokens, key, pair [B, 2]) of every sequence.
+
+    Fails unless every sequence holds two anchors, side by side, and a key beside them.
+    """
     tokens_BT = np.asarray(tokens_BT)
+    size, length = tokens_BT.shape
     rows, columns = np.nonzero(np.isin(tokens_BT, anchors))
-    assert (rows == np.repeat(np.arange(len(tokens_BT)), 2)).all(), (
-        'not two anchors in a row'
-    )
-    first, second = columns.reshape(-1, 2).T
-    assert (second == first + 1).all() and (first >= 1).all()
-    at = np.arange(len(tokens_BT))
-    pair_B2 = np.stack([tokens_BT[at, first], tokens_BT[at, second]], 1)
-    return first - 1, tokens_BT[at, first - 1], pair_B2
+    assert (rows == np.repeat(np.arange(size), 2)).all(), 'not two anchors in a row'
+    first_B, second_B = columns.reshape(-1, 2).T
+    assert (second_B == first_B + 1).all()
+    key_at_B = first_B - 1 if order == 'key_first' else second_B + 1
+    assert (key_at_B >= 0).all() and (key_at_B < length).all()
+    row_B = np.arange(size)
+    pairs = [tokens_BT[row_B, first_B], tokens_BT[row_B, second_B]]
+    position_B = np.minimum(key_at_B, first_B)
+    return position_B, tokens_BT[row_B, key_at_B], np.stack(pairs, axis=1)
 
 
-def tiny(**fields):
-    """A valid experiment of 20 tokens and width 6, with `group__field=value` overrides."""
+def tiny(**fields: Any) -> config.Experiment:
+    """A valid experiment of 20 tokens and width 6: tiny(model__depth=1)."""
     c = config.default()
-    c.task.update(
-        seq_len=4, keys=(5, 13), shifts=(3, 1, -1, -2), split='random', holdout=0.25
-    )
-    c.task.update(
-        noninferential=((3, 4, 2),), vocab=20, num_examples=4_000, probe_examples=64
-    )
+    c.task.seq_len = 4
+    c.task.keys = (5, 13)
+    c.task.shifts = (3, 1, -1, -2)
+    c.task.noninferential = ((3, 4, 2),)
+    c.task.split = 'random'
+    c.task.holdout = 0.25
+    c.task.vocab = 20
+    c.task.num_examples = 4_000
+    c.task.probe_examples = 64
     c.model.update(width=6, head_dim=4, mlp_dim=9, max_len=5)
     c.optimizer.update(warmup_steps=4, floor=1e-4)
     c.train.update(batch_size=8, num_steps=20, eval_every=10)
@@ -65,13 +77,16 @@ def tiny(**fields):
     return config.resolve(c)
 
 
-def random_params(experiment, seed=0, scale=0.5):
-    """Parameters that hide nothing: LayerNorm and every bias away from ones and zeros."""
+def random_params(
+    experiment: config.Experiment, seed: int = 0, scale: float = 0.5
+) -> Any:
+    """Parameters that hide nothing: no bias is zero, no scale of a LayerNorm is one."""
     abstract = models.abstract_params(experiment.model, experiment.task.vocab)
     rng = np.random.default_rng(seed)
 
-    def draw(path, leaf):
-        centre = 1.0 if path[-1].key == 'scale' else 0.0
-        return (centre + scale * rng.normal(size=leaf.shape)).astype(np.float32)
+    def draw(path: Any, leaf: jax.ShapeDtypeStruct) -> np.ndarray:
+        center = 1.0 if path[-1].key == 'scale' else 0.0
+        noise = scale * rng.normal(size=leaf.shape)
+        return (center + noise).astype(np.float32)
 
     return jax.tree_util.tree_map_with_path(draw, abstract)

@@ -50,9 +50,13 @@ if state.exists():
     step = int(state.read_text())
 print(f'step {step} in process {os.getpid()}', flush=True)
 must_hang = mode == 'hang' and starts == 0
-while must_hang or (step < flags.steps and not signals):
+while must_hang or step < flags.steps:
     time.sleep(0.1)
     step += 1
+    if (
+        signals and not must_hang
+    ):  # after the step, as a sweep does: a start never idles
+        break
 state.write_text(str(step))
 if step < flags.steps:
     sys.exit(75)

@@ -1,55 +1,64 @@
-"""Several processes as one program: the bits of one process, one wish to stop, one refusal.
+"""Several processes as one program: one process's bits, stops and refusals.
 
 Real processes that talk over gloo, each with four fake devices.
 """
 
+import csv
 import os
+import pathlib
 import socket
 import subprocess
 
 import pytest
 
 from tests.support.sweeps import bits, command, launch
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
-SEEDS = '--config.grid.seed=0,1,2,3,4'  # 10 members on 8 devices: the second chunk is padded
+# 10 members on 8 devices: the second chunk is padded.
+SEEDS = '--config.grid.seed=0,1,2,3,4'
 
 
-def devices(count: int) -> dict[str, str]:
-    return {
-        'XLA_FLAGS': f'{os.environ["XLA_FLAGS"]} --xla_force_host_platform_device_count={count}'
-    }
+def fake_devices(count: int) -> dict[str, str]:
+    """The environment of a process that sees this number of devices."""
+    flags = os.environ['XLA_FLAGS']
+    return {'XLA_FLAGS': f'{flags} --xla_force_host_platform_device_count={count}'}
 
 
-def pair(workdir, *words) -> list[subprocess.Popen]:
+def start_pair(workdir: pathlib.Path, *words: str) -> list[subprocess.Popen]:
     """Two processes of one program."""
     with socket.socket() as probe:
         probe.bind(('localhost', 0))
         port = probe.getsockname()[1]
-    both = (
-        '--workdir',
-        workdir,
-        SEEDS,
-        f'--coordinator=localhost:{port}',
-        '--processes=2',
-        *words,
-    )
-    start = lambda i: subprocess.Popen(
-        **command(*both, f'--process={i}', env=devices(4))
-    )
-    return [start(0), start(1)]
+    cluster = (f'--coordinator=localhost:{port}', '--processes=2')
+    processes = []
+    for i in range(2):
+        all_words = ('--workdir', workdir, SEEDS, *cluster, *words, f'--process={i}')
+        arguments = command(*all_words, env=fake_devices(4))
+        processes.append(subprocess.Popen(**arguments))
+    return processes
 
 
-def ends(processes) -> list[tuple[int, str, str]]:
-    """(exit code, what it printed, its errors) of each."""
-    outputs = [p.communicate(timeout=180) for p in processes]
-    return [(p.returncode, *texts) for p, texts in zip(processes, outputs, strict=True)]
+def finish(processes: list[subprocess.Popen]) -> list[tuple[int, str, str]]:
+    """(exit code, standard output, errors) of each."""
+    outputs = [process.communicate(timeout=180) for process in processes]
+    ends = []
+    for process, (out, errors) in zip(processes, outputs, strict=True):
+        ends.append((process.returncode, out, errors))
+    return ends
+
+
+def read_losses(workdir: pathlib.Path, number: int) -> list[float]:
+    """The last training loss of the first members."""
+    with open(workdir / 'members.csv', newline='') as file:
+        rows = list(csv.DictReader(file))
+    return [float(row['train_loss']) for row in rows[:number]]
 
 
 @pytest.fixture(scope='module')
-def one_process(tmp_path_factory):
+def one_process(tmp_path_factory) -> pathlib.Path:
     folder = tmp_path_factory.mktemp('one')
-    done = launch('--workdir', folder, SEEDS, env=devices(8))
+    done = launch('--workdir', folder, SEEDS, env=fake_devices(8))
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -57,56 +66,50 @@ def one_process(tmp_path_factory):
 def test_two_processes_of_four_devices_give_the_bits_of_one_of_eight(
     one_process, tmp_path
 ):
-    """With a stop in the middle, asked of the second process alone: both stop at one step."""
-    processes = pair(tmp_path)
+    """Also when only the second is told to stop: both stop at the same step."""
+    processes = start_pair(tmp_path)
     resume = tmp_path / 'cohorts' / 'all' / 'chunk_0000' / 'resume'
-    while all(p.poll() is None for p in processes) and not any(
-        resume.glob('*/digests')
-    ):
-        pass
+
+    def has_saved_or_ended() -> bool:
+        has_ended = any(process.poll() is not None for process in processes)
+        return has_ended or any(resume.glob('*/digests'))
+
+    wait_until(has_saved_or_ended, seconds=120)
     processes[1].terminate()
-    stopped = ends(processes)
-    assert [code for code, *_ in stopped] == [75, 75], stopped
-    assert all('saved. The same command continues.' in errors for *_, errors in stopped)
+    stopped = finish(processes)
+    assert [code for code, _, _ in stopped] == [75, 75], stopped
+    for _, _, errors in stopped:
+        assert 'saved. The same command continues.' in errors
 
-    (first, said, errors), (second, silent, _) = ends(pair(tmp_path))
-    assert (first, second) == (0, 0), errors
-    assert (
-        'members.csv' not in silent
-        and 'phase.png' in said
-        and 'phase.png' not in silent
-    )
+    (code, out, errors), (other_code, other_out, _) = finish(start_pair(tmp_path))
+    assert (code, other_code) == (0, 0), errors
+    assert 'phase.png' in out
+    assert 'members.csv' not in other_out and 'phase.png' not in other_out
     assert bits(tmp_path) == bits(one_process)
-    tables = [
-        (folder / 'members.csv').read_bytes() for folder in (tmp_path, one_process)
-    ]
-    assert tables[0] == tables[1]
+    table = (tmp_path / 'members.csv').read_bytes()
+    assert table == (one_process / 'members.csv').read_bytes()
 
-    refused = ends(pair(tmp_path, '--config.optimizer.b2=0.9'))
-    assert [code for code, *_ in refused] == [2, 2]
-    assert all('optimizer.b2 = 0.999' in errors for *_, errors in refused)
+    refused = finish(start_pair(tmp_path, '--config.optimizer.b2=0.9'))
+    assert [code for code, _, _ in refused] == [2, 2]
+    assert all('optimizer.b2 = 0.999' in errors for _, _, errors in refused)
 
 
 def test_the_batch_of_a_member_can_be_shared_by_devices(tmp_path, one_process):
     words = (SEEDS, '--config.train.batch_devices=2', '--config.grid.gamma=0.3')
-    done = launch('--workdir', tmp_path, *words, env=devices(8))
-    assert done.returncode == 0 and '4 cpu device(s) of 2 devices' in done.stdout, (
-        done.stderr
-    )
-    rows = [
-        (f / 'members.csv').read_text().splitlines() for f in (tmp_path, one_process)
-    ]
-    losses = [[float(row.split(',')[8]) for row in table[1:6]] for table in rows]
-    assert losses[0] == pytest.approx(losses[1], rel=1e-3)
+    done = launch('--workdir', tmp_path, *words, env=fake_devices(8))
+    assert done.returncode == 0, done.stderr
+    assert '4 cpu device(s) of 2 devices' in done.stdout
+    losses = read_losses(tmp_path, number=5)
+    assert losses == pytest.approx(read_losses(one_process, number=5), rel=1e-3)
 
 
 @pytest.mark.parametrize('words', [['--processes=2'], ['--distributed']])
 def test_hosts_that_cannot_be_found_are_one_line(tmp_path, words):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(('SLURM', 'OMPI'))}
-    done = subprocess.run(
-        **command('--workdir', tmp_path, *words) | {'env': env},
-        timeout=120,
-        check=False,
-    )
+    env = {}
+    for name, value in os.environ.items():
+        if not name.startswith(('SLURM', 'OMPI')):
+            env[name] = value
+    arguments = command('--workdir', tmp_path, *words) | {'env': env}
+    done = subprocess.run(**arguments, timeout=120, check=False)
     assert done.returncode == 2 and done.stderr.startswith('error: --'), done.stderr
     assert len(done.stderr.splitlines()) == 1

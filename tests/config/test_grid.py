@@ -1,0 +1,84 @@
+"""Which member lies where: cohorts, rows, and points given by their values."""
+
+import numpy as np
+import pytest
+
+from anchorjax.config.grid import TRACED_DTYPES, axis_label, locate, match_value
+from anchorjax.errors import UserError
+from tests.support.sweeps import experiment
+
+LOOP = (('model.depth', (1, 2)), ('model.heads', (1, 3)))
+
+
+def test_cohorts_are_the_static_combinations_and_members_the_traced_ones():
+    sweep = experiment(loop=LOOP)
+    names = [cohort.name for cohort in sweep.cohorts()]
+    assert names == [
+        'depth=1,heads=1',
+        'depth=1,heads=3',
+        'depth=2,heads=1',
+        'depth=2,heads=3',
+    ]
+    assert list(sweep.axes) == ['depth', 'heads', *TRACED_DTYPES]
+    for cohort in sweep.cohorts():
+        assert cohort.size == 4
+        gammas = np.array([0.3, 0.3, 0.8, 0.8], np.float32)
+        np.testing.assert_array_equal(cohort.hparams.gamma, gammas)
+        np.testing.assert_array_equal(cohort.hparams.seed, [0, 1, 0, 1])
+        for axis, dtype in TRACED_DTYPES.items():
+            assert getattr(cohort.hparams, axis).dtype == dtype
+
+
+def test_a_cohorts_experiment_has_its_values_and_no_loop():
+    sweep = experiment(loop=LOOP)
+    last = sweep.for_cohort(sweep.cohorts()[-1])
+    assert (last.model.depth, last.model.heads) == (2, 3)
+    assert last.loop == ()
+    assert last == experiment(model__depth=2, model__heads=3)
+    plain = experiment()
+    assert plain.cohorts()[0].name == 'all'
+    assert plain.for_cohort(plain.cohorts()[0]) == plain
+
+
+def test_every_member_is_where_its_point_says():
+    sweep = experiment(loop=LOOP)
+    for index, cohort in enumerate(sweep.cohorts()):
+        for row in range(cohort.size):
+            point = {path.split('.')[1]: value for path, value in cohort.static}
+            point['gamma'] = float(cohort.hparams.gamma[row])  # rounded to float32
+            point['seed'] = int(cohort.hparams.seed[row])
+            assert locate(sweep.axes, point) == (index, row)
+
+
+@pytest.mark.parametrize(
+    ('point', 'line'),
+    [
+        ({'gama': 0.3}, "point: unknown axis 'gama', did you mean 'gamma'?"),
+        ({'gamma': 0.3}, 'point: seed is missing; the sweep has (0, 1)'),
+        (
+            {'gamma': 0.31, 'seed': 0},
+            'point: no member has gamma = 0.31; the sweep has (0.3, 0.8)',
+        ),
+    ],
+)
+def test_a_point_that_is_no_member_is_one_line(point, line):
+    with pytest.raises(UserError) as caught:
+        locate(experiment().axes, point)
+    assert line in str(caught.value)
+
+
+def test_floats_match_up_to_rounding_and_other_values_exactly():
+    assert match_value('gamma', (0.3, 0.8), float(np.float32(0.8))) == 1
+    assert match_value('eps', (1e-8, 1e-5), 1.000001e-5) == 1
+    assert match_value('weight_decay', (0.0, 1.0), 1) == 1
+    assert match_value('norm', ('post', 'pre'), 'pre') == 1
+    assert match_value('unseen', (((4, 3),), ((3, 4),)), ((3, 4),)) == 1
+    for values, value in [((0.3,), 0.30001), ((1, 2), 1.000001), (('post',), 0.3)]:
+        with pytest.raises(UserError, match='no member has x'):
+            match_value('x', values, value)
+
+
+def test_a_tuple_is_labelled_by_its_text():
+    assert axis_label(((4, 3),)) == '((4, 3),)'
+    assert axis_label(0.3) == 0.3
+    assert axis_label('post') == 'post'

@@ -1,0 +1,87 @@
+"""The transformer's shortcuts compute what the plain path does."""
+
+import itertools
+
+import chex
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from anchorjax.models import shortcuts
+from anchorjax.models.shortcuts import Embedded
+from anchorjax.models.transformer import attention_weights, mix_values, split_heads
+from anchorjax.models.transformer_config import NORMS
+from anchorjax.training.step import forward
+from tests.support import cases
+
+TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
+CLOSE = {'rtol': 1e-4, 'atol': 1e-5}
+
+
+def draw_embedded(rng: np.random.Generator) -> Embedded:
+    """A stream of 20 tokens, 4 positions and width 6."""
+    W_embed = rng.normal(size=(20, 6)).astype(np.float32)
+    W_pos = rng.normal(size=(4, 6)).astype(np.float32)
+    return Embedded(jnp.asarray(TOKENS_BT), jnp.asarray(W_embed), jnp.asarray(W_pos))
+
+
+@pytest.mark.parametrize('biases', [False, True])
+@pytest.mark.parametrize(('norm', 'heads'), itertools.product(NORMS, (1, 2)))
+@pytest.mark.parametrize('depth', [1, 2])
+def test_last_position_path_is_the_full_paths_last_position(depth, norm, heads, biases):
+    experiment = cases.tiny(
+        model__depth=depth,
+        model__norm=norm,
+        model__heads=heads,
+        model__biases=biases,
+        model__activation='gelu',
+    )
+    params = cases.random_params(experiment)
+    full = forward(experiment, params, TOKENS_BT, last_only=False)
+    last = forward(experiment, params, TOKENS_BT)
+    chex.assert_trees_all_close(last.logits[:, 0], full.logits[:, -1], **CLOSE)
+    short, plain = last.blocks[-1], full.blocks[-1]
+    for name in ('Q', 'X_qkv', 'X_ao', 'hidden', 'X_do'):
+        a = getattr(short, name)[:, 0]
+        b = getattr(plain, name)[:, -1]
+        np.testing.assert_allclose(a, b, **CLOSE, err_msg=name)
+    for name in ('K', 'V'):
+        a = getattr(short, name)
+        b = getattr(plain, name)
+        np.testing.assert_allclose(a, b, **CLOSE, err_msg=name)
+    np.testing.assert_allclose(
+        short.Attn[:, :, 0], plain.Attn[:, :, -1], rtol=1e-4, atol=1e-6
+    )
+
+
+def test_projecting_the_tables_is_projecting_the_stream():
+    rng = np.random.default_rng(0)
+    embedded = draw_embedded(rng)
+    W = rng.normal(size=(6, 5)).astype(np.float32)
+    rows_BTD = np.asarray(embedded.rows())
+    for b, t in np.ndindex(3, 4):
+        row = embedded.W_embed[TOKENS_BT[b, t]] + embedded.W_pos[t]
+        np.testing.assert_array_equal(rows_BTD[b, t], row)
+    np.testing.assert_allclose(embedded.project(W), rows_BTD @ W, **CLOSE)
+    np.testing.assert_allclose(shortcuts.project(embedded, W), rows_BTD @ W, **CLOSE)
+    np.testing.assert_allclose(shortcuts.project(rows_BTD, W), rows_BTD @ W, **CLOSE)
+
+
+@pytest.mark.parametrize('heads', [1, 2])
+@pytest.mark.parametrize('from_tables', [False, True])
+def test_attending_from_the_last_position_alone(from_tables, heads):
+    rng = np.random.default_rng(0)
+    embedded = draw_embedded(rng)
+    x_BTD = embedded.rows()
+    W_Q, W_K, W_V = rng.normal(size=(3, 6, heads * 4)).astype(np.float32)
+    b_K = rng.normal(size=heads * 4).astype(np.float32)
+    Q = split_heads(x_BTD @ W_Q, heads)
+    K = split_heads(x_BTD @ W_K + b_K, heads)
+    V = split_heads(x_BTD @ W_V, heads)
+    Attn = attention_weights(Q, K)
+    X_qkv = mix_values(Attn, V)
+
+    source = embedded if from_tables else x_BTD
+    last_Attn, last_X_qkv = shortcuts.attend_last(Q[:, -1:], source, W_K, W_V)
+    np.testing.assert_allclose(last_Attn, Attn[:, :, -1:], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(last_X_qkv, X_qkv[:, -1:], **CLOSE)

@@ -1,0 +1,71 @@
+"""Which keys of the anchor task are trained and which are held out (PAPERS 1.1)."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from anchorjax import tasks
+from anchorjax.tasks import AnchorsConfig, anchors
+from tests.support import cases
+
+KEYS = np.arange(20, 100)
+
+
+def draw_training_keys(config: AnchorsConfig, seed: int = 0) -> np.ndarray:
+    """[pair, position, key], whether the key is trained there."""
+    return np.asarray(anchors.training_keys(config, jax.random.key(seed)))
+
+
+@pytest.mark.parametrize(('split', 'modulus'), [('code', 9), ('paper', 7)])
+def test_official_splits(split, modulus):
+    trained = draw_training_keys(AnchorsConfig(split=split))
+    assert trained.shape == (16, 7, 80)
+    for position in range(7):
+        assert (trained[:, position] == (KEYS % modulus != position)).all()
+
+
+def test_random_split_holds_8_keys_of_each_pair_at_every_position():
+    config = AnchorsConfig(split='random')
+    trained = draw_training_keys(config)
+    assert ((~trained).sum(-1) == 8).all()
+    assert (trained == trained[:, :1]).all()
+    assert len(np.unique(trained[:, 0], axis=0)) == 16
+    assert (trained != draw_training_keys(config, seed=1)).any()
+
+
+def test_random_position_split_holds_other_keys_at_every_position():
+    trained = draw_training_keys(AnchorsConfig(split='random_position'))
+    assert ((~trained).sum(-1) == 8).all()
+    rows = trained.reshape(16 * 7, 80)
+    assert len(np.unique(rows, axis=0)) == 16 * 7
+
+
+@pytest.mark.parametrize('order', ['key_first', 'anchors_first'])
+@pytest.mark.parametrize('split', ['code', 'paper', 'random', 'random_position'])
+def test_training_and_heldout_keys_never_meet(split, order):
+    config = AnchorsConfig(split=split, order=order)
+    task = tasks.make(config)
+    data = jax.jit(task.make_data)(jax.random.key(3))
+    ordered_keys = np.asarray(data.order)
+    count = np.asarray(data.count)
+    # The two parts are disjoint and cover the keys.
+    assert (np.sort(ordered_keys, -1) == KEYS).all()
+    row_of = {tuple(p): row for row, p in enumerate(anchors.pairs(config).tolist())}
+
+    def list_trained(tokens_BT: jax.Array) -> np.ndarray:
+        """Whether the key of each sequence is a trained one of its pair there."""
+        position_B, key_B, pair_B2 = cases.decode(tokens_BT, order=order)
+        is_trained = []
+        for position, key, pair in zip(position_B, key_B, pair_B2, strict=True):
+            row = row_of[tuple(pair.tolist())]
+            trained_keys = ordered_keys[row, position, : count[row, position]]
+            is_trained.append(key in trained_keys)
+        return np.array(is_trained)
+
+    batch = jax.jit(task.batch)(data, jnp.arange(4_000))
+    assert list_trained(batch.tokens_BT).all()
+    seen, heldout, unseen = jax.jit(task.probes)(data).tokens_PBT
+    assert list_trained(seen).all()
+    assert list_trained(unseen).all()
+    assert not list_trained(heldout).any()

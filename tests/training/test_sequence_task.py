@@ -1,0 +1,254 @@
+"""A task whose answer is a sequence, not a token.
+
+The toy task is added to TASKS, as any new task would be; nothing else in the library
+knows about it.
+"""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from anchorjax import api, config, tasks
+from anchorjax.config.grid import DATA, HParams, random_key
+from anchorjax.training import losses
+from anchorjax.training.devices import make_mesh
+from anchorjax.training.step import (
+    evaluate,
+    forward,
+    init_member,
+    new_state,
+    train_segment,
+    train_step,
+)
+from tests.support import cases
+from tests.support.copy_task import (
+    PAD,
+    SEPARATOR,
+    CopyConfig,
+    make_copy,
+    reverse_answers,
+    spell,
+)
+
+
+@pytest.fixture(autouse=True)
+def copy_task(monkeypatch):
+    monkeypatch.setitem(tasks.TASKS, 'copy', tasks.Row(CopyConfig, make_copy))
+
+
+def make_experiment(**fields: Any) -> config.Experiment:
+    c = config.default(task='copy')
+    c.name = 'copy'
+    c.model.update(depth=2, width=16, head_dim=16, mlp_dim=32, max_len=6)
+    c.optimizer.update(warmup_steps=10, floor=0.0)
+    c.train.update(batch_size=16, num_steps=200, eval_every=100)
+    c.grid.update(gamma=(0.5,), learning_rate=(1e-2,))
+    for path, value in fields.items():
+        group, field = path.split('__')
+        c[group][field] = value
+    return config.resolve(c)
+
+
+def make_hparams() -> HParams:
+    return HParams(
+        gamma=jnp.float32(0.5),
+        learning_rate=jnp.float32(1e-2),
+        weight_decay=jnp.float32(0.01),
+        seed=jnp.int32(0),
+    )
+
+
+@functools.partial(jax.jit, static_argnums=(0, 3))
+def predict(
+    experiment: config.Experiment, params: Any, tokens_BT: Any, last_only: bool = False
+) -> jax.Array:
+    """The most likely next token after every position, [B, T], or the last, [B, 1]."""
+    return forward(experiment, params, tokens_BT, last_only).logits.argmax(-1)
+
+
+def decode_greedily(
+    experiment: config.Experiment,
+    params: Any,
+    tokens_BT: np.ndarray,
+    weights_BT: np.ndarray,
+) -> np.ndarray:
+    """The answer, token by token, each from the prompt and the answer so far.
+
+    Returns:
+      [B, T]: the answer at every asked position, PAD elsewhere.
+    """
+    is_asked_BT = weights_BT > 0
+    sequence_BT = np.where(is_asked_BT & (tokens_BT != SEPARATOR), PAD, tokens_BT)
+    answers_BT = np.full_like(sequence_BT, PAD)
+    for t in range(sequence_BT.shape[1]):
+        next_B1 = predict(experiment, params, sequence_BT[:, : t + 1], last_only=True)
+        token_B = np.asarray(next_B1[:, 0])
+        answers_BT[:, t] = np.where(is_asked_BT[:, t], token_B, PAD)
+        if t + 1 < sequence_BT.shape[1]:
+            is_next_asked_B = is_asked_BT[:, t] & is_asked_BT[:, t + 1]
+            sequence_BT[:, t + 1] = np.where(
+                is_next_asked_B, token_B, sequence_BT[:, t + 1]
+            )
+    return answers_BT
+
+
+def test_the_toy_task_by_hand():
+    words_BT = jnp.array([[2, 3, 4, 5, 5, 5], [4, 3, 5, 5, 5, 5], [5, 3, 3, 3, 3, 3]])
+    batch = spell(CopyConfig(), words_BT, jnp.array([3, 2, 1]))
+    assert batch.tokens_BT.tolist() == [
+        [2, 3, 4, SEPARATOR, 2, 3],
+        [4, 3, SEPARATOR, 4, PAD, PAD],
+        [5, SEPARATOR, PAD, PAD, PAD, PAD],
+    ]
+    assert batch.targets_BQ.tolist() == [
+        [PAD, PAD, PAD, 2, 3, 4],
+        [PAD, PAD, 4, 3, PAD, PAD],
+        [PAD, 5, PAD, PAD, PAD, PAD],
+    ]
+    assert batch.weights_BQ.tolist() == [
+        [0, 0, 0, 1, 1, 1],
+        [0, 0, 1, 1, 0, 0],
+        [0, 1, 0, 0, 0, 0],
+    ]
+    assert reverse_answers(batch).tolist() == [
+        [PAD, PAD, PAD, 4, 3, 2],
+        [PAD, PAD, 3, 4, PAD, PAD],
+        [PAD, 5, PAD, PAD, PAD, PAD],
+    ]
+
+
+def test_the_loss_is_the_cross_entropy_over_the_asked_positions():
+    experiment = make_experiment()
+    params = cases.random_params(experiment)
+    state = new_state(experiment, params)
+    task = tasks.make(experiment.task)
+    data = task.make_data(jax.random.key(0))
+    batch = task.batch(data, jnp.arange(task.num_train))
+    whole = make_experiment(train__batch_size=task.num_train)  # an epoch in one batch
+
+    @jax.jit
+    def take_step() -> Any:
+        return train_step(whole, task, data, state, make_hparams())
+
+    next_state, loss, norm = take_step()
+    out = forward(experiment, params, batch.tokens_BT, last_only=False)
+    logits = np.asarray(out.logits, np.float64)
+    total, num_asked = 0.0, 0
+    for b, t in np.argwhere(np.asarray(batch.weights_BQ) > 0):
+        log_normalizer = np.log(np.exp(logits[b, t]).sum())
+        total += log_normalizer - logits[b, t, batch.targets_BQ[b, t]]
+        num_asked += 1
+    assert 64 < num_asked < 64 * 3
+    np.testing.assert_allclose(loss, total / num_asked, rtol=1e-5)
+    assert norm > 0 and next_state.diverged == -1
+
+
+def test_agreement_is_exact_match_with_each_mapping():
+    experiment = make_experiment()
+    params = cases.random_params(experiment)
+    task = tasks.make(experiment.task)
+    data = task.make_data(jax.random.key(0))
+    probes = task.probes(data)
+
+    # Answer some of the probes as the model does, so that some match.
+    predictions = [
+        np.asarray(predict(experiment, params, tokens_BT))
+        for tokens_BT in probes.tokens_PBT
+    ]
+    targets_PRBQ = np.array(probes.targets_PRBQ)
+    targets_PRBQ[:, 0, ::3] = np.stack(predictions)[:, ::3]
+    targets_PRBQ[:, 1, ::4] = np.stack(predictions)[:, ::4]
+    task = task._replace(probes=lambda data: probes._replace(targets_PRBQ=targets_PRBQ))
+    _, agreement_PR, deviation = evaluate(experiment, task, data, params)
+    assert deviation.shape == (0,)
+
+    for p, r in np.ndindex(2, 2):
+        num_right, num_counted = 0, 0
+        for b in range(task.num_train):
+            asked = np.flatnonzero(probes.weights_PBQ[p, b])
+            if len(asked) == 0:
+                continue
+            num_counted += 1
+            given = predictions[p][b, asked].tolist()
+            num_right += given == targets_PRBQ[p, r, b, asked].tolist()
+        assert num_counted == (64 if p == 0 else 59)
+        assert 0 < num_right < num_counted
+        expected = num_right / num_counted
+        np.testing.assert_allclose(agreement_PR[p, r], expected, rtol=1e-6)
+
+
+def test_teacher_forced_exact_match_is_that_of_greedy_decoding():
+    experiment = make_experiment(task__num_letters=2)
+    params = cases.random_params(experiment)
+    task = tasks.make(experiment.task)
+    data = task.make_data(jax.random.key(1))
+    size = 300
+    batch = task.batch(data, jnp.arange(size))
+    is_asked_BT = np.asarray(batch.weights_BQ) > 0
+    tokens_BT = np.array(batch.tokens_BT)
+    decoded_BT = decode_greedily(experiment, params, tokens_BT, batch.weights_BQ)
+
+    # A third keep the task's answers, a third get those of the network, and a third
+    # those of the network with one token changed.
+    targets_BT = np.array(batch.targets_BQ)
+    rng = np.random.default_rng(0)
+    for b in range(100, size):
+        targets_BT[b] = decoded_BT[b]
+        if b >= 200:
+            t = rng.choice(np.flatnonzero(is_asked_BT[b]))
+            targets_BT[b, t] = (targets_BT[b, t] + 1) % task.vocab
+    # The network reads the right answer, not its own.
+    is_fed_BT = is_asked_BT[:, :-1] & is_asked_BT[:, 1:]
+    tokens_BT[:, 1:] = np.where(is_fed_BT, targets_BT[:, :-1], tokens_BT[:, 1:])
+    predictions_BT = np.asarray(predict(experiment, params, tokens_BT))
+
+    is_right_B = ((decoded_BT == targets_BT) | ~is_asked_BT).all(1)
+    assert is_right_B[100:200].all() and not is_right_B[200:].any()
+    of_each_sequence = jax.vmap(losses.exact_match)(
+        predictions_BT[:, None], targets_BT[:, None], batch.weights_BQ[:, None]
+    )
+    np.testing.assert_array_equal(of_each_sequence, is_right_B)
+    together = losses.exact_match(predictions_BT, targets_BT, batch.weights_BQ)
+    np.testing.assert_allclose(together, is_right_B.mean(), rtol=1e-6)
+    # After a mistake the two read different prefixes, so their predictions differ.
+    assert (predictions_BT != decoded_BT)[is_asked_BT].any()
+
+
+@pytest.mark.slow
+def test_a_member_learns_to_copy_the_words_it_is_trained_on():
+    experiment = make_experiment(task__longest=2, task__num_letters=3)
+    hparams = make_hparams()
+
+    @jax.jit
+    def train() -> Any:
+        state = init_member(experiment, hparams)
+        return train_segment(experiment, state, hparams, jnp.int32(200))
+
+    state, record = train()
+    assert state.step == 200 and state.diverged == -1
+    copied, backwards = record.agreement[0]
+    assert copied > 0.95
+    assert record.probe_loss[0] < 0.2
+    # A word that reads the same backwards matches both mappings.
+    task = tasks.make(experiment.task)
+    data = task.make_data(random_key(0, DATA))
+    probes = task.probes(data)
+    is_palindrome = (probes.targets_PRBQ[0, 0] == probes.targets_PRBQ[0, 1]).all(-1)
+    assert abs(backwards - is_palindrome.mean()) < 0.05
+
+
+@pytest.mark.slow
+def test_a_sweep_of_the_toy_task_trains_and_is_readable(tmp_path):
+    experiment = make_experiment(train__num_steps=20, train__eval_every=10)
+    api.train(experiment, tmp_path, mesh=make_mesh(1))
+    run = api.open(tmp_path)
+    assert run.experiment == experiment
+    assert bool(run.results.trained.all())
+    assert run.results.probe.values.tolist() == ['trained', 'new']
+    assert run.results.mapping.values.tolist() == ['copied', 'reversed']
+    assert np.isfinite(run.curves.probe_loss).all()
+    assert run.curves.deviation.size == 0
