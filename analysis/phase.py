@@ -29,6 +29,7 @@ from analysis.members.solution import (
     mark_solutions,
 )
 from anchorjax import cli
+from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
 
 
@@ -56,7 +57,16 @@ def compute(data: xr.Dataset) -> Result:
     NaN where nothing is trained. Without static axes the rows are the weight decays.
     Axes that are not shown are averaged like seeds: select first to see one value.
     Diverged members count with the agreement they have.
+
+    Raises:
+      UserError: the task has no held-out probe.
     """
+    if not _has_heldout_probe(data):
+        raise UserError(
+            'phase: needs a probe seen_heldout with the mapping assigned; this task '
+            f'has the probes {data.probe.values.tolist()} and the mappings '
+            f'{data.mapping.values.tolist()}'
+        )
     row_name = find_row_axis(data.trained.dims)
     unseen, seen = _select_agreement(data)
     rate = _find_best_rate(seen)
@@ -112,8 +122,18 @@ def layout(result: Result) -> style.Layout:
 
 
 def save(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
-    """Draws phase.png and phase.pdf and writes the numbers behind them, phase.npz."""
+    """Draws phase.png and phase.pdf and writes the numbers behind them, phase.npz.
+
+    Draws nothing for a task that has no held-out probe.
+    """
+    if not _has_heldout_probe(run.results):
+        return []
     return style.write_figure(compute(run.results), draw, layout, folder / 'phase')
+
+
+def _has_heldout_probe(data: xr.Dataset) -> bool:
+    has_probe = 'seen_heldout' in data.probe.values
+    return has_probe and 'assigned' in data.mapping.values
 
 
 def _select_agreement(data: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:

@@ -1,23 +1,23 @@
 """anchorjax: does initialization decide whether a transformer reasons or memorizes?
 
-The packages, from the ground up; imports go down only (tests/repository/test_imports):
+The packages, lowest first; imports go down only (tests/repository/test_imports.py):
 
-  errors, limits   one-line errors; what a field of a config may hold
-  tasks, models    what is learned: pure data; what learns: Activations out
-  config           one frozen Experiment from a config; the grid of members
+  errors, limits   one-line errors; what each field of a config may hold
+  tasks, models    what is learned: pure data; what learns it: Activations out
+  config           one frozen Experiment from a config; the grid of its members
   training         pure steps, losses, optimizers; the members on their devices
-  storage          the only code that touches the files of a sweep
+  storage          the files of a sweep: written whole, checked when read
   sweeps           the host loop: resume, train a segment, record, save
-  official         the authors' weights, in and out
-  cluster          who starts the jobs: shards, status, Slurm, Kubernetes
+  official         the authors' weights, to and from our parameters
+  cluster          the jobs of a sweep: shards, status, Slurm, Kubernetes
   api              train(experiment, workdir) -> Run; open(workdir) -> Run
   cli              what the command lines in launch/ and analysis/ share
-  bench            speed, beside what people use today
+  bench            speed compared with what people use today
 
 Data flows one way: a config file -> config.resolve -> Experiment -> cohorts ->
 members (init, segments, records) -> the folder of the sweep -> Run -> analysis.
 
-Shapes are suffixes, one letter one meaning in the whole repository:
+Shapes are suffixes; a letter has the same meaning in the whole repository:
   M member   S recorded step   B batch   T position (Q as query)   D width   N layer
   H head   K head width   F mlp width   V vocabulary   P probe   R mapping
 
@@ -28,15 +28,18 @@ Terms (P1 to P4 are the papers of PAPERS.md):
   inferential        the mapping that composes the anchors (later papers: reasoning)
   non-inferential    a pair trained on another shift: (3, 4) gives x - 6, not x - 10
   unseen             a pair that is never trained, (4, 3): the question of the paper
-  symmetric          the mapping that answers (4, 3) as (3, 4) was trained (memorizing)
-  assigned           the mapping that training follows
+  symmetric          the mapping that answers (4, 3) as (3, 4) was trained
+  assigned           the mapping whose answers are the training labels
   gamma              initialization rate, std = d_in ** -gamma: LARGE is SMALL weights
   member             one network; the members of a cohort share one compiled program;
                      a sweep is all cohorts
-  chunk              members that train at one time: lanes * devices of them
+  lanes              members that one device trains side by side, under vmap
+  chunk              members that train at the same time: lanes * devices of them
   shard              consecutive chunks that one job trains
-  environment        what bits depend on beside the config: layout, versions, hardware
-  point              gamma=.., learning_rate=.., seed=.., names a member
+  segment            the steps from one record of the curves to the next
+  snapshot           the parameters of a chunk at one step, kept for analysis
+  environment        what bits depend on besides the config: layout, versions, hardware
+  point              names a member: gamma=.., learning_rate=.., seed=.., and so on
   role               what a position is in its sequence: key, anchor_1, anchor_2, last
   edge               what positions of one role read from those of another, in one layer
   mechanism          a set of edges that is said to carry a solution (P1 Fig 3)

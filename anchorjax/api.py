@@ -1,4 +1,4 @@
-"""The two functions that a notebook needs: train a grid, open one that was trained.
+"""The two functions that a notebook needs: train a sweep, and open a trained one.
 
 from anchorjax import api, config
 
@@ -7,10 +7,10 @@ run = api.train(experiment, 'runs/phase')   # trains, resumes, or reads what is 
 run.results.agreement.sel(probe='unseen', mapping='inferential')
 """
 
-import contextlib
 import pathlib
 from collections.abc import Callable
 
+import jax
 from jax.sharding import Mesh
 
 from anchorjax.cluster.job_files import hold_shard
@@ -18,7 +18,7 @@ from anchorjax.cluster.shards import WHOLE, Shard, chunks_of_shard
 from anchorjax.config import Experiment
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, open_run
-from anchorjax.storage.sweep_folder import create_folder
+from anchorjax.storage.sweep_folder import SweepFolder, create_folder, read_folder
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.sweeps.progress import Progress
@@ -52,37 +52,42 @@ def train(
     allow_environment_change: bool = False,
     device_bytes: float | None = None,
 ) -> Run:
-    """Trains every member that is not trained yet, and builds the tables of the sweep.
+    """Trains every member that is not trained yet, and writes the tables of the sweep.
 
-    Interrupted anywhere, the same call goes on where it stopped, with the same bits.
+    After an interruption the same call resumes from the last save, and the result has
+    the same bits as without the interruption.
 
     Args:
       workdir: the folder of the sweep, new or begun.
-      mesh: the devices; by default all of them (on a CPU one per core).
+      mesh: from `training.devices.make_mesh`; by default all devices (on a CPU, one per
+        core).
       shard: the part of the sweep that this call trains.
-      should_stop: asked every few seconds; when it returns True, the state is saved.
+      should_stop: called every few seconds; when it returns True, training saves and
+        stops.
       report: called with the progress every few seconds.
-      warn: called with a line for every damaged state that is skipped.
-      draw: writes figures when the tables are built, as `analysis.phase.save` does.
-      allow_environment_change: go on although hardware, versions or layout changed, so
-        that bits change; it is recorded.
-      device_bytes: what a device may use; by default what it says it has.
+      warn: called with a line for every damaged state that is skipped, and if the CPU
+        is not one device per core.
+      draw: writes figures once the tables are written, as `analysis.phase.save` does.
+      allow_environment_change: continue although hardware, versions or layout changed;
+        bits may then differ, and the manifest records the change.
+      device_bytes: bytes that a device may use; by default 90 % of what it has.
 
     Returns:
-      The run, to read. With several hosts the first builds the tables for all.
+      The sweep, for reading. With several hosts, the first writes the tables.
 
     Raises:
-      ConfigError: the members do not fit the devices; nothing was written.
-      StoreError: the folder holds another sweep, is damaged or cannot be written.
+      ConfigError: the members do not fit the devices; nothing was trained.
+      StoreError: the folder holds another sweep, was trained in another environment,
+        is in use, is damaged or cannot be written.
       Preempted: should_stop returned True; everything is saved.
     """
     workdir = pathlib.Path(workdir)
+    finished = _find_finished(experiment, workdir, shard)
+    if finished is not None:
+        hosts.run_on_first(lambda: publish(finished, draw))
+        return Run(finished)
     if mesh is None:
-        # Too late when this process has computed with JAX already: then one core is
-        # used.
-        with contextlib.suppress(RuntimeError):
-            use_every_core()
-        mesh = make_mesh(batch_devices=experiment.train.batch_devices)
+        mesh = _use_all_devices(experiment, warn)
     if device_bytes is None:
         device_bytes = min(hosts.gather(memory.device_bytes(mesh)))
     environment = describe_environment(experiment, mesh, device_bytes)
@@ -108,3 +113,32 @@ def train(
         )
     hosts.run_on_first(lambda: publish(folder, draw))
     return Run(folder)
+
+
+def _find_finished(
+    experiment: Experiment, workdir: pathlib.Path, shard: Shard
+) -> SweepFolder | None:
+    """The folder of this sweep, if every member of the shard is trained.
+
+    To read it, it does not matter where it was trained.
+    """
+    if not hosts.broadcast((workdir / MANIFEST_FILE).exists()):
+        return None
+    folder = read_folder(workdir)
+    if folder.experiment != experiment:
+        return None
+    chunks = [folder.chunks[i] for i in chunks_of_shard(folder, shard)]
+    is_done = hosts.broadcast(all(chunk.folder.done for chunk in chunks))
+    return folder if is_done else None
+
+
+def _use_all_devices(experiment: Experiment, warn: Callable[[str], None]) -> Mesh:
+    """A mesh of all devices; on a CPU, of one device per core."""
+    try:
+        use_every_core()
+    except RuntimeError:
+        warn(
+            'this process has used JAX before api.train, so it trains on '
+            f'{jax.device_count()} device(s) instead of one per core'
+        )
+    return make_mesh(batch_devices=experiment.train.batch_devices)

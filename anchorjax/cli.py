@@ -1,4 +1,4 @@
-"""What every command line shares: reading a config, errors in one line."""
+"""What the command lines share: reading a config, one-line errors, exit codes."""
 
 import argparse
 import math
@@ -26,7 +26,7 @@ EXIT_USER_ERROR = 2
 EXIT_PREEMPTED = 75  # sysexits' "temporary failure": saved, run it again
 EXIT_INTERRUPTED = 130
 
-# Flags of sweep.py that the command that places its jobs gives to each of them.
+# Flags of sweep.py that the command that starts the jobs decides for each of them.
 _FLAGS_OF_A_JOB = (
     'shard',
     'distributed',
@@ -38,12 +38,12 @@ _FLAGS_OF_A_JOB = (
 
 
 def run_command(command: Callable[[], None]) -> None:
-    """Runs a command; a user's error is one line and exit code 2."""
+    """Runs a command; errors that a user can cause become one line and an exit code."""
     try:
         command()
     except UserError as e:
         _exit(f'error: {e}', EXIT_USER_ERROR)
-    except OSError as e:  # a full disk shows wherever something is written
+    except OSError as e:  # any write may find the disk full
         where = f': {e.filename}' if e.filename else ''
         line = printable(f'{e.strerror or e}{where}')
         _exit(f'error: {line}', EXIT_USER_ERROR)
@@ -53,7 +53,7 @@ def run_command(command: Callable[[], None]) -> None:
         line = 'error: a device is out of memory; use fewer train.lanes'
         _exit(line, EXIT_USER_ERROR)
     except Preempted:
-        line = 'stopped by a signal; saved. The same command continues.'
+        line = 'stopped by a signal and saved; the same command continues.'
         _exit(line, EXIT_PREEMPTED)
     except KeyboardInterrupt:
         line = 'interrupted; the same command continues from the last save.'
@@ -61,7 +61,7 @@ def run_command(command: Callable[[], None]) -> None:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argparse parser whose complaints are UserErrors."""
+    """An argparse parser that raises UserError for bad flags."""
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f'{message} (see --help)')
@@ -72,11 +72,11 @@ def parse_command_line(
 ) -> tuple[argparse.Namespace, Experiment]:
     """The flags and the experiment of a command line.
 
-    The experiment comes from --config FILE[:PRESET], or from --config_json FILE, which
-    executes nothing, and then from overrides --config.x.y=z.
+    The experiment comes from --config FILE[:PRESET] or --config_json FILE (of which
+    nothing is executed), changed by overrides --config.x.y=z.
 
     Raises:
-      UserError: unknown flag, or anything wrong with the config.
+      UserError: a flag is unknown, or something is wrong with the config.
     """
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument('--config', metavar='FILE[:PRESET]')
@@ -102,38 +102,46 @@ def load_json(name: str) -> ml_collections.ConfigDict:
     """The config in a manifest or other JSON file; nothing in it is executed.
 
     Raises:
-      UserError: no such file, or anything wrong with it.
+      UserError: there is no such file, or something is wrong with it.
     """
     experiment = read_experiment(pathlib.Path(name))
     return ml_collections.ConfigDict(config.to_dict(experiment)).lock()
 
 
 def sweep_parser(**kwargs: str) -> Parser:
-    """The flags of launch/sweep.py, without those of `parse_command_line`."""
+    """A parser of the flags of launch/sweep.py, except those for the config."""
     parser = Parser(epilog='--config.x.y=z sets a field', **kwargs)
     add = parser.add_argument
     add('--workdir', type=pathlib.Path, help='default: runs/<config name>')
-    add('--dry_run', action='store_true', help='print plan and memory, and stop')
+    add(
+        '--dry_run', action='store_true', help='print the plan and the memory, and exit'
+    )
     add('--shard', default='0/1', metavar='I/N', help='train part I (from 0) of N')
     add(
         '--allow_numerics_change',
         action='store_true',
-        help='go on although hardware, versions or layout changed, and bits with them',
+        help='continue although hardware, versions or layout changed; bits may differ',
     )
     add(
         '--device_memory',
         type=parse_gibibytes,
         metavar='GIB',
-        help='what a device may use',
+        help='memory that a device may use; default: 90 %% of what it has',
     )
     add(
         '--distributed',
         action='store_true',
-        help='several hosts as one program; JAX finds them',
+        help='run as one program on several hosts, which JAX finds',
     )
-    add('--coordinator', metavar='HOST:PORT', help='of process 0, if JAX cannot tell')
-    add('--processes', type=int, metavar='N', help='with --coordinator: how many')
-    add('--process', type=int, metavar='I', help='with --coordinator: this one, from 0')
+    add(
+        '--coordinator',
+        metavar='HOST:PORT',
+        help='address of process 0, if JAX cannot find the hosts',
+    )
+    text = 'with --coordinator: number of processes'
+    add('--processes', type=int, metavar='N', help=text)
+    text = 'with --coordinator: index of this process, from 0'
+    add('--process', type=int, metavar='I', help=text)
     return parser
 
 
@@ -143,7 +151,7 @@ def sweep_workdir(given: pathlib.Path | None, experiment: Experiment) -> pathlib
 
 
 def split_words(words: list[str]) -> tuple[list[str], list[str]]:
-    """(words before --, words after it)."""
+    """The words of a command line before and after --."""
     if '--' not in words:
         return words, []
     at = words.index('--')
@@ -151,23 +159,24 @@ def split_words(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def check_job_words(words: list[str]) -> tuple[argparse.Namespace, Experiment]:
-    """Flags and experiment of the words that every job will get.
+    """The flags and the experiment of the words that every job will get.
 
     Raises:
-      UserError: launch/sweep.py would refuse them, or they are set for each job.
+      UserError: launch/sweep.py would refuse them, or they have a flag that is
+        decided for each job.
     """
     parser = sweep_parser()
     flags, experiment = parse_command_line(parser, words)
     for name in _FLAGS_OF_A_JOB:
         if getattr(flags, name) != parser.get_default(name):
             raise UserError(
-                f'--{name} after --: each job gets its own from this command'
+                f'--{name} after --: not allowed; this command decides it for every job'
             )
     return flags, experiment
 
 
 def join_hosts(flags: argparse.Namespace) -> None:
-    """Joins the other processes of a program on several hosts, when the flags say so.
+    """Joins the other processes of a program on several hosts, if the flags say so.
 
     Raises:
       UserError: the flags are incomplete, or the other processes are not found.
@@ -181,7 +190,7 @@ def join_hosts(flags: argparse.Namespace) -> None:
 
 
 def parse_gibibytes(text: str) -> float:
-    """Bytes of a number of GiB; raises ValueError."""
+    """The bytes in a number of GiB; ValueError unless it is positive and finite."""
     size = float(text)
     if not 0 < size < math.inf:
         raise ValueError
@@ -189,14 +198,14 @@ def parse_gibibytes(text: str) -> float:
 
 
 def print_results(run: Run, paths: list[pathlib.Path]) -> None:
-    """Prints the table of members and the paths of figures."""
+    """Prints the table of members and the paths of the figures."""
     print(summarize_members(run))
     for path in paths:
         print(path)
 
 
 def use_compilation_cache() -> None:
-    """Keeps compiled programs on disk, in a folder per jaxlib and kind of CPU."""
+    """Keeps compiled programs on disk, in one folder per jaxlib version and CPU."""
     if jax.config.jax_compilation_cache_dir:
         return
     home = pathlib.Path.home() / '.cache'

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
-_LONGEST = 300  # characters shown of a value that may come from anyone
+_LONGEST = 300  # characters shown of a text that may come from any file
 
 
 class UserError(ValueError):
@@ -18,22 +18,22 @@ class ConfigError(UserError):
 
 
 class StoreError(UserError):
-    """A run folder is unusable: unwritable, damaged, in use, or of another sweep."""
+    """The folder of a sweep is unwritable, damaged, in use, or of another sweep."""
 
 
 def require(condition: bool, field: str, value: object, allowed: str) -> None:
-    """Raises ConfigError 'field = value: must be allowed' unless it is."""
+    """Raises ConfigError 'field = value: must be allowed' if the condition is false."""
     if not condition:
         raise ConfigError(f'{field} = {_show(value)}: must be {allowed}')
 
 
 def printable(text: str) -> str:
-    """The text with everything escaped that would move a cursor or end a line."""
+    """The text in one line, with escapes for what could control a terminal."""
     return ''.join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def brief(text: str) -> str:
-    """The text, printable, with the middle of a long one left out."""
+    """The text made printable, without its middle if it is long."""
     text = printable(_cut_middle(text))
     return _cut_middle(text)  # escaping may have made it longer
 

@@ -1,12 +1,12 @@
-"""What a field of a config may hold, declared beside it, and the check of it.
+"""What a field of a config may hold: declared in its annotation, checked here.
 
     norm: Literal['post', 'pre'] = 'post'
     depth: Annotated[int, at_least(1), at_most(1_000)] = 2
     gamma: tuple[Annotated[float, at_most(100)], ...] = (0.3, 0.5)
 
-A dataclass calls `check_fields` first in its `__post_init__`. pydantic was tried: as
-many lines for the same one-line errors, four more packages, a slower import, and the
-names of its errors become a dependency.
+A dataclass calls `check_fields` first in its `__post_init__`. We tried pydantic: it
+takes as many lines for the same one-line errors, adds four packages, imports more
+slowly, and makes us depend on the names of its errors.
 """
 
 import functools
@@ -18,13 +18,13 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from anchorjax.errors import require
 
-_INT_END = 2**63  # far beyond it, neither repr nor float takes a whole number
-_FLOAT32_MAX = 3e38  # every other number ends in float32
+_INT_END = 2**63  # repr and float fail for much larger ones
+_FLOAT32_MAX = 3e38  # floats end up as float32
 _LONGEST_STRING = 1000
 
 
 class Bound(NamedTuple):
-    """One end of the range of a number."""
+    """One end of a range of numbers; its text is e.g. 'at most 1,000'."""
 
     compare: Callable[[float, float], bool]
     words: str
@@ -53,7 +53,7 @@ def below(limit: float) -> Bound:
 
 @functools.cache
 def declared_fields(cls: type) -> dict[str, Any]:
-    """The fields of a dataclass and what each of them may hold."""
+    """The fields of a dataclass, each with the type and bounds declared for it."""
     return typing.get_type_hints(cls, include_extras=True)
 
 
@@ -68,10 +68,13 @@ def check_fields(config: Any, group: str) -> None:
 
 
 def check_value(value: Any, hint: Any, field: str) -> Any:
-    """The value, of exactly the declared type and in range (an int may be a float).
+    """Returns the value if it has exactly the declared type and is in range.
+
+    Where a float is declared, an int becomes one.
 
     Raises:
-      ConfigError: it is not; the line names the field, down to the element of a tuple.
+      ConfigError: it is not allowed; the line names the field, down to the element of a
+        tuple.
     """
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:

@@ -1,9 +1,9 @@
-"""Prints one table of speed, every figure measured in this run: python launch/bench.py
+"""Prints a table of speed, all of it measured now: python launch/bench.py
 
 On a CPU: speed relative to eager PyTorch, a plain Flax loop and bare matrix products;
 what members, depth, checkpoints and compilation cost; thousands of members on disk. On
 an accelerator also lanes and matmul precision. anchorjax/bench/speed.py explains how
-the figures are made.
+the numbers are measured.
 """
 
 import platform

@@ -1,7 +1,7 @@
-"""Builds tables and figure of what is trained: python launch/finalize.py --run
-runs/phase
+"""Writes the tables and the figure: python launch/finalize.py --run runs/phase
 
-Every shard does this when it ends; this is for a sweep that still runs, or was stopped.
+They show what is trained so far. Every shard writes them when it ends; this command is
+for a sweep that is still running, or was stopped.
 """
 
 import pathlib
@@ -15,7 +15,7 @@ from anchorjax.sweeps.publish import publish
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        '--run', type=pathlib.Path, required=True, help='the folder of a sweep'
+        '--run', type=pathlib.Path, required=True, help='folder of the sweep'
     )
     run, paths = publish(read_folder(parser.parse_args().run), phase.save)
     cli.print_results(run, paths)

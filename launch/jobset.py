@@ -1,4 +1,4 @@
-"""Prints a JobSet that trains a sweep on TPUs of GKE: python launch/jobset.py ...
+"""Prints a JobSet that trains a sweep on TPUs on GKE: python launch/jobset.py ...
 
   python launch/jobset.py --name=phase --image=REGISTRY/anchorjax --shards=4 \\
       --accelerator=tpu-v5-lite-podslice --topology=2x4 --hosts=2 --chips_per_host=4 \\
@@ -7,7 +7,7 @@
 
 The words after -- are those of launch/sweep.py. The config is read here too, so that a
 bad one is refused before anything starts. The file system of the claim must have atomic
-rename and locks (Filestore or another NFS, not a bucket); --workdir must lie on it.
+rename and locks (Filestore or another NFS, not a bucket); --workdir must be on it.
 """
 
 import argparse
@@ -26,20 +26,20 @@ def make_parser() -> cli.Parser:
     )
     add = parser.add_argument
     number = {'type': int, 'metavar': 'N'}
-    add('--name', required=True, help='of the JobSet')
-    add('--image', required=True, help='its working directory is this repository')
-    add('--shards', required=True, help='Jobs, each on a slice of its own', **number)
-    text = 'tpu-v5-lite-podslice, ..'
+    add('--name', required=True, help='name of the JobSet')
+    add('--image', required=True, help='with this repository as working directory')
+    add('--shards', required=True, help='parts of the sweep, each on a slice', **number)
+    text = 'type of TPU, e.g. tpu-v5-lite-podslice'
     add('--accelerator', required=True, metavar='LABEL', help=text)
-    text = 'chips of a slice: 2x4, 4x4x4, ..'
+    text = 'chips of a slice, e.g. 2x4 or 4x4x4'
     add('--topology', required=True, metavar='AxB', help=text)
-    add('--hosts', default=1, help='machines of a slice (%(default)s)', **number)
+    add('--hosts', default=1, help='hosts of a slice (%(default)s)', **number)
     add('--chips_per_host', required=True, **number)
     add('--claim', required=True, metavar='PVC', help='NFS that many pods may write to')
     add('--mount', default='/runs', help='where the claim is mounted (%(default)s)')
-    text = 'tries after a crash of a shard (%(default)s)'
+    text = 'how often a shard that crashes is tried again (%(default)s)'
     add('--retries', default=3, help=text, **number)
-    text = 'to save in (%(default)s)'
+    text = 'time for saving when a pod is stopped (%(default)s)'
     add('--grace', type=int, default=120, metavar='SECONDS', help=text)
     return parser
 
@@ -69,12 +69,12 @@ def command() -> None:
 
 
 def check_workdir(words: list[str], mount: str) -> None:
-    """Raises UserError for what each pod would refuse, or would lose when it ends."""
+    """Raises UserError if pods would refuse the words, or lose their folder."""
     sweep_flags, _ = cli.check_job_words(words)
     workdir = sweep_flags.workdir
     if workdir is None or not workdir.is_relative_to(mount):
         raise UserError(
-            f'--workdir {workdir}: must be given, and lie below --mount={mount}'
+            f'--workdir {workdir}: must be given, and be inside --mount={mount}'
         )
 
 

@@ -1,4 +1,4 @@
-"""Draws every figure that a run supports and writes them into one report.html.
+"""Draws every figure that a sweep supports, and writes them into one report.html.
 
 python launch/report.py --run runs/phase
 """

@@ -1,7 +1,7 @@
 """What every shard of a sweep is doing: python launch/status.py --run runs/phase
 
-One line for each shard: done, running (where, how fast, how long still), waiting in a
-queue, preempted (run it again), failed or lost (with the end of its log), not started.
+One line for each shard: done, running (where, how fast, time left), waiting in a queue,
+preempted (run it again), failed or lost (with the end of its log), not started.
 """
 
 import pathlib
@@ -16,13 +16,13 @@ from anchorjax.sweeps.progress import format_duration
 
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
-    help_text = 'the folder of a sweep'
+    help_text = 'folder of the sweep'
     parser.add_argument('--run', type=pathlib.Path, required=True, help=help_text)
     workdir = parser.parse_args().run
     if not (workdir / MANIFEST_FILE).exists():
         num_waiting = count_waiting(workdir)
         if num_waiting:
-            print(f'{workdir}: nothing has begun; {num_waiting} jobs are in the queue')
+            print(f'{workdir}: nothing has started; {num_waiting} jobs in the queue')
             return
     folder = read_folder(workdir)
     num_members = num_trained = 0

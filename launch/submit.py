@@ -4,14 +4,14 @@ Every job gets the words after --, which are those of launch/sweep.py, and its -
 Backends:
 
   slurm  one job array; this command submits it and returns. A preempted or timed-out
-         job saves, goes back into the queue and continues. --nodes=k runs one program
-         on k hosts
-  local  processes of this machine, --max_parallel at a time; waits for them
-  debug  processes of this machine, one after another; waits for them
+         job saves, goes back into the queue and continues. --nodes=k runs each shard
+         as one program on k hosts
+  local  processes on this machine, --max_parallel at a time; waits for them
+  debug  processes on this machine, one after another; waits for them
 
-A shard that crashes is tried again --retries times, while the others go on. The same
-command continues what is not trained yet. Exit codes: 1 a shard failed, 2 bad input, 75
-stopped with everything saved.
+A shard that crashes is tried again up to --retries times, while the others continue.
+The same command again trains what is missing. Exit codes: 1 a shard failed, 2 bad
+input, 75 stopped with everything saved.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from anchorjax.cluster.shards import Shard
 from anchorjax.cluster.supervisor import Supervisor
 from anchorjax.errors import UserError
 
-SAVING_SHARE = 0.8  # of --signal_delay; the rest is for going back into the queue
+SAVING_SHARE = 0.8  # of --signal_delay; the rest is for requeueing
 
 
 def make_parser() -> cli.Parser:
@@ -39,12 +39,12 @@ def make_parser() -> cli.Parser:
     add('--backend', choices=backends, default='local')
     number = {'type': parse_positive, 'metavar': 'N'}
     add('--shards', required=True, help='jobs to divide the sweep into', **number)
-    text = 'tries after a crash of a shard (%(default)s)'
+    text = 'how often a shard that crashes is tried again (%(default)s)'
     add('--retries', type=int, default=3, metavar='N', help=text)
-    text = 'between a crash and the next try (%(default)s)'
+    text = 'pause between a crash and the next try (%(default)s)'
     add('--pause', type=float, default=5, metavar='SECONDS', help=text)
-    add('--max_parallel', help='jobs at a time: local 1, slurm all', **number)
-    text = 'for each job, on each of its nodes'
+    add('--max_parallel', help='jobs at a time (local: 1, slurm: all)', **number)
+    text = 'GPUs of each job, on each of its nodes (%(default)s)'
     add('--gpus', type=int, default=0, metavar='N', help=text)
     add_slurm_flags(parser)
     return parser
@@ -55,16 +55,17 @@ def add_slurm_flags(parser: cli.Parser) -> None:
     number = {'type': parse_positive, 'metavar': 'N'}
     minutes = {'type': parse_positive, 'metavar': 'MINUTES'}
     seconds = {'type': parse_positive, 'metavar': 'SECONDS'}
-    add('--time', default=1440, help='limit of each job (%(default)s)', **minutes)
+    add('--time', default=1440, help='time limit of each job (%(default)s)', **minutes)
     add('--nodes', default=1, help='hosts of each shard (%(default)s)', **number)
-    add('--cpus', help='for each job, on each of its nodes', **number)
-    add('--mem_gb', type=parse_positive, metavar='GB', help='of each node')
+    add('--cpus', help='CPUs of each job, on each of its nodes', **number)
+    add('--mem_gb', type=parse_positive, metavar='GB', help='memory of each node')
     for name in ('partition', 'account', 'qos', 'constraint'):
         add(f'--{name}', metavar='NAME')
     text = 'shell command to run first: --setup="module load x"'
     add('--setup', action='append', metavar='LINE', help=text)
-    add('--name', default='anchorjax', help='in the queue (%(default)s)')
-    add('--signal_delay', default=120, help='to save in (%(default)s)', **seconds)
+    add('--name', default='anchorjax', help='name in the queue (%(default)s)')
+    text = 'time for saving before a job is stopped (%(default)s)'
+    add('--signal_delay', default=120, help=text, **seconds)
     text = 'wait until all jobs have ended; exit code 1 if one failed'
     add('--wait', action='store_true', help=text)
 
@@ -97,7 +98,7 @@ def command() -> None:
 def make_supervisors(
     words: list[str], workdir: pathlib.Path, flags: argparse.Namespace
 ) -> list[Supervisor]:
-    """One for each shard."""
+    """One Supervisor for each shard."""
     script = pathlib.Path(__file__).absolute().with_name('sweep.py')
     line = [sys.executable, '-u', str(script), *words]
     if flags.nodes > 1:

@@ -1,8 +1,9 @@
-"""Trains a whole grid: python launch/sweep.py --config configs/phase.py[:preset]
+"""Trains a sweep: python launch/sweep.py --config configs/phase.py[:preset]
 
-Prints the plan, a live line with rate and time left, the table of members, and the path
-of the figure. The same command again resumes, or says that all is done. Exit codes: 2
-bad input, 75 stopped by SIGTERM or SIGUSR2 with everything saved (run it again).
+Prints the plan, a progress line with rate and time left, the table of members, and the
+path of the figure. The same command again resumes, or says that all is done. Exit
+codes: 2 bad input, 75 stopped by SIGTERM or SIGUSR2 with everything saved (run it
+again), 130 interrupted.
 """
 
 import pathlib

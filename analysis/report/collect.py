@@ -45,10 +45,14 @@ def choose_members(run: Run) -> dict[str, dict[str, Any]]:
     Both have the same architecture. Held-out agreement breaks ties.
 
     Raises:
-      UserError: no member is trained yet, or the task has no unseen pair.
+      UserError: no member is trained yet, or the task is not the anchor task with an
+        unseen pair.
     """
     workdir = run.folder.workdir
-    if not run.experiment.task.unseen:
+    task = run.experiment.task
+    if not isinstance(task, anchors.AnchorsConfig):
+        raise UserError(f'{workdir}: task {task.name!r}: the report is for anchors')
+    if not task.unseen:
         raise UserError(f'{workdir}: task.unseen = (): the report needs an unseen pair')
     is_usable = find_usable(run).values
     if not is_usable.any():

@@ -22,10 +22,10 @@ _GROUPS = ('task', 'model', 'optimizer', 'train', 'grid')
 def default(
     task: str = 'anchors', model: str = 'transformer'
 ) -> ml_collections.ConfigDict:
-    """A locked ConfigDict of the defaults (the paper's), to be edited by a config file.
+    """A locked ConfigDict of the defaults (the paper's), for a config file to edit.
 
     Raises:
-      ConfigError: no such task or model.
+      ConfigError: there is no such task or model.
     """
     classes = _find_classes({'task': {'name': task}, 'model': {'name': model}})
     values = {group: dataclasses.asdict(cls()) for group, cls in classes.items()}
@@ -37,28 +37,28 @@ def resolve(config: ml_collections.ConfigDict) -> Experiment:
     """The Experiment that a config describes.
 
     Raises:
-      ConfigError: in one line, the field, its value and what is allowed.
+      ConfigError: the line names a field, its value and what is allowed.
     """
     return from_dict(config.to_dict())
 
 
 def from_json(values: dict) -> Experiment:
-    """The Experiment of `to_dict` after JSON, which turns tuples into lists."""
+    """As `from_dict`, for values read from JSON, which has lists for tuples."""
     return from_dict(schema.tuples_from_lists(values))
 
 
 def from_dict(values: dict) -> Experiment:
-    """The Experiment of a nested dict of plain values; see `resolve`."""
+    """As `resolve`, from a nested dict of plain values."""
     try:
         experiment = _build(values)
         consistency.check_experiment(experiment)
-    except ConfigError as e:  # its names and values may come from anyone
+    except ConfigError as e:  # its names and values may come from any file
         raise ConfigError(brief(str(e))) from None
     return experiment
 
 
 def to_dict(experiment: Experiment) -> dict:
-    """Nested dict of plain values; `from_dict` gives the experiment back."""
+    """The experiment as a nested dict of plain values; `from_dict` is the inverse."""
     return dataclasses.asdict(experiment)
 
 
@@ -66,8 +66,8 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
     """Sets one field from the command line: override(c, 'grid.gamma', '0.3,0.5').
 
     Raises:
-      ConfigError: no such field (with the nearest name), or a value that cannot be
-      read.
+      ConfigError: there is no such field (the line has the nearest name), or the text
+        cannot be read as a value of its type.
     """
     node = config
     for part in path.split('.'):
@@ -87,13 +87,13 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
 
 
 def log_spaced(num_steps: int, count: int) -> tuple[int, ...]:
-    """`count` or fewer distinct steps from 1 to num_steps, evenly spaced in log."""
+    """Up to `count` > 1 distinct steps from 1 to num_steps, even on a log scale."""
     steps = {round(num_steps ** (i / (count - 1))) for i in range(count)}
     return tuple(sorted(steps))
 
 
 def _build(values: dict) -> Experiment:
-    """The Experiment of a dict; its groups are checked, one by one."""
+    """The Experiment of a dict, in which each group is checked by itself."""
     known = [field.name for field in dataclasses.fields(Experiment)]
     for name in values:
         if name not in known:
@@ -113,7 +113,7 @@ def _build(values: dict) -> Experiment:
 
 
 def _find_classes(values: dict[str, dict[str, Any]]) -> dict[str, type]:
-    """The dataclass of each group; those of task and model by their names."""
+    """The dataclass of each group; task and model are looked up by name."""
     classes = {'optimizer': OptimizerConfig, 'train': TrainConfig, 'grid': GridConfig}
     for group, table in (('task', tasks.TASKS), ('model', models.MODELS)):
         name = values[group].get('name')

@@ -1,4 +1,4 @@
-"""What no group of a config can check alone: axes, size, contradictions."""
+"""Checks that no group of a config can make alone: axes, size, contradictions."""
 
 import dataclasses
 import math
@@ -11,7 +11,7 @@ from anchorjax.config.grid import TRACED_AXES, short_name
 from anchorjax.errors import ConfigError, nearest, require
 from anchorjax.limits import check_value, declared_fields
 
-# Fields that are no axis: all cohorts share one task, one layout, one cube of results.
+# Fields that cannot be axes: all cohorts share one task, one layout, one cube.
 _SHARED_FIELDS = (
     'task.name',
     'model.name',
@@ -29,17 +29,17 @@ _NAME_RULE = 'at most 100 of A-Z a-z 0-9 _ . , = + -, the first a letter, digit 
 _LONGEST_COHORT = 200  # bytes of a cohort's name, a folder; file systems end at 255
 _MOST_MEMBERS = 10**5
 _MOST_COHORTS = 10**3
-_MOST_CELLS = 10**7  # members times rows: results are read whole, 80 numbers each
+_MOST_CELLS = 10**7  # members times rows of curves; all are read, 80 numbers each
 
 
 def check_name(name: str) -> None:
-    """Raises ConfigError unless a folder can have this name."""
+    """Raises ConfigError unless the name can be that of a folder."""
     is_plain = re.fullmatch(_NAME_PATTERN, name, re.ASCII) is not None
     require(is_plain, 'name', name, _NAME_RULE)
 
 
 def check_loop(loop: Any, classes: dict[str, type]) -> None:
-    """Raises ConfigError unless `loop` holds static axes of known fields and types.
+    """Raises ConfigError unless `loop` holds known static fields with allowed values.
 
     Args:
       classes: the dataclass of each group.
@@ -74,7 +74,7 @@ def _check_axis(
 
 
 def check_experiment(experiment: Experiment) -> None:
-    """Raises ConfigError when the sweep is too large or a cohort cannot be trained."""
+    """Raises ConfigError if the sweep or one of its cohorts cannot be trained."""
     check_name(experiment.name)
     check_axis_names(experiment)
     check_groups(experiment)
@@ -99,7 +99,7 @@ def check_experiment(experiment: Experiment) -> None:
 
 
 def check_axis_names(experiment: Experiment) -> None:
-    """Raises ConfigError when two axes have the same short name."""
+    """Raises ConfigError if two axes have the same short name."""
     names = [short_name(path) for path, _ in experiment.loop]
     names += TRACED_AXES
     for name in names:
@@ -109,7 +109,7 @@ def check_axis_names(experiment: Experiment) -> None:
 
 
 def check_size(experiment: Experiment) -> None:
-    """Raises ConfigError when there are too many members or rows to hold."""
+    """Raises ConfigError if there are too many cohorts, members or rows of curves."""
     num_cohorts = math.prod(len(values) for _, values in experiment.loop)
     allowed = f'at most {_MOST_COHORTS:,} combinations of values'
     require(num_cohorts <= _MOST_COHORTS, 'loop', num_cohorts, allowed)
@@ -128,7 +128,7 @@ def check_size(experiment: Experiment) -> None:
 
 
 def check_groups(experiment: Experiment) -> None:
-    """Raises ConfigError when the groups of an experiment contradict each other."""
+    """Raises ConfigError if the groups of an experiment contradict each other."""
     optimizer, train = experiment.optimizer, experiment.train
     length = optimizer.schedule_steps
     warmup = optimizer.warmup_steps if optimizer.shape != 'constant' else 0

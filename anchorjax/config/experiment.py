@@ -10,7 +10,7 @@ from anchorjax.tasks.base import TaskConfig
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """Everything a sweep is, hashable; `resolve` makes one that is valid."""
+    """Everything that defines a sweep; hashable. `resolve` makes a valid one."""
 
     name: str
     task: TaskConfig
@@ -22,12 +22,12 @@ class Experiment:
 
     @property
     def axes(self) -> dict[str, tuple]:
-        """Values of every axis by its short name; the dims of the results."""
+        """The values of every axis by its short name; the dims of the results."""
         return name_axes(dataclasses.asdict(self.grid), self.loop)
 
     @property
     def record_steps(self) -> tuple[int, ...]:
-        """Steps at which the curves have a row: evaluations, snapshots and the end."""
+        """Steps with a row in the curves: evaluations, snapshots, the end; never 0."""
         train = self.train
         steps = {*range(train.eval_every, train.num_steps, train.eval_every)}
         steps |= {*train.snapshot_steps, train.num_steps}
@@ -40,8 +40,7 @@ class Experiment:
     def for_cohort(self, cohort: Cohort) -> 'Experiment':
         """This experiment with a cohort's static values in place and no loop.
 
-        Every cohort was checked when the experiment was made, so nothing is checked
-        again.
+        `resolve` has checked every cohort, so its groups are not compared again.
         """
         groups = {}
         for path, value in cohort.static:
@@ -52,7 +51,7 @@ class Experiment:
 
 
 def with_schedule(experiment: Experiment) -> Experiment:
-    """The experiment with the length of its schedule; by default that of training."""
+    """The experiment with `schedule_steps` filled in: 0 becomes `train.num_steps`."""
     optimizer = experiment.optimizer
     length = optimizer.schedule_steps or experiment.train.num_steps
     optimizer = dataclasses.replace(optimizer, schedule_steps=length)

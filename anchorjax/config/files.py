@@ -2,18 +2,20 @@
 
 import importlib.util
 import pathlib
+import traceback
 from types import ModuleType
 
 import ml_collections
 
-from anchorjax.errors import ConfigError
+from anchorjax.errors import ConfigError, brief
 
 
 def load(spec: str) -> ml_collections.ConfigDict:
-    """The ConfigDict of 'file.py' or 'file.py:preset': what get_config(preset) returns.
+    """The ConfigDict of 'file.py' or 'file.py:preset', from its get_config(preset).
 
     Raises:
-      ConfigError: no such file or preset, or the file fails; the line names the file.
+      ConfigError: there is no such file or preset, or the file fails; the line names
+        the file.
     """
     name, _, preset = spec.partition(':')
     path = pathlib.Path(name)
@@ -23,14 +25,31 @@ def load(spec: str) -> ml_collections.ConfigDict:
         config = _import_file(path).get_config(preset)
     except ConfigError:
         raise
-    except (
-        Exception
-    ) as e:  # a config file is Python: whatever it raises is a bad config
-        raise ConfigError(f'--config {spec}: {type(e).__name__}: {e}') from e
+    except Exception as e:  # the file is Python and may raise anything
+        where = _find_line(e, path)
+        raise ConfigError(f'--config {spec}{where}: {_describe(e)}') from e
     if not isinstance(config, ml_collections.ConfigDict):
         line = f'get_config returned {config!r}, not a ConfigDict'
         raise ConfigError(f'--config {spec}: {line}')
     return config
+
+
+def _find_line(error: Exception, path: pathlib.Path) -> str:
+    """', line 12', the innermost line of the file that the error went through."""
+    lines = []
+    for frame in traceback.extract_tb(error.__traceback__):
+        if pathlib.Path(frame.filename) == path:
+            lines.append(frame.lineno)
+    return f', line {lines[-1]}' if lines else ''
+
+
+def _describe(error: Exception) -> str:
+    """What went wrong, without the dump of the whole group by ml_collections."""
+    text, _, dump = str(error).partition(' Other fields present')
+    _, has_hint, hint = dump.partition('Did you mean')
+    if has_hint:
+        text += f' Did you mean{hint}'
+    return brief(f'{type(error).__name__}: {text}')
 
 
 def _import_file(path: pathlib.Path) -> ModuleType:

@@ -1,4 +1,4 @@
-"""From axes to members: who shares a compiled program, and where a point lies.
+"""From axes to members: which share a compiled program, and where a point lies.
 
 A sweep has static axes (`loop`: depth, width, ... one compilation for each combination)
 and traced axes (gamma, learning rate, weight decay, seed: members side by side in one
@@ -37,25 +37,25 @@ class HParams:
 
 
 def empty_hparams(num_members: int) -> HParams:
-    """Zeros of the right shapes and dtypes, for compiling."""
+    """HParams [M] of zeros, for compiling."""
     leaves = {axis: np.zeros(num_members, d) for axis, d in TRACED_DTYPES.items()}
     return HParams(**leaves)
 
 
 def random_key(seed: int | jax.Array, purpose: int) -> jax.Array:
-    """A member's key for INIT, for its DATA or for the ORDER of its examples."""
+    """A member's random key for a purpose: INIT, DATA or ORDER (of its examples)."""
     return jax.random.fold_in(jax.random.key(seed), purpose)
 
 
 class Cohort(NamedTuple):
-    """The members of one compiled program: static overrides and traced leaves [M]."""
+    """The members of one compiled program: their static fields and HParams [M]."""
 
     static: tuple[tuple[str, object], ...]  # (('model.depth', 2), ...)
     hparams: HParams
 
     @property
     def name(self) -> str:
-        """Folder-safe label, e.g. 'depth=2'; 'all' when nothing is static."""
+        """Label and folder name, e.g. 'depth=2'; 'all' without static axes."""
         parts = [f'{short_name(path)}={value}' for path, value in self.static]
         return ','.join(parts) or 'all'
 
@@ -66,7 +66,7 @@ class Cohort(NamedTuple):
 
 
 def expand_traced(traced: dict[str, tuple]) -> HParams:
-    """Cartesian product of the traced axes, seed varying fastest; leaves [M]."""
+    """The product of the traced axes, seed varying fastest, as HParams [M]."""
     rows = itertools.product(*(traced[axis] for axis in TRACED_AXES))
     columns = zip(*rows, strict=True)
     leaves = {}
@@ -97,10 +97,13 @@ def name_axes(traced: dict[str, tuple], loop: tuple) -> dict[str, tuple]:
 
 
 def locate(axes: dict[str, tuple], point: dict[str, object]) -> tuple[int, int]:
-    """(cohort, row) of the member at `point`; axes of a single value may be absent.
+    """(index of the cohort, row in it) of the member at `point`.
+
+    Axes of a single value may be absent.
 
     Raises:
-      UserError: an axis is unknown, missing while ambiguous, or has no such value.
+      UserError: an axis is unknown, has no such value, or is absent though it has
+        several.
     """
     for name in point:
         if name not in axes:
@@ -112,7 +115,7 @@ def locate(axes: dict[str, tuple], point: dict[str, object]) -> tuple[int, int]:
         elif len(values) == 1:
             indices.append(0)
         else:
-            raise UserError(f'point: {name} is missing; the sweep has {values}')
+            raise UserError(f'point: {name} is missing: give one of {values}')
     sizes = [len(values) for values in axes.values()]
     flat = int(np.ravel_multi_index(indices, sizes))
     members_per_cohort = math.prod(sizes[-len(TRACED_AXES) :])
@@ -120,7 +123,7 @@ def locate(axes: dict[str, tuple], point: dict[str, object]) -> tuple[int, int]:
 
 
 def match_value(name: str, values: tuple, wanted: Any) -> int:
-    """Index of a value on an axis; floats match up to a relative 1e-5.
+    """The index of a value on an axis; floats may differ by a relative 1e-5.
 
     Raises:
       UserError: the axis has no such value.
@@ -135,10 +138,10 @@ def match_value(name: str, values: tuple, wanted: Any) -> int:
 
 
 def axis_label(value: Any) -> Any:
-    """Label of a value along an axis of the results; for a tuple, its text."""
+    """The label of a value along an axis of the results; for a tuple, its text."""
     return str(value) if isinstance(value, tuple) else value
 
 
 def short_name(path: str) -> str:
-    """'depth' of 'model.depth'."""
+    """'model.depth' -> 'depth'."""
     return path.rpartition('.')[2]

@@ -1,4 +1,4 @@
-"""The groups of a config that every task and model shares: optimizer, train, grid."""
+"""The config groups that all tasks and models share: optimizer, train, grid."""
 
 import dataclasses
 from typing import Annotated, Literal, get_args
@@ -6,11 +6,11 @@ from typing import Annotated, Literal, get_args
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
 
-AUTO = -1  # train.lanes: as many as fit
+AUTO = -1  # train.lanes: see sweeps/lanes.py
 Shape = Literal['warmup_cosine', 'warmup_drop', 'constant']
 Precision = Literal['float32', 'tensorfloat32', 'bfloat16']
 PRECISIONS = get_args(Precision)
-# Far beyond any use, so that a slip of the finger is an error line, not a hang.
+# Far beyond any use, so that a typo gives an error instead of a hang.
 MOST_STEPS = 10**9
 _MOST_ROWS = 10**5
 _MOST_LANES = 2**12
@@ -32,11 +32,11 @@ class OptimizerConfig:
     b1: Momentum = 0.9
     b2: Momentum = 0.999
     eps: Positive = 1e-8
-    clip_norm: Positive = 1.0  # of the gradient over all parameters
+    clip_norm: Positive = 1.0  # largest gradient norm, over all parameters
     shape: Shape = 'warmup_cosine'  # of the schedule; see training/optimizers.py
     warmup_steps: Steps = 3_700
-    schedule_steps: Steps = 0  # warm-up and cosine together; 0: train.num_steps
-    floor: Annotated[float, at_least(0)] = 1e-5  # rate before warm-up and after cosine
+    schedule_steps: Steps = 0  # with the warm-up; 0: train.num_steps
+    floor: Annotated[float, at_least(0)] = 1e-5  # rate before warm-up and after decay
 
     def __post_init__(self) -> None:
         check_fields(self, 'optimizer')
@@ -49,11 +49,11 @@ class TrainConfig:
     batch_size: Count = 2048
     num_steps: Annotated[int, at_least(1), at_most(MOST_STEPS)] = 77_700
     eval_every: Count = 370  # steps between two rows of the curves
-    snapshot_steps: tuple[int, ...] = ()  # keep parameters here too; the last always
+    snapshot_steps: tuple[int, ...] = ()  # besides the last step
     resume_every: Annotated[float, at_least(0)] = 60.0  # seconds between two saves
     precision: Precision = 'float32'  # of matrix products
-    lanes: int = AUTO  # members side by side on a device; their bits depend on it
-    batch_devices: Count = 1  # that share the batch of a member: for few, large ones
+    lanes: int = AUTO  # members side by side on a device; bits depend on it
+    batch_devices: Count = 1  # devices that share a batch, for few and large members
 
     def __post_init__(self) -> None:
         check_fields(self, 'train')
@@ -86,7 +86,7 @@ class TrainConfig:
 
 @dataclasses.dataclass(frozen=True)
 class GridConfig:
-    """The traced axes: always tuples, even of one. The sweep is their product."""
+    """The traced axes, always tuples; a cohort is their product."""
 
     gamma: tuple[Gamma, ...] = (0.3, 0.5, 0.8)
     learning_rate: tuple[Rate, ...] = (2.5e-4,)

@@ -1,7 +1,6 @@
-"""Builds a frozen config from plain values: a dict, a word of a command line, JSON.
+"""Builds a frozen config from plain values: a dict, a command-line word, JSON.
 
-`ml_collections` neither types the elements of a tuple nor survives a typo without a
-traceback.
+`ml_collections` does not check the elements of a tuple, and a typo ends in a traceback.
 """
 
 import ast
@@ -10,12 +9,21 @@ from typing import Any
 from anchorjax.errors import ConfigError, nearest
 from anchorjax.limits import check_value, declared_fields
 
+# How the value of a field is written on the command line.
+_KINDS = {
+    bool: 'True or False',
+    int: 'a whole number',
+    float: 'a number',
+    tuple: 'values with commas between',
+}
+
 
 def build(cls: type, values: dict, path: str) -> Any:
-    """An instance of a dataclass from a complete dict of its fields.
+    """An instance of a dataclass, from a dict of all its fields.
 
     Raises:
-      ConfigError: a field is unknown, missing or not allowed; the line names its path.
+      ConfigError: a field is unknown, missing or has a value that is not allowed; the
+        line names it.
     """
     fields = declared_fields(cls)
     for name in values:
@@ -31,21 +39,21 @@ def build(cls: type, values: dict, path: str) -> Any:
 
 
 def parse_word(text: str, current: Any, field: str) -> Any:
-    """A word of the command line as a value like the current one of its field.
+    """The value that a word of the command line gives a field, like its current value.
 
-    Where that is a tuple, '0.3,0.5' is a tuple and '0.3' is a tuple of one.
+    For a field that holds a tuple, '0.3,0.5' is a tuple and '0.3' is a tuple of one.
 
     Raises:
-      ConfigError: the word cannot be read as such a value.
+      ConfigError: the word is not a Python literal (a string needs no quotes).
     """
     if isinstance(current, str):
         return text
     try:
         value = ast.literal_eval(text)
-        repr(value)  # of 0xfff... or ((((... is an error too
+        repr(value)  # fails for what no error line could show: 0xfff..., ((((...
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        kind = type(current).__name__
-        line = f'{field} = {text!r}: must be a {kind} like {current!r}'
+        kind = _KINDS[type(current)]
+        line = f'{field} = {text!r}: must be {kind}, like {current!r}'
         raise ConfigError(line) from None
     if isinstance(current, tuple) and not isinstance(value, tuple | list):
         return (value,)
@@ -53,7 +61,7 @@ def parse_word(text: str, current: Any, field: str) -> Any:
 
 
 def tuples_from_lists(value: Any) -> Any:
-    """The value with every list in it a tuple, as it was before it became JSON."""
+    """The value with tuples for lists, as it was before it became JSON."""
     if isinstance(value, dict):
         return {name: tuples_from_lists(inner) for name, inner in value.items()}
     if isinstance(value, list):

@@ -16,14 +16,15 @@ from anchorjax.models.transformer_init import initializers
 
 
 class Row(NamedTuple):
-    """What the table knows of a model."""
+    """What MODELS holds for each model."""
 
     config: type  # a ModelConfig; its defaults are the model's defaults
     # (config, vocab, gamma) -> a module: tokens [B, T] -> Activations.
     make: Callable[..., nn.Module]
-    # (config, seq_len, vocab, batch_size, last_only) -> operations of a forward pass.
+    # (config, seq_len, vocab, batch_size, last_only) -> operations of a forward pass of
+    # one sequence.
     forward_operations: Callable[..., float]
-    # (config, seq_len, vocab, batch_size) -> bytes that the backward pass needs.
+    # (config, seq_len, vocab, batch_size) -> bytes of activations in a training step.
     activation_bytes: Callable[..., int]
 
 
@@ -44,13 +45,13 @@ MODELS = {
 
 
 def make(config: ModelConfig, vocab: int, gamma: float | jax.Array) -> nn.Module:
-    """The module of a model config; gamma may be traced and matters to `init` alone."""
+    """The module of a model config; gamma matters to `init` alone and may be traced."""
     return MODELS[config.name].make(config, vocab, gamma)
 
 
-@functools.lru_cache  # called whenever a member is read; tracing takes 0.1 s
+@functools.lru_cache  # called for every member that is read; tracing takes 0.1 s
 def abstract_params(config: ModelConfig, vocab: int) -> Any:
-    """Shapes and dtypes of the parameters; nothing is computed."""
+    """The parameter tree, of ShapeDtypeStructs; nothing is computed."""
     module = make(config, vocab, gamma=0.0)
     tokens_BT = jax.ShapeDtypeStruct((1, 1), jnp.int32)
 

@@ -1,6 +1,6 @@
-"""The knob of the paper: weights drawn with std = d_in ** -gamma (P1 App A).
+"""What the paper varies: weights drawn with std = d_in ** -gamma (P1 App A).
 
-LARGE gamma is SMALL initialization. This is the only module that knows what d_in is.
+LARGE gamma is SMALL initialization.
 """
 
 import math
@@ -24,20 +24,20 @@ def gamma_normal(
     d: int | None = None,
     scale: float = 1.0,
 ) -> Initializer:
-    """Normal initializer with std = scale * d_in ** -gamma (JAX's signature).
+    """A JAX initializer: normal with std = scale * d_in ** -gamma.
 
     Args:
       gamma: initialization rate; may be traced (members of one program differ in it).
-      in_axis, out_axis, batch_axis: as in `jax.nn.initializers.variance_scaling`. An
-        embedding table [V, D] is read as a [D]-dimensional input: give in_axis=-1,
+      in_axis, out_axis, batch_axis: as in `jax.nn.initializers.variance_scaling`. In
+        an embedding table [V, D] the width D counts as d_in: give in_axis=-1,
         out_axis=-2 (PAPERS 1.2).
       fan: 'in', or 'out' for the transposed reading of PAPERS quirk 11 (HF Conv1D).
-      d: overrides the fan, e.g. d_model for every matrix as in P3 (PAPERS 3.2).
-      scale: multiplies the std, e.g. 1/sqrt(2 L) on residual outputs, as in P3
+      d: replaces d_in, e.g. by d_model for every matrix as in P3 (PAPERS 3.2).
+      scale: factor of the std, e.g. 1/sqrt(2 N) on residual outputs as in P3
         (PAPERS 3.2).
 
     Raises:
-      ValueError: the axes do not describe the shape, or fan is unknown.
+      ValueError: fan is unknown; from the initializer: it is given a vector and no d.
     """
     if fan not in ('in', 'out'):
         raise ValueError(f"gamma_normal: fan = {fan!r}: must be 'in' or 'out'")
@@ -53,7 +53,7 @@ def gamma_normal(
 
 
 def torch_uniform(d_in: int) -> Initializer:
-    """U(-1/sqrt(d_in), 1/sqrt(d_in)), as torch.nn.Linear initializes a bias."""
+    """U(-1/sqrt(d_in), 1/sqrt(d_in)), the bias of torch.nn.Linear with d_in inputs."""
 
     def init(key, shape, dtype=jnp.float32) -> jax.Array:
         bound = 1.0 / np.sqrt(d_in)
@@ -65,7 +65,7 @@ def torch_uniform(d_in: int) -> Initializer:
 def _fan(
     shape: Sequence[int], in_axis: Axis, out_axis: Axis, batch_axis: Axis
 ) -> dict[str, int]:
-    """Fans as variance_scaling counts them: other axes are a receptive field."""
+    """Fan-in and fan-out as variance_scaling counts them: other axes multiply both."""
     if len(shape) < 2:
         raise ValueError(
             f'gamma_normal needs at least two axes to know d_in, got shape {shape}'

@@ -1,13 +1,13 @@
-"""Two ways to compute less; a test holds them to the plain transformer.
+"""Two ways to compute less; a test compares them with the plain transformer.
 
-1. The stream that the first block reads is a sum of two table rows, W_embed[token] +
-   W_pos[t]. Its projections are therefore tables too: V + T rows are multiplied instead
-   of B * T, then gathered.
-2. Where only the last position is asked, the last block computes that position alone.
-   With one query a linear map commutes with the weighted sum over positions, so keys
-   and values need never be formed: q . (x W_K) = (q W_K^T) . x.
+1. The first block reads sums of two table rows, W_embed[token] + W_pos[t]. So the
+   tables are projected instead, V + T rows instead of B * T, and then gathered.
+2. Where only the last position is scored, the last block computes that position alone.
+   With one query, keys and values need never be formed: q . (x W_K) = (q W_K^T) . x,
+   and the weighted sum over positions commutes with W_V.
 
-Together they take 2.2 to 2.6 times fewer operations at depth 2 (RESULTS.md, "Speed").
+Together they save a factor of 2.2 to 2.6 in operations at depth 2 (RESULTS.md,
+"Speed").
 """
 
 from typing import NamedTuple
@@ -29,16 +29,16 @@ class Embedded(NamedTuple):
         return self.W_embed[self.tokens_BT] + self.W_pos
 
     def project(self, W: jax.Array) -> jax.Array:
-        """rows() @ W, by multiplying the tables and gathering, [B, T, d_out]."""
+        """rows() @ W by multiplying the tables, then gathering, [B, T, d_out]."""
         tables = Embedded(self.tokens_BT, self.W_embed @ W, self.W_pos @ W)
         return tables.rows()
 
 
 def project(x: jax.Array | Embedded, W: jax.Array) -> jax.Array:
-    """x [B, T, D] @ W [D, d_out].
+    """x [B, T, D] @ W [D, d_out] -> [B, T, d_out].
 
-    As a matrix of B * T rows: XLA's CPU code copies and transposes three-dimensional
-    operands.
+    It multiplies one matrix of B * T rows, because XLA's CPU code copies and transposes
+    three-dimensional operands.
     """
     if isinstance(x, Embedded):
         return x.project(W)
@@ -52,10 +52,15 @@ def attend_last(
     W_K: jax.Array,
     W_V: jax.Array,
 ) -> tuple[jax.Array, jax.Array]:
-    """Attention of one query that sees every position, in 1/T of the work.
+    """Attention of the last position alone, in about 1/T of the work.
 
-    A key bias adds the same to every score of the one query, so the softmax does not
-    see it; a value bias the caller adds.
+    A key bias would add the same to every score, which the softmax ignores. The caller
+    adds the value bias.
+
+    Args:
+      Q_B1HK: the query of the last position, which sees all T positions.
+      source: what keys and values are made from, [B, T, D].
+      W_K, W_V: [D, H * K].
 
     Returns:
       Attn [B, H, 1, T] and Attn V [B, 1, H * K], heads concatenated.

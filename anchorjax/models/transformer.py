@@ -1,8 +1,8 @@
-"""The transformer of P1 (App A; PAPERS 1.2) and, by options, of Fig 2(c) and P3.
+"""The transformer of P1 (App A; PAPERS 1.2) and, by options, of P1 Fig 2 (c) and P3.
 
-This file is the model as the papers write it. Two shortcuts that change no number
-beyond rounding are in `shortcuts.py`: the first block reads table rows, and where only
-the last position is asked the last block computes that position alone.
+This file is the model as the papers write it. `shortcuts.py` has two ways to compute
+the same numbers, up to rounding, with less work: in the first block, and in the last
+one where only the last position is scored.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from anchorjax.models.initializers import Initializer
 from anchorjax.models.shortcuts import Embedded, project
 from anchorjax.models.transformer_config import TransformerConfig
 
-# (field, value) -> the value that goes on: an Edit of one block.
+# (field, value) -> the value that replaces it: an Edit of one block.
 BlockEdit = Callable[[str, jax.Array], jax.Array]
 
 
@@ -27,8 +27,8 @@ class Transformer(nn.Module):
     Attributes:
       config: sizes and options.
       vocab: number of tokens, V.
-      inits: initializer of every kind of parameter, from
-      `transformer_init.initializers`.
+      inits: the initializer of every kind of parameter, from
+        `transformer_init.initializers`.
     """
 
     config: TransformerConfig
@@ -39,7 +39,7 @@ class Transformer(nn.Module):
     def __call__(
         self, tokens_BT: jax.Array, last_only: bool = True, edit: Edit | None = None
     ) -> Activations:
-        """Logits at the last position, or at all of them.
+        """The forward pass, with logits at the last position [B, 1, V] or at all.
 
         Args:
           last_only: compute the last position only; an intervention turns this off.
@@ -75,21 +75,21 @@ class Transformer(nn.Module):
 class Block(nn.Module):
     """Attention, then an MLP, each with a residual: [B, T, D] -> [B, Q, D].
 
-    Where the LayerNorm stands is `config.norm`:
-      post       LN(x + f(x)), the paper's
-      pre        x + f(LN(x)), GPT-2's
+    `config.norm` says where the LayerNorm is:
+      post       LN(x + f(x)), as in P1
+      pre        x + f(LN(x)), as in GPT-2
       pre_query  as pre, but keys and values read the stream without LayerNorm (P3)
     """
 
     config: TransformerConfig
     inits: Mapping[str, Initializer]
-    last_only: bool  # answer the last position only (Q = 1)
+    last_only: bool  # compute the last position only (Q = 1)
 
     @nn.compact
     def __call__(
         self, x_BTD: jax.Array, stream: jax.Array | Embedded, edit: BlockEdit
     ) -> BlockActivations:
-        """Reads x_BTD, in the first block once more as the tables it is made of."""
+        """`stream` is x_BTD once more; the first block gets it as tables."""
         c = self.config
         ln_attn = LayerNorm(c.eps, name='LN_attn')
         ln_mlp = LayerNorm(c.eps, name='LN_mlp')
@@ -200,7 +200,7 @@ def _heads_first(x_BTHK: jax.Array) -> jax.Array:
 
 
 def _edit_block(edit: Edit | None, layer: int) -> BlockEdit:
-    """The intervention in one block; without one every value goes on unchanged."""
+    """The intervention in one block; without one, values stay as they are."""
 
     def edit_block(field: str, value: jax.Array) -> jax.Array:
         return value if edit is None else edit(field, layer, value)

@@ -27,18 +27,19 @@ class TransformerConfig:
     head_dim: Size = 200
     mlp_dim: Size = 1200
     max_len: Size = 20  # rows of the position table
-    # 'pre': GPT-2; 'pre_query': P3, keys and values read the raw stream.
+    # 'post': P1; 'pre': GPT-2; 'pre_query': P3 (see transformer.Block).
     norm: Norm = 'post'
-    activation: Activation = 'relu'  # 'gelu' is the exact one
-    biases: bool = False  # on every linear map, not only the output projection
-    init: Init = 'd_in'  # what gamma acts on; see initializers
-    residual_scale: bool = False  # std of W_O and W_out times 1/sqrt(2 depth) (P3)
+    activation: Activation = 'relu'  # 'gelu' is exact, not the tanh approximation
+    biases: bool = False  # in every linear map, not only the output projection
+    init: Init = 'd_in'  # what gamma acts on; see transformer_init.py
+    # Std of W_O and W_out times 1/sqrt(2 depth), as in P3; 'gpt2_hf' always does that.
+    residual_scale: bool = False
     eps: Annotated[float, above(0)] = 1e-5  # of LayerNorm
 
     def __post_init__(self) -> None:
         check_fields(self, 'model')
 
     def require_fit(self, seq_len: int, vocab: int) -> None:
-        """Raises ConfigError when the table of positions is shorter than a sequence."""
+        """Raises ConfigError if the position table is shorter than a sequence."""
         allowed = f'at most model.max_len, {self.max_len}'
         require(seq_len <= self.max_len, 'task.seq_len', seq_len, allowed)

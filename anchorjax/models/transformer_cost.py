@@ -1,4 +1,4 @@
-"""What a forward pass of the transformer costs, by formula."""
+"""What the transformer costs in operations and memory, by formula."""
 
 from anchorjax.models.transformer_config import TransformerConfig
 
@@ -10,12 +10,12 @@ def forward_operations(
     batch_size: int,
     last_only: bool,
 ) -> float:
-    """Operations of the matrix products of a forward pass of one sequence.
+    """Operations (multiplications and additions) of one sequence's matrix products.
 
-    A full block: Q, K, V, attention, W_O and the MLP at T positions. A block that
-    answers one position: one row each, and T rows for the scores and the weighted mean.
-    With `last_only` this counts what we run (`shortcuts.py`); without it, every
-    position and no shortcut.
+    A full block computes Q, K, V, attention, W_O and the MLP at T positions. A block
+    that computes one position takes one row of each, and T rows for the scores and for
+    the weighted mean. With `last_only` this counts what we run (`shortcuts.py`);
+    without it, every position and no shortcut.
     """
     c, T = config, seq_len
     inner = c.heads * c.head_dim
@@ -26,7 +26,7 @@ def forward_operations(
     last_block = per_row + 2 * T * c.heads * c.width
     blocks = (c.depth - 1) * full_block + last_block
     if c.depth > 1 and c.norm != 'pre':
-        # 'pre_query' normalizes what Q reads, so only K and V come from tables.
+        # 'pre_query' normalizes the input of Q, so only K and V come from tables.
         projections = 3 if c.norm == 'post' else 2
         table_rows = (vocab + T) / batch_size
         blocks -= projections * c.width * inner * (T - table_rows)
@@ -36,7 +36,7 @@ def forward_operations(
 def activation_bytes(
     config: TransformerConfig, seq_len: int, vocab: int, batch_size: int
 ) -> int:
-    """Estimated bytes of one member's activations that the backward pass needs."""
+    """Estimated bytes of one member's activations, kept for the backward pass."""
     c = config
     rows = batch_size * seq_len
     inner = c.heads * c.head_dim

@@ -1,10 +1,11 @@
-"""The initializer of each kind of parameter, with the official deviations.
+"""The initializer of each kind of parameter, for each value of `model.init`.
 
-'d_in'     every matrix std = d_in^-gamma; embeddings width^-gamma (P1; PAPERS 1.2)
-'d_model'  every matrix std = width^-gamma (P3; PAPERS 3.2)
-'gpt2_hf'  the transposed reading of P1's GPT-2 code: std = d_out^-gamma on the fused
-           QKV (d_out = 3 heads head_dim) and on MLP-in, N(0, 0.02) elsewhere, residual
-           outputs 0.02 / sqrt(2 depth), biases zero (PAPERS 1.6 and quirk 11)
+'d_in'     std = d_in^-gamma for every matrix, width^-gamma for the embeddings (P1;
+           PAPERS 1.2)
+'d_model'  std = width^-gamma for every matrix and the embeddings (P3; PAPERS 3.2)
+'gpt2_hf'  P1's GPT-2 code, which takes d_out for d_in: std = d_out^-gamma for the fused
+           QKV (d_out = 3 * heads * head_dim) and the MLP's input, 0.02 / sqrt(2 depth)
+           for residual outputs, 0.02 elsewhere, biases zero (PAPERS 1.6 and quirk 11)
 """
 
 import jax
@@ -19,7 +20,7 @@ _BIASES = ('b_U', 'b_qk', 'b_v', 'b_attn_out', 'b_mlp_in', 'b_mlp_out')
 def initializers(
     config: TransformerConfig, gamma: float | jax.Array
 ) -> dict[str, Initializer]:
-    """The initializer of every kind of parameter, by its name."""
+    """The initializer of every kind of parameter, by the names in transformer.py."""
     if config.init == 'gpt2_hf':
         return _gpt2_hf(config, gamma)
     d = config.width if config.init == 'd_model' else None
@@ -47,7 +48,7 @@ def initializers(
 def _gpt2_hf(
     config: TransformerConfig, gamma: float | jax.Array
 ) -> dict[str, Initializer]:
-    """gamma acts on the fused QKV and on MLP-in alone."""
+    """gamma acts on the fused QKV and on the MLP's input alone."""
     fused_qkv = gamma_normal(gamma, d=3 * config.heads * config.head_dim)
     plain = nn.initializers.normal(0.02)
     residual = nn.initializers.normal(0.02 * (2 * config.depth) ** -0.5)

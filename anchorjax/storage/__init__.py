@@ -1,1 +1,1 @@
-"""The only code that touches the files of a sweep."""
+"""The files of a sweep: written whole, checked when read."""

@@ -20,12 +20,16 @@ from anchorjax.errors import StoreError
 
 # Name of a file that is being written: '.', 32 hex digits, '.', the final name.
 _TEMPORARY = '.' + '[0-9a-f]' * 32 + '.'
-_DEEPEST_JSON = 50  # levels of nesting; Python's own functions fail at 1,000
+_DEEPEST_JSON = 50  # levels of nesting; recursive functions fail near 1,000
 
 
 @contextlib.contextmanager
 def report_in_one_line(action: str, path: pathlib.Path) -> Iterator[None]:
-    """Turns an OSError (or the RuntimeError of netCDF) into a StoreError."""
+    """Turns an OSError, or a RuntimeError of netCDF, into 'cannot ACTION PATH: ...'.
+
+    Raises:
+      StoreError: the block raised one of these.
+    """
     try:
         yield
     except (OSError, RuntimeError) as e:
@@ -34,10 +38,10 @@ def report_in_one_line(action: str, path: pathlib.Path) -> Iterator[None]:
 
 
 def write_atomic(path: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> None:
-    """Calls write(temporary path), then renames: readers see the old or new file.
+    """Calls write(temporary path), then renames: readers see the old file or the new.
 
     Raises:
-      StoreError: it could not be written; the old file is still there.
+      StoreError: the file cannot be written; the old one is still there.
     """
     # A random name: jobs on other hosts write into the same folder.
     temporary = path.with_name(f'.{uuid.uuid4().hex}.{path.name}')
@@ -53,7 +57,7 @@ def write_atomic(path: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> No
 
 
 def write_text(path: pathlib.Path, text: str) -> None:
-    """Writes a text file in UTF-8."""
+    """Writes a text file in UTF-8; errors as `write_atomic`."""
 
     def write(temporary: pathlib.Path) -> None:
         temporary.write_text(text, encoding='utf-8')
@@ -62,7 +66,7 @@ def write_text(path: pathlib.Path, text: str) -> None:
 
 
 def write_json(path: pathlib.Path, value: Any) -> None:
-    """Writes a value as indented JSON."""
+    """Writes a value as indented JSON; errors as `write_atomic`."""
     write_text(path, json.dumps(value, indent=2) + '\n')
 
 
@@ -86,7 +90,7 @@ def read_json(path: pathlib.Path) -> Any:
 
 
 def write_arrays(path: pathlib.Path, arrays: dict[str, np.ndarray]) -> None:
-    """Writes an uncompressed npz file."""
+    """Writes an uncompressed npz file; errors as `write_atomic`."""
 
     def write(temporary: pathlib.Path) -> None:
         with open(temporary, 'wb') as f:
@@ -96,10 +100,10 @@ def write_arrays(path: pathlib.Path, arrays: dict[str, np.ndarray]) -> None:
 
 
 def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:
-    """The arrays of a file that `write_arrays` wrote, checked by its CRCs.
+    """The arrays of a file that `write_arrays` wrote; its CRCs are checked.
 
     Raises:
-      StoreError: the file is missing or damaged, or holds anything but plain arrays.
+      StoreError: the file is missing or damaged, or holds something else.
     """
     try:
         with report_in_one_line('read', path):
@@ -116,7 +120,7 @@ def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:
 
 
 def require_regular(path: pathlib.Path) -> pathlib.Path:
-    """The path, to read; raises OSError for a pipe or device, which may never end."""
+    """The path; OSError if it is a pipe or device, of which a read may never end."""
     mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise OSError(errno.EINVAL, 'not a regular file')
@@ -124,7 +128,7 @@ def require_regular(path: pathlib.Path) -> pathlib.Path:
 
 
 def require_inside(root: pathlib.Path, path: pathlib.Path) -> pathlib.Path:
-    """The path, to write; raises StoreError when a link leads it out of `root`."""
+    """The path, if it is in `root`; StoreError if a symbolic link leads out of it."""
     target = path.resolve()
     if not target.is_relative_to(root.resolve()):
         raise StoreError(f'{path} leads out of {root}, to {target}: not written')
@@ -132,12 +136,12 @@ def require_inside(root: pathlib.Path, path: pathlib.Path) -> pathlib.Path:
 
 
 def remove_leftovers(folder: pathlib.Path, name: str = '*') -> None:
-    """Removes what a killed process left half-written.
+    """Removes the temporary files of killed processes.
 
-    Only the process that holds the lock may call it.
+    Only the process that holds the lock on the files may call it.
 
     Args:
-      name: pattern of the final names of the files.
+      name: pattern of their final names.
     """
     if not folder.is_dir():
         return
@@ -148,7 +152,7 @@ def remove_leftovers(folder: pathlib.Path, name: str = '*') -> None:
 
 
 def remove(path: pathlib.Path) -> None:
-    """Removes a file, or a folder with everything in it; of a link, only the link."""
+    """Removes a file, a folder with everything in it, or a link but not its target."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -156,7 +160,7 @@ def remove(path: pathlib.Path) -> None:
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
-    """Whether lists and dicts are nested in the value more than so many levels deep."""
+    """Whether lists and dicts are nested in the value more than `levels` deep."""
     if isinstance(value, dict):
         value = list(value.values())
     if not isinstance(value, list):
@@ -165,9 +169,9 @@ def _is_deeper(value: Any, levels: int) -> bool:
 
 
 def _require_stored(path: pathlib.Path) -> None:
-    """Raises ValueError when an array is compressed or claims a wrong size.
+    """Raises ValueError if an array is compressed or claims a wrong size.
 
-    NumPy would take the memory before it notices.
+    NumPy would allocate the memory before it notices.
     """
     with zipfile.ZipFile(path) as archive:
         for entry in archive.infolist():
@@ -180,7 +184,7 @@ def _require_stored(path: pathlib.Path) -> None:
 
 
 def _claimed_bytes(f: Any) -> int:
-    """Bytes of a .npy file by its own header."""
+    """The size of a .npy file according to its header."""
     version = np.lib.format.read_magic(f)
     if version == (1, 0):
         header = np.lib.format.read_array_header_1_0(f)

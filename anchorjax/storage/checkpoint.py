@@ -1,7 +1,7 @@
 """Checkpoints: Orbax writes, tensorstore reads, a digest of every row is checked.
 
-Under `jax.distributed` all processes call these functions alike: each writes and reads
-the rows (members) of its own devices.
+With several processes, all of them call these functions, and each writes and reads the
+rows (members) of its own devices.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ _Reads = dict[str, dict[int, Any]]
 
 
 class _Altered(Exception):
-    """Part of a leaf (its label) is not what was written."""
+    """The content is not what was written; the argument names the leaf."""
 
 
 def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) -> None:
@@ -40,7 +40,7 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
       keep: how many of the newest checkpoints stay; None: all.
 
     Raises:
-      StoreError: it could not be written; what was there before still is.
+      StoreError: it cannot be written; older checkpoints are still there.
     """
     if jax.process_count() == 1:
         tree = jax.tree.map(np.asarray, tree)
@@ -54,13 +54,13 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
         with _mute_threads(), _open_manager(folder, keep) as manager:
             manager.save(step, args=args, force=True)
             manager.wait_until_finished()
-    except Exception as e:  # Orbax and tensorstore raise many kinds; all mean the same
+    except Exception as e:  # Orbax and tensorstore raise many kinds
         path = folder / str(step)
         raise StoreError(f'cannot write checkpoint {path}: {_first_line(e)}') from e
 
 
 def list_steps(folder: pathlib.Path) -> list[int]:
-    """Steps of the finished checkpoints, oldest first; empty without a folder."""
+    """The steps of the complete checkpoints, in order; empty without a folder."""
     if not folder.is_dir():
         return []
     steps = []
@@ -73,11 +73,13 @@ def list_steps(folder: pathlib.Path) -> list[int]:
 def load(folder: pathlib.Path, step: int, abstract: Any) -> Any:
     """Reads `folder/step` back in the structure of `abstract`.
 
-    A leaf of `abstract` that has a sharding comes back as a jax array, of which this
-    process has read its own rows; any other as a whole NumPy array.
+    Args:
+      abstract: a tree of ShapeDtypeStructs. A leaf with a sharding comes back as a jax
+        array, of which this process reads only its own rows; any other comes back as a
+        whole NumPy array.
 
     Raises:
-      StoreError: it is missing, truncated or altered, or its tree is another one; the
+      StoreError: it is missing, truncated or altered, or has another structure; the
         line names the first leaf that differs.
     """
     with _open_checkpoint(folder, step) as (path, written):
@@ -100,7 +102,11 @@ def load(folder: pathlib.Path, step: int, abstract: Any) -> Any:
 
 
 def load_row(folder: pathlib.Path, step: int, row: int, abstract: Any) -> Any:
-    """Reads one row (of the first axis) of the leaves in `abstract` and no more.
+    """Reads one row of the leaves in `abstract`, and nothing else.
+
+    Args:
+      row: index along the first axis, which the result does not have.
+      abstract: a part of the tree that was saved, as ShapeDtypeStructs [members, ...].
 
     Raises:
       StoreError: as `load`.
@@ -122,7 +128,7 @@ def load_row(folder: pathlib.Path, step: int, row: int, abstract: Any) -> Any:
 
 
 def _local_rows(like: jax.ShapeDtypeStruct) -> dict[int, slice]:
-    """The pieces (by first row) of a leaf that this process needs."""
+    """The pieces of a leaf that this process needs, by their first row."""
     if like.sharding is None:
         return {0: slice(0, like.shape[0])}
     indices = like.sharding.addressable_devices_indices_map(like.shape)
@@ -155,7 +161,7 @@ def _start_reads(
 def _check_piece(
     reads: _Reads, label: str, first_row: int, written: dict[str, dict]
 ) -> np.ndarray:
-    """The piece that begins at a row, if every row has its digest."""
+    """The piece that begins at a row; _Altered if the digest of a row differs."""
     array = np.asarray(reads[label][first_row].result())
     for row, values in enumerate(array, first_row):
         if digests.digest_array(values) != written[label]['rows'][row]:
@@ -167,7 +173,7 @@ def _check_piece(
 def _open_checkpoint(
     folder: pathlib.Path, step: int
 ) -> Iterator[tuple[pathlib.Path, dict[str, dict]]]:
-    """(path, digests of the leaves); any error inside becomes a StoreError."""
+    """Yields (path, digests of the leaves); any error inside becomes a StoreError."""
     path = folder / str(step)
     if step not in list_steps(folder):
         raise StoreError(f'no checkpoint {path}; steps here: {list_steps(folder)}')
@@ -208,13 +214,13 @@ def _leave_out_empty(array: np.ndarray | jax.Array) -> np.ndarray | jax.Array | 
 
 
 def _store_row_by_row(array: np.ndarray | jax.Array) -> ocp.SaveArgs:
-    """Storage in pieces of one row, so that one member is read without the others."""
+    """Storage of one row per piece, so that a member can be read without the others."""
     bytes_per_row = array.nbytes // array.shape[0]
     return ocp.SaveArgs(chunk_byte_size=max(bytes_per_row, 1), shard_axes=(0,))
 
 
 def _zarr_spec(path: pathlib.Path, leaf_path: tuple) -> dict:
-    """Where Orbax put a leaf: its path in the tree, joined by dots."""
+    """Where Orbax put a leaf: under its path in the tree, joined by dots."""
     name = '.'.join(ocp.utils.tuple_path_from_keypath(leaf_path))
     kvstore = {
         'driver': 'ocdbt',
@@ -226,9 +232,10 @@ def _zarr_spec(path: pathlib.Path, leaf_path: tuple) -> dict:
 
 @contextlib.contextmanager
 def _mute_threads() -> Iterator[None]:
-    """Mutes Orbax's own threads: what fails in them is raised here too, in one line.
+    """Mutes Orbax's threads, whose errors are raised in this thread too.
 
-    After a failure they stay muted: callbacks of a failed save complain until the exit.
+    After a failure they stay muted, because the callbacks of a failed save keep
+    printing until the process ends.
     """
 
     def ignore(_: Any) -> None:
@@ -241,8 +248,8 @@ def _mute_threads() -> Iterator[None]:
 
 
 def _open_manager(folder: pathlib.Path, keep: int | None) -> ocp.CheckpointManager:
-    # Saving in the foreground: a failure surfaces here, and saves take far under 2 % of
-    # a run.
+    # In the foreground, so that a failure is raised here; saving takes far less than
+    # 2 % of the time.
     options = ocp.CheckpointManagerOptions(
         max_to_keep=keep, enable_async_checkpointing=False, create=True
     )

@@ -1,4 +1,4 @@
-"""The folder of the members that train together: resume states, snapshots, curves."""
+"""The folder of a chunk: resume states, snapshots, curves."""
 
 import dataclasses
 import pathlib
@@ -12,31 +12,32 @@ from anchorjax.storage import atomic, checkpoint
 from anchorjax.storage.digests import digest_array
 from anchorjax.training import hosts
 
-_KEPT_STATES = 2  # when the newest is damaged, the one before it is used
+_KEPT_STATES = 2  # if the newest is damaged, the one before it is used
 
 
 @dataclasses.dataclass(frozen=True)
 class ChunkFolder:
-    """One such folder. All hosts of a program must call its methods alike."""
+    """The folder of one chunk; all processes of a program must make the same calls."""
 
     root: pathlib.Path  # the sweep's folder; nothing is written outside it
     path: pathlib.Path
 
     @property
     def done(self) -> bool:
-        """Whether its members are trained to the end."""
+        """Whether its members are fully trained."""
         return (self.path / 'curves.npz').exists()
 
     def save_resume(self, step: int, tree: Any) -> None:
-        """Saves the full state and the curves so far; older states are removed."""
+        """Saves the state and the curves so far; the two newest saves are kept."""
         checkpoint.save(self._inside('resume'), step, tree, keep=_KEPT_STATES)
 
     def load_resume(
         self, abstract: Any, warn: Callable[[str], None]
     ) -> tuple[int, Any] | None:
-        """(step, tree) of the newest good state, or None.
+        """(step, tree) of the newest undamaged state, or None without one.
 
         Args:
+          abstract: the tree as ShapeDtypeStructs; see `checkpoint.load`.
           warn: called with a line for every damaged state, which is then removed.
         """
         folder = self._inside('resume')
@@ -57,27 +58,27 @@ class ChunkFolder:
         return None
 
     def save_snapshot(self, step: int, params: Any) -> None:
-        """Saves parameters; a chunk that resumed before this step writes them again."""
+        """Saves parameters; replaces those from before an interruption."""
         folder = self._inside('snapshots')
         hosts.run_on_first(lambda: atomic.remove(folder / str(step)))
         checkpoint.save(folder, step, params)
 
     def load_snapshot(self, step: int, abstract: Any) -> Any:
-        """The parameters of all members at a snapshot step."""
+        """The parameters of all members at a snapshot step; see `checkpoint.load`."""
         return checkpoint.load(self.path / 'snapshots', step, abstract)
 
     def load_member(self, step: int, lane: int, abstract: Any) -> Any:
-        """The leaves in `abstract` (shapes [members, ...]) of one member."""
+        """The leaves in `abstract` for one member; see `checkpoint.load_row`."""
         return checkpoint.load_row(self.path / 'snapshots', step, lane, abstract)
 
     def snapshot_steps(self) -> list[int]:
-        """Steps with a snapshot, in order."""
+        """The steps that have a snapshot, in order."""
         return checkpoint.list_steps(self.path / 'snapshots')
 
     def environments(self) -> list[tuple[int, int]]:
-        """(from step, index in the manifest's environments), oldest first.
+        """[(first step, index in the manifest's environments), ...], oldest first.
 
-        Empty when no training has begun.
+        Empty if training has not begun.
 
         Raises:
           StoreError: the file is damaged.
@@ -95,10 +96,10 @@ class ChunkFolder:
         return [(step, index) for step, index in history]
 
     def begin(self, step: int, environment: int) -> None:
-        """Records that from `step` on the members train in another environment.
+        """Records in which environment the members train from `step` on.
 
         Args:
-          environment: its index in the manifest.
+          environment: its index in the manifest's environments.
         """
         history = [entry for entry in self.environments() if entry[0] < step]
         if history and history[-1][1] == environment:
@@ -109,7 +110,7 @@ class ChunkFolder:
         hosts.run_on_first(lambda: atomic.write_json(path, content))
 
     def finish(self, curves: dict[str, np.ndarray]) -> None:
-        """Marks the chunk done: the curves are written, then the resume states go."""
+        """Writes the curves, which marks the chunk done; removes the resume states."""
         history = np.array(self.environments(), np.int32)
         arrays = {**curves, 'environments': history}
         path, resume = self._inside('curves.npz'), self._inside('resume')
@@ -117,12 +118,12 @@ class ChunkFolder:
         hosts.run_on_first(lambda: atomic.remove(resume))
 
     def read_curves(self) -> dict[str, np.ndarray]:
-        """What `finish` wrote."""
+        """The arrays that `finish` wrote; errors as `atomic.read_arrays`."""
         return atomic.read_arrays(self.path / 'curves.npz')
 
     def remove_leftovers(self) -> None:
-        """Removes what killed processes left; only the job that holds the chunk may."""
-        if not self.path.exists():  # cheap: it runs for thousands of chunks at a start
+        """Removes what killed jobs left; only for the job that holds the chunk."""
+        if not self.path.exists():  # fast, for sweeps of thousands of chunks
             return
         for folder in (self.path, self.path / 'resume', self.path / 'snapshots'):
             atomic.remove_leftovers(atomic.require_inside(self.root, folder))

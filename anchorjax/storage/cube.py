@@ -19,14 +19,14 @@ from anchorjax.training.curves import (
 
 
 def read_cube(folder: SweepFolder) -> xr.Dataset:
-    """All members along the axes of the grid; NaN where one is not trained yet.
+    """All members along the axes of the grid; NaN for those that are not trained yet.
 
-    Beside the fields of a Record: diverged (first step that was not finite, -1: none),
-    trained, environment (index in the manifest, -1: none) and environments (how many it
-    trained in).
+    Besides the fields of a Record it has, for every member: trained; diverged (the
+    first step that was not finite; -1: none); environment (index in the manifest of the
+    last one; -1: none); environments (how many it was trained in).
 
     Raises:
-      StoreError: the curves of a chunk are damaged, or those of another sweep.
+      StoreError: the curves of a chunk are damaged or belong to another sweep.
     """
     experiment = folder.experiment
     task = tasks.make(experiment.task)
@@ -63,7 +63,7 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
 def _untrained_member(
     experiment: config.Experiment, task: tasks.Task
 ) -> dict[str, np.ndarray]:
-    """What there is of one member that is not trained yet."""
+    """The arrays of one member that is not trained yet."""
     rows = len(experiment.record_steps)
     arrays: dict[str, Any] = {}
     for name, shape in record_shapes(task)._asdict().items():
@@ -123,7 +123,7 @@ def _find_mismatch(
 def _expected_arrays(
     curves: dict[str, np.ndarray], folder: SweepFolder, empty: dict[str, np.ndarray]
 ) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """(dtype, shape) of every array; there may be any number of environments."""
+    """(dtype, shape) of every array; the number of environments is not checked."""
     rows, size = len(folder.experiment.record_steps), folder.chunk_size
     expected = {}
     for name in Record._fields:

@@ -1,7 +1,7 @@
-"""A digest for every row of every array: an altered array is refused.
+"""A digest for every row of every array, because Orbax restores altered bytes silently.
 
-Orbax restores flipped bytes without an error. By row, because a row is a member, so
-that a member can be read alone and each process computes the digests of its own rows.
+A row is a member: so a member can be read and checked by itself, and each process
+computes the digests of its own rows.
 """
 
 import hashlib
@@ -20,7 +20,10 @@ def digest_array(array: np.ndarray) -> str:
 
 
 def digest_tree(tree: Any) -> dict[str, dict]:
-    """Per leaf: dtype, shape and the digests of its rows (along its first axis)."""
+    """dtype, shape and digests of the rows (first axis) of every leaf, by its label.
+
+    All processes must call it; each gets the digests of all rows.
+    """
     local = {}
     for path, array in jax.tree_util.tree_leaves_with_path(tree):
         local[jax.tree_util.keystr(path)] = _describe_local_rows(array)

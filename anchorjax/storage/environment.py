@@ -1,8 +1,7 @@
-"""What the bits of a run depend on beside its config.
+"""What the bits of a member depend on besides the config.
 
-Two runs of one experiment have equal bits when their environments are equal. The number
-of hosts is not part of it: the same devices on one host or on several give the same
-bits.
+The same experiment gives the same bits in equal environments. The number of hosts is
+not part of an environment: it does not matter on how many the devices are.
 """
 
 import dataclasses
@@ -13,11 +12,11 @@ from anchorjax.errors import StoreError, brief
 
 @dataclasses.dataclass(frozen=True)
 class Environment:
-    """One environment that members of a sweep were trained in; plain JSON values."""
+    """An environment that members of a sweep are trained in; plain JSON values."""
 
     lanes: int  # members side by side on one device
-    devices: int  # along the member axis of the mesh
-    batch_devices: int  # that share the batch of a member
+    devices: int  # along 'member' in the mesh
+    batch_devices: int  # devices that share a batch
     platform: str  # 'cpu', 'gpu' or 'tpu'
     precision: str  # of matrix products
     versions: dict[str, str]  # of the libraries that decide bits
@@ -26,10 +25,11 @@ class Environment:
 
     @property
     def chunk_size(self) -> int:
-        """Members that train at one time on all devices."""
+        """Members that train at the same time, on all devices."""
         return self.lanes * self.devices
 
     def to_json(self) -> dict[str, Any]:
+        """The fields as a dict; see `environment_from_json`."""
         return dataclasses.asdict(self)
 
 
@@ -37,7 +37,7 @@ def environment_from_json(values: Any) -> Environment:
     """The environment that `Environment.to_json` described.
 
     Raises:
-      StoreError: it is not one, in one line.
+      StoreError: the values do not describe one.
     """
     fields = dataclasses.fields(Environment)
     if not isinstance(values, dict) or set(values) != {field.name for field in fields}:

@@ -1,11 +1,10 @@
-"""Who works on which chunks: a lock file, with one byte for each chunk.
+"""Who works on which chunks: a lock file with one byte for each chunk.
 
-It is a range of bytes because two jobs may cut the same sweep differently
-(`--shard=1/4`, `--shard=2/8`) and must still see each other. The kernel releases the
-lock when a process dies, however it dies, so there are no stale locks. These are
-open-file-description locks (Linux; local disks and NFS 4); a file system without locks,
-such as a bucket mounted as a folder, is refused in one line. No library on PyPI offers
-byte ranges.
+A job locks a range of bytes, because two jobs may divide the same sweep differently
+(`--shard=1/4`, `--shard=2/8`) and must still see each other. However a process dies,
+the kernel releases its locks, so none is ever stale. These are open-file-description
+locks (Linux; local disks and NFS 4). A file system without locks, such as a bucket
+mounted as a folder, is refused. We found no library that locks byte ranges.
 """
 
 import contextlib
@@ -20,7 +19,7 @@ from anchorjax.storage.atomic import report_in_one_line
 
 LOCK_FILE = '.lock'
 _FLOCK = 'hhqqi4x'  # struct flock: type, whence, start, length, process
-# A byte that is no chunk: held while the manifest or the results are written.
+# The byte of no chunk; it is locked to write the manifest or the results.
 _RESULTS_BYTE = 2**40
 
 
@@ -34,10 +33,11 @@ class Held(StoreError):
 
 @contextlib.contextmanager
 def hold_chunks(workdir: pathlib.Path, chunks: range) -> Iterator[None]:
-    """Holds some chunks of a sweep for this process.
+    """Locks some chunks of a sweep for this process.
 
     Raises:
       Held: another process holds at least one of them.
+      StoreError: the folder cannot be written, or has no locks.
     """
     if not chunks:
         yield
@@ -52,14 +52,14 @@ def hold_chunks(workdir: pathlib.Path, chunks: range) -> Iterator[None]:
 
 @contextlib.contextmanager
 def hold_results(workdir: pathlib.Path) -> Iterator[None]:
-    """Waits for the right to write the manifest and the results."""
+    """Waits for the lock on the manifest and the results, and holds it."""
     with _open_lock_file(workdir) as handle:
         _lock(handle, fcntl.F_OFD_SETLKW, _RESULTS_BYTE, 1)
         yield
 
 
 def find_holder(workdir: pathlib.Path, chunks: range) -> range | None:
-    """The chunks of the first process that holds any of these; None: they are free."""
+    """The chunks of a process that holds any of these; None if they are free."""
     if not chunks or not (workdir / LOCK_FILE).exists():
         return None
     with _open_lock_file(workdir) as handle:
@@ -75,7 +75,7 @@ def find_holder(workdir: pathlib.Path, chunks: range) -> range | None:
 def _open_lock_file(workdir: pathlib.Path) -> Iterator[int]:
     with report_in_one_line('use', workdir):
         workdir.mkdir(parents=True, exist_ok=True)
-        # Not through a link, which may lead anywhere.
+        # Never through a symbolic link, which may lead anywhere.
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         handle = os.open(workdir / LOCK_FILE, flags, 0o666)
     try:
@@ -85,7 +85,7 @@ def _open_lock_file(workdir: pathlib.Path) -> Iterator[int]:
 
 
 def _lock(handle: int, command: int, start: int, length: int) -> tuple[int, int, int]:
-    """(type, start, length) that the kernel answers to a request for a write lock."""
+    """The (type, start, length) with which the kernel answers a request for a lock."""
     request = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
     try:
         answer = fcntl.fcntl(handle, command, request)

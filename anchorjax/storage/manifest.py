@@ -1,7 +1,7 @@
-"""manifest.json: the experiment of a sweep, and where its members trained.
+"""manifest.json: the experiment of a sweep, and the environments of its members.
 
-It is written when the sweep begins. After that only `environments` may grow, when
-someone allows it: one entry for each environment that members were trained in.
+It is written when the sweep begins. After that only the list of environments may grow,
+by one entry whenever the user allows the sweep to continue in a new one.
 """
 
 import hashlib
@@ -18,12 +18,12 @@ from anchorjax.storage.environment import Environment, environment_from_json
 
 MANIFEST_FORMAT = 4
 MANIFEST_FILE = 'manifest.json'
-_MOST_MEMBERS = 2**20  # of a chunk: a larger number is a mistake, and costs memory
+_MOST_MEMBERS = 2**20  # of a chunk; more must be a mistake, and would cost memory
 _ABSENT = '(absent)'  # in place of a field; not None, which is a value
 
 
 class Entry(NamedTuple):
-    """One environment of a sweep, and since when it is used."""
+    """One environment of a sweep, and when it was first used."""
 
     since: str  # ISO 8601 with time zone
     git_commit: str  # of this code; 'unknown' outside a repository
@@ -44,15 +44,15 @@ def take_up_sweep(
     environment: Environment,
     allow_change: bool = False,
 ) -> Manifest:
-    """The manifest of a new sweep, or of the one in the folder; it lists `environment`.
+    """The manifest of a new sweep, or of the one in the folder; lists `environment`.
 
     Args:
-      allow_change: train on although this environment is new to the sweep: it is
-        recorded, with the time.
+      allow_change: continue although this environment is new to the sweep, and record
+        it with the time.
 
     Raises:
-      StoreError: the folder holds another experiment, is damaged, or the environment is
-        new and not allowed; the line names the first field that differs.
+      StoreError: the folder holds another experiment or is damaged, or the environment
+        is new and not allowed; the line names the first field that differs.
     """
     with locks.hold_results(workdir):
         if not (workdir / MANIFEST_FILE).exists():
@@ -95,7 +95,8 @@ def read_experiment(path: pathlib.Path) -> config.Experiment:
     """The experiment of a manifest, or of a JSON file that holds only an experiment.
 
     Raises:
-      StoreError: no such file, or not JSON; ConfigError: not an experiment.
+      StoreError: there is no such file, or it is not JSON.
+      ConfigError: it does not describe an experiment.
     """
     values = atomic.read_json(path)
     if isinstance(values, dict) and 'experiment' in values:
@@ -108,23 +109,23 @@ def read_experiment(path: pathlib.Path) -> config.Experiment:
 def refuse_environment(
     where: pathlib.Path, theirs: Environment | None, ours: Environment
 ) -> None:
-    """Raises StoreError: equal bits cannot be promised in this environment.
+    """Raises StoreError unless the environments, and so the bits, are equal.
 
     Args:
-      theirs: the environment that was used last; None when the manifest does not list
-      it.
+      where: the folder of the sweep, or of a chunk.
+      theirs: the environment that was used last; None if the manifest does not list it.
+      ours: the environment of this process.
     """
     recorded = {} if theirs is None else theirs.to_json()
     difference = _first_difference(recorded, ours.to_json())
     if difference is None:
         return
     field, theirs_value, ours_value = difference
-    differs = brief(
-        f'{field} = {theirs_value!r}, this machine or environment has {ours_value!r}'
-    )
+    differs = brief(f'{field} = {theirs_value!r}, this process has {ours_value!r}')
     raise StoreError(
-        f'{where} holds a sweep with {differs}; use another --workdir, or '
-        '--allow_numerics_change to go on with other bits (recorded)'
+        f'{where} was last trained with {differs}; use another --workdir, or '
+        '--allow_numerics_change (in Python: allow_environment_change=True) to '
+        'continue with other bits (recorded)'
     )
 
 
@@ -187,7 +188,7 @@ def _read_content(path: pathlib.Path) -> dict:
 
 
 def _check_content(content: dict, path: pathlib.Path) -> None:
-    """The digest catches accidents; an attacker can compute it again."""
+    """Checks the types: the digest catches accidents, but anyone can compute it."""
     size, entries = content.get('chunk_size'), content.get('environments')
     valid = {
         'experiment': isinstance(content.get('experiment'), dict),
@@ -211,7 +212,7 @@ def _read_entry(entry: Any, path: pathlib.Path) -> Entry:
 
 
 def _as_json(experiment: config.Experiment) -> dict:
-    """The experiment as JSON gives it back: tuples are lists."""
+    """The experiment after a round trip through JSON: with lists for tuples."""
     return json.loads(json.dumps(config.to_dict(experiment)))
 
 
@@ -223,5 +224,8 @@ def _digest(content: dict) -> str:
 def _git_commit() -> str:
     here = str(pathlib.Path(__file__).parent)
     command = ['git', '-C', here, 'describe', '--always', '--dirty']
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:  # there is no git, as in a slim container
+        return 'unknown'
     return found.stdout.strip() or 'unknown'

@@ -1,4 +1,4 @@
-"""The numbers of a sweep by name: a labelled cube, a table, parameters of one member.
+"""The numbers of a sweep: a labelled cube, a table, the parameters of a member.
 
 run = api.open('runs/phase')
 run.results.agreement.sel(probe='unseen', mapping='inferential')  # the last step
@@ -26,30 +26,36 @@ from anchorjax.storage.sweep_folder import SweepFolder, read_folder
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """A sweep to read, finished or not: members not trained yet are NaN."""
+    """A sweep for reading, finished or not: members not trained yet are NaN."""
 
     folder: SweepFolder
 
     @property
     def experiment(self) -> config.Experiment:
+        """The experiment that the manifest holds."""
         return self.folder.experiment
 
     @functools.cached_property
     def curves(self) -> xr.Dataset:
-        """All records, along the axes of the grid, step, probe, mapping and offset."""
+        """All records, by axis of the grid, step, probe, mapping and offset."""
         return read_cube(self.folder)
 
     @functools.cached_property
     def results(self) -> xr.Dataset:
-        """The last step of the curves, and what became of every member."""
+        """The curves at the last step; see `cube.read_cube` for the variables."""
         return self.curves.isel(step=-1)
 
     def params(self, step: int | str = 'last', **point: Any) -> Any:
-        """Parameters of the member at `point`, as NumPy arrays, at a snapshot step.
+        """The parameters of the member at `point`, as a tree of NumPy arrays.
+
+        Args:
+          step: one of `steps`; 'last' is the last that has been saved.
+          point: a value for every axis that has several.
 
         Raises:
-          UserError: no such member.
-          StoreError: no such step (the line names those there are), or damage.
+          UserError: there is no such member.
+          StoreError: there is no such step (the line names the others), or the snapshot
+            is damaged.
         """
         experiment, chunk, lane = self._find(point)
         abstract = models.abstract_params(experiment.model, experiment.task.vocab)
@@ -58,11 +64,11 @@ class Run:
     def parameter(
         self, path: str, step: int | str = 'last', **point: Any
     ) -> np.ndarray:
-        """One array of a member, 'W_embed' or 'block_0/W_Q'; nothing else is read.
+        """One array of a member, e.g. 'block_0/W_Q'; nothing else is read.
 
         Raises:
-          UserError: also when there is no such parameter (the line names those there
-          are).
+          UserError: there is no such member or parameter (the line names the others).
+          StoreError: as `params`.
         """
         experiment, chunk, lane = self._find(point)
         tree = models.abstract_params(experiment.model, experiment.task.vocab)
@@ -74,43 +80,43 @@ class Run:
         return jax.tree.leaves(loaded)[0]
 
     def steps(self, **point: Any) -> list[int]:
-        """Steps at which the member at `point` has a snapshot."""
+        """The steps at which the member at `point` has a snapshot, in order."""
         _, chunk, _ = self._find(point)
         return chunk.snapshot_steps()
 
     def experiment_of(self, **point: Any) -> config.Experiment:
-        """The experiment of the member at `point`, with its static axes set."""
+        """The experiment of the cohort of the member at `point`."""
         experiment, _, _ = self._find(point)
         return experiment
 
     def labels(self, **point: Any) -> dict[str, Any]:
-        """The point with the sweep's own values, to select from `results` and `curves`.
+        """The labels of a point, to select from `results` and `curves`.
 
-        A value that is off in its last digits is replaced by that of the axis; a value
-        that is a tuple is labelled by its text.
+        A float that is off in its last digits becomes that of the axis, and a tuple
+        becomes its text.
 
         Raises:
           UserError: an axis is unknown, or has no such value.
         """
         labels = {}
         axes = self.experiment.axes
-        for axis, wanted in point.items():
+        for axis, value in point.items():
             if axis not in axes:
                 hint = nearest(axis, axes)
                 raise UserError(f'point: unknown axis {axis!r}, {hint}')
-            index = match_value(axis, axes[axis], wanted)
+            index = match_value(axis, axes[axis], value)
             labels[axis] = axis_label(axes[axis][index])
         return labels
 
     @functools.cached_property
     def _cohorts(self) -> tuple[Cohort, ...]:
-        """Expanded once: a figure of a sweep asks for every member."""
+        """Cached, because a figure of a sweep reads every member."""
         return self.experiment.cohorts()
 
     def _find(
         self, point: dict[str, Any]
     ) -> tuple[config.Experiment, ChunkFolder, int]:
-        """(experiment of its cohort, folder of its chunk, place in the chunk)."""
+        """(experiment of its cohort, folder of its chunk, index in the chunk)."""
         cohort_index, row = locate(self.experiment.axes, point)
         chunk_index, lane = divmod(row, self.folder.chunk_size)
         cohort = self._cohorts[cohort_index]
@@ -143,7 +149,7 @@ def open_run(workdir: str | pathlib.Path) -> Run:
 
 
 def members_table(run: Run) -> pd.DataFrame:
-    """One row per member: its point, then every number of its last step."""
+    """One row per member: its point, then its numbers at the last step."""
     results = run.results.drop_vars(['deviation', 'step'])
     columns = [
         'diverged',

@@ -1,14 +1,14 @@
 """The folder of a sweep: readable at any time, each chunk written by one job at a time.
 
-manifest.json                     the experiment, and the environments its members
-trained in cohorts/<name>/chunk_0000/        members that train together, `lanes *
-devices` of them
-    environments.json             from which step on in which environment of the
-    manifest resume/<step>/                full state and curves so far; gone when the
-    chunk is done snapshots/<step>/             parameters only: all that analysis reads
-    curves.npz                    the records of all steps; its presence means done
-jobs/                             what each shard is doing, and its log
-results.nc, members.csv, figures/ built from the above, again and again
+manifest.json                      the experiment, and the environments of its members
+cohorts/<name>/chunk_0000/         members that train together, `chunk_size` of them
+    environments.json              which environment was used from which step on
+    resume/<step>/                 full state and curves so far, until the chunk is done
+    snapshots/<step>/              parameters alone, for analysis
+    curves.npz                     the records of all steps; marks the chunk done
+jobs/                              what each shard is doing, and its log
+results.nc, members.csv, figures/  made from the above, whenever a shard ends
+.lock                              a byte for each chunk; see locks.py
 """
 
 import dataclasses
@@ -25,12 +25,12 @@ from anchorjax.training import hosts
 
 
 class Chunk(NamedTuple):
-    """Members of one cohort that train at one time, and where they live on disk."""
+    """Members of one cohort that train at the same time, and their folder."""
 
     cohort: Cohort
     index: int  # within its cohort
     folder: ChunkFolder
-    num_members: int  # without padding; the last chunk of a cohort may have fewer
+    num_members: int  # at most the chunk size; the last chunk may have fewer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,15 +39,13 @@ class SweepFolder:
 
     workdir: pathlib.Path
     experiment: config.Experiment
-    chunk_size: int
-    environments: tuple[Environment, ...]  # in which members were trained, oldest first
-    environment: Environment | None = (
-        None  # of this process; None for one that only reads
-    )
+    chunk_size: int  # members of a chunk, as the manifest says
+    environments: tuple[Environment, ...]  # of the manifest, oldest first
+    environment: Environment | None = None  # of this process; None to read only
 
     @functools.cached_property
     def chunks(self) -> tuple[Chunk, ...]:
-        """All the work, in the order of the cohorts and of the members in them."""
+        """All chunks, in the order of the cohorts and of the members in them."""
         chunks = []
         for cohort in self.experiment.cohorts():
             for index, start in enumerate(range(0, cohort.size, self.chunk_size)):
@@ -57,7 +55,7 @@ class SweepFolder:
         return tuple(chunks)
 
     def chunk_folder(self, cohort: str, index: int) -> ChunkFolder:
-        """Where the chunk with this number of a cohort lives."""
+        """The folder of the chunk with this index in a cohort."""
         folder = self.workdir / 'cohorts' / cohort / f'chunk_{index:04d}'
         return ChunkFolder(self.workdir, folder)
 
@@ -68,14 +66,15 @@ def create_folder(
     environment: Environment,
     allow_change: bool = False,
 ) -> SweepFolder:
-    """Starts a sweep's folder, or takes up the sweep that is there.
+    """Creates the folder of a sweep, or takes up the sweep that is in it.
 
     Args:
-      allow_change: go on although this environment is new to the sweep; it is recorded.
+      allow_change: continue although this environment is new to the sweep; it is
+        recorded.
 
     Raises:
-      StoreError: the folder holds another experiment, is damaged, or the environment is
-        new and not allowed.
+      StoreError: the folder holds another experiment or is damaged, or the environment
+        is new and not allowed.
     """
     workdir = pathlib.Path(workdir)
     hosts.run_on_first(

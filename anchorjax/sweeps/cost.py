@@ -1,4 +1,4 @@
-"""What a run costs, by formula: operations of a step, parameters, bytes."""
+"""What training costs, by formula: operations of a step, parameters, bytes."""
 
 from collections.abc import Iterable
 
@@ -10,10 +10,10 @@ from anchorjax.config.grid import Cohort
 
 
 def operations_per_step(experiment: Experiment, shortcuts: bool = True) -> float:
-    """Operations of one step of one member: forward, and backward twice that.
+    """Operations of a step of one member; the backward pass costs two forward passes.
 
     Args:
-      shortcuts: count what we run; otherwise every position, as a plain model does.
+      shortcuts: count what we run; if False, every position, as in a plain model.
     """
     task = tasks.make(experiment.task)
     batch_size = experiment.train.batch_size
@@ -29,18 +29,18 @@ def operations_per_step(experiment: Experiment, shortcuts: bool = True) -> float
 
 
 def num_parameters(experiment: Experiment) -> int:
-    """Of one member; 2,732,201 for the official 2-layer model (PAPERS 1.2)."""
+    """Parameters of a member; 2,732,201 in the official 2-layer model (PAPERS 1.2)."""
     abstract = models.abstract_params(experiment.model, experiment.task.vocab)
     return sum(leaf.size for leaf in jax.tree.leaves(abstract))
 
 
 def state_bytes(experiment: Experiment) -> int:
-    """Of one member: parameters, two moments, three counters and two sums."""
+    """Bytes of a member's state: parameters, two moments, three counters, two sums."""
     return 4 * (3 * num_parameters(experiment) + 5)
 
 
 def step_bytes(experiment: Experiment) -> int:
-    """Estimated peak of one member: two states, a gradient, and the activations."""
+    """Estimated peak bytes of a member: old and new state, gradients, activations."""
     task = tasks.make(experiment.task)
     count = models.MODELS[experiment.model.name].activation_bytes
     activations = count(

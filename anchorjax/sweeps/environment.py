@@ -20,19 +20,18 @@ _JAX_SETTINGS = (
     'jax_default_matmul_precision',
     'jax_threefry_partitionable',
 )
-# Of XLA_FLAGS, those that change no bit by themselves: the number of fake devices is
-# part of the layout already.
+# XLA flags that change no bit by themselves: the number of devices is recorded anyway.
 _IGNORED_FLAGS = ('--xla_force_host_platform_device_count',)
 
 
 def describe_environment(
     experiment: Experiment, mesh: Mesh, device_bytes: float | None = None
 ) -> Environment:
-    """What this process would train the members of an experiment in.
+    """The environment in which this process would train an experiment.
 
     Args:
-      device_bytes: what a device may use; by default what it says it has. It decides
-        the lanes where the config leaves them open.
+      device_bytes: bytes that a device may use; by default 90 % of what it has. They
+        decide the lanes if the config does not.
     """
     device = mesh.devices.flat[0]
     if device_bytes is None:
@@ -53,7 +52,7 @@ def describe_environment(
 
 
 def _read_flags() -> dict[str, Any]:
-    """Flags that change what is computed, or in which order."""
+    """Flags and settings that may change what is computed, or in which order."""
     flags = {}
     for word in os.environ.get('XLA_FLAGS', '').split():
         name, _, value = word.partition('=')

@@ -1,4 +1,4 @@
-"""How many members run side by side on a device, when the config leaves it open."""
+"""How many members a device trains side by side, if the config does not say."""
 
 import math
 
@@ -14,7 +14,7 @@ _MOST_LANES = 64  # beyond that a matmul of the paper's size gains nothing
 
 
 def choose_lanes(experiment: Experiment, mesh: Mesh, available: float) -> int:
-    """The config's lanes; for AUTO what fits, and 1 on a CPU, where lanes gain nothing.
+    """The config's lanes; for AUTO what fits, but 1 on a CPU, where more gain nothing.
 
     Args:
       available: bytes that a device may use.
@@ -29,8 +29,9 @@ def choose_lanes(experiment: Experiment, mesh: Mesh, available: float) -> int:
 def count_fitting_lanes(experiment: Experiment, mesh: Mesh, available: float) -> int:
     """The most lanes that fit `available` bytes, at most 64 and at most the members.
 
-    Two small programs of the largest cohort show what a lane costs; the chosen one is
-    compiled too, and halved until it fits. At least 1, whether that fits or not.
+    Two small programs of the largest cohort show what a lane costs. The program with
+    the lanes that should fit is compiled too, and the lanes are halved until it does.
+    The result is at least 1, even if that does not fit.
     """
     largest = find_largest(experiment, experiment.cohorts())
 

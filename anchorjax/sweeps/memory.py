@@ -1,4 +1,4 @@
-"""Does a compiled program fit its device? Checked before a run starts."""
+"""Does a compiled program fit its device? Checked before training starts."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ from jax.sharding import Mesh
 
 from anchorjax.errors import ConfigError
 
-_SHARE = 0.9  # of the device; the rest is the allocator's and the program's own
+_SHARE = 0.9  # of the device's memory; the rest is for allocator and program
 _CGROUP_LIMITS = (
     '/sys/fs/cgroup/memory.max',
     '/sys/fs/cgroup/memory/memory.limit_in_bytes',
@@ -16,7 +16,10 @@ _CGROUP_LIMITS = (
 
 
 def device_bytes(mesh: Mesh) -> float:
-    """What a device may use; a CPU device its share of the machine or container."""
+    """Bytes that a device may use: 90 % of its memory.
+
+    CPU devices share the memory of the machine, or of the container, equally.
+    """
     devices = mesh.local_devices
     stats = devices[0].memory_stats() or {}
     if 'bytes_limit' in stats:
@@ -30,7 +33,7 @@ def device_bytes(mesh: Mesh) -> float:
 
 
 def program_bytes(compiled: Any) -> int:
-    """Bytes that a program takes on each device: arguments, results, temporaries."""
+    """Bytes that a program needs on each device, for its arrays and its code."""
     analysis = compiled.memory_analysis()
     arrays = analysis.argument_size_in_bytes + analysis.output_size_in_bytes
     arrays -= analysis.alias_size_in_bytes
@@ -53,7 +56,7 @@ def require_fit(compiled: Any, lanes: int, available: float, name: str) -> None:
         return
     sizes = (
         f'{name} needs {format_bytes(needed)} on each device, '
-        f'which has {format_bytes(available)} to give'
+        f'which has {format_bytes(available)} available'
     )
     if lanes > 1:
         raise ConfigError(f'train.lanes = {lanes}: {sizes}; use fewer lanes, or -1')

@@ -1,4 +1,4 @@
-"""What a sweep tells its user before it starts, and its table of members at the end."""
+"""What a sweep prints: its plan before it starts, its table of members at the end."""
 
 import math
 import pathlib
@@ -18,8 +18,8 @@ from anchorjax.sweeps.progress import format_duration
 from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.members import padded_size
 
-# Share of a bare matmul's rate that whole training steps reach (RESULTS.md, "Speed"): a
-# guess for the plan alone; the live line measures.
+# Share of a bare matmul's rate that training steps reach (RESULTS.md, "Speed"): a guess
+# for the plan alone; the progress line measures.
 _CPU_EFFICIENCY = 0.4
 _ACCELERATOR_EFFICIENCY = 0.3
 _MATMUL_SIZE = 1024
@@ -33,10 +33,10 @@ def describe_plan(
     workdir: pathlib.Path,
     estimate: bool = True,
 ) -> str:
-    """Members, cohorts, parameters, size on disk and, by a quick trial, the time.
+    """Members, cohorts, parameters, size on disk and, roughly, the time.
 
     Args:
-      estimate: whether to time a trial.
+      estimate: whether to state the time, for which a few matmuls are timed.
     """
     cohorts = experiment.cohorts()
     num_members = sum(cohort.size for cohort in cohorts)
@@ -69,14 +69,17 @@ def describe_memory(
     environment: Environment,
     available: float,
 ) -> str:
-    """Memory of the compiled program of every cohort.
+    """The memory that the compiled program of every cohort needs.
+
+    Args:
+      available: bytes that a device may use.
 
     Raises:
-      ConfigError: one does not fit; the line names what to change.
+      ConfigError: a program does not fit; the line says what to change.
     """
     lanes, devices = environment.lanes, mesh.shape['member']
     lines = [
-        f'  a device has {memory.format_bytes(available)} to give; '
+        f'  a device has {memory.format_bytes(available)} available; '
         'compiled programs need'
     ]
     for cohort in experiment.cohorts():
@@ -94,7 +97,7 @@ def describe_memory(
 
 
 def summarize_members(run: Run) -> str:
-    """The table of trained members: their point and main agreements."""
+    """The table of trained members: point, loss and main agreements."""
     table = members_table(run)
     names = {
         'train_loss': 'loss',
@@ -120,7 +123,7 @@ def summarize_members(run: Run) -> str:
 
 
 def measure_matmul_rate(repeats: int = 8) -> float:
-    """Operations per second of bare float32 products on all devices at once."""
+    """Operations per second of float32 matrix products on all devices at once."""
     arrays = []
     for device in jax.local_devices():
         ones = jnp.ones((_MATMUL_SIZE, _MATMUL_SIZE))

@@ -1,12 +1,12 @@
-"""How far a sweep is: counts kept by the host loop, and a line for a person."""
+"""How far a sweep is: counts kept by the host loop, and a line that shows them."""
 
 import dataclasses
 import sys
 import time
 from typing import NamedTuple, TextIO
 
-_EVERY_IN_LOG = 30.0  # seconds between two lines where the output is no terminal
-_WINDOW = 20  # pieces of work that an estimate looks back on
+_EVERY_IN_LOG = 30.0  # seconds between two lines if the output is not a terminal
+_WINDOW = 20  # pieces of work from which rate and time left are estimated
 
 
 class _Piece(NamedTuple):
@@ -19,17 +19,22 @@ class _Piece(NamedTuple):
 
 @dataclasses.dataclass
 class Progress:
-    """The work at hand, in member-steps and in operations."""
+    """The work of one call of `run_sweep`, in member-steps and in operations."""
 
     total: int  # member-steps
     total_operations: float
-    done: int = 0  # including what earlier runs did
+    done: int = 0  # member-steps, including those of earlier calls
     done_operations: float = 0.0
-    trained: int = 0  # by this run
-    seconds: float = 0.0  # of this run, in training
-    saving: float = 0.0  # seconds of this run, in checkpoints
-    label: str = ''  # what trains now: a cohort and a chunk
+    trained: int = 0  # member-steps of this call
+    seconds: float = 0.0  # that this call spent on training
+    saving: float = 0.0  # seconds that this call spent on checkpoints
+    label: str = ''  # what is being trained: a cohort and a chunk
     recent: list[_Piece] = dataclasses.field(default_factory=list)
+
+    def add_earlier(self, member_steps: int, operations: float) -> None:
+        """Counts what an earlier call trained."""
+        self.done += member_steps
+        self.done_operations += operations
 
     def add_piece(
         self, member_steps: int, operations: float, seconds: float, is_first: bool
@@ -37,8 +42,9 @@ class Progress:
         """Counts what was just trained.
 
         Args:
-          is_first: of its cohort; a single step whose time is mostly evaluation.
-            Counting it made the first estimate of a six-minute run "48.8 h left".
+          is_first: the piece is the first of its cohort, usually a single step, whose
+            time is mostly compilation and evaluation. Counting it in the rate made the
+            first estimate of a six-minute sweep "48.8 h left".
         """
         self.done += member_steps
         self.done_operations += operations
@@ -50,14 +56,14 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Member-steps a second, lately; 0 while it is not known."""
+        """Recent member-steps per second; 0 while it is not known."""
         seconds = sum(piece.seconds for piece in self.recent)
         member_steps = sum(piece.member_steps for piece in self.recent)
         return member_steps / seconds if seconds else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """At the recent rate of operations; None while it is not known."""
+        """Seconds left at the recent rate of operations; None while it is not known."""
         seconds = sum(piece.seconds for piece in self.recent)
         operations = sum(piece.operations for piece in self.recent)
         if not operations:
@@ -66,7 +72,7 @@ class Progress:
 
 
 class ProgressLine:
-    """One line, rewritten in place on a terminal and repeated now and then in a log."""
+    """One line, rewritten in place on a terminal and repeated every 30 s in a log."""
 
     def __init__(self, stream: TextIO | None = None):
         self._stream = sys.stdout if stream is None else stream
@@ -74,7 +80,7 @@ class ProgressLine:
         self._next = 0.0
 
     def update(self, progress: Progress) -> None:
-        """Shows the share done, what trains now, the rate and the time left."""
+        """Shows the share done, what is being trained, the rate and the time left."""
         is_last = progress.done >= progress.total
         if not self._is_live and time.monotonic() < self._next and not is_last:
             return
@@ -89,7 +95,7 @@ class ProgressLine:
         self._stream.flush()
 
     def warn(self, line: str) -> None:
-        """A warning on standard error, on a line of its own."""
+        """Prints a warning to standard error, on a line of its own."""
         if self._is_live:
             self._stream.write('\n')
             self._stream.flush()

@@ -1,6 +1,6 @@
-"""What a sweep leaves for its reader, built from the chunks that are trained so far.
+"""The tables and figures of a sweep, made from the chunks that are trained so far.
 
-Every shard builds it when it ends, one after the other, so the last one sees all
+Every shard makes them when it ends, one shard at a time, so the last one sees all
 members.
 """
 
@@ -12,7 +12,7 @@ from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, members_table
 from anchorjax.storage.sweep_folder import SweepFolder
 
-# (run, folder for figures) -> the files it wrote.
+# (run, folder for the figures) -> the files that were written.
 Draw = Callable[[Run, pathlib.Path], list[pathlib.Path]]
 
 
@@ -24,12 +24,15 @@ def draw_nothing(_: Run, figures: pathlib.Path) -> list[pathlib.Path]:
 def publish(
     folder: SweepFolder, draw: Draw = draw_nothing
 ) -> tuple[Run, list[pathlib.Path]]:
-    """Writes results.nc and members.csv, and draws the figures; under the sweep's lock.
+    """Writes results.nc and members.csv, and draws the figures, under a lock.
 
-    Again and again gives the same bytes.
+    Doing it again gives the same bytes.
+
+    Returns:
+      The sweep, and the paths of the figures.
 
     Raises:
-      StoreError: the folder cannot be written, or a chunk in it is damaged.
+      StoreError: the folder cannot be written, or the curves of a chunk are damaged.
     """
     workdir = folder.workdir
     with locks.hold_results(workdir):

@@ -1,4 +1,4 @@
-"""A whole sweep on the host, or a part of it: every chunk that is not done yet."""
+"""Trains a whole sweep, or a part of it: every chunk that is not done yet."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ Warn = Callable[[str], None]
 
 
 def never_stop() -> bool:
-    """The ShouldStop of a sweep that nothing interrupts."""
+    """The ShouldStop of a sweep that nobody stops."""
     return False
 
 
@@ -49,18 +49,20 @@ def run_sweep(
     """Trains what is not trained yet; may be interrupted anywhere and called again.
 
     Args:
-      folder: `folder.environment` is that of this process.
-      chunks: which of the folder's chunks to train; all by default.
-      should_stop: asked after every piece of work.
+      folder: from `create_folder`, with the environment of this process.
+      chunks: indices into `folder.chunks`; by default all.
+      should_stop: called before every chunk and after every piece of work, a few
+        seconds long; returns True to stop.
       report: called with the progress after every piece of work.
       warn: called with a line for every damaged state that is skipped.
-      allow_environment_change: go on with chunks that began in another environment.
-      device_bytes: what a device may use; by default what it says it has.
+      allow_environment_change: continue chunks that began in another environment.
+      device_bytes: bytes that a device may use; by default 90 % of what it has.
 
     Raises:
-      ConfigError: the largest program does not fit; nothing was started.
-      Preempted: a stop was requested; the state is saved.
-      StoreError: the disk failed; what was saved before is whole.
+      ConfigError: the largest program does not fit; nothing was trained.
+      Preempted: should_stop returned True; everything is saved.
+      StoreError: the folder is damaged or cannot be written, or a chunk began in
+        another environment; earlier saves are intact.
     """
     if chunks is None:
         chunks = range(len(folder.chunks))
@@ -98,13 +100,15 @@ def require_fit(
     chunk_size: int = 1,
     device_bytes: float | None = None,
 ) -> None:
-    """Compiles the largest cohort, so that what does not fit is refused early.
+    """Compiles the largest cohort, to refuse at once what does not fit.
 
     Args:
-      cohorts: those that matter; all by default.
+      cohorts: those that will be trained; by default all.
+      chunk_size: members of a chunk, before padding.
+      device_bytes: as in `run_sweep`.
 
     Raises:
-      ConfigError: it does not fit; the line names what to change.
+      ConfigError: it does not fit; the line says what to change.
     """
     if cohorts is None:
         cohorts = experiment.cohorts()
@@ -118,7 +122,7 @@ def require_fit(
 
 
 def chunk_hparams(cohort: Cohort, index: int, size: int) -> HParams:
-    """HParams [size] of a chunk, padded by the last member of the cohort."""
+    """HParams [size] of a chunk, padded with copies of the cohort's last member."""
     rows = np.arange(index * size, (index + 1) * size)
     rows = np.minimum(rows, cohort.size - 1)
     return jax.tree.map(lambda x: x[rows], cohort.hparams)
@@ -160,22 +164,21 @@ def _make_tick(
     report: Report,
     should_stop: ShouldStop,
 ) -> Tick:
-    """The callback of a chunk: counts, reports, and passes on a wish to stop."""
-    trained_before, trained_operations = progress.done, progress.done_operations
+    """The callback of a chunk: counts and reports; returns whether to stop."""
+    counted_steps = 0
     is_first_piece = is_first_chunk
 
     def tick(step: int, num_steps: int, seconds: float) -> bool:
-        nonlocal is_first_piece
+        nonlocal counted_steps, is_first_piece
+        # A resumed chunk has done steps that this call did not train.
+        earlier = (step - num_steps - counted_steps) * chunk.num_members
+        progress.add_earlier(earlier, earlier * operations)
         member_steps = num_steps * chunk.num_members
         progress.add_piece(
             member_steps, member_steps * operations, seconds, is_first_piece
         )
+        counted_steps = step
         is_first_piece = False
-        # A chunk that resumed has more steps behind it than this run trained.
-        progress.done = trained_before + step * chunk.num_members
-        progress.done_operations = (
-            trained_operations + step * chunk.num_members * operations
-        )
         report(progress)
         return should_stop()
 
@@ -185,7 +188,7 @@ def _make_tick(
 def _count_progress(
     experiment: Experiment, work: list[Chunk], waiting: list[Chunk]
 ) -> Progress:
-    """The progress of some work before this run trains any of it."""
+    """The progress of some chunks before any of them is trained in this call."""
     steps = experiment.train.num_steps
     per_step = {}
     for chunk in work:
@@ -216,7 +219,7 @@ def _remove_leftovers(work: list[Chunk]) -> None:
 
 
 def _require_same_environment(folder: SweepFolder, waiting: list[Chunk]) -> None:
-    """Refuses to go on with members that began in another environment."""
+    """Raises StoreError if members were last trained in another environment."""
     ours = folder.environments.index(folder.environment)
     for chunk in waiting:
         history = chunk.folder.environments()

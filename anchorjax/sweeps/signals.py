@@ -1,6 +1,6 @@
-"""A wish to stop, as a flag: the training loop saves and leaves when it next looks.
+"""Stop signals as a flag: the training loop saves and stops at its next check.
 
-SIGTERM is what people, Kubernetes and most schedulers send; SIGUSR2 is submitit's.
+People, Kubernetes and most schedulers send SIGTERM; submitit sends SIGUSR2.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ class Preempted(Exception):
 def handle_signals(
     numbers: Iterable[int], handler: Handler | signal.Handlers
 ) -> Iterator[None]:
-    """Inside it the handler gets these signals; the former handlers come back after."""
+    """Inside the block, these signals go to the handler; afterwards as before."""
     former = {}
     for number in numbers:
         former[number] = signal.signal(number, handler)
@@ -34,7 +34,7 @@ def handle_signals(
 
 @contextlib.contextmanager
 def catch_stop() -> Iterator[Callable[[], bool]]:
-    """Inside it a signal to stop raises a flag; yields a function that reads it."""
+    """Yields a function that tells whether a stop signal has arrived in the block."""
     received: list[int] = []
 
     def note(number: int, _: FrameType | None) -> None:

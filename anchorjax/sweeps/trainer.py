@@ -27,16 +27,16 @@ from anchorjax.training.members import (
 )
 from anchorjax.training.step import TrainState, init_member, train_segment
 
-# Seconds between two checks for a wish to stop: schedulers give 30 or more to save. A
+# Seconds between two checks whether to stop: schedulers leave 30 or more to save. A
 # segment that takes longer is cut into pieces, which changes no bit.
 _PATIENCE = 5.0
 
-# Called as tick(step, new steps, seconds) after every piece; returns True to stop.
+# tick(step, new steps, their seconds) is called after every piece; True means stop.
 Tick = Callable[[int, int, float], bool]
 
 
 class Trainer:
-    """Compiles once for any number of chunks and any length of segment."""
+    """Trains the chunks of a cohort; one compilation serves segments of any length."""
 
     def __init__(self, experiment: Experiment, mesh: Mesh, lanes: int):
         self.experiment = experiment
@@ -66,11 +66,11 @@ class Trainer:
         tick: Tick,
         warn: Callable[[str], None],
     ) -> float:
-        """Trains a chunk from where its folder says it is, and marks it done.
+        """Trains a chunk to the end, from the state that its folder has.
 
         Args:
-          hparams: leaves [chunk size].
-          environment: index of this environment in the manifest.
+          hparams: leaves [M], M the chunk size.
+          environment: index of this environment in the manifest's environments.
           warn: called with a line for every damaged state that is skipped.
 
         Returns:
@@ -78,7 +78,7 @@ class Trainer:
 
         Raises:
           Preempted: tick returned True; the state is saved.
-          StoreError: the disk failed; what was saved before is whole.
+          StoreError: the folder cannot be written; earlier saves are intact.
         """
         placed = place_members(hparams, self.mesh, self.lanes)
         rows = len(hparams.seed)
@@ -114,12 +114,15 @@ class Trainer:
     def segment(
         self, state: TrainState, hparams: HParams, num_steps: int, before: int = 0
     ) -> tuple[TrainState, Record]:
-        """`num_steps` steps of every member of the chunk, leaves [chunk, ...]."""
+        """`num_steps` steps of all members of a chunk; see `step.train_segment`.
+
+        Leaves are [M, ...] with padding; the memory of `state` is reused.
+        """
         compiled = self.compile(len(hparams.seed))
         return compiled(state, hparams, np.int32(num_steps), np.int32(before))
 
     def compile(self, rows: int) -> Any:
-        """The compiled segment of `rows` members, padding included."""
+        """The compiled segment for `rows` members, padding included."""
         if rows not in self._compiled:
             hparams = empty_hparams(rows)
             inputs = (jax.eval_shape(self.init, hparams), hparams)
@@ -131,7 +134,7 @@ class Trainer:
         return self._compiled[rows]
 
     def _agree(self, stop: bool, is_due: bool) -> tuple[bool, bool]:
-        """All hosts stop when one wishes to, and save at the pace of the first."""
+        """All hosts stop if one has to; the first decides on saving and on the pace."""
         votes = hosts.gather([stop, is_due, self._pace])
         _, is_due, self._pace = votes[0]
         stop = any(vote[0] for vote in votes)
@@ -144,7 +147,7 @@ class Trainer:
         rows: int,
         warn: Callable[[str], None],
     ) -> tuple[int, TrainState, Record]:
-        """(step, placed state, curves [S, rows, ...]) from where the chunk is."""
+        """(step, placed state, curves [S, rows, ...]), resumed or new."""
         curves = self._empty_curves(rows)
         state_shapes = describe_placement(
             jax.eval_shape(self.init, hparams), rows, self.mesh, self.lanes
@@ -165,7 +168,7 @@ class Trainer:
         return 0, state, curves
 
     def _empty_curves(self, rows: int) -> Record:
-        """Records of all steps, [S, rows, ...], NaN until they are measured."""
+        """Records of all steps, [S, rows, ...], filled with NaN."""
         shapes = record_shapes(tasks.make(self.experiment.task))
         num_records = len(self.record_steps)
         curves = []
@@ -181,7 +184,7 @@ class Trainer:
         curves: Record,
         is_due: bool,
     ) -> None:
-        """Saves what this step calls for."""
+        """Saves what is due at this step: a snapshot, and the curves or the state."""
         is_last = step == self.record_steps[-1]
         rows = curves.train_loss.shape[1]
         if is_last or step in self.experiment.train.snapshot_steps:
@@ -197,9 +200,9 @@ class Trainer:
 
 
 def get_trainer(experiment: Experiment, mesh: Mesh, lanes: int) -> Trainer:
-    """The trainer of a cohort's experiment; what is compiled stays for this process.
+    """The trainer of a cohort's experiment; the last 32 are kept with their programs.
 
-    Sweeps that differ in their name and grid alone share it: neither is compiled.
+    Experiments that differ only in name and grid share one: neither is compiled in.
     """
     program = dataclasses.replace(experiment, name='', grid=GridConfig())
     return _make_trainer(program, mesh, lanes)

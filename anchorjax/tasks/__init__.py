@@ -19,10 +19,10 @@ __all__ = [
 
 
 class Row(NamedTuple):
-    """What the table knows of a task."""
+    """What TASKS holds for each task."""
 
     config: type  # a TaskConfig; its defaults are the task's defaults
-    make: Callable[..., Task]  # from such a config
+    make: Callable[..., Task]  # config -> Task
 
 
 TASKS = {

@@ -2,8 +2,8 @@
 
 A sequence holds a key item x and a pair of anchors (a1, a2); the rest is noise. The
 answer is f = g(g(x; a1); a2), where g(x; a) = x + shift[a], except for non-inferential
-pairs, which are trained on another shift, and for unseen pairs, which are never
-trained: they are the question.
+pairs, which are trained on another shift. Unseen pairs are never trained: how they are
+answered is the question.
 """
 
 import functools
@@ -18,7 +18,7 @@ from anchorjax.tasks.base import Batch, Probes, Task
 
 MAPPINGS = ('inferential', 'symmetric', 'assigned')
 ROLES = ('key', 'anchor_1', 'anchor_2', 'last', 'noise')
-# Roles of the three tokens that are no noise, in the order in which they stand.
+# Roles of the three tokens that are not noise, from left to right.
 _ORDERS = {
     'key_first': ('key', 'anchor_1', 'anchor_2'),
     'anchors_first': ('anchor_1', 'anchor_2', 'key'),
@@ -26,27 +26,28 @@ _ORDERS = {
 
 
 class Data(NamedTuple):
-    """Which keys are trained: the first `count` of `order`; the rest are held out.
+    """Which key items are trained: the first `count` of `order`; the rest are held out.
 
-    A position is that of the first of the three tokens; a pair is its row in `pairs`.
+    `position` is that of the first of the three tokens; `pair` is a row of `pairs`.
     """
 
-    key: jax.Array  # of the examples' random draws
+    key: jax.Array  # random key of the examples
     order: jax.Array  # [pair, position, key] key items
     count: jax.Array  # [pair, position]
 
 
 def pairs(config: AnchorsConfig) -> np.ndarray:
-    """All ordered pairs of anchors, [A * A, 2]."""
+    """All ordered pairs of anchors, [pair, 2]."""
     rows = [(a, b) for a in config.anchors for b in config.anchors]
     return np.array(rows, np.int32)
 
 
 def mapping_shifts(config: AnchorsConfig) -> np.ndarray:
-    """Answer minus key of every mapping for every pair, [pair, R] (P1 Sec 4).
+    """Answer minus key item of every mapping for every pair, [pair, R] (P1 Sec 4).
 
-    inferential: the composition. assigned: what training says, or would say. symmetric:
-    what is assigned to the reversed pair, the answer of a memorizer to an unseen pair.
+    inferential: the composition. assigned: the training label, or for an unseen pair
+    what it would be. symmetric: what is assigned to the reversed pair, which is how a
+    memorizer answers an unseen pair.
     """
     shift = dict(zip(config.anchors, config.shifts, strict=True))
     inferential = {}
@@ -60,12 +61,13 @@ def mapping_shifts(config: AnchorsConfig) -> np.ndarray:
 
 
 def training_keys(config: AnchorsConfig, key: jax.Array) -> jax.Array:
-    """Which keys are trained, bool [pair, position, key] (P1 App C; code; PAPERS 1.1).
+    """Which key items are trained, bool [pair, position, key] (PAPERS 1.1).
 
-    'code': x mod seq_len != position; 'paper': x mod (seq_len - 2) != position;
-    'random': the share `holdout` of each pair's keys is held out, the same at every
-    position; 'random_position': other keys at every position, as officially but without
-    the modulus (in a short sequence x mod seq_len would tell where the key is).
+    'code': those with x mod seq_len != position, as in the official code. 'paper':
+    those with x mod (seq_len - 2) != position (P1 App C; quirk 1). 'random': a random
+    share `holdout` is held out, the same at every position of a pair.
+    'random_position': a share is drawn for every position. In a short sequence the
+    official splits give away the position: x mod seq_len excludes one of few.
     """
     low, high = config.keys
     num_pairs = len(config.anchors) ** 2
@@ -82,7 +84,7 @@ def training_keys(config: AnchorsConfig, key: jax.Array) -> jax.Array:
 
 
 def make_data(config: AnchorsConfig, key: jax.Array) -> Data:
-    """The data set of one seed; an example is a function of it and its number."""
+    """The data set of one seed; it and a number determine an example."""
     split_key, example_key = jax.random.split(key)
     trained = training_keys(config, split_key)
     order = config.keys[0] + jnp.argsort(~trained, axis=-1, stable=True)
@@ -98,14 +100,16 @@ def sequences(
     number_B: jax.Array,
     heldout: bool,
 ) -> tuple[jax.Array, jax.Array]:
-    """(tokens [B, T], keys [B]): uniform position, key and noise.
+    """(tokens [B, T], key items [B]), with uniform position, key item and noise.
 
-    The example with a given number is always the same: its draws depend on (key,
-    number) alone.
+    The example with a given number is always the same: its random bits depend on
+    (key, number) alone.
 
     Args:
+      key: a random key.
       pair_B: rows of `pairs`.
-      heldout: whether the keys are the held-out ones.
+      number_B: numbers of the examples.
+      heldout: draw held-out key items, not trained ones.
     """
     low, high = config.keys
 
@@ -134,7 +138,7 @@ def place(
     anchors_B2: jax.Array,
     order: str = 'key_first',
 ) -> jax.Array:
-    """Writes the key and its anchors from `position_B` on; [B, T]."""
+    """The tokens [B, T] with key item and anchors written from `position_B` on."""
     items = {'key': x_B, 'anchor_1': anchors_B2[:, 0], 'anchor_2': anchors_B2[:, 1]}
     offset_BT = jnp.arange(tokens_BT.shape[1]) - position_B[:, None]
     for offset, role in enumerate(_ORDERS[order]):
@@ -143,7 +147,7 @@ def place(
 
 
 def roles(config: AnchorsConfig, tokens_BT: jax.Array) -> jax.Array:
-    """Index into ROLES of every position, [B, T].
+    """Index into ROLES for every position, [B, T].
 
     The last position is 'last' unless one of the three tokens stands there.
     """
@@ -160,14 +164,14 @@ def roles(config: AnchorsConfig, tokens_BT: jax.Array) -> jax.Array:
 
 
 def make(config: AnchorsConfig) -> Task:
-    """The task of a config, as pure functions to be jitted and vmapped over seeds."""
+    """The task of a config: pure functions, to be jitted and vmapped over seeds."""
     shifts = mapping_shifts(config)  # NumPy: making a task must not touch a device
     row_of = {tuple(pair): row for row, pair in enumerate(pairs(config).tolist())}
     unseen = [row_of[pair] for pair in config.unseen]
     seen = np.array([row for row in row_of.values() if row not in unseen], np.int32)
 
     probe_names = ['seen_train', 'seen_heldout']
-    probed = [(seen, False), (seen, True)]  # (pairs, whether the keys are held out)
+    probed = [(seen, False), (seen, True)]  # (pairs, whether key items are held out)
     for i, (pair, row) in enumerate(zip(config.unseen, unseen, strict=True)):
         probe_names.append('unseen' if i == 0 else f'unseen_{pair[0]}{pair[1]}')
         probed.append((np.array([row]), False))

@@ -8,7 +8,7 @@ from anchorjax.limits import above, at_least, at_most, check_fields
 
 Split = Literal['code', 'paper', 'random', 'random_position']
 Order = Literal['key_first', 'anchors_first']
-# Far beyond any use, so that a slip of the finger is an error line, not a hang.
+# Far beyond any use, so that a typo gives an error instead of a hang.
 _MOST_ANCHORS = 100
 _MOST_PAIRS = 256
 _MOST_COMBINATIONS = 10**8  # of pair, position and key
@@ -17,25 +17,25 @@ _MOST_EXAMPLES = 2**31 - 1  # they are numbered in int32
 
 @dataclasses.dataclass(frozen=True)
 class AnchorsConfig:
-    """Defaults are the paper's: 900,000 nominal examples of 9 tokens; (4, 3) unseen."""
+    """Defaults are the paper's: 900,000 nominal examples of 9 tokens, (4, 3) unseen."""
 
     name: str = 'anchors'
     seq_len: Annotated[int, at_least(3), at_most(2**16)] = 9  # a key and two anchors
-    keys: tuple[int, int] = (20, 100)  # key items and noise, upper end excluded
+    keys: tuple[int, int] = (20, 100)  # key items and noise; upper end excluded
     anchors: tuple[int, ...] = (1, 2, 3, 4)
-    shifts: tuple[int, ...] = (5, 1, -2, -8)  # of the anchors, in their order
-    # (a1, a2, the shift that the pair is trained on instead of its composition)
+    shifts: tuple[int, ...] = (5, 1, -2, -8)  # one for each anchor
+    # (a1, a2, shift): pairs trained on this shift instead of their composition.
     noninferential: tuple[tuple[int, int, int], ...] = ((3, 4, -6),)
-    # Pairs never trained; the first is the one reported. () trains all pairs.
+    # Pairs that are never trained; figures show the first. () trains all pairs.
     unseen: tuple[tuple[int, int], ...] = ((4, 3),)
     # (x, a1, a2), or (a1, a2, x) as in arXiv 2401.08309 and the slides.
     order: Order = 'key_first'
-    # Nominal, over all pairs, training and test.
+    # Nominal: counts all pairs, with training and test examples.
     num_examples: Annotated[int, at_most(_MOST_EXAMPLES)] = 900_000
-    # Of a pair's examples; official dpercent 1:9.
+    # Share of each pair's examples that is trained; 9:1 in the paper.
     train_share: Annotated[float, above(0), at_most(1)] = 0.9
-    split: Split = 'code'  # which keys are held out where
-    # Share of (pair, key) combinations that the random splits hold out.
+    split: Split = 'code'  # which key items are held out; see anchors.training_keys
+    # Share of each pair's key items that the random splits hold out.
     holdout: Annotated[float, at_least(0), at_most(1)] = 0.1
     vocab: Annotated[int, at_most(2**20)] = 201
     probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 1024  # per probe
@@ -49,17 +49,17 @@ class AnchorsConfig:
 
     @property
     def num_train_per_pair(self) -> int:
-        """50,625 by default: 900,000 / 16 pairs, times 0.9."""
+        """Training examples of a pair: by default 900,000 / 16 pairs * 0.9 = 50,625."""
         return round(self.num_examples // len(self.anchors) ** 2 * self.train_share)
 
     @property
     def num_heldout(self) -> int:
-        """Keys of each pair (at a position) that the random splits hold out."""
+        """Key items of a pair (at each position) that the random splits hold out."""
         return round(self.holdout * (self.keys[1] - self.keys[0]))
 
     @property
     def modulus(self) -> int:
-        """Of the official splits: the code takes seq_len, the paper n - 2 (quirk 1)."""
+        """The modulus of the official splits; see `anchors.training_keys`."""
         return self.seq_len if self.split == 'code' else self.seq_len - 2
 
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 
 class TaskConfig(Protocol):
-    """What the config of every task offers: a frozen, hashable dataclass."""
+    """What the config of every task has; it is a frozen, hashable dataclass."""
 
     name: str  # its row in TASKS
     seq_len: int  # T
@@ -16,20 +16,19 @@ class TaskConfig(Protocol):
 
 
 class Batch(NamedTuple):
-    """Training sequences, and the token that should follow each position that is asked.
+    """Training sequences, and the right answer at every scored position.
 
-    Q is 1 in a task that asks the last position only, else T.
+    Q is 1 in a task that scores the last position only, else T.
     """
 
     tokens_BT: jax.Array
     targets_BQ: jax.Array
-    weights_BQ: jax.Array | None = (
-        None  # in the loss, 0: not asked; None: all count alike
-    )
+    # Weight in the loss; 0: not scored. None: all positions count alike.
+    weights_BQ: jax.Array | None = None
 
 
 class Probes(NamedTuple):
-    """Sequences to ask while training goes on, with what every mapping would answer."""
+    """Sequences to evaluate during training, with the answer of every mapping."""
 
     tokens_PBT: jax.Array
     targets_PRBQ: jax.Array
@@ -44,29 +43,28 @@ def no_roles(tokens_BT: jax.Array) -> jax.Array:
 class Task(NamedTuple):
     """A data set as pure functions; `data` (arrays, per member) is its only state.
 
-    A probe is a set of sequences with a name: training sequences, held-out ones, ... A
-    mapping is a rule that gives every sequence an answer. A member is scored by the
-    share of sequences of each probe that it answers as each mapping does.
+    A probe is a named set of sequences: training sequences, held-out ones, ... A
+    mapping is a rule that gives every sequence an answer. What is measured is the share
+    of each probe's sequences that a member answers as each mapping does.
     """
 
     vocab: int
     seq_len: int
     num_train: int  # training examples, numbered from 0
     probe_names: tuple[str, ...]  # P
-    # key -> data: whatever differs by seed (the split, the identity of examples).
+    # key -> data: whatever differs by seed (the split, the examples).
     make_data: Callable[[jax.Array], Any]
-    # (data, index_B) -> training examples by their number in range(num_train).
+    # (data, index_B) -> the training examples with these numbers.
     batch: Callable[[Any, jax.Array], Batch]
-    # data -> the sequences to ask.
+    # data -> the sequences to evaluate, and their answers.
     probes: Callable[[Any], Probes]
-    last_only: bool = True  # only the last position is asked: cheaper to compute
+    last_only: bool = True  # only the last position is scored: cheaper to compute
     mapping_names: tuple[str, ...] = ('assigned',)  # R
-    trained_mapping: str = (
-        'assigned'  # training follows it; loss on probes is against it
-    )
-    # (probe, mapping) where prediction minus answer is a meaningful number, of which a
-    # histogram is kept. None where tokens are not numbers.
+    # Its answers are the training labels, and the targets of the loss on probes.
+    trained_mapping: str = 'assigned'
+    # The (probe, mapping) for which a histogram of prediction minus answer is recorded;
+    # None where tokens are not numbers.
     deviation: tuple[str, str] | None = None
     role_names: tuple[str, ...] = ('token',)  # what a position can be
-    # tokens_BT -> [B, T], an index of role_names.
+    # tokens_BT -> [B, T], indices into role_names.
     roles: Callable[[jax.Array], jax.Array] = no_roles

@@ -1,8 +1,8 @@
 """True epochs without a stored permutation: a bijection of range(n).
 
-A stored permutation of 759,375 examples per member would have to be sorted in every
-epoch inside the compiled loop. A Feistel network gives any entry alone, so the batch of
-any step is a pure function of (key, step): nothing to save, nothing to restore.
+Shuffling 759,375 examples for each member would mean a sort in every epoch, inside the
+compiled loop. A Feistel network computes any entry of a permutation by itself, so the
+batch of a step is a pure function of (key, step): nothing to save, nothing to restore.
 """
 
 import jax
@@ -16,7 +16,7 @@ def draw_epoch_batch(
 ) -> jax.Array:
     """Example numbers of the batch of a step, [B].
 
-    Every example comes once an epoch; the last partial batch of an epoch is dropped.
+    No example comes twice in an epoch. Its last, partial batch is dropped.
     """
     epoch, within = jnp.divmod(step, n // batch_size)
     index_B = within * batch_size + jnp.arange(batch_size)
@@ -26,9 +26,9 @@ def draw_epoch_batch(
 def permute(key: jax.Array, index: jax.Array, n: int) -> jax.Array:
     """Images of `index` under a pseudo-random bijection of range(n) that `key` selects.
 
-    A balanced Feistel network permutes the next power of four; values that land outside
-    range(n) are sent through again until they are inside (cycle walking, about 4 turns
-    at most).
+    A balanced Feistel network permutes range(4 ** half), at most 4 n values. Those that
+    land outside range(n) are sent through again until they are inside (cycle walking):
+    at most 4 passes a value on average.
     """
     half = max(1, ((n - 1).bit_length() + 1) // 2)
     round_keys = jax.random.bits(key, (_ROUNDS,), jnp.uint32)
@@ -55,7 +55,7 @@ def _feistel(x: jax.Array, round_keys: jax.Array, half: int) -> jax.Array:
 
 
 def _hash(x: jax.Array) -> jax.Array:
-    """A 32-bit integer finalizer: in the end each bit depends on every bit."""
+    """The 32-bit hash lowbias32: every output bit depends on every input bit."""
     x = (x ^ (x >> 16)) * jnp.uint32(0x7FEB352D)
     x = (x ^ (x >> 15)) * jnp.uint32(0x846CA68B)
     return x ^ (x >> 16)

@@ -1,1 +1,1 @@
-"""Training: pure steps, and the members of a grid that take them side by side."""
+"""Training: pure steps, and many members that take them side by side."""

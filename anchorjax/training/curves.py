@@ -1,4 +1,4 @@
-"""What is kept of a member at the end of every segment: one row of its curves."""
+"""What is recorded of a member at the end of a segment: one row of its curves."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import jax
 
 from anchorjax.tasks import Task
 
-DEVIATION_LIMIT = 32  # of prediction minus answer; larger ones share one bin
+DEVIATION_LIMIT = 32  # of |prediction - answer|; larger ones share one bin
 RECORD_DIMS = {
     'train_loss': (),
     'grad_norm': (),
@@ -20,16 +20,15 @@ class Record(NamedTuple):
     """One row of a member's curves; the dims of the fields are in RECORD_DIMS."""
 
     train_loss: jax.Array  # [] mean over the segment's steps, nats
-    grad_norm: jax.Array  # [] mean over the segment's steps, before the clip
-    probe_loss: jax.Array  # [P] cross-entropy against the trained mapping, nats
+    grad_norm: jax.Array  # [] mean over the segment's steps, before clipping
+    probe_loss: jax.Array  # [P] against the trained mapping, nats
     agreement: jax.Array  # [P, R] share of sequences answered as each mapping does
-    deviation: (
-        jax.Array
-    )  # [offset] shares of -LIMIT..LIMIT, and last of everything beyond
+    # [offset] share of every difference from -LIMIT to LIMIT, then of all beyond.
+    deviation: jax.Array
 
 
 def curve_coordinates(task: Task) -> dict[str, list[str]]:
-    """Labels along probe, mapping and offset."""
+    """The labels along probe, mapping and offset."""
     offsets = []
     if task.deviation is not None:
         offsets = [str(i) for i in range(-DEVIATION_LIMIT, DEVIATION_LIMIT + 1)]
@@ -42,7 +41,7 @@ def curve_coordinates(task: Task) -> dict[str, list[str]]:
 
 
 def record_shapes(task: Task) -> Record:
-    """Shape of every field of a Record."""
+    """A Record that holds the shape of every field."""
     sizes = {dim: len(labels) for dim, labels in curve_coordinates(task).items()}
     shapes = []
     for field in Record._fields:

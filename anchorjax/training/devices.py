@@ -1,4 +1,4 @@
-"""The devices of this program: how many, of which kind, and the mesh they form."""
+"""The devices of a program: how many, of which kind, and the mesh they form."""
 
 import hashlib
 import os
@@ -13,11 +13,13 @@ from anchorjax.errors import require
 
 
 def use_every_core() -> None:
-    """One JAX device per CPU core; call it before anything touches a device.
+    """Makes every CPU core a JAX device, unless the user chose a number of devices.
 
-    A member's step has many passes too small to split over threads, so two members on
-    two cores beat one member on both. Does nothing when the user chose a number of
-    devices.
+    Much of a member's step is too small to split over threads, so two members on two
+    cores are faster than one member on both.
+
+    Raises:
+      RuntimeError: this process has already used a device.
     """
     flags = os.environ.get('XLA_FLAGS', '')
     is_chosen = 'xla_force_host_platform_device_count' in flags
@@ -26,7 +28,7 @@ def use_every_core() -> None:
 
 
 def cpu_fingerprint() -> str:
-    """Fingerprint of this CPU: code may not run, or round alike, on another."""
+    """8 hex digits for this CPU; on another, code may fail or round differently."""
     info = pathlib.Path('/proc/cpuinfo')
     if not info.exists():
         return _short_hash(platform.processor())
@@ -39,11 +41,11 @@ def make_mesh(num_devices: int = 0, batch_devices: int = 1) -> Mesh:
     """A mesh ('member', 'batch') of all devices of all processes, or of the first few.
 
     Args:
-      num_devices: how many to use; 0: all.
-      batch_devices: how many share the batch of a member.
+      num_devices: use only so many; 0: all.
+      batch_devices: how many share the batch of a member; their axis is 'batch'.
 
     Raises:
-      ConfigError: the devices cannot be divided that way.
+      ConfigError: `batch_devices` does not divide the number of devices.
     """
     devices = np.array(jax.devices()[: num_devices or None])
     require(
@@ -53,7 +55,7 @@ def make_mesh(num_devices: int = 0, batch_devices: int = 1) -> Mesh:
         f'a divisor of the number of devices, {devices.size}',
     )
     grid = devices.reshape(-1, batch_devices)
-    # Auto: vmap over a member axis that is sharded explicitly fails (jax 0.10.2).
+    # Auto, because vmap over an explicitly sharded axis fails (jax 0.10.2).
     return Mesh(grid, ('member', 'batch'), axis_types=(AxisType.Auto,) * 2)
 
 

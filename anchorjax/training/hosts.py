@@ -1,9 +1,8 @@
-"""Several processes as one program: who writes, and how all decide alike.
+"""Several processes as one program: who writes, and how all decide the same.
 
-Every process runs the same loop over the same global mesh. Whatever they decide (to
-stop, to save, which state is damaged) must be decided by all of them, or the next
-collective operation waits forever. With a single process everything here is trivial and
-free.
+Every process runs the same loop over the same global mesh. All must come to the same
+decisions (to stop, to save, which state is damaged), or the next collective operation
+waits forever. With a single process, everything here is trivial and free.
 """
 
 import contextlib
@@ -18,7 +17,7 @@ from jax.experimental import multihost_utils
 
 from anchorjax.errors import StoreError, UserError
 
-_HEARTBEAT_TIMEOUT = 60  # seconds of silence of one process that end the others too
+_HEARTBEAT_TIMEOUT = 60  # seconds of silence from a process until the others end
 
 
 def join(
@@ -26,16 +25,20 @@ def join(
     processes: int | None = None,
     process: int | None = None,
 ) -> None:
-    """Joins the other processes; call it before anything touches a device.
+    """Joins the other processes; call it before anything uses a device.
 
-    Without arguments JAX finds them itself: Slurm, Kubernetes, Cloud TPU, Open MPI.
+    Without arguments JAX finds them, on Slurm, Kubernetes, Cloud TPU or Open MPI.
+
+    Args:
+      coordinator: HOST:PORT of process 0.
+      processes: how many there are.
+      process: the index of this one.
 
     Raises:
       UserError: no cluster is recognized, or the others do not answer.
     """
     jax.config.update('jax_cpu_collectives_implementation', 'gloo')
-    # We handle stops ourselves (sweeps/signals.py): JAX's handler would swallow the
-    # signal.
+    # JAX's handler would swallow the signals that sweeps/signals.py waits for.
     jax.config.update('jax_enable_preemption_service', False)
     try:
         jax.distributed.initialize(
@@ -52,17 +55,17 @@ def join(
 
 
 def is_first() -> bool:
-    """Whether this process writes what is written once."""
+    """Whether this is process 0, which writes what only one may write."""
     return jax.process_index() == 0
 
 
 def gather(value: Any) -> list:
-    """The (JSON) value of every process, in their order; all must call it."""
+    """The values of all processes, in order; plain JSON. All processes must call it."""
     if jax.process_count() == 1:
         return [value]
     data = np.frombuffer(json.dumps(value).encode(), np.uint8)
     sizes = multihost_utils.process_allgather(np.int32(len(data)))
-    # A power of two, so that few shapes are compiled.
+    # Padded to a power of two, so that few shapes are compiled.
     padded = np.zeros(1 << int(sizes.max() - 1).bit_length(), np.uint8)
     padded[: len(data)] = data
     rows = multihost_utils.process_allgather(padded)
@@ -83,7 +86,11 @@ def any_host(condition: bool) -> bool:
 
 
 def run_together(action: Callable[[], Any]) -> Any:
-    """Every process runs the action; when one fails, all raise its StoreError."""
+    """Runs the action on every process and returns its result.
+
+    Raises:
+      StoreError: on all processes, if a UserError or OSError was raised on any.
+    """
     result, problem = None, None
     try:
         result = action()
@@ -96,7 +103,7 @@ def run_together(action: Callable[[], Any]) -> Any:
 
 
 def run_on_first(action: Callable[[], Any]) -> None:
-    """Process 0 runs the action while the others wait; its failure is everyone's."""
+    """Runs the action on process 0 while the others wait; errors as `run_together`."""
 
     def run_or_wait() -> None:
         if is_first():
@@ -107,7 +114,7 @@ def run_on_first(action: Callable[[], Any]) -> None:
 
 @contextlib.contextmanager
 def silence_others() -> Iterator[None]:
-    """Inside it only process 0 prints to standard output."""
+    """Inside the block, only process 0 prints to standard output."""
     if is_first():
         yield
         return

@@ -1,4 +1,4 @@
-"""What is minimized and what is reported: cross-entropy, exact match."""
+"""What is minimized and what is reported: cross-entropy, exact match, histogram."""
 
 import jax
 import jax.numpy as jnp
@@ -8,10 +8,7 @@ import optax
 def cross_entropy(
     logits_BV: jax.Array, targets_B: jax.Array, weights_B: jax.Array | None = None
 ) -> jax.Array:
-    """Weighted mean of -log softmax(logits)[target], in nats.
-
-    B may be any number of leading axes.
-    """
+    """The weighted mean of -log softmax(logits)[target], in nats."""
     loss_B = optax.softmax_cross_entropy_with_integer_labels(logits_BV, targets_B)
     if weights_B is None:
         return loss_B.mean()
@@ -23,24 +20,24 @@ def exact_match(
     targets_BQ: jax.Array,
     weights_BQ: jax.Array | None = None,
 ) -> jax.Array:
-    """Share of sequences whose every asked position is predicted right, in [0, 1].
+    """Share of sequences with the right prediction at every scored position, in [0, 1].
 
-    With teacher forcing this is the exact match of greedy decoding: decoding first
-    leaves the right answer at the first wrong argmax. Positions of weight 0 are not
-    asked, and a sequence in which none is asked does not count.
+    With teacher forcing this is the exact match of greedy decoding, which leaves the
+    right answer at the first wrong argmax. Positions of weight 0 are not scored, and a
+    sequence without a scored position does not count.
     """
     right_BQ = predictions_BQ == targets_BQ
     if weights_BQ is None:
         return right_BQ.all(-1).mean(dtype=jnp.float32)
-    is_asked_BQ = weights_BQ > 0
-    right_B = (right_BQ | ~is_asked_BQ).all(-1)
-    is_asked_B = is_asked_BQ.any(-1)
-    number = jnp.maximum(is_asked_B.sum(), 1)
-    return (right_B & is_asked_B).sum() / number.astype(jnp.float32)
+    is_scored_BQ = weights_BQ > 0
+    right_B = (right_BQ | ~is_scored_BQ).all(-1)
+    is_scored_B = is_scored_BQ.any(-1)
+    number = jnp.maximum(is_scored_B.sum(), 1)
+    return (right_B & is_scored_B).sum() / number.astype(jnp.float32)
 
 
 def histogram(values_B: jax.Array, limit: int) -> jax.Array:
-    """Shares of the integers -limit..limit, then of all beyond: [2 limit + 2]."""
+    """Shares of the integers -limit..limit, then of all beyond, [2 limit + 2]."""
     beyond = 2 * limit + 1
     bins_B = jnp.where(jnp.abs(values_B) <= limit, values_B + limit, beyond)
     empty = jnp.zeros(2 * limit + 2, jnp.float32)

@@ -1,15 +1,14 @@
 """Many members side by side: each device trains `lanes` of them at a time.
 
-The mesh has two axes. Along 'member' devices never wait for each other; along 'batch'
-they share the batch of the same members (few and large ones). A chunk that is larger
-than lanes * devices, or uneven, is padded and taken group by group, so a sweep can go
-on elsewhere than it began.
+The mesh has two axes. Along 'member', devices never wait for each other; along 'batch',
+they share the batches of the same members (few and large ones). A chunk that is larger
+than lanes * devices, or no multiple of it, is padded and trained group by group, so a
+sweep can continue on other devices.
 
-The program has the same shape whatever the number of members, so a member's bits do not
-depend on who else is in the sweep. They depend on `lanes`, on how many devices share a
-batch, and on whether there is one device or several (two and eight agree; tested),
-which is why a run's manifest records all three. On how many hosts the devices are does
-not matter (tested).
+The program has the same shape for any number of members, so a member's bits do not
+depend on which others are in the sweep. They depend on `lanes`, on how many devices
+share a batch, and on whether there is one device or several (two and eight agree;
+tested); the manifest records all three. The number of hosts does not matter (tested).
 """
 
 from collections.abc import Callable
@@ -25,7 +24,10 @@ EVERYWHERE = PartitionSpec()
 
 
 def make_batch_splitter(mesh: Mesh) -> Callable[[Any], Any]:
-    """A function that lays axis 0 of arrays [B, ...] along 'batch', inside a jit."""
+    """A function, to be called under jit, that shards arrays [B, ...] along 'batch'.
+
+    Arrays whose B the devices do not divide stay as they are.
+    """
     num_parts = mesh.shape['batch']
     sharding = NamedSharding(mesh, PartitionSpec('batch'))
 
@@ -41,10 +43,11 @@ def make_batch_splitter(mesh: Mesh) -> Callable[[Any], Any]:
 
 
 def map_members(fn: Callable, mesh: Mesh, lanes: int, num_shared: int = 0) -> Callable:
-    """`fn` of one member -> a jitted function of a placed chunk of members.
+    """A jitted function that does for placed members [M, ...] what `fn` does for one.
 
     Args:
-      fn: pure; its last `num_shared` arguments are the same for all members.
+      fn: pure; its last `num_shared` arguments are the same for all members. If it has
+        any, the memory of its first argument is reused for the result.
       lanes: members side by side on one device.
     """
 
@@ -56,8 +59,8 @@ def map_members(fn: Callable, mesh: Mesh, lanes: int, num_shared: int = 0) -> Ca
 
         if lanes > 1:
             return jax.vmap(run_one)(*args)
-        # No batch axis for one lane: XLA's CPU code for a batch of one took 1.3 times
-        # as long as without (18.5 against 14.0 ms).
+        # No vmap for one lane: with a member axis of size one, XLA's CPU code took 1.3
+        # times as long (18.5 against 14.0 ms).
         member_args = jax.tree.map(_drop_axis, args)
         return jax.tree.map(_add_axis, run_one(*member_args))
 
@@ -101,17 +104,20 @@ def map_members(fn: Callable, mesh: Mesh, lanes: int, num_shared: int = 0) -> Ca
 
 
 def padded_size(rows: int, mesh: Mesh, lanes: int) -> int:
-    """The smallest number of members, at least `rows`, that fills whole groups."""
+    """The smallest multiple of lanes * devices that is at least `rows`."""
     group = lanes * mesh.shape['member']
     return -(-rows // group) * group
 
 
 def place_members(tree: Any, mesh: Mesh, lanes: int) -> Any:
-    """Host arrays [chunk, ...] onto the devices, padded by the last member."""
+    """Puts host arrays [M, ...] on the devices, padded with copies of the last member.
+
+    jax arrays are there already and stay as they are.
+    """
     sharding = NamedSharding(mesh, MEMBERS)
 
     def place_array(x: np.ndarray | jax.Array) -> jax.Array:
-        if isinstance(x, jax.Array):  # it was read straight to its place
+        if isinstance(x, jax.Array):  # a checkpoint was read straight to the devices
             return x
         size = padded_size(len(x), mesh, lanes)
         padded = x
@@ -125,7 +131,7 @@ def place_members(tree: Any, mesh: Mesh, lanes: int) -> Any:
 
 
 def describe_placement(tree: Any, rows: int, mesh: Mesh, lanes: int) -> Any:
-    """Shapes [padded, ...] -> those of `rows` members, placed if none is padded."""
+    """ShapeDtypeStructs of `tree` for `rows` members; sharded if none is padding."""
     is_padded = padded_size(rows, mesh, lanes) != rows
     sharding = None if is_padded else NamedSharding(mesh, MEMBERS)
 
@@ -136,14 +142,14 @@ def describe_placement(tree: Any, rows: int, mesh: Mesh, lanes: int) -> Any:
 
 
 def drop_padding(tree: Any, rows: int) -> Any:
-    """The first `rows` members; arrays that hold no others stay where they are."""
+    """The first `rows` members; without padding, arrays stay on their devices."""
     if jax.tree.leaves(tree)[0].shape[0] == rows:
         return tree
     return jax.tree.map(lambda x: x[:rows], fetch_to_host(tree))
 
 
 def fetch_to_host(tree: Any) -> Any:
-    """NumPy copies of whole arrays, on every process; all processes must call it."""
+    """Whole arrays as NumPy copies on every process; all processes must call it."""
     leaves = jax.tree.leaves(tree)
     if all(leaf.is_fully_addressable for leaf in leaves):
         return jax.tree.map(np.asarray, tree)

@@ -1,4 +1,4 @@
-"""AdamW as in PyTorch; schedules are unit shapes times a traced rate (P1 App A).
+"""AdamW as in PyTorch; a schedule is a shape in [0, 1] times a traced rate (P1 App A).
 
 The rate of a member is floor + (learning_rate - floor) * shape(step): the official
 warm-up starts at the floor, and its cosine ends there (PAPERS 1.3: both are the base
@@ -15,12 +15,12 @@ from anchorjax.config.groups import OptimizerConfig
 
 
 def unit_shape(config: OptimizerConfig, step: jax.Array) -> jax.Array:
-    """The schedule in [0, 1] before the step with this number (0-based).
+    """The schedule in [0, 1] at a step, counted from 0 (PAPERS 1.3).
 
     'warmup_cosine': linear to 1 over warmup_steps, then half a cosine to 0 at
-    schedule_steps: the paper's text, and what the scheduler package of the official
-    code does as released. 'warmup_drop': the same warm-up, then 0, the base rate, for
-    good: what one commit of that package does (PAPERS 1.3). 'constant': 1.
+    schedule_steps; as in the paper's text, and in the released version of the package
+    that the official code uses. 'warmup_drop': the same warm-up, then 0 (the base
+    rate) for the rest; as in one commit of that package. 'constant': 1.
     """
     if config.shape == 'constant':
         return jnp.ones_like(step, jnp.float32)
@@ -37,12 +37,12 @@ def unit_shape(config: OptimizerConfig, step: jax.Array) -> jax.Array:
 def learning_rate(
     config: OptimizerConfig, peak: jax.Array, step: jax.Array
 ) -> jax.Array:
-    """Rate of the step with this number for a member whose peak is `peak`."""
+    """The rate of a step, counted from 0, for a member with this peak rate."""
     return config.floor + (peak - config.floor) * unit_shape(config, step)
 
 
 def make_optimizer(config: OptimizerConfig) -> optax.GradientTransformation:
-    """Clip and Adam; rate and decay, traced per member, are in `apply_update`."""
+    """Clipping and Adam; `apply_update` adds rate and decay, which differ by member."""
     return optax.chain(
         optax.clip_by_global_norm(config.clip_norm),
         optax.scale_by_adam(config.b1, config.b2, config.eps),
@@ -52,7 +52,7 @@ def make_optimizer(config: OptimizerConfig) -> optax.GradientTransformation:
 def apply_update(
     params: Any, updates: Any, rate: jax.Array, weight_decay: jax.Array
 ) -> Any:
-    """p - rate * (update + weight_decay * p): decay on every parameter (PAPERS 1.3)."""
+    """p - rate * (update + weight_decay * p) for every parameter (PAPERS 1.3)."""
 
     def apply_to_leaf(p: jax.Array, update: jax.Array) -> jax.Array:
         return p - rate * (update + weight_decay * p)

@@ -1,7 +1,7 @@
-"""The training of one member as pure functions, without file or print.
+"""The training of one member as pure functions.
 
-Every random draw depends on (seed, its purpose, step) alone, so a state carries no
-random state, and a member that resumes at any step sees the batches it would have seen.
+Every random draw depends on (seed, purpose, step) alone, so the state has no random
+key, and a member that resumes at any step sees the batches it would have seen.
 """
 
 from collections.abc import Callable
@@ -20,32 +20,31 @@ from anchorjax.tasks.permutation import draw_epoch_batch
 from anchorjax.training import losses, optimizers
 from anchorjax.training.curves import DEVIATION_LIMIT, Record
 
-# Says on which devices the rows of a batch are computed (members.make_batch_splitter).
+# Divides a batch among devices (members.make_batch_splitter).
 Split = Callable[[Any], Any]
 
 
 @struct.dataclass
 class TrainState:
-    """All that a member needs to go on."""
+    """All that a member needs to continue."""
 
     step: jax.Array  # int32, steps done
     params: Any
     opt_state: Any
-    diverged: (
-        jax.Array
-    )  # int32, first step whose loss or gradient is not finite; -1: none
+    # int32, the first step whose loss or gradient is not finite; -1: none.
+    diverged: jax.Array
     # Sums since the last record, so that a segment may be cut into pieces anywhere.
-    loss_sum: jax.Array  # []
+    loss_sum: jax.Array  # [] nats
     norm_sum: jax.Array  # []
 
 
 def keep_whole(batch: Any) -> Any:
-    """The Split of a batch that one device computes."""
+    """The Split for one device: the batch as it is."""
     return batch
 
 
 def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
-    """A new member; the same seed at another gamma is the same noise, scaled."""
+    """A new member; gamma scales the noise, which depends on the seed alone."""
     module = models.make(experiment.model, experiment.task.vocab, hparams.gamma)
     tokens_BT = jnp.zeros((1, experiment.task.seq_len), jnp.int32)
     variables = module.init(random_key(hparams.seed, INIT), tokens_BT)
@@ -53,7 +52,7 @@ def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
 
 
 def new_state(experiment: Experiment, params: Any) -> TrainState:
-    """The state of a member that starts from these parameters."""
+    """The state of a member that starts from these parameters, at step 0."""
     optimizer = optimizers.make_optimizer(experiment.optimizer)
     return TrainState(
         step=jnp.int32(0),
@@ -68,7 +67,7 @@ def new_state(experiment: Experiment, params: Any) -> TrainState:
 def forward(
     experiment: Experiment, params: Any, tokens_BT: jax.Array, last_only: bool = True
 ) -> Activations:
-    """Activations of a member; logits at the last position, or at all of them."""
+    """The activations of a member; logits at the last position, or at all."""
     module = models.make(experiment.model, experiment.task.vocab, gamma=0.0)
     return module.apply({'params': params}, tokens_BT, last_only)
 
@@ -81,18 +80,22 @@ def train_step(
     hparams: HParams,
     split: Split = keep_whole,
 ) -> tuple[TrainState, jax.Array, jax.Array]:
-    """One AdamW step on the batch of `state.step`: (state, loss, gradient norm)."""
+    """One AdamW step on the batch of `state.step`.
+
+    Returns:
+      The new state, the loss in nats, and the gradient norm before clipping.
+    """
     size = experiment.train.batch_size
     order_key = random_key(hparams.seed, ORDER)
     index_B = draw_epoch_batch(order_key, state.step, size, task.num_train)
     batch = split(task.batch(data, index_B))
-    num_asked = 1 if task.last_only else task.seq_len
+    num_scored = 1 if task.last_only else task.seq_len
     chex.assert_shape(batch.tokens_BT, (size, task.seq_len))
-    chex.assert_shape(batch.targets_BQ, (size, num_asked))
+    chex.assert_shape(batch.targets_BQ, (size, num_scored))
 
     def loss_of(params: Any) -> jax.Array:
         activations = forward(experiment, params, batch.tokens_BT, task.last_only)
-        chex.assert_shape(activations.logits, (size, num_asked, task.vocab))
+        chex.assert_shape(activations.logits, (size, num_scored, task.vocab))
         return _cross_entropy_of_rows(
             activations.logits, batch.targets_BQ, batch.weights_BQ
         )
@@ -126,11 +129,12 @@ def train_segment(
     before: jax.Array | int = 0,
     split: Split = keep_whole,
 ) -> tuple[TrainState, Record]:
-    """`num_steps` steps (traced: one compilation for every length), then a Record.
+    """Takes `num_steps` steps, then evaluates; a whole segment or a piece of one.
 
     Args:
-      before: steps done since the last record; the Record is the mean over them as
-        well. A segment cut into pieces gives the bits of the whole one.
+      num_steps: traced, so that one compilation serves any number.
+      before: steps of the segment that earlier pieces took; the means of the Record
+        include them. Cutting a segment into pieces changes no bit.
     """
     task = tasks.make(experiment.task)
     data = task.make_data(random_key(hparams.seed, DATA))
@@ -169,14 +173,14 @@ def evaluate(
     """(loss [P] in nats, agreement [P, R], deviation [offset]) on the probes."""
     probes = task.probes(data)
     num_probes, size, length = probes.tokens_PBT.shape
-    num_asked = 1 if task.last_only else length
+    num_scored = 1 if task.last_only else length
     num_mappings = len(task.mapping_names)
     chex.assert_shape(probes.tokens_PBT, (len(task.probe_names), size, task.seq_len))
-    chex.assert_shape(probes.targets_PRBQ, (num_probes, num_mappings, size, num_asked))
+    chex.assert_shape(probes.targets_PRBQ, (num_probes, num_mappings, size, num_scored))
 
     tokens_BT = split(probes.tokens_PBT.reshape(-1, length))
     logits = forward(experiment, params, tokens_BT, task.last_only).logits
-    logits_PBQV = logits.reshape(num_probes, size, num_asked, task.vocab)
+    logits_PBQV = logits.reshape(num_probes, size, num_scored, task.vocab)
     predictions_PBQ = logits_PBQV.argmax(-1)
 
     trained = task.mapping_names.index(task.trained_mapping)
@@ -195,7 +199,7 @@ def evaluate(
 def _cross_entropy_of_rows(
     logits_BQV: jax.Array, targets_BQ: jax.Array, weights_BQ: jax.Array | None
 ) -> jax.Array:
-    """Cross-entropy over all asked positions of a batch, as one list of rows."""
+    """Cross-entropy over all scored positions of a batch, as one list of rows."""
     logits_BV = logits_BQV.reshape(-1, logits_BQV.shape[-1])
     weights_B = None if weights_BQ is None else weights_BQ.reshape(-1)
     return losses.cross_entropy(logits_BV, targets_BQ.reshape(-1), weights_B)
@@ -204,7 +208,7 @@ def _cross_entropy_of_rows(
 def _deviation(
     task: tasks.Task, predictions_PBQ: jax.Array, targets_PRBQ: jax.Array
 ) -> jax.Array:
-    """Histogram of prediction minus answer at the last position, [offset]."""
+    """Histogram of prediction minus answer at the last position, [offset] or [0]."""
     if task.deviation is None:
         return jnp.zeros(0, jnp.float32)
     probe = task.probe_names.index(task.deviation[0])

@@ -1,9 +1,13 @@
 """The phase diagram is what one computes by hand; drawing it twice gives its bytes."""
 
+import types
+
 import numpy as np
+import pytest
 import xarray as xr
 
 from analysis import phase
+from anchorjax.errors import UserError
 from tests.support.sweeps import tree_hash
 
 PROBES = ('seen_heldout', 'unseen')
@@ -69,3 +73,12 @@ def test_drawing_twice_gives_the_same_bytes(finished, tmp_path):
         if path.suffix != '.npz':  # it holds the time at which it was written
             twin = tmp_path / 'second' / path.name
             assert hashes[str(path)] == hashes[str(twin)]
+
+
+def test_a_task_without_the_probe_has_no_diagram(tmp_path):
+    """Its sweep still ends well: launch/sweep.py draws what there is."""
+    results = plant_results().drop_sel(probe='seen_heldout')
+    run = types.SimpleNamespace(results=results)
+    assert phase.save(run, tmp_path) == [] and not list(tmp_path.iterdir())
+    with pytest.raises(UserError, match='needs a probe seen_heldout'):
+        phase.compute(results)

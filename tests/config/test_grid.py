@@ -54,7 +54,7 @@ def test_every_member_is_where_its_point_says():
     ('point', 'line'),
     [
         ({'gama': 0.3}, "point: unknown axis 'gama', did you mean 'gamma'?"),
-        ({'gamma': 0.3}, 'point: seed is missing; the sweep has (0, 1)'),
+        ({'gamma': 0.3}, 'point: seed is missing: give one of (0, 1)'),
         (
             {'gamma': 0.31, 'seed': 0},
             'point: no member has gamma = 0.31; the sweep has (0.3, 0.8)',

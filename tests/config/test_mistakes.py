@@ -174,12 +174,20 @@ def test_a_bad_value_is_one_line(field, value, line):
         ('gird.gamma', '0.3', "gird.gamma: no such field, did you mean 'grid'?"),
         ('grid', '1', "grid = '1': must be given field by field"),
         ('grid.gamma.x', '1', 'grid.gamma.x: no such field'),
-        ('grid.gamma', 'nan', "grid.gamma = 'nan': must be a tuple like"),
-        ('grid.seed', '0x' + 'f' * 5_000, 'must be a tuple like (0, 1)'),
+        (
+            'grid.gamma',
+            'nan',
+            "grid.gamma = 'nan': must be values with commas between, like",
+        ),
+        (
+            'grid.seed',
+            '0x' + 'f' * 5_000,
+            'must be values with commas between, like (0, 1)',
+        ),
         (
             'train.num_steps',
             '{[]: 1}',
-            "train.num_steps = '{[]: 1}': must be a int like 40",
+            "train.num_steps = '{[]: 1}': must be a whole number, like 40",
         ),
     ],
 )

@@ -9,6 +9,7 @@ import matplotlib
 import numpy as np
 import pytest
 
+from analysis import phase
 from analysis.report import checks, claims, figures
 from anchorjax import api, config, models, tasks
 from anchorjax.training.devices import make_mesh
@@ -76,9 +77,14 @@ def test_an_example_is_short(path):
 
 
 def test_the_task_of_the_example_trains(modular, tmp_path):
-    c = small(task='modular')
-    c.model.width, c.model.head_dim, c.model.mlp_dim = 16, 16, 32
-    run = api.train(config.resolve(c), tmp_path, mesh=make_mesh(1))
+    path = tmp_path / 'modular.py'
+    path.write_text(FILES['configs/modular.py'])
+    c = config.load(str(path))
+    c.train.num_steps, c.train.eval_every, c.optimizer.warmup_steps = 20, 10, 2
+    run = api.train(
+        config.resolve(c), tmp_path / 'run', mesh=make_mesh(1), draw=phase.save
+    )
+    assert (tmp_path / 'run' / 'figures' / 'phase.png').exists()
     assert np.isfinite(run.results.train_loss).all()
     assert run.results.probe.values.tolist() == ['seen_train', 'seen_heldout']
     assert 'modular' in tasks.TASKS and run.results.trained.all()

@@ -7,9 +7,14 @@ import pytest
 
 from anchorjax import api, config
 from anchorjax.errors import StoreError
-from anchorjax.storage.manifest import MANIFEST_FILE, MANIFEST_FORMAT, read_experiment
+from anchorjax.storage.manifest import (
+    MANIFEST_FILE,
+    MANIFEST_FORMAT,
+    read_experiment,
+    read_manifest,
+)
 from tests.support.fuzzing import require_line
-from tests.support.sweeps import experiment, trained
+from tests.support.sweeps import experiment, opened, trained
 
 # What format 3 had in place of an environment.
 _OLD_NUMERICS = {
@@ -56,3 +61,10 @@ def test_an_older_run_folder_is_refused_in_one_line_and_kept(old_folder, use):
 
 def test_the_experiment_of_an_older_manifest_can_be_trained_again(old_folder):
     assert read_experiment(old_folder / MANIFEST_FILE) == experiment()
+
+
+def test_a_machine_without_git_can_start_a_sweep(monkeypatch, tmp_path):
+    monkeypatch.setenv('PATH', str(tmp_path))
+    opened(tmp_path / 'run')
+    (entry,) = read_manifest(tmp_path / 'run').environments
+    assert entry.git_commit == 'unknown'

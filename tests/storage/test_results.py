@@ -103,7 +103,7 @@ WRONG_POINTS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {'gamma': 0.3, 'depth': 1},
-        r'seed is missing; the sweep has \(0, 1\)',
+        r'seed is missing: give one of \(0, 1\)',
     ),
     (
         {'gama': 0.3},

@@ -114,7 +114,7 @@ def test_sigterm_saves_and_exits_75(launched, tmp_path):
     process.terminate()
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 75
-    assert 'The same command continues.' in errors
+    assert 'saved; the same command continues.' in errors
     assert launch('--workdir', tmp_path).returncode == 0
     assert bits(tmp_path) == bits(launched)
 

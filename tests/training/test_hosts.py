@@ -79,7 +79,7 @@ def test_two_processes_of_four_devices_give_the_bits_of_one_of_eight(
     stopped = finish(processes)
     assert [code for code, _, _ in stopped] == [75, 75], stopped
     for _, _, errors in stopped:
-        assert 'saved. The same command continues.' in errors
+        assert 'saved; the same command continues.' in errors
 
     (code, out, errors), (other_code, other_out, _) = finish(start_pair(tmp_path))
     assert (code, other_code) == (0, 0), errors

@@ -85,3 +85,10 @@ def test_the_largest_eigenvalue_must_rise_alone():
     assert weights.read_first_rise(make_rises([1.0, 2.0, np.nan])).holds
     assert not weights.read_first_rise(make_rises([2.0, 2.0, 3.0])).holds
     assert weights.read_first_rise(make_rises([np.nan, np.nan])) is None
+
+
+def test_a_claim_about_an_unknown_figure_is_an_error(monkeypatch):
+    claim = checks.CLAIMS[0]._replace(figure='scal')
+    monkeypatch.setattr(checks, 'CLAIMS', (claim,))
+    with pytest.raises(ValueError, match="the report has no figure 'scal'"):
+        checks.check_claims([])
