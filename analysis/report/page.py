@@ -36,8 +36,9 @@ SCRIPT_FIELDS = (
 
 def render(payload: dict[str, Any]) -> str:
     """The whole page; `payload` is what analysis/report/collect.py builds."""
-    style = join_files(STYLES, 'css')
-    script = f"(() => {{\n'use strict';\n{join_files(SCRIPTS, 'js')}\n}})();"
+    style = join_files('styles', STYLES, 'css')
+    code = join_files('scripts', SCRIPTS, 'js')
+    script = f"(() => {{\n'use strict';\n{code}\n}})();"
     words = [claim['verdict'] for claim in payload['claims']]
     content = payload | {
         'provenance': arrange_provenance(payload['provenance']),
@@ -51,9 +52,12 @@ def render(payload: dict[str, Any]) -> str:
     return _make_templates().get_template('page.html').render(content)
 
 
-def join_files(names: tuple[str, ...], suffix: str) -> str:
-    """The text of some files in web/, one after the other."""
-    texts = [(WEB / f'{name}.{suffix}').read_text(encoding='utf-8') for name in names]
+def join_files(folder: str, names: tuple[str, ...], suffix: str) -> str:
+    """The text of some files in a folder of web/, one after the other."""
+    texts = []
+    for name in names:
+        path = WEB / folder / f'{name}.{suffix}'
+        texts.append(path.read_text(encoding='utf-8'))
     return '\n'.join(texts)
 
 

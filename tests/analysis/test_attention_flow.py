@@ -14,7 +14,8 @@ from analysis.members.member import Member
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations, Edit
 from anchorjax.tasks import Task
-from tests.support import cases, planted
+from tests.support import cases
+from tests.support.networks import planted
 
 LONGER = {'task__seq_len': 6, 'model__max_len': 6}
 TOKENS = (9, 10, 4, 3, 11, 12)  # of this length: key 10, pair (4, 3)

@@ -10,8 +10,8 @@ from analysis.circuits import patching
 from analysis.drawing import style
 from analysis.members.member import member_of
 from anchorjax.errors import UserError
-from tests.support import planted
-from tests.support.wired import LONGER, make_wired_member
+from tests.support.networks import planted
+from tests.support.networks.wired import LONGER, make_wired_member
 
 OTHER = {'inferential': 'symmetric', 'symmetric': 'inferential'}
 

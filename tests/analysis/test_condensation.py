@@ -10,7 +10,7 @@ from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.vectors.groups import find_groups, measure_condensation
 from anchorjax.errors import UserError
-from tests.support import planted
+from tests.support.networks import planted
 
 RNG = np.random.default_rng(3)
 

@@ -11,8 +11,9 @@ from analysis import cosine
 from analysis.members.member import Member
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations
-from tests.support import cases, planted
+from tests.support import cases
 from tests.support.drawing import draw_pixels
+from tests.support.networks import planted
 
 KEYS = (5, 11)
 SHIFTS = jnp.array([0, 3, 1, -1, -2])  # of anchors 1 to 4 in cases.tiny

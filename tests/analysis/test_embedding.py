@@ -8,7 +8,7 @@ from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.vectors.order import measure_order
 from anchorjax.errors import UserError
-from tests.support import planted
+from tests.support.networks import planted
 
 ITEMS = 40
 WIDTH = 16

@@ -5,8 +5,8 @@ import pytest
 
 from analysis.circuits import interventions, patching, sequences
 from analysis.members.member import Member
-from tests.support import planted
-from tests.support.wired import KEY, LONGER
+from tests.support.networks import planted
+from tests.support.networks.wired import KEY, LONGER
 
 TOKENS_BT = np.array([[9, 4, 3, 11, 5, 6], [6, 1, 2, 8, 9, 9]])  # the key is first
 

@@ -19,8 +19,8 @@ from analysis.members.selection import find_spans, iterate_members
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations
 from anchorjax.storage.reader import open_run
-from tests.support import planted
 from tests.support.drawing import draw_pixels
+from tests.support.networks import planted
 from tests.support.sweeps import opened
 
 

@@ -13,7 +13,7 @@ from analysis.drawing import style
 from analysis.vectors import extract
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations
-from tests.support import planted
+from tests.support.networks import planted
 
 ANCHORS = jnp.arange(1, 5)
 # A vector for every sequence of the tiny task (keys below 13, anchors below 5).

@@ -12,9 +12,9 @@ import pytest
 from anchorjax.cluster.shards import Shard, chunks_of_shard
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import SweepFolder
-from tests.support.chaos import Crew
-from tests.support.chaos_work import SHARDS, list_strays
 from tests.support.faults import flip, mounted, truncate
+from tests.support.shards.chaos import Crew
+from tests.support.shards.chaos_work import SHARDS, list_strays
 from tests.support.sweeps import bits, launch
 
 pytestmark = pytest.mark.slow

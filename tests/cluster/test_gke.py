@@ -6,7 +6,8 @@ import pytest
 
 from anchorjax import cli
 from anchorjax.cluster import gke
-from tests.support import in_process, jobset_schema
+from tests.support import in_process
+from tests.support.shards import jobset_schema
 
 jsonschema = pytest.importorskip('jsonschema')
 yaml = pytest.importorskip('yaml')

@@ -11,14 +11,14 @@ from anchorjax.cluster.local import assign_gpus, run_local
 from anchorjax.cluster.shards import Shard
 from anchorjax.cluster.supervisor import Supervisor
 from anchorjax.sweeps.signals import Preempted
-from tests.support.stub_shards import (
+from tests.support.shards.stub_shards import (
     count_starts,
     find_child,
     list_first_steps,
     make_supervisors,
     read_state,
 )
-from tests.support.waiting import read_text, wait_until
+from tests.support.shards.waiting import read_text, wait_until
 
 
 @pytest.mark.parametrize('slots', [1, 2])

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.support import slurm_cluster
+from tests.support.shards import slurm_cluster
+from tests.support.shards.waiting import read_text
 from tests.support.sweeps import ROOT, bits
-from tests.support.waiting import read_text
 
 pytest.importorskip('submitit')
 ABSENCE = slurm_cluster.explain_absence()

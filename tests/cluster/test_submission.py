@@ -7,14 +7,14 @@ import stat
 import pytest
 
 from anchorjax.errors import UserError
-from tests.support.stub_shards import (
+from tests.support.shards.stub_shards import (
     count_starts,
     find_keeper,
     list_first_steps,
     make_supervisors,
     read_state,
 )
-from tests.support.waiting import read_text, wait_until
+from tests.support.shards.waiting import read_text, wait_until
 
 submitit = pytest.importorskip('submitit')
 submission = pytest.importorskip('anchorjax.cluster.submission')

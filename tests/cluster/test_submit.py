@@ -11,8 +11,8 @@ import pytest
 
 from anchorjax.cluster.job_files import read_jobs
 from tests.support import in_process
+from tests.support.shards.waiting import read_text, wait_until
 from tests.support.sweeps import ROOT, bits
-from tests.support.waiting import read_text, wait_until
 
 pytest.importorskip('submitit')
 CONFIG = ['--config', 'tests/support/tiny.py']

@@ -10,15 +10,15 @@ import pytest
 
 from anchorjax.cluster.supervisor import ShardFailed
 from anchorjax.sweeps.signals import Preempted
-from tests.support.stub_shards import (
+from tests.support.shards.stub_shards import (
     count_starts,
     find_child,
     list_first_steps,
     make_supervisors,
     read_state,
 )
+from tests.support.shards.waiting import read_text, wait_until
 from tests.support.sweeps import ROOT
-from tests.support.waiting import read_text, wait_until
 
 
 def test_a_crash_is_tried_again_as_often_as_asked(tmp_path):

@@ -13,7 +13,8 @@ from anchorjax.config import Experiment
 from anchorjax.config.grid import HParams
 from anchorjax.official import weights
 from anchorjax.training.step import TrainState, forward, new_state, train_step
-from tests.support import cases, reference
+from tests.support import cases
+from tests.support.networks import reference
 
 # Large eps of LayerNorm and Adam: an eps in the wrong place shows.
 BASE = {'model__eps': 0.05, 'optimizer__eps': 1e-2}
@@ -153,7 +154,7 @@ def test_a_gradient_below_the_limit_is_not_clipped():
 
 def test_logits_and_three_steps_are_pytorchs():
     torch = pytest.importorskip('torch')
-    from tests.support.torch_network import OfficialNetwork
+    from tests.support.networks.torch_network import OfficialNetwork
 
     experiment = cases.tiny(
         model__width=16, model__mlp_dim=24, optimizer__shape='constant'

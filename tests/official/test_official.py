@@ -12,7 +12,7 @@ from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.official import weights
 from tests.support import cases
-from tests.support.official_cases import P3, assert_same_bits, draw_member
+from tests.support.networks.official_cases import P3, assert_same_bits, draw_member
 
 ATTENTION = 'decoder.layers.1.dec_self_attn.'
 ZEROS = np.zeros((2, 3), np.float32)

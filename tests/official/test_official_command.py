@@ -16,8 +16,9 @@ from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.official import weights
 from anchorjax.storage import atomic
-from tests.support import cases, reference, tiny
-from tests.support.official_cases import draw_member
+from tests.support import cases, tiny
+from tests.support.networks import reference
+from tests.support.networks.official_cases import draw_member
 
 
 class Checkpoint(NamedTuple):

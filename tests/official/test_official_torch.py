@@ -9,8 +9,9 @@ import pytest
 from anchorjax.models import TransformerConfig
 from anchorjax.official import weights
 from anchorjax.training import step
-from tests.support import cases, reference
-from tests.support.official_cases import P3, assert_same_bits, draw_member
+from tests.support import cases
+from tests.support.networks import reference
+from tests.support.networks.official_cases import P3, assert_same_bits, draw_member
 
 TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]])
 VOCAB = 20

@@ -11,8 +11,8 @@ import subprocess
 
 import pytest
 
+from tests.support.shards.waiting import wait_until
 from tests.support.sweeps import bits, command, launch
-from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 # 10 members on 8 devices: the second chunk is padded.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from analysis.report import page
-from tests.support import browser, report_sample
+from tests.support.pages import browser, report_sample
 
 
 @pytest.fixture(scope='module')

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tests.support import report_sample
+from tests.support.pages import report_sample
 
 SIZES = {'desktop': (1280, 900), 'phone': (360, 740)}
 CELL = '[role=gridcell]'

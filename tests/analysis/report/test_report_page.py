@@ -6,7 +6,7 @@ import re
 
 from analysis.drawing.style import COLOURS, ROLES
 from analysis.report import page
-from tests.support import report_sample
+from tests.support.pages import report_sample
 
 
 def read_data(html: str) -> dict:
@@ -46,7 +46,7 @@ def test_a_hostile_name_ends_no_element_and_fills_no_placeholder():
 
 def test_colours_are_those_of_the_figures():
     """The dark theme has a lighter blue; black on white is the ink of the theme."""
-    style = page.join_files(page.STYLES, 'css').lower()
+    style = page.join_files('styles', page.STYLES, 'css').lower()
     style = style.replace('#999;', '#999999;')
     expected = dict(COLOURS)
     for role, colour in ROLES.items():

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from anchorjax.sweeps.signals import STOP_SIGNALS
-from tests.support.chaos_work import Situation, Work
+from tests.support.shards.chaos_work import Situation, Work
 from tests.support.sweeps import command, launch
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL, signal.SIGUSR2)  # in turn

@@ -12,9 +12,15 @@ from collections.abc import Callable, Iterator
 
 from anchorjax.cluster.shards import Shard
 from anchorjax.storage.sweep_folder import SweepFolder
-from tests.support.chaos_attempt import SIGNALS, Attempt
-from tests.support.chaos_work import SHARDS, Counts, Situation, Work, leave_litter
 from tests.support.faults import largest
+from tests.support.shards.chaos_attempt import SIGNALS, Attempt
+from tests.support.shards.chaos_work import (
+    SHARDS,
+    Counts,
+    Situation,
+    Work,
+    leave_litter,
+)
 
 WORKERS = 2
 _POLL = 0.01

@@ -6,7 +6,7 @@ import numpy as np
 
 from analysis.members.member import Member
 from anchorjax.models.base import Activations, Edit
-from tests.support import planted
+from tests.support.networks import planted
 
 LONGER = {'task__seq_len': 6, 'model__max_len': 6}  # with noise on both sides
 KEY, FIRST, SECOND, LAST = range(4)  # roles

@@ -6,7 +6,7 @@ import math
 import pathlib
 from typing import Any
 
-from tests.support.report_members import (
+from tests.support.pages.report_members import (
     STEPS,
     make_diverged,
     make_member,
@@ -21,7 +21,7 @@ AXES = {
     'seed': [0, 1],
 }
 HOSTILE = '</script><img src=x onerror=alert(1)>"\'&{{data}}{% raw %}'
-GALLERY = pathlib.Path(__file__).parents[2] / 'analysis' / 'gallery'
+GALLERY = pathlib.Path(__file__).parents[3] / 'analysis' / 'gallery'
 
 
 def make_payload() -> dict[str, Any]:

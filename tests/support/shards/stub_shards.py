@@ -1,4 +1,4 @@
-"""Supervisors of tests/support/shard_stub.py, and what its processes left behind."""
+"""Supervisors of shard_stub.py, and what its processes left behind."""
 
 import pathlib
 import re
@@ -6,7 +6,7 @@ import sys
 
 from anchorjax.cluster.shards import Shard
 from anchorjax.cluster.supervisor import Supervisor
-from tests.support.waiting import find_number, read_text
+from tests.support.shards.waiting import find_number, read_text
 
 STUB = pathlib.Path(__file__).with_name('shard_stub.py')
 
