@@ -26,7 +26,7 @@ def torch() -> ModuleType:
 
 @pytest.fixture(scope='module')
 def torch_network(torch) -> ModuleType:
-    from tests.support import torch_network
+    from tests.support.networks import torch_network
 
     return torch_network
 
