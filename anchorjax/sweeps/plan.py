@@ -40,9 +40,9 @@ def describe_plan(
     """
     cohorts = experiment.cohorts()
     num_members = sum(cohort.size for cohort in cohorts)
+    members = _count(num_members, 'member')
     lines = [
-        f'{experiment.name}: {num_members} members in {len(cohorts)} cohorts '
-        f'-> {workdir}'
+        f'{experiment.name}: {members} in {_count(len(cohorts), "cohort")} -> {workdir}'
     ]
     for axis, values in experiment.axes.items():
         lines.append(f'  {axis:14s} {_format_values(values)}')
@@ -59,7 +59,7 @@ def describe_plan(
     )
     if estimate:
         seconds = _estimate_seconds(experiment, environment.platform)
-        line += f': roughly {format_duration(seconds)}'
+        line += f': roughly {format_duration(seconds)}, plus compilation'
     return '\n'.join([*lines, line])
 
 
@@ -86,11 +86,11 @@ def describe_memory(
         trainer = get_trainer(experiment.for_cohort(cohort), mesh, lanes)
         compiled = trainer.compile(padded_size(1, mesh, lanes))
         needed = memory.program_bytes(compiled)
-        chunks = math.ceil(cohort.size / (lanes * devices))
+        num_chunks = math.ceil(cohort.size / (lanes * devices))
         lines.append(
             f'  cohort {cohort.name}: {memory.format_bytes(needed)} on each device, '
-            f'{memory.format_bytes(needed / lanes)} a member; {chunks} times '
-            f'{devices} x {lanes} members'
+            f'{memory.format_bytes(needed / lanes)} a member; '
+            f'{_count(num_chunks, "chunk")} of {_count(lanes * devices, "member")}'
         )
         memory.require_fit(compiled, lanes, available, cohort.name)
     return '\n'.join(lines)
@@ -165,6 +165,11 @@ def _estimate_seconds(experiment: Experiment, platform: str) -> float:
     operations *= experiment.train.num_steps
     efficiency = _CPU_EFFICIENCY if platform == 'cpu' else _ACCELERATOR_EFFICIENCY
     return operations / measure_matmul_rate() / efficiency
+
+
+def _count(number: int, noun: str) -> str:
+    """'1 cohort', '1,200 members'."""
+    return f'{number:,} {noun}' if number == 1 else f'{number:,} {noun}s'
 
 
 def _format_values(values: tuple) -> str:

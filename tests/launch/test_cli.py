@@ -52,7 +52,7 @@ def test_a_dry_run_shows_overrides_and_memory_and_writes_nothing(tmp_path):
     gammas = '--config.grid.gamma=0.3,0.5,0.8'
     done = launch('--workdir', tmp_path / 'run', '--dry_run', gammas)
     assert done.returncode == 0, done.stderr
-    assert 'tiny: 6 members in 1 cohorts' in done.stdout
+    assert 'tiny: 6 members in 1 cohort -> ' in done.stdout
     assert '0.3, 0.5, 0.8' in done.stdout
     size = r'44 KiB a checkpoint of a member, \d+ KiB of snapshots'
     assert re.search(size, done.stdout)
