@@ -23,7 +23,14 @@ from anchorjax.sweeps import memory
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.publish import Draw, draw_nothing, publish
-from anchorjax.sweeps.run import never_stop, report_nothing, require_fit, run_sweep
+from anchorjax.sweeps.run import (
+    never_stop,
+    remove_leftovers,
+    report_nothing,
+    require_fit,
+    run_sweep,
+    select_chunks,
+)
 from anchorjax.training import hosts
 from anchorjax.training.devices import make_mesh, use_every_core
 
@@ -82,12 +89,22 @@ def train(
       Preempted: should_stop returned True; everything is saved.
     """
     workdir = pathlib.Path(workdir)
+    # Before anything else uses JAX.
+    is_too_late = mesh is None and not _try_every_core()
     finished = _find_finished(experiment, workdir, shard)
     if finished is not None:
+        with hold_shard(finished, shard):
+            chunks = select_chunks(finished, chunks_of_shard(finished, shard))
+            hosts.run_on_first(lambda: remove_leftovers(chunks))
         hosts.run_on_first(lambda: publish(finished, draw))
         return Run(finished)
+    if is_too_late:
+        warn(
+            'this process has used JAX before api.train, so it trains on '
+            f'{jax.device_count()} device(s) instead of one per core'
+        )
     if mesh is None:
-        mesh = _use_all_devices(experiment, warn)
+        mesh = make_mesh(batch_devices=experiment.train.batch_devices)
     if device_bytes is None:
         device_bytes = min(hosts.gather(memory.device_bytes(mesh)))
     environment = describe_environment(experiment, mesh, device_bytes)
@@ -127,18 +144,15 @@ def _find_finished(
     folder = read_folder(workdir)
     if folder.experiment != experiment:
         return None
-    chunks = [folder.chunks[i] for i in chunks_of_shard(folder, shard)]
+    chunks = select_chunks(folder, chunks_of_shard(folder, shard))
     is_done = hosts.broadcast(all(chunk.folder.done for chunk in chunks))
     return folder if is_done else None
 
 
-def _use_all_devices(experiment: Experiment, warn: Callable[[str], None]) -> Mesh:
-    """A mesh of all devices; on a CPU, of one device per core."""
+def _try_every_core() -> bool:
+    """Asks JAX for one device per core of a CPU; False if JAX is in use already."""
     try:
         use_every_core()
     except RuntimeError:
-        warn(
-            'this process has used JAX before api.train, so it trains on '
-            f'{jax.device_count()} device(s) instead of one per core'
-        )
-    return make_mesh(batch_devices=experiment.train.batch_devices)
+        return False
+    return True

@@ -66,8 +66,8 @@ def run_sweep(
     """
     if chunks is None:
         chunks = range(len(folder.chunks))
-    work = [folder.chunks[i] for i in chunks]
-    hosts.run_on_first(lambda: _remove_leftovers(work))
+    work = select_chunks(folder, chunks)
+    hosts.run_on_first(lambda: remove_leftovers(work))
     is_done = hosts.broadcast([chunk.folder.done for chunk in work])
     waiting = []
     for chunk, done in zip(work, is_done, strict=True):
@@ -119,6 +119,17 @@ def require_fit(
     )
     available = device_bytes or memory.device_bytes(mesh)
     memory.require_fit(compiled, lanes, available, experiment.name)
+
+
+def select_chunks(folder: SweepFolder, indices: range) -> list[Chunk]:
+    """The chunks of the folder with these indices."""
+    return [folder.chunks[i] for i in indices]
+
+
+def remove_leftovers(chunks: list[Chunk]) -> None:
+    """Removes what killed jobs left behind; only for the job that holds the chunks."""
+    for chunk in chunks:
+        chunk.folder.remove_leftovers()
 
 
 def chunk_hparams(cohort: Cohort, index: int, size: int) -> HParams:
@@ -211,11 +222,6 @@ def _count_progress(
         done=total - left,
         done_operations=total_operations - left_operations,
     )
-
-
-def _remove_leftovers(work: list[Chunk]) -> None:
-    for chunk in work:
-        chunk.folder.remove_leftovers()
 
 
 def _require_same_environment(folder: SweepFolder, waiting: list[Chunk]) -> None:
