@@ -20,7 +20,8 @@ def unit_shape(config: OptimizerConfig, step: jax.Array) -> jax.Array:
     'warmup_cosine': linear to 1 over warmup_steps, then half a cosine to 0 at
     schedule_steps; as in the paper's text, and in the released version of the package
     that the official code uses. 'warmup_drop': the same warm-up, then 0 (the base
-    rate) for the rest; as in one commit of that package. 'constant': 1.
+    rate) for the rest; as in one commit of that package, which the official runs were
+    not made with (PAPERS 1.3). 'constant': 1.
     """
     if config.shape == 'constant':
         return jnp.ones_like(step, jnp.float32)

@@ -1,0 +1,57 @@
+"""The sweeps that launch/paper_size.py trains at the paper's own size.
+
+preset    what                                                 networks
+paper_30  Fig 2 at depth 2, 30 of 210 epochs (phase.py)        54
+full      gamma 0.5 and 0.8, rate 2e-4, all 210 epochs         2 (PAPERS 1.7)
+depths    gamma 0.5 and 0.8 at depth 3 to 6, 30 epochs         8
+
+With the cosine schedule, which is the published one. Products are TF32: on a GPU that
+is several times faster than float32, and the official runs did not need more.
+"""
+
+import pathlib
+
+import ml_collections
+
+from anchorjax import config
+
+ConfigDict = ml_collections.ConfigDict
+PRESETS = ('paper_30', 'full', 'depths')
+_PHASE = pathlib.Path(__file__).with_name('phase.py')
+_EPOCH = 370
+
+
+def get_config(preset: str = '') -> ConfigDict:
+    """The config of a preset.
+
+    A chunk is short enough to be trained within one call: where its state is too large
+    to travel, it is lost with the machine. A member of `full` trains alone, because the
+    state of one member is small enough.
+    """
+    if preset not in PRESETS:
+        raise config.ConfigError(f'preset {preset!r}: must be one of {PRESETS}')
+    c = config.load(f'{_PHASE}:paper_30')
+    c.name = f'paper_size_{preset}'
+    c.train.precision = 'tensorfloat32'
+    c.train.snapshot_steps = ()
+    c.train.resume_every = 120.0
+    c.train.lanes = 9  # the rates and seeds of one gamma
+    c.optimizer.shape = 'warmup_cosine'
+    c.loop = ()
+    if preset == 'full':
+        _select_two(c)
+        c.train.num_steps = 210 * _EPOCH
+        c.train.lanes = 1
+    if preset == 'depths':
+        _select_two(c)
+        c.train.lanes = 2
+        c.loop = (('model.depth', (3, 4, 5, 6)),)
+    return c
+
+
+def _select_two(c: ConfigDict) -> None:
+    """The two members of which the official runs are known (PAPERS 1.7)."""
+    c.grid.gamma = (0.5, 0.8)
+    c.grid.learning_rate = (2e-4,)
+    c.grid.weight_decay = (0.01,)
+    c.grid.seed = (1,)
