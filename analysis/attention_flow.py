@@ -5,7 +5,8 @@ P1 Fig 3 (a, c) reads two mechanisms off one sequence:
   symmetric    layer 1: both anchors → last token    layer 2: key → last token
   inferential  layer 1: key → both anchors           layer 2: anchors → last token
 
-Here the same flows are also averaged over many sequences; `analysis/causal.py` tests
+Here the same flows are also averaged over many sequences, beside those of attention
+that chooses nothing and of the same network before training. `analysis/causal.py` tests
 them.
 
   python analysis/attention_flow.py --run runs/phase --depth=2 --gamma=1.5 --seed=0
@@ -21,6 +22,7 @@ from analysis.circuits import flows, sequences
 from analysis.circuits.flows import FLOWS
 from analysis.drawing import command, style
 from analysis.members.member import Member
+from analysis.members.untrained import make_untrained
 
 _FLOW_COLOURS = (style.ROLES['key'], style.ROLES['anchor_1'], '#56B4E9')
 
@@ -36,6 +38,8 @@ class Result(NamedTuple):
     expected: dict[str, int]  # answer by mapping
     mass_NJJ: np.ndarray  # of the random ones, by flows.average_attention
     flows_N3: np.ndarray  # of the random ones: [layer, FLOWS]
+    uniform_N3: np.ndarray  # the same if a position reads all up to itself equally
+    untrained_N3: np.ndarray  # the same before training; NaN if that is not known
     number: int
 
 
@@ -59,6 +63,7 @@ def compute(
 
     random_BT = sequences.sample(member, number).tokens_BT
     mass_NJJ = flows.average_attention(member, random_BT)
+    flows_N3 = flows.measure_flows(mass_NJJ, member.task.role_names)
     return Result(
         tokens_T=tokens_T,
         roles_T=roles_T,
@@ -67,7 +72,9 @@ def compute(
         prediction=int(activations.logits[0, -1].argmax()),
         expected=_list_answers(member, tokens_T, roles_T),
         mass_NJJ=mass_NJJ,
-        flows_N3=flows.measure_flows(mass_NJJ, member.task.role_names),
+        flows_N3=flows_N3,
+        uniform_N3=_measure_uniform_flows(member, random_BT, len(flows_N3)),
+        untrained_N3=_measure_untrained_flows(member, random_BT, len(flows_N3)),
         number=number,
     )
 
@@ -79,6 +86,26 @@ def draw(result: Result, axes: np.ndarray) -> None:
 
 
 layout = style.Layout(1, 2, 7.0, 2.4)
+
+
+def _measure_uniform_flows(
+    member: Member, random_BT: np.ndarray, layers: int
+) -> np.ndarray:
+    """[layer, FLOWS] of attention that chooses nothing: the same in every layer."""
+    mass_JJ = flows.average_uniform_attention(member, random_BT)
+    flows_13 = flows.measure_flows(mass_JJ[None], member.task.role_names)
+    return np.repeat(flows_13, layers, axis=0)
+
+
+def _measure_untrained_flows(
+    member: Member, random_BT: np.ndarray, layers: int
+) -> np.ndarray:
+    """[layer, FLOWS] of the member at initialization; NaN if that is not known."""
+    untrained = make_untrained(member)
+    if untrained is None:
+        return np.full((layers, len(FLOWS)), np.nan)
+    mass_NJJ = flows.average_attention(untrained, random_BT)
+    return flows.measure_flows(mass_NJJ, member.task.role_names)
 
 
 def _list_answers(
@@ -150,21 +177,22 @@ def _name_answer(result: Result) -> str:
 
 
 def _draw_flows(axis: Axes, result: Result) -> None:
-    """Three bars a layer, one for each of FLOWS."""
+    """Three bars a layer, one for each of FLOWS, with a mark for each null."""
     layers = np.arange(len(result.flows_N3))
+    half = 0.11  # of the width of a bar
     for i, name in enumerate(FLOWS):
-        axis.bar(
-            layers + (i - 1) / 4,
-            result.flows_N3[:, i],
-            0.22,
-            label=name,
-            color=_FLOW_COLOURS[i],
-        )
+        x = layers + (i - 1) / 4
+        colour = _FLOW_COLOURS[i]
+        axis.bar(x, result.flows_N3[:, i], 2 * half, label=name, color=colour)
+        axis.hlines(result.uniform_N3[:, i], x - half, x + half, color='k', lw=1.2)
+        axis.plot(x, result.untrained_N3[:, i], 'kx', ms=4)
+    axis.plot([], [], color='k', lw=1.2, label='uniform')
+    axis.plot([], [], 'kx', ms=4, label='untrained')
     axis.set_xticks(layers, _name_layers(len(layers)))
     axis.set_ylim(0, 1)
     axis.set_ylabel('attention')
     axis.set_title(f'mean of {result.number:,} sequences')
-    axis.legend()
+    axis.legend(loc='upper left', bbox_to_anchor=(1, 1))
 
 
 if __name__ == '__main__':

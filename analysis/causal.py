@@ -6,6 +6,7 @@ depend on:
 
   one edge cut            is this edge necessary?
   a mechanism's edges     do they suffice alone, and are they necessary together?
+                          Beside them: as many edges drawn at random.
   edges cut one by one    which few edges still give the same answers: the circuit?
   activations patched in  which position knows the key item and the anchors?
 
@@ -18,11 +19,19 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.circuits import edge_sets, hypotheses, patching, pruning, sequences
+from analysis.circuits import (
+    edge_sets,
+    hypotheses,
+    patching,
+    pruning,
+    random_sets,
+    sequences,
+)
 from analysis.circuits.edge_sets import Edge
 from analysis.circuits.hypotheses import MECHANISMS
 from analysis.drawing import command, style
 from analysis.members.member import Member
+from anchorjax.errors import require
 
 FAITHFUL = 0.9  # least share of the intact network's answers that a circuit must give
 
@@ -50,6 +59,7 @@ class Result(NamedTuple):
     mechanism_names: tuple[str, ...]
     only_CPR: np.ndarray  # agreement with the mechanism's edges alone: sufficient?
     only_unchanged_CP: np.ndarray
+    random_unchanged_CP: np.ndarray  # mean over random sets of as many edges alone
     without_mechanism_CPR: np.ndarray  # agreement with all of them cut: necessary?
     without_mechanism_unchanged_CP: np.ndarray
     nothing_PR: np.ndarray  # agreement with every edge cut: chance level
@@ -62,21 +72,26 @@ class Result(NamedTuple):
     kept_UNL: np.ndarray  # share of answers that stay
 
 
-def compute(member: Member, number: int = 1024, renormalize: bool = True) -> Result:
+def compute(
+    member: Member, number: int = 1024, renormalize: bool = True, draws: int = 16
+) -> Result:
     """Cuts edges on the member's own probes, and patches `number` random sequences.
 
     Args:
+      draws: random sets of edges beside each mechanism (`random_sets.draw_set`).
       renormalize: whether attention sums to one again after a cut
         (`interventions.make_cut_edit`).
 
     Raises:
       UserError: the member's task is not the anchor task with an unseen pair, a probe
-        has no sequence that ends in noise, or `number` is below 1.
+        has no sequence that ends in noise, or `number` or `draws` is below 1.
     """
     sequences.require_unseen_pair(member)
+    require(draws >= 1, 'draws', draws, 'at least 1')
     ablation = edge_sets.prepare_ablation(member, renormalize)
     single = edge_sets.cut_each_edge(ablation, ablation.edges)
     mechanisms = hypotheses.measure_mechanisms(ablation)
+    random_CDP = random_sets.measure_random_sets(ablation, draws)
     removed, unchanged_E = pruning.prune_edges(ablation)
     circuit = pruning.find_circuit(removed, unchanged_E, FAITHFUL)
     patches = patching.compute(member, number)
@@ -90,6 +105,7 @@ def compute(member: Member, number: int = 1024, renormalize: bool = True) -> Res
         mechanism_names=tuple(MECHANISMS),
         only_CPR=mechanisms.only.agreement_CPR,
         only_unchanged_CP=mechanisms.only.unchanged_CP,
+        random_unchanged_CP=random_CDP.mean(1),
         without_mechanism_CPR=mechanisms.without.agreement_CPR,
         without_mechanism_unchanged_CP=mechanisms.without.unchanged_CP,
         nothing_PR=edge_sets.cut_all_edges(ablation),
@@ -139,7 +155,10 @@ def _draw_edges(axis: Axes, result: Result) -> None:
 
 
 def _draw_mechanisms(axis: Axes, result: Result) -> None:
-    """Heatmap: answers unchanged with a mechanism's edges alone, and with all cut."""
+    """Heatmap: answers unchanged with a mechanism's edges alone, and with all cut.
+
+    Between the two, as many random edges alone.
+    """
     heldout = result.probe_names.index('seen_heldout')
     unseen = result.probe_names.index('unseen')
     columns = [heldout, unseen]
@@ -148,6 +167,8 @@ def _draw_mechanisms(axis: Axes, result: Result) -> None:
     for c, mechanism in enumerate(result.mechanism_names):
         rows.append(result.only_unchanged_CP[c, columns])
         labels.append(f'{mechanism}: alone')
+        rows.append(result.random_unchanged_CP[c, columns])
+        labels.append('  as many at random')
         rows.append(result.without_mechanism_unchanged_CP[c, columns])
         labels.append(f'{mechanism}: cut')
     style.draw_heatmap(axis, np.stack(rows), 'Greys', (0, 1))
@@ -185,6 +206,7 @@ if __name__ == '__main__':
         draw,
         layout,
         number=command.Flag(int, 1024, 'random sequences to patch'),
+        draws=command.Flag(int, 16, 'random sets of edges beside each mechanism'),
         renormalize=command.Flag(
             command.parse_truth,
             True,

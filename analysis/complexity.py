@@ -5,6 +5,10 @@ P3 finds that the inferential solution is the one of low stable rank. P4 measure
 shows the one that `matrix` names and, below it, the mean over all matrices inside
 blocks ('all').
 
+Correlations are of the converged members of one row, so that depth (or weight decay)
+does not stand in for complexity; members of one seed are compared with each other. The
+figure looks at many correlations: their p-values are corrected for all of them.
+
   python analysis/complexity.py --run runs/phase --matrix=block_0/W_Q
 """
 
@@ -17,10 +21,17 @@ from matplotlib.colors import LogNorm, Normalize
 
 from analysis.drawing import command, style
 from analysis.drawing.correlation_bars import draw_correlations
-from analysis.members.correlation import correlations
+from analysis.members.correlation import correct_for_many, correlations
+from analysis.members.rows import (
+    count_row,
+    find_fullest_row,
+    list_labels,
+    select_members,
+)
 from analysis.members.selection import (
     OUTCOMES,
     collect_outcomes,
+    find_converged,
     find_row_axis,
     find_usable,
 )
@@ -34,8 +45,10 @@ class Result(NamedTuple):
     """Over [row axis, gamma], and over members.
 
     Rows are of the first static axis, else of the weight decay. The grids are means
-    over seeds and every axis not shown. Correlations are Spearman's, over members; what
-    their p-values mean is in `correlation.correlations`.
+    over seeds and every axis not shown, of all trained members. M are the converged
+    members of one row, the one with the most of them (the last of equals).
+    Correlations are Spearman's within seeds; what their p-values mean is in
+    `correlation.correlations`.
     """
 
     matrix: str
@@ -44,16 +57,19 @@ class Result(NamedTuple):
     row_name: str
     complexity_2YG: np.ndarray  # along MEASURES, of the matrix
     outcome_3YG: np.ndarray  # agreement, along OUTCOMES
+    all_complexity_2YG: np.ndarray  # of the mean over the blocks' matrices
+    row: str  # the row of the correlations
+    gamma_M: np.ndarray
+    seed_M: np.ndarray
     complexity_2M: np.ndarray
     outcome_3M: np.ndarray
     correlation_23: np.ndarray
-    p_value_23: np.ndarray
-    all_complexity_2YG: np.ndarray  # the same of the mean over the blocks' matrices
+    p_value_23: np.ndarray  # corrected for all the correlations of the figure
     all_complexity_2M: np.ndarray
     all_correlation_23: np.ndarray
     all_p_value_23: np.ndarray
-    members: int  # behind the correlations
-    left_out: int  # diverged, or not trained yet: NaN in the arrays over members
+    compared: int  # correlations that the p-values are corrected for
+    left_out: int  # trained members of the row that have not converged, or diverged
 
 
 def compute(run: Run, matrix: str = 'block_0/W_Q') -> Result:
@@ -71,12 +87,20 @@ def compute(run: Run, matrix: str = 'block_0/W_Q') -> Result:
     outcomes = collect_outcomes(run.results)
     outcomes.values[:, ~is_usable.values] = np.nan
 
-    complexity_2M = _flatten(chosen)
-    all_complexity_2M = _flatten(mean_of_all)
-    outcome_3M = _flatten(outcomes)
-    correlation_23, p_value_23 = correlations(complexity_2M, outcome_3M)
-    all_correlation_23, all_p_value_23 = correlations(all_complexity_2M, outcome_3M)
     row_name = find_row_axis(run.experiment.axes)
+    is_converged = find_converged(run)
+    row = find_fullest_row(is_converged, row_name)
+    in_row = is_converged & (is_converged[row_name] == row)
+    complexity_2M = select_members(chosen, in_row)
+    all_complexity_2M = select_members(mean_of_all, in_row)
+    outcome_3M = select_members(outcomes, in_row)
+    gamma_M, seed_M = list_labels(in_row)
+    tests = correlations(complexity_2M, outcome_3M, strata_M=seed_M)
+    all_tests = correlations(all_complexity_2M, outcome_3M, strata_M=seed_M)
+    p_values = [tests.p_value_XY]
+    if matrix != ALL:
+        p_values.append(all_tests.p_value_XY)
+    corrected = correct_for_many(np.stack(p_values))
     return Result(
         matrix=matrix,
         gamma=run.results.gamma.values,
@@ -84,16 +108,19 @@ def compute(run: Run, matrix: str = 'block_0/W_Q') -> Result:
         row_name=row_name,
         complexity_2YG=_average_grid(chosen, row_name),
         outcome_3YG=_average_grid(outcomes, row_name),
+        all_complexity_2YG=_average_grid(mean_of_all, row_name),
+        row=str(row),
+        gamma_M=gamma_M,
+        seed_M=seed_M,
         complexity_2M=complexity_2M,
         outcome_3M=outcome_3M,
-        correlation_23=correlation_23,
-        p_value_23=p_value_23,
-        all_complexity_2YG=_average_grid(mean_of_all, row_name),
+        correlation_23=tests.correlation_XY,
+        p_value_23=corrected[0],
         all_complexity_2M=all_complexity_2M,
-        all_correlation_23=all_correlation_23,
-        all_p_value_23=all_p_value_23,
-        members=int(is_usable.sum()),
-        left_out=int((~is_usable).sum()),
+        all_correlation_23=all_tests.correlation_XY,
+        all_p_value_23=corrected[-1],
+        compared=int(np.isfinite(corrected).sum()),
+        left_out=count_row(run.results.trained, row_name, row) - len(gamma_M),
     )
 
 
@@ -119,11 +146,6 @@ def draw(result: Result, axes: np.ndarray) -> None:
 def layout(result: Result) -> style.Layout:
     rows = 2 if result.matrix == ALL else 3
     return style.Layout(rows, 3, 7.0, rows * (1.1 + 0.25 * len(result.rows)))
-
-
-def _flatten(array: xr.DataArray) -> np.ndarray:
-    """[first dim, M]."""
-    return array.values.reshape(len(array), -1)
 
 
 def _average_grid(array: xr.DataArray, row_name: str) -> np.ndarray:
@@ -164,7 +186,10 @@ def _draw_matrix(
         _draw_heatmap(axis, result, values, 'viridis', LogNorm(1, highest), '.3g')
         axis.set_title(f'{measure}, {where}')
     draw_correlations(axes[2], MEASURES, OUTCOMES, correlation_23, p_value_23)
-    axes[2].set_title(f'rank correlation, {result.members} members')
+    members = len(result.gamma_M)
+    counted = f'{members} converged members, {result.row_name} {result.row}'
+    corrected = f'rank correlation within seeds; p: Holm, {result.compared}'
+    axes[2].set_title(f'{corrected}\n{counted}', fontsize=6)
 
 
 def _draw_heatmap(

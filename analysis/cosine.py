@@ -19,6 +19,7 @@ from analysis.circuits import sequences
 from analysis.drawing import command, style
 from analysis.drawing.triangles import draw_profile, draw_triangles
 from analysis.members.member import Member
+from analysis.members.untrained import make_untrained
 from analysis.vectors import extract, triangles
 from anchorjax.errors import require
 
@@ -41,6 +42,7 @@ class Result(NamedTuple):
     apart: np.ndarray  # [name, X, X] target of the row minus target of the column
     difference: np.ndarray  # [name, (mean, low, high)]: inside the boxes minus outside
     difference_centred: np.ndarray
+    untrained_centred: np.ndarray  # [name] its mean before training; NaN if not known
     inside: np.ndarray  # [name, (lower, upper)] mean cosine where the targets agree
     outside: np.ndarray
     inside_centred: np.ndarray
@@ -62,7 +64,7 @@ def compute(
 
     The difference is the mean over both triangles. Its 95% interval resamples the
     contexts: it covers other draws of the noise, but not other keys, other pairs or
-    other training runs.
+    other training runs. A claim takes its interval over members instead.
 
     Raises:
       UserError: keys outside the task's, no equal targets among them, one layer, or a
@@ -73,10 +75,15 @@ def compute(
     apart_v_XX = _compare_targets(member, keys_X, PAIRS_OF_V)
     apart_u_XX = _compare_targets(member, keys_X, ANCHORS_OF_U[:, None])
     apart = np.stack([apart_v_XX, apart_u_XX])
-    v_CSXD = extract.compute_v(member, keys_X, PAIRS_OF_V, noise_CT)
-    u_CSXD = extract.compute_u(member, keys_X, ANCHORS_OF_U, noise_CT)
-    raw = triangles.compare((v_CSXD, u_CSXD), apart, centre=False)
-    centred = triangles.compare((v_CSXD, u_CSXD), apart, centre=True)
+    vectors = _extract_vectors(member, keys_X, noise_CT)
+    raw = triangles.compare(vectors, apart, centre=False)
+    centred = triangles.compare(vectors, apart, centre=True)
+    untrained_centred = np.full(len(NAMES), np.nan)
+    start = make_untrained(member)
+    if start is not None:
+        vectors = _extract_vectors(start, keys_X, noise_CT)
+        untrained = triangles.compare(vectors, apart, centre=True)
+        untrained_centred = untrained.difference[:, 0]
     return Result(
         keys_X=keys_X,
         cosine=raw.cosine,
@@ -84,6 +91,7 @@ def compute(
         apart=apart,
         difference=raw.difference,
         difference_centred=centred.difference,
+        untrained_centred=untrained_centred,
         inside=raw.inside,
         outside=raw.outside,
         inside_centred=centred.inside,
@@ -107,6 +115,15 @@ def draw(result: Result, axes: np.ndarray) -> None:
     _draw_heatmaps(second, result, result.centred, 'BrBG', -1)
     second[0].set_ylabel('cosine, mean removed', fontweight='bold')
     draw_profile(second[2], NAMES, apart, result.centred, result.difference_centred)
+
+
+def _extract_vectors(
+    member: Member, keys_X: np.ndarray, noise_CT: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """v and u of every context, side and key, [C, S, X, D] each."""
+    v_CSXD = extract.compute_v(member, keys_X, PAIRS_OF_V, noise_CT)
+    u_CSXD = extract.compute_u(member, keys_X, ANCHORS_OF_U, noise_CT)
+    return v_CSXD, u_CSXD
 
 
 def _list_keys(member: Member, keys: tuple[int, int]) -> np.ndarray:

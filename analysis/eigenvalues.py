@@ -4,25 +4,35 @@ P1 Fig 12 (v1 Fig 7): at a small initialization few eigenvalues of the covarianc
 embedding are large, the largest rises first and the others after it. P1 Fig 13: there
 the singular values of every matrix fall off after the first few.
 
+Only what sees data is measured: rows of tokens that occur, columns of labels that occur
+(`spectra.used`). The claims read all converged members, beside the same networks before
+training.
+
   python analysis/eigenvalues.py --run runs/phase --depth=2
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from analysis.drawing import command, style
 from analysis.members.member import member_of
 from analysis.members.point import Point
 from analysis.members.selection import find_trained_gammas
-from analysis.spectra import measures, singular
+from analysis.spectra import measures, panels, singular
+from analysis.spectra.effective import (
+    find_rises_of_members,
+    follow_spectrum,
+    measure_converged,
+)
 from analysis.spectra.spectra import (
     covariance_spectrum,
     find_rises,
     pad_spectra,
     singular_values,
 )
+from analysis.spectra.used import select_used
 from anchorjax.storage.reader import Run
 
 
@@ -43,6 +53,16 @@ class Result(NamedTuple):
     extremes: np.ndarray  # [2] gamma of the largest and of the smallest initialization
     singular_2NI: np.ndarray  # of every matrix there; NaN beyond its rank
     missing: tuple[str, ...]  # members left out, and what the run does not hold
+    # Of all converged members, wherever they are; see `effective.Directions`.
+    points: dict[str, np.ndarray]  # [M] labels along each axis of the sweep
+    participation_M: np.ndarray
+    untrained_M: np.ndarray
+    rank_share_M: np.ndarray
+    untrained_rank_share_M: np.ndarray
+    # Of the K converged members at the smallest initialization that has any.
+    rises_gamma: float  # NaN if no member has converged
+    rises_seeds_K: np.ndarray
+    rises_KI: np.ndarray
 
 
 def compute(
@@ -74,6 +94,8 @@ def compute(
     stable_rank = []
     for gamma in gammas:
         W = run.parameter(matrix, step, gamma=gamma, **rest)
+        config = run.experiment_of(gamma=gamma, **rest).task
+        W = select_used(config, matrix, W)
         spectrum = covariance_spectrum(W)
         spectra.append(spectrum)
         participation.append(measures.participation_ratio(spectrum))
@@ -83,11 +105,13 @@ def compute(
     if followed_gamma is None:
         followed_gamma = gammas[-1]
     followed = member_of(run, gamma=followed_gamma, **rest)
-    steps_S, evolution_SI = _follow_spectrum(run, matrix, followed.point)
+    steps_S, evolution_SI = follow_spectrum(run, matrix, followed.point)
     if len(steps_S) < 2:
         left_out = [*left_out, 'no snapshot but one: no evolution']
     extremes = (gammas[0], gammas[-1])
     matrix_names, singular_2NI = _find_singular_values(run, step, rest, extremes)
+    members = measure_converged(run, step, matrix)
+    rises_gamma, last = _find_last_members(members.members)
     return Result(
         matrix=matrix,
         gamma_G=np.array(gammas),
@@ -103,14 +127,22 @@ def compute(
         extremes=np.array(extremes),
         singular_2NI=singular_2NI,
         missing=tuple(left_out),
+        points=members.points,
+        participation_M=members.participation_M,
+        untrained_M=members.untrained_M,
+        rank_share_M=members.rank_share_M,
+        untrained_rank_share_M=members.untrained_rank_share_M,
+        rises_gamma=rises_gamma,
+        rises_seeds_K=np.array([point['seed'] for point in last]),
+        rises_KI=find_rises_of_members(run, matrix, last, leading),
     )
 
 
 def draw(result: Result, axes: np.ndarray) -> None:
     """Fills axes [1 + r, 3]: spectra by gamma, by step, numbers; then each matrix."""
-    _draw_spectra(axes[0, 0], result)
-    _draw_training(axes[0, 1], result)
-    _draw_numbers(axes[0, 2], result)
+    panels.draw_spectra(axes[0, 0], result)
+    panels.draw_training(axes[0, 1], result)
+    panels.draw_numbers(axes[0, 2], result)
     singular.draw(axes[1:].ravel(), result)
 
 
@@ -120,16 +152,10 @@ def layout(result: Result) -> style.Layout:
     return style.Layout(rows, 3, 7.0, 0.6 + 1.6 * rows)
 
 
-def _follow_spectrum(
-    run: Run, matrix: str, point: Point
-) -> tuple[np.ndarray, np.ndarray]:
-    """(steps of the snapshots [S], spectra there [S, I])."""
-    steps = run.steps(**point)
-    spectra = []
-    for step in steps:
-        W = run.parameter(matrix, step, **point)
-        spectra.append(covariance_spectrum(W))
-    return np.array(steps), np.stack(spectra)
+def _find_last_members(members: list[Point]) -> tuple[float, list[Point]]:
+    """(the largest gamma, its members); NaN without any."""
+    gamma = max((point['gamma'] for point in members), default=math.nan)
+    return gamma, [point for point in members if point['gamma'] == gamma]
 
 
 def _find_singular_values(
@@ -138,55 +164,14 @@ def _find_singular_values(
     """(names of all matrices [N], their singular values [gammas, N, I])."""
     spectra = []
     for gamma in gammas:
-        matrices = member_of(run, step, gamma=gamma, **rest).matrices
-        spectra.append([singular_values(W) for W in matrices.values()])
+        member = member_of(run, step, gamma=gamma, **rest)
+        matrices = member.matrices
+        of_member = []
+        for path, W in matrices.items():
+            used = select_used(member.experiment.task, path, W)
+            of_member.append(singular_values(used))
+        spectra.append(of_member)
     return tuple(matrices), pad_spectra(spectra)
-
-
-def _draw_spectra(axis: Axes, result: Result) -> None:
-    colours = _sample_colours('viridis', 0.9, len(result.gamma_G))
-    index = np.arange(result.eigenvalues_GI.shape[-1]) + 1
-    for i, gamma in enumerate(result.gamma_G):
-        values = result.eigenvalues_GI[i]
-        axis.plot(index, values, color=colours[i], label=f'γ {gamma:g}')
-    axis.set(xscale='log', yscale='log', xlabel='index')
-    axis.set_title(f'eigenvalues, {result.matrix}')
-    axis.set_ylim(bottom=result.eigenvalues_GI.max() / 1e8)
-    axis.legend()
-
-
-def _draw_training(axis: Axes, result: Result) -> None:
-    """The leading eigenvalues of one member; a circle where one rises."""
-    leading = len(result.rises_I)
-    colours = _sample_colours('magma', 0.8, leading)
-    for i, colour in enumerate(colours):
-        values = result.evolution_SI[:, i]
-        axis.plot(result.steps_S, values, '.-', ms=3, color=colour)
-        chosen = result.steps_S == result.rises_I[i]
-        steps = result.steps_S[chosen]
-        axis.plot(steps, values[chosen], 'o', ms=5, mfc='none', color=colour)
-    axis.set(xlabel='step', title=f'the leading {leading} at γ {result.gamma:g}')
-    if result.missing:
-        lines = '\n'.join(result.missing)
-        axis.text(0.03, 0.97, lines, va='top', transform=axis.transAxes)
-
-
-def _draw_numbers(axis: Axes, result: Result) -> None:
-    lines = (
-        ('participation ratio', result.participation_G, 'o-'),
-        ('stable rank', result.stable_rank_G, 's-'),
-        ('1 / share of the first', 1 / result.share_G, '^:'),
-    )
-    for name, values, line in lines:
-        axis.plot(result.gamma_G, values, line, ms=3, label=name)
-    axis.set(xlabel='γ', title='effective number of directions')
-    axis.set_ylim(bottom=0)
-    axis.legend()
-
-
-def _sample_colours(name: str, end: float, number: int) -> np.ndarray:
-    """Colours [number, 4] from the start of a colour map to the share `end` of it."""
-    return style.plt.get_cmap(name)(np.linspace(0, end, number))
 
 
 if __name__ == '__main__':

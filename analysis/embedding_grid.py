@@ -1,7 +1,7 @@
 """The order of the key items over a whole sweep: one PCA per cell (P1 Fig 11).
 
 P1 draws t-SNE, but PCA has no settings. Rows, columns and flags are those of
-condensation_grid.
+condensation_grid. The numbers behind the claim are of all converged members.
 
   python analysis/embedding_grid.py --run runs/phase --seed=1
 """
@@ -15,13 +15,17 @@ from matplotlib.axes import Axes
 from analysis import embedding
 from analysis.drawing import command, grids
 from analysis.drawing.items import draw_items
+from analysis.members.selection import collect_labels, iterate_converged
 from analysis.vectors import order, random_orders
 from anchorjax.errors import require
 from anchorjax.storage.reader import Run
 
 
 class Result(NamedTuple):
-    """Arrays over [row, gamma], NaN where there is no matrix."""
+    """Arrays over [row, gamma], NaN where there is no matrix.
+
+    Arrays with M are of all converged members that have the matrix, wherever they are.
+    """
 
     matrix: str
     items: np.ndarray  # [item]
@@ -33,6 +37,9 @@ class Result(NamedTuple):
     numbers: dict[str, np.ndarray]  # of order.measure_order
     chance: dict[str, np.ndarray]  # 95% quantile of the numbers of random orders
     scores: dict[str, np.ndarray]  # [item, 2], by 'row,gamma' index
+    points: dict[str, np.ndarray]  # [M] labels along each axis of the sweep
+    rho_M: np.ndarray  # |rank correlation| of the value and the best component
+    bound_M: np.ndarray  # 95% quantile of that of random orders of the same rows
 
 
 @threadpoolctl.threadpool_limits.wrap(limits=1)
@@ -62,6 +69,7 @@ def compute(
         chance[y, x] = random_orders.bound_numbers(rows, permutations)
         components, _ = order.pca(rows)
         scores[f'{y},{x}'] = components[:, :2]
+    points, rho_M, bound_M = _measure_members(run, step, matrix, items, permutations)
     return Result(
         matrix=matrix,
         items=tokens,
@@ -73,6 +81,9 @@ def compute(
         numbers=grids.tabulate(numbers, shape),
         chance=grids.tabulate(chance, shape),
         scores=scores,
+        points=points,
+        rho_M=rho_M,
+        bound_M=bound_M,
     )
 
 
@@ -86,6 +97,29 @@ def draw(result: Result, axes: np.ndarray) -> None:
         axis.set_title(f'|ρ| {rho:.2f}, R² {line:.2f}', fontsize=6, pad=2)
 
     grids.draw_cells(result, axes, draw_cell)
+
+
+def _measure_members(
+    run: Run,
+    step: int | str,
+    path: str,
+    items: tuple[int, int] | None,
+    permutations: int,
+) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+    """(labels, rho, its bound in random orders) of all converged members."""
+    points = []
+    rho = []
+    bounds = []
+    for _, point in iterate_converged(run):
+        W, _ = grids.read_matrix(run, path, step, point)
+        if W is None:
+            continue
+        config = run.experiment_of(**point).task
+        rows = W[embedding.check_items(config, W, items)]
+        points.append(point)
+        rho.append(order.measure_order(rows)['rho'])
+        bounds.append(random_orders.bound_numbers(rows, permutations)['rho'])
+    return collect_labels(run, points), np.array(rho), np.array(bounds)
 
 
 layout = grids.layout

@@ -2,30 +2,39 @@
 
 A lazy network moves its parameters, yet the gradients of its answers, and so its
 tangent kernel, stay what they were: it is a kernel machine. Kernel distance as in Fort
-et al. 2020 (arXiv 2010.15110): 0 is lazy, towards 1 the kernel was learnt. Beside it:
-how far the parameters moved, and how many neurons of the MLPs switched.
+et al. 2020 (arXiv 2010.15110): 0 is lazy, towards 1 the kernel was learnt. The null is
+the distance of two independent untrained networks of the same gamma: a lazy network is
+much nearer to its own start than that. Beside it: how far the parameters moved, and how
+many neurons of the MLPs switched.
 
   python analysis/lazy.py --run runs/phase
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from matplotlib.axes import Axes
 
-from analysis.changes.distances import measure_change
+from analysis.changes.distances import measure_change, measure_kernel_distance
 from analysis.drawing import command, style
-from analysis.members.member import member_of
+from analysis.members.member import Member, member_of
+from analysis.members.point import Point
 from analysis.members.selection import (
-    Span,
+    collect_labels,
     collect_outcomes,
+    find_converged,
     find_row_axis,
     find_spans,
     report_progress,
 )
-from analysis.members.solution import SOLUTIONS, classify_solution
+from analysis.members.solution import SOLUTIONS, find_solutions
+from analysis.members.untrained import make_untrained
 from anchorjax.storage.reader import Run
+
+_OTHER_START = 1_000_003  # added to a seed: an initialization that no member has
 
 
 class Result(NamedTuple):
@@ -36,12 +45,14 @@ class Result(NamedTuple):
     start_M: np.ndarray  # steps: 0, or the first snapshot (the figure says which)
     end_M: np.ndarray
     lazy_M: np.ndarray  # distance of the tangent kernels, in [0, 1]; 0: kernel regime
+    null_M: np.ndarray  # the same of two independent untrained networks of its gamma
     pattern_M: np.ndarray  # share of neurons x positions x sequences that switched
     movement_M: np.ndarray  # |theta_T - theta_0| / |theta_0|
     group_names: tuple[str, ...]
     movement_MG: np.ndarray  # of parameters of one name; NaN if absent or zero at start
     outcome_M3: np.ndarray  # inferential and symmetric on the unseen pair, held-out
     solution_M: np.ndarray  # SOLUTIONS
+    converged_M: np.ndarray  # bool; claims count these members only
     left_out: tuple[str, ...]
     number: int  # sequences
 
@@ -61,6 +72,8 @@ def compute(run: Run, number: int = 48, start: int = 0) -> Result:
     kernel = []
     pattern = []
     movement = []
+    null = []
+    measure_null = _make_null(number)
     for point, first, last in report_progress(spans, 'lazy'):
         first_state = member_of(run, first, **point)
         last_state = member_of(run, last, **point)
@@ -68,23 +81,26 @@ def compute(run: Run, number: int = 48, start: int = 0) -> Result:
         kernel.append(change.kernel)
         pattern.append(change.pattern)
         movement.append(change.movement)
+        null.append(measure_null(first_state))
 
     movements = pd.DataFrame(movement)
     of_groups = movements.drop(columns='all')
-    outcome_M3 = _collect_outcomes_of(run, spans)
-    solutions = [classify_solution(*outcome_3) for outcome_3 in outcome_M3]
+    points = [span.point for span in spans]
+    outcomes = collect_outcomes(run.results)
     return Result(
-        points=_collect_labels(run, spans),
+        points=collect_labels(run, points),
         row_name=find_row_axis(run.experiment.axes),
         start_M=np.array([span.first for span in spans]),
         end_M=np.array([span.last for span in spans]),
         lazy_M=np.array(kernel),
+        null_M=np.array(null),
         pattern_M=np.array(pattern),
         movement_M=movements['all'].to_numpy(),
         group_names=tuple(of_groups),
         movement_MG=np.ascontiguousarray(of_groups),
-        outcome_M3=outcome_M3,
-        solution_M=np.array(solutions),
+        outcome_M3=_select_members(run, outcomes, points).astype(float),
+        solution_M=_select_members(run, find_solutions(run.results), points),
+        converged_M=_select_members(run, find_converged(run), points),
         left_out=tuple(left_out),
         number=number,
     )
@@ -101,6 +117,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
     for axis, (title, values_M, top) in zip(axes[0], panels, strict=True):
         _draw_members(axis, result, rows, values_M)
         axis.set(title=title, xlabel='γ', ylim=(0, top))
+    _draw_null(axes[0, 0], result)
     _draw_legend(axes[0, 0], result, rows)
 
 
@@ -108,29 +125,50 @@ layout = style.Layout(1, 3, 7.0, 2.7)
 _MARKERS = 'osD^v'  # one per row
 
 
-def _collect_labels(run: Run, spans: list[Span]) -> dict[str, np.ndarray]:
-    """Labels [M] along every axis of the sweep."""
-    rows = [run.labels(**span.point) for span in spans]
-    labels = {}
-    for axis in run.experiment.axes:
-        labels[axis] = np.array([row[axis] for row in rows])
-    return labels
+def _make_null(number: int) -> Callable[[Member], float]:
+    """A function: the null of a member; members of one gamma and seed share it."""
+    distances = {}
+
+    def measure_null(member: Member) -> float:
+        seed = member.point['seed']
+        key = (member.experiment.model, member.point['gamma'], seed)
+        if key not in distances:
+            own = make_untrained(member)
+            other = make_untrained(member, seed + _OTHER_START)
+            distances[key] = measure_kernel_distance(own, other, number)
+        return distances[key]
+
+    return measure_null
 
 
-def _collect_outcomes_of(run: Run, spans: list[Span]) -> np.ndarray:
-    """`selection.OUTCOMES` of these members, [M, 3]."""
-    outcomes = collect_outcomes(run.results)
+def _select_members(run: Run, array: xr.DataArray, points: list[Point]) -> np.ndarray:
+    """The values of some members, [M, ...]."""
     rows = []
-    for span in spans:
-        outcome_3 = outcomes.sel(run.labels(**span.point))
-        rows.append(outcome_3.values.astype(float))
+    for point in points:
+        values = array.sel(run.labels(**point))
+        rows.append(values.values)
     return np.array(rows)
+
+
+def _draw_null(axis: Axes, result: Result) -> None:
+    """A line through the means of the null by gamma, and a band from least to most."""
+    gamma_M = result.points['gamma']
+    gammas = np.unique(gamma_M)
+    nulls = [result.null_M[gamma_M == gamma] for gamma in gammas]
+    means = [null_K.mean() for null_K in nulls]
+    lowest = [null_K.min() for null_K in nulls]
+    highest = [null_K.max() for null_K in nulls]
+    axis.fill_between(gammas, lowest, highest, color='black', alpha=0.15, lw=0)
+    axis.plot(gammas, means, 'k--', lw=0.8, label='two untrained networks')
 
 
 def _draw_members(
     axis: Axes, result: Result, rows: list[Any], values_M: np.ndarray
 ) -> None:
-    """One marker a member: colour by solution, shape by row, rows side by side."""
+    """One marker a member: colour by solution, shape by row, rows side by side.
+
+    Hollow: not converged.
+    """
     gamma_M = result.points['gamma']
     row_M = result.points[result.row_name]
     spacing = 0.02 * np.ptp(gamma_M)
@@ -138,17 +176,21 @@ def _draw_members(
     for i, row in enumerate(rows):
         place_M = gamma_M + spacing * (i - middle)
         for solution in SOLUTIONS:
+            colour = style.COLOURS[solution]
             chosen = (row_M == row) & (result.solution_M == solution)
-            axis.plot(
-                place_M[chosen],
-                values_M[chosen],
-                ls='',
-                ms=4,
-                mew=0,
-                marker=_MARKERS[i % 5],
-                color=style.COLOURS[solution],
-                alpha=0.8,
-            )
+            for is_full in (True, False):
+                here = chosen & (result.converged_M == is_full)
+                axis.plot(
+                    place_M[here],
+                    values_M[here],
+                    ls='',
+                    ms=4,
+                    mew=0 if is_full else 0.6,
+                    mfc=colour if is_full else 'none',
+                    marker=_MARKERS[i % 5],
+                    color=colour,
+                    alpha=0.8,
+                )
 
 
 def _draw_legend(axis: Axes, result: Result, rows: list[Any]) -> None:
@@ -164,7 +206,9 @@ def _draw_legend(axis: Axes, result: Result, rows: list[Any]) -> None:
     last = result.start_M.max()
     start = f'{first:,}' if first == last else f'{first:,}-{last:,}'
     number = len(result.lazy_M)
-    title = f'{number} members, from step {start} to {result.end_M.max():,}'
+    converged = int(result.converged_M.sum())
+    counts = f'{number} members, {converged} converged (others hollow)'
+    title = f'{counts}, from step {start} to {result.end_M.max():,}'
     axis.figure.legend(
         loc='outside lower center', ncols=6, title=title, title_fontsize=7
     )

@@ -1,8 +1,8 @@
 """Which mechanism suffices in which member: its edges alone, all others cut.
 
-P1 Fig 3 shows one network of each kind. Here every two-layer network of a sweep is
-tested: which of the sets of edges in `circuits.hypotheses` suffice for the answers that
-it gives, right or wrong?
+P1 Fig 3 shows one network of each kind. Here every converged two-layer network of a
+sweep is tested: which of the sets of edges in `circuits.hypotheses` suffice for the
+answers that it gives, right or wrong?
 
   python analysis/mechanisms.py --run runs/phase
 """
@@ -17,61 +17,68 @@ from analysis.members.member import Member, member_of
 from analysis.members.point import format_point, select_varying
 from analysis.members.selection import (
     collect_outcomes,
-    iterate_members,
+    find_usable,
+    iterate_converged,
     report_progress,
 )
-from analysis.members.solution import classify_solution
+from analysis.members.solution import find_solutions
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 
 class Result(NamedTuple):
-    """M members of two layers, C mechanisms."""
+    """M converged members of two layers, C mechanisms."""
 
     points: tuple[str, ...]  # [M] 'depth=2,gamma=1.5,seed=0'
+    seeds_M: np.ndarray
     mechanism_names: tuple[str, ...]
     # Share of answers unchanged: the lower of unseen pair and held-out sequences.
     unchanged_MC: np.ndarray
     # Agreement: inferential and symmetric on the unseen pair, assigned on held-out.
     scores_M3: np.ndarray
     solutions: tuple[str, ...]  # of members.solution.SOLUTIONS
+    left_out: int  # trained members that have not converged
 
 
 def compute(run: Run, renormalize: bool = True) -> Result:
-    """Cuts all edges but a mechanism's in every trained member.
+    """Cuts all edges but a mechanism's in every converged member.
 
     Args:
       renormalize: whether attention sums to one again after a cut
         (`interventions.make_cut_edit`).
 
     Raises:
-      UserError: `hypotheses.apply_to` is false for every trained member, or a task is
+      UserError: `hypotheses.apply_to` is false for every converged member, or a task is
         not the anchor task with an unseen pair.
     """
     outcomes = collect_outcomes(run.results).values  # [3, axes of the sweep]
-    candidates = list(iterate_members(run))
-    points, unchanged, scores, solutions = [], [], [], []
+    names = find_solutions(run.results).values
+    candidates = list(iterate_converged(run))
+    usable = int(find_usable(run).sum())
+    points, seeds, unchanged, scores, solutions = [], [], [], [], []
     for index, point in report_progress(candidates, 'mechanisms'):
         member = member_of(run, **point)
         if not hypotheses.apply_to(member):
             continue
         unchanged.append(_test_mechanisms(member, renormalize))
-        score_3 = outcomes[:, *index]
-        scores.append(score_3)
-        solutions.append(classify_solution(*score_3))
+        scores.append(outcomes[:, *index])
+        solutions.append(str(names[index]))
+        seeds.append(point['seed'])
         varying = select_varying(run, point)
         points.append(format_point(varying))
     if not points:
         raise UserError(
-            'no trained member has two layers and a key before its anchors, which the '
-            'mechanisms are about'
+            'no converged member has two layers and a key before its anchors, which '
+            'the mechanisms are about'
         )
     return Result(
         points=tuple(points),
+        seeds_M=np.array(seeds),
         mechanism_names=tuple(hypotheses.MECHANISMS),
         unchanged_MC=np.array(unchanged),
         scores_M3=np.array(scores),
         solutions=tuple(solutions),
+        left_out=usable - len(candidates),
     )
 
 
@@ -83,7 +90,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
     scores.set_yticks(rows, result.points, fontsize=6)
     names = ['unseen: infer.', 'unseen: symm.', 'held-out']
     scores.set_xticks(range(3), names, rotation=30, ha='right')
-    scores.set_title('agreement')
+    scores.set_title(f'agreement; {result.left_out} not converged, left out')
 
     style.draw_heatmap(suffices, result.unchanged_MC, 'Purples', (0, 1))
     suffices.set_yticks(rows, result.solutions, fontsize=6)

@@ -4,10 +4,11 @@ P1 Fig 2 (a, b). Three readings of one sweep, from flattering to plain:
 
   best      the paper's: the best learning rate for EACH mapping, mean over seeds
   fixed     one learning rate for all: the best one on held-out seen pairs
-  fraction  at that rate, the share of seeds that reach each solution
+  fraction  at that rate, the share of converged seeds at each solution
 
-Hatched where agreement on held-out seen pairs is below 0.9. For a task without an
-unseen pair the diagram shows the held-out seen pairs alone.
+Lines: agreement on held-out seen pairs is below 0.9. Dots: some seeds have not
+converged, so that the cell says more about the length of training than about its end.
+For a task without an unseen pair the diagram shows the held-out seen pairs alone.
 
   python analysis/phase.py --run runs/phase
 """
@@ -24,7 +25,6 @@ from analysis.drawing import style
 from analysis.members.selection import find_row_axis
 from analysis.members.solution import (
     SEEN_ENOUGH,
-    SOLVED,
     UNSEEN_MAPPINGS,
     mark_solutions,
 )
@@ -47,8 +47,11 @@ class Result(NamedTuple):
     fixed: np.ndarray  # [R, Y, G]
     seen_best: np.ndarray  # [Y, G] the same on held-out seen pairs
     seen_fixed: np.ndarray  # [Y, G]
-    fraction: np.ndarray  # [4, Y, G] shares of seeds: SOLUTIONS
+    fraction: np.ndarray  # [SOLUTIONS, Y, G] shares of the converged seeds
+    converged_best: np.ndarray  # [Y, G] share of the members that have converged
+    converged_fixed: np.ndarray  # [Y, G]
     members: int  # trained members behind the figure
+    converged: int  # those of them that have converged
 
 
 def compute(data: xr.Dataset) -> Result:
@@ -79,10 +82,10 @@ def compute(data: xr.Dataset) -> Result:
         means = values.mean(pooled)
         return means.transpose(..., *shown).values
 
-    fraction = []
-    for reached in mark_solutions(fixed_unseen.values, fixed_seen.values):
-        labelled = fixed_seen.copy(data=reached)
-        fraction.append(average(labelled))
+    # In NumPy: xarray takes an array with an axis called `keys` for a dict.
+    shares = np.where(data.trained.values, data.converged.values, np.nan)
+    is_converged = data.trained.copy(data=shares)
+    fixed_data = data.isel(learning_rate=rate)
     return Result(
         gamma=data.gamma.values,
         rows=data[row_name].values,
@@ -92,8 +95,11 @@ def compute(data: xr.Dataset) -> Result:
         fixed=average(fixed_unseen),
         seen_best=average(seen.max('learning_rate')),
         seen_fixed=average(fixed_seen),
-        fraction=np.stack(fraction),
+        fraction=average(mark_solutions(fixed_data)),
+        converged_best=average(is_converged.mean('learning_rate')),
+        converged_fixed=average(is_converged.isel(learning_rate=rate)),
         members=int(data.trained.sum()),
+        converged=int(data.converged.sum()),
     )
 
 
@@ -104,7 +110,10 @@ def draw(result: Result, axes: np.ndarray) -> None:
     """
     if _has_unseen_pair(result):
         _draw_unseen_pair(axes, result)
-        title = f'agreement on the unseen pair; hatched: seen pairs < {SEEN_ENOUGH:g}'
+        title = (
+            f'agreement on the unseen pair; lines: seen pairs < {SEEN_ENOUGH:g}; '
+            f'dots: not all converged ({result.converged} of {result.members} have)'
+        )
     else:
         _draw_seen_pairs(axes, result)
         title = 'agreement on held-out seen pairs; the task has no unseen pair'
@@ -159,25 +168,32 @@ def _has_unseen_pair(result: Result) -> bool:
 
 def _draw_unseen_pair(axes: np.ndarray, result: Result) -> None:
     panels = (
-        ('best learning rate per mapping', result.best, result.seen_best),
-        (_name_rate(result), result.fixed, result.seen_fixed),
-        (f'share of seeds ≥ {SOLVED:g}', result.fraction, result.seen_fixed),
+        ('best learning rate per mapping', result.best),
+        (_name_rate(result), result.fixed),
+        ('share of converged seeds', result.fraction),
     )
-    for column, (title, values, seen) in enumerate(panels):
+    for column, (title, values) in enumerate(panels):
+        is_best = column == 0
+        seen = result.seen_best if is_best else result.seen_fixed
+        converged = result.converged_best if is_best else result.converged_fixed
         for row, mapping in enumerate(UNSEEN_MAPPINGS):
             axis = axes[row, column]
             colours = style.MAPS[mapping]
-            _draw_heatmap(axis, result, values[row], seen, colours)
+            _draw_heatmap(axis, result, values[row], colours)
+            _hatch_cells(axis, seen < SEEN_ENOUGH, '////')
+            _hatch_cells(axis, converged < 1, '....')
             axis.set_title(f'{mapping}: {title}')
 
 
 def _draw_seen_pairs(axes: np.ndarray, result: Result) -> None:
     panels = (
-        ('best learning rate', result.seen_best),
-        (_name_rate(result), result.seen_fixed),
+        ('best learning rate', result.seen_best, result.converged_best),
+        (_name_rate(result), result.seen_fixed, result.converged_fixed),
     )
-    for axis, (title, values) in zip(axes[0], panels, strict=True):
-        _draw_heatmap(axis, result, values, values, 'Greys')
+    for axis, (title, values, converged) in zip(axes[0], panels, strict=True):
+        _draw_heatmap(axis, result, values, 'Greys')
+        _hatch_cells(axis, values < SEEN_ENOUGH, '////')
+        _hatch_cells(axis, converged < 1, '....')
         axis.set_title(title)
 
 
@@ -185,17 +201,17 @@ def _name_rate(result: Result) -> str:
     return f'learning rate {result.learning_rate:g}'
 
 
-def _draw_heatmap(
-    axis: Axes, result: Result, values: np.ndarray, seen: np.ndarray, colours: str
-) -> None:
-    """Values in [0, 1], a number in every cell, hatched where `seen` is too low."""
+def _draw_heatmap(axis: Axes, result: Result, values: np.ndarray, colours: str) -> None:
+    """Values in [0, 1], with a number in every cell."""
     axis.imshow(values, cmap=colours, vmin=0, vmax=1, origin='lower', aspect='auto')
     style.label_grid(axis, result.gamma, result.rows)
     style.write_cells(axis, values, '.2f', values > 0.6, size=7)
-    is_hatched = ~np.isnan(values) & (seen < SEEN_ENOUGH)
+
+
+def _hatch_cells(axis: Axes, is_hatched: np.ndarray, pattern: str) -> None:
     for y, x in np.argwhere(is_hatched):
         corner = (x - 0.5, y - 0.5)
-        hatch = Rectangle(corner, 1, 1, fill=False, hatch='////', lw=0, ec='#888888')
+        hatch = Rectangle(corner, 1, 1, fill=False, hatch=pattern, lw=0, ec='#888888')
         axis.add_patch(hatch)
 
 

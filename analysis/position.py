@@ -11,45 +11,39 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.circuits import interventions, sequences
 from analysis.drawing import command, style
-from analysis.members.member import Member
+from analysis.members.point import complete_point
+from analysis.members.solution import UNSEEN_MAPPINGS, is_half_and_half
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run
 
 
 class Result(NamedTuple):
     """Agreement of a member on the unseen pair, by the position of the key item."""
 
-    positions: np.ndarray  # [position]
-    agreement: np.ndarray  # [position, R]
-    mapping_names: tuple[str, ...]
-    counts: np.ndarray  # [position] sequences behind each row
+    positions: tuple[str, ...]  # 'at_0', ...: of the first of the three tokens
+    agreement: np.ndarray  # [2, position] with UNSEEN_MAPPINGS
+    is_half_and_half: bool
 
 
-def compute(member: Member) -> Result:
-    """Splits the member's own probe of the unseen pair by the position of the key.
+def compute(run: Run, **point) -> Result:
+    """The member's scores by position, from the curves alone.
 
     Raises:
-      UserError: the member's task is not the anchor task with an unseen pair.
+      UserError: there is no such member, it is not trained yet, or its task has no
+        unseen pair.
     """
-    sequences.require_unseen_pair(member)
-    unseen = member.task.probe_names.index('unseen')
-    tokens_PBT, labels_PRB = member.probes
-    tokens_BT = tokens_PBT[unseen]
-    activations = member.forward(tokens_BT)
-    answers_B = interventions.read_answers(activations)
-    agrees_RB = labels_PRB[unseen] == answers_B
-
-    roles_BT = member.roles(tokens_BT)
-    key = member.task.role_names.index('key')
-    is_key_BT = roles_BT == key
-    position_B = is_key_BT.argmax(-1)
-    positions, counts = np.unique(position_B, return_counts=True)
-    agreement = []
-    for position in positions:
-        chosen_B = position_B == position
-        agrees_at_position_RB = agrees_RB[:, chosen_B]
-        agreement.append(agrees_at_position_RB.mean(-1))
-    return Result(positions, np.stack(agreement), member.task.mapping_names, counts)
+    labels = run.labels(**complete_point(run, point))
+    results = run.results
+    is_asked = 'unseen' in results.probe.values
+    if not is_asked or not np.isin(UNSEEN_MAPPINGS, results.mapping).all():
+        raise UserError('position: the task has no unseen pair with these mappings')
+    member = results.sel(labels | {'probe': 'unseen', 'mapping': list(UNSEEN_MAPPINGS)})
+    if not member.trained:
+        raise UserError('position: the member is not trained yet')
+    agreement = member.agreement_by_group.transpose('mapping', 'group').values
+    groups = tuple(map(str, member.group.values))
+    return Result(groups, agreement, is_half_and_half(agreement))
 
 
 def draw(result: Result, axes: np.ndarray) -> None:
@@ -58,26 +52,26 @@ def draw(result: Result, axes: np.ndarray) -> None:
     With the key at its last position, the sequence ends in the second anchor.
     """
     axis = axes[0, 0]
-    for i, mapping in enumerate(('inferential', 'symmetric')):
-        r = result.mapping_names.index(mapping)
+    places = np.arange(len(result.positions))
+    for i, mapping in enumerate(UNSEEN_MAPPINGS):
         axis.bar(
-            result.positions + 0.4 * i - 0.2,
-            result.agreement[:, r],
+            places + 0.4 * i - 0.2,
+            result.agreement[i],
             0.36,
             color=style.COLOURS[mapping],
             label=mapping,
         )
-    labels = []
-    for position, count in zip(result.positions, result.counts, strict=True):
-        labels.append(f'{position}\n({count})')
-    axis.set_xticks(result.positions, labels)
+    names = [name.removeprefix('at_') for name in result.positions]
+    axis.set_xticks(places, names)
     axis.set_ylim(0, 1)
-    axis.set_xlabel('position of the key (sequences)')
+    axis.set_xlabel('position of the key')
     axis.set_ylabel('agreement, unseen pair')
-    axis.legend(loc='upper center', bbox_to_anchor=(0.5, 1.18), ncols=2)
+    if result.is_half_and_half:
+        axis.set_title('half and half')
+    axis.legend(loc='upper center', bbox_to_anchor=(0.5, 1.25), ncols=2)
 
 
 layout = style.Layout(1, 1, 3.4, 2.4)
 
 if __name__ == '__main__':
-    command.run_member_figure(__doc__, 'position', compute, draw, layout)
+    command.run_point_figure(__doc__, 'position', compute, draw, layout)

@@ -1,5 +1,8 @@
 """Which solution the members of a sweep reach, as a table with a row per point.
 
+Numbers are of converged members; the others are counted. Below the table stands what
+tables of the training data would score (analysis/members/lookup.py).
+
 python analysis/solutions.py --run runs/map_seq_len        (a Markdown table on stdout)
 """
 
@@ -9,9 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.members.solution import SOLUTIONS, classify_solution
+from analysis.members.lookup import summarize_scores
+from analysis.members.solution import SOLUTIONS, classify_members
 from anchorjax import cli
 from anchorjax.storage.reader import members_table, open_run
+from anchorjax.tasks.anchors_config import AnchorsConfig
 
 _TITLES = {
     'train_loss': 'train loss',
@@ -20,16 +25,18 @@ _TITLES = {
     'unseen_symmetric': 'symmetric on unseen',
 }
 _DIVERGED = 'diverged'
+_UNCONVERGED = 'not converged'
 
 
 class Result(NamedTuple):
     """One row per point of the grid, seeds pooled."""
 
     points: pd.DataFrame  # the axes that vary
-    means: pd.DataFrame  # over seeds, of the numbers in _TITLES that the task has
+    # Over converged seeds, of the numbers in _TITLES that the task has; NaN: none is.
+    means: pd.DataFrame
     lowest: pd.DataFrame  # over seeds
     highest: pd.DataFrame
-    solved: pd.DataFrame  # number of seeds at each of SOLUTIONS, or diverged
+    solved: pd.DataFrame  # number of seeds at each of SOLUTIONS, or without one
     seeds: int
 
 
@@ -38,13 +45,15 @@ def compute(members: pd.DataFrame) -> Result:
     members = members[members.trained]
     keys = _find_keys(members)
     names = [name for name in _TITLES if name in members]
-    numbers = members[names].rename(columns=_TITLES)
+    numbers = members[names].where(members.converged).rename(columns=_TITLES)
     groups = numbers.groupby(keys, sort=False)
     means = groups.mean()
 
-    solution = _classify_members(members)
+    solution = classify_members(members)
+    solution = solution.where(members.converged, _UNCONVERGED)
+    solution = solution.where(members.diverged < 0, _DIVERGED)
     counts = pd.DataFrame(index=members.index)
-    for name in (*SOLUTIONS, _DIVERGED):
+    for name in (*SOLUTIONS, _UNCONVERGED, _DIVERGED):
         counts[name] = solution == name
     solved = counts.groupby(keys, sort=False).sum()
     return Result(
@@ -81,20 +90,6 @@ def _find_keys(members: pd.DataFrame) -> list[pd.Series]:
     return keys or [members.gamma]
 
 
-def _classify_members(members: pd.DataFrame) -> np.ndarray:
-    """The solution of every row, or _DIVERGED."""
-    agreement = members.reindex(
-        columns=['unseen_inferential', 'unseen_symmetric', 'seen_heldout_assigned']
-    )  # NaN for a task without an unseen pair
-    solutions = []
-    for row, diverged in zip(agreement.to_numpy(), members.diverged, strict=True):
-        if diverged >= 0:
-            solutions.append(_DIVERGED)
-        else:
-            solutions.append(classify_solution(*row))
-    return np.array(solutions, dtype=str)
-
-
 def _format_value(value: object) -> str:
     if isinstance(value, float):
         return f'{value:g}'
@@ -104,6 +99,8 @@ def _format_value(value: object) -> str:
 def _format_mean(result: Result, column: str, row: int) -> str:
     """'0.72 (0.50–0.95)', or '0.72' if there is a single seed."""
     mean = result.means[column][row]
+    if np.isnan(mean):
+        return '–'
     if result.seeds == 1:
         return f'{mean:.2f}'
     lowest = result.lowest[column][row]
@@ -128,7 +125,11 @@ def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument('--run', required=True, type=pathlib.Path)
     flags = parser.parse_args()
-    print(markdown(compute(members_table(open_run(flags.run)))))
+    run = open_run(flags.run)
+    print(markdown(compute(members_table(run))))
+    task = run.experiment.task
+    if isinstance(task, AnchorsConfig):
+        print(f'\n{summarize_scores(task, run.experiment.grid.seed[0])}')
 
 
 if __name__ == '__main__':

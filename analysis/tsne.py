@@ -1,9 +1,10 @@
 """Does a network separate a pair of anchors from its reverse? (P1 Fig 3 b; P3 Fig 4 C)
 
 The paper shows that a symmetric network puts (a, b) and (b, a) together. A map distorts
-distances, so the numbers count neighbours, in the full space and in the map, and are
-compared with chance. P1 gives neither the token nor the settings of its map: we take
-the last token and the defaults.
+distances, so the numbers count neighbours, in the full space and in the map. They are
+compared with chance and, in the full space, with the same network before training. P1
+gives neither the token nor the settings of its map: we take the last token and the
+defaults.
 
   python analysis/tsne.py --run runs/phase --depth=2 --gamma=0.9 --seed=1
 
@@ -22,6 +23,7 @@ from threadpoolctl import threadpool_limits
 from analysis.circuits import sequences
 from analysis.drawing import command, hues, style
 from analysis.members.member import Member
+from analysis.members.untrained import make_untrained
 from analysis.vectors import extract
 from analysis.vectors.nearest import KINDS, count_neighbours
 from anchorjax.errors import require
@@ -40,6 +42,7 @@ class Result(NamedTuple):
     pairs_A2: np.ndarray
     shares: np.ndarray  # [space, kind], over the sequences of pairs (a, b) with a != b
     chance: np.ndarray  # [space, kind], of neighbours drawn at random
+    untrained: np.ndarray  # [kind] shares in the full space before training, or NaN
     counts: np.ndarray  # [space, pair of the sequence, pair of its neighbour]
     of: str  # one of SOURCES
     layer: int
@@ -81,20 +84,23 @@ def compute(
     mapped = min(map_number, len(tokens_BT))
     _check_settings(mapped, neighbours, perplexity)
     pairs_A2, pair_B = np.unique(pair_B2, axis=0, return_inverse=True)
-    if of == 'attention':
-        X_BD = extract.read_after_attention(member, tokens_BT, layer)
-    else:
-        X_BD = extract.compute_logits_without_key(member, tokens_BT)
+    X_BD = _read_vectors(member, tokens_BT, layer, of)
     map_B2 = _map_vectors(X_BD[:mapped], perplexity)
     pair_of_mapped_B = pair_B[:mapped]
     in_space = count_neighbours(X_BD, pair_B, pairs_A2, neighbours)
     in_map = count_neighbours(map_B2, pair_of_mapped_B, pairs_A2, neighbours)
+    untrained = np.full(len(KINDS), np.nan)
+    start = make_untrained(member)
+    if start is not None:
+        X_BD = _read_vectors(start, tokens_BT, layer, of)
+        untrained = count_neighbours(X_BD, pair_B, pairs_A2, neighbours).shares
     return Result(
         map_B2=map_B2,
         pair_B=pair_of_mapped_B,
         pairs_A2=pairs_A2,
         shares=np.stack([in_space.shares, in_map.shares]),
         chance=np.stack([in_space.chance, in_map.chance]),
+        untrained=untrained,
         counts=np.stack([in_space.counts_AA, in_map.counts_AA]),
         of=of,
         layer=layer,
@@ -108,6 +114,15 @@ def draw(result: Result, axes: np.ndarray) -> None:
     """Fills axes [1, 2]: the map, and the kinds of neighbours."""
     _draw_map(axes[0, 0], result)
     _draw_bars(axes[0, 1], result)
+
+
+def _read_vectors(
+    member: Member, tokens_BT: np.ndarray, layer: int, of: str
+) -> np.ndarray:
+    """The vectors [B, D] of these sequences; `of` is one of SOURCES."""
+    if of == 'output':
+        return extract.compute_logits_without_key(member, tokens_BT)
+    return extract.read_after_attention(member, tokens_BT, layer)
 
 
 def _sample_different(
@@ -166,7 +181,10 @@ def _draw_map(axis: Axes, result: Result) -> None:
 
 
 def _draw_bars(axis: Axes, result: Result) -> None:
-    """Draws the share of every kind of neighbour in both spaces, with its chance."""
+    """Draws the share of every kind of neighbour in both spaces, with its chance.
+
+    Dotted, in the full space: the same share before training.
+    """
     spaces = np.arange(len(SPACES))
     half = 0.11  # of the width of a bar
     for i, kind in enumerate(KINDS):
@@ -175,7 +193,10 @@ def _draw_bars(axis: Axes, result: Result) -> None:
         chance = result.chance[:, i]
         axis.bar(x, shares, 2 * half, label=kind, color=KIND_COLOURS[i])
         axis.hlines(chance, x - half, x + half, color='k', lw=1.2)
+        ends = (x[0] - half, x[0] + half)
+        axis.hlines(result.untrained[i], *ends, color='k', lw=1.2, ls=':')
     axis.plot([], [], color='k', lw=1.2, label='chance')
+    axis.plot([], [], color='k', lw=1.2, ls=':', label='untrained')
     mapped = len(result.pair_B)
     space_label = f'{result.number:,} sequences'
     map_label = f'map of {mapped:,}'
@@ -183,7 +204,7 @@ def _draw_bars(axis: Axes, result: Result) -> None:
     title = f'share of the {result.neighbours} nearest'
     axis.set(ylim=(0, 1), title=title, ylabel='share')
     below = (0.5, -0.1)
-    axis.legend(loc='upper center', bbox_to_anchor=below, ncols=4, columnspacing=1)
+    axis.legend(loc='upper center', bbox_to_anchor=below, ncols=3, columnspacing=1)
 
 
 layout = style.Layout(1, 2, 7.0, 3.4)

@@ -35,6 +35,19 @@ def measure_change(start: Member, end: Member, number: int) -> Change:
     )
 
 
+def measure_kernel_distance(first: Member, second: Member, number: int) -> float:
+    """Distance of the tangent kernels of two networks for one task, in [0, 1].
+
+    Both are asked the same `number` sequences, those of the first one's probes.
+    """
+    tokens_BT, labels_B = choose_sequences(first, number)
+    config = first.experiment
+    probe_network = _compile_probe(config.model, config.task.vocab)
+    first_kernel, _ = probe_network(first.params, tokens_BT, labels_B)
+    second_kernel, _ = probe_network(second.params, tokens_BT, labels_B)
+    return kernel_distance(first_kernel, second_kernel)
+
+
 def choose_sequences(member: Member, number: int) -> tuple[np.ndarray, np.ndarray]:
     """(tokens [B, T], trained labels [B]) of the first sequences of each probe."""
     tokens_PBT, labels_PRB = member.probes

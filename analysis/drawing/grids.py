@@ -48,7 +48,7 @@ def read_cells(run: Run, path: str, step: int | str = 'last', **point) -> Cells:
     for y, row in enumerate(rows):
         for x, gamma in enumerate(gammas):
             cell_point = fixed | {row_name: row, 'gamma': gamma}
-            matrix, note = _read_matrix(run, path, step, cell_point)
+            matrix, note = read_matrix(run, path, step, cell_point)
             notes[y, x] = note
             if matrix is not None:
                 matrices[y, x] = matrix
@@ -131,13 +131,13 @@ def _fix_axes(
     return fixed | point
 
 
-def _read_matrix(
+def read_matrix(
     run: Run,
     path: str,
     step: int | str,
     point: dict[str, Any],
 ) -> tuple[np.ndarray | None, str]:
-    """The matrix and '', or None and why there is none."""
+    """The matrix of a member and '', or None and why there is none."""
     steps = run.steps(**point)  # raises an error for an unknown axis
     results = run.results.sel(run.labels(**point))
     if results.trained and results.diverged >= 0:

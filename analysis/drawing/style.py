@@ -20,6 +20,8 @@ from anchorjax.storage import atomic
 COLOURS = {
     'inferential': '#0072B2',
     'symmetric': '#E69F00',
+    'half and half': '#56B4E9',
+    'third': '#009E73',
     'memorizing': '#999999',
     'other': '#CC79A7',
 }

@@ -1,11 +1,18 @@
-"""Which numbers of the members go together, and how surely: Spearman's correlation."""
+"""Which numbers of the members go together, and how surely: Spearman's correlation.
 
+Within strata: members of one seed share their data and the direction of their initial
+weights, so only members of one seed are ranked against each other, and exchanged for
+the p-value.
+"""
+
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from analysis.spectra import measures
+from analysis.members.statistics import bootstrap_interval
 
 PERMUTATIONS = 10_000
 
@@ -14,7 +21,7 @@ class Correlations(NamedTuple):
     """NaN where something does not vary."""
 
     correlation_XY: np.ndarray
-    p_value_XY: np.ndarray  # two-sided, by permuting the members
+    p_value_XY: np.ndarray  # two-sided, by permuting the members within strata
 
 
 def correlations(
@@ -22,44 +29,119 @@ def correlations(
     y_YM: np.ndarray,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
+    strata_M: ArrayLike | None = None,
 ) -> Correlations:
     """Spearman's rank correlation of every x with every y, over the members.
 
-    Members with a NaN anywhere are left out. The p-value assumes exchangeable members,
-    which the members of a sweep of gamma are not: it says that the two go together over
-    this sweep, not that one causes the other.
+    Members with a NaN anywhere are left out. The p-value assumes exchangeable members
+    within a stratum, which the members of a sweep of gamma are not: it says that the
+    two go together over this sweep, not that one causes the other.
+
+    Args:
+      strata_M: the stratum of every member; one for all by default.
     """
+    if strata_M is None:
+        strata_M = np.zeros(x_XM.shape[1], int)
     is_x_known_M = np.isfinite(x_XM).all(0)
     is_y_known_M = np.isfinite(y_YM).all(0)
     is_known_M = is_x_known_M & is_y_known_M
-    x_XM = x_XM[:, is_known_M]
-    y_YM = y_YM[:, is_known_M]
+    strata_M = np.asarray(strata_M)[is_known_M]
+    x_XM = standardize_ranks(x_XM[:, is_known_M], strata_M)
+    y_YM = standardize_ranks(y_YM[:, is_known_M], strata_M)
 
-    correlation = np.zeros((len(x_XM), len(y_YM)))
-    for i, x_M in enumerate(x_XM):
-        for j, y_M in enumerate(y_YM):
-            correlation[i, j] = measures.rank_correlation(x_M, y_M)
-    if not np.isfinite(correlation).any():
+    correlation = x_XM @ y_YM.T
+    varies_XY = x_XM.any(1)[:, None] & y_YM.any(1)
+    correlation[~varies_XY] = np.nan
+    if not varies_XY.any():
         return Correlations(correlation, correlation)
 
-    x_XM = _standardize_ranks(x_XM)
-    y_YM = _standardize_ranks(y_YM)
     rng = np.random.default_rng(seed)
     threshold = np.abs(correlation) - 1e-9
     at_least_as_large = np.zeros_like(correlation)
     for _ in range(permutations):
-        order_M = rng.permutation(x_XM.shape[1])
+        order_M = _permute_within(strata_M, rng)
         by_chance = x_XM[:, order_M] @ y_YM.T
         at_least_as_large += np.abs(by_chance) >= threshold
     p_value = (1 + at_least_as_large) / (1 + permutations)
-    p_value[~np.isfinite(correlation)] = np.nan
+    p_value[~varies_XY] = np.nan
     return Correlations(correlation, p_value)
 
 
-def _standardize_ranks(x_XM: np.ndarray) -> np.ndarray:
-    """Centred ranks of length one: Spearman's correlation is their inner product."""
-    ranks = stats.rankdata(x_XM, axis=-1)
-    centred = ranks - ranks.mean(-1, keepdims=True)
+def correlation_interval(
+    x_M: np.ndarray,
+    y_M: np.ndarray,
+    strata_M: np.ndarray,
+    clusters_M: np.ndarray | None = None,
+) -> tuple[float, float]:
+    """95 % interval of the correlation within strata, by resampling whole clusters.
+
+    NaN for fewer than three clusters (`statistics.bootstrap_interval`).
+
+    Args:
+      clusters_M: the seeds, where strata are parts of seeds; the strata by default.
+    """
+    if clusters_M is None:
+        clusters_M = strata_M
+    return bootstrap_interval(_make_statistic(x_M, y_M, strata_M), clusters_M)
+
+
+def correct_for_many(p_values: np.ndarray) -> np.ndarray:
+    """Holm's correction over all p-values that are known; NaN stays NaN.
+
+    The k-th smallest of n is multiplied by n - k + 1, and made no smaller than the ones
+    before it: the chance that any of them is a false alarm stays at the level.
+    """
+    corrected = np.full(p_values.shape, np.nan)
+    known = np.argwhere(np.isfinite(p_values))
+    indices = sorted(map(tuple, known), key=p_values.__getitem__)
+    largest = 0.0
+    for rank, index in enumerate(indices):
+        scaled = p_values[index] * (len(indices) - rank)
+        largest = max(largest, min(1.0, float(scaled)))
+        corrected[index] = largest
+    return corrected
+
+
+def standardize_ranks(x_XM: np.ndarray, strata_M: np.ndarray) -> np.ndarray:
+    """Ranks within strata, centred there, each row of length one (or zeros).
+
+    Spearman's correlation within strata is the inner product of two such rows.
+    """
+    centred = _centre_ranks(x_XM, strata_M)
     norm = np.linalg.norm(centred, axis=-1, keepdims=True)
     zeros = np.zeros_like(centred)
     return np.divide(centred, norm, out=zeros, where=norm > 0)
+
+
+def _centre_ranks(x_XM: np.ndarray, strata_M: np.ndarray) -> np.ndarray:
+    """Ranks within strata, minus their mean there."""
+    centred = np.zeros(x_XM.shape)
+    for stratum in np.unique(strata_M):
+        chosen_M = strata_M == stratum
+        ranks = stats.rankdata(x_XM[:, chosen_M], axis=-1)
+        centred[:, chosen_M] = ranks - ranks.mean(-1, keepdims=True)
+    return centred
+
+
+def _make_statistic(
+    x_M: np.ndarray, y_M: np.ndarray, strata_M: np.ndarray
+) -> Callable[[np.ndarray], float]:
+    """(indices of members, whole strata) -> their correlation within strata."""
+    x_M, y_M = _centre_ranks(np.array([x_M, y_M], float), np.asarray(strata_M))
+
+    def correlate(members: np.ndarray) -> float:
+        x_drawn = x_M[members]
+        y_drawn = y_M[members]
+        norms = np.linalg.norm(x_drawn) * np.linalg.norm(y_drawn)
+        return float(x_drawn @ y_drawn / norms) if norms > 0 else np.nan
+
+    return correlate
+
+
+def _permute_within(strata_M: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A random order of the members [M] in which everyone stays in its stratum."""
+    order_M = np.arange(len(strata_M))
+    for stratum in np.unique(strata_M):
+        members = np.flatnonzero(strata_M == stratum)
+        order_M[members] = rng.permutation(members)
+    return order_M

@@ -57,6 +57,31 @@ def find_usable(run: Run) -> xr.DataArray:
     return run.results.trained & (run.results.diverged < 0)
 
 
+def find_converged(run: Run) -> xr.DataArray:
+    """Whether each member can be analyzed and has converged; bool [axes].
+
+    A claim counts these members only.
+    """
+    return find_usable(run) & run.results.converged
+
+
+def iterate_converged(run: Run) -> Iterator[tuple[Index, Point]]:
+    """(index along the axes, point) of every member that has converged."""
+    is_converged = find_converged(run).values
+    for index, point in iterate_points(run):
+        if is_converged[index]:
+            yield index, point
+
+
+def collect_labels(run: Run, points: Iterable[Point]) -> dict[str, np.ndarray]:
+    """Labels [M] of members along every axis of the sweep."""
+    rows = [run.labels(**point) for point in points]
+    labels = {}
+    for axis in run.experiment.axes:
+        labels[axis] = np.array([row[axis] for row in rows])
+    return labels
+
+
 def explain_missing(run: Run, point: Point) -> str:
     """Why the member at a complete point cannot be analyzed; '' if it can."""
     results = run.results.sel(run.labels(**point))

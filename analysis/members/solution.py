@@ -1,60 +1,142 @@
 """Which solution a trained member has reached, by its agreement on the probes."""
 
+from typing import NamedTuple
+
 import numpy as np
+import pandas as pd
+import xarray as xr
+
+from anchorjax.training.curves import DEVIATION_LIMIT
 
 UNSEEN_MAPPINGS = ('inferential', 'symmetric')  # possible answers to the unseen pair
-SOLUTIONS = (*UNSEEN_MAPPINGS, 'memorizing', 'other')
-SOLVED = 0.9  # from this agreement on, a member is inferential or symmetric
+SOLUTIONS = (
+    *UNSEEN_MAPPINGS,
+    'half and half',
+    'third',
+    'memorizing',
+    'other',
+)
+SOLVED = 0.9  # from this agreement on, a member answers by a rule
 SEEN_ENOUGH = 0.9  # below this agreement on held-out seen pairs (P1 Fig 2: hatched)
 
 
-def classify_solution(inferential: float, symmetric: float, seen: float) -> str:
-    """The one of SOLUTIONS that a member has reached.
+class Answers(NamedTuple):
+    """How a member answers; agreements and shares are in [0, 1], NaN if not asked."""
 
-    inferential, symmetric   it answers the unseen pair by that mapping
-    memorizing               by neither, and it does not generalize on seen pairs
-    other                    by neither, although it generalizes on seen pairs
+    inferential: float  # on the unseen pair
+    symmetric: float
+    heldout: float  # on held-out seen pairs
+    # On the unseen pair with the key at each position, [2, position].
+    by_position: np.ndarray | None = None
+    # Share of the most frequent single answer to the unseen pair, as a shift of x.
+    most_frequent: float = np.nan
 
-    Args:
-      inferential, symmetric: agreement on the unseen pair, in [0, 1]; NaN for a task
-        without an unseen pair. The higher one counts; inferential if they are equal.
-      seen: agreement on held-out seen pairs.
+
+def classify_solution(answers: Answers) -> str:
+    """The one of SOLUTIONS that a member has reached, the first that fits.
+
+    inferential    it answers the unseen pair by composition
+    symmetric      it answers it as the reversed pair, and generalizes on seen pairs
+    memorizing     it does not generalize on seen pairs
+    half and half  inferential with the key at some positions, symmetric at all others
+    third          another shift of x answers the unseen pair
+    other          several rules at once, or none
+
+    A table of the training data that ignores the order of a pair also answers the
+    unseen pair symmetrically, so without held-out keys the symmetric answer is no rule.
+    No table answers it by composition. Members that have not converged are classified
+    like all others: the caller leaves them out.
     """
     # Agreement is recorded in float32, in which a share of exactly 0.9 is below 0.9.
-    inferential, symmetric, seen = np.float32([inferential, symmetric, seen])
+    numbers = np.float32([answers.inferential, answers.symmetric, answers.heldout])
+    inferential, symmetric, heldout = numbers
     if inferential >= SOLVED and inferential >= symmetric:
         return 'inferential'
+    if heldout < SEEN_ENOUGH:
+        return 'memorizing'
     if symmetric >= SOLVED:
         return 'symmetric'
-    if seen < SEEN_ENOUGH:
-        return 'memorizing'
+    if is_half_and_half(answers.by_position):
+        return 'half and half'
+    if np.float32(answers.most_frequent) >= SOLVED:
+        return 'third'
     return 'other'
 
 
-def mark_solutions(unseen: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """1 where a member has reached each of SOLUTIONS, 0 where not, NaN if untrained.
-
-    A member counts for both mappings where their answers are the same (P3's task).
+def is_half_and_half(by_position: np.ndarray | None) -> bool:
+    """Whether each position is solved by one of two mappings, and not all by one.
 
     Args:
-      unseen: agreement [R, ...] with UNSEEN_MAPPINGS; R = 0 without an unseen pair.
-      seen: agreement [...] on held-out seen pairs; NaN if untrained.
-
-    Returns:
-      [4, ...].
+      by_position: agreement [2, position] with UNSEEN_MAPPINGS; NaN: never asked there.
     """
-    inferential = symmetric = np.full(seen.shape, np.nan)
-    if len(unseen) > 0:
-        inferential, symmetric = unseen
-    classify = np.vectorize(classify_solution)
-    with np.errstate(invalid='ignore'):  # comparisons with NaN
-        solution = classify(inferential, symmetric, seen)
-    is_reached = np.stack(
-        [
-            inferential >= SOLVED,
-            symmetric >= SOLVED,
-            solution == 'memorizing',
-            solution == 'other',
-        ]
-    )
-    return np.where(np.isnan(seen), np.nan, is_reached)
+    if by_position is None or not np.isfinite(by_position).any():
+        return False
+    is_asked = np.isfinite(by_position).all(0)
+    is_solved = np.float32(by_position[:, is_asked]) >= SOLVED
+    is_solved_by_one = is_solved.any(0).all()
+    both_occur = is_solved.any(1).all()
+    return bool(is_solved_by_one and both_occur)
+
+
+def find_solutions(results: xr.Dataset) -> xr.DataArray:
+    """The solution of every member, [axes]; '' where it is not trained.
+
+    Args:
+      results: `Run.results`, the last step of the curves.
+    """
+    names = xr.full_like(results.trained, '', dtype='<U16')
+    for index in zip(*np.nonzero(results.trained.values), strict=True):
+        place = dict(zip(results.trained.dims, index, strict=True))
+        answers = _read_answers(results.isel(place))
+        names.values[index] = classify_solution(answers)
+    return names
+
+
+def classify_members(table: pd.DataFrame) -> pd.Series:
+    """The solution of every row of a members.csv; '' where it is not trained."""
+    solutions = []
+    positions = [name for name in table if name.startswith('unseen_inferential_at_')]
+    for row in table.to_dict('records'):
+        by_position = []
+        for mapping in UNSEEN_MAPPINGS:
+            names = [name.replace(UNSEEN_MAPPINGS[0], mapping) for name in positions]
+            by_position.append([row[name] for name in names])
+        answers = Answers(
+            inferential=row.get('unseen_inferential', np.nan),
+            symmetric=row.get('unseen_symmetric', np.nan),
+            heldout=row.get('seen_heldout_assigned', np.nan),
+            by_position=np.array(by_position, float),
+            most_frequent=row.get('unseen_answer_share', np.nan),
+        )
+        solutions.append(classify_solution(answers) if row['trained'] else '')
+    return pd.Series(solutions, table.index, dtype=str)
+
+
+def mark_solutions(results: xr.Dataset) -> xr.DataArray:
+    """1 where a member has reached a solution, 0 where not, [solution, axes].
+
+    NaN where it is not trained or not converged: nobody counts it.
+    """
+    names = find_solutions(results)
+    is_reached = np.stack([names.values == solution for solution in SOLUTIONS])
+    # In NumPy: xarray takes an array with an axis called `keys` for a dict.
+    marks = np.where(results.converged.values, is_reached, np.nan)
+    coordinates = {'solution': list(SOLUTIONS)} | dict(names.coords)
+    return xr.DataArray(marks, coordinates, ('solution', *names.dims))
+
+
+def _read_answers(member: xr.Dataset) -> Answers:
+    """The answers of one member of the results."""
+    is_probe = np.isin(['seen_heldout', 'unseen'], member.probe)
+    is_mapping = np.isin(['assigned', *UNSEEN_MAPPINGS], member.mapping)
+    inferential = symmetric = heldout = most_frequent = np.nan
+    by_position = None
+    if is_probe[0] and is_mapping[0]:
+        heldout = member.agreement.sel(probe='seen_heldout', mapping='assigned').item()
+    if is_probe[1] and is_mapping[1:].all():
+        unseen = member.sel(probe='unseen', mapping=list(UNSEEN_MAPPINGS))
+        inferential, symmetric = unseen.agreement.values
+        by_position = unseen.agreement_by_group.transpose('mapping', 'group').values
+        single_answers = member.deviation.values[: 2 * DEVIATION_LIMIT + 1]
+        most_frequent = single_answers.max(initial=0)
+    return Answers(inferential, symmetric, heldout, by_position, most_frequent)

@@ -1,44 +1,61 @@
-"""Checks every claim of the papers against the results of this run's figures."""
+"""Checks every claim of the papers against the results of this run."""
 
-from analysis.report.claims import CLAIMS
-from analysis.report.pictures import Figure
-from analysis.report.readings.reading import UNKNOWN
-from analysis.report.verdicts import make_verdict
+from analysis.report.claims import CLAIMS, Claim
+from analysis.report.evidence import Evidence
+from analysis.report.readings.reading import Reading, undecided
+from analysis.report.verdicts import UNTESTED, count_verdicts
+
+COLUMNS = ('source', 'sentence', 'number', 'null', 'verdict', 'note', 'left_out')
+TITLES = ('paper', 'claim', 'this run', 'null', 'verdict', 'note', 'left out')
 
 
-def check_claims(figures: list[Figure]) -> list[dict[str, str]]:
-    """Every claim with its number and verdict."""
-    results = {}
-    for figure in figures:
-        results[figure.module, figure.solution] = figure.result
+def check_claims(evidence: Evidence) -> list[dict[str, str]]:
+    """Every claim with the values of COLUMNS."""
     rows = []
     for claim in CLAIMS:
-        inputs = [results.get((claim.figure, name)) for name in claim.solutions]
-        reading = None
-        if all(result is not None for result in inputs):
-            reading = claim.read(*inputs)
-        reading = reading or UNKNOWN
+        reading = _read(claim, evidence)
+        is_tested = reading.verdict is not UNTESTED
         rows.append(
             {
                 'source': claim.source,
                 'sentence': claim.sentence,
                 'number': reading.number,
-                'verdict': make_verdict(reading.holds).words,
-                'note': reading.note,
+                'null': reading.null,
+                'verdict': reading.verdict.words,
+                'note': _drop(evidence.left_out, reading.note),
+                'left_out': evidence.left_out if is_tested else '',
             }
         )
     return rows
 
 
 def format_markdown(rows: list[dict[str, str]]) -> str:
-    """The claims as a Markdown table, claims.md."""
-    lines = ['| paper | claim | this run | verdict |', '|---|---|---|---|']
+    """The claims as a Markdown table below their verdicts' counts, claims.md."""
+    words = [row['verdict'] for row in rows]
+    lines = [count_verdicts(words), '']
+    lines += [_join_cells(TITLES), '|' + '---|' * len(TITLES)]
     for row in rows:
-        number = row['number']
-        if row['note']:
-            number += f' ({row["note"]})'
-        cells = []
-        for cell in (row['source'], row['sentence'], number, row['verdict']):
-            cells.append(cell.replace('|', '\\|'))
-        lines.append(f'| {" | ".join(cells)} |')
+        lines.append(_join_cells([row[column] for column in COLUMNS]))
     return '\n'.join(lines) + '\n'
+
+
+def _read(claim: Claim, evidence: Evidence) -> Reading:
+    inputs = []
+    for solution in claim.solutions:
+        source = (claim.figure, solution)
+        if source not in evidence.results:
+            return undecided(evidence.missing.get(source, 'no figure'))
+        inputs.append(evidence.results[source])
+    return claim.read(*inputs)
+
+
+def _drop(text: str, note: str) -> str:
+    """The note without a text that has a column of its own."""
+    if not text:
+        return note
+    return note.replace(text, '').strip('; ')
+
+
+def _join_cells(cells: list[str] | tuple[str, ...]) -> str:
+    escaped = [cell.replace('|', '\\|') for cell in cells]
+    return f'| {" | ".join(escaped)} |'

@@ -4,51 +4,63 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from analysis.report.readings import circuits, diagram, vectors, weights
+from analysis.report.readings import (
+    circuits,
+    diagram,
+    mechanisms,
+    networks,
+    vectors,
+    weights,
+)
 from analysis.report.readings.reading import Reading, leave_open
 
+MEMBERS = 'members'  # no figure: the rows of all trained members, `member_rows`
 SWEEP = (None,)  # the result of a figure of the whole sweep
-INFERENTIAL = ('inferential',)  # the result of the figure of that member
+INFERENTIAL = ('inferential',)  # the results of the figures of these members
 SYMMETRIC = ('symmetric',)
-BOTH = ('inferential', 'symmetric')
 
 
 class Claim(NamedTuple):
-    """A sentence of a paper, in our words, and the results that decide it."""
+    """A sentence of a paper, in our words, and the results that decide it.
+
+    `read` gets an argument for each of `solutions`: for None the result of the sweep's
+    figure, for a solution the results of the members that stand for it (`choose`), at
+    least one.
+    """
 
     source: str
     sentence: str
-    figure: str
-    solutions: tuple[str | None, ...]  # of the members whose results are read
-    read: Callable[..., Reading | None]  # results -> reading; None: undecided
+    figure: str  # name of its module, or MEMBERS
+    solutions: tuple[str | None, ...]
+    read: Callable[..., Reading]
 
 
 CLAIMS = (
     Claim(
         'P1 Sec 4, Fig 2',
         'A large initialization (small γ) leads to the symmetric solution.',
-        'phase',
+        MEMBERS,
         SWEEP,
-        diagram.read_symmetric_peak,
+        diagram.read_symmetric_half,
     ),
     Claim(
         'P1 Sec 4, Fig 2',
         'A small initialization (large γ) leads to the inferential solution.',
-        'phase',
+        MEMBERS,
         SWEEP,
-        diagram.read_inferential_peak,
+        diagram.read_inferential_half,
     ),
     Claim(
         'P1 Sec 4, Fig 2',
         'The inferential phase lies at larger γ than the symmetric phase.',
-        'phase',
+        MEMBERS,
         SWEEP,
         diagram.read_phase_order,
     ),
     Claim(
         'P1 Sec 4, Fig 2',
         'If the initialization is too large, not even seen pairs are generalized.',
-        'phase',
+        MEMBERS,
         SWEEP,
         diagram.read_seen_pairs,
     ),
@@ -101,7 +113,15 @@ CLAIMS = (
         'Every network uses the edges that Fig 3 shows for its solution.',
         'mechanisms',
         SWEEP,
-        circuits.read_mechanisms,
+        mechanisms.read_mechanisms,
+    ),
+    Claim(
+        'P1 Fig 3, tested',
+        'The edges that suffice in some networks of a solution suffice in networks of '
+        'fresh seeds.',
+        'mechanisms',
+        SWEEP,
+        mechanisms.read_confirmed_mechanisms,
     ),
     Claim(
         'P1 Fig 3 (b)',
@@ -136,16 +156,16 @@ CLAIMS = (
         'P1 Fig 5 (a, b)',
         'The neurons of the first W_Q condense at a small initialization, but not at a '
         'large one.',
-        'condensation',
-        BOTH,
+        'condensation_grid',
+        SWEEP,
         weights.read_condensation,
     ),
     Claim(
         'P1 Fig 5 (c, d)',
         'The embedding is ordered by value at a small initialization, but not at a '
         'large one.',
-        'embedding',
-        BOTH,
+        'embedding_grid',
+        SWEEP,
         weights.read_embedding_order,
     ),
     Claim(
@@ -177,20 +197,28 @@ CLAIMS = (
         'The lower the stable rank, the more inferential the network.',
         'complexity',
         SWEEP,
-        weights.read_stable_rank,
+        networks.read_stable_rank,
+    ),
+    Claim(
+        'Ours',
+        'No network stays near its initialization: all of them learn their tangent '
+        'kernel.',
+        'lazy',
+        SWEEP,
+        networks.read_lazy,
     ),
     Claim(
         'P1 Figs 14 to 16',
         'A larger learning rate and a larger weight decay favour the inferential '
         'solution.',
-        'phase',
+        MEMBERS,
         (),
         leave_open,
     ),
     Claim(
         'P1 Fig 2 (c)',
         'GPT-2 shows the same trend over a narrower range of γ.',
-        'phase',
+        MEMBERS,
         (),
         leave_open,
     ),

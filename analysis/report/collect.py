@@ -4,17 +4,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from analysis.members.selection import find_row_axis, find_usable
-from analysis.report.member_data import describe_members
+from analysis.members.selection import find_row_axis
+from analysis.report.member_data import describe_members, list_positions
 from analysis.report.provenance import collect_provenance
-from anchorjax.config.grid import TRACED_AXES, axis_label
-from anchorjax.errors import UserError
+from anchorjax.config.grid import axis_label
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
-
-TIE_BREAK = 1e-3  # weight of held-out agreement where two members score alike
 
 
 def collect(run: Run, report_progress: Callable[[str], None]) -> dict[str, Any]:
@@ -33,63 +28,11 @@ def collect(run: Run, report_progress: Callable[[str], None]) -> dict[str, Any]:
         'column_axis': 'gamma',
         'probes': run.curves.probe.values.tolist(),
         'mappings': run.curves.mapping.values.tolist(),
+        'positions': list_positions(run),
         'record_steps': run.curves.step.values.tolist(),
         'members': members,
         'provenance': collect_provenance(run),
     }
-
-
-def choose_members(run: Run) -> dict[str, dict[str, Any]]:
-    """Points of the most inferential and of the most symmetric member.
-
-    Both have the same architecture. Held-out agreement breaks ties.
-
-    Raises:
-      UserError: no member is trained yet, or the task is not the anchor task with an
-        unseen pair.
-    """
-    workdir = run.folder.workdir
-    task = run.experiment.task
-    if not isinstance(task, anchors.AnchorsConfig):
-        raise UserError(f'{workdir}: task {task.name!r}: the report is for anchors')
-    if not task.unseen:
-        raise UserError(f'{workdir}: task.unseen = (): the report needs an unseen pair')
-    is_usable = find_usable(run).values
-    if not is_usable.any():
-        raise UserError(f'{workdir}: no member is trained yet')
-    inferential = _find_highest(run, 'inferential', is_usable)
-    # The symmetric one has the static axes of the inferential one.
-    for index, axis in enumerate(run.experiment.axes):
-        if axis not in TRACED_AXES:
-            is_other = np.arange(is_usable.shape[index]) != inferential[index]
-            is_usable = is_usable.copy()
-            np.moveaxis(is_usable, index, 0)[is_other] = False
-    symmetric = _find_highest(run, 'symmetric', is_usable)
-    return {
-        'inferential': _point_at(run, inferential),
-        'symmetric': _point_at(run, symmetric),
-    }
-
-
-def _find_highest(run: Run, mapping: str, is_usable: np.ndarray) -> tuple[int, ...]:
-    """Index, along the axes, of the usable member that agrees most with a mapping.
-
-    In NumPy: xarray takes an array with an axis called `keys` for a dict.
-    """
-    agreement = run.results.agreement
-    unseen = agreement.sel(probe='unseen', mapping=mapping).values
-    heldout = agreement.sel(probe='seen_heldout', mapping='assigned').values
-    scores = unseen + TIE_BREAK * np.nan_to_num(heldout)
-    scores = np.where(is_usable, scores, -np.inf)
-    return np.unravel_index(scores.argmax(), scores.shape)
-
-
-def _point_at(run: Run, index: tuple[int, ...]) -> dict[str, Any]:
-    """The point of the member at an index along the axes."""
-    point = {}
-    for (axis, values), i in zip(run.experiment.axes.items(), index, strict=True):
-        point[axis] = values[i]
-    return point
 
 
 def _describe_unseen_pair(task: anchors.AnchorsConfig) -> dict[str, str]:
@@ -115,18 +58,21 @@ def _describe_unseen_pair(task: anchors.AnchorsConfig) -> dict[str, str]:
 
 def _summarize(run: Run, members: list[dict[str, Any]]) -> str:
     """How many networks there are, what became of them, and the axes that vary."""
-    counts = {'trained': 0, 'diverged': 0, 'not trained': 0}
+    counts = {'trained': 0, 'not converged': 0, 'diverged': 0, 'not trained': 0}
     for member in members:
         for status in counts:
             if member['status'].startswith(status):
                 counts[status] += 1
+    counts = {'converged': counts.pop('trained')} | counts
     parts = [f'{len(members)} networks']
-    parts += [f'{count} {status}' for status, count in counts.items()]
+    parts += [f'{count} {name}' for name, count in counts.items()]
     axes = []
     for axis, values in run.experiment.axes.items():
         if len(values) > 1:
             axes.append(f'{axis.replace("_", " ")} {", ".join(map(str, values))}')
     summary = f'{", ".join(parts)}; {" × ".join(axes)}'
+    limit = run.experiment.train.converged_loss
+    summary += f'; converged: train loss at most {limit:g}'
     moved = int((run.results.environments > 1).sum())
     if moved:
         summary += f'; {moved} were trained in several environments, one after another'

@@ -9,7 +9,8 @@ import pandas as pd
 from analysis import attention_flow, embedding
 from analysis.members.member import Member, member_of
 from analysis.members.selection import iterate_points
-from analysis.members.solution import classify_solution
+from analysis.members.solution import UNSEEN_MAPPINGS, classify_members
+from analysis.report.choose import explain_unconverged
 from analysis.report.digits import shorten
 from analysis.vectors import order
 from anchorjax.config.grid import axis_label
@@ -28,12 +29,14 @@ def describe_members(
     """One entry per member, in the order of the grid."""
     points = [point for _, point in iterate_points(run)]
     table = members_table(run)
+    solutions = classify_members(table).tolist()
     series = _read_series(run, len(points))
     members = []
     for i, point in enumerate(points):
         labels = {axis: axis_label(value) for axis, value in point.items()}
         member = {'point': labels}
-        member |= _describe_state(table.iloc[i])
+        member |= _describe_state(table.iloc[i], solutions[i])
+        member['by_position'] = _describe_positions(table.iloc[i])
         for name in SERIES:
             member[name] = shorten(series[name][i], DIGITS)
         member |= _look_inside(run, point)
@@ -54,28 +57,55 @@ def _read_series(run: Run, number: int) -> dict[str, np.ndarray]:
     return series
 
 
-def _describe_state(row: pd.Series) -> dict[str, Any]:
-    """Status, solution and numbers of one row of `reader.members_table`."""
-    inferential = row.unseen_inferential
-    symmetric = row.unseen_symmetric
-    heldout = row.seen_heldout_assigned
-    solution = None
-    if row.diverged >= 0:
-        status = f'diverged at step {int(row.diverged)}'
-    elif not row.trained:
-        status = 'not trained'
-    else:
-        status = 'trained'
-        solution = classify_solution(inferential, symmetric, heldout)
+def list_positions(run: Run) -> list[int]:
+    """Positions of the key by which the unseen pair is scored, from 0."""
+    return [int(label.removeprefix('at_')) for label in run.results.group.values]
+
+
+def _describe_state(row: pd.Series, solution: str) -> dict[str, Any]:
+    """Status, solution, answer and numbers of one row of `reader.members_table`.
+
+    The solution is that of the answers, converged or not: the status says which.
+    """
     numbers = {
-        'inferential on the unseen pair': inferential,
-        'symmetric on the unseen pair': symmetric,
-        'held-out agreement': heldout,
+        'inferential on the unseen pair': row.unseen_inferential,
+        'symmetric on the unseen pair': row.unseen_symmetric,
+        'within ±1 of the inferential answer': row.unseen_within_1,
+        'held-out agreement': row.seen_heldout_assigned,
         'training loss': row.train_loss,
         'held-out loss': row.loss_seen_heldout,
     }
-    numbers = shorten(numbers, DIGITS)
-    return {'status': status, 'solution': solution, 'numbers': numbers}
+    state = {
+        'status': 'trained',
+        'solution': solution,
+        'answer': _describe_answer(row),
+        'numbers': shorten(numbers, DIGITS),
+    }
+    if row.diverged >= 0:
+        status = f'diverged at step {int(row.diverged)}'
+        state |= {'status': status, 'solution': None, 'answer': None}
+    elif not row.trained:
+        state |= {'status': 'not trained', 'solution': None, 'answer': None}
+    elif not row.converged:
+        state['status'] = explain_unconverged(row.train_loss)
+    return state
+
+
+def _describe_answer(row: pd.Series) -> str:
+    """'(4, 4) (share 0.97)': the most frequent answer to the unseen pair, by name."""
+    return f'{row.unseen_answer} (share {row.unseen_answer_share:.2f})'
+
+
+def _describe_positions(row: pd.Series) -> dict[str, list[float | None]] | None:
+    """{mapping: agreement at each position of the key}; None where not trained."""
+    if not row.trained:
+        return None
+    by_position = {}
+    for mapping in UNSEEN_MAPPINGS:
+        start = f'unseen_{mapping}_at_'
+        scores = [row[name] for name in row.index if name.startswith(start)]
+        by_position[mapping] = shorten(np.array(scores, float), DIGITS)
+    return by_position
 
 
 def _look_inside(run: Run, point: dict[str, Any]) -> dict[str, Any]:

@@ -18,10 +18,11 @@ from analysis.report import digits, verdicts
 from analysis.report.provenance import arrange_provenance
 
 WEB = pathlib.Path(__file__).parent / 'web'
-SCRIPTS = ('dom', 'data', 'grid', 'chart', 'curves', 'attention', 'embedding', 'detail')
-SCRIPTS += ('select', 'controls', 'page')
+SCRIPTS = ('dom', 'data', 'grid', 'chart', 'curves', 'positions', 'attention')
+SCRIPTS += ('embedding', 'detail', 'select', 'controls', 'page')
 STYLES = ('page', 'diagram', 'member', 'sections', 'small')  # the last may overrule
-SERIES = ('agreement', 'probe_loss', 'train_loss', 'attention', 'embedding')
+SERIES = ('agreement', 'probe_loss', 'train_loss', 'by_position')
+SERIES += ('attention', 'embedding')
 SERIES_DIGITS = 3  # more cannot be seen, and thousands of curves add up
 SCRIPT_FIELDS = (
     'unseen',
@@ -30,6 +31,7 @@ SCRIPT_FIELDS = (
     'column_axis',
     'probes',
     'mappings',
+    'positions',
     'record_steps',
 )
 

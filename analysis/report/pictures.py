@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from analysis.drawing import style
-from analysis.members.point import format_point, select_varying
+from analysis.members.point import Point, format_point, select_varying
 from analysis.report import figures
+from analysis.report.choose import Choice
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -17,7 +18,8 @@ class Figure(NamedTuple):
     """A figure as the page shows it, and the numbers behind it for the claims."""
 
     module: str  # name of the module that draws it
-    solution: str | None  # of the member that it shows; None: it shows the sweep
+    solution: str | None  # that its member is chosen for; None: it shows the sweep
+    point: Point | None  # of that member
     name: str  # of its files
     title: str
     caption: str
@@ -28,49 +30,71 @@ class Figure(NamedTuple):
 
 def draw_all(
     run: Run,
-    chosen: dict[str, figures.Point],
+    choices: dict[str, Choice],
     folder: pathlib.Path,
     report_progress: Callable[[str], None],
 ) -> list[Figure]:
-    """Draws every figure that the run supports into `folder`."""
-    first_point = next(iter(chosen.values()))
-    plan = [(row, None, first_point) for row in figures.SWEEP]
-    for solution, point in chosen.items():
-        plan += [(row, solution, point) for row in figures.MEMBER]
+    """Draws every figure that the run supports into `folder`.
+
+    Figures of the sweep that follow one member take the first that is shown.
+    """
+    points = [choice.shown for choice in choices.values() if choice.shown]
+    plan = []
+    for row in figures.SWEEP:
+        plan.append((row, points[0], _describe_sweep(row)))
+    absent = []
+    for solution, choice in choices.items():
+        if choice.shown is None:
+            absent.append(_describe_absent(solution, choice))
+            continue
+        for row in figures.MEMBER:
+            figure = _describe_member(run, row, solution, choice)
+            plan.append((row, choice.shown, figure))
     drawn = []
-    for number, (row, solution, point) in enumerate(plan, start=1):
+    for number, (row, point, figure) in enumerate(plan, start=1):
         began = time.monotonic()
-        figure = _draw(row, run, solution, point, folder)
+        figure = _draw(row, run, point, figure, folder)
         drawn.append(figure)
         outcome = figure.missing or f'{time.monotonic() - began:.1f} s'
         report_progress(f'{number}/{len(plan)} {figure.name}: {outcome}')
-    return drawn
+    return drawn + absent
+
+
+def _describe_sweep(row: figures.Row) -> Figure:
+    return Figure(row.name, None, None, row.name, row.title, row.caption)
+
+
+def _describe_member(
+    run: Run, row: figures.Row, solution: str, choice: Choice
+) -> Figure:
+    """The caption says what the member is, because it may be at no solution."""
+    where = format_point(select_varying(run, choice.shown))
+    name = f'{row.name}_{where}'.replace('/', '.').replace(' ', '')
+    about = choice.about[0].upper() + choice.about[1:]
+    return Figure(
+        module=row.name,
+        solution=solution,
+        point=choice.shown,
+        name=name,
+        title=f'{row.title} of the most {solution} member ({where})',
+        caption=f'{about}. {row.caption}',
+    )
+
+
+def _describe_absent(solution: str, choice: Choice) -> Figure:
+    title = f'Figures of the most {solution} member'
+    return Figure('', solution, None, solution, title, '', missing=choice.about)
 
 
 def _draw(
-    row: figures.Row,
-    run: Run,
-    solution: str | None,
-    point: figures.Point,
-    folder: pathlib.Path,
+    row: figures.Row, run: Run, point: Point, figure: Figure, folder: pathlib.Path
 ) -> Figure:
+    """The figure with its picture and result, or with the reason why it has none."""
     module = row.module
-    short_name = module.__name__.split('.')[-1]
-    name, title = short_name, row.title
-    if solution:
-        where = format_point(select_varying(run, point))
-        name = f'{short_name}_{where}'.replace('/', '.').replace(' ', '')
-        title = f'{row.title} of the most {solution} member ({where})'
-    figure = Figure(
-        module=short_name,
-        solution=solution,
-        name=name,
-        title=title,
-        caption=row.caption,
-    )
     try:
         result = row.compute(module, run, point)
-        paths = style.write_figure(result, module.draw, module.layout, folder / name)
+        path = folder / figure.name
+        paths = style.write_figure(result, module.draw, module.layout, path)
     except UserError as error:
         return figure._replace(missing=str(error))
     return figure._replace(png=paths[0].read_bytes(), result=result)

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 
 class Verdict(NamedTuple):
     """A verdict as the reader sees it, in words and as a sign."""
@@ -17,19 +15,14 @@ class Verdict(NamedTuple):
 
 HOLDS = Verdict('holds', 'yes', '✓')
 DOES_NOT_HOLD = Verdict('does not hold', 'no', '✗')
-UNTESTED = Verdict('cannot be tested here', 'open', '○')
-VERDICTS = (HOLDS, DOES_NOT_HOLD, UNTESTED)
-
-
-def make_verdict(holds: bool | np.bool_ | None) -> Verdict:
-    """The verdict on a claim; None: the run cannot decide it."""
-    if holds is None:
-        return UNTESTED
-    return HOLDS if holds else DOES_NOT_HOLD
+OPPOSITE = Verdict('opposite', 'no', '⇄')
+UNDECIDED = Verdict('undecided', 'open', '?')
+UNTESTED = Verdict('not tested by this report', 'open', '○')
+VERDICTS = (HOLDS, DOES_NOT_HOLD, OPPOSITE, UNDECIDED, UNTESTED)
 
 
 def find_verdict(words: str) -> Verdict:
-    """The verdict of these words; words that are none of ours look like an open one."""
+    """The verdict of these words; words that are none of ours look untested."""
     for verdict in VERDICTS:
         if verdict.words == words:
             return verdict
@@ -37,7 +30,10 @@ def find_verdict(words: str) -> Verdict:
 
 
 def count_verdicts(words: Sequence[str]) -> str:
-    """'holds: 3 · does not hold: 1 · cannot be tested here: 2'."""
+    """'holds: 3 · does not hold: 1 · undecided: 2', without verdicts of no claim."""
     counts = Counter(words)
-    parts = [f'{verdict.words}: {counts[verdict.words]}' for verdict in VERDICTS]
+    parts = []
+    for verdict in VERDICTS:
+        if counts[verdict.words]:
+            parts.append(f'{verdict.words}: {counts[verdict.words]}')
     return ' · '.join(parts)

@@ -4,6 +4,8 @@ import pathlib
 from collections.abc import Callable
 
 from analysis.report import checks, collect, page, pictures
+from analysis.report.choose import choose_members
+from analysis.report.evidence import collect_evidence
 from anchorjax.storage import atomic
 from anchorjax.storage.reader import Run
 
@@ -16,12 +18,13 @@ def write_report(
     Raises:
       UserError: no member is trained yet, or the task has no unseen pair.
     """
-    chosen = collect.choose_members(run)
+    choices = choose_members(run)
     payload = collect.collect(run, report_progress)
     folder = run.folder.workdir / 'figures'
-    drawn = pictures.draw_all(run, chosen, folder, report_progress)
+    drawn = pictures.draw_all(run, choices, folder, report_progress)
     payload['figures'] = pictures.describe_figures(drawn)
-    payload['claims'] = checks.check_claims(drawn)
+    evidence = collect_evidence(run, choices, drawn, report_progress)
+    payload['claims'] = checks.check_claims(evidence)
     table = checks.format_markdown(payload['claims'])
     atomic.write_text(path, page.render(payload))
     atomic.write_text(path.with_name('claims.md'), table)

@@ -79,7 +79,6 @@ def check_experiment(experiment: Experiment) -> None:
     check_axis_names(experiment)
     check_groups(experiment)
     check_size(experiment)
-    probe_names = tasks.make(experiment.task).probe_names
     for cohort in experiment.cohorts():
         require(
             len(cohort.name.encode()) <= _LONGEST_COHORT,
@@ -87,15 +86,7 @@ def check_experiment(experiment: Experiment) -> None:
             cohort.name,
             f'of values whose names have at most {_LONGEST_COHORT} bytes together',
         )
-        of_cohort = experiment.for_cohort(cohort)
-        check_groups(of_cohort)
-        # The results of all cohorts share one cube.
-        require(
-            tasks.make(of_cohort.task).probe_names == probe_names,
-            'loop',
-            experiment.loop,
-            f'of cohorts with the same probes, {probe_names}',
-        )
+        check_groups(experiment.for_cohort(cohort))
 
 
 def check_axis_names(experiment: Experiment) -> None:

@@ -53,6 +53,9 @@ class TrainConfig:
     resume_every: Annotated[float, at_least(0)] = 60.0  # seconds between two saves
     precision: Precision = 'float32'  # of matrix products
     lanes: int = AUTO  # members side by side on a device; bits depend on it
+    # Train loss in nats (mean over the last steps) up to which a member has converged;
+    # verdicts leave the others out.
+    converged_loss: Positive = 0.02
     batch_devices: Count = 1  # devices that share a batch, for few and large members
 
     def __post_init__(self) -> None:

@@ -1,6 +1,7 @@
 """The labelled cube of a sweep (xarray), read from the curves of its chunks."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,30 +15,41 @@ from anchorjax.training.curves import (
     RECORD_DIMS,
     Record,
     curve_coordinates,
-    record_shapes,
 )
+
+Labels = dict[str, list[str]]  # along every dim of a record
 
 
 def read_cube(folder: SweepFolder) -> xr.Dataset:
     """All members along the axes of the grid; NaN for those that are not trained yet.
 
     Besides the fields of a Record it has, for every member: trained; diverged (the
-    first step that was not finite; -1: none); environment (index in the manifest of the
-    last one; -1: none); environments (how many it was trained in).
+    first step that was not finite; -1: none); converged (trained, not diverged, and the
+    last train loss is at most `train.converged_loss`); environment (index in the
+    manifest of the last one; -1: none); environments (how many it was trained in).
+
+    Cohorts may have different probes or groups (another length, other unseen pairs):
+    the cube has those of all, with NaN where a member has no such thing.
 
     Raises:
       StoreError: the curves of a chunk are damaged or belong to another sweep.
     """
     experiment = folder.experiment
-    task = tasks.make(experiment.task)
     axes = experiment.axes
     shape = tuple(len(values) for values in axes.values())
 
-    empty = _untrained_member(experiment, task)
-    members = {name: [] for name in empty}
+    labels_of = {}  # of each cohort, {dim: labels}
+    for cohort in experiment.cohorts():
+        task = tasks.make(experiment.for_cohort(cohort).task)
+        labels_of[cohort.name] = curve_coordinates(task)
+    labels = _join_labels(labels_of.values())
+    members = {}
     for chunk in folder.chunks:
+        own_labels = labels_of[chunk.cohort.name]
+        empty = _untrained_member(experiment, own_labels)
         for name, values in _read_chunk(folder, chunk, empty).items():
-            members[name].append(values)
+            spread = _spread(name, values, own_labels, labels)
+            members.setdefault(name, []).append(spread)
 
     variables = {}
     for name, parts in members.items():
@@ -48,11 +60,16 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
         cube = values.reshape(*shape, *values.shape[1:])
         variables[name] = ((*axes, *dims), cube)
 
+    last_loss = variables['train_loss'][1][..., -1]
+    is_finite = variables['diverged'][1] < 0
+    converged = is_finite & (last_loss <= experiment.train.converged_loss)  # NaN: False
+    variables['converged'] = (tuple(axes), converged)
+
     coordinates = {}
     for axis, values in axes.items():
         coordinates[axis] = [axis_label(value) for value in values]
     coordinates['step'] = list(experiment.record_steps)
-    coordinates |= curve_coordinates(task)
+    coordinates |= labels
     attributes = {
         'experiment': json.dumps(config.to_dict(experiment)),
         'source': 'anchorjax',
@@ -60,13 +77,40 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
     return xr.Dataset(variables, coordinates, attributes)
 
 
+def _join_labels(labels_of_cohorts: Iterable[Labels]) -> Labels:
+    """The labels of all cohorts along every dim, each once, in order of appearance."""
+    joined: dict[str, dict[str, None]] = {}
+    for labels in labels_of_cohorts:
+        for dim, names in labels.items():
+            joined.setdefault(dim, {}).update(dict.fromkeys(names))
+    return {dim: list(names) for dim, names in joined.items()}
+
+
+def _spread(
+    name: str, values: np.ndarray, own_labels: Labels, labels: Labels
+) -> np.ndarray:
+    """The values of a chunk, [members, step, ...], at their places among all labels."""
+    dims = RECORD_DIMS.get(name, ())
+    if all(own_labels[dim] == labels[dim] for dim in dims):
+        return values
+    places = [np.arange(size) for size in values.shape[:2]]
+    shape = list(values.shape[:2])
+    for dim in dims:
+        places.append(np.array([labels[dim].index(label) for label in own_labels[dim]]))
+        shape.append(len(labels[dim]))
+    spread = np.full(shape, np.nan, values.dtype)
+    spread[np.ix_(*places)] = values
+    return spread
+
+
 def _untrained_member(
-    experiment: config.Experiment, task: tasks.Task
+    experiment: config.Experiment, labels: Labels
 ) -> dict[str, np.ndarray]:
     """The arrays of one member that is not trained yet."""
     rows = len(experiment.record_steps)
     arrays: dict[str, Any] = {}
-    for name, shape in record_shapes(task)._asdict().items():
+    for name, dims in RECORD_DIMS.items():
+        shape = [len(labels[dim]) for dim in dims]
         arrays[name] = np.full((rows, *shape), np.nan, np.float32)
     arrays['trained'] = np.array(False)
     arrays['environment'] = np.array(-1)

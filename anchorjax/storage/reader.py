@@ -16,11 +16,12 @@ import pandas as pd
 import xarray as xr
 from flax.traverse_util import flatten_dict, unflatten_dict
 
-from anchorjax import config, models
+from anchorjax import config, models, tasks
 from anchorjax.config.grid import Cohort, axis_label, locate, match_value
 from anchorjax.errors import StoreError, UserError, nearest
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.cube import read_cube
+from anchorjax.storage.deviations import describe_deviations
 from anchorjax.storage.sweep_folder import SweepFolder, read_folder
 
 
@@ -149,11 +150,17 @@ def open_run(workdir: str | pathlib.Path) -> Run:
 
 
 def members_table(run: Run) -> pd.DataFrame:
-    """One row per member: its point, then its numbers at the last step."""
-    results = run.results.drop_vars(['deviation', 'step'])
+    """One row per member: its point, then its numbers at the last step.
+
+    A task whose answers are numbers adds, for the probe of `Task.deviation`, agreement
+    by group, the share of answers within 1 and 2 of the mapping's, and the most
+    frequent answer with its share; see `deviations.describe_deviations`.
+    """
+    results = run.results.drop_vars('step')
     columns = [
         'diverged',
         'trained',
+        'converged',
         'environment',
         'environments',
         'train_loss',
@@ -165,4 +172,14 @@ def members_table(run: Run) -> pd.DataFrame:
         for mapping in results.mapping.values:
             agreement = results.agreement.sel(probe=probe, mapping=mapping)
             table[f'{probe}_{mapping}'] = agreement.to_series()
+    task = tasks.make(run.experiment.task)
+    if task.deviation is not None:
+        probe, _ = task.deviation
+        by_group = results.agreement_by_group.sel(probe=probe)
+        for mapping in results.mapping.values:
+            for group in results.group.values:
+                agreement = by_group.sel(mapping=mapping, group=group)
+                table[f'{probe}_{mapping}_{group}'] = agreement.to_series()
+        for name, values in describe_deviations(task, results.deviation).items():
+            table[f'{probe}_{name}'] = values.to_series()
     return table.drop(columns=['probe', 'mapping'], errors='ignore').reset_index()

@@ -36,6 +36,14 @@ class Data(NamedTuple):
     count: jax.Array  # [pair, position]
 
 
+class Sequences(NamedTuple):
+    """Sequences of the task, and what they ask."""
+
+    tokens_BT: jax.Array
+    x_B: jax.Array  # key items
+    position_B: jax.Array  # of the first of the three tokens
+
+
 def pairs(config: AnchorsConfig) -> np.ndarray:
     """All ordered pairs of anchors, [pair, 2]."""
     rows = [(a, b) for a in config.anchors for b in config.anchors]
@@ -64,23 +72,33 @@ def training_keys(config: AnchorsConfig, key: jax.Array) -> jax.Array:
     """Which key items are trained, bool [pair, position, key] (PAPERS 1.1).
 
     'code': those with x mod seq_len != position, as in the official code. 'paper':
-    those with x mod (seq_len - 2) != position (P1 App C; quirk 1). 'random': a random
-    share `holdout` is held out, the same at every position of a pair.
-    'random_position': a share is drawn for every position. In a short sequence the
-    official splits give away the position: x mod seq_len excludes one of few.
+    those with x mod (seq_len - 2) != position (P1 App C; quirk 1). In both, a key item
+    that is held out at one position is trained at the others. 'random': a random share
+    `holdout` is held out at every position. 'random_position': a share is drawn for
+    every position. In a short sequence the official splits give away the position: x
+    mod seq_len excludes one of few.
+
+    The random splits hold out the same key items for a pair and its reverse. Else most
+    held-out questions could be answered from the reversed pair.
     """
     low, high = config.keys
     num_pairs = len(config.anchors) ** 2
-    num_positions = config.seq_len - 2
-    shape = (num_pairs, num_positions, high - low)
+    shape = (num_pairs, config.num_positions, high - low)
     if config.split in ('code', 'paper'):
         items = np.arange(low, high)
-        positions = np.arange(num_positions)[:, None]
+        positions = np.arange(config.num_positions)[:, None]
         return jnp.broadcast_to(items % config.modulus != positions, shape)
     same_everywhere = config.split == 'random'
     drawn = (num_pairs, 1, high - low) if same_everywhere else shape
     rank = jnp.argsort(jax.random.uniform(key, drawn), axis=-1)
-    return jnp.broadcast_to(rank >= config.num_heldout, shape)
+    unordered = _unordered_rows(config)
+    return jnp.broadcast_to(rank[unordered] >= config.num_heldout, shape)
+
+
+def _unordered_rows(config: AnchorsConfig) -> np.ndarray:
+    """For every pair the row of the one that stands for it and its reverse, [pair]."""
+    rows = pairs(config).tolist()
+    return np.array([rows.index(min([a, b], [b, a])) for a, b in rows])
 
 
 def make_data(config: AnchorsConfig, key: jax.Array) -> Data:
@@ -99,8 +117,8 @@ def sequences(
     pair_B: jax.Array,
     number_B: jax.Array,
     heldout: bool,
-) -> tuple[jax.Array, jax.Array]:
-    """(tokens [B, T], key items [B]), with uniform position, key item and noise.
+) -> Sequences:
+    """Sequences with uniform position, key item and noise.
 
     The example with a given number is always the same: its random bits depend on
     (key, number) alone.
@@ -118,7 +136,7 @@ def sequences(
         return jax.random.bits(own_key, (config.seq_len + 2,))
 
     bits_BT = jax.vmap(draw_bits)(number_B)
-    position_B = (bits_BT[:, 0] % (config.seq_len - 2)).astype(jnp.int32)
+    position_B = (bits_BT[:, 0] % config.num_positions).astype(jnp.int32)
     count_B = data.count[pair_B, position_B]
     if heldout:
         first_B, size_B = count_B, high - low - count_B
@@ -128,7 +146,8 @@ def sequences(
     x_B = data.order[pair_B, position_B, rank_B]
     noise_BT = (low + bits_BT[:, 2:] % (high - low)).astype(jnp.int32)
     anchors_B2 = jnp.asarray(pairs(config))[pair_B]
-    return place(noise_BT, position_B, x_B, anchors_B2, config.order), x_B
+    tokens_BT = place(noise_BT, position_B, x_B, anchors_B2, config.order)
+    return Sequences(tokens_BT, x_B, position_B)
 
 
 def place(
@@ -163,49 +182,85 @@ def roles(config: AnchorsConfig, tokens_BT: jax.Array) -> jax.Array:
     return role_BT
 
 
+def probed_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool]]:
+    """{probe: (rows of `pairs`, whether its key items are held out)}.
+
+    The first unseen pair is `unseen`; others have names such as `unseen_34`. Their key
+    items are those that the split trains with other pairs of the kind.
+    """
+    rows = pairs(config).tolist()
+    unseen = [rows.index(list(pair)) for pair in config.unseen]
+    seen = np.array([row for row in range(len(rows)) if row not in unseen], np.int32)
+    probed = {'seen_train': (seen, False), 'seen_heldout': (seen, True)}
+    for i, ((a, b), row) in enumerate(zip(config.unseen, unseen, strict=True)):
+        name = 'unseen' if i == 0 else f'unseen_{a}{b}'
+        probed[name] = (np.array([row]), False)
+    return probed
+
+
+def _name_offsets(config: AnchorsConfig) -> dict[int, str]:
+    """Which rule an answer to the first unseen pair follows, by its deviation.
+
+    The deviation is the answer minus the inferential one. A network that answers like
+    another pair of anchors was trained has that pair's shift.
+    """
+    rows = pairs(config).tolist()
+    unseen = rows.index(list(config.unseen[0]))
+    shifts = mapping_shifts(config)
+    inferential, symmetric, _ = shifts[unseen]
+    names: dict[int, str] = {}
+    for row, (_, _, assigned) in enumerate(shifts):
+        is_trained = tuple(rows[row]) not in config.unseen
+        if is_trained:
+            a, b = rows[row]
+            offset = int(assigned - inferential)
+            names[offset] = names.get(offset, '') + f'({a}, {b})'
+    names = {offset: name.replace(')(', ') or (') for offset, name in names.items()}
+    names[int(symmetric - inferential)] = 'symmetric'
+    names[0] = 'inferential'
+    return names
+
+
 def make(config: AnchorsConfig) -> Task:
     """The task of a config: pure functions, to be jitted and vmapped over seeds."""
     shifts = mapping_shifts(config)  # NumPy: making a task must not touch a device
-    row_of = {tuple(pair): row for row, pair in enumerate(pairs(config).tolist())}
-    unseen = [row_of[pair] for pair in config.unseen]
-    seen = np.array([row for row in row_of.values() if row not in unseen], np.int32)
-
-    probe_names = ['seen_train', 'seen_heldout']
-    probed = [(seen, False), (seen, True)]  # (pairs, whether key items are held out)
-    for i, (pair, row) in enumerate(zip(config.unseen, unseen, strict=True)):
-        probe_names.append('unseen' if i == 0 else f'unseen_{pair[0]}{pair[1]}')
-        probed.append((np.array([row]), False))
+    probed = probed_pairs(config)
+    seen, _ = probed['seen_train']
 
     def batch(data: Data, index_B: jax.Array) -> Batch:
         pair_B = jnp.asarray(seen)[index_B % len(seen)]
-        tokens_BT, x_B = sequences(
-            config, data, data.key, pair_B, index_B, heldout=False
-        )
+        drawn = sequences(config, data, data.key, pair_B, index_B, heldout=False)
         shift_B = jnp.asarray(shifts)[pair_B, MAPPINGS.index('assigned')]
-        return Batch(tokens_BT, (x_B + shift_B)[:, None])
+        return Batch(drawn.tokens_BT, (drawn.x_B + shift_B)[:, None])
 
     def probes(data: Data) -> Probes:
         number_B = jnp.arange(config.probe_examples)
         base_key = jax.random.fold_in(data.key, config.num_examples)
-        tokens, targets = [], []
-        for i, (rows, heldout) in enumerate(probed):
+        tokens, targets, positions = [], [], []
+        for i, (rows, heldout) in enumerate(probed.values()):
             key = jax.random.fold_in(base_key, i)
             pair_B = jnp.asarray(rows)[number_B % len(rows)]
-            tokens_BT, x_B = sequences(config, data, key, pair_B, number_B, heldout)
-            answers_RB = x_B + jnp.asarray(shifts)[pair_B].T
-            tokens.append(tokens_BT)
+            drawn = sequences(config, data, key, pair_B, number_B, heldout)
+            answers_RB = drawn.x_B + jnp.asarray(shifts)[pair_B].T
+            tokens.append(drawn.tokens_BT)
             targets.append(answers_RB[..., None])
-        return Probes(jnp.stack(tokens), jnp.stack(targets))
+            positions.append(drawn.position_B)
+        return Probes(
+            jnp.stack(tokens), jnp.stack(targets), groups_PB=jnp.stack(positions)
+        )
 
     return Task(
         vocab=config.vocab,
         seq_len=config.seq_len,
         num_train=config.num_train_per_pair * len(seen),
         last_only=True,
-        probe_names=tuple(probe_names),
+        probe_names=tuple(probed),
         mapping_names=MAPPINGS,
         trained_mapping='assigned',
-        deviation=('unseen', 'inferential') if unseen else None,
+        deviation=('unseen', 'inferential') if config.unseen else None,
+        offset_names=_name_offsets(config) if config.unseen else {},
+        # The first of the three tokens is the key item in the paper's order.
+        group_names=tuple(f'at_{i}' for i in range(config.num_positions)),
         role_names=ROLES,
         make_data=functools.partial(make_data, config),
         batch=batch,

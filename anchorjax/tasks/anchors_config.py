@@ -30,18 +30,21 @@ class AnchorsConfig:
     unseen: tuple[tuple[int, int], ...] = ((4, 3),)
     # (x, a1, a2), or (a1, a2, x) as in arXiv 2401.08309 and the slides.
     order: Order = 'key_first'
+    last_noise: bool = False  # the last token is always noise; False as in the paper
     # Nominal: counts all pairs, with training and test examples.
     num_examples: Annotated[int, at_most(_MOST_EXAMPLES)] = 900_000
     # Share of each pair's examples that is trained; 9:1 in the paper.
     train_share: Annotated[float, above(0), at_most(1)] = 0.9
     split: Split = 'code'  # which key items are held out; see anchors.training_keys
-    # Share of each pair's key items that the random splits hold out.
+    # Share of each unordered pair's key items that the random splits hold out.
     holdout: Annotated[float, at_least(0), at_most(1)] = 0.1
     vocab: Annotated[int, at_most(2**20)] = 201
-    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 1024  # per probe
+    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 8192  # per probe
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
+        allowed = 'at least 4 if task.last_noise: a key, two anchors and noise'
+        require(self.num_positions >= 1, 'task.seq_len', self.seq_len, allowed)
         _check_anchors(self)
         _check_pairs(self)
         _check_vocab(self)
@@ -51,6 +54,11 @@ class AnchorsConfig:
     def num_train_per_pair(self) -> int:
         """Training examples of a pair: by default 900,000 / 16 pairs * 0.9 = 50,625."""
         return round(self.num_examples // len(self.anchors) ** 2 * self.train_share)
+
+    @property
+    def num_positions(self) -> int:
+        """Positions at which the first of the three tokens may stand."""
+        return self.seq_len - 3 if self.last_noise else self.seq_len - 2
 
     @property
     def num_heldout(self) -> int:
@@ -112,8 +120,8 @@ def _check_vocab(c: AnchorsConfig) -> None:
 
 
 def _check_split(c: AnchorsConfig) -> None:
-    keys, num_positions = range(*c.keys), c.seq_len - 2
-    rows = len(c.anchors) ** 2 * num_positions * len(keys)
+    keys = range(*c.keys)
+    rows = len(c.anchors) ** 2 * c.num_positions * len(keys)
     require(
         rows <= _MOST_COMBINATIONS,
         'task.keys',
@@ -126,7 +134,7 @@ def _check_split(c: AnchorsConfig) -> None:
         allowed = 'a share that leaves training and held-out keys'
         require(leaves_both, 'task.holdout', c.holdout, allowed)
     else:
-        _check_official_split(c, keys, num_positions)
+        _check_official_split(c, keys)
     require(
         c.num_train_per_pair >= 1,
         'task.num_examples',
@@ -135,9 +143,9 @@ def _check_split(c: AnchorsConfig) -> None:
     )
 
 
-def _check_official_split(c: AnchorsConfig, keys: range, num_positions: int) -> None:
+def _check_official_split(c: AnchorsConfig, keys: range) -> None:
     """x mod modulus = position is held out: some keys at every position, not all."""
-    for position in range(num_positions):
+    for position in range(c.num_positions):
         first = keys.start + (position - keys.start) % c.modulus
         num_heldout = len(range(first, keys.stop, c.modulus))
         require(

@@ -1,6 +1,7 @@
 """What a task is: sizes, training batches, and probes with their answers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -33,6 +34,8 @@ class Probes(NamedTuple):
     tokens_PBT: jax.Array
     targets_PRBQ: jax.Array
     weights_PBQ: jax.Array | None = None  # as in Batch; a row of zeros is padding
+    # The group of every sequence, an index into Task.group_names; None: no groups.
+    groups_PB: jax.Array | None = None
 
 
 def no_roles(tokens_BT: jax.Array) -> jax.Array:
@@ -65,6 +68,11 @@ class Task(NamedTuple):
     # The (probe, mapping) for which a histogram of prediction minus answer is recorded;
     # None where tokens are not numbers.
     deviation: tuple[str, str] | None = None
+    # What a deviation means: {answer minus that of the mapping: name of the rule}.
+    offset_names: Mapping[int, str] = MappingProxyType({})
+    # Agreement is also recorded for each group of a probe's sequences (by position, by
+    # case, by region); () for a task without groups.
+    group_names: tuple[str, ...] = ()
     role_names: tuple[str, ...] = ('token',)  # what a position can be
     # tokens_BT -> [B, T], indices into role_names.
     roles: Callable[[jax.Array], jax.Array] = no_roles

@@ -12,6 +12,7 @@ RECORD_DIMS = {
     'grad_norm': (),
     'probe_loss': ('probe',),
     'agreement': ('probe', 'mapping'),
+    'agreement_by_group': ('probe', 'mapping', 'group'),
     'deviation': ('offset',),
 }
 
@@ -23,12 +24,13 @@ class Record(NamedTuple):
     grad_norm: jax.Array  # [] mean over the segment's steps, before clipping
     probe_loss: jax.Array  # [P] against the trained mapping, nats
     agreement: jax.Array  # [P, R] share of sequences answered as each mapping does
+    agreement_by_group: jax.Array  # [P, R, G] the same of each group; NaN: no sequence
     # [offset] share of every difference from -LIMIT to LIMIT, then of all beyond.
     deviation: jax.Array
 
 
 def curve_coordinates(task: Task) -> dict[str, list[str]]:
-    """The labels along probe, mapping and offset."""
+    """The labels along probe, mapping, group and offset."""
     offsets = []
     if task.deviation is not None:
         offsets = [str(i) for i in range(-DEVIATION_LIMIT, DEVIATION_LIMIT + 1)]
@@ -36,6 +38,7 @@ def curve_coordinates(task: Task) -> dict[str, list[str]]:
     return {
         'probe': list(task.probe_names),
         'mapping': list(task.mapping_names),
+        'group': list(task.group_names),
         'offset': offsets,
     }
 

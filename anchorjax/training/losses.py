@@ -5,35 +5,59 @@ import jax.numpy as jnp
 import optax
 
 
-def cross_entropy(
-    logits_BV: jax.Array, targets_B: jax.Array, weights_B: jax.Array | None = None
+def cross_entropy(logits_BQV: jax.Array, targets_BQ: jax.Array) -> jax.Array:
+    """-log softmax(logits)[target] at every position, [B, Q], in nats."""
+    return optax.softmax_cross_entropy_with_integer_labels(logits_BQV, targets_BQ)
+
+
+def weighted_mean(
+    values_BQ: jax.Array, weights_BQ: jax.Array | None = None
 ) -> jax.Array:
-    """The weighted mean of -log softmax(logits)[target], in nats."""
-    loss_B = optax.softmax_cross_entropy_with_integer_labels(logits_BV, targets_B)
-    if weights_B is None:
-        return loss_B.mean()
-    return (loss_B * weights_B).sum() / jnp.maximum(weights_B.sum(), 1e-9)
+    """The weighted mean over all positions of all sequences; None: all count alike."""
+    if weights_BQ is None:
+        return values_BQ.mean()
+    return (values_BQ * weights_BQ).sum() / jnp.maximum(weights_BQ.sum(), 1e-9)
 
 
 def exact_match(
     predictions_BQ: jax.Array,
-    targets_BQ: jax.Array,
+    targets_RBQ: jax.Array,
     weights_BQ: jax.Array | None = None,
 ) -> jax.Array:
-    """Share of sequences with the right prediction at every scored position, in [0, 1].
+    """Whether each sequence is right at every scored position, bool [R, B].
 
     With teacher forcing this is the exact match of greedy decoding, which leaves the
-    right answer at the first wrong argmax. Positions of weight 0 are not scored, and a
-    sequence without a scored position does not count.
+    right answer at the first wrong argmax. Positions of weight 0 are not scored.
     """
-    right_BQ = predictions_BQ == targets_BQ
+    right_RBQ = predictions_BQ == targets_RBQ
+    if weights_BQ is not None:
+        right_RBQ = right_RBQ | (weights_BQ <= 0)
+    return right_RBQ.all(-1)
+
+
+def is_scored(
+    predictions_BQ: jax.Array, weights_BQ: jax.Array | None = None
+) -> jax.Array:
+    """Whether a sequence has a scored position at all, bool [B]; padding has none."""
     if weights_BQ is None:
-        return right_BQ.all(-1).mean(dtype=jnp.float32)
-    is_scored_BQ = weights_BQ > 0
-    right_B = (right_BQ | ~is_scored_BQ).all(-1)
-    is_scored_B = is_scored_BQ.any(-1)
-    number = jnp.maximum(is_scored_B.sum(), 1)
-    return (right_B & is_scored_B).sum() / number.astype(jnp.float32)
+        return jnp.ones(predictions_BQ.shape[0], bool)
+    return (weights_BQ > 0).any(-1)
+
+
+def share(right_RB: jax.Array, counts_B: jax.Array) -> jax.Array:
+    """Share of the sequences that count which are right, [R]; 0 if none counts."""
+    number = jnp.maximum(counts_B.sum(), 1).astype(jnp.float32)
+    return (right_RB & counts_B).sum(-1) / number
+
+
+def share_by_group(
+    right_RB: jax.Array, counts_B: jax.Array, group_B: jax.Array, num_groups: int
+) -> jax.Array:
+    """`share` of each group's sequences, [R, G]; NaN for a group without any."""
+    is_group_BG = group_B[:, None] == jnp.arange(num_groups)
+    counts_BG = (is_group_BG & counts_B[:, None]).astype(jnp.float32)
+    right_RG = right_RB.astype(jnp.float32) @ counts_BG
+    return right_RG / counts_BG.sum(0)
 
 
 def histogram(values_B: jax.Array, limit: int) -> jax.Array:

@@ -4,7 +4,6 @@ Every random draw depends on (seed, purpose, step) alone, so the state has no ra
 key, and a member that resumes at any step sees the batches it would have seen.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import chex
@@ -15,13 +14,11 @@ from flax import struct
 from anchorjax import models, tasks
 from anchorjax.config import Experiment
 from anchorjax.config.grid import DATA, INIT, ORDER, HParams, random_key
-from anchorjax.models.base import Activations
 from anchorjax.tasks.permutation import draw_epoch_batch
 from anchorjax.training import losses, optimizers
-from anchorjax.training.curves import DEVIATION_LIMIT, Record
-
-# Divides a batch among devices (members.make_batch_splitter).
-Split = Callable[[Any], Any]
+from anchorjax.training.curves import Record
+from anchorjax.training.evaluation import evaluate
+from anchorjax.training.forward import Split, forward, keep_whole
 
 
 @struct.dataclass
@@ -36,11 +33,6 @@ class TrainState:
     # Sums since the last record, so that a segment may be cut into pieces anywhere.
     loss_sum: jax.Array  # [] nats
     norm_sum: jax.Array  # []
-
-
-def keep_whole(batch: Any) -> Any:
-    """The Split for one device: the batch as it is."""
-    return batch
 
 
 def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
@@ -62,14 +54,6 @@ def new_state(experiment: Experiment, params: Any) -> TrainState:
         loss_sum=jnp.float32(0),
         norm_sum=jnp.float32(0),
     )
-
-
-def forward(
-    experiment: Experiment, params: Any, tokens_BT: jax.Array, last_only: bool = True
-) -> Activations:
-    """The activations of a member; logits at the last position, or at all."""
-    module = models.make(experiment.model, experiment.task.vocab, gamma=0.0)
-    return module.apply({'params': params}, tokens_BT, last_only)
 
 
 def train_step(
@@ -96,9 +80,8 @@ def train_step(
     def loss_of(params: Any) -> jax.Array:
         activations = forward(experiment, params, batch.tokens_BT, task.last_only)
         chex.assert_shape(activations.logits, (size, num_scored, task.vocab))
-        return _cross_entropy_of_rows(
-            activations.logits, batch.targets_BQ, batch.weights_BQ
-        )
+        loss_BQ = losses.cross_entropy(activations.logits, batch.targets_BQ)
+        return losses.weighted_mean(loss_BQ, batch.weights_BQ)
 
     loss, grads = jax.value_and_grad(loss_of)(state.params)
     norm = optimizers.global_norm(grads)
@@ -150,68 +133,10 @@ def train_segment(
 
     state = jax.lax.fori_loop(0, num_steps, take_step, state)
     total = before + num_steps
-    loss_P, agreement_PR, deviation = evaluate(
-        experiment, task, data, state.params, split
-    )
+    scores = evaluate(experiment, task, data, state.params, split)
     record = Record(
         train_loss=state.loss_sum / total,
         grad_norm=state.norm_sum / total,
-        probe_loss=loss_P,
-        agreement=agreement_PR,
-        deviation=deviation,
+        **scores._asdict(),
     )
     return state, record
-
-
-def evaluate(
-    experiment: Experiment,
-    task: tasks.Task,
-    data: Any,
-    params: Any,
-    split: Split = keep_whole,
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """(loss [P] in nats, agreement [P, R], deviation [offset]) on the probes."""
-    probes = task.probes(data)
-    num_probes, size, length = probes.tokens_PBT.shape
-    num_scored = 1 if task.last_only else length
-    num_mappings = len(task.mapping_names)
-    chex.assert_shape(probes.tokens_PBT, (len(task.probe_names), size, task.seq_len))
-    chex.assert_shape(probes.targets_PRBQ, (num_probes, num_mappings, size, num_scored))
-
-    tokens_BT = split(probes.tokens_PBT.reshape(-1, length))
-    logits = forward(experiment, params, tokens_BT, task.last_only).logits
-    logits_PBQV = logits.reshape(num_probes, size, num_scored, task.vocab)
-    predictions_PBQ = logits_PBQV.argmax(-1)
-
-    trained = task.mapping_names.index(task.trained_mapping)
-    trained_PBQ = probes.targets_PRBQ[:, trained]
-    loss_P = jax.vmap(_cross_entropy_of_rows)(
-        logits_PBQV, trained_PBQ, probes.weights_PBQ
-    )
-    over_mappings = jax.vmap(losses.exact_match, in_axes=(None, 0, None))
-    agreement_PR = jax.vmap(over_mappings)(
-        predictions_PBQ, probes.targets_PRBQ, probes.weights_PBQ
-    )
-    deviation = _deviation(task, predictions_PBQ, probes.targets_PRBQ)
-    return loss_P, agreement_PR, deviation
-
-
-def _cross_entropy_of_rows(
-    logits_BQV: jax.Array, targets_BQ: jax.Array, weights_BQ: jax.Array | None
-) -> jax.Array:
-    """Cross-entropy over all scored positions of a batch, as one list of rows."""
-    logits_BV = logits_BQV.reshape(-1, logits_BQV.shape[-1])
-    weights_B = None if weights_BQ is None else weights_BQ.reshape(-1)
-    return losses.cross_entropy(logits_BV, targets_BQ.reshape(-1), weights_B)
-
-
-def _deviation(
-    task: tasks.Task, predictions_PBQ: jax.Array, targets_PRBQ: jax.Array
-) -> jax.Array:
-    """Histogram of prediction minus answer at the last position, [offset] or [0]."""
-    if task.deviation is None:
-        return jnp.zeros(0, jnp.float32)
-    probe = task.probe_names.index(task.deviation[0])
-    mapping = task.mapping_names.index(task.deviation[1])
-    answers_B = targets_PRBQ[probe, mapping, :, -1]
-    return losses.histogram(predictions_PBQ[probe, :, -1] - answers_B, DEVIATION_LIMIT)

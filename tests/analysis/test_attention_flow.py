@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from analysis import attention_flow
-from analysis.circuits import sequences
+from analysis.circuits import flows, sequences
 from analysis.drawing import style
-from analysis.members.member import Member
+from analysis.members.member import Member, member_of
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations, Edit
 from anchorjax.tasks import Task
@@ -87,6 +87,45 @@ def test_at_a_small_initialization_attention_is_the_average():
     key_to_anchors = np.mean((first_anchor + second_anchor) / 2)
     expected = [key_to_anchors, 2 / 6, 1 / 6]
     np.testing.assert_allclose(result.flows_N3[0], expected, atol=0.02)
+
+
+def test_uniform_attention_by_hand():
+    """Four tokens: key, both anchors, noise. A position reads all up to itself."""
+    member = planted.make_untrained_member()
+    result = attention_flow.compute(member, tokens=(10, 4, 3, 11), number=50)
+    key_to_anchors = (1 / 2 + 1 / 3) / 2
+    expected = [key_to_anchors, 2 / 4, 1 / 4]
+    np.testing.assert_allclose(result.uniform_N3, [expected] * 2, rtol=1e-6)
+
+
+def test_uniform_attention_is_that_of_equal_scores(composing):
+    drawn = sequences.sample(composing, 300).tokens_BT
+    mass_JJ = flows.average_uniform_attention(composing, drawn)
+    roles_BT = composing.roles(drawn)
+    # By a loop over all readers and sources.
+    paid = np.zeros((5, 5))
+    readers = np.zeros(5)
+    for roles_T in roles_BT:
+        for reader, role in enumerate(roles_T):
+            readers[role] += 1
+            for source in range(reader + 1):
+                paid[roles_T[source], role] += 1 / (reader + 1)
+    np.testing.assert_allclose(mass_JJ, paid / readers, rtol=1e-5)
+
+
+def test_the_untrained_flow_is_that_of_the_start(finished):
+    point = {'depth': 2, 'gamma': 0.3, 'seed': 1}
+    trained = attention_flow.compute(member_of(finished, **point), number=100)
+    start = attention_flow.compute(member_of(finished, 0, **point), number=100)
+    np.testing.assert_allclose(trained.untrained_N3, start.flows_N3, atol=1e-5)
+    assert np.abs(trained.untrained_N3 - trained.flows_N3).max() > 1e-3
+
+
+def test_an_unknown_start_has_no_flow(composing):
+    stranger = composing._replace(point={'gamma': np.nan, 'seed': 0})
+    result = attention_flow.compute(stranger, tokens=TOKENS, number=20)
+    assert np.isnan(result.untrained_N3).all()
+    assert np.isfinite(result.uniform_N3).all()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from analysis.members.member import member_of
 from analysis.members.point import complete_point
 from analysis.members.selection import collect_outcomes, iterate_points
 from analysis.report import collect, figures
+from analysis.report.choose import choose_members
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, members_table, open_run
@@ -90,7 +91,7 @@ def test_the_figures_of_the_sweep_take_every_member(run):
     assert draw_pixels(by_shifts, lazy).std() > 0
     for values in style.collect_arrays(result).values():
         assert values.dtype != object  # np.load reads it without executing anything
-    assert complexity.compute(run).members == 8
+    assert complexity.compute(run).rows.tolist() == list(SHAPES)
     spectra = eigenvalues.compute(run, **POINT)
     W = run.parameter('W_embed', learning_rate=1e-2, seed=0, **POINT)
     assert spectra.gamma == 0.8
@@ -104,10 +105,10 @@ def test_the_report_describes_every_member(run):
     payload = collect.collect(run, ignore)
     json.dumps(payload, allow_nan=False)
     assert len(payload['members']) == 8
-    chosen = collect.choose_members(run)['inferential']
+    shown = choose_members(run)['inferential'].shown
     for row in figures.SWEEP:
         try:
-            result = row.compute(row.module, run, chosen)
+            result = row.compute(row.module, run, shown)
         except UserError as error:  # a model of one layer has no such mechanism
             assert row.module.__name__ == 'analysis.mechanisms', error
         else:
@@ -199,8 +200,8 @@ def test_an_axis_called_keys(tmp_path):
     assert diagram.rows.tolist() == ['(20, 60)', '(20, 100)']
     table = solutions.compute(members_table(run))
     assert table.points['keys'].tolist() == 2 * ['(20, 60)'] + 2 * ['(20, 100)']
-    chosen = collect.choose_members(run)
-    assert chosen['inferential']['keys'] in ((20, 60), (20, 100))
+    choices = choose_members(run)
+    assert choices['inferential'].shown['keys'] in ((20, 60), (20, 100))
     point = {'keys': (20, 100), 'gamma': 0.8, 'seed': 1}
     result = curves.compute(run, **point)
     last = run.results.agreement.values[1, 1, 0, 0, 1]

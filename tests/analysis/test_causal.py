@@ -1,17 +1,19 @@
 """The edges that a hand-made network uses are found, and no others."""
 
 import functools
+import itertools
 
 import numpy as np
 import pytest
 
-from analysis import causal, mechanisms, position
-from analysis.circuits import patching
+from analysis import causal, mechanisms
+from analysis.circuits import edge_sets, hypotheses, patching, random_sets
 from analysis.drawing import style
 from analysis.members.member import member_of
 from anchorjax.errors import UserError
+from tests.support.converged import mark_converged
 from tests.support.networks import planted
-from tests.support.networks.wired import LONGER, make_wired_member
+from tests.support.networks.wired import LONGER, Wired, make_wired_member
 
 OTHER = {'inferential': 'symmetric', 'symmetric': 'inferential'}
 
@@ -54,6 +56,47 @@ def test_its_mechanism_suffices_and_the_other_does_not(solved):
     assert (result.nothing_PR < 0.3).all()
 
 
+def test_random_edges_do_not_suffice(solved):
+    solution, result = solved
+    own = result.mechanism_names.index(solution)
+    assert (result.random_unchanged_CP[own] < 0.6).all()
+    assert (result.random_unchanged_CP >= 0).all()
+
+
+def test_a_random_set_has_as_many_edges_in_each_layer_and_is_another_one():
+    edges = [(layer, name, 'last') for layer in (0, 1) for name in 'abc']
+    mechanism = [edges[0], edges[1], edges[3]]
+    rng = np.random.default_rng(0)
+    drawn = set()
+    for _ in range(200):
+        chosen = random_sets.draw_set(edges, mechanism, rng)
+        assert [edge[0] for edge in chosen] == [0, 0, 1]
+        assert len(set(chosen)) == 3
+        drawn.add(frozenset(chosen))
+    assert len(drawn) == 3 * 3 - 1 and frozenset(mechanism) not in drawn
+    everything = random_sets.draw_set(edges, edges, rng)
+    assert everything == edges  # there is no other set
+
+
+def test_random_sets_approach_the_mean_of_all_sets():
+    """Four tokens have six edges a layer: 15 * 6 sets, one of them the mechanism."""
+    member = planted.make_member(Wired('symmetric'))
+    ablation = edge_sets.prepare_ablation(member, most=64)
+    mechanism = hypotheses.MECHANISMS['symmetric']
+    first = [edge for edge in ablation.edges if edge[0] == 0]
+    second = [edge for edge in ablation.edges if edge[0] == 1]
+    masks = []
+    for pair in itertools.combinations(first, 2):
+        for edge in second:
+            if {*pair, edge} != set(mechanism):
+                masks.append(edge_sets.mask_edges(ablation, [*pair, edge]))
+    assert len(masks) == 89
+    every = edge_sets.measure_effects(ablation, masks).unchanged_CP.mean(0)
+    drawn_CDP = random_sets.measure_random_sets(ablation, draws=300)
+    row = list(hypotheses.MECHANISMS).index('symmetric')
+    np.testing.assert_allclose(drawn_CDP[row].mean(0), every, atol=0.04)
+
+
 def test_patching_shows_where_the_key_is_known(solved):
     solution, result = solved
     key = result.factors.index('key')
@@ -90,11 +133,10 @@ def test_with_the_anchors_first_there_is_no_mechanism_to_test():
     assert '1: key → anchor_1' not in result.edges
 
 
-@pytest.mark.parametrize('figure', [causal, position])
-def test_a_task_without_an_unseen_pair_is_one_clear_line(figure):
+def test_a_task_without_an_unseen_pair_is_one_clear_line():
     member = planted.make_untrained_member(task__unseen=())
     with pytest.raises(UserError, match='needs an unseen pair'):
-        figure.compute(member)
+        causal.compute(member)
 
 
 def test_sequences_without_room_for_noise_are_one_clear_line():
@@ -116,8 +158,10 @@ def test_drawn_twice_is_the_same_bytes(tmp_path):
 def test_every_member_of_two_layers_is_asked_which_mechanism_suffices(
     finished, tmp_path
 ):
-    result = mechanisms.compute(finished)
+    result = mechanisms.compute(mark_converged(finished))
     assert len(result.points) == 4
+    assert result.seeds_M.tolist() == [0, 1, 0, 1]
+    assert result.left_out == 0
     for point in result.points:
         assert 'depth=2' in point
     member = member_of(finished, depth=2, gamma=0.8, seed=1)
@@ -129,3 +173,12 @@ def test_every_member_of_two_layers_is_asked_which_mechanism_suffices(
     np.testing.assert_allclose(result.unchanged_MC[row], expected_C, atol=0.13)
     path = tmp_path / 'mechanisms'
     style.draw_figure(result, mechanisms.draw, mechanisms.layout, path)
+
+
+def test_members_that_have_not_converged_have_no_mechanism(finished):
+    first_seed = finished.results.seed == 0
+    result = mechanisms.compute(mark_converged(finished, first_seed))
+    assert result.seeds_M.tolist() == [0, 0]
+    assert result.left_out == 4  # of both depths
+    with pytest.raises(UserError, match='no converged member has two layers'):
+        mechanisms.compute(finished)

@@ -6,10 +6,15 @@ from scipy import stats
 
 from analysis import complexity
 from analysis.drawing import style
-from analysis.members.correlation import correlations
+from analysis.members.correlation import (
+    correct_for_many,
+    correlation_interval,
+    correlations,
+)
 from analysis.spectra.directions import measure_matrices
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
+from tests.support.converged import mark_converged
 from tests.support.drawing import draw_pixels
 from tests.support.sweeps import opened
 
@@ -54,21 +59,90 @@ def test_what_does_not_vary_has_no_correlation():
     assert p[0, 1] < 0.05
 
 
+def test_members_of_one_seed_are_compared_with_each_other():
+    """Both fall within every seed, and rise from seed to seed: 3, 2, 1 and 13, 12, 11.
+
+    Over all members they would go together.
+    """
+    seeds = np.repeat([0, 1, 2, 3], 3)
+    x = np.tile([1.0, 2, 3], 4) + 10 * seeds
+    y = np.tile([3.0, 2, 1], 4) + 10 * seeds
+    pooled, _ = correlations(x[None], y[None], 200)
+    assert pooled[0, 0] > 0.7
+    within, p = correlations(x[None], y[None], 4_000, strata_M=seeds)
+    assert within[0, 0] == pytest.approx(-1)
+    # |r| = 1 needs the same order, or the reverse, in all four seeds: 2 of 6 ** 4.
+    np.testing.assert_allclose(p, 2 / 6**4, atol=0.002)
+    assert correlation_interval(x, y, seeds) == pytest.approx((-1, -1))
+
+
+def test_seeds_with_one_member_say_nothing():
+    x = np.arange(5.0)
+    r, p = correlations(x[None], x[None], 100, strata_M=np.arange(5))
+    assert np.isnan(r).all() and np.isnan(p).all()
+
+
+def test_the_interval_resamples_seeds():
+    rng = np.random.default_rng(0)
+    seeds = np.repeat(np.arange(20), 4)
+    x = rng.normal(size=80)
+    low, high = correlation_interval(x, rng.normal(size=80), seeds)
+    assert -0.5 < low < 0 < high < 0.5
+    low, high = correlation_interval(x, x + rng.normal(size=80), seeds)
+    assert 0.3 < low < high < 0.9
+    assert np.isnan(correlation_interval(x[:8], x[:8], seeds[:8])).all()
+
+
+def test_the_correction_is_holms():
+    """0.01 * 4, 0.02 * 3, 0.03 * 2, then no smaller than the one before; by hand."""
+    p = np.array([[0.02, 0.01], [np.nan, 0.03], [0.04, np.nan]])
+    expected = [[0.06, 0.04], [np.nan, 0.06], [0.06, np.nan]]
+    np.testing.assert_allclose(correct_for_many(p), expected)
+    np.testing.assert_allclose(correct_for_many(np.array([0.9, 0.8])), 1)
+    assert np.isnan(correct_for_many(np.full((2, 3), np.nan))).all()
+
+
 @pytest.fixture(scope='module')
 def result(finished):
-    return complexity.compute(finished)
+    return complexity.compute(mark_converged(finished))
 
 
 def test_a_finished_sweep(finished, result):
     assert result.row_name == 'depth' and result.complexity_2YG.shape == (2, 2, 2)
     W = [finished.parameter('block_0/W_Q', depth=1, gamma=0.3, seed=s) for s in (0, 1)]
     np.testing.assert_allclose(result.complexity_2YG[:, 0, 0], measure_matrices(W))
-    np.testing.assert_allclose(result.complexity_2M[:, 1], measure_matrices(W[1:]))
     at = finished.results.agreement.sel(
         depth=2, gamma=0.8, probe='unseen', mapping='symmetric'
     )
     np.testing.assert_allclose(result.outcome_3YG[1, 1, 1], at.mean())
-    assert result.members == 8 and result.left_out == 0
+
+
+def test_the_correlations_are_of_one_depth(finished, result):
+    assert result.row == '2'  # as many members as depth 1: the last counts
+    assert result.gamma_M.tolist() == [0.3, 0.3, 0.8, 0.8]
+    assert result.seed_M.tolist() == [0, 1, 0, 1]
+    assert result.left_out == 0
+    W = finished.parameter('block_0/W_Q', depth=2, gamma=0.3, seed=1)
+    np.testing.assert_allclose(result.complexity_2M[:, 1], measure_matrices([W]))
+    at = finished.results.agreement.sel(depth=2, gamma=0.8, seed=0)
+    expected = at.sel(probe='unseen', mapping='inferential')
+    assert result.outcome_3M[0, 2] == pytest.approx(expected.item())
+
+
+def test_the_row_with_the_most_converged_members_is_taken(finished):
+    is_shallow = finished.results.depth == 1
+    is_counted = is_shallow | (finished.results.seed == 0)
+    fewer = complexity.compute(mark_converged(finished, is_counted))
+    assert fewer.row == '1' and len(fewer.gamma_M) == 4
+    only = complexity.compute(mark_converged(finished, finished.results.seed == 0))
+    assert only.row == '2' and only.left_out == 2
+    assert np.isnan(only.p_value_23).all() or only.compared > 0
+
+
+def test_without_converged_members_there_is_no_correlation(finished):
+    nothing = complexity.compute(finished)
+    assert len(nothing.gamma_M) == nothing.compared == 0
+    assert np.isnan(nothing.correlation_23).all()
 
 
 def test_beside_it_is_the_mean_over_the_blocks(finished, result):
@@ -77,10 +151,15 @@ def test_beside_it_is_the_mean_over_the_blocks(finished, result):
     for block in (params['block_0'], params['block_1']):
         Ws += [W for name, W in block.items() if name.startswith('W_')]
     assert len(Ws) == 12
-    np.testing.assert_allclose(result.all_complexity_2M[:, 4], measure_matrices(Ws))
-    r, p = correlations(result.all_complexity_2M, result.outcome_3M)
+    np.testing.assert_allclose(result.all_complexity_2M[:, 0], measure_matrices(Ws))
+    r, p = correlations(
+        result.all_complexity_2M, result.outcome_3M, strata_M=result.seed_M
+    )
     np.testing.assert_array_equal(result.all_correlation_23, r)
-    np.testing.assert_array_equal(result.all_p_value_23, p)
+    known = np.isfinite(p)
+    assert (result.all_p_value_23[known] >= p[known]).all()
+    both = np.stack([result.p_value_23, result.all_p_value_23])
+    assert result.compared == np.isfinite(both).sum()
 
 
 def test_all_alone_is_drawn_once(result):

@@ -9,6 +9,7 @@ import pytest
 
 from analysis import cosine
 from analysis.members.member import Member
+from analysis.members.untrained import make_untrained
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations
 from tests.support import cases
@@ -113,6 +114,18 @@ def test_a_network_of_random_weights_is_at_chance():
     params = cases.random_params(experiment)
     member = Member(experiment, params, {'gamma': 0.5, 'seed': 0}, 0)
     assert np.abs(cosine.compute(member, KEYS, 4).difference[:, 0]).max() < 0.25
+
+
+def test_the_null_is_the_contrast_before_training():
+    changed = planted.make_untrained_member(gamma=0.3)
+    trained = cosine.compute(changed, KEYS, 4)
+    untrained = cosine.compute(make_untrained(changed), KEYS, 4)
+    expected = untrained.difference_centred[:, 0]
+    np.testing.assert_allclose(trained.untrained_centred, expected)
+    np.testing.assert_allclose(untrained.untrained_centred, expected)
+    assert (trained.difference_centred[:, 0] != expected).all()
+    stranger = changed._replace(point={'gamma': np.nan, 'seed': 0})
+    assert np.isnan(cosine.compute(stranger, KEYS, 4).untrained_centred).all()
 
 
 @pytest.mark.parametrize('keys', [(4, 9), (5, 13), (9, 5), (5, 6, 7)])

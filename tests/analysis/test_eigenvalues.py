@@ -5,9 +5,16 @@ import pytest
 
 from analysis import eigenvalues
 from analysis.drawing import style
-from analysis.spectra.spectra import covariance_spectrum, find_rises
+from analysis.members.member import member_of
+from analysis.spectra.measures import participation_ratio
+from analysis.spectra.spectra import covariance_spectrum, find_rises, singular_values
+from analysis.spectra.used import list_labels, list_tokens, select_used
+from anchorjax import tasks
+from anchorjax.config.grid import DATA, random_key
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import Run, open_run
+from tests.support import cases
+from tests.support.converged import mark_converged
 from tests.support.drawing import draw_pixels
 from tests.support.sweeps import opened
 
@@ -62,7 +69,7 @@ def result(finished):
 
 def test_a_finished_sweep(finished, result):
     W = finished.parameter('W_embed', depth=2, gamma=0.3, seed=0)
-    spectrum = covariance_spectrum(W)
+    spectrum = covariance_spectrum(select_used(finished.experiment.task, 'W_embed', W))
     np.testing.assert_allclose(result.eigenvalues_GI[0], spectrum)
     np.testing.assert_allclose(result.share_G[0], spectrum[0] / spectrum.sum())
     assert result.gamma == 0.8 and list(result.steps_S) == [0, 1, 4, 15, 40]
@@ -82,6 +89,58 @@ def test_an_earlier_step_and_another_member_and_matrix(finished):
     W = finished.parameter('block_0/W_Q', 1, depth=1, gamma=0.8, seed=1)
     np.testing.assert_allclose(other.eigenvalues_GI[1], covariance_spectrum(W))
     assert other.gamma == 0.3 and len(other.rises_I) == 2
+
+
+def test_tokens_and_labels_that_occur_are_those_of_the_data():
+    """Of the tiny task: compared with a thousand batches' worth of examples."""
+    config = cases.tiny().task
+    task = tasks.make(config)
+    data = task.make_data(random_key(0, DATA))
+    batch = task.batch(data, np.arange(20_000))
+    np.testing.assert_array_equal(np.unique(batch.tokens_BT), list_tokens(config))
+    np.testing.assert_array_equal(np.unique(batch.targets_BQ), list_labels(config))
+
+
+def test_rows_and_columns_without_data_are_left_out():
+    config = cases.tiny(task__seq_len=3).task
+    W = np.arange(400.0).reshape(20, 20)
+    tokens, labels = list_tokens(config), list_labels(config)
+    assert len(tokens) == 8 + 4 and len(labels) < 20
+    np.testing.assert_array_equal(select_used(config, 'W_embed', W), W[tokens])
+    np.testing.assert_array_equal(select_used(config, 'W_U', W), W[:, labels])
+    np.testing.assert_array_equal(select_used(config, 'W_pos', W), W[:3])
+    np.testing.assert_array_equal(select_used(config, 'block_0/W_Q', W), W)
+    unused = W.copy()
+    unused[0] = 1e6  # a token that never occurs
+    np.testing.assert_array_equal(select_used(config, 'W_embed', unused), W[tokens])
+
+
+def test_every_converged_member_is_measured_beside_its_start(finished):
+    run = mark_converged(finished, finished.results.depth == 2)
+    result = eigenvalues.compute(run, depth=1)  # the figure looks elsewhere
+    assert result.points['gamma'].tolist() == [0.3, 0.3, 0.8, 0.8]
+    assert result.points['seed'].tolist() == [0, 1, 0, 1]
+    config = finished.experiment.task
+    point = {'depth': 2, 'gamma': 0.3, 'seed': 1}
+    for step, values_M in ((40, result.participation_M), (0, result.untrained_M)):
+        W = finished.parameter('W_embed', step, **point)
+        spectrum = covariance_spectrum(select_used(config, 'W_embed', W))
+        np.testing.assert_allclose(values_M[1], participation_ratio(spectrum), 1e-4)
+    shares = []
+    for path, W in member_of(finished, **point).matrices.items():
+        values = singular_values(select_used(config, path, W))
+        shares.append(participation_ratio(values) / len(values))
+    np.testing.assert_allclose(result.rank_share_M[1], np.mean(shares), rtol=1e-5)
+    assert (result.untrained_rank_share_M != result.rank_share_M).all()
+
+
+def test_the_rises_are_of_the_members_of_the_largest_gamma(finished):
+    result = eigenvalues.compute(mark_converged(finished), depth=2)
+    assert result.rises_gamma == 0.8
+    assert result.rises_seeds_K.tolist() == [0, 1, 0, 1]  # of both depths
+    np.testing.assert_array_equal(result.rises_KI[2], result.rises_I)
+    nothing = eigenvalues.compute(finished, depth=2)
+    assert np.isnan(nothing.rises_gamma) and nothing.rises_KI.shape == (0, 6)
 
 
 class Without(Run):

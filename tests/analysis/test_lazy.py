@@ -11,14 +11,17 @@ from analysis.changes.distances import (
     _compile_probe,
     choose_sequences,
     measure_change,
+    measure_kernel_distance,
     measure_movement,
 )
 from analysis.changes.kernels import kernel_distance
 from analysis.members.member import member_of
 from analysis.members.selection import find_spans, iterate_members
+from analysis.members.untrained import make_untrained
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations
 from anchorjax.storage.reader import open_run
+from tests.support.converged import mark_converged
 from tests.support.drawing import draw_pixels
 from tests.support.networks import planted
 from tests.support.sweeps import opened
@@ -73,9 +76,8 @@ def start(finished):
     return member_of(finished, 0, depth=1, gamma=0.3, seed=0)
 
 
-def test_the_kernel_is_the_plain_one(finished, start):
-    member = member_of(finished, depth=1, gamma=0.3, seed=0)
-    tokens_BT, labels_B = choose_sequences(member, NUMBER)
+def compute_plain_kernel(member, tokens_BT, labels_B):
+    """All gradients at once."""
 
     def answers(params):
         logits_BV = member.apply(params, tokens_BT).logits[:, -1]
@@ -83,10 +85,36 @@ def test_the_kernel_is_the_plain_one(finished, start):
 
     leaves = jax.tree.leaves(jax.jit(jax.jacrev(answers))(member.params))
     rows = np.concatenate([np.reshape(leaf, (NUMBER, -1)) for leaf in leaves], axis=1)
-    plain = rows @ rows.T
+    return rows @ rows.T
+
+
+def test_the_kernel_is_the_plain_one(finished, start):
+    member = member_of(finished, depth=1, gamma=0.3, seed=0)
+    tokens_BT, labels_B = choose_sequences(member, NUMBER)
+    plain = compute_plain_kernel(member, tokens_BT, labels_B)
     look = _compile_probe(start.experiment.model, start.experiment.task.vocab)
     ours, _ = look(member.params, tokens_BT, labels_B)
     np.testing.assert_allclose(ours, plain, rtol=1e-4, atol=1e-4 * plain.max())
+
+
+def test_the_null_is_the_distance_of_two_independent_starts(result, start):
+    other = make_untrained(start, 0 + 1_000_003)
+    tokens_BT, labels_B = choose_sequences(start, NUMBER)
+    plain = compute_plain_kernel(start, tokens_BT, labels_B)
+    other_plain = compute_plain_kernel(other, tokens_BT, labels_B)
+    expected = kernel_distance(plain, other_plain)
+    assert expected > 0.01
+    assert result.null_M[0] == pytest.approx(expected, rel=1e-3)
+    # The same network twice has no distance.
+    assert measure_kernel_distance(start, start, NUMBER) == pytest.approx(0, abs=1e-9)
+    assert len(result.null_M) == 8 and len(set(result.null_M)) == 8
+
+
+def test_claims_count_the_converged_members(finished, result):
+    assert not result.converged_M.any()
+    marked = mark_converged(finished, finished.results.seed == 1)
+    converged_M = lazy.compute(marked, 6).converged_M
+    assert converged_M.tolist() == [False, True] * 4
 
 
 def test_every_probe_is_asked_as_often(start):

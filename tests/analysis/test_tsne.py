@@ -10,6 +10,7 @@ import pytest
 from analysis import tsne
 from analysis.circuits import sequences
 from analysis.drawing import style
+from analysis.members.untrained import make_untrained
 from analysis.vectors import extract
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations
@@ -87,6 +88,19 @@ def test_noise_is_at_chance():
     np.testing.assert_allclose(result.chance.sum(-1), 1)
     np.testing.assert_allclose(result.chance[0], [1 / 16, 1 / 16, 14 / 16], atol=0.02)
     np.testing.assert_allclose(result.shares[0], result.chance[0], atol=0.04)
+
+
+def test_the_null_is_the_same_network_before_training():
+    settings = {'number': 300, 'map_number': 60, 'perplexity': 8, 'neighbours': 4}
+    changed = planted.make_untrained_member(gamma=0.3)
+    start = make_untrained(changed)
+    trained = tsne.compute(changed, **settings)
+    untrained = tsne.compute(start, **settings)
+    np.testing.assert_allclose(trained.untrained, untrained.shares[0])
+    np.testing.assert_allclose(untrained.untrained, untrained.shares[0])
+    assert trained.untrained.sum() == pytest.approx(1)
+    stranger = changed._replace(point={'gamma': np.nan, 'seed': 0})
+    assert np.isnan(tsne.compute(stranger, **settings).untrained).all()
 
 
 def test_equal_vectors_have_a_map_too():

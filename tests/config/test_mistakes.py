@@ -152,8 +152,6 @@ MISTAKES = [
         (('model.name', ('transformer',)),),
         "loop[0] = 'model.name': must be another field: all cohorts share this one",
     ),
-    ('loop', (('task.unseen', (((4, 3),), ((4, 3), (3, 4)))),), 'with the same probes'),
-    ('loop', (('task.unseen', (((4, 3),), ())),), 'with the same probes'),
 ]
 
 

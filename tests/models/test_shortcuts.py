@@ -11,7 +11,7 @@ from anchorjax.models import shortcuts
 from anchorjax.models.shortcuts import Embedded
 from anchorjax.models.transformer import attention_weights, mix_values, split_heads
 from anchorjax.models.transformer_config import NORMS
-from anchorjax.training.step import forward
+from anchorjax.training.forward import forward
 from tests.support import cases
 
 TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)

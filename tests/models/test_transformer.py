@@ -13,7 +13,7 @@ from anchorjax import models
 from anchorjax.config import Experiment
 from anchorjax.models.base import Activations, Edit
 from anchorjax.models.transformer_config import NORMS
-from anchorjax.training.step import forward
+from anchorjax.training.forward import forward
 from tests.support import cases
 
 TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)

@@ -11,6 +11,7 @@ import pytest
 
 from analysis import phase
 from analysis.report import checks, claims, figures
+from analysis.report.evidence import Evidence
 from anchorjax import api, config, models, tasks
 from anchorjax.training.devices import make_mesh
 from tests.support.sweeps import ROOT
@@ -119,21 +120,24 @@ def test_the_claim_of_the_example_is_checked(monkeypatch, finished):
     monkeypatch.setattr(checks, 'CLAIMS', claims.CLAIMS)
     row = figures.SWEEP[-1]
     assert row.module is norms
-    drawn = types.SimpleNamespace(
-        module='norms', solution=None, result=row.compute(norms, finished, {})
-    )
-    claim = checks.check_claims([drawn])[-1]
+    results = {('norms', None): row.compute(norms, finished, {})}
+    claim = checks.check_claims(Evidence(results, {}, ''))[-1]
     assert claim['source'] == 'P1 Sec 5'
-    assert claim['verdict'] in ('holds', 'does not hold')
+    assert claim['verdict'] in ('holds', 'does not hold', 'opposite')
 
 
 @pytest.mark.parametrize(
-    ('norm', 'holds'),
-    [((9, 9, 9, 1, 1, 1), True), ((1, 1, 1, 9, 9, 9), False), ((9, 1), None)],
+    ('norm', 'verdict'),
+    [
+        ((9, 9, 9, 1, 1, 1), 'holds'),
+        ((1, 1, 1, 9, 9, 9), 'opposite'),
+        ((1, 9, 5, 9, 1, 5), 'does not hold'),
+        ((9, 1), 'undecided'),
+    ],
 )
-def test_the_claim_of_the_example_can_come_out_either_way(monkeypatch, norm, holds):
+def test_the_claim_of_the_example_can_come_out_either_way(monkeypatch, norm, verdict):
     add_row('analysis/report/claims.py', 'CLAIMS', monkeypatch)
     gamma = np.repeat([0.3, 0.8], len(norm) // 2)
     result = types.SimpleNamespace(gamma=gamma, norm=np.array(norm, float))
     reading = claims.CLAIMS[-1].read(result)
-    assert (reading.holds if reading else None) == holds
+    assert reading.verdict.words == verdict

@@ -30,7 +30,7 @@ def test_random_split_holds_8_keys_of_each_pair_at_every_position():
     trained = draw_training_keys(config)
     assert ((~trained).sum(-1) == 8).all()
     assert (trained == trained[:, :1]).all()
-    assert len(np.unique(trained[:, 0], axis=0)) == 16
+    assert len(np.unique(trained[:, 0], axis=0)) == 10  # unordered pairs
     assert (trained != draw_training_keys(config, seed=1)).any()
 
 
@@ -38,7 +38,39 @@ def test_random_position_split_holds_other_keys_at_every_position():
     trained = draw_training_keys(AnchorsConfig(split='random_position'))
     assert ((~trained).sum(-1) == 8).all()
     rows = trained.reshape(16 * 7, 80)
-    assert len(np.unique(rows, axis=0)) == 16 * 7
+    assert len(np.unique(rows, axis=0)) == 10 * 7
+
+
+@pytest.mark.parametrize('split', ['random', 'random_position'])
+@pytest.mark.parametrize('anchor_tokens', [(1, 2, 3, 4), (7, 2, 9)])
+def test_random_splits_hold_out_the_same_keys_of_a_pair_and_its_reverse(
+    split, anchor_tokens
+):
+    shifts = (5, 1, -2, -8)[: len(anchor_tokens)]
+    config = AnchorsConfig(
+        split=split,
+        anchors=anchor_tokens,
+        shifts=shifts,
+        noninferential=(),
+        unseen=(anchor_tokens[:2],),
+    )
+    trained = draw_training_keys(config)
+    rows = list(map(tuple, anchors.pairs(config).tolist()))
+    for row, (a, b) in enumerate(rows):
+        assert (trained[row] == trained[rows.index((b, a))]).all()
+
+
+@pytest.mark.parametrize('split', ['code', 'paper', 'random', 'random_position'])
+def test_last_noise_leaves_out_the_last_position(split):
+    config = AnchorsConfig(split=split, seq_len=6, last_noise=True)
+    assert draw_training_keys(config).shape == (16, 3, 80)
+    task = tasks.make(config)
+    assert task.group_names == ('at_0', 'at_1', 'at_2')
+    data = jax.jit(task.make_data)(jax.random.key(0))
+    batch = jax.jit(task.batch)(data, jnp.arange(2_000))
+    position_B, _, _ = cases.decode(batch.tokens_BT)
+    assert set(position_B.tolist()) == {0, 1, 2}
+    assert (np.asarray(batch.tokens_BT)[:, -1] >= 20).all()  # never an anchor
 
 
 @pytest.mark.parametrize('order', ['key_first', 'anchors_first'])

@@ -121,14 +121,16 @@ def test_probes_ask_what_they_say_with_every_mapping(order):
 
     probes = draw(jax.random.key(0))
     assert probes.weights_PBQ is None
-    assert probes.targets_PRBQ.shape == (3, 3, 1024, 1)
+    assert probes.targets_PRBQ.shape == (3, 3, 8192, 1)
+    assert task.group_names == tuple(f'at_{position}' for position in range(7))
     assert task.probe_names == ('seen_train', 'seen_heldout', 'unseen')
     assert task.mapping_names == anchors.MAPPINGS
     assert task.trained_mapping == 'assigned'
     assert task.deviation == ('unseen', 'inferential')
     seen = set(cases.TABLE) - {(4, 3)}
     for i, expected_pairs in enumerate((seen, seen, {(4, 3)})):
-        _, x, pair_B2 = cases.decode(probes.tokens_PBT[i], order=order)
+        position_B, x, pair_B2 = cases.decode(probes.tokens_PBT[i], order=order)
+        np.testing.assert_array_equal(probes.groups_PB[i], position_B)
         rows = list(map(tuple, pair_B2.tolist()))
         assert set(rows) == expected_pairs
         shifts = np.array([cases.TABLE[pair] for pair in rows])
@@ -195,3 +197,24 @@ def test_any_valid_task_labels_its_sequences(config, seed):
     for key, (a, b), answer in rows:
         assert (a, b) not in config.unseen
         assert answer == key + exceptions.get((a, b), shift[a] + shift[b])
+
+
+def test_answers_to_the_unseen_pair_are_named_by_the_pair_that_has_them():
+    names = tasks.make(AnchorsConfig()).offset_names
+    # The inferential answer to (4, 3) is x - 10; another pair's shift plus 10.
+    assert names == {
+        0: 'inferential',
+        4: 'symmetric',  # (3, 4) was trained as x - 6
+        20: '(1, 1)',
+        16: '(1, 2) or (2, 1)',
+        13: '(1, 3) or (3, 1)',
+        7: '(1, 4) or (4, 1)',
+        12: '(2, 2)',
+        9: '(2, 3) or (3, 2)',
+        3: '(2, 4) or (4, 2)',
+        6: '(3, 3)',
+        -6: '(4, 4)',
+    }
+    both_unseen = AnchorsConfig(noninferential=(), unseen=((4, 3), (3, 4)))
+    assert tasks.make(both_unseen).offset_names[0] == 'inferential'
+    assert 4 not in tasks.make(both_unseen).offset_names

@@ -1,64 +1,103 @@
-"""Cross-entropy, exact match and the histogram, by hand."""
+"""Cross-entropy, exact match, shares and the histogram, by hand."""
 
 import math
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from anchorjax.training import losses
 
-LOGITS_BV = jnp.log(jnp.array([[0.5, 0.25, 0.25], [0.1, 0.2, 0.7]]))
-TARGETS_B = jnp.array([0, 1])
+LOGITS_BQV = jnp.log(jnp.array([[[0.5, 0.25, 0.25]], [[0.1, 0.2, 0.7]]]))
+TARGETS_BQ = jnp.array([[0], [1]])
+
+
+def share_of_matches(
+    predictions_BQ: jnp.ndarray,
+    targets_BQ: jnp.ndarray,
+    weights_BQ: jnp.ndarray | None = None,
+) -> float:
+    """The share of sequences that match one mapping."""
+    right_RB = losses.exact_match(predictions_BQ, targets_BQ[None], weights_BQ)
+    counts_B = losses.is_scored(predictions_BQ, weights_BQ)
+    return losses.share(right_RB, counts_B)[0]
 
 
 def test_cross_entropy():
-    expected = (math.log(2) + math.log(5)) / 2
-    loss = losses.cross_entropy(LOGITS_BV, TARGETS_B)
-    assert loss == pytest.approx(expected, rel=1e-5)
-    shifted = losses.cross_entropy(LOGITS_BV + 100, TARGETS_B)
-    assert shifted == pytest.approx(expected, rel=1e-5)
+    expected = [[math.log(2)], [math.log(5)]]
+    loss_BQ = losses.cross_entropy(LOGITS_BQV, TARGETS_BQ)
+    np.testing.assert_allclose(loss_BQ, expected, rtol=1e-5)
+    shifted = losses.cross_entropy(LOGITS_BQV + 100, TARGETS_BQ)
+    np.testing.assert_allclose(shifted, expected, rtol=1e-5)
 
 
-def test_cross_entropy_is_a_weighted_mean():
-    weights_B = jnp.array([3.0, 1.0])
-    weighted = losses.cross_entropy(LOGITS_BV, TARGETS_B, weights_B)
-    expected = (3 * math.log(2) + math.log(5)) / 4
-    assert weighted == pytest.approx(expected, rel=1e-5)
-    assert losses.cross_entropy(LOGITS_BV, TARGETS_B, jnp.zeros(2)) == 0
+def test_weighted_mean():
+    values_BQ = jnp.array([[2.0], [6.0]])
+    assert losses.weighted_mean(values_BQ) == 4
+    assert losses.weighted_mean(values_BQ, jnp.array([[3.0], [1.0]])) == 3
+    assert losses.weighted_mean(values_BQ, jnp.zeros((2, 1))) == 0
 
 
 def test_exact_match_of_the_last_position_alone():
     predictions_BQ = jnp.array([[1], [2], [3], [9]])
     targets_RBQ = jnp.array([[1, 2, 3, 4], [1, 0, 0, 0], [0, 0, 0, 0]])[..., None]
-    over_mappings = jax.vmap(losses.exact_match, in_axes=(None, 0))
-    shares_R = over_mappings(predictions_BQ, targets_RBQ)
+    right_RB = losses.exact_match(predictions_BQ, targets_RBQ)
+    assert right_RB.tolist() == [
+        [True, True, True, False],
+        [True, False, False, False],
+        [False] * 4,
+    ]
+    shares_R = losses.share(right_RB, jnp.ones(4, bool))
     np.testing.assert_allclose(shares_R, [0.75, 0.25, 0.0])
 
 
 def test_a_sequence_matches_only_if_every_asked_position_does():
     predictions_BQ = jnp.array([[1, 2], [1, 9], [9, 2], [9, 9]])
     targets_BQ = jnp.array([[1, 2], [1, 2], [1, 2], [1, 2]])
-    assert losses.exact_match(predictions_BQ, targets_BQ) == 0.25
-    assert losses.exact_match(predictions_BQ, targets_BQ, jnp.ones((4, 2))) == 0.25
+    assert share_of_matches(predictions_BQ, targets_BQ) == 0.25
+    assert share_of_matches(predictions_BQ, targets_BQ, jnp.ones((4, 2))) == 0.25
 
 
 def test_positions_that_are_not_asked_do_not_matter():
     predictions_BQ = jnp.array([[1, 2], [1, 9], [9, 2], [9, 9]])
     targets_BQ = jnp.array([[1, 2], [1, 2], [1, 2], [1, 2]])
     first_asked = jnp.array([[0.5, 0.0]] * 4)
-    assert losses.exact_match(predictions_BQ, targets_BQ, first_asked) == 0.5
+    assert share_of_matches(predictions_BQ, targets_BQ, first_asked) == 0.5
     one_each = jnp.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    assert losses.exact_match(predictions_BQ, targets_BQ, one_each) == 0.75
+    assert share_of_matches(predictions_BQ, targets_BQ, one_each) == 0.75
 
 
 def test_a_sequence_of_which_nothing_is_asked_does_not_count():
     predictions_BQ = jnp.array([[1, 2], [1, 2], [1, 9]])
     targets_BQ = jnp.array([[1, 2], [9, 9], [1, 2]])
     weights_BQ = jnp.array([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]])
-    assert losses.exact_match(predictions_BQ, targets_BQ, weights_BQ) == 0.5
-    assert losses.exact_match(predictions_BQ, targets_BQ, jnp.zeros((3, 2))) == 0
+    assert share_of_matches(predictions_BQ, targets_BQ, weights_BQ) == 0.5
+    assert share_of_matches(predictions_BQ, targets_BQ, jnp.zeros((3, 2))) == 0
+
+
+def test_shares_by_group():
+    right_RB = jnp.array([[1, 1, 0, 0, 1], [0, 0, 0, 1, 1]], bool)
+    group_B = jnp.array([0, 0, 0, 2, 2])
+    shares_RG = losses.share_by_group(right_RB, jnp.ones(5, bool), group_B, 4)
+    third, nan = 1 / 3, np.nan
+    expected = [[2 * third, nan, 0.5, nan], [0, nan, 1, nan]]
+    np.testing.assert_allclose(shares_RG, expected, rtol=1e-6)
+    counts_B = jnp.array([0, 1, 1, 1, 0], bool)
+    shares_RG = losses.share_by_group(right_RB, counts_B, group_B, 4)
+    np.testing.assert_allclose(shares_RG, [[0.5, nan, 0, nan], [0, nan, 1, nan]])
+    assert losses.share_by_group(right_RB, counts_B, group_B, 0).shape == (2, 0)
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_the_groups_together_are_the_whole(seed):
+    rng = np.random.default_rng(seed)
+    right_RB = jnp.array(rng.random((3, 200)) < 0.4)
+    counts_B = jnp.array(rng.random(200) < 0.7)
+    group_B = jnp.array(rng.integers(0, 5, 200))
+    sizes_G = np.bincount(np.asarray(group_B)[np.asarray(counts_B)], minlength=5)
+    by_group = losses.share_by_group(right_RB, counts_B, group_B, 5)
+    together = (by_group * sizes_G).sum(-1) / sizes_G.sum()
+    np.testing.assert_allclose(together, losses.share(right_RB, counts_B), rtol=1e-6)
 
 
 def test_histogram():

@@ -163,8 +163,9 @@ def test_agreement_is_exact_match_with_each_mapping():
     targets_PRBQ[:, 0, ::3] = np.stack(predictions)[:, ::3]
     targets_PRBQ[:, 1, ::4] = np.stack(predictions)[:, ::4]
     task = task._replace(probes=lambda data: probes._replace(targets_PRBQ=targets_PRBQ))
-    _, agreement_PR, deviation = evaluate(experiment, task, data, params)
-    assert deviation.shape == (0,)
+    scores = evaluate(experiment, task, data, jax.tree.map(jnp.asarray, params))
+    assert scores.deviation.shape == (0,)
+    assert scores.agreement_by_group.shape == (2, 2, 0)
 
     for p, r in np.ndindex(2, 2):
         num_right, num_counted = 0, 0
@@ -178,7 +179,7 @@ def test_agreement_is_exact_match_with_each_mapping():
         assert num_counted == (64 if p == 0 else 59)
         assert 0 < num_right < num_counted
         expected = num_right / num_counted
-        np.testing.assert_allclose(agreement_PR[p, r], expected, rtol=1e-6)
+        np.testing.assert_allclose(scores.agreement[p, r], expected, rtol=1e-6)
 
 
 def test_teacher_forced_exact_match_is_that_of_greedy_decoding():
@@ -208,12 +209,10 @@ def test_teacher_forced_exact_match_is_that_of_greedy_decoding():
 
     is_right_B = ((decoded_BT == targets_BT) | ~is_asked_BT).all(1)
     assert is_right_B[100:200].all() and not is_right_B[200:].any()
-    of_each_sequence = jax.vmap(losses.exact_match)(
-        predictions_BT[:, None], targets_BT[:, None], batch.weights_BQ[:, None]
+    teacher_forced_RB = losses.exact_match(
+        predictions_BT, targets_BT[None], batch.weights_BQ
     )
-    np.testing.assert_array_equal(of_each_sequence, is_right_B)
-    together = losses.exact_match(predictions_BT, targets_BT, batch.weights_BQ)
-    np.testing.assert_allclose(together, is_right_B.mean(), rtol=1e-6)
+    np.testing.assert_array_equal(teacher_forced_RB[0], is_right_B)
     # After a mistake the two read different prefixes, so their predictions differ.
     assert (predictions_BT != decoded_BT)[is_asked_BT].any()
 

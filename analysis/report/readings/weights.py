@@ -1,122 +1,215 @@
-"""What the weights of a member or of a sweep say about a claim."""
+"""What the weights of the converged members of a sweep say about a claim."""
 
 import numpy as np
 
-from analysis import complexity, condensation, eigenvalues, embedding
-from analysis.report.readings.reading import Reading, format_gamma
-from analysis.spectra import measures
+from analysis import condensation_grid, eigenvalues, embedding_grid
+from analysis.members.correlation import correlation_interval, correlations
+from analysis.report.readings.borders import (
+    HALF,
+    combine,
+    conclude,
+    estimate_share,
+    format_count,
+    format_negative,
+    judge,
+    judge_correlation,
+)
+from analysis.report.readings.ends import (
+    Ends,
+    describe_ends,
+    find_ends,
+    format_ends,
+    judge_ends,
+    list_settings,
+    measure_ends,
+)
+from analysis.report.readings.reading import Reading, format_gamma, undecided
+from analysis.report.verdicts import (
+    DOES_NOT_HOLD,
+    HOLDS,
+    OPPOSITE,
+    UNDECIDED,
+    Verdict,
+)
 
 CONDENSED = 1 / 4  # of the directions of Gaussian weights: fewer are few
 SPREAD = 1 / 2  # of the same: more are many
-QUANTILE = 0.95  # of random orders: a correlation above it is an order
-FALLING = -0.8  # rank correlation with gamma
-LOW_RANK = 0.25  # participation ratio as a share of the full rank
-HIGH_RANK = 0.5
-P_VALUE = 0.05
+FEW_VALUES = 1 / 2  # of the rank that counts in an untrained network: few stand out
+MANY_VALUES = 3 / 4  # of the same: none do
 
 
-def read_condensation(
-    inferential: condensation.Result, symmetric: condensation.Result
-) -> Reading:
-    """Few directions in the inferential member, not few in the symmetric one."""
-    small_init = inferential.numbers['directions']
-    large_init = symmetric.numbers['directions']
-    null = inferential.null['directions'].mean()
-    holds = small_init < null * CONDENSED and large_init > null * SPREAD
-    return Reading(
-        number=f'directions: inferential {small_init:.1f}, symmetric {large_init:.1f}',
-        holds=holds,
-        note=f'Gaussian weights: {null:.1f}',
+def read_condensation(result: condensation_grid.Result) -> Reading:
+    """Few directions at the largest gamma, not few at the smallest.
+
+    The null is Gaussian weights of the same shape. `ends.judge_ends` has the rules,
+    with CONDENSED and SPREAD of the null as the borders; undecided without two gammas
+    of 3 seeds, or with NaN.
+    """
+    ends = find_ends(result.points)
+    if isinstance(ends, str):
+        return undecided(ends)
+    shares_M = result.directions_M / result.gaussian_M
+    found = measure_ends(result.points, shares_M, ends)
+    directions = measure_ends(result.points, result.directions_M, ends)
+    gaussian = result.gaussian_M.mean()
+    return _conclude_ends(
+        found,
+        judge_ends(found, CONDENSED, SPREAD),
+        number=f'directions: {format_ends(directions, digits=1)}',
+        null=f'Gaussian weights: {gaussian:.1f}; few: below {CONDENSED * gaussian:.1f}',
+        note=result.matrix,
     )
 
 
-def read_embedding_order(
-    inferential: embedding.Result, symmetric: embedding.Result
-) -> Reading:
-    """|Spearman's| of value and best component is above chance in the first alone."""
-    small_init = inferential.numbers['rho']
-    large_init = symmetric.numbers['rho']
-    small_limit = np.quantile(inferential.null['rho'], QUANTILE)
-    large_limit = np.quantile(symmetric.null['rho'], QUANTILE)
-    ordered = small_init > small_limit and large_init <= large_limit
-    return Reading(
-        number=f'|ρ| with the value: inferential {small_init:.2f}, '
-        f'symmetric {large_init:.2f}',
-        holds=ordered,
-        note=f'{QUANTILE:.0%} of random orders are below '
-        f'{small_limit:.2f} and {large_limit:.2f}',
-    )
+def read_embedding_order(result: embedding_grid.Result) -> Reading:
+    """|Spearman's| of value and best component is above chance at large gamma alone.
 
+    The null is the 95 % quantile of random orders of the same rows.
 
-def read_large_eigenvalues(result: eigenvalues.Result) -> Reading:
-    """The participation ratio falls with gamma."""
-    ratios_G = result.participation_G
-    rho = measures.rank_correlation(result.gamma_G, ratios_G)
-    first = format_gamma(result.gamma_G[0])
-    last = format_gamma(result.gamma_G[-1])
-    return Reading(
-        number=f'participation ratio {ratios_G[0]:.1f} at {first}, '
-        f'{ratios_G[-1]:.1f} at {last}',
-        holds=rho < FALLING,
-        note=f'rank correlation with γ {rho:.2f}',
-    )
-
-
-def read_first_rise(result: eigenvalues.Result) -> Reading | None:
-    """The largest eigenvalue rises at an earlier snapshot than all the others."""
-    rises = result.rises_I
-    if len(result.steps_S) < 3 or np.isnan(rises).all():
-        return None
-    steps = []
-    for step in rises:
-        steps.append('–' if np.isnan(step) else f'{step:g}')
-    later = rises[1:]
-    known = later[np.isfinite(later)]
-    listed = ', '.join(steps)
-    return Reading(
-        number=f'rise at steps {listed}',
-        holds=(known > rises[0]).all(),
-        note=f'{format_gamma(result.gamma)}; the largest eigenvalue first',
+    holds          at the largest gamma the correlation is above the null, at the
+                   smallest it is below
+    opposite       the other way round
+    does not hold  otherwise, if an end is surely on the wrong side
+    undecided      otherwise; not two gammas of 3 seeds; NaN
+    """
+    ends = find_ends(result.points)
+    if isinstance(ends, str):
+        return undecided(ends)
+    # Below 0 is ordered: `judge_ends` asks for a number that is small at large gamma.
+    lack_M = result.bound_M - result.rho_M
+    found = measure_ends(result.points, lack_M, ends)
+    rho = measure_ends(result.points, result.rho_M, ends)
+    bounds = measure_ends(result.points, result.bound_M, ends)
+    return _conclude_ends(
+        found,
+        judge_ends(found, 0, 0),
+        number=f'|ρ| with the value: {format_ends(rho)}',
+        null=f'95 % of random orders are below {bounds.large.mean:.2f} and '
+        f'{bounds.small.mean:.2f}',
+        note=result.matrix,
     )
 
 
 def read_singular_values(result: eigenvalues.Result) -> Reading:
-    """Few directions are used at a small initialization, most at a large one."""
-    shares = [_share_of_rank(spectra) for spectra in result.singular_2NI]
-    large_init, small_init = shares
-    ends = []
-    for gamma, share in zip(result.extremes, shares, strict=True):
-        ends.append(f'{share:.0%} at {format_gamma(gamma)}')
-    listed = ', '.join(ends)
-    return Reading(
-        number=f'participation ratio as a share of the full rank: {listed}',
-        holds=small_init < LOW_RANK and large_init > HIGH_RANK,
-        note='mean over the matrices',
+    """Few directions are used at a small initialization, most at a large one.
+
+    The null is the untrained network. `ends.judge_ends` has the rules, with FEW_VALUES
+    and MANY_VALUES of the null as the borders; undecided without two gammas of 3 seeds,
+    or with NaN.
+    """
+    ends = find_ends(result.points)
+    if isinstance(ends, str):
+        return undecided(ends)
+    shares_M = result.rank_share_M / result.untrained_rank_share_M
+    found = measure_ends(result.points, shares_M, ends)
+    rank = measure_ends(result.points, result.rank_share_M, ends)
+    untrained = result.untrained_rank_share_M.mean()
+    return _conclude_ends(
+        found,
+        judge_ends(found, FEW_VALUES, MANY_VALUES),
+        number=f'participation ratio as a share of the full rank: {format_ends(rank)}',
+        null=f'untrained {untrained:.2f}; few: below {FEW_VALUES * untrained:.2f}',
+        note='mean over the matrices, rows and columns that see data',
     )
 
 
-def read_stable_rank(result: complexity.Result) -> Reading:
-    """Of the chosen matrix and of the mean over all: P3 does not name its matrix."""
-    measure = complexity.MEASURES.index('stable rank')
-    outcome = complexity.OUTCOMES.index('inferential')
-    cell = (measure, outcome)
-    rho = result.correlation_23[cell]
-    rho_of_mean = result.all_correlation_23[cell]
-    p = result.p_value_23[cell]
-    p_of_mean = result.all_p_value_23[cell]
-    negative = max(rho, rho_of_mean) < 0
-    return Reading(
-        number=f'rank correlation {rho:.2f} ({result.matrix}), '
-        f'{rho_of_mean:.2f} (mean of the blocks)',
-        holds=negative and max(p, p_of_mean) < P_VALUE,
-        note=f'p = {p:.1g} and {p_of_mean:.1g}; {result.members} members',
+def read_large_eigenvalues(result: eigenvalues.Result) -> Reading:
+    """The participation ratio falls with gamma, to below that of untrained networks.
+
+    The rank correlation compares members of one seed and setting; its interval
+    resamples seeds.
+
+    holds          the correlation is negative (`borders.judge_correlation`), and at the
+                   largest gamma the ratio is below that of the untrained network
+    opposite       the correlation is positive: the ratio rises
+    does not hold  otherwise, if one of the two is surely false
+    undecided      otherwise; not two gammas of 3 seeds; NaN
+    """
+    ends = find_ends(result.points)
+    if isinstance(ends, str):
+        return undecided(ends)
+    gamma_M = np.asarray(result.points['gamma'], float)
+    seed_M = result.points['seed']
+    strata_M = np.char.add(list_settings(result.points), seed_M.astype(str))
+    participation_M = result.participation_M
+    falling_M = -participation_M
+    tests = correlations(gamma_M[None], falling_M[None], strata_M=strata_M)
+    rho = float(tests.correlation_XY[0, 0])
+    p = float(tests.p_value_XY[0, 0])
+    interval = correlation_interval(gamma_M, falling_M, strata_M, seed_M)
+    falls = judge_correlation(rho, p, interval)
+    share = measure_ends(result.points, participation_M / result.untrained_M, ends)
+    is_below = _judge_below(share.small.low, share.small.high, 1)
+    verdict = OPPOSITE if falls is OPPOSITE else combine([falls, is_below])
+    found = measure_ends(result.points, participation_M, ends)
+    return _conclude_ends(
+        share,
+        verdict,
+        number=f'participation ratio: {format_ends(found, digits=1)}; rank correlation '
+        f'with γ {format_negative(rho, interval)}, p = {p:.1g}',
+        null=f'untrained {result.untrained_M.mean():.1f} at every γ',
+        note=f'{len(gamma_M)} converged members in all',
     )
 
 
-def _share_of_rank(spectra: np.ndarray) -> float:
-    """Mean participation ratio over matrices [N, I], NaN beyond the rank of each."""
-    shares = []
-    for spectrum in spectra:
-        known = spectrum[np.isfinite(spectrum)]
-        shares.append(measures.participation_ratio(known) / len(known))
-    return np.mean(shares)
+def read_first_rise(result: eigenvalues.Result) -> Reading:
+    """The largest eigenvalue rises at an earlier snapshot than all the others.
+
+    Of the converged members at the largest gamma in which it rises at all.
+
+    holds          so it is in most of them (Wilson's interval above HALF)
+    opposite       in most of them another one rises earlier
+    does not hold  otherwise, if it is surely not the first in most of them
+    undecided      otherwise; fewer than 3 seeds; fewer than 3 snapshots; snapshots so
+                   far apart that in most members it rises together with another one
+    """
+    if len(result.rises_KI) == 0:
+        return undecided('no converged member')
+    rises_K = np.isfinite(result.rises_KI[:, 0])
+    if not rises_K.any():
+        return undecided('fewer than 3 snapshots, or no eigenvalue doubles')
+    first_K = result.rises_KI[rises_K, 0]
+    # One that never rises is later than all.
+    others_KI = np.nan_to_num(result.rises_KI[rises_K, 1:], nan=np.inf)
+    earliest_K = others_KI.min(1)
+    total = len(first_K)
+    count = int((first_K < earliest_K).sum())
+    reversed_count = int((first_K > earliest_K).sum())
+    verdict = judge(estimate_share(count, total), HALF)
+    if estimate_share(reversed_count, total).low > HALF:
+        verdict = OPPOSITE
+    together = total - count - reversed_count
+    if together > HALF * total:
+        verdict = UNDECIDED
+    gamma = format_gamma(result.rises_gamma)
+    eigenvalues_looked_at = result.rises_KI.shape[1]
+    return conclude(
+        verdict=verdict,
+        number=f'the largest rises first in {format_count(count, total)}',
+        null=f'1 of {eigenvalues_looked_at} by chance',
+        note=f'{gamma}; another one earlier in {reversed_count}, at the same snapshot '
+        f'in {together}; left out, because it does not rise: {len(rises_K) - total}',
+        count=len(np.unique(result.rises_seeds_K[rises_K])),
+        unit='seed',
+    )
+
+
+def _judge_below(low: float, high: float, border: float) -> Verdict:
+    if high < border:
+        return HOLDS
+    return DOES_NOT_HOLD if low >= border else UNDECIDED
+
+
+def _conclude_ends(
+    found: Ends, verdict: Verdict, number: str, null: str, note: str
+) -> Reading:
+    is_known = bool(np.isfinite([found.large.mean, found.small.mean]).all())
+    return conclude(
+        verdict=verdict,
+        number=number,
+        null=null,
+        note=f'{describe_ends(found)}; {note}',
+        count=found.seeds,
+        unit='seed',
+        is_known=is_known,
+    )

@@ -1,94 +1,114 @@
-"""The claims: what the numbers of a figure decide, and the table of verdicts."""
+"""The table of claims: what is read, what is not, and how it is written."""
 
-from types import SimpleNamespace
+import inspect
 
-import numpy as np
 import pytest
 
 from analysis.report import checks, claims, figures, verdicts
-from analysis.report.readings import diagram, weights
+from analysis.report.evidence import Evidence
+from analysis.report.readings.reading import Reading, undecided
+
+LEFT_OUT = '3 of 20 members left out: 3 not converged'
 
 
-def make_diagram(
-    inferential: tuple[float, ...], symmetric: tuple[float, ...], seen: float = 1.0
-) -> SimpleNamespace:
-    """A phase diagram of one row and three gammas."""
-    return SimpleNamespace(
-        fixed=np.array([[inferential], [symmetric]]),
-        seen_fixed=np.array([[seen, 1.0, 1.0]]),
-        gamma=np.array([0.3, 0.6, 0.9]),
-        rows=np.array([2]),
-        row_name='depth',
-    )
+def make_claim(
+    *solutions: str | None, verdict: verdicts.Verdict = verdicts.HOLDS
+) -> claims.Claim:
+    """A claim whose number is the inputs that it has read."""
+
+    def read(*inputs) -> Reading:
+        return Reading(str(inputs), verdict, 'chance', 'a note')
+
+    return claims.Claim('P1', 'A sentence.', 'figure', solutions, read)
 
 
-def make_condensation(directions: float) -> SimpleNamespace:
-    """Condensation of a member, where Gaussian weights have about 31 directions."""
-    null = {'directions': np.array([30.0, 32.0])}
-    return SimpleNamespace(numbers={'directions': directions}, null=null)
+@pytest.fixture
+def check(monkeypatch):
+    """Checks one claim on some evidence."""
 
+    def check_one(claim: claims.Claim, results: dict, missing: dict) -> dict[str, str]:
+        monkeypatch.setattr(checks, 'CLAIMS', (claim,))
+        evidence = Evidence(results, missing, LEFT_OUT)
+        return checks.check_claims(evidence)[0]
 
-def make_rises(rises: list[float]) -> SimpleNamespace:
-    return SimpleNamespace(steps_S=np.arange(4), rises_I=np.array(rises), gamma=0.8)
+    return check_one
 
 
 def test_without_results_no_claim_is_decided():
-    rows = checks.check_claims([])
+    rows = checks.check_claims(Evidence({}, {}, LEFT_OUT))
     assert len(rows) == len(claims.CLAIMS) > 15
-    assert {row['verdict'] for row in rows} == {'cannot be tested here'}
-    rows[0] |= {'number': '|ρ| 0.5', 'verdict': 'holds'}
+    found = {row['verdict'] for row in rows}
+    assert found == {'undecided', 'not tested by this report'}
+    for row in rows:
+        assert tuple(row) == checks.COLUMNS
+        is_tested = row['verdict'] == 'undecided'
+        assert row['left_out'] == (LEFT_OUT if is_tested else '')
+        assert bool(row['note']) == is_tested
+
+
+def test_a_claim_reads_a_result_for_every_solution(check):
+    results = {('figure', None): 1, ('figure', 'symmetric'): [2, 3]}
+    row = check(make_claim(None, 'symmetric'), results, {})
+    assert row['number'] == '(1, [2, 3])'
+    assert row['verdict'] == 'holds'
+    assert row['null'] == 'chance'
+    assert row['note'] == 'a note'
+
+
+def test_who_was_left_out_is_said_once(check):
+    def read() -> Reading:
+        return Reading('1', verdicts.HOLDS, '', f'2 seeds; {LEFT_OUT}')
+
+    row = check(make_claim()._replace(read=read), {}, {})
+    assert row['note'] == '2 seeds'
+    assert row['left_out'] == LEFT_OUT
+
+
+def test_a_claim_without_its_members_is_undecided_and_not_read(check):
+    why = 'no converged member is symmetric'
+    missing = {('figure', 'symmetric'): why}
+    claim = make_claim('inferential', 'symmetric')
+    row = check(claim, {('figure', 'inferential'): [1]}, missing)
+    assert row['verdict'] == 'undecided'
+    assert row['note'] == why
+    assert row['number'] == '–'
+
+
+def test_the_table_has_a_column_for_everything_and_counts_the_verdicts():
+    rows = checks.check_claims(Evidence({}, {}, LEFT_OUT))
+    rows[0] |= {'number': '|ρ| 0.5', 'null': '0.1', 'verdict': 'holds'}
     lines = checks.format_markdown(rows).splitlines()
-    assert len(lines) == len(rows) + 2
-    assert r'| \|ρ\| 0.5 (' in lines[2]
+    assert lines[0].startswith('holds: 1 · undecided: ')
+    assert lines[0].endswith(' · not tested by this report: 2')
+    assert len(lines) == len(rows) + 4
+    assert r'| \|ρ\| 0.5 | 0.1 | holds |' in lines[4]
+    assert lines[4].endswith(f'| {LEFT_OUT} |')
 
 
 def test_verdicts_are_counted_and_found_by_their_words():
-    words = [verdicts.make_verdict(holds).words for holds in (True, True, None)]
-    counted = verdicts.count_verdicts(words)
-    assert counted == 'holds: 2 · does not hold: 0 · cannot be tested here: 1'
-    assert verdicts.find_verdict('does not hold') is verdicts.DOES_NOT_HOLD
+    words = [verdict.words for verdict in verdicts.VERDICTS] + ['holds']
+    expected = 'holds: 2 · does not hold: 1 · opposite: 1 · undecided: 1'
+    assert verdicts.count_verdicts(words).startswith(expected)
+    for verdict in verdicts.VERDICTS:
+        assert verdicts.find_verdict(verdict.words) is verdict
     assert verdicts.find_verdict('anything else') is verdicts.UNTESTED
 
 
-@pytest.mark.parametrize(
-    ('inferential', 'symmetric', 'expected'),
-    [
-        ((0.0, 0.2, 0.95), (0.99, 0.5, 0.0), (True, True, True)),
-        # The phases in the opposite order.
-        ((0.95, 0.2, 0.0), (0.0, 0.5, 0.99), (True, True, False)),
-        ((0.1, 0.2, 0.3), (0.8, 0.5, 0.0), (False, False, True)),
-    ],
-)
-def test_the_diagram_decides_what_it_shows(inferential, symmetric, expected):
-    shown = make_diagram(inferential, symmetric)
-    read = (
-        diagram.read_inferential_peak(shown).holds,
-        diagram.read_symmetric_peak(shown).holds,
-        diagram.read_phase_order(shown).holds,
-    )
-    assert read == expected
-    assert not diagram.read_seen_pairs(shown).holds
-    unlearned = make_diagram(inferential, symmetric, seen=0.7)
-    assert diagram.read_seen_pairs(unlearned).holds
-
-
-@pytest.mark.parametrize(
-    ('inferential', 'symmetric', 'expected'),
-    [(1.0, 29.0, True), (1.0, 1.1, False), (28.0, 29.0, False)],
-)
-def test_condensation_of_both_is_not_the_papers_claim(inferential, symmetric, expected):
-    members = make_condensation(inferential), make_condensation(symmetric)
-    assert weights.read_condensation(*members).holds == expected
-
-
-def test_the_largest_eigenvalue_must_rise_alone():
-    assert weights.read_first_rise(make_rises([1.0, 2.0, np.nan])).holds
-    assert not weights.read_first_rise(make_rises([2.0, 2.0, 3.0])).holds
-    assert weights.read_first_rise(make_rises([np.nan, np.nan])) is None
+def test_an_undecided_reading_starts_with_its_reason():
+    assert undecided('one gamma only').note == 'one gamma only'
+    assert undecided('2 seeds', note='4 members').note == '2 seeds; 4 members'
 
 
 @pytest.mark.parametrize('claim', claims.CLAIMS, ids=lambda claim: claim.source)
 def test_a_claim_reads_a_figure_of_the_report(claim):
-    rows = (*figures.SWEEP, *figures.MEMBER)
-    names = {row.module.__name__.rpartition('.')[2] for row in rows}
-    assert claim.figure in names
+    names = {row.name for row in (*figures.SWEEP, *figures.MEMBER)}
+    assert claim.figure in names | {claims.MEMBERS}
+    # It takes a result for every solution, by position.
+    arguments = [None] * len(claim.solutions)
+    inspect.signature(claim.read).bind(*arguments)
+
+
+@pytest.mark.parametrize('row', figures.MEMBER, ids=lambda row: row.name)
+def test_the_cheaper_options_are_those_of_the_figure(row):
+    known = inspect.signature(row.module.compute).parameters
+    assert set(row.undrawn) <= set(known)

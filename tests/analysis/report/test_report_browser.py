@@ -190,6 +190,50 @@ def test_a_member_that_diverged_says_so_and_shows_what_there_is(sample, urls):
     assert sample.value('document.querySelectorAll("#detail svg.chart").length') == 2
 
 
+def test_a_member_that_has_not_converged_says_so_and_is_marked(sample, urls):
+    cell = f'document.querySelector("{find_cell(1, 3)}")'
+    assert 'unconverged' in sample.value(f'{cell}.className')
+    assert '1 of 2 not converged' in sample.value(f'{cell}.ariaLabel')
+    other = f'document.querySelector("{find_cell(1, 1)}").className'
+    assert 'unconverged' not in sample.value(other)
+    sample.open(f'{urls["sample"]}#depth=2&gamma=0.9&seed=1')
+    line = sample.value('document.querySelector(".verdict-line").textContent')
+    assert 'not converged (train loss 0.31)' in line
+
+
+def test_the_member_shows_its_answers_by_position_of_the_key(sample, urls):
+    sample.open(f'{urls["sample"]}#depth=2&gamma=0.6&seed=0')
+    assert sample.value('document.querySelectorAll(".column").length') == 14
+    text = sample.value('document.querySelectorAll("svg.chart")[1].ariaLabel')
+    assert text.startswith('Agreement on the unseen pair by the position of the key')
+    assert '6: inferential 0.00, symmetric' in text
+
+
+def test_half_and_half_and_third_solutions_are_named(open_payload):
+    payload = report_sample.make_payload()
+    payload['members'][0] |= {'solution': 'half and half'}
+    payload['members'][1] |= {'solution': 'third', 'answer': '(4, 4) (share 0.97)'}
+    tab = open_payload(payload)
+    lines = {}
+    for seed in (0, 1):
+        tab.open(f'{tab.value("location.href.split(`#`)[0]")}#gamma=0.3&seed={seed}')
+        lines[seed] = tab.value('document.querySelector(".verdict-line").textContent')
+    assert 'half and half' in lines[0]
+    assert 'inferential with the key at some positions' in lines[0]
+    assert 'third' in lines[1]
+    assert 'most frequent answer to (4, 3): (4, 4) (share 0.97)' in lines[1]
+    swatch = 'document.querySelector(".verdict-line .swatch").className'
+    assert tab.value(swatch) == 'swatch third'
+
+
+def test_every_claim_has_its_null_and_who_was_left_out(sample):
+    first = sample.value('document.querySelector(".claims tbody tr").textContent')
+    assert 'the other half: 0.07' in first
+    assert '1 of 19 members left out: 1 not converged' in first
+    tally = sample.value('document.querySelector("#claims .meta").textContent')
+    assert tally == 'holds: 1 · does not hold: 1 · not tested by this report: 1'
+
+
 def test_every_picture_has_words(sample):
     unnamed = (
         'svg[role=img]:not([aria-label])',
@@ -198,7 +242,7 @@ def test_every_picture_has_words(sample):
     )
     selector = f'main :is({", ".join(unnamed)})'
     assert sample.value(f'document.querySelectorAll("{selector}").length') == 0
-    flow = sample.value('document.querySelectorAll("svg.chart")[2].ariaLabel')
+    flow = sample.value('document.querySelectorAll("svg.chart")[3].ariaLabel')
     assert 'in layer 1 the last token attends most to the' in flow
     assert 'Answers 89 (inferential)' in flow
 

@@ -48,7 +48,9 @@ def test_colours_are_those_of_the_figures():
     """The dark theme has a lighter blue; black on white is the ink of the theme."""
     style = page.join_files('styles', page.STYLES, 'css').lower()
     style = style.replace('#999;', '#999999;')
-    expected = dict(COLOURS)
+    expected = {}
+    for solution, colour in COLOURS.items():
+        expected[solution.replace(' ', '-')] = colour
     for role, colour in ROLES.items():
         if role not in ('last', 'noise'):
             expected[f'role-{role}'] = colour

@@ -15,6 +15,20 @@ from tests.support import cases
 _MODULES = []  # a config is hashable and a module need not be, so it holds a number
 
 
+class _Trainable:
+    """A module with the `init` of a network: its parameters before training."""
+
+    def __init__(self, module: Any, untrained: Any):
+        self.module = module
+        self.untrained = untrained
+
+    def init(self, key: jax.Array, tokens_BT: jax.Array) -> dict[str, Any]:
+        return {'params': self.untrained}
+
+    def apply(self, *args: Any, **kwargs: Any) -> Any:
+        return self.module.apply(*args, **kwargs)
+
+
 @dataclasses.dataclass(frozen=True)
 class PlantedConfig:
     """The config of a model that is any Python object with the `apply` of a module."""
@@ -40,18 +54,23 @@ models.MODELS['planted'] = models.Row(
 )
 
 
-def make_member(module: Any, params: Any = None, **fields: Any) -> Member:
+def make_member(
+    module: Any, params: Any = None, untrained: Any = None, **fields: Any
+) -> Member:
     """A Member whose forward pass is module.apply(variables, tokens_BT, ...).
 
     Args:
+      untrained: parameters before training; `params` by default.
       fields: of the experiment, as in cases.tiny.
     """
-    number = len(_MODULES)
-    _MODULES.append(module)
-    config = PlantedConfig('planted', number)
-    experiment = dataclasses.replace(cases.tiny(**fields), model=config)
     if params is None:
         params = {}
+    if untrained is None:
+        untrained = params
+    number = len(_MODULES)
+    _MODULES.append(_Trainable(module, untrained))
+    config = PlantedConfig('planted', number)
+    experiment = dataclasses.replace(cases.tiny(**fields), model=config)
     return Member(experiment, params, {'gamma': 0.5, 'seed': 0}, step=0)
 
 

@@ -20,6 +20,7 @@ SCORES = {  # (depth, gamma): held-out, inferential, symmetric
 TOKENS = [35, 63, 99, 4, 3, 38, 42, 36, 62]
 ROLES = ['noise', 'noise', 'key', 'anchor_1', 'anchor_2', 'noise', 'noise', 'noise']
 ROLES += ['last']
+POSITIONS = list(range(7))
 KEY, ANCHORS, LAST = 2, (3, 4), 8  # positions
 # For each layer, the positions that a position reads: the mechanisms of P1 Fig 3.
 SYMMETRIC_READS = ({LAST: ANCHORS}, {LAST: (KEY,)})
@@ -36,14 +37,18 @@ def make_member(point: dict[str, Any]) -> dict[str, Any]:
         [held_out * 0.93, held_out * 0.93, held_out],
         [inferential, symmetric, inferential],
     ]
-    solution = 'other'
-    if max(inferential, symmetric) >= 0.9:
-        solution = 'inferential' if inferential > symmetric else 'symmetric'
+    solution = 'memorizing' if held_out < 0.9 else 'other'
+    if inferential >= 0.9:
+        solution = 'inferential'
+    elif symmetric >= 0.9 and held_out >= 0.9:
+        solution = 'symmetric'
     losses = [3 - 3 * score for score in (0.999, held_out, -1.2)]
     return {
         'point': point,
         'status': 'trained',
         'solution': solution,
+        'answer': make_answer(inferential, symmetric),
+        'by_position': make_positions(inferential, symmetric, rng),
         'numbers': {
             'training loss': 0.0031 * rng.uniform(0.7, 1.4),
             'agreement on seen pairs, trained keys': 1.0,
@@ -62,6 +67,11 @@ def make_member(point: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def make_unconverged(member: dict[str, Any]) -> dict[str, Any]:
+    numbers = member['numbers'] | {'training loss': 0.31}
+    return member | {'status': 'not converged (train loss 0.31)', 'numbers': numbers}
+
+
 def make_diverged(member: dict[str, Any], after: int) -> dict[str, Any]:
     """The member without records after the record number `after`."""
 
@@ -74,6 +84,8 @@ def make_diverged(member: dict[str, Any], after: int) -> dict[str, Any]:
         'point': member['point'],
         'status': f'diverged at step {STEPS[after]}',
         'solution': None,
+        'answer': None,
+        'by_position': None,
         'numbers': {'training loss': math.nan},
         'agreement': cut(member['agreement']),
         'probe_loss': cut(member['probe_loss']),
@@ -89,6 +101,8 @@ def make_untrained(member: dict[str, Any]) -> dict[str, Any]:
         'point': member['point'],
         'status': 'not trained',
         'solution': None,
+        'answer': None,
+        'by_position': None,
         'numbers': {'training loss': None},
         'agreement': [[blank] * 3] * 3,
         'probe_loss': [blank] * 3,
@@ -104,6 +118,22 @@ def vary_score(score: float, rng: random.Random) -> float:
     if score <= 0.01:
         return score
     return min(1.0, max(0.0, score + noise))
+
+
+def make_answer(inferential: float, symmetric: float) -> str:
+    name = 'inferential' if inferential > symmetric else 'symmetric'
+    return f'{name} (share {max(inferential, symmetric):.2f})'
+
+
+def make_positions(
+    inferential: float, symmetric: float, rng: random.Random
+) -> dict[str, list[float]]:
+    """Agreement with the key at each of POSITIONS."""
+    scores = {'inferential': inferential, 'symmetric': symmetric}
+    by_position = {}
+    for mapping, score in scores.items():
+        by_position[mapping] = [vary_score(score, rng) for _ in POSITIONS]
+    return by_position
 
 
 def make_curve(end: float, start: float, rng: random.Random) -> list[float]:

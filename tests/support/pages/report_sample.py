@@ -7,9 +7,11 @@ import pathlib
 from typing import Any
 
 from tests.support.pages.report_members import (
+    POSITIONS,
     STEPS,
     make_diverged,
     make_member,
+    make_unconverged,
     make_untrained,
 )
 
@@ -25,16 +27,18 @@ GALLERY = pathlib.Path(__file__).parents[3] / 'analysis' / 'gallery'
 
 
 def make_payload() -> dict[str, Any]:
-    """20 members; the third diverged, the last but two is not trained."""
+    """20 members: one diverged, one is not trained, one has not converged."""
     members = []
     for values in itertools.product(*AXES.values()):
         members.append(make_member(dict(zip(AXES, values, strict=True))))
     members[2] = make_diverged(members[2], after=5)
     members[-3] = make_untrained(members[-3])
+    members[-5] = make_unconverged(members[-5])
     return {
         'title': 'phase',
         'created': '2026-11-21',
-        'summary': '20 networks, 18 trained, 1 diverged, 1 not trained',
+        'summary': '20 networks, 17 converged, 1 not converged, 1 diverged, 1 not '
+        'trained',
         'unseen': {
             'pair': '(4, 3)',
             'inferential': 'x − 10',
@@ -46,6 +50,7 @@ def make_payload() -> dict[str, Any]:
         'column_axis': 'gamma',
         'probes': ['seen_train', 'seen_heldout', 'unseen'],
         'mappings': ['inferential', 'symmetric', 'assigned'],
+        'positions': POSITIONS,
         'record_steps': STEPS,
         'members': members,
         'figures': make_figures(),
@@ -65,6 +70,7 @@ def make_hostile_payload() -> dict[str, Any]:
             member['point']['seed'] = HOSTILE
         member['status'] = HOSTILE
         member['solution'] = HOSTILE
+        member['answer'] = HOSTILE
         member['numbers'] = {HOSTILE: math.nan}
         if member['attention']:
             attack = {'roles': [HOSTILE] * 9, 'prediction': HOSTILE}
@@ -111,14 +117,18 @@ CLAIMS = [
         'source': 'P1 Sec 4, Fig 2',
         'sentence': 'A large initialization gives the symmetric solution.',
         'number': 'γ 0.6 and 0.9, two layers: 0.97 and 0.98 symmetric, both seeds',
+        'null': 'the other half: 0.07',
         'verdict': 'holds',
-        'note': '',
+        'note': '17 converged members, 2 seeds',
+        'left_out': '1 of 19 members left out: 1 not converged',
     },
     {
         'source': 'P1 Sec 4, Fig 2',
         'sentence': 'The transition lies between γ = 0.5 and 0.8.',
         'number': 'between γ 0.9 and 1.5',
+        'null': '0; p = 0.4',
         'verdict': 'does not hold',
+        'left_out': '',
         'note': 'At width 64 and 4 tokens; the paper has width 400 and 9 tokens.',
     },
     {
@@ -126,8 +136,10 @@ CLAIMS = [
         'sentence': 'A larger learning rate and weight decay bring the inferential '
         'solution.',
         'number': '–',
-        'verdict': 'cannot be tested here',
-        'note': 'This run has one learning rate and one weight decay.',
+        'null': '',
+        'verdict': 'not tested by this report',
+        'note': '',
+        'left_out': '',
     },
 ]
 PROVENANCE = {

@@ -19,6 +19,9 @@ function agreement(member, { probe, mapping }) {
   return member.agreement?.[p]?.[r] ?? [];
 }
 
+const isUnconverged = (m) => String(m.status).startsWith('not converged');
+const isTrained = (m) => m.status === 'trained' || isUnconverged(m);
+
 // The last recorded value. The score of a member before it diverged is not its result.
 function final(member, which) {
   if (!which || String(member.status).startsWith('diverged')) return null;
@@ -57,7 +60,8 @@ function summary(members, which, expected) {
     values: values.length,
     low: values.length ? Math.min(...values) : null,
     high: values.length ? Math.max(...values) : null,
-    trained: members.filter((m) => m.status === 'trained').length,
+    trained: members.filter(isTrained).length,
+    unconverged: members.filter(isUnconverged).length,
     expected,
     hatched: general.length > 0 && mean(general) < GENERAL,
   };

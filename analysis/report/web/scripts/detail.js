@@ -3,17 +3,23 @@
 const SOLUTIONS = {
   inferential: 'composes the two anchors',
   symmetric: 'gives the same answer as for the reversed pair',
-  memorizing: 'neither solution, and below 0.9 on held-out keys',
-  other: 'neither solution, but it generalizes on seen pairs',
+  'half and half': 'inferential with the key at some positions, symmetric at all others',
+  third: 'one other answer to the unseen pair',
+  memorizing: 'below 0.9 on held-out keys',
+  other: 'several answers to the unseen pair, but it generalizes on seen pairs',
 };
+const solutionClass = (name) => // 'half-and-half': a class has no spaces
+  (Object.hasOwn(SOLUTIONS, name) ? name.replaceAll(' ', '-') : 'other');
 
 function solutionLine(member) {
   const bad = member.status !== 'trained';
-  const { solution } = member;
+  const { solution, answer } = member;
+  const known = Object.hasOwn(SOLUTIONS, solution);
   return h('p', { class: 'verdict-line' },
-    solution ? [swatch(SOLUTIONS[solution] ? solution : 'other'), h('strong', {}, solution),
-      h('span', {}, SOLUTIONS[solution] ?? '')] : null,
-    bad ? h('strong', { class: 'warning' }, `⚠ ${member.status}`) : null);
+    solution ? [swatch(solutionClass(solution)), h('strong', {}, solution),
+      h('span', {}, known ? SOLUTIONS[solution] : '')] : null,
+    bad ? h('strong', { class: 'warning' }, `⚠ ${member.status}`) : null,
+    answer ? h('span', { class: 'answer' }, `most frequent answer to ${data.unseen.pair}: ${answer}`) : null);
 }
 
 const heading = (member) =>
@@ -60,6 +66,6 @@ function drawDetail(element, member, members, previewing, choose) {
     h('div', { class: 'who' }, heading(member), solutionLine(member), choice(member, members, choose)),
     numbersTable(member) ?? '',
     h('div', { class: 'panels' },
-      answersPanel(member), lossPanel(member), attentionPanel(member), embeddingPanel(member)),
+      answersPanel(member), positionPanel(member), lossPanel(member), attentionPanel(member), embeddingPanel(member)),
     fixedPoint(member) ?? '');
 }

@@ -37,6 +37,7 @@ function cellText(cell, dense) {
     h('span', { class: 'mean' }, share(cell.mean)),
     several ? h('span', { class: 'range' }, `${short(cell.low)}–${short(cell.high)}`) : null,
     part ? h('span', { class: 'part' }, `${cell.trained} of ${cell.expected}`) : null,
+    cell.unconverged ? h('span', { class: 'part' }, `${cell.unconverged} unconv.`) : null,
   ];
 }
 
@@ -46,6 +47,7 @@ function cellLabel(row, column, which, cell) {
     where.map(([axis, value]) => `${axisName(axis)} ${value}`).join(', '),
     isNumber(cell.mean) ? `${which.label} ${share(cell.mean)}` : 'no value',
     cell.trained < cell.expected ? `${cell.trained} of ${cell.expected} members trained` : null,
+    cell.unconverged ? `${cell.unconverged} of ${cell.trained} not converged` : null,
     cell.hatched ? `held-out share below ${GENERAL}` : null,
   ].filter(Boolean).join('; ');
 }
@@ -59,6 +61,7 @@ function drawCell(row, column, state, { expected, dense }) {
     role: 'gridcell', tabindex: '-1', class: 'cell', title: text, 'aria-label': text,
   }, h('div', {}, cellText(cell, dense)));
   element.classList.toggle('hatched', cell.hatched);
+  element.classList.toggle('unconverged', cell.unconverged > 0);
   element.classList.toggle('partly', cell.trained < cell.expected);
   element.classList.toggle('empty', !isNumber(cell.mean));
   if (isNumber(cell.mean)) paint(element, which.name, cell.mean, state.theme);
@@ -111,7 +114,9 @@ function drawLegend(state) {
     h('div', { class: 'ramp', 'aria-hidden': 'true' }, steps),
     h('ul', { class: 'keys' },
       h('li', {}, h('span', { class: 'sample hatched', 'aria-hidden': 'true' }),
-        `hatched: held-out share below ${GENERAL}`),
+        `lines: held-out share below ${GENERAL}`),
+      h('li', {}, h('span', { class: 'sample unconverged', 'aria-hidden': 'true' }),
+        'dots: some members are not converged'),
       h('li', {}, h('span', { class: 'sample partly', 'aria-hidden': 'true' }),
         'dashed: some members are not trained or diverged')),
   ];

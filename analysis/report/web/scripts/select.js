@@ -66,7 +66,8 @@ function select(member, { hash = true } = {}) {
   showMember(member, false);
   if (!member) return;
   if (hash) writeHash(member);
-  const what = member.solution ?? member.status;
+  const what = [member.solution, member.status === 'trained' ? null : member.status]
+    .filter(Boolean).join(', ');
   $('status').textContent = `Showing ${named(member.point, varying)}: ${what}`;
   // The buttons were redrawn: the focus returns to the one that was pressed.
   if (pressed) $('detail').querySelector('.choice [aria-pressed=true], .choice select')?.focus();

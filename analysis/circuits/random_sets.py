@@ -1,0 +1,62 @@
+"""Random sets of edges: what sets as large as a mechanism do to the answers.
+
+The null of a mechanism. A set has as many edges in each layer as the mechanism, drawn
+among all edges that some sequence has, and it is never the mechanism itself.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from analysis.circuits import edge_sets, hypotheses
+from analysis.circuits.edge_sets import Ablation, Edge
+from analysis.circuits.hypotheses import MECHANISMS
+
+
+def draw_set(
+    edges: Sequence[Edge], mechanism: Sequence[Edge], rng: np.random.Generator
+) -> list[Edge]:
+    """A random set of edges, with as many in each layer as the mechanism.
+
+    A mechanism that takes all edges of its layers has no other set: then it is drawn.
+    """
+    layers = sorted({edge[0] for edge in mechanism})
+    candidates_of = _split_by_layer(edges)
+    counts_of = {layer: len(of) for layer, of in _split_by_layer(mechanism).items()}
+    others = sum(len(candidates_of[layer]) for layer in layers) - len(mechanism)
+    while True:
+        drawn = []
+        for layer in layers:
+            candidates = candidates_of[layer]
+            chosen = rng.choice(len(candidates), counts_of[layer], replace=False)
+            drawn += [candidates[i] for i in sorted(chosen)]
+        if others == 0 or set(drawn) != set(mechanism):
+            return drawn
+
+
+def _split_by_layer(edges: Sequence[Edge]) -> dict[int, list[Edge]]:
+    """The edges of every layer."""
+    edges_of: dict[int, list[Edge]] = {}
+    for edge in edges:
+        edges_of.setdefault(edge[0], []).append(edge)
+    return edges_of
+
+
+def measure_random_sets(ablation: Ablation, draws: int) -> np.ndarray:
+    """Share of answers unchanged with random edges alone, [C, draw, P].
+
+    One row for each of MECHANISMS, with sets of its size; NaN where the mechanisms do
+    not apply (`hypotheses.apply_to`).
+    """
+    probes = len(ablation.labels_PRB)
+    if not hypotheses.apply_to(ablation.member):
+        return np.full((len(MECHANISMS), draws, probes), np.nan)
+    rng = np.random.default_rng(0)
+    masks = []
+    for mechanism in MECHANISMS.values():
+        present = [edge for edge in mechanism if edge in ablation.edges]
+        for _ in range(draws):
+            drawn = draw_set(ablation.edges, present, rng)
+            masks.append(edge_sets.mask_edges(ablation, drawn))
+    effects = edge_sets.measure_effects(ablation, masks)
+    return effects.unchanged_CP.reshape(len(MECHANISMS), draws, probes)

@@ -1,0 +1,1 @@
+"""The designed experiment: its factors, its cells, and what decides the solution."""

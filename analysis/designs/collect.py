@@ -1,0 +1,162 @@
+"""One table of the members of many runs, from their folders."""
+
+import pathlib
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from analysis.designs import factors, table
+from analysis.members.solution import classify_members
+from anchorjax import config
+from anchorjax.config import Experiment
+from anchorjax.config.grid import Cohort, axis_label, short_name
+from anchorjax.errors import UserError
+from anchorjax.storage.manifest import MANIFEST_FILE
+from anchorjax.storage.reader import Run, members_table, open_run
+
+_AXES = ('learning_rate', 'weight_decay', 'gamma', 'seed')
+# Fields of a config that are factors, follow from one, or change no number of a member.
+_EXPECTED = {
+    'name',
+    'task.seq_len',
+    'task.split',
+    'task.noninferential',
+    'task.unseen',
+    'task.last_noise',
+    'task.anchors',
+    'task.shifts',
+    'task.probe_examples',
+    'model.width',
+    'model.head_dim',
+    'model.mlp_dim',
+    'model.depth',
+    'model.max_len',
+    'optimizer.warmup_steps',
+    'optimizer.schedule_steps',
+    'train.batch_size',
+    'train.num_steps',
+    'train.eval_every',
+    'train.snapshot_steps',
+    'train.resume_every',
+    'train.lanes',
+    'train.batch_devices',
+}
+
+
+class Collection(NamedTuple):
+    """The members of many runs, and what a reader should know of how they differ."""
+
+    members: pd.DataFrame  # see `table.COLUMNS`
+    notes: list[str]
+
+
+def collect_runs(patterns: list[str]) -> Collection:
+    """The trained members of all runs whose folders match one of the patterns.
+
+    A member that is in two runs with equal factors is kept once, from the run whose
+    name comes first. Runs that are not finished count as far as they are trained.
+
+    Raises:
+      UserError: no folder matches, or nothing is trained.
+      StoreError: a run is damaged.
+    """
+    notes = []
+    tables = []
+    experiments = []
+    for folder in _find_runs(patterns):
+        run = open_run(folder)
+        members = read_members(run, folder.name)
+        trained = members[members.pop('trained')]
+        notes.append(f'{folder.name}: {len(trained)} of {len(members)} trained')
+        tables.append(trained)
+        experiments += _list_experiments(run)
+    members = pd.concat(tables, ignore_index=True)
+    if members.empty:
+        raise UserError(f'--runs {" ".join(patterns)}: no member is trained yet')
+    members, repeated = table.drop_repeated(members)
+    if repeated:
+        notes.append(f'{repeated} members are in two runs and are kept once')
+    notes += find_other_differences(experiments)
+    return Collection(table.sort_members(members), notes)
+
+
+def read_members(run: Run, name: str) -> pd.DataFrame:
+    """All members of a run with their factors, `trained` and `table.COLUMNS`."""
+    members = members_table(run)
+    members['solution'] = classify_members(members)
+    members['run'] = name
+    members['hardware'] = [_name_hardware(run, i) for i in members.environment]
+    members = members.rename(columns=table.SOURCES)
+    for cohort in run.experiment.cohorts():
+        rows = _select_cohort(members, cohort)
+        shared = factors.describe_experiment(run.experiment.for_cohort(cohort))
+        for factor, value in shared.items():
+            members.loc[rows, factor] = value
+    return members.reindex(columns=['trained', *table.COLUMNS])
+
+
+def find_other_differences(experiments: list[Experiment]) -> list[str]:
+    """One line for each field that differs between cohorts and is not a factor."""
+    values = {}
+    for experiment in experiments:
+        for path, value in _flatten(config.to_dict(experiment)).items():
+            values.setdefault(path, []).append(str(value))
+    lines = []
+    for path, of_experiments in values.items():
+        distinct = sorted(set(of_experiments))
+        is_expected = path in _EXPECTED or path.startswith(('grid.', 'loop'))
+        if len(distinct) > 1 and not is_expected:
+            listed = ' and '.join(distinct)
+            lines.append(f'{path} differs between the runs, but is no factor: {listed}')
+    return lines
+
+
+def _find_runs(patterns: list[str]) -> list[pathlib.Path]:
+    """The folders with a manifest that match, in the order of their names."""
+    folders = set()
+    for pattern in patterns:
+        start = pathlib.Path(pattern).anchor
+        relative = pattern.removeprefix(start)
+        if relative:
+            folders |= set(pathlib.Path(start).glob(relative))
+    runs = [folder for folder in folders if (folder / MANIFEST_FILE).exists()]
+    if not runs:
+        raise UserError(f'--runs {" ".join(patterns)}: no folder of a run matches')
+    return sorted(runs, key=_order_by_name)
+
+
+def _order_by_name(folder: pathlib.Path) -> tuple[str, str]:
+    return folder.name, str(folder)
+
+
+def _list_experiments(run: Run) -> list[Experiment]:
+    return [run.experiment.for_cohort(cohort) for cohort in run.experiment.cohorts()]
+
+
+def _select_cohort(members: pd.DataFrame, cohort: Cohort) -> pd.Series:
+    """Which rows belong to a cohort, by the values of the static axes."""
+    rows = pd.Series(True, members.index)
+    for path, value in cohort.static:
+        rows &= members[short_name(path)] == axis_label(value)
+    return rows
+
+
+def _name_hardware(run: Run, environment: int) -> str:
+    """'cpu 93ee0ce1' of the last environment a member was trained in."""
+    if environment < 0:
+        return ''
+    recorded = run.folder.environments[environment]
+    hardware = recorded.hardware
+    which = hardware.get('cpu', hardware.get('device', ''))
+    return f'{recorded.platform} {which}'.strip()
+
+
+def _flatten(tree: dict[str, Any], prefix: str = '') -> dict[str, Any]:
+    """The leaves of nested dicts by their dotted paths."""
+    leaves = {}
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            leaves |= _flatten(value, f'{prefix}{name}.')
+        else:
+            leaves[f'{prefix}{name}'] = value
+    return leaves

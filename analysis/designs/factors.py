@@ -1,0 +1,159 @@
+"""The factors of the designed experiment, and the value that a member has of each."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from anchorjax.config import Experiment
+from anchorjax.errors import UserError, nearest
+
+TRAINED, BOTH_UNSEEN, NONE = 'trained', 'both unseen', 'none'
+
+
+class Factor(NamedTuple):
+    """One thing that is varied."""
+
+    name: str  # its column
+    title: str
+    kind: type  # of its values
+    scale: str = 'log2'  # on which an effect is thought of: log2, linear or names
+    names: tuple = ()  # of a factor with the scale 'names', in this order
+
+
+# In the order of the columns of the table.
+FACTORS = (
+    Factor('seq_len', 'length', int),
+    Factor(
+        'split', 'split', str, 'names', ('code', 'paper', 'random', 'random_position')
+    ),
+    Factor('exception', 'exception', str, 'names', (TRAINED, BOTH_UNSEEN, NONE)),
+    Factor('last_noise', 'last token noise', bool, 'linear'),
+    Factor('anchors', 'anchors', int),
+    Factor('batch_size', 'batch', int),
+    Factor('learning_rate', 'rate', float),
+    Factor('weight_decay', 'decay', float),
+    Factor('width', 'width', int),
+    Factor('depth', 'depth', int, 'linear'),
+    Factor('num_steps', 'steps', int),
+    Factor('gamma', 'γ', float, 'linear'),
+)
+BY_NAME = {factor.name: factor for factor in FACTORS}
+NAMES = tuple(BY_NAME)
+# A setting is trained for as many steps as it takes to converge, so two cells may
+# differ in the number of steps and still be compared.
+NUISANCE = 'num_steps'
+_LEAST_DECAY = 1e-3  # stands for 0 on a scale of doublings
+
+
+def describe_experiment(experiment: Experiment) -> dict[str, Any]:
+    """The value of every factor that the members of one cohort share.
+
+    Raises:
+      UserError: it is not the anchor task.
+    """
+    task = experiment.task
+    if task.name != 'anchors':
+        found = f'{experiment.name}: task = {task.name!r}'
+        raise UserError(f'{found}: the law is about the task anchors')
+    return {
+        'seq_len': task.seq_len,
+        'split': task.split,
+        'exception': _name_exception(task.unseen, task.noninferential),
+        'last_noise': task.last_noise,
+        'anchors': len(task.anchors),
+        'batch_size': experiment.train.batch_size,
+        'width': experiment.model.width,
+        'depth': experiment.model.depth,
+        'num_steps': experiment.train.num_steps,
+    }
+
+
+def order_levels(factor: Factor, values: pd.Series) -> list:
+    """The distinct values of a factor, lowest first."""
+
+    def rank(level: Any) -> Any:
+        return rank_level(factor, level)
+
+    return sorted(values.unique(), key=rank)
+
+
+def rank_level(factor: Factor, level: Any) -> Any:
+    """What the levels of a factor are ordered by."""
+    return factor.names.index(level) if factor.scale == 'names' else level
+
+
+def format_level(factor: Factor, value: Any) -> str:
+    """'9', '0.001', 'code'."""
+    if factor.kind is float:
+        return f'{value:g}'
+    return str(value)
+
+
+def to_scale(factor: Factor, values: Any) -> np.ndarray:
+    """Values of a factor that is a number, on its scale."""
+    numbers = np.asarray(values, float)
+    if factor.name == 'weight_decay':
+        numbers = np.maximum(numbers, _LEAST_DECAY)
+    return np.log2(numbers) if factor.scale == 'log2' else numbers
+
+
+def describe_setting(row: dict[str, Any], names: list[str]) -> str:
+    """'length 9 · batch 2048' of the factors with these names."""
+    parts = []
+    for name in names:
+        factor = BY_NAME[name]
+        level = format_level(factor, row[name])
+        parts.append(f'{factor.title} {level}')
+    return ' · '.join(parts)
+
+
+def list_varying(members: pd.DataFrame) -> list[str]:
+    """Names of the factors that have several values."""
+    return [name for name in NAMES if members[name].nunique() > 1]
+
+
+def parse_point(text: str) -> dict[str, Any]:
+    """The values of factors in 'seq_len=9,split=code'.
+
+    Raises:
+      UserError: a factor is unknown or its value cannot be read.
+    """
+    point = {}
+    for part in text.split(','):
+        name, equals, word = part.strip().partition('=')
+        if name not in BY_NAME:
+            raise UserError(
+                f'--predict: unknown factor {name!r}, {nearest(name, NAMES)}'
+            )
+        if not equals or not word:
+            raise UserError(f'--predict: {name}: give a value, {name}=VALUE')
+        point[name] = _parse_level(BY_NAME[name], word)
+    return point
+
+
+def _name_exception(unseen: tuple, noninferential: tuple) -> str:
+    """Which of a pair and its reverse are trained, and on what."""
+    for first, second in unseen:
+        if first != second and (second, first) in unseen:
+            return BOTH_UNSEEN
+    return TRAINED if noninferential else NONE
+
+
+def _parse_level(factor: Factor, word: str) -> Any:
+    allowed = ('True', 'False') if factor.kind is bool else factor.names
+    if allowed and word not in allowed:
+        words = ', '.join(allowed)
+        raise UserError(f'--predict: {factor.name} = {word!r}: must be one of {words}')
+    if factor.kind is bool:
+        return word == 'True'
+    try:
+        value = factor.kind(word)
+    except ValueError:
+        value = np.nan
+    if factor.kind is not str and not np.isfinite(value):
+        kind = 'a whole number' if factor.kind is int else 'a number'
+        raise UserError(f'--predict: {factor.name} = {word!r}: must be {kind}')
+    if factor.scale == 'log2' and value <= 0 and factor.name != 'weight_decay':
+        raise UserError(f'--predict: {factor.name} = {word!r}: must be above 0')
+    return value

@@ -1,0 +1,125 @@
+"""The hypotheses of the law: which contrasts each is about, and their signs."""
+
+from typing import Any, NamedTuple
+
+from analysis.designs import factors, outcomes
+
+# The setting of the lead, whose batch its twin changes (issue 10).
+LEAD = {
+    'seq_len': 9,
+    'split': 'code',
+    'last_noise': False,
+    'anchors': 4,
+    'learning_rate': 1e-3,
+    'weight_decay': 0.1,
+    'width': 64,
+    'depth': 2,
+}
+
+
+class Part(NamedTuple):
+    """A contrast that a hypothesis is about."""
+
+    factor: str
+    outcome: str
+    sign: int  # of the expected effect of the higher level
+    # Compare the effect at the longest sequences with that at all shorter ones.
+    by_length: bool = False
+
+
+class Hypothesis(NamedTuple):
+    """What should be true of the members of one block."""
+
+    name: str
+    text: str
+    block: str
+    parts: tuple[Part, ...]
+    at: dict[str, Any] | None = None  # about this setting alone
+
+
+# Shares with a star are of the members that do not memorize: where all do, no factor
+# could turn one rule into another.
+def _expect_tipping(factor: str, by_length: bool = False) -> tuple[Part, ...]:
+    """More of the factor turns symmetric members into inferential ones."""
+    symmetric = Part(factor, outcomes.SYMMETRIC_RULE, -1, by_length)
+    inferential = Part(factor, outcomes.INFERENTIAL_RULE, 1, by_length)
+    return symmetric, inferential
+
+
+HYPOTHESES = (
+    Hypothesis(
+        'a, batch',
+        'a larger batch (less gradient noise) turns symmetric into inferential',
+        factors.TRAINED,
+        _expect_tipping('batch_size'),
+    ),
+    Hypothesis(
+        'a, batch, the lead and its twin',
+        'at nine tokens, rate 1e-3 and decay 0.1, a larger batch turns symmetric into '
+        'inferential',
+        factors.TRAINED,
+        _expect_tipping('batch_size'),
+        at=LEAD,
+    ),
+    Hypothesis(
+        'a, rate',
+        'a higher learning rate (more gradient noise) favours symmetric',
+        factors.TRAINED,
+        (Part('learning_rate', outcomes.SYMMETRIC_RULE, 1),),
+    ),
+    Hypothesis(
+        'a, decay',
+        'more weight decay turns third solutions (other) into inferential',
+        factors.TRAINED,
+        (
+            Part('weight_decay', outcomes.OTHER, -1),
+            Part('weight_decay', outcomes.INFERENTIAL_RULE, 1),
+        ),
+    ),
+    Hypothesis(
+        'b, length',
+        'longer sequences turn symmetric into inferential',
+        factors.TRAINED,
+        _expect_tipping('seq_len'),
+    ),
+    Hypothesis(
+        'b, width',
+        'a larger width turns symmetric into inferential',
+        factors.TRAINED,
+        _expect_tipping('width'),
+    ),
+    Hypothesis(
+        'b, anchors',
+        'more anchors turn symmetric into inferential',
+        factors.TRAINED,
+        _expect_tipping('anchors'),
+    ),
+    Hypothesis(
+        'a × b',
+        'the batch turns symmetric into inferential more in the longest sequences '
+        'than in shorter ones',
+        factors.TRAINED,
+        _expect_tipping('batch_size', by_length=True),
+    ),
+    Hypothesis(
+        'γ, memorizing, exception trained',
+        'a smaller initialization (larger γ) leaves fewer tables of the data',
+        factors.TRAINED,
+        (Part('gamma', outcomes.MEMORIZING, -1),),
+    ),
+    Hypothesis(
+        'γ, composing, exception trained',
+        'a smaller initialization (larger γ) turns symmetric into inferential',
+        factors.TRAINED,
+        _expect_tipping('gamma'),
+    ),
+    Hypothesis(
+        'γ, both unseen',
+        'a smaller initialization (larger γ) turns memorizing into composing',
+        factors.BOTH_UNSEEN,
+        (
+            Part('gamma', outcomes.MEMORIZING, -1),
+            Part('gamma', outcomes.INFERENTIAL, 1),
+        ),
+    ),
+)

@@ -1,0 +1,188 @@
+"""The law: which factors move memorizing to symmetric to inferential.
+
+A designed experiment of many small sweeps (configs/law.py). Its members are collected
+into one table; everything else is computed from that table alone.
+
+  python analysis/law.py --runs 'runs/law_*' --out analysis/gallery/law
+  python analysis/law.py --members analysis/gallery/law/members.csv
+  python analysis/law.py --members analysis/gallery/law/members.csv \\
+      --predict seq_len=9,split=code,exception=trained,batch_size=2048,...
+
+  members.csv        every trained member: its factors, its solution, its run
+  cells.csv, .md     every cell: what its seeds end at
+  effects.csv, .md   matched contrasts, fits and verdicts on the hypotheses
+  law.png, .pdf      the picture; law.npz has its numbers
+"""
+
+import pathlib
+from typing import NamedTuple
+
+import pandas as pd
+
+from analysis.designs import (
+    cells,
+    effect_table,
+    effects,
+    encoding,
+    factors,
+    figure,
+    hypotheses,
+    judgement,
+    outcomes,
+    prediction,
+    regression,
+    scoring,
+    table,
+)
+from analysis.designs.collect import collect_runs
+from analysis.drawing import style
+from anchorjax import cli
+from anchorjax.errors import UserError
+from anchorjax.storage import atomic
+
+draw = figure.draw
+layout = figure.layout
+
+
+class Result(NamedTuple):
+    """Tables; see the modules that make them."""
+
+    members: pd.DataFrame  # table.COLUMNS
+    cells: pd.DataFrame  # cells.summarize_cells
+    effects: pd.DataFrame  # effect_table.tabulate_contrasts
+    scores: pd.DataFrame  # scoring.tabulate_scores; no rows without a fit
+    coefficients: pd.DataFrame  # regression.tabulate_coefficients
+    verdicts: pd.DataFrame  # a row per hypothesis
+    remarks: list[str]  # on the fits
+
+
+def compute(members: pd.DataFrame) -> Result:
+    """Everything that the trained members, as `table.read_csv` returns them, say."""
+    scores, coefficients, remarks = [], [], []
+    for block in outcomes.list_blocks(members):
+        title = outcomes.name_block(block)
+        fit = regression.fit_block(members, block)
+        if isinstance(fit, str):
+            remarks.append(f'{title}: {fit}')
+            continue
+        scores.append(scoring.tabulate_scores(members, block))
+        coefficients.append(regression.tabulate_coefficients(fit))
+        if fit.settings < regression.MANY_SETTINGS:
+            remarks.append(
+                f'{title}: {fit.settings} settings, fewer than '
+                f'{regression.MANY_SETTINGS}: the intervals of the fit are too narrow'
+            )
+        of_block = outcomes.select_block(members[members.converged], block)
+        for line in encoding.find_confounded(fit.encoding, of_block):
+            remarks.append(f'{title}: {line}')
+    return Result(
+        members=members,
+        cells=cells.summarize_cells(members),
+        effects=effect_table.tabulate_contrasts(members),
+        scores=_join(scores),
+        coefficients=_join(coefficients),
+        verdicts=_tabulate_verdicts(members),
+        remarks=remarks,
+    )
+
+
+def save(result: Result, folder: pathlib.Path) -> list[pathlib.Path]:
+    """Writes every file but members.csv; returns their paths."""
+    page = effects.format_effects(
+        result.members,
+        result.verdicts,
+        result.effects,
+        result.scores,
+        result.coefficients,
+        result.remarks,
+    )
+    texts = {
+        'cells.csv': table.format_csv(result.cells),
+        'cells.md': cells.format_cells(result.cells),
+        'effects.csv': table.format_csv(result.effects),
+        'effects.md': page,
+        'fit.csv': table.format_csv(result.coefficients),
+    }
+    paths = []
+    for name, text in texts.items():
+        atomic.write_text(folder / name, text)
+        paths.append(folder / name)
+    picture = figure.arrange_picture(result.members, result.effects)
+    return paths + style.write_figure(picture, draw, layout, folder / 'law')
+
+
+def _tabulate_verdicts(members: pd.DataFrame) -> pd.DataFrame:
+    rows = []
+    for hypothesis in hypotheses.HYPOTHESES:
+        reading = judgement.read_hypothesis(members, hypothesis)
+        row = {
+            'name': hypothesis.name,
+            'hypothesis': hypothesis.text,
+            'measured': reading.number,
+            'null': reading.null,
+            'verdict': reading.verdict.words,
+            'note': reading.note,
+        }
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _join(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _collect(patterns: list[str], folder: pathlib.Path) -> pathlib.Path:
+    """Writes members.csv from the runs that match; prints what is in it."""
+    collection = collect_runs(patterns)
+    for note in collection.notes:
+        print(note)
+    path = folder / 'members.csv'
+    atomic.write_text(path, table.format_csv(collection.members))
+    print(path)
+    return path
+
+
+def _print_prediction(members: pd.DataFrame, text: str) -> None:
+    """The prediction with gamma as it is, and with the std that it gives."""
+    point = factors.parse_point(text)
+    titles = {
+        encoding.GAMMA: 'initialization by gamma',
+        encoding.STD: 'initialization by std = width ** -gamma',
+    }
+    for initialization, title in titles.items():
+        predicted = prediction.predict_point(members, point, initialization)
+        print(f'{title}:')
+        print(prediction.format_prediction(predicted))
+
+
+def command() -> None:
+    parser = cli.Parser(description=__doc__.splitlines()[0])
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument(
+        '--runs', nargs='+', metavar='FOLDER', help='folders of runs, or patterns'
+    )
+    source.add_argument(
+        '--members', type=pathlib.Path, metavar='CSV', help='what --runs has written'
+    )
+    parser.add_argument(
+        '--out', type=pathlib.Path, help='default with --members: its folder'
+    )
+    parser.add_argument(
+        '--predict',
+        metavar='FACTOR=VALUE,...',
+        help='print the probabilities of this point; write nothing but members.csv',
+    )
+    flags = parser.parse_args()
+    if flags.runs and flags.out is None:
+        raise UserError('--runs: give --out, too, the folder for the tables')
+    path = flags.members or _collect(flags.runs, flags.out)
+    members = table.read_csv(path)
+    if flags.predict is not None:
+        _print_prediction(members, flags.predict)
+        return
+    for written in save(compute(members), flags.out or path.parent):
+        print(written)
+
+
+if __name__ == '__main__':
+    cli.run_command(command)

@@ -1,0 +1,93 @@
+"""What a table of the training data would score: the baseline of every agreement.
+
+A table answers a question that it contains as it was trained, and no other question.
+Three tables, each of which knows more questions than the one before:
+
+  datum           the pair, the key item and its position
+  ordered pair    the pair and the key item, at any position
+  unordered pair  the two anchors in any order and the key item, at any position
+
+In the official splits a held-out key item is trained at the other positions, so a table
+by ordered pair answers every held-out question: held-out agreement there tests
+generalization over positions alone. In the random split no table can answer any.
+"""
+
+import jax
+import numpy as np
+
+from anchorjax.config.grid import DATA, random_key
+from anchorjax.tasks import anchors
+from anchorjax.tasks.anchors_config import AnchorsConfig
+
+LEVELS = ('datum', 'ordered pair', 'unordered pair')
+Scores = dict[str, dict[tuple[str, str], float]]
+
+
+def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
+    """{level: {(probe, mapping): expected agreement of a perfect table}}.
+
+    Exact, by counting all questions of a probe with their probabilities. A table by
+    unordered pair that knows two answers gives each half of the time.
+    """
+    data_key = random_key(seed, DATA)
+    split_key, _ = jax.random.split(data_key)
+    is_trained = np.asarray(anchors.training_keys(config, split_key))
+    unseen = [anchors.pairs(config).tolist().index(list(p)) for p in config.unseen]
+    is_known = is_trained.copy()
+    is_known[unseen] = False
+
+    scores: Scores = {}
+    for level in LEVELS:
+        scores[level] = {}
+        right_RPTK = _answer_questions(config, is_known, level)
+        for probe, (rows, heldout) in anchors.probed_pairs(config).items():
+            asked = ~is_trained[rows] if heldout else is_trained[rows]
+            weights = asked / asked.sum(-1, keepdims=True)
+            weights = weights / weights.sum()
+            for r, mapping in enumerate(anchors.MAPPINGS):
+                expected = (weights * right_RPTK[r, rows]).sum()
+                scores[level][probe, mapping] = float(expected)
+    return scores
+
+
+def summarize_scores(config: AnchorsConfig, seed: int) -> str:
+    """The tables' scores on held-out and unseen questions, one line for each level."""
+    lines = []
+    for level, scores in lookup_scores(config, seed).items():
+        parts = [f'held-out {scores["seen_heldout", "assigned"]:.2f}']
+        if config.unseen:
+            for mapping in ('inferential', 'symmetric'):
+                parts.append(f'{mapping} {scores["unseen", mapping]:.2f}')
+        lines.append(f'a table by {level} scores: {", ".join(parts)}')
+    return '\n'.join(lines)
+
+
+def _answer_questions(
+    config: AnchorsConfig, is_known: np.ndarray, level: str
+) -> np.ndarray:
+    """Probability that a table gives the answer of a mapping, [R, pair, position, key].
+
+    Args:
+      is_known: which questions are trained, [pair, position, key].
+    """
+    if level != 'datum':
+        anywhere = is_known.any(1, keepdims=True)
+        is_known = np.broadcast_to(anywhere, is_known.shape)
+    rows = anchors.pairs(config).tolist()
+    sources = [np.arange(len(rows))]  # the pairs whose entries are looked up
+    if level == 'unordered pair':
+        sources.append(np.array([rows.index([b, a]) for a, b in rows]))
+
+    shifts = anchors.mapping_shifts(config)
+    assigned = shifts[:, anchors.MAPPINGS.index('assigned')]
+    number_of_answers = np.zeros(is_known.shape)
+    right = np.zeros((len(anchors.MAPPINGS), *is_known.shape))
+    for source in sources:
+        number_of_answers += is_known[source]
+        for r in range(len(right)):
+            agrees = assigned[source] == shifts[:, r]
+            right[r] += is_known[source] * agrees[:, None, None]
+        if level == 'unordered pair' and source is sources[0]:
+            is_same = sources[1] == sources[0]  # (a, a) is its own reverse: count once
+            is_known = is_known & ~is_same[:, None, None]
+    return right / np.maximum(number_of_answers, 1)

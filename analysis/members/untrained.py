@@ -1,0 +1,49 @@
+"""The same network before training: the null of everything that training may do."""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from analysis.members.member import Member
+from anchorjax import models
+from anchorjax.config.grid import INIT, random_key
+from anchorjax.models.base import ModelConfig
+
+
+def make_untrained(member: Member, seed: int | None = None) -> Member | None:
+    """The member at initialization, at the gamma of its point.
+
+    None where gamma is not known: an official network has weights alone.
+
+    Args:
+      seed: of the initialization; the member's own by default. Another seed gives an
+        independent network for the same task.
+    """
+    gamma = member.point.get('gamma', math.nan)
+    if math.isnan(gamma):
+        return None
+    if seed is None:
+        seed = member.point['seed']
+    config = member.experiment
+    init = _compile_init(config.model, config.task.vocab, config.task.seq_len)
+    params = init(gamma, seed)
+    return member._replace(params=jax.tree.map(np.asarray, params), step=0)
+
+
+@functools.lru_cache
+def _compile_init(
+    model: ModelConfig, vocab: int, seq_len: int
+) -> Callable[[float, int], Any]:
+    """(gamma, seed) -> the initial parameters, as training draws them."""
+
+    def init(gamma: jax.Array, seed: jax.Array) -> Any:
+        module = models.make(model, vocab, gamma)
+        tokens_BT = jnp.zeros((1, seq_len), jnp.int32)
+        return module.init(random_key(seed, INIT), tokens_BT)['params']
+
+    return jax.jit(init)

@@ -1,0 +1,45 @@
+"""The part of a matrix that ever sees data.
+
+The vocabulary is larger than the task: a token that never occurs keeps its initial row,
+shrunk by weight decay. Such rows show the initialization, not what was learnt.
+"""
+
+import numpy as np
+
+from anchorjax.tasks import TaskConfig, anchors
+
+
+def select_used(config: TaskConfig, path: str, W: np.ndarray) -> np.ndarray:
+    """The rows of W_embed and W_pos and the columns of W_U that the task uses.
+
+    All of any other matrix, and all of every matrix of a task that is not the anchor
+    task.
+    """
+    if config.name != 'anchors':
+        return W
+    if path == 'W_embed':
+        return W[list_tokens(config)]
+    if path == 'W_pos':
+        return W[: config.seq_len]
+    if path == 'W_U':
+        return W[:, list_labels(config)]
+    return W
+
+
+def list_tokens(config: anchors.AnchorsConfig) -> np.ndarray:
+    """Tokens that occur in sequences, in order: key items (also noise) and anchors."""
+    keys = np.arange(*config.keys)
+    return np.union1d(keys, config.anchors)
+
+
+def list_labels(config: anchors.AnchorsConfig) -> np.ndarray:
+    """Labels that occur in training, in order: every key item with a trained shift."""
+    pairs = anchors.pairs(config).tolist()
+    assigned = anchors.MAPPINGS.index('assigned')
+    shifts = anchors.mapping_shifts(config)[:, assigned].tolist()
+    keys = np.arange(*config.keys)
+    labels = set()
+    for (first, second), shift in zip(pairs, shifts, strict=True):
+        if (first, second) not in config.unseen:
+            labels.update((keys + shift).tolist())
+    return np.array(sorted(labels))

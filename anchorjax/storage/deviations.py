@@ -1,0 +1,47 @@
+"""What the answers of a member come to, by how far they are from a mapping's answer."""
+
+import numpy as np
+import xarray as xr
+
+from anchorjax.tasks import Task
+from anchorjax.training.curves import DEVIATION_LIMIT
+
+NEAR = (1, 2)  # distances that count as near
+
+
+def describe_deviations(task: Task, deviation: xr.DataArray) -> dict[str, xr.DataArray]:
+    """The histogram of deviations [axes, offset] in words and shares, by name.
+
+    within_1, within_2   share of answers at most so far from the mapping's answer
+    answer               name of the most frequent answer; '' where not trained
+    answer_share         its share
+    """
+    histogram = deviation.transpose(..., 'offset').values
+    near = {}
+    for distance in NEAR:
+        first = DEVIATION_LIMIT - distance
+        last = DEVIATION_LIMIT + distance
+        near[f'within_{distance}'] = histogram[..., first : last + 1].sum(-1)
+
+    most_frequent = histogram.argmax(-1)
+    names = [name_offset(task, i) for i in range(histogram.shape[-1])]
+    is_known = np.isfinite(histogram[..., 0])
+    answer = np.where(is_known, np.array(names)[most_frequent], '')
+    values = near | {'answer': answer, 'answer_share': histogram.max(-1)}
+    template = deviation.isel(offset=0, drop=True)
+    return {name: template.copy(data=array) for name, array in values.items()}
+
+
+def name_offset(task: Task, index: int) -> str:
+    """The name of an entry of the histogram: a rule of the task, or a distance.
+
+    'inferential − 3' is the inferential answer less 3.
+    """
+    offset = index - DEVIATION_LIMIT
+    if offset > DEVIATION_LIMIT:
+        return 'beyond'
+    if offset in task.offset_names:
+        return task.offset_names[offset]
+    mapping = task.deviation[1]
+    sign = '+' if offset > 0 else '−'
+    return f'{mapping} {sign} {abs(offset)}'

@@ -1,0 +1,108 @@
+"""What several stages leave for people: a table of progress, the members of all."""
+
+import pathlib
+import tarfile
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from anchorjax.errors import StoreError
+from anchorjax.storage import atomic
+from anchorjax.storage.manifest import MANIFEST_FILE
+from anchorjax.storage.sweep_folder import read_folder
+from anchorjax.sweeps.ledger import DONE, Entry, Ledger
+from anchorjax.sweeps.progress import format_duration
+from anchorjax.sweeps.publish import publish
+from anchorjax.sweeps.stages import Stage
+
+_HEADER = (
+    '| stage | state | members | done | seconds | member-steps/s | left | device |\n'
+    '|---|---|---|---|---|---|---|---|'
+)
+
+
+def describe_stages(stages: Sequence[Stage], ledger: Ledger, speed: float) -> str:
+    """A Markdown table of the stages: state, progress, seconds, rate, time left.
+
+    Args:
+      speed: operations a second, from which the time of a stage that has not begun is
+        estimated; 0: not known.
+    """
+    lines = [_HEADER]
+    for stage in stages:
+        entry = ledger.get(stage.name, Entry())
+        amount = stage.measure()
+        state = DONE if stage.is_done else entry.state
+        if entry.message:
+            state += f': {entry.message}'
+        share = f'{amount.done / amount.total:.1%}'
+        rate = _format_rate(entry.rate)
+        left = _estimate_left(stage, entry, speed)
+        cells = [stage.name, state, amount.members, share]
+        cells += [f'{entry.seconds:,.0f}', rate, left, entry.device]
+        lines.append(f'| {" | ".join(cells)} |')
+    return '\n'.join(lines) + '\n'
+
+
+def collect_tables(
+    root: pathlib.Path, names: Iterable[str], out: pathlib.Path
+) -> list[str]:
+    """Publishes the sweeps in `root`, and gathers their tables in `out`.
+
+    Writes members.csv, with the name of the sweep in a column `stage`, and
+    results.tar.gz, with results.nc of every sweep.
+
+    Returns:
+      A line for every sweep that has no tables, because its curves are damaged.
+    """
+    lines = []
+    tables = []
+    cubes = []
+    for name in names:
+        workdir = root / name
+        if not (workdir / MANIFEST_FILE).exists():
+            continue
+        try:
+            publish(read_folder(workdir))
+        except StoreError as e:
+            lines.append(f'no tables of {name}: {e}')
+            continue
+        table = pd.read_csv(workdir / 'members.csv')
+        table.insert(0, 'stage', name)
+        tables.append(table)
+        cubes.append(workdir / 'results.nc')
+
+    def write_members(path: pathlib.Path) -> None:
+        pd.concat(tables).to_csv(path, index=False)
+
+    def write_cubes(path: pathlib.Path) -> None:
+        with tarfile.open(path, 'w:gz') as tar:
+            for cube in cubes:
+                tar.add(cube, cube.relative_to(root))
+
+    if tables:
+        atomic.write_atomic(out / 'members.csv', write_members)
+        atomic.write_atomic(out / 'results.tar.gz', write_cubes)
+    return lines
+
+
+def _format_rate(rate: float) -> str:
+    """'1,200', '0.62'; '' if it is not known."""
+    if not rate:
+        return ''
+    return f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'
+
+
+def _estimate_left(stage: Stage, entry: Entry, speed: float) -> str:
+    """'about 12 min'; '' if the stage is done."""
+    amount = stage.measure()
+    share_left = 1 - amount.done / amount.total
+    if not share_left:
+        return ''
+    if entry.rate:
+        seconds = share_left * amount.total / entry.rate
+    elif speed and stage.operations:
+        seconds = share_left * stage.operations / speed
+    else:
+        return 'unknown'
+    return f'about {format_duration(seconds)}'

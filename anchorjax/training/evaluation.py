@@ -1,0 +1,131 @@
+"""What a member answers on the probes of its task: losses and agreements."""
+
+from typing import Any, NamedTuple
+
+import chex
+import jax
+import jax.numpy as jnp
+
+from anchorjax import tasks
+from anchorjax.config import Experiment
+from anchorjax.training import losses
+from anchorjax.training.curves import DEVIATION_LIMIT
+from anchorjax.training.forward import Split, forward, keep_whole
+
+
+class Scores(NamedTuple):
+    """The part of a Record that a member's answers to the probes give."""
+
+    probe_loss: jax.Array  # [P] nats
+    agreement: jax.Array  # [P, R]
+    agreement_by_group: jax.Array  # [P, R, G]
+    deviation: jax.Array  # [offset]
+
+
+class Answers(NamedTuple):
+    """What a member answers at every scored position."""
+
+    predictions_BQ: jax.Array
+    loss_BQ: jax.Array  # nats, against the trained mapping
+
+
+def evaluate(
+    experiment: Experiment,
+    task: tasks.Task,
+    data: Any,
+    params: Any,
+    split: Split = keep_whole,
+) -> Scores:
+    """What the member answers on the probes of its task."""
+    probes = task.probes(data)
+    num_probes, size, length = probes.tokens_PBT.shape
+    num_scored = 1 if task.last_only else length
+    num_mappings = len(task.mapping_names)
+    chex.assert_shape(probes.tokens_PBT, (len(task.probe_names), size, task.seq_len))
+    chex.assert_shape(probes.targets_PRBQ, (num_probes, num_mappings, size, num_scored))
+
+    trained = task.mapping_names.index(task.trained_mapping)
+    trained_PBQ = probes.targets_PRBQ[:, trained]
+    answers = _answer(
+        experiment,
+        task,
+        params,
+        probes.tokens_PBT.reshape(-1, length),
+        trained_PBQ.reshape(-1, num_scored),
+        split,
+    )
+    loss_PBQ = answers.loss_BQ.reshape(trained_PBQ.shape)
+    predictions_PBQ = answers.predictions_BQ.reshape(trained_PBQ.shape)
+
+    def score_probe(p: int) -> tuple[jax.Array, jax.Array, jax.Array]:
+        weights_BQ = None if probes.weights_PBQ is None else probes.weights_PBQ[p]
+        right_RB = losses.exact_match(
+            predictions_PBQ[p], probes.targets_PRBQ[p], weights_BQ
+        )
+        counts_B = losses.is_scored(predictions_PBQ[p], weights_BQ)
+        group_B = jnp.zeros(size, jnp.int32)
+        if probes.groups_PB is not None:
+            group_B = probes.groups_PB[p]
+        return (
+            losses.weighted_mean(loss_PBQ[p], weights_BQ),
+            losses.share(right_RB, counts_B),
+            losses.share_by_group(right_RB, counts_B, group_B, len(task.group_names)),
+        )
+
+    scores = [score_probe(p) for p in range(num_probes)]
+    loss, agreement, by_group = zip(*scores, strict=True)
+    return Scores(
+        probe_loss=jnp.stack(loss),
+        agreement=jnp.stack(agreement),
+        agreement_by_group=jnp.stack(by_group),
+        deviation=_deviation(task, predictions_PBQ, probes.targets_PRBQ),
+    )
+
+
+def _answer(
+    experiment: Experiment,
+    task: tasks.Task,
+    params: Any,
+    tokens_BT: jax.Array,
+    targets_BQ: jax.Array,
+    split: Split,
+) -> Answers:
+    """The answers to any number of sequences, in pieces of the size of a batch.
+
+    So an evaluation takes no more memory than a training step.
+    """
+    total = len(tokens_BT)
+    size = min(experiment.train.batch_size, total)
+    num_pieces = -(-total // size)
+    padding = num_pieces * size - total
+
+    def cut(rows: jax.Array) -> jax.Array:
+        padded = jnp.concatenate([rows, rows[:padding]])
+        return padded.reshape(num_pieces, size, *rows.shape[1:])
+
+    def answer(piece: tuple[jax.Array, jax.Array]) -> Answers:
+        tokens_BT, targets_BQ = split(piece)
+        activations = forward(experiment, params, tokens_BT, task.last_only)
+        logits_BQV = activations.logits
+        chex.assert_shape(logits_BQV, (*targets_BQ.shape, task.vocab))
+        loss_BQ = losses.cross_entropy(logits_BQV, targets_BQ)
+        return Answers(logits_BQV.argmax(-1), loss_BQ)
+
+    pieces = jax.lax.map(answer, (cut(tokens_BT), cut(targets_BQ)))
+
+    def join(rows: jax.Array) -> jax.Array:
+        return rows.reshape(num_pieces * size, *rows.shape[2:])[:total]
+
+    return jax.tree.map(join, pieces)
+
+
+def _deviation(
+    task: tasks.Task, predictions_PBQ: jax.Array, targets_PRBQ: jax.Array
+) -> jax.Array:
+    """Histogram of prediction minus answer at the last position, [offset] or [0]."""
+    if task.deviation is None:
+        return jnp.zeros(0, jnp.float32)
+    probe = task.probe_names.index(task.deviation[0])
+    mapping = task.mapping_names.index(task.deviation[1])
+    answers_B = targets_PRBQ[probe, mapping, :, -1]
+    return losses.histogram(predictions_PBQ[probe, :, -1] - answers_B, DEVIATION_LIMIT)

@@ -1,0 +1,579 @@
+"""The law: a planted one is found with its sign, and none is found where none is."""
+
+import pathlib
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import law
+from analysis.designs import (
+    cells,
+    collect,
+    contrasts,
+    effect_table,
+    encoding,
+    factors,
+    figure,
+    hypotheses,
+    judgement,
+    outcomes,
+    prediction,
+    regression,
+    scoring,
+    table,
+)
+from analysis.members.solution import SOLUTIONS
+from analysis.members.statistics import difference_interval
+from anchorjax import cli
+from anchorjax.errors import UserError
+from tests.support.drawing import draw_pixels
+from tests.support.planted_law import CELL, plant_members
+from tests.support.sweeps import experiment
+
+BATCHES = (512, 2048)
+GAMMAS = (0.4, 0.8, 1.2)
+RATES = (1e-3, 2e-3)
+LENGTHS = (5, 9)
+BY_NAME = {hypothesis.name: hypothesis for hypothesis in hypotheses.HYPOTHESES}
+
+
+def let_batch_decide(point):
+    """Small gammas memorize; of the others, the large batch is inferential."""
+    if point['gamma'] < 0.5:
+        return 'memorizing'
+    return 'inferential' if point['batch_size'] == 2048 else 'symmetric'
+
+
+def let_batch_decide_backwards(point):
+    if point['gamma'] < 0.5:
+        return 'memorizing'
+    return 'symmetric' if point['batch_size'] == 2048 else 'inferential'
+
+
+def let_seed_decide(point):
+    return ('memorizing', 'symmetric', 'inferential')[point['seed'] % 3]
+
+
+def plant(decide, seeds=3, loss=None, **changes):
+    """Two batches, rates and lengths, three gammas."""
+    levels = {
+        'batch_size': BATCHES,
+        'learning_rate': RATES,
+        'seq_len': LENGTHS,
+        'gamma': GAMMAS,
+    }
+    return plant_members(decide, seeds, loss, **(levels | changes))
+
+
+def read(members, name):
+    return judgement.read_hypothesis(members, BY_NAME[name])
+
+
+@pytest.fixture(scope='module', autouse=True)
+def few_replicates():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(regression, 'REPLICATES', 30)
+        yield
+
+
+@pytest.fixture(scope='module')
+def by_batch():
+    return plant(let_batch_decide)
+
+
+@pytest.fixture(scope='module')
+def result(by_batch):
+    return law.compute(by_batch)
+
+
+# Matched and marginal contrasts.
+
+
+def test_a_matched_contrast_is_what_one_computes_by_hand():
+    solutions = {512: ('symmetric',) * 3 + ('inferential',), 2048: ('inferential',) * 4}
+
+    def decide(point):
+        return solutions[point['batch_size']][point['seed']]
+
+    members = plant_members(decide, seeds=4, batch_size=BATCHES)
+    contrast = contrasts.contrast_matched(members, 'batch_size', 'inferential')
+    assert (contrast.share_lower, contrast.share_upper) == (0.25, 1.0)
+    assert contrast.effect == 0.75
+    assert (contrast.sets, contrast.settings, contrast.seeds) == (1, 1, 4)
+    assert (contrast.members_lower, contrast.members_upper) == (4, 4)
+    expected = difference_interval(4, 4, 1, 4)  # one setting: no spread over settings
+    assert (contrast.low, contrast.high) == pytest.approx(expected)
+
+
+def test_sets_count_equally_however_many_members_they_have():
+    members = plant(let_batch_decide, seeds=4)
+    is_dropped = (members.gamma == 0.8) & (members.seed > 0)
+    contrast = contrasts.contrast_matched(
+        members[~is_dropped], 'batch_size', 'inferential'
+    )
+    assert contrast.effect == pytest.approx(2 / 3)
+    assert contrast.sets == 12 and contrast.settings == 4
+    assert contrast.low < contrast.effect < contrast.high
+
+
+def test_only_cells_that_differ_in_one_factor_alone_are_matched(by_batch):
+    is_diagonal = (by_batch.batch_size == 512) == (by_batch.learning_rate == 1e-3)
+    diagonal = by_batch[is_diagonal]
+    matched = contrasts.contrast_matched(diagonal, 'batch_size', 'inferential')
+    assert np.isnan(matched.effect) and matched.sets == 0
+    assert matched.note == 'not estimable: no matched cells'
+    marginal = contrasts.contrast_marginal(diagonal, 'batch_size', 'inferential')
+    assert marginal.effect == pytest.approx(2 / 3) and marginal.settings == 2
+
+
+def test_the_marginal_contrast_compares_settings_at_common_gammas():
+    members = plant(let_batch_decide)
+    is_dropped = (members.gamma == 0.4) & (members.batch_size == 512)
+    contrast = contrasts.contrast_marginal(
+        members[~is_dropped], 'batch_size', 'inferential'
+    )
+    assert contrast.effect == 1.0 and contrast.settings == 4
+    assert contrast.low > 0.5
+
+
+def test_a_factor_that_does_not_vary_is_not_estimable(by_batch):
+    for contrast in (contrasts.contrast_matched, contrasts.contrast_marginal):
+        missing = contrast(by_batch, 'width', 'inferential')
+        assert missing.note == 'not estimable: one level of width only (64)'
+
+
+def test_unconverged_members_count_for_nothing_but_convergence():
+    def loss(point):
+        return 0.5 if point['batch_size'] == 2048 and point['seed'] > 0 else 0.001
+
+    members = plant(let_batch_decide, seeds=4, loss=loss)
+    contrast = contrasts.contrast_matched(members, 'batch_size', 'inferential')
+    number_of_sets = len(RATES) * len(LENGTHS) * len(GAMMAS)
+    assert contrast.members_upper == number_of_sets  # one seed each
+    assert contrast.members_lower == 4 * number_of_sets
+    assert contrast.seeds == 1
+    convergence = contrasts.contrast_matched(members, 'batch_size', outcomes.CONVERGED)
+    assert convergence.effect == pytest.approx(-0.75)
+    assert convergence.members_upper == 4 * number_of_sets
+    assert 'left out, not converged: 36 of 96' in read(members, 'a, batch').note
+
+
+def test_the_longest_training_of_a_member_counts_and_steps_need_not_match():
+    short = plant_members(lambda _: 'memorizing', batch_size=BATCHES)
+    long = plant_members(lambda _: 'inferential', batch_size=(2048,), num_steps=(8000,))
+    members = pd.concat([short, long], ignore_index=True)
+    contrast = contrasts.contrast_matched(members, 'batch_size', 'inferential')
+    assert contrast.effect == 1.0 and contrast.sets == 1
+    steps = contrasts.contrast_matched(members, 'num_steps', 'inferential')
+    assert steps.effect == 1.0 and steps.sets == 1
+
+
+def test_a_difference_of_contrasts_is_wider_than_either():
+    first = contrasts.Contrast(effect=0.5, low=0.3, high=0.6)
+    second = contrasts.Contrast(effect=0.1, low=0.0, high=0.4)
+    difference = contrasts.subtract_contrasts(first, second)
+    assert difference.effect == pytest.approx(0.4)
+    assert difference.low == pytest.approx(0.4 - np.hypot(0.2, 0.3))
+    assert difference.high == pytest.approx(0.4 + np.hypot(0.1, 0.1))
+
+
+# Verdicts.
+
+
+def test_a_factor_that_decides_is_found_and_the_reversed_one_is_opposite(by_batch):
+    reading = read(by_batch, 'a, batch')
+    assert reading.verdict.words == 'holds'
+    assert reading.number.startswith('symmetric* -1.00 [')
+    assert 'inferential* +1.00 [' in reading.number
+    assert 'matched: 8 cells, 4 settings, 3 seeds' in reading.note
+    backwards = plant(let_batch_decide_backwards)
+    assert read(backwards, 'a, batch').verdict.words == 'opposite'
+
+
+def test_a_factor_that_does_not_matter_does_not_hold():
+    members = plant(let_batch_decide, seeds=12)
+    assert read(members, 'a, rate').verdict.words == 'does not hold'
+    assert read(members, 'b, length').verdict.words == 'does not hold'
+
+
+def test_where_nothing_decides_every_interval_covers_zero():
+    members = plant(let_seed_decide)
+    effects = effect_table.tabulate_contrasts(members)
+    estimated = effects[effects.sets > 0]
+    assert len(estimated) > 20
+    assert (estimated.effect == 0).all()
+    assert ((estimated.low <= 0) & (estimated.high >= 0)).all()
+    for hypothesis in hypotheses.HYPOTHESES:
+        words = judgement.read_hypothesis(members, hypothesis).verdict.words
+        assert words in ('does not hold', 'undecided'), hypothesis.name
+
+
+def test_an_interaction_is_found():
+    def decide(point):
+        if point['seq_len'] == 9 and point['batch_size'] == 2048:
+            return 'inferential'
+        return 'symmetric'
+
+    reading = read(plant(decide), 'a × b')
+    assert reading.verdict.words == 'holds'
+    assert read(plant(let_batch_decide, seeds=9), 'a × b').verdict.words != 'holds'
+
+
+def test_one_setting_is_no_law_but_it_decides_about_itself():
+    members = plant(
+        let_batch_decide, learning_rate=(1e-3,), seq_len=(9,), exception=('trained',)
+    )
+    assert read(members, 'a, batch').verdict.words == 'undecided'
+    lead = read(members, 'a, batch, the lead and its twin')
+    assert lead.verdict.words == 'holds'
+
+
+@pytest.mark.parametrize(
+    ('change', 'why'),
+    [
+        ({'seeds': 2}, 'fewer than 3 seeds'),
+        ({'exception': ('both unseen',)}, 'no members with exception trained'),
+        ({'batch_size': (512,)}, 'one level of batch only'),
+        ({'loss': lambda _: 0.5}, 'no matched cells'),
+    ],
+)
+def test_what_cannot_be_decided_says_why(change, why):
+    reading = read(plant(let_batch_decide, **change), 'a, batch')
+    assert reading.verdict.words == 'undecided'
+    if why == 'no matched cells':  # nor marginal ones
+        why = 'not estimable'
+    assert why in reading.note
+
+
+def test_a_solution_that_nobody_reaches_cannot_become_rarer():
+    members = plant(let_batch_decide, seeds=12, weight_decay=(0.01, 0.1))
+    reading = read(members, 'a, decay')
+    assert reading.verdict.words == 'does not hold'  # inferential does not change
+    assert 'other: no member is, at either level' in reading.note
+
+
+def test_parts_that_contradict_each_other_do_not_hold():
+    def verdict(name):
+        words = {v.words: v for v in (judgement.HOLDS, judgement.OPPOSITE)}
+        return words[name]
+
+    contradiction = [verdict('holds'), verdict('opposite')]
+    combined = judgement.combine_verdicts(contradiction)
+    assert combined.words == 'does not hold'
+    half = judgement.combine_verdicts([verdict('holds'), judgement.UNDECIDED])
+    assert half.words == 'undecided'
+
+
+# The fit.
+
+
+def test_the_fit_finds_what_decides_and_predicts_what_was_left_out(result):
+    coefficients = result.coefficients.set_index(['step', 'column'])
+    batch = coefficients.loc[('symmetric → inferential', 'batch_size')]
+    assert batch.low > 0
+    rate = coefficients.loc[('symmetric → inferential', 'learning_rate')]
+    assert rate.low < 0 < rate.high or abs(rate.log_odds) < 0.2
+    gamma = coefficients.loc[('memorizing → symmetric', 'gamma')]
+    assert gamma.low > 0
+    assert set(result.scores.verdict) == {'predicts'}
+    assert (result.scores.log_loss < result.scores.null_log_loss).all()
+
+
+def test_the_fit_predicts_nothing_where_nothing_decides():
+    scores = scoring.tabulate_scores(plant(let_seed_decide), 'trained')
+    assert not set(scores.verdict) & {'predicts'}
+    assert (scores.gain.abs() < 0.3).all()
+
+
+def test_what_is_left_out_is_not_seen():
+    """The only setting with third solutions: nothing else lets one expect them."""
+
+    def decide(point):
+        is_special = point['batch_size'] == 2048 and point['seq_len'] == 9
+        is_special &= point['learning_rate'] == 2e-3
+        return 'third' if is_special else 'symmetric'
+
+    members = plant(decide)
+    scores = scoring.tabulate_scores(members, 'trained').set_index('left_out')
+    surprise = np.log(len(members) + 4)  # its share among the others is 0
+    by_setting = scores.loc['setting']
+    assert (by_setting.log_loss >= surprise / 8).all()
+    assert (by_setting.null_log_loss >= surprise / 8).all()
+    assert scores.loc['cell'].log_loss.max() < by_setting.log_loss.min()
+
+
+def test_the_weights_of_two_and_of_three_outcomes_give_probabilities():
+    X_MF = np.array([[-1.0, 1], [-1, 1], [1, 1], [1, 1]])
+    y_M = np.array([0, 0, 2, 2])
+    weights_KF = regression.fit_weights(X_MF, y_M, 3)
+    probability_MK = regression.predict(weights_KF, X_MF)
+    np.testing.assert_allclose(probability_MK.sum(1), 1)
+    np.testing.assert_allclose(probability_MK[:, 1], 0)  # it does not occur
+    assert (probability_MK.argmax(1) == y_M).all()
+    single = regression.fit_weights(X_MF, np.zeros(4, int), 3)
+    np.testing.assert_allclose(regression.predict(single, X_MF)[:, 0], 1)
+
+
+@pytest.mark.parametrize(
+    ('members', 'why'),
+    [
+        (plant(lambda _: 'symmetric'), 'every converged member is symmetric'),
+        (plant(let_batch_decide, loss=lambda _: 0.5), 'missing'),
+        (plant_members(let_seed_decide), '1 settings, fewer than 4'),
+    ],
+)
+def test_where_there_is_no_fit_it_says_why(members, why):
+    assert why in regression.fit_block(members, 'trained')
+    assert any(why in remark for remark in law.compute(members).remarks)
+
+
+def test_factors_that_vary_together_are_named(by_batch):
+    aliased = by_batch.assign(width=np.where(by_batch.batch_size == 512, 64, 128))
+    lines = encoding.find_confounded(encoding.make_encoding(aliased), aliased)
+    assert any(line.startswith('batch_size and width vary') for line in lines)
+    separate = encoding.make_encoding(by_batch)
+    assert encoding.find_confounded(separate, by_batch) == []
+
+
+def test_equal_standard_deviations_are_equal_as_std(by_batch):
+    members = by_batch.assign(width=np.where(by_batch.gamma == 1.2, 256, 64))
+    code = encoding.make_encoding(members, encoding.STD)
+    wide = pd.DataFrame([CELL | {'width': 256, 'gamma': 0.6}])
+    narrow = pd.DataFrame([CELL | {'width': 64, 'gamma': 0.8}])
+    column = code.mains.index('gamma')
+    wide_gamma = encoding.encode_mains(code, wide)[0, column]
+    assert wide_gamma == pytest.approx(encoding.encode_mains(code, narrow)[0, column])
+
+
+# Predictions.
+
+
+def test_a_prediction_says_what_was_planted_and_how_far_it_is_outside(by_batch):
+    point = factors.parse_point(
+        'exception=trained,seq_len=9,batch_size=2048,learning_rate=2e-4,gamma=1.2,'
+        'width=400,split=random,last_noise=True'
+    )
+    predicted = prediction.predict_point(by_batch, point)
+    assert predicted.names[predicted.probability.argmax()] == 'inferential'
+    assert predicted.probability.sum() == pytest.approx(1)
+    assert (predicted.low <= predicted.probability + 0.05).all()
+    assert predicted.outside == [
+        'rate 0.0002: trained from 0.001 to 0.002, 2.3 doublings away',
+        'width 400: trained from 64 to 64, 2.6 doublings away',
+        'split random: trained with code alone',
+        'last token noise True: trained with False alone',
+    ]
+    assert 'inferential 3' in predicted.nearest[0]
+    text = prediction.format_prediction(predicted)
+    assert 'extrapolates, which' in text and 'inferential' in text
+
+
+@pytest.mark.parametrize(
+    ('text', 'line'),
+    [
+        ('batch=3', "unknown factor 'batch', did you mean 'batch_size'"),
+        ('gamma', 'gamma: give a value'),
+        ('gamma=big', "gamma = 'big': must be a number"),
+        ('batch_size=2.5', "batch_size = '2.5': must be a whole number"),
+        ('width=0', "width = '0': must be above 0"),
+        ('exception=some', "exception = 'some': must be one of trained"),
+        ('last_noise=1', "last_noise = '1': must be one of True, False"),
+        ('gamma=1', 'give exception, too'),
+        ('exception=trained,gamma=1', 'give seq_len, batch_size, learning_rate, too'),
+    ],
+)
+def test_a_wrong_point_is_one_line(by_batch, text, line):
+    with pytest.raises(UserError, match=line):
+        prediction.predict_point(by_batch, factors.parse_point(text))
+
+
+# Files.
+
+
+def run_law(monkeypatch, capsys, *words):
+    """(exit code, stdout, stderr) of the command line."""
+    monkeypatch.setattr('sys.argv', ['law.py', *map(str, words)])
+    code = 0
+    try:
+        cli.run_command(law.command)
+    except SystemExit as e:
+        code = e.code
+    return code, *capsys.readouterr()
+
+
+def test_the_tables_are_regenerated_from_the_committed_file_with_equal_bytes(
+    tmp_path, monkeypatch, capsys
+):
+    path = tmp_path / 'members.csv'
+    planted = plant(let_batch_decide, seq_len=(9,))
+    shuffled = planted.sample(frac=1, random_state=0)
+    path.write_text(table.format_csv(table.sort_members(shuffled)))
+    assert path.read_text() == table.format_csv(planted)
+    assert table.format_csv(table.read_csv(path)) == path.read_text()
+    written = []
+    for name in ('first', 'second'):
+        out = tmp_path / name
+        code, printed, _ = run_law(monkeypatch, capsys, '--members', path, '--out', out)
+        assert code == 0 and str(out / 'effects.md') in printed
+        written.append({file.name: file.read_bytes() for file in out.iterdir()})
+    first, second = written
+    assert set(first) == set(second) >= {'cells.csv', 'effects.csv', 'law.png'}
+    for name in set(first) - {'law.npz'}:  # it holds the time
+        assert first[name] == second[name], name
+    page = first['effects.md'].decode()
+    assert '| a, batch | ' in page and '**holds**' in page
+
+
+def test_cells_are_counted_by_hand(by_batch):
+    summary = cells.summarize_cells(by_batch)
+    assert len(summary) == 24 and (summary.trained == 3).all()
+    at = (summary.batch_size == 2048) & (summary.gamma == 1.2)
+    assert (summary[at].inferential == 3).all() and (summary[at].symmetric == 0).all()
+    assert summary[at].inferential_mean.to_numpy() == pytest.approx(0.97)
+    text = cells.format_cells(summary)
+    assert '| 3 of 3 | inferential 3 | 0.97 (0.97–0.97) |' in text
+
+
+def test_a_cell_without_a_converged_member_has_no_numbers():
+    members = plant_members(let_seed_decide, loss=lambda _: 0.5)
+    summary = cells.summarize_cells(members)
+    assert summary[['converged', *SOLUTIONS[:2]]].to_numpy().sum() == 0
+    assert '| 0 of 3 | – | – | – | – |' in cells.format_cells(summary)
+
+
+def break_column(column, value):
+    def change(members):
+        return members.assign(**{column: value})
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ('change', 'line'),
+    [
+        (lambda members: members.drop(columns='gamma'), 'the column gamma is missing'),
+        (lambda members: members[:0], 'has no members'),
+        (break_column('split', 'odd'), "split = 'odd' in row 2: must be one of"),
+        (break_column('gamma', 'x'), "gamma = 'x' in row 2: must be a number"),
+        (break_column('solution', 'x'), "solution = 'x' in row 2: must be one of"),
+        (break_column('converged', 'x'), "converged = 'x' in row 2: must be True"),
+    ],
+)
+def test_a_wrong_table_is_one_line_and_exit_code_2(
+    by_batch, tmp_path, monkeypatch, capsys, change, line
+):
+    path = tmp_path / 'members.csv'
+    path.write_text(table.format_csv(change(by_batch)))
+    code, _, error = run_law(monkeypatch, capsys, '--members', path)
+    assert code == 2 and line in error and error.count('\n') == 1
+
+
+def test_wrong_flags_are_one_line(tmp_path, monkeypatch, capsys):
+    empty = tmp_path / 'law_*'
+    cases = {
+        'no such file': ['--members', tmp_path / 'none.csv'],
+        'no folder of a run matches': ['--runs', empty, '--out', tmp_path],
+        'give --out, too': ['--runs', empty],
+        'one of the arguments --runs --members is required': [],
+    }
+    for line, words in cases.items():
+        code, _, error = run_law(monkeypatch, capsys, *words)
+        assert code == 2 and line in error and error.count('\n') == 1
+
+
+# The picture.
+
+
+def test_the_picture_counts_and_is_drawn(result):
+    picture = figure.arrange_picture(result.members, result.effects)
+    assert picture.share.shape == (8, len(GAMMAS), len(SOLUTIONS))
+    np.testing.assert_allclose(picture.share.sum(-1), 1)
+    assert (picture.trained == 3).all() and (picture.converged == 3).all()
+    assert 'width 64' in picture.common and 'batch 512' in picture.setting[0]
+    assert any(name.startswith('batch: 512 → 2048') for name in picture.effect_factor)
+    for values in picture:  # an npz without pickled objects
+        assert np.asarray(values).dtype != object
+    pixels = draw_pixels(picture, law)
+    assert (pixels[..., :3] < 200).any()
+
+
+def test_a_picture_of_a_single_cell_is_drawn():
+    members = plant_members(let_seed_decide, loss=lambda _: 0.5)
+    single = law.compute(members)
+    picture = figure.arrange_picture(members, single.effects)
+    assert picture.converged.sum() == 0 and len(picture.effect) == 0
+    draw_pixels(picture, law)
+
+
+# Runs.
+
+
+def test_runs_are_collected_from_their_folders(
+    finished, one_member, tmp_path, monkeypatch, capsys
+):
+    for name, folder in (
+        ('law_a', finished.folder.workdir),
+        ('law_b', finished.folder.workdir),
+        ('law_c', one_member),
+    ):
+        (tmp_path / name).symlink_to(pathlib.Path(folder).resolve())
+    (tmp_path / 'law_d.log').write_text('no run')
+    out = tmp_path / 'out'
+    code, printed, error = run_law(
+        monkeypatch, capsys, '--runs', tmp_path / 'law_*', '--out', out
+    )
+    assert code == 0, error
+    assert 'law_a: 8 of 8 trained' in printed
+    assert '8 members are in two runs and are kept once' in printed
+    members = table.read_csv(out / 'members.csv')
+    assert list(members.columns) == list(table.COLUMNS)
+    assert set(members.run) >= {'law_a'} and 'law_b' not in set(members.run)
+    of_a = members[members.run == 'law_a']
+    assert sorted(of_a.depth) == [1] * 4 + [2] * 4
+    assert (of_a.seq_len == 4).all() and (of_a.split == 'random').all()
+    assert (of_a.exception == 'trained').all() and (of_a.batch_size == 16).all()
+    assert of_a.hardware.str.startswith('cpu ').all()
+    assert set(of_a.gamma) == {0.3, 0.8} and set(of_a.seed) == {0, 1}
+    expected = finished.results.train_loss.sel(depth=2, gamma=0.8, seed=1).item()
+    row = of_a[(of_a.depth == 2) & (of_a.gamma == 0.8) & (of_a.seed == 1)]
+    assert row.train_loss.item() == pytest.approx(expected, rel=1e-5)
+    again = tmp_path / 'again'
+    run_law(monkeypatch, capsys, '--members', out / 'members.csv', '--out', again)
+    for name in ('cells.csv', 'effects.csv', 'effects.md'):
+        assert (again / name).read_bytes() == (out / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ('unseen', 'noninferential', 'exception'),
+    [
+        (((4, 3),), ((3, 4, -6),), 'trained'),
+        (((4, 3), (3, 4)), (), 'both unseen'),
+        (((4, 3), (3, 4)), ((3, 4, -6),), 'both unseen'),  # it is not trained
+        (((4, 3),), (), 'none'),
+    ],
+)
+def test_the_exception_is_read_from_the_task(unseen, noninferential, exception):
+    planned = experiment(task__unseen=unseen, task__noninferential=noninferential)
+    described = factors.describe_experiment(planned)
+    assert described['exception'] == exception
+    assert set(described) | {'learning_rate', 'weight_decay', 'gamma'} == set(
+        factors.NAMES
+    )
+
+
+def test_what_differs_and_is_no_factor_is_said():
+    first = experiment()
+    second = experiment(
+        optimizer__floor=0.0, train__batch_size=32, grid__gamma=(0.5,), name='other'
+    )
+    lines = collect.find_other_differences([first, second, second])
+    assert len(lines) == 1 and lines[0].startswith('optimizer.floor differs')
+
+
+def test_another_task_is_refused():
+    task = types.SimpleNamespace(name='copy')
+    planned = types.SimpleNamespace(name='toy', task=task)
+    with pytest.raises(UserError, match="toy: task = 'copy'"):
+        factors.describe_experiment(planned)

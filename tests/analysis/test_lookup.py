@@ -1,0 +1,107 @@
+"""What tables of the training data score, against counting one question at a time."""
+
+import itertools
+
+import jax
+import numpy as np
+import pytest
+
+from analysis.members import lookup
+from anchorjax.config.grid import DATA, random_key
+from anchorjax.tasks import AnchorsConfig, anchors
+from tests.support import cases
+
+SEED = 3
+SMALL = {'seq_len': 5, 'keys': (20, 40)}
+
+
+def count_by_hand(config: AnchorsConfig, level: str) -> dict[tuple[str, str], float]:
+    """Every question of every probe, looked up in a dict of the training data."""
+    split_key, _ = jax.random.split(random_key(SEED, DATA))
+    is_trained = np.asarray(anchors.training_keys(config, split_key))
+    exceptions = {(a, b): shift for a, b, shift in config.noninferential}
+    shift_of = dict(zip(config.anchors, config.shifts, strict=True))
+    all_pairs = list(itertools.product(config.anchors, repeat=2))
+
+    def label(a: int, b: int) -> int:
+        return exceptions.get((a, b), shift_of[a] + shift_of[b])
+
+    def question(a: int, b: int, position: int, key: int) -> tuple:
+        if level == 'datum':
+            return (a, b, position, key)
+        if level == 'ordered pair':
+            return (a, b, key)
+        return (min(a, b), max(a, b), key)
+
+    table: dict[tuple, set[int]] = {}
+    for row, position, key in np.argwhere(is_trained):
+        pair = all_pairs[row]
+        if pair not in config.unseen:
+            answers = table.setdefault(question(*pair, position, key), set())
+            answers.add(label(*pair))
+
+    scores = {}
+    for probe in ('seen_train', 'seen_heldout', 'unseen'):
+        asked_pairs = [pair for pair in all_pairs if pair not in config.unseen]
+        if probe == 'unseen':
+            asked_pairs = [config.unseen[0]]
+        for mapping in ('inferential', 'symmetric'):
+            cells = []  # the mean of every cell, since each is asked equally often
+            for pair, position in itertools.product(
+                asked_pairs, range(is_trained.shape[1])
+            ):
+                row = all_pairs.index(pair)
+                is_asked = is_trained[row, position] != (probe == 'seen_heldout')
+                expected = shift_of[pair[0]] + shift_of[pair[1]]
+                if mapping == 'symmetric':
+                    expected = label(*pair[::-1])
+                right = []
+                for key in np.flatnonzero(is_asked):
+                    known = table.get(question(*pair, position, key), set())
+                    right.append((expected in known) / max(len(known), 1))
+                cells.append(np.mean(right))
+            scores[probe, mapping] = np.mean(cells)
+    return scores
+
+
+@pytest.mark.parametrize('level', lookup.LEVELS)
+@pytest.mark.parametrize('split', ['code', 'random', 'random_position'])
+def test_scores_are_those_of_a_table(split, level):
+    config = AnchorsConfig(split=split, **SMALL)
+    scores = lookup.lookup_scores(config, SEED)[level]
+    expected = count_by_hand(config, level)
+    for entry, value in expected.items():
+        assert scores[entry] == pytest.approx(value), entry
+
+
+def test_no_table_answers_held_out_questions_of_the_random_split():
+    for level, scores in lookup.lookup_scores(
+        AnchorsConfig(split='random'), SEED
+    ).items():
+        assert scores['seen_heldout', 'assigned'] == 0
+        assert scores['unseen', 'inferential'] == 0
+        symmetric = 1.0 if level == 'unordered pair' else 0.0
+        assert scores['unseen', 'symmetric'] == pytest.approx(symmetric)
+
+
+def test_a_table_answers_every_held_out_question_of_the_official_split():
+    scores = lookup.lookup_scores(AnchorsConfig(), SEED)
+    assert scores['datum']['seen_heldout', 'assigned'] == 0
+    assert scores['ordered pair']['seen_heldout', 'assigned'] == pytest.approx(1)
+    assert scores['unordered pair']['unseen', 'symmetric'] == pytest.approx(1)
+
+
+def test_no_table_answers_a_pair_that_is_unseen_in_both_orders():
+    config = AnchorsConfig(
+        split='random', noninferential=(), unseen=((4, 3), (3, 4)), **SMALL
+    )
+    for scores in lookup.lookup_scores(config, SEED).values():
+        for probe in ('unseen', 'unseen_34'):
+            assert scores[probe, 'inferential'] == 0
+
+
+def test_the_hand_count_has_the_labels_of_the_cases():
+    config = AnchorsConfig()
+    shifts = anchors.mapping_shifts(config)
+    for row, pair in enumerate(anchors.pairs(config).tolist()):
+        assert tuple(shifts[row]) == cases.TABLE[tuple(pair)]

@@ -1,0 +1,75 @@
+"""The cube holds cohorts whose probes and groups differ."""
+
+import numpy as np
+
+from analysis.members.solution import classify_members, find_solutions
+from anchorjax import api
+from anchorjax.storage.reader import members_table
+from tests.support import sweeps
+
+
+def test_cohorts_with_other_unseen_pairs_and_lengths_share_a_cube(tmp_path):
+    experiment = sweeps.experiment(
+        task__split='random',
+        model__max_len=5,
+        optimizer__warmup_steps=0,
+        train__num_steps=2,
+        train__eval_every=2,
+        train__snapshot_steps=(),
+        grid__gamma=(0.5,),
+        grid__seed=(0,),
+        loop=(
+            ('task.unseen', (((4, 3),), ((4, 3), (3, 4)))),
+            ('task.seq_len', (4, 5)),
+        ),
+    )
+    run = api.train(experiment, tmp_path)
+    results = run.results.squeeze()
+    assert results.probe.values.tolist()[2:] == ['unseen', 'unseen_34']
+    assert results.group.values.tolist() == ['at_0', 'at_1', 'at_2']
+    one_unseen, both_unseen = results.unseen.values
+    known = np.isfinite(results.agreement_by_group.isel(mapping=0))
+    has_34 = known.sel(probe='unseen_34', group='at_0')
+    assert not has_34.sel(unseen=one_unseen).any()
+    assert has_34.sel(unseen=both_unseen).all()
+    at_the_end = known.sel(probe='unseen', group='at_2')
+    assert not at_the_end.sel(seq_len=4).any() and at_the_end.sel(seq_len=5).all()
+
+    # A member on its own has the same numbers.
+    for cohort in experiment.cohorts():
+        alone = api.train(
+            experiment.for_cohort(cohort), tmp_path / 'alone' / cohort.name
+        )
+        unseen, seq_len = (value for _, value in cohort.static)
+        member = run.results.sel(run.labels(unseen=unseen, seq_len=seq_len)).squeeze()
+        for name in ('agreement', 'agreement_by_group', 'probe_loss', 'deviation'):
+            own = alone.results[name].squeeze()
+            labels = {dim: own[dim] for dim in own.dims}
+            np.testing.assert_array_equal(member[name].sel(labels), own)
+
+    table = members_table(run)
+    assert table.unseen_34_inferential.isna().sum() == 2
+    assert table.unseen_inferential_at_2.isna().sum() == 2
+    solutions = find_solutions(run.results).values.ravel().tolist()
+    assert classify_members(table).tolist() == solutions
+
+
+def test_a_member_has_converged_if_its_loss_is_small_enough(tmp_path):
+    common = {
+        'optimizer__warmup_steps': 0,
+        'train__num_steps': 2,
+        'train__eval_every': 2,
+        'train__snapshot_steps': (),
+        'grid__gamma': (0.5,),
+        'grid__seed': (0, 1),
+        'loop': (),
+    }
+    losses = []
+    for limit in (1e-9, 100.0):
+        experiment = sweeps.experiment(train__converged_loss=limit, **common)
+        run = api.train(experiment, tmp_path / str(limit))
+        losses.append(run.results.train_loss.values)
+        is_below = limit == 100.0
+        assert (run.results.converged.values == is_below).all()
+        assert (members_table(run).converged == is_below).all()
+    np.testing.assert_array_equal(*losses)  # the limit is no part of training

@@ -1,0 +1,82 @@
+"""Planted tables of members of a designed experiment, whose law is known."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.designs import table
+
+# A cell of the design; every factor of a planted table may replace its value.
+CELL = {
+    'seq_len': 9,
+    'split': 'code',
+    'exception': 'trained',
+    'last_noise': False,
+    'anchors': 4,
+    'batch_size': 512,
+    'learning_rate': 1e-3,
+    'weight_decay': 0.1,
+    'width': 64,
+    'depth': 2,
+    'num_steps': 4000,
+    'gamma': 1.0,
+}
+# Agreement (held-out, inferential, symmetric) of a member with each solution.
+_AGREEMENT = {
+    'inferential': (1.0, 0.97, 0.02),
+    'symmetric': (1.0, 0.01, 0.98),
+    'half and half': (0.99, 0.5, 0.5),
+    'third': (0.99, 0.02, 0.03),
+    'memorizing': (0.1, 0.2, 0.3),
+    'other': (0.95, 0.5, 0.1),
+}
+
+
+def plant_members(
+    decide: Callable[[dict[str, Any]], str],
+    seeds: int = 3,
+    loss: Callable[[dict[str, Any]], float] | None = None,
+    **levels: tuple,
+) -> pd.DataFrame:
+    """The full factorial of these levels, the other factors as in CELL.
+
+    Args:
+      decide: from a member's factors and seed to its solution.
+      loss: to its train loss; it is converged if that is at most 0.02.
+    """
+    rows = []
+    for values in itertools.product(*levels.values(), range(seeds)):
+        point = dict(zip((*levels, 'seed'), values, strict=True))
+        rows.append(plant_member(decide, loss, CELL | point))
+    members = pd.DataFrame(rows).reindex(columns=list(table.COLUMNS))
+    return table.sort_members(members)
+
+
+def plant_member(
+    decide: Callable[[dict[str, Any]], str],
+    loss: Callable[[dict[str, Any]], float] | None,
+    point: dict[str, Any],
+) -> dict[str, Any]:
+    """One row of the table."""
+    solution = decide(point)
+    heldout, inferential, symmetric = _AGREEMENT[solution]
+    train_loss = loss(point) if loss else 0.004
+    return {
+        **point,
+        'train_loss': train_loss,
+        'converged': train_loss <= 0.02,
+        'diverged': -1,
+        'solution': solution,
+        'seen_heldout_assigned': heldout,
+        'unseen_inferential': inferential,
+        'unseen_symmetric': symmetric,
+        'unseen_within_1': inferential,
+        'unseen_within_2': inferential,
+        'answer': solution,
+        'answer_share': np.float32(max(inferential, symmetric)),
+        'run': 'law_planted',
+        'hardware': 'cpu planted',
+    }

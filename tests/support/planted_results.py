@@ -1,0 +1,65 @@
+"""Planted results in place of what a sweep has measured: nothing is trained."""
+
+import pathlib
+from typing import Any
+
+import xarray as xr
+
+from analysis.members.selection import iterate_points
+from anchorjax.storage.reader import Run, open_run
+from tests.support.sweeps import opened
+
+CONVERGED_LOSS = 0.001
+
+
+def open_planted(
+    workdir: pathlib.Path, answers: dict[tuple[Any, ...], dict], **changes: Any
+) -> Run:
+    """A run whose members answer as planted; `changes` are those of `opened`.
+
+    Args:
+      answers: by the values of the axes with several values, in their order, the
+        arguments of `plant_member`; a member that is not named is not trained.
+    """
+    opened(workdir, **changes)
+    return plant_results(open_run(workdir), answers)
+
+
+def plant_results(run: Run, answers: dict[tuple[Any, ...], dict]) -> Run:
+    """The run with planted results for the members that are named."""
+    results = run.results.copy(deep=True)
+    for index, point in iterate_points(run):
+        axes = run.experiment.axes
+        varying = [point[axis] for axis in axes if len(axes[axis]) > 1]
+        planted = answers.get(tuple(varying))
+        if planted is not None:
+            place = dict(zip(axes, index, strict=True))
+            plant_member(results, place, **planted)
+    vars(run)['results'] = results  # where functools.cached_property keeps it
+    return run
+
+
+def plant_member(
+    results: xr.Dataset,
+    place: dict[str, int],
+    inferential: float = 0.0,
+    symmetric: float = 0.0,
+    heldout: float = 1.0,
+    train_loss: float = CONVERGED_LOSS,
+    diverged: int = -1,
+) -> None:
+    """Sets the results of the member at a place along the axes."""
+    scores = {'inferential': inferential, 'symmetric': symmetric}
+    scores['assigned'] = inferential
+    results['trained'][place] = True
+    results['diverged'][place] = diverged
+    results['train_loss'][place] = train_loss
+    results['converged'][place] = diverged < 0 and train_loss <= 0.02
+    member = results['agreement'][place]
+    by_group = results['agreement_by_group'][place]
+    for mapping, score in scores.items():
+        unseen = {'probe': 'unseen', 'mapping': mapping}
+        member.loc[unseen] = score
+        by_group.loc[unseen] = score
+    member.loc[{'probe': 'seen_heldout', 'mapping': 'assigned'}] = heldout
+    results['deviation'][place] = 0.0
