@@ -86,6 +86,7 @@ def compute(data: xr.Dataset) -> Result:
     shares = np.where(data.trained.values, data.converged.values, np.nan)
     is_converged = data.trained.copy(data=shares)
     fixed_data = data.isel(learning_rate=rate)
+    converged_best = is_converged.mean([*pooled, 'learning_rate'])
     return Result(
         gamma=data.gamma.values,
         rows=data[row_name].values,
@@ -96,7 +97,7 @@ def compute(data: xr.Dataset) -> Result:
         seen_best=average(seen.max('learning_rate')),
         seen_fixed=average(fixed_seen),
         fraction=average(mark_solutions(fixed_data)),
-        converged_best=average(is_converged.mean('learning_rate')),
+        converged_best=converged_best.transpose(*shown).values,
         converged_fixed=average(is_converged.isel(learning_rate=rate)),
         members=int(data.trained.sum()),
         converged=int(data.converged.sum()),
@@ -110,14 +111,14 @@ def draw(result: Result, axes: np.ndarray) -> None:
     """
     if _has_unseen_pair(result):
         _draw_unseen_pair(axes, result)
-        title = (
-            f'agreement on the unseen pair; lines: seen pairs < {SEEN_ENOUGH:g}; '
-            f'dots: not all converged ({result.converged} of {result.members} have)'
-        )
+        title = 'agreement on the unseen pair'
+        lines = f'lines: seen pairs < {SEEN_ENOUGH:g}'
     else:
         _draw_seen_pairs(axes, result)
         title = 'agreement on held-out seen pairs; the task has no unseen pair'
-    axes[0, 0].figure.suptitle(title, fontsize=8)
+        lines = f'lines: < {SEEN_ENOUGH:g}'
+    explanation = f'{title}\n{lines}; {_explain_dots(result)}'
+    axes[0, 0].figure.suptitle(explanation, fontsize=8)
     for axis in axes[-1]:
         axis.set_xlabel('initialization rate γ')
     for axis in axes[:, 0]:
@@ -195,6 +196,12 @@ def _draw_seen_pairs(axes: np.ndarray, result: Result) -> None:
         _hatch_cells(axis, values < SEEN_ENOUGH, '////')
         _hatch_cells(axis, converged < 1, '....')
         axis.set_title(title)
+
+
+def _explain_dots(result: Result) -> str:
+    if result.members and not result.converged:
+        return f'dots: none of the {result.members} trained members has converged'
+    return f'dots: not all converged ({result.converged} of {result.members} have)'
 
 
 def _name_rate(result: Result) -> str:

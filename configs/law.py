@@ -6,16 +6,19 @@ paper's differ. Every preset is one cell of the design and trains all its gammas
   python launch/sweep.py --config configs/law.py:lead
   python analysis/law.py --runs 'runs/law_*'
 
-preset      what it is                                        gamma       seeds  cost
-lead        nine tokens, official split, (3, 4) trained on    0.4 to 1.2  5      2 h
-            its exception, batch 2048, rate 1e-3, decay 0.1
-twin        the same with batch 512                           0.4 to 1.2  5      30 min
-screen_00   a cell of the screening design, of 16: see        0.6, 1.2    3      5 to
- to _15     FACTORS and `factors_of`                                             60 min
+preset               cells  what they ask                             cost of a cell
+lead, twin           2      batch 2048 and 512 at nine tokens, five   2 h, 30 min
+                            gammas, five seeds
+square_<setting>_    12     does the batch act at nine tokens only?   3 to 25 min
+  <tokens>_<batch>          {5, 9} tokens x batch {512, 2048} at
+                            three settings of rate and decay
+short_<factors>      16     all combinations of four factors that     5 to 10 min
+                            short sequences can answer: exception,
+                            number of anchors, rate, decay
 
-The screening design takes 16 of the 256 combinations of eight factors with two levels
-each. Its resolution is IV: no main effect is confounded with an interaction of two
-factors. Costs are of 2 cores; what comes out is the question itself.
+Within the squares and within the short cells every factor is varied with the others
+fixed, so each effect has matched pairs, and no interaction of two factors is confounded
+with a third. Costs are of 2 cores; what comes out is the question itself.
 """
 
 import itertools
@@ -26,61 +29,52 @@ from anchorjax import config
 
 ConfigDict = ml_collections.ConfigDict
 _STEPS = 8_000
-# Levels of every factor: those of short, easily trained networks, then the paper's
-# direction.
-FACTORS = {
-    'seq_len': (5, 9),
-    'exception': (False, True),  # (3, 4) is trained as x - 6, or is unseen like (4, 3)
-    'batch_size': (512, 2048),
-    'weight_decay': (0.01, 0.1),
-    'split': ('random', 'code'),
-    'learning_rate': (1e-3, 2e-3),
-    'anchors': (4, 6),
-    'width': (64, 128),
-}
+_SHORT_STEPS = 6_000  # enough at four tokens
+_SHIFTS = (5, 1, -2, -8, 3, -4)  # of the anchors: the paper's four, and two more
 LEAD = {
     'seq_len': 9,
-    'exception': True,
-    'batch_size': 2048,
-    'weight_decay': 0.1,
     'split': 'code',
-    'learning_rate': 1e-3,
+    'exception': True,  # (3, 4) is trained as x - 6; else it is unseen, as is (4, 3)
     'anchors': 4,
+    'batch_size': 2048,
+    'learning_rate': 1e-3,
+    'weight_decay': 0.1,
     'width': 64,
 }
-_SHIFTS = (5, 1, -2, -8, 3, -4)  # the paper's four, and two more
+# The rate and the decay of each square.
+_SETTINGS = {'r1_d10': (1e-3, 0.1), 'r2_d10': (2e-3, 0.1), 'r1_d1': (1e-3, 0.01)}
 
 
 def get_config(preset: str = 'lead') -> ConfigDict:
     """The config of a cell."""
     if preset not in PRESETS:
         raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
-    factors = PRESETS[preset]
     c = config.default(task='anchors', model='transformer')
     c.name = f'law_{preset}'
-    set_factors(c, **factors)
-    c.train.num_steps = _STEPS
+    _set_factors(c, **PRESETS[preset])
+    is_short = preset.startswith('short')
+    c.train.num_steps = _SHORT_STEPS if is_short else _STEPS
     c.train.eval_every = 500
-    c.optimizer.warmup_steps = _STEPS // 10
+    c.optimizer.warmup_steps = c.train.num_steps // 10
     c.optimizer.floor = 0.0
-    if preset.startswith('screen'):
-        c.grid.gamma = (0.6, 1.2)
-        c.grid.seed = (0, 1, 2)
-    else:
+    if preset in ('lead', 'twin'):
         c.grid.gamma = (0.6, 1.0, 0.8, 1.2, 0.4)  # in the order of training
         c.grid.seed = (0, 1, 2, 3, 4)
+    else:
+        c.grid.gamma = (0.6, 1.0, 1.4)
+        c.grid.seed = (0, 1, 2)
     return c
 
 
-def set_factors(
+def _set_factors(
     c: ConfigDict,
     seq_len: int,
-    exception: bool,
-    batch_size: int,
-    weight_decay: float,
     split: str,
-    learning_rate: float,
+    exception: bool,
     anchors: int,
+    batch_size: int,
+    learning_rate: float,
+    weight_decay: float,
     width: int,
 ) -> None:
     """Writes one level of every factor into a config."""
@@ -98,24 +92,41 @@ def set_factors(
     c.grid.weight_decay = (weight_decay,)
 
 
-def factors_of(run: int) -> dict[str, object]:
-    """The factors of a cell of the screening design.
+def _make_squares() -> dict[str, dict]:
+    """{preset: factors}: four corners at every setting; the split is by pair in all."""
+    squares = {}
+    for setting, (rate, decay) in _SETTINGS.items():
+        for seq_len, batch_size in itertools.product((5, 9), (512, 2048)):
+            squares[f'square_{setting}_{seq_len}_{batch_size}'] = LEAD | {
+                'split': 'random',
+                'seq_len': seq_len,
+                'batch_size': batch_size,
+                'learning_rate': rate,
+                'weight_decay': decay,
+            }
+    return squares
 
-    The levels of the first four factors are the digits of the number of the cell; each
-    of the others is the product of three of them (Box and Hunter 1961).
-    """
-    corners = list(itertools.product((0, 1), repeat=4))
-    length, exception, batch, decay = corners[run]
-    split = (length + exception + batch) % 2
-    rate = (length + exception + decay) % 2
-    anchors = (length + batch + decay) % 2
-    width = (exception + batch + decay) % 2
-    levels = (length, exception, batch, decay, split, rate, anchors, width)
-    factors = {}
-    for (name, values), level in zip(FACTORS.items(), levels, strict=True):
-        factors[name] = values[level]
-    return factors
+
+def _make_short_cells() -> dict[str, dict]:
+    """{preset: factors}: four tokens, batch 512, all combinations of the rest."""
+    cells = {}
+    for exception, anchors, rate, decay in itertools.product(
+        (True, False), (4, 6), (1e-3, 4e-3), (0.01, 0.15)
+    ):
+        pair = 'exception' if exception else 'unseen'
+        name = f'short_{pair}_a{anchors}_r{1000 * rate:.0f}_d{100 * decay:.0f}'
+        cells[name] = LEAD | {
+            'seq_len': 4,
+            'split': 'random',
+            'batch_size': 512,
+            'exception': exception,
+            'anchors': anchors,
+            'learning_rate': rate,
+            'weight_decay': decay,
+        }
+    return cells
 
 
 PRESETS = {'lead': LEAD, 'twin': LEAD | {'batch_size': 512}}
-PRESETS |= {f'screen_{run:02}': factors_of(run) for run in range(16)}
+PRESETS |= _make_squares()
+PRESETS |= _make_short_cells()

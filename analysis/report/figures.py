@@ -68,14 +68,14 @@ SWEEP = (
         'Phase diagram',
         'Agreement on the unseen pair: inferential above, symmetric below. Left to '
         'right: the best learning rate for each mapping, one learning rate for all, '
-        'and the share of seeds (P1 Fig 2).',
+        'and the share of converged seeds (P1 Fig 2).',
         compute_from_results,
     ),
     Row(
         mechanisms,
         'Mechanisms',
         'Which set of attention edges is enough to keep the answers of a network when '
-        'all other edges are cut. This tests P1 Fig 3 on every member.',
+        'all other edges are cut. This tests P1 Fig 3 on every converged member.',
         compute_from_run,
     ),
     Row(

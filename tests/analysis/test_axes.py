@@ -8,12 +8,14 @@ import sys
 import ml_collections
 import numpy as np
 import pytest
+import xarray as xr
 
 from analysis import complexity, curves, eigenvalues, lazy, phase, solutions
 from analysis.drawing import command, style
 from analysis.members.member import member_of
 from analysis.members.point import complete_point
 from analysis.members.selection import collect_outcomes, iterate_points
+from analysis.members.solution import SOLUTIONS
 from analysis.report import collect, figures
 from analysis.report.choose import choose_members
 from anchorjax import config
@@ -157,8 +159,16 @@ def name_spec(spec: str) -> str:
     return pathlib.Path(spec).name
 
 
-def plant_agreement(values: ml_collections.ConfigDict, folder: pathlib.Path) -> Run:
-    """A run along a config's axes whose members score at random; nothing is trained."""
+def plant_agreement(
+    values: ml_collections.ConfigDict,
+    folder: pathlib.Path,
+    has_converged: bool = True,
+) -> Run:
+    """A run along a config's axes whose members score at random; nothing is trained.
+
+    Args:
+      has_converged: whether all members have converged, or none.
+    """
     values.train.num_steps, values.train.eval_every = 2, 1
     values.train.snapshot_steps = ()
     values.train.lanes = 1
@@ -167,10 +177,21 @@ def plant_agreement(values: ml_collections.ConfigDict, folder: pathlib.Path) -> 
     create_folder(folder, experiment, describe_environment(experiment, make_mesh(1)))
     run = open_run(folder)
     curves = run.curves
-    scores = np.random.default_rng(0).uniform(0, 1, curves.agreement.shape)
+    random = np.random.default_rng(0)
+
+    def draw_scores(name: str) -> xr.DataArray:
+        scores = random.uniform(0, 1, curves[name].shape)
+        return curves[name].copy(data=scores.astype(np.float32))
+
+    deviation = draw_scores('deviation')
+    last_loss = 0.001 if has_converged else 1.0
     run.__dict__['curves'] = curves.assign(
-        agreement=(curves.agreement.dims, scores.astype(np.float32)),
-        trained=curves.trained | True,
+        agreement=draw_scores('agreement'),
+        agreement_by_group=draw_scores('agreement_by_group'),
+        deviation=deviation / deviation.sum('offset'),
+        train_loss=xr.full_like(curves.train_loss, last_loss),
+        trained=xr.full_like(curves.trained, True),
+        converged=xr.full_like(curves.converged, has_converged),
     )
     return run
 
@@ -181,7 +202,8 @@ def test_figures_on_the_axes_of_every_preset(spec, tmp_path):
     diagram = phase.compute(run.results)
     assert diagram.members == run.results.trained.size
     assert diagram.seen_fixed.shape == (len(diagram.rows), len(diagram.gamma))
-    assert np.isfinite(diagram.fraction).all()
+    assert diagram.converged == diagram.members
+    np.testing.assert_allclose(diagram.fraction.sum(0), 1)  # every seed is at one
     assert draw_pixels(diagram, phase).std() > 0
     table = solutions.compute(members_table(run))
     assert len(solutions.markdown(table).splitlines()) == 2 + len(table.points)
@@ -220,8 +242,9 @@ def test_a_task_without_an_unseen_pair(tmp_path):
     means = heldout.mean('seed').values.ravel()
     np.testing.assert_allclose(diagram.seen_fixed[0], means, rtol=1e-6)
     memorizing = (heldout < 0.9).mean('seed').values.ravel()
-    expected = [[[0, 0]], [[0, 0]], [memorizing], [1 - memorizing]]
-    np.testing.assert_allclose(diagram.fraction, expected)
+    expected = {'memorizing': [memorizing], 'other': [1 - memorizing]}
+    for solution, share in zip(SOLUTIONS, diagram.fraction, strict=True):
+        np.testing.assert_allclose(share, expected.get(solution, [[0, 0]]))
     with style.open_figure(1, 2) as (figure, axes):
         phase.draw(diagram, axes)
         assert 'the task has no unseen pair' in figure.get_suptitle()
@@ -237,3 +260,30 @@ def test_a_task_without_an_unseen_pair(tmp_path):
         'seen_train',
         'seen_heldout',
     )
+
+
+@pytest.mark.parametrize('unseen', [((3, 4),), ()])
+def test_a_sweep_in_which_no_member_has_converged(unseen, tmp_path):
+    values = tiny.get_config()
+    values.task.unseen = unseen
+    run = plant_agreement(values, tmp_path, has_converged=False)
+    diagram = phase.compute(run.results)
+    assert (diagram.members, diagram.converged) == (4, 0)
+    assert np.isnan(diagram.fraction).all()
+    assert (diagram.converged_best == 0).all()
+    heldout = run.results.agreement.sel(probe='seen_heldout', mapping='assigned')
+    np.testing.assert_allclose(
+        diagram.seen_fixed[0], heldout.mean('seed').values.ravel(), rtol=1e-6
+    )
+    layout = phase.layout(diagram)
+    with style.open_figure(layout.rows, layout.columns) as (figure, axes):
+        phase.draw(diagram, axes)
+        assert 'none of the 4 trained members has converged' in figure.get_suptitle()
+    assert draw_pixels(diagram, phase).std() > 0
+
+    table = solutions.compute(members_table(run))
+    assert table.means.isna().all(axis=None)
+    assert table.solved['not converged'].tolist() == [2, 2]
+    assert '| – | not converged 2 |' in solutions.markdown(table)
+    *_, (_, point) = iterate_points(run)
+    assert np.isfinite(curves.compute(run, **point).agreement_SPR).all()

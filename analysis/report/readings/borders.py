@@ -105,21 +105,23 @@ def conclude(
     count: int,
     unit: str = 'member',
     is_known: bool = True,
+    why: str = 'an interval covers its border',
 ) -> Reading:
     """The Reading, undecided with its reason if it rests on too little.
 
     Args:
       count: units (members or seeds) behind it.
       is_known: whether every number behind it is finite.
+      why: the reason if the verdict is undecided although all this is in order.
     """
     if count < MIN_SEEDS:
         units = unit if count == 1 else f'{unit}s'
-        why = f'{count} {units}, at least {MIN_SEEDS} needed'
-        return undecided(why, number, null, note)
+        few = f'{count} {units}, at least {MIN_SEEDS} needed'
+        return undecided(few, number, null, note)
     if not is_known:
         return undecided('a number is NaN', number, null, note)
     if verdict is UNDECIDED:
-        return undecided('an interval covers its border', number, null, note)
+        return undecided(why, number, null, note)
     return Reading(number, verdict, null, note)
 
 

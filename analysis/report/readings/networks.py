@@ -107,4 +107,5 @@ def read_lazy(result: lazy.Result) -> Reading:
         count=len(np.unique(result.points['seed'][converged_M])),
         unit='seed',
         is_known=is_known,
+        why=f'none of {total} members; at least {NONE_OF} needed to say that none is',
     )

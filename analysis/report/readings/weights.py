@@ -179,8 +179,10 @@ def read_first_rise(result: eigenvalues.Result) -> Reading:
     if estimate_share(reversed_count, total).low > HALF:
         verdict = OPPOSITE
     together = total - count - reversed_count
+    why = 'an interval covers its border'
     if together > HALF * total:
         verdict = UNDECIDED
+        why = 'the snapshots are too far apart to tell which one rises first'
     gamma = format_gamma(result.rises_gamma)
     eigenvalues_looked_at = result.rises_KI.shape[1]
     return conclude(
@@ -191,6 +193,7 @@ def read_first_rise(result: eigenvalues.Result) -> Reading:
         f'in {together}; left out, because it does not rise: {len(rises_K) - total}',
         count=len(np.unique(result.rises_seeds_K[rises_K])),
         unit='seed',
+        why=why,
     )
 
 

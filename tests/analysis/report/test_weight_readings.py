@@ -331,3 +331,10 @@ def make_lazy(
 def test_no_network_is_lazy(result, expected):
     reading = networks.read_lazy(result)
     assert reading.verdict is expected, reading
+
+
+def test_an_open_reading_says_what_is_missing():
+    together = weights.read_first_rise(make_rises(*[TOGETHER] * 5))
+    assert together.note.startswith('the snapshots are too far apart')
+    few = networks.read_lazy(make_lazy([0.5] * 4))
+    assert few.note.startswith('none of 4 members; at least 6 needed')
