@@ -9,7 +9,8 @@ Here the same flows are also averaged over many sequences, beside those of atten
 that chooses nothing and of the same network before training. `analysis/causal.py` tests
 them.
 
-  python analysis/attention_flow.py --run runs/phase --depth=2 --gamma=1.5 --seed=0
+  python analysis/attention_flow.py --run runs/phase \\
+      --exception=unseen --gamma=1.2 --seed=0
 """
 
 from typing import NamedTuple

@@ -4,7 +4,8 @@ Neurons are grouped by the cosine of their input weights (see `vectors.groups`).
 threshold is 0.7 in P1 Fig 10 and 0.4 in P3's notebook. Every number is shown beside its
 mean over Gaussian matrices of the same shape.
 
-  python analysis/condensation.py --run runs/phase --depth=2 --gamma=1.5 --seed=0
+  python analysis/condensation.py --run runs/phase \\
+      --exception=unseen --gamma=1.2 --seed=0
 
   --threshold=0.4 gives P3's groups
 """

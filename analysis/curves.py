@@ -1,6 +1,6 @@
 """What one member learns when: losses, agreements, and when each solution appears.
 
-python analysis/curves.py --run runs/phase --depth=2 --gamma=1.5 --seed=0
+python analysis/curves.py --run runs/phase --exception=unseen --gamma=1.2 --seed=0
 """
 
 import textwrap

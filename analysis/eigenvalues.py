@@ -8,7 +8,7 @@ Only what sees data is measured: rows of tokens that occur, columns of labels th
 (`spectra.used`). The claims read all converged members, beside the same networks before
 training.
 
-  python analysis/eigenvalues.py --run runs/phase --depth=2
+  python analysis/eigenvalues.py --run runs/phase --exception=unseen
 """
 
 import math

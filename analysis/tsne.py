@@ -6,7 +6,7 @@ compared with chance and, in the full space, with the same network before traini
 gives neither the token nor the settings of its map: we take the last token and the
 defaults.
 
-  python analysis/tsne.py --run runs/phase --depth=2 --gamma=0.9 --seed=1
+  python analysis/tsne.py --run runs/phase --exception=trained --gamma=0.8 --seed=1
 
   --map_number=2000 maps the first 2,000 sequences only, which is faster
   --of=output --perplexity=12 maps the output while no position reads the key, as P3

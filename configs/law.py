@@ -34,7 +34,7 @@ _SHIFTS = (5, 1, -2, -8, 3, -4)  # of the anchors: the paper's four, and two mor
 LEAD = {
     'seq_len': 9,
     'split': 'code',
-    'exception': True,  # (3, 4) is trained as x - 6; else it is unseen, as is (4, 3)
+    'exception': 'trained',  # (3, 4) as x - 6; or it is as 'unseen' as (4, 3)
     'anchors': 4,
     'batch_size': 2048,
     'learning_rate': 1e-3,
@@ -70,7 +70,7 @@ def _set_factors(
     c: ConfigDict,
     seq_len: int,
     split: str,
-    exception: bool,
+    exception: str,
     anchors: int,
     batch_size: int,
     learning_rate: float,
@@ -82,9 +82,7 @@ def _set_factors(
     c.task.split = split
     c.task.anchors = tuple(range(1, anchors + 1))
     c.task.shifts = _SHIFTS[:anchors]
-    if not exception:
-        c.task.noninferential = ()
-        c.task.unseen = ((4, 3), (3, 4))
+    c.task.exception = exception
     c.model.width = c.model.head_dim = width
     c.model.mlp_dim = 3 * width
     c.train.batch_size = batch_size
@@ -111,10 +109,9 @@ def _make_short_cells() -> dict[str, dict]:
     """{preset: factors}: four tokens, batch 512, all combinations of the rest."""
     cells = {}
     for exception, anchors, rate, decay in itertools.product(
-        (True, False), (4, 6), (1e-3, 4e-3), (0.01, 0.15)
+        ('trained', 'unseen'), (4, 6), (1e-3, 4e-3), (0.01, 0.15)
     ):
-        pair = 'exception' if exception else 'unseen'
-        name = f'short_{pair}_a{anchors}_r{1000 * rate:.0f}_d{100 * decay:.0f}'
+        name = f'short_{exception}_a{anchors}_r{1000 * rate:.0f}_d{100 * decay:.0f}'
         cells[name] = LEAD | {
             'seq_len': 4,
             'split': 'random',

@@ -1,12 +1,14 @@
-"""The phase diagram of P1 Fig 2 (a, b): which solution does a network end at?
+"""Which solution does a network end at? The phase diagram of P1 Fig 2 (a, b).
 
   python launch/sweep.py --config configs/phase.py[:preset]
 
 preset     reproduces            what differs from the paper        cost
-(default)  the three solutions   4 tokens, width 64, random split,  9 minutes on 2 cores
-                                 rate 4e-3, decay 0.3, depth 1, 2
-laptop     Fig 2, 9 tokens       width 64, batch 512, 6,000 steps,  1 hour on 2 cores
-                                 gamma to 2, rate 4e-3, decay 0.3   (depth 2: 20 min)
+(default)  memorizing,           4 tokens, 6 anchors, width 64,     9 minutes on 2 cores
+           symmetric, composing  random split, rate 4e-3, decay
+                                 0.15; (3, 4) trained on its
+                                 exception, or unseen like (4, 3)
+laptop     Fig 2, 9 tokens       width 64, 8,000 steps, rate 1e-3,  30 minutes on 2
+                                 decay 0.1                          cores
 paper      Fig 2 (a, b)          nothing known; the range of        1,782 networks:
                                  gamma is inferred                  a machine with GPUs
 paper_30   Fig 2, depth 2        stopped after 30 of 210 epochs     54 networks: a GPU
@@ -14,11 +16,14 @@ paper_30   Fig 2, depth 2        stopped after 30 of 210 epochs     54 networks:
 p3         P3 Fig 3, (3, 4) and  nothing known                      108 networks of 10
            (4, 3) both unseen                                       layers: GPUs
 
-Expected: a small gamma memorizes, a medium one answers (4, 3) as (3, 4) was trained
-(symmetric), and a large one composes (inferential, or nearly so). The default shows
-this. The laptop preset so far ends the other way round, inferential at gamma 0.3 and
-symmetric at 1.6; RESULTS.md says why we think so. paper, paper_30 and p3 have not been
-run.
+Expected of the default, from seeds 100 to 105, on which its settings were chosen:
+
+  gamma 0.1                   memorizes: held-out 0.3 to 0.4, whatever is unseen
+  gamma 0.8, exception        symmetric in 5 of 6 seeds, inferential in one
+  gamma 1.2, both unseen      composes: inferential 0.87 to 0.99 in 6 of 6 seeds, where
+                              no table of the training data scores above 0
+
+Fresh seeds have not been counted yet. laptop, paper, paper_30 and p3 have not been run.
 """
 
 import ml_collections
@@ -51,7 +56,7 @@ def _small(c: ConfigDict) -> None:
 def _default(c: ConfigDict) -> None:
     """Six anchors: with four, whether a network composes depends on the seed."""
     _small(c)
-    c.task.seq_len = 5
+    c.task.seq_len = 4
     c.task.last_noise = True  # else a network may answer the last position otherwise
     c.task.split = 'random'
     c.task.anchors = (1, 2, 3, 4, 5, 6)
@@ -60,12 +65,12 @@ def _default(c: ConfigDict) -> None:
     c.train.eval_every = 500
     c.optimizer.warmup_steps = 500
     c.train.snapshot_steps = (0, 250, 500, 1_000, 2_000, 3_500)
-    c.grid.gamma = (0.1, 1.0)
+    c.grid.gamma = (0.1, 0.8, 1.2)
     c.grid.learning_rate = (4e-3,)
-    c.grid.weight_decay = (0.1,)
-    c.grid.seed = (0, 1, 2)
+    c.grid.weight_decay = (0.15,)
+    c.grid.seed = (0, 1)
     # (3, 4) is trained on its exception, or it is as unseen as (4, 3).
-    c.loop = (('task.unseen', (((4, 3),), ((4, 3), (3, 4)))),)
+    c.loop = (('task.exception', ('trained', 'unseen')),)
 
 
 def _laptop(c: ConfigDict) -> None:

@@ -169,7 +169,7 @@ def require_anchor_task(member: Member) -> AnchorsConfig:
 def require_unseen_pair(member: Member) -> None:
     """UserError unless the member's task is the anchor task, with an unseen pair."""
     config = require_anchor_task(member)
-    if not config.unseen:
+    if not config.unseen_pairs:
         raise UserError('task.unseen = (): this figure needs an unseen pair')
 
 

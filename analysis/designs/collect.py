@@ -22,6 +22,7 @@ _EXPECTED = {
     'task.split',
     'task.noninferential',
     'task.unseen',
+    'task.exception',
     'task.last_noise',
     'task.anchors',
     'task.shifts',

@@ -59,7 +59,7 @@ def describe_experiment(experiment: Experiment) -> dict[str, Any]:
     return {
         'seq_len': task.seq_len,
         'split': task.split,
-        'exception': _name_exception(task.unseen, task.noninferential),
+        'exception': _name_exception(task.unseen_pairs, task.noninferential),
         'last_noise': task.last_noise,
         'anchors': len(task.anchors),
         'batch_size': experiment.train.batch_size,

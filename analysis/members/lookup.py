@@ -32,7 +32,8 @@ def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
     data_key = random_key(seed, DATA)
     split_key, _ = jax.random.split(data_key)
     is_trained = np.asarray(anchors.training_keys(config, split_key))
-    unseen = [anchors.pairs(config).tolist().index(list(p)) for p in config.unseen]
+    rows = anchors.pairs(config).tolist()
+    unseen = [rows.index(list(pair)) for pair in config.unseen_pairs]
     is_known = is_trained.copy()
     is_known[unseen] = False
 
@@ -40,12 +41,12 @@ def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
     for level in LEVELS:
         scores[level] = {}
         right_RPTK = _answer_questions(config, is_known, level)
-        for probe, (rows, heldout) in anchors.probed_pairs(config).items():
-            asked = ~is_trained[rows] if heldout else is_trained[rows]
+        for probe, (asked_rows, heldout) in anchors.probed_pairs(config).items():
+            asked = ~is_trained[asked_rows] if heldout else is_trained[asked_rows]
             weights = asked / asked.sum(-1, keepdims=True)
             weights = weights / weights.sum()
             for r, mapping in enumerate(anchors.MAPPINGS):
-                expected = (weights * right_RPTK[r, rows]).sum()
+                expected = (weights * right_RPTK[r, asked_rows]).sum()
                 scores[level][probe, mapping] = float(expected)
     return scores
 
@@ -55,7 +56,7 @@ def summarize_scores(config: AnchorsConfig, seed: int) -> str:
     lines = []
     for level, scores in lookup_scores(config, seed).items():
         parts = [f'held-out {scores["seen_heldout", "assigned"]:.2f}']
-        if config.unseen:
+        if config.unseen_pairs:
             for mapping in ('inferential', 'symmetric'):
                 parts.append(f'{mapping} {scores["unseen", mapping]:.2f}')
         lines.append(f'a table by {level} scores: {", ".join(parts)}')

@@ -85,7 +85,7 @@ def _require_unseen_pair(run: Run) -> None:
     task = run.experiment.task
     if not isinstance(task, anchors.AnchorsConfig):
         raise UserError(f'{workdir}: task {task.name!r}: the report is for anchors')
-    if not task.unseen:
+    if not task.unseen_pairs:
         raise UserError(f'{workdir}: task.unseen = (): the report needs an unseen pair')
 
 

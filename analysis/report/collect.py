@@ -37,7 +37,7 @@ def collect(run: Run, report_progress: Callable[[str], None]) -> dict[str, Any]:
 
 def _describe_unseen_pair(task: anchors.AnchorsConfig) -> dict[str, str]:
     """The first unseen pair, the answers to it, and why one of them is symmetric."""
-    first, second = task.unseen[0]
+    first, second = task.unseen_pairs[0]
     row = anchors.pairs(task).tolist().index([first, second])
     shifts = anchors.mapping_shifts(task)[row].tolist()
     answers = {}
@@ -46,7 +46,7 @@ def _describe_unseen_pair(task: anchors.AnchorsConfig) -> dict[str, str]:
         answers[mapping] = f'x {sign} {abs(shift)}'
     reverse = f'({second}, {first})'
     reason = f'the reversed pair {reverse} was trained with this answer'
-    if (second, first) in task.unseen:
+    if (second, first) in task.unseen_pairs:
         reason = f'it treats the reversed pair {reverse} in the same way'
     return {
         'pair': f'({first}, {second})',

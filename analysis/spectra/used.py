@@ -40,6 +40,6 @@ def list_labels(config: anchors.AnchorsConfig) -> np.ndarray:
     keys = np.arange(*config.keys)
     labels = set()
     for (first, second), shift in zip(pairs, shifts, strict=True):
-        if (first, second) not in config.unseen:
+        if (first, second) not in config.unseen_pairs:
             labels.update((keys + shift).tolist())
     return np.array(sorted(labels))

@@ -189,10 +189,10 @@ def probed_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool]]:
     items are those that the split trains with other pairs of the kind.
     """
     rows = pairs(config).tolist()
-    unseen = [rows.index(list(pair)) for pair in config.unseen]
+    unseen = [rows.index(list(pair)) for pair in config.unseen_pairs]
     seen = np.array([row for row in range(len(rows)) if row not in unseen], np.int32)
     probed = {'seen_train': (seen, False), 'seen_heldout': (seen, True)}
-    for i, ((a, b), row) in enumerate(zip(config.unseen, unseen, strict=True)):
+    for i, ((a, b), row) in enumerate(zip(config.unseen_pairs, unseen, strict=True)):
         name = 'unseen' if i == 0 else f'unseen_{a}{b}'
         probed[name] = (np.array([row]), False)
     return probed
@@ -205,12 +205,12 @@ def _name_offsets(config: AnchorsConfig) -> dict[int, str]:
     another pair of anchors was trained has that pair's shift.
     """
     rows = pairs(config).tolist()
-    unseen = rows.index(list(config.unseen[0]))
+    unseen = rows.index(list(config.unseen_pairs[0]))
     shifts = mapping_shifts(config)
     inferential, symmetric, _ = shifts[unseen]
     names: dict[int, str] = {}
     for row, (_, _, assigned) in enumerate(shifts):
-        is_trained = tuple(rows[row]) not in config.unseen
+        is_trained = tuple(rows[row]) not in config.unseen_pairs
         if is_trained:
             a, b = rows[row]
             offset = int(assigned - inferential)
@@ -257,8 +257,8 @@ def make(config: AnchorsConfig) -> Task:
         probe_names=tuple(probed),
         mapping_names=MAPPINGS,
         trained_mapping='assigned',
-        deviation=('unseen', 'inferential') if config.unseen else None,
-        offset_names=_name_offsets(config) if config.unseen else {},
+        deviation=('unseen', 'inferential') if config.unseen_pairs else None,
+        offset_names=_name_offsets(config) if config.unseen_pairs else {},
         # The first of the three tokens is the key item in the paper's order.
         group_names=tuple(f'at_{i}' for i in range(config.num_positions)),
         role_names=ROLES,

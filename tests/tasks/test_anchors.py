@@ -218,3 +218,19 @@ def test_answers_to_the_unseen_pair_are_named_by_the_pair_that_has_them():
     both_unseen = AnchorsConfig(noninferential=(), unseen=((4, 3), (3, 4)))
     assert tasks.make(both_unseen).offset_names[0] == 'inferential'
     assert 4 not in tasks.make(both_unseen).offset_names
+
+
+def test_the_exception_may_be_as_unseen_as_the_pair_that_is_asked_about():
+    config = AnchorsConfig(exception='unseen')
+    assert config.unseen_pairs == ((4, 3), (3, 4))
+    pair_B2 = draw_examples(config, 2_000).pair_B2
+    assert not {(3, 4), (4, 3)} & set(map(tuple, pair_B2.tolist()))
+    task = tasks.make(config)
+    assert task.probe_names == ('seen_train', 'seen_heldout', 'unseen', 'unseen_34')
+    assert task.num_train == 14 * 50_625
+    # Nobody was taught x - 6, so that it has no name but that of the rule.
+    assert task.offset_names[0] == 'inferential' and task.offset_names[4] == 'symmetric'
+    named_twice = AnchorsConfig(exception='unseen', unseen=((4, 3), (3, 4)))
+    assert named_twice.unseen_pairs == ((4, 3), (3, 4))
+    trained = AnchorsConfig(exception='trained')
+    assert trained.unseen_pairs == trained.unseen
