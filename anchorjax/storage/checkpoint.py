@@ -21,8 +21,10 @@ import tensorstore as ts
 from anchorjax.errors import StoreError, brief
 from anchorjax.storage import atomic, digests
 
-# Orbax logs every step it takes; errors reach us as exceptions.
-logging.getLogger('absl').setLevel(logging.CRITICAL)
+# Orbax logs every step it takes; errors reach us as exceptions. Of several writes that
+# fail at once one is raised, and asyncio would print the others with their tracebacks.
+for _name in ('absl', 'asyncio'):
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 # label of a leaf -> first row of a piece -> the array being read
 _Reads = dict[str, dict[int, Any]]

@@ -1,5 +1,7 @@
 """One member of a checkpoint is read alone; damage is found in that member alone."""
 
+import asyncio
+import gc
 import pathlib
 from typing import Any, NamedTuple
 
@@ -67,3 +69,17 @@ def test_a_flipped_bit_is_found_in_the_member_it_is_in(saved):
             assert 'damaged' in str(e) or 'altered' in str(e)
             num_refused += 1
     assert 1 <= num_refused < MEMBERS
+
+
+def test_a_write_that_fails_beside_another_prints_nothing(caplog):
+    async def fail() -> None:
+        raise OSError('no space left')
+
+    async def fail_unseen() -> None:
+        task = asyncio.get_running_loop().create_task(fail())
+        while not task.done():
+            await asyncio.sleep(0)
+
+    asyncio.run(fail_unseen())
+    gc.collect()
+    assert not caplog.records
