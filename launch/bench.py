@@ -11,7 +11,7 @@ import platform
 import jax
 
 from anchorjax import cli
-from anchorjax.bench import overhead, scale, speed
+from anchorjax.bench import overhead, precisions, scale, speed
 from anchorjax.training.devices import use_every_core
 
 MEASUREMENTS = (
@@ -34,7 +34,7 @@ def command() -> None:
     print(f'{device}, jax {jax.__version__}')
     measurements = list(MEASUREMENTS)
     if devices[0].platform != 'cpu':
-        measurements.append(speed.compare_lanes_and_precisions)
+        measurements.append(precisions.compare_precisions)
     for measure in measurements:
         for name, value in measure():
             print(f'{name:40s} {value}', flush=True)

@@ -62,7 +62,7 @@ from anchorjax.cluster.shards import Shard
 from anchorjax.errors import UserError
 from anchorjax.storage import atomic, portable
 from anchorjax.sweeps import stages
-from anchorjax.sweeps.cost import operations_per_step
+from anchorjax.sweeps.cost import operations_of_sweep
 from anchorjax.sweeps.ledger import LEDGER_FILE, Ledger, read_ledger, write_ledger
 from anchorjax.sweeps.progress import Progress, ProgressLine
 from anchorjax.sweeps.signals import catch_stop
@@ -194,11 +194,7 @@ def make_sweep(name: str, flags: argparse.Namespace, mesh: Mesh) -> stages.Stage
     pieces = []
     for index in SHARDS[name]:
         pieces.append(make_piece(Shard(index, len(SHARDS[name]))))
-    operations = 0.0
-    for cohort in experiment.cohorts():
-        of_cohort = experiment.for_cohort(cohort)
-        operations += cohort.size * operations_per_step(of_cohort)
-    operations *= experiment.train.num_steps
+    operations = operations_of_sweep(experiment)
     return stages.Stage(name, pieces, measure, find_rate, operations)
 
 

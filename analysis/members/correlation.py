@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from analysis.members.statistics import bootstrap_interval
+from analysis.members.statistics import bootstrap_interval, permute_within
 
 PERMUTATIONS = 10_000
 
@@ -59,7 +59,7 @@ def correlations(
     threshold = np.abs(correlation) - 1e-9
     at_least_as_large = np.zeros_like(correlation)
     for _ in range(permutations):
-        order_M = _permute_within(strata_M, rng)
+        order_M = permute_within(strata_M, rng)
         by_chance = x_XM[:, order_M] @ y_YM.T
         at_least_as_large += np.abs(by_chance) >= threshold
     p_value = (1 + at_least_as_large) / (1 + permutations)
@@ -136,12 +136,3 @@ def _make_statistic(
         return float(x_drawn @ y_drawn / norms) if norms > 0 else np.nan
 
     return correlate
-
-
-def _permute_within(strata_M: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A random order of the members [M] in which everyone stays in its stratum."""
-    order_M = np.arange(len(strata_M))
-    for stratum in np.unique(strata_M):
-        members = np.flatnonzero(strata_M == stratum)
-        order_M[members] = rng.permutation(members)
-    return order_M

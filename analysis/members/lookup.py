@@ -12,7 +12,6 @@ by ordered pair answers every held-out question: held-out agreement there tests
 generalization over positions alone. In the random split no table can answer any.
 """
 
-import jax
 import numpy as np
 
 from anchorjax.config.grid import DATA, random_key
@@ -29,9 +28,11 @@ def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
     Exact, by counting all questions of a probe with their probabilities. A table by
     unordered pair that knows two answers gives each half of the time.
     """
-    data_key = random_key(seed, DATA)
-    split_key, _ = jax.random.split(data_key)
-    is_trained = np.asarray(anchors.training_keys(config, split_key))
+    data = anchors.make_data(config, random_key(seed, DATA))
+    is_trained = np.zeros(data.order.shape, bool)
+    is_first = np.arange(data.order.shape[-1]) < np.asarray(data.count)[..., None]
+    places = np.asarray(data.order) - config.keys[0]
+    np.put_along_axis(is_trained, places, is_first, axis=-1)
     rows = anchors.pairs(config).tolist()
     unseen = [rows.index(list(pair)) for pair in config.unseen_pairs]
     is_known = is_trained.copy()
@@ -75,20 +76,21 @@ def _answer_questions(
         anywhere = is_known.any(1, keepdims=True)
         is_known = np.broadcast_to(anywhere, is_known.shape)
     rows = anchors.pairs(config).tolist()
-    sources = [np.arange(len(rows))]  # the pairs whose entries are looked up
+    own = np.arange(len(rows))
+    # (the pairs that are looked up, which of their questions are known)
+    entries = [(own, is_known)]
     if level == 'unordered pair':
-        sources.append(np.array([rows.index([b, a]) for a, b in rows]))
+        reverse = np.array([rows.index([b, a]) for a, b in rows])
+        is_another = reverse != own  # (a, a) is its own reverse
+        entries.append((reverse, is_known[reverse] & is_another[:, None, None]))
 
     shifts = anchors.mapping_shifts(config)
     assigned = shifts[:, anchors.MAPPINGS.index('assigned')]
     number_of_answers = np.zeros(is_known.shape)
     right = np.zeros((len(anchors.MAPPINGS), *is_known.shape))
-    for source in sources:
-        number_of_answers += is_known[source]
+    for source, is_entry in entries:
+        number_of_answers += is_entry
         for r in range(len(right)):
             agrees = assigned[source] == shifts[:, r]
-            right[r] += is_known[source] * agrees[:, None, None]
-        if level == 'unordered pair' and source is sources[0]:
-            is_same = sources[1] == sources[0]  # (a, a) is its own reverse: count once
-            is_known = is_known & ~is_same[:, None, None]
+            right[r] += is_entry * agrees[:, None, None]
     return right / np.maximum(number_of_answers, 1)

@@ -46,10 +46,7 @@ def iterate_points(run: Run) -> Iterator[tuple[Index, Point]]:
 
 def iterate_members(run: Run) -> Iterator[tuple[Index, Point]]:
     """(index along the axes, point) of every member that can be analyzed."""
-    is_usable = find_usable(run).values
-    for index, point in iterate_points(run):
-        if is_usable[index]:
-            yield index, point
+    return _iterate_chosen(run, find_usable(run))
 
 
 def find_usable(run: Run) -> xr.DataArray:
@@ -67,9 +64,12 @@ def find_converged(run: Run) -> xr.DataArray:
 
 def iterate_converged(run: Run) -> Iterator[tuple[Index, Point]]:
     """(index along the axes, point) of every member that has converged."""
-    is_converged = find_converged(run).values
+    return _iterate_chosen(run, find_converged(run))
+
+
+def _iterate_chosen(run: Run, is_chosen: xr.DataArray) -> Iterator[tuple[Index, Point]]:
     for index, point in iterate_points(run):
-        if is_converged[index]:
+        if is_chosen.values[index]:
             yield index, point
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from anchorjax.training.curves import DEVIATION_LIMIT
+from anchorjax.storage.deviations import NUM_ANSWERS
 
 UNSEEN_MAPPINGS = ('inferential', 'symmetric')  # possible answers to the unseen pair
 SOLUTIONS = (
@@ -137,6 +137,6 @@ def _read_answers(member: xr.Dataset) -> Answers:
         unseen = member.sel(probe='unseen', mapping=list(UNSEEN_MAPPINGS))
         inferential, symmetric = unseen.agreement.values
         by_position = unseen.agreement_by_group.transpose('mapping', 'group').values
-        single_answers = member.deviation.values[: 2 * DEVIATION_LIMIT + 1]
+        single_answers = member.deviation.values[:NUM_ANSWERS]
         most_frequent = single_answers.max(initial=0)
     return Answers(inferential, symmetric, heldout, by_position, most_frequent)

@@ -91,16 +91,21 @@ def permutation_p(
     observed = abs(statistic(labels))
     if math.isnan(observed):
         return math.nan
-    members_of = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
     rng = np.random.default_rng(seed)
     at_least_as_large = 0
     for _ in range(PERMUTATIONS):
-        permuted = labels.copy()
-        for members in members_of:
-            permuted[members] = labels[rng.permutation(members)]
-        by_chance = abs(statistic(permuted))
+        by_chance = abs(statistic(labels[permute_within(strata, rng)]))
         at_least_as_large += by_chance >= observed - 1e-12
     return (1 + at_least_as_large) / (1 + PERMUTATIONS)
+
+
+def permute_within(strata_M: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A random order of the members [M] in which everyone stays in its stratum."""
+    order_M = np.arange(len(strata_M))
+    for stratum in np.unique(strata_M):
+        members = np.flatnonzero(strata_M == stratum)
+        order_M[members] = rng.permutation(members)
+    return order_M
 
 
 def bootstrap_interval(

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from analysis.members.member import Member
@@ -30,20 +29,16 @@ def make_untrained(member: Member, seed: int | None = None) -> Member | None:
     if seed is None:
         seed = member.point['seed']
     config = member.experiment
-    init = _compile_init(config.model, config.task.vocab, config.task.seq_len)
+    init = _compile_init(config.model, config.task.vocab)
     params = init(gamma, seed)
     return member._replace(params=jax.tree.map(np.asarray, params), step=0)
 
 
 @functools.lru_cache
-def _compile_init(
-    model: ModelConfig, vocab: int, seq_len: int
-) -> Callable[[float, int], Any]:
+def _compile_init(model: ModelConfig, vocab: int) -> Callable[[float, int], Any]:
     """(gamma, seed) -> the initial parameters, as training draws them."""
 
     def init(gamma: jax.Array, seed: jax.Array) -> Any:
-        module = models.make(model, vocab, gamma)
-        tokens_BT = jnp.zeros((1, seq_len), jnp.int32)
-        return module.init(random_key(seed, INIT), tokens_BT)['params']
+        return models.init_params(model, vocab, gamma, random_key(seed, INIT))
 
     return jax.jit(init)

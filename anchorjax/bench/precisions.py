@@ -13,7 +13,7 @@ import csv
 import dataclasses
 import io
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import jax
@@ -22,6 +22,7 @@ import numpy as np
 
 from anchorjax.bench.harness import (
     Contender,
+    Row,
     make_experiment,
     prepare_anchorjax,
     time_in_turn,
@@ -108,6 +109,18 @@ def measure_speed(precision: str, lanes: int, scale: Scale) -> Speed:
         share_of_matmul=float(achieved / matmul),
         native_teraflops=float(native_rate / 1e12),
     )
+
+
+def compare_precisions() -> Iterator[Row]:
+    """For accelerators: every row of `list_rows`, for launch/bench.py."""
+    for precision, lanes in list_rows():
+        speed = measure_speed(precision, lanes, Scale())
+        yield (
+            f'{precision}, {lanes} lanes',
+            f'{speed.member_steps_per_s:,.0f} member-steps/s, '
+            f'{speed.teraflops:.1f} TFLOP/s, '
+            f'{speed.share_of_matmul:.0%} of bare products',
+        )
 
 
 def make_stage(

@@ -18,7 +18,6 @@ member-steps/s          members times steps, divided by the median seconds: not 
                         so compare it only with other figures of the same run
 """
 
-import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -156,25 +155,3 @@ def compare_depths() -> Iterator[Row]:
     for depth in contenders:
         ratio = np.median(seconds[depth]) / reference
         yield f'cost at depth {depth}', f'{ratio:.2f}x that of depth 2'
-
-
-def compare_lanes_and_precisions() -> Iterator[Row]:
-    """For accelerators: speed at the paper's size by lanes and matmul precision."""
-    num_steps = 10
-    for precision, lanes in itertools.product(config.PRECISIONS, (1, 4, 16)):
-        experiment = make_experiment(
-            PAPER.width,
-            PAPER.head_dim,
-            PAPER.mlp_dim,
-            train__batch_size=2048,
-            train__precision=precision,
-        )
-        contenders = {'ours': prepare_anchorjax(experiment, lanes)}
-        seconds = time_in_turn(contenders, num_steps, rounds=3)['ours']
-        num_members = lanes * len(jax.devices())
-        rate = num_steps * num_members / np.median(seconds)
-        operations = rate * cost.operations_per_step(experiment)
-        yield (
-            f'{precision}, {lanes} lanes',
-            f'{rate:,.0f} member-steps/s, {operations / 1e12:.1f} TFLOP/s',
-        )

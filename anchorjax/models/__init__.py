@@ -49,13 +49,20 @@ def make(config: ModelConfig, vocab: int, gamma: float | jax.Array) -> nn.Module
     return MODELS[config.name].make(config, vocab, gamma)
 
 
+def init_params(
+    config: ModelConfig, vocab: int, gamma: float | jax.Array, key: jax.Array
+) -> Any:
+    """New parameters. Gamma scales the noise, which depends on the key alone."""
+    # Their shapes do not depend on the length of the sequences.
+    tokens_BT = jnp.zeros((1, 1), jnp.int32)
+    return make(config, vocab, gamma).init(key, tokens_BT)['params']
+
+
 @functools.lru_cache  # called for every member that is read; tracing takes 0.1 s
 def abstract_params(config: ModelConfig, vocab: int) -> Any:
     """The parameter tree, of ShapeDtypeStructs; nothing is computed."""
-    module = make(config, vocab, gamma=0.0)
-    tokens_BT = jax.ShapeDtypeStruct((1, 1), jnp.int32)
 
-    def init(tokens_BT: jax.Array) -> Any:
-        return module.init(jax.random.key(0), tokens_BT)['params']
+    def init() -> Any:
+        return init_params(config, vocab, 0.0, jax.random.key(0))
 
-    return jax.eval_shape(init, tokens_BT)
+    return jax.eval_shape(init)

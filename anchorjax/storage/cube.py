@@ -39,14 +39,16 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
     shape = tuple(len(values) for values in axes.values())
 
     labels_of = {}  # of each cohort, {dim: labels}
+    empty_of = {}  # of each cohort, the arrays of an untrained member
     for cohort in experiment.cohorts():
         task = tasks.make(experiment.for_cohort(cohort).task)
         labels_of[cohort.name] = curve_coordinates(task)
+        empty_of[cohort.name] = _untrained_member(experiment, labels_of[cohort.name])
     labels = _join_labels(labels_of.values())
     members = {}
     for chunk in folder.chunks:
         own_labels = labels_of[chunk.cohort.name]
-        empty = _untrained_member(experiment, own_labels)
+        empty = empty_of[chunk.cohort.name]
         for name, values in _read_chunk(folder, chunk, empty).items():
             spread = _spread(name, values, own_labels, labels)
             members.setdefault(name, []).append(spread)

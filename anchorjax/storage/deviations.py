@@ -7,6 +7,7 @@ from anchorjax.tasks import Task
 from anchorjax.training.curves import DEVIATION_LIMIT
 
 NEAR = (1, 2)  # distances that count as near
+NUM_ANSWERS = 2 * DEVIATION_LIMIT + 1  # entries of the histogram without the last
 
 
 def describe_deviations(task: Task, deviation: xr.DataArray) -> dict[str, xr.DataArray]:
@@ -15,8 +16,11 @@ def describe_deviations(task: Task, deviation: xr.DataArray) -> dict[str, xr.Dat
     within_1, within_2   share of answers at most so far from the mapping's answer
     answer               name of the most frequent answer; '' where not trained
     answer_share         its share
+
+    An answer is a shift that the histogram tells from others: what lies beyond its
+    limit is many answers, and none of them.
     """
-    histogram = deviation.transpose(..., 'offset').values
+    histogram = deviation.transpose(..., 'offset').values[..., :NUM_ANSWERS]
     near = {}
     for distance in NEAR:
         first = DEVIATION_LIMIT - distance
@@ -24,7 +28,7 @@ def describe_deviations(task: Task, deviation: xr.DataArray) -> dict[str, xr.Dat
         near[f'within_{distance}'] = histogram[..., first : last + 1].sum(-1)
 
     most_frequent = histogram.argmax(-1)
-    names = [name_offset(task, i) for i in range(histogram.shape[-1])]
+    names = [name_offset(task, i) for i in range(NUM_ANSWERS)]
     is_known = np.isfinite(histogram[..., 0])
     answer = np.where(is_known, np.array(names)[most_frequent], '')
     values = near | {'answer': answer, 'answer_share': histogram.max(-1)}
@@ -38,8 +42,6 @@ def name_offset(task: Task, index: int) -> str:
     'inferential − 3' is the inferential answer less 3.
     """
     offset = index - DEVIATION_LIMIT
-    if offset > DEVIATION_LIMIT:
-        return 'beyond'
     if offset in task.offset_names:
         return task.offset_names[offset]
     mapping = task.deviation[1]

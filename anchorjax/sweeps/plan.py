@@ -158,11 +158,7 @@ def _describe_cohort(experiment: Experiment, cohort: Cohort) -> str:
 
 def _estimate_seconds(experiment: Experiment, platform: str) -> float:
     """Operations of the sweep over the rate that training is expected to reach."""
-    operations = 0.0
-    for cohort in experiment.cohorts():
-        of_cohort = experiment.for_cohort(cohort)
-        operations += cohort.size * cost.operations_per_step(of_cohort)
-    operations *= experiment.train.num_steps
+    operations = cost.operations_of_sweep(experiment)
     efficiency = _CPU_EFFICIENCY if platform == 'cpu' else _ACCELERATOR_EFFICIENCY
     return operations / measure_matmul_rate() / efficiency
 

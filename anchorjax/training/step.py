@@ -37,10 +37,10 @@ class TrainState:
 
 def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
     """A new member; gamma scales the noise, which depends on the seed alone."""
-    module = models.make(experiment.model, experiment.task.vocab, hparams.gamma)
-    tokens_BT = jnp.zeros((1, experiment.task.seq_len), jnp.int32)
-    variables = module.init(random_key(hparams.seed, INIT), tokens_BT)
-    return new_state(experiment, variables['params'])
+    key = random_key(hparams.seed, INIT)
+    vocab = experiment.task.vocab
+    params = models.init_params(experiment.model, vocab, hparams.gamma, key)
+    return new_state(experiment, params)
 
 
 def new_state(experiment: Experiment, params: Any) -> TrainState:
