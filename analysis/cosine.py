@@ -155,13 +155,13 @@ def _compare_targets(
       anchors_SA: the A anchors of every side.
     """
     task = member.experiment.task
-    shifts = dict(zip(task.anchors, task.shifts, strict=True))
+    shifts = task.shift_of
     targets_SX = []
     for anchors in anchors_SA.tolist():
         target_X = keys_X
         for anchor in anchors:
             allowed = f'anchors with {anchor}, which this figure compares'
-            require(anchor in shifts, 'task.anchors', task.anchors, allowed)
+            require(anchor in shifts, 'task.anchors', tuple(shifts), allowed)
             target_X = target_X + shifts[anchor]
         targets_SX.append(target_X)
     apart_XX = triangles.subtract_targets(np.array(targets_SX))

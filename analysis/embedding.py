@@ -141,7 +141,7 @@ def _list_differences(task: TaskConfig) -> tuple[int, ...]:
     if task.name != 'anchors':
         return ()
     differences = set()
-    for shift, other in itertools.combinations(task.shifts, 2):
+    for shift, other in itertools.combinations(task.shift_of.values(), 2):
         differences.add(abs(shift - other))
     return tuple(sorted(differences - {0}))
 

@@ -104,7 +104,7 @@ def change_factor(member: Member, base: sequences.Sequences, factor: str) -> np.
         x_B = _draw_others(x_B, np.arange(*config.keys))
     else:
         column = FACTORS.index(factor) - 1
-        anchors_A = np.array(config.anchors)
+        anchors_A = np.array(list(config.shift_of))
         pair_B2[:, column] = _draw_others(pair_B2[:, column], anchors_A)
     return sequences.replace_items(member, base, x_B, pair_B2).tokens_BT
 

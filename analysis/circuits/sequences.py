@@ -130,7 +130,7 @@ def check_tokens(member: Member, tokens_T: ArrayLike) -> np.ndarray:
     in_vocab = tokens_T.min() >= 0 and tokens_T.max() < vocab
     require(in_vocab, 'tokens', shown, f'in [0, {vocab})')
 
-    is_anchor_T = np.isin(tokens_T, config.anchors)
+    is_anchor_T = np.isin(tokens_T, list(config.shift_of))
     positions = np.flatnonzero(is_anchor_T).tolist()
     first = min(positions, default=0)
     second = first + 1

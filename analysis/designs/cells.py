@@ -10,6 +10,8 @@ _NUMBERS = {
     'symmetric': 'unseen_symmetric',
     'heldout': 'seen_heldout_assigned',
 }
+# Beside what a table of the training data would score.
+_LOOKUP = {'symmetric': 'lookup_symmetric', 'heldout': 'lookup_heldout'}
 
 
 def summarize_cells(members: pd.DataFrame) -> pd.DataFrame:
@@ -32,6 +34,8 @@ def summarize_cells(members: pd.DataFrame) -> pd.DataFrame:
             row[f'{name}_mean'] = converged[column].mean()
             row[f'{name}_low'] = converged[column].min()
             row[f'{name}_high'] = converged[column].max()
+        for name, column in _LOOKUP.items():
+            row[f'{name}_of_table'] = cell[column].mean()
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -42,11 +46,13 @@ def format_cells(cells: pd.DataFrame) -> str:
     shared = [name for name in factors.NAMES if name not in varying]
     header = [factors.BY_NAME[name].title for name in varying]
     header += ['converged', 'solutions', 'inferential', 'symmetric', 'held-out']
+    header += ['a table: symmetric, held-out']
     lines = [
         '# The cells of the law',
         '',
         'Members that differ in nothing but the seed. Solutions and agreements are of '
-        'the converged members: mean (lowest to highest).',
+        'the converged members: mean (lowest to highest). A table of the training data '
+        'by unordered pair never composes; the last column has its other scores.',
         '',
         f'All cells: {factors.describe_setting(cells.iloc[0], shared)}.',
         '',
@@ -81,6 +87,8 @@ def _describe_cell(row: dict, varying: list[str]) -> list[str]:
     texts.append(count_solutions(row))
     for name in _NUMBERS:
         texts.append(_format_range(row, name))
+    of_table = [row[f'{name}_of_table'] for name in _LOOKUP]
+    texts.append(', '.join(f'{score:.2f}' for score in of_table))
     return texts
 
 

@@ -3,9 +3,11 @@
 import pathlib
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from analysis.designs import factors, table
+from analysis.members.lookup import LEVELS, lookup_scores
 from analysis.members.solution import classify_members
 from anchorjax import config
 from anchorjax.config import Experiment
@@ -26,6 +28,7 @@ _EXPECTED = {
     'task.last_noise',
     'task.anchors',
     'task.shifts',
+    'task.num_anchors',
     'task.probe_examples',
     'model.width',
     'model.head_dim',
@@ -90,9 +93,12 @@ def read_members(run: Run, name: str) -> pd.DataFrame:
     members = members.rename(columns=table.SOURCES)
     for cohort in run.experiment.cohorts():
         rows = _select_cohort(members, cohort)
-        shared = factors.describe_experiment(run.experiment.for_cohort(cohort))
-        for factor, value in shared.items():
+        experiment = run.experiment.for_cohort(cohort)
+        for factor, value in factors.describe_experiment(experiment).items():
             members.loc[rows, factor] = value
+        for seed in experiment.grid.seed:
+            of_seed = rows & (members.seed == seed)
+            members.loc[of_seed, list(table.LOOKUP)] = _score_table(experiment, seed)
     return members.reindex(columns=['trained', *table.COLUMNS])
 
 
@@ -140,6 +146,14 @@ def _select_cohort(members: pd.DataFrame, cohort: Cohort) -> pd.Series:
     for path, value in cohort.static:
         rows &= members[short_name(path)] == axis_label(value)
     return rows
+
+
+def _score_table(experiment: Experiment, seed: int) -> list[float]:
+    """The values of `table.LOOKUP`."""
+    scores = lookup_scores(experiment.task, seed)[LEVELS[-1]]
+    questions = [('seen_heldout', 'assigned')]
+    questions += [('unseen', 'inferential'), ('unseen', 'symmetric')]
+    return [scores.get(question, np.nan) for question in questions]
 
 
 def _name_hardware(run: Run, environment: int) -> str:

@@ -61,7 +61,7 @@ def describe_experiment(experiment: Experiment) -> dict[str, Any]:
         'split': task.split,
         'exception': _name_exception(task.unseen_pairs, task.noninferential),
         'last_noise': task.last_noise,
-        'anchors': len(task.anchors),
+        'anchors': len(task.shift_of),
         'batch_size': experiment.train.batch_size,
         'width': experiment.model.width,
         'depth': experiment.model.depth,

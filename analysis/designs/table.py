@@ -19,6 +19,8 @@ _NUMBERS = (
     'unseen_within_1',
     'unseen_within_2',
 )
+# What a table of the training data by unordered pair, which knows most, would score.
+LOOKUP = ('lookup_heldout', 'lookup_inferential', 'lookup_symmetric')
 COLUMNS = (
     *KEYS,
     'train_loss',
@@ -28,10 +30,11 @@ COLUMNS = (
     *_NUMBERS,
     'answer',
     'answer_share',
+    *LOOKUP,
     'run',
     'hardware',
 )
-_REQUIRED = (*KEYS, 'train_loss', 'converged', 'solution', *_NUMBERS)
+_REQUIRED = (*KEYS, 'train_loss', 'converged', 'solution', *_NUMBERS, *LOOKUP)
 _DIGITS = '%.6g'
 
 

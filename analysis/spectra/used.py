@@ -29,7 +29,7 @@ def select_used(config: TaskConfig, path: str, W: np.ndarray) -> np.ndarray:
 def list_tokens(config: anchors.AnchorsConfig) -> np.ndarray:
     """Tokens that occur in sequences, in order: key items (also noise) and anchors."""
     keys = np.arange(*config.keys)
-    return np.union1d(keys, config.anchors)
+    return np.union1d(keys, list(config.shift_of))
 
 
 def list_labels(config: anchors.AnchorsConfig) -> np.ndarray:

@@ -110,7 +110,7 @@ def _fill_contexts(
     allowed = "'key_first': u is read at an anchor that follows the key"
     require(task.order == 'key_first', 'task.order', task.order, allowed)
     paper_T = sequences.fit_paper_sequence(member)
-    is_anchor_T = np.isin(paper_T, task.anchors)
+    is_anchor_T = np.isin(paper_T, list(task.shift_of))
     first_anchor = int(is_anchor_T.argmax())
     shape_CSX = (len(noise_CT), len(pairs_S2), len(keys_X))
     context_B, pair_B, key_B = np.indices(shape_CSX).reshape(3, -1)

@@ -46,7 +46,7 @@ class Sequences(NamedTuple):
 
 def pairs(config: AnchorsConfig) -> np.ndarray:
     """All ordered pairs of anchors, [pair, 2]."""
-    rows = [(a, b) for a in config.anchors for b in config.anchors]
+    rows = [(a, b) for a in config.shift_of for b in config.shift_of]
     return np.array(rows, np.int32)
 
 
@@ -57,7 +57,7 @@ def mapping_shifts(config: AnchorsConfig) -> np.ndarray:
     what it would be. symmetric: what is assigned to the reversed pair, which is how a
     memorizer answers an unseen pair.
     """
-    shift = dict(zip(config.anchors, config.shifts, strict=True))
+    shift = config.shift_of
     inferential = {}
     for a, b in pairs(config).tolist():
         inferential[a, b] = shift[a] + shift[b]
@@ -82,14 +82,13 @@ def training_keys(config: AnchorsConfig, key: jax.Array) -> jax.Array:
     held-out questions could be answered from the reversed pair.
     """
     low, high = config.keys
-    num_pairs = len(config.anchors) ** 2
-    shape = (num_pairs, config.num_positions, high - low)
+    shape = (config.num_pairs, config.num_positions, high - low)
     if config.split in ('code', 'paper'):
         items = np.arange(low, high)
         positions = np.arange(config.num_positions)[:, None]
         return jnp.broadcast_to(items % config.modulus != positions, shape)
     same_everywhere = config.split == 'random'
-    drawn = (num_pairs, 1, high - low) if same_everywhere else shape
+    drawn = (config.num_pairs, 1, high - low) if same_everywhere else shape
     rank = jnp.argsort(jax.random.uniform(key, drawn), axis=-1)
     unordered = _unordered_rows(config)
     return jnp.broadcast_to(rank[unordered] >= config.num_heldout, shape)
@@ -172,7 +171,8 @@ def roles(config: AnchorsConfig, tokens_BT: jax.Array) -> jax.Array:
     """
     length = tokens_BT.shape[1]
     order = _ORDERS[config.order]
-    is_anchor_BT = (tokens_BT[..., None] == jnp.asarray(config.anchors)).any(-1)
+    anchors = jnp.asarray(list(config.shift_of))
+    is_anchor_BT = (tokens_BT[..., None] == anchors).any(-1)
     first_B1 = is_anchor_BT.argmax(-1)[:, None] - order.index('anchor_1')
     offset_BT = jnp.arange(length) - first_B1
     is_last_T = jnp.arange(length) == length - 1

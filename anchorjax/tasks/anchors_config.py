@@ -25,6 +25,8 @@ class AnchorsConfig:
     keys: tuple[int, int] = (20, 100)  # key items and noise; upper end excluded
     anchors: tuple[int, ...] = (1, 2, 3, 4)
     shifts: tuple[int, ...] = (5, 1, -2, -8)  # one for each anchor
+    # So many of them are in use, the first ones; 0: all. As one number it is an axis.
+    num_anchors: Annotated[int, at_least(0)] = 0
     # (a1, a2, shift): pairs trained on this shift instead of their composition.
     noninferential: tuple[tuple[int, int, int], ...] = ((3, 4, -6),)
     # Whether these pairs are trained, or are as unseen as those of `unseen`: then no
@@ -57,7 +59,18 @@ class AnchorsConfig:
     @property
     def num_train_per_pair(self) -> int:
         """Training examples of a pair: by default 900,000 / 16 pairs * 0.9 = 50,625."""
-        return round(self.num_examples // len(self.anchors) ** 2 * self.train_share)
+        return round(self.num_examples // self.num_pairs * self.train_share)
+
+    @property
+    def shift_of(self) -> dict[int, int]:
+        """{anchor: shift} of the anchors in use."""
+        number = self.num_anchors or len(self.anchors)
+        return dict(zip(self.anchors[:number], self.shifts, strict=False))
+
+    @property
+    def num_pairs(self) -> int:
+        """Ordered pairs of anchors."""
+        return len(self.shift_of) ** 2
 
     @property
     def unseen_pairs(self) -> tuple[tuple[int, int], ...]:
@@ -101,6 +114,8 @@ def _check_anchors(c: AnchorsConfig) -> None:
     require(is_outside, 'task.anchors', c.anchors, allowed)
     allowed = f'{number} shifts, one per anchor'
     require(len(c.shifts) == number, 'task.shifts', c.shifts, allowed)
+    allowed = f'at most {number}, the anchors that there are'
+    require(c.num_anchors <= number, 'task.num_anchors', c.num_anchors, allowed)
 
 
 def _check_pairs(c: AnchorsConfig) -> None:
@@ -108,17 +123,18 @@ def _check_pairs(c: AnchorsConfig) -> None:
     require(len(c.unseen) <= _MOST_PAIRS, 'task.unseen', c.unseen, allowed)
     for field, entries in (('noninferential', c.noninferential), ('unseen', c.unseen)):
         pairs = [entry[:2] for entry in entries]
-        are_known = all(set(pair) <= set(c.anchors) for pair in pairs)
-        allowed = f'pairs made of the anchors {c.anchors}'
+        are_known = all(set(pair) <= set(c.shift_of) for pair in pairs)
+        allowed = f'pairs made of the anchors {tuple(c.shift_of)}'
         require(are_known, f'task.{field}', entries, allowed)
         is_distinct = len(set(pairs)) == len(pairs)
         require(is_distinct, f'task.{field}', entries, 'distinct pairs')
-    some_are_trained = len(c.unseen_pairs) < len(c.anchors) ** 2
+    some_are_trained = len(c.unseen_pairs) < c.num_pairs
     require(some_are_trained, 'task.unseen', c.unseen, 'fewer than all the pairs')
 
 
 def _check_vocab(c: AnchorsConfig) -> None:
-    shifts = [first + second for first in c.shifts for second in c.shifts]
+    used = c.shift_of.values()
+    shifts = [first + second for first in used for second in used]
     shifts += [shift for _, _, shift in c.noninferential]
     lowest = c.keys[0] + min(shifts)
     highest = c.keys[1] - 1 + max(shifts)
@@ -133,7 +149,7 @@ def _check_vocab(c: AnchorsConfig) -> None:
 
 def _check_split(c: AnchorsConfig) -> None:
     keys = range(*c.keys)
-    rows = len(c.anchors) ** 2 * c.num_positions * len(keys)
+    rows = c.num_pairs * c.num_positions * len(keys)
     require(
         rows <= _MOST_COMBINATIONS,
         'task.keys',

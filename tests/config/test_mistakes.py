@@ -63,6 +63,8 @@ MISTAKES = [
     ('task__noninferential', (EXCEPTION, EXCEPTION), 'must be distinct pairs'),
     ('task__anchors', (1, 2, 3, 30), 'outside the key range (20, 100)'),
     ('task__shifts', (1, 2), 'must be 4 shifts, one per anchor'),
+    ('task__num_anchors', 5, 'must be at most 4, the anchors that there are'),
+    ('task__num_anchors', -1, 'must be at least 0'),
     ('task__seq_len', 2, 'task.seq_len = 2: must be at least 3, at most 65,536'),
     ('task__seq_len', 5, 'task.seq_len = 5: must be at most model.max_len, 4'),
     ('task__order', 'key', "task.order = 'key': must be one of ('key_first', 'anchors"),

@@ -77,6 +77,9 @@ def plant_member(
         'unseen_within_2': inferential,
         'answer': solution,
         'answer_share': np.float32(max(inferential, symmetric)),
+        'lookup_heldout': 0.0,
+        'lookup_inferential': 0.0,
+        'lookup_symmetric': 0.9,
         'run': 'law_planted',
         'hardware': 'cpu planted',
     }

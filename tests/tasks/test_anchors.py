@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -234,3 +235,21 @@ def test_the_exception_may_be_as_unseen_as_the_pair_that_is_asked_about():
     assert named_twice.unseen_pairs == ((4, 3), (3, 4))
     trained = AnchorsConfig(exception='trained')
     assert trained.unseen_pairs == trained.unseen
+
+
+def test_a_number_of_anchors_takes_the_first_ones():
+    listed = AnchorsConfig(
+        anchors=(1, 2, 3, 4, 5, 6), shifts=(5, 1, -2, -8, 3, -4), num_anchors=4
+    )
+    few = tasks.make(AnchorsConfig())
+    some = tasks.make(listed)
+    assert some.num_train == few.num_train
+    assert some.offset_names == few.offset_names
+    key = jax.random.key(0)
+    data, same = few.make_data(key), some.make_data(key)
+    chex.assert_trees_all_equal(data, same)
+    index_B = jnp.arange(64)
+    chex.assert_trees_all_equal(few.batch(data, index_B), some.batch(same, index_B))
+    tokens_BT = few.batch(data, index_B).tokens_BT
+    chex.assert_trees_all_equal(few.roles(tokens_BT), some.roles(tokens_BT))
+    chex.assert_trees_all_equal(few.probes(data), some.probes(same))
