@@ -30,7 +30,7 @@ def describe_deviations(task: Task, deviation: xr.DataArray) -> dict[str, xr.Dat
     most_frequent = histogram.argmax(-1)
     names = [name_offset(task, i) for i in range(NUM_ANSWERS)]
     is_known = np.isfinite(histogram[..., 0])
-    answer = np.where(is_known, np.array(names)[most_frequent], '')
+    answer = np.where(is_known, np.array(names, object)[most_frequent], '')
     values = near | {'answer': answer, 'answer_share': histogram.max(-1)}
     template = deviation.isel(offset=0, drop=True)
     return {name: template.copy(data=array) for name, array in values.items()}

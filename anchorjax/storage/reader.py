@@ -17,7 +17,7 @@ import xarray as xr
 from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import config, models, tasks
-from anchorjax.config.grid import Cohort, axis_label, locate, match_value
+from anchorjax.config.grid import Cohort, axis_label, locate, match_value, short_name
 from anchorjax.errors import StoreError, UserError, nearest
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.cube import read_cube
@@ -180,6 +180,24 @@ def members_table(run: Run) -> pd.DataFrame:
             for group in results.group.values:
                 agreement = by_group.sel(mapping=mapping, group=group)
                 table[f'{probe}_{mapping}_{group}'] = agreement.to_series()
-        for name, values in describe_deviations(task, results.deviation).items():
+        for name, values in _describe_answers(run).items():
             table[f'{probe}_{name}'] = values.to_series()
     return table.drop(columns=['probe', 'mapping'], errors='ignore').reset_index()
+
+
+def _describe_answers(run: Run) -> dict[str, xr.DataArray]:
+    """`describe_deviations` of every cohort by its own task, [axes].
+
+    Tasks with other anchors give the same deviation other names.
+    """
+    deviation = run.results.deviation.drop_vars('step')
+    described: dict[str, xr.DataArray] = {}
+    for cohort in run.experiment.cohorts():
+        task = tasks.make(run.experiment.for_cohort(cohort).task)
+        place = {short_name(path): axis_label(value) for path, value in cohort.static}
+        for name, values in describe_deviations(task, deviation.sel(place)).items():
+            if name not in described:
+                template = deviation.isel(offset=0, drop=True)
+                described[name] = template.copy().astype(values.dtype)
+            described[name].loc[place] = values
+    return described

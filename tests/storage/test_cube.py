@@ -73,3 +73,30 @@ def test_a_member_has_converged_if_its_loss_is_small_enough(tmp_path):
         assert (run.results.converged.values == is_below).all()
         assert (members_table(run).converged == is_below).all()
     np.testing.assert_array_equal(*losses)  # the limit is no part of training
+
+
+def test_every_cohort_names_answers_by_its_own_pairs(tmp_path):
+    shifts = (5, 1, -2, -8, *range(-8, 9))
+    experiment = sweeps.experiment(
+        task__anchors=tuple(range(201, 201 + len(shifts))),
+        task__shifts=shifts,
+        task__unseen=((204, 203),),
+        task__noninferential=((203, 204, -6),),
+        task__vocab=300,
+        task__num_examples=2_000,
+        optimizer__warmup_steps=0,
+        train__num_steps=2,
+        train__eval_every=2,
+        train__snapshot_steps=(),
+        grid__gamma=(0.5,),
+        grid__seed=(0, 1, 2),
+        loop=(('task.num_anchors', (4, len(shifts))),),
+    )
+    run = api.train(experiment, tmp_path / 'both')
+    table = members_table(run).set_index('num_anchors')
+    for cohort in experiment.cohorts():
+        alone = api.train(experiment.for_cohort(cohort), tmp_path / cohort.name)
+        ((_, number),) = cohort.static
+        expected = members_table(alone).unseen_answer.tolist()
+        assert table.loc[number].unseen_answer.tolist() == expected
+    assert not table.loc[4].unseen_answer.str.contains('205|213').any()
