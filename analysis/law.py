@@ -10,7 +10,8 @@ into one table; everything else is computed from that table alone.
 
   members.csv        every trained member: its factors, its solution, its run
   cells.csv, .md     every cell: what its seeds end at
-  effects.csv, .md   matched contrasts, fits and verdicts on the hypotheses
+  verdicts.md        the verdicts on the hypotheses
+  effects.csv, .md   why: matched contrasts and fits
   law.png, .pdf      the picture; law.npz has its numbers
 """
 
@@ -101,6 +102,7 @@ def save(result: Result, folder: pathlib.Path) -> list[pathlib.Path]:
         'cells.md': cells.format_cells(result.cells),
         'effects.csv': table.format_csv(result.effects),
         'effects.md': page,
+        'verdicts.md': effects.format_verdicts(result.verdicts),
         'fit.csv': table.format_csv(result.coefficients),
     }
     paths = []

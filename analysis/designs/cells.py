@@ -48,8 +48,6 @@ def format_cells(cells: pd.DataFrame) -> str:
     header += ['converged', 'solutions', 'inferential', 'symmetric', 'held-out']
     header += ['a table: symmetric, held-out']
     lines = [
-        '# The cells of the law',
-        '',
         'Members that differ in nothing but the seed. Solutions and agreements are of '
         'the converged members: mean (lowest to highest). A table of the training data '
         'by unordered pair never composes; the last column has its other scores.',

@@ -60,6 +60,16 @@ def format_effects(
     return '\n'.join(lines) + '\n'
 
 
+def format_verdicts(verdicts: pd.DataFrame) -> str:
+    """verdicts.md: the hypotheses, what was measured and the verdicts, a row each."""
+    lines = [format_row(['hypothesis', 'measured', 'verdict']), '|---|---|---|']
+    for row in verdicts.to_dict('records'):
+        text = f'{row["hypothesis"]} ({row["name"]})'
+        verdict = f'**{row["verdict"]}**'
+        lines.append(format_row([text, row['measured'], verdict]))
+    return '\n'.join(lines) + '\n'
+
+
 def _describe_members(members: pd.DataFrame) -> list[str]:
     """How many members there are and what they share."""
     varying = factors.list_varying(members)

@@ -95,6 +95,12 @@ HYPOTHESES = (
         _expect_tipping('anchors'),
     ),
     Hypothesis(
+        'b, anchors, memorizing',
+        'more anchors leave fewer tables of the data',
+        factors.TRAINED,
+        (Part('anchors', outcomes.MEMORIZING, -1),),
+    ),
+    Hypothesis(
         'a × b',
         'the batch turns symmetric into inferential more in the longest sequences '
         'than in shorter ones',

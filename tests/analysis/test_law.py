@@ -541,7 +541,7 @@ def test_runs_are_collected_from_their_folders(
     assert row.train_loss.item() == pytest.approx(expected, rel=1e-5)
     again = tmp_path / 'again'
     run_law(monkeypatch, capsys, '--members', out / 'members.csv', '--out', again)
-    for name in ('cells.csv', 'effects.csv', 'effects.md'):
+    for name in ('cells.csv', 'verdicts.md', 'effects.csv', 'effects.md'):
         assert (again / name).read_bytes() == (out / name).read_bytes()
 
 

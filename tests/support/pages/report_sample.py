@@ -90,7 +90,7 @@ def make_hostile_payload() -> dict[str, Any]:
 
 def make_figures() -> list[dict[str, Any]]:
     """Three drawn figures, and one that is not."""
-    png = base64.b64encode((GALLERY / 'phase.png').read_bytes()).decode()
+    png = base64.b64encode((GALLERY / 'default.png').read_bytes()).decode()
     texts = (
         ('phase', 'Phase diagram', 'Agreement on the unseen pair, by depth and γ.'),
         ('solutions', 'Solutions', 'Hatched where held-out is below 0.9.'),
