@@ -39,7 +39,7 @@ FAITHFUL = 0.9  # least share of the intact network's answers that a circuit mus
 _AGREEMENTS = (
     ('unseen', 'inferential', 'unseen\ninfer.'),
     ('unseen', 'symmetric', 'unseen\nsymm.'),
-    ('seen_heldout', 'assigned', 'held-out'),
+    ('seen_heldout', 'assigned', 'held-\nout'),
 )
 
 
@@ -195,7 +195,7 @@ def _draw_patches(axis: Axes, result: Result) -> None:
 def _label_cells(axis: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
     """Names the rows and columns of a heatmap."""
     axis.set_yticks(range(len(rows)), rows)
-    axis.set_xticks(range(len(columns)), columns)
+    axis.set_xticks(range(len(columns)), columns, fontsize='small')
 
 
 if __name__ == '__main__':

@@ -9,6 +9,8 @@ paper's differ. Every preset is one cell of the design and trains all its gammas
 preset               cells  what they ask                             cost of a cell
 lead, twin           2      batch 2048 and 512 at nine tokens, five   2 h, 30 min
                             gammas, five seeds
+anchors              3      4, 8 or 12 anchors at a large and a       20 min together
+                            small initialization, five seeds
 square_<setting>_    12     does the batch act at nine tokens only?   3 to 25 min
   <tokens>_<batch>          {5, 9} tokens x batch {512, 2048} at
                             three settings of rate and decay
@@ -30,7 +32,8 @@ from anchorjax import config
 ConfigDict = ml_collections.ConfigDict
 _STEPS = 8_000
 _SHORT_STEPS = 6_000  # enough at four tokens
-_SHIFTS = (5, 1, -2, -8, 3, -4)  # of the anchors: the paper's four, and two more
+# Of the anchors: the paper's four, and more.
+_SHIFTS = (5, 1, -2, -8, 3, -4, 7, -6, 9, -1, 2, -3)
 LEAD = {
     'seq_len': 9,
     'split': 'code',
@@ -52,7 +55,7 @@ def get_config(preset: str = 'lead') -> ConfigDict:
     c = config.default(task='anchors', model='transformer')
     c.name = f'law_{preset}'
     _set_factors(c, **PRESETS[preset])
-    is_short = preset.startswith('short')
+    is_short = preset.startswith('short') or preset == 'anchors'
     c.train.num_steps = _SHORT_STEPS if is_short else _STEPS
     c.train.eval_every = 500
     c.optimizer.warmup_steps = c.train.num_steps // 10
@@ -60,10 +63,21 @@ def get_config(preset: str = 'lead') -> ConfigDict:
     if preset in ('lead', 'twin'):
         c.grid.gamma = (0.6, 1.0, 0.8, 1.2, 0.4)  # in the order of training
         c.grid.seed = (0, 1, 2, 3, 4)
+    elif preset == 'anchors':
+        _compare_anchors(c)
     else:
         c.grid.gamma = (0.6, 1.0, 1.4)
         c.grid.seed = (0, 1, 2)
     return c
+
+
+def _compare_anchors(c: ConfigDict) -> None:
+    """Axes of its own: the number of anchors, and two initializations."""
+    c.task.last_noise = True
+    c.grid.gamma = (0.2, 1.0)
+    c.grid.seed = (10, 11, 12, 13, 14)
+    c.train.snapshot_steps = (0, 250, 500, 1_000, 2_000, 4_000)
+    c.loop = (('task.num_anchors', (4, 8, 12)),)
 
 
 def _set_factors(
@@ -125,5 +139,13 @@ def _make_short_cells() -> dict[str, dict]:
 
 
 PRESETS = {'lead': LEAD, 'twin': LEAD | {'batch_size': 512}}
+PRESETS['anchors'] = LEAD | {
+    'seq_len': 4,
+    'split': 'random',
+    'anchors': len(_SHIFTS),
+    'batch_size': 512,
+    'learning_rate': 4e-3,
+    'weight_decay': 0.03,
+}
 PRESETS |= _make_squares()
 PRESETS |= _make_short_cells()

@@ -8,11 +8,12 @@ must be a number of one of the linked files, rounded as it is shown.
 import pathlib
 import re
 
+import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
 GALLERY = ROOT / 'analysis' / 'gallery'
-TEXT_FILES = ('.csv', '.md', '.json', '.txt')
+NUMERIC_FILES = ('.csv', '.md', '.json', '.txt', '.npz')
 BLOCK = re.compile(r'<!-- (analysis/gallery/\S+) -->\n(.*?)<!-- end -->', re.DOTALL)
 LINK = re.compile(r'\]\((analysis/gallery/[^)#]+)\)')
 # Not part of a word or of a version such as 0.10.2.
@@ -38,7 +39,14 @@ def remove_quotes(section: str) -> str:
 
 
 def read_numbers(path: pathlib.Path) -> list[float]:
-    """All numbers of a committed text file."""
+    """All numbers of a committed table, or of the arrays behind a figure."""
+    numbers: list[float] = []
+    if path.suffix == '.npz':
+        with np.load(path, allow_pickle=False) as arrays:
+            for array in arrays.values():
+                if array.dtype.kind == 'f':
+                    numbers += array.ravel().tolist()
+        return numbers
     words = re.findall(r'\d*\.?\d+(?:e-?\d+)?', path.read_text())
     return [float(word) for word in words]
 
@@ -57,7 +65,7 @@ def test_every_number_is_in_a_committed_file(title):
     for name in names:
         path = ROOT / name
         assert path.exists(), f'{title}: {name} does not exist'
-        if path.suffix in TEXT_FILES:
+        if path.suffix in NUMERIC_FILES:
             known += read_numbers(path)
     missing = []
     for text in NUMBER.findall(remove_quotes(section)):
