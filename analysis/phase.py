@@ -29,12 +29,13 @@ from analysis.members.solution import (
     mark_solutions,
 )
 from anchorjax import cli
+from anchorjax.config.grid import TRACED_AXES
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
 
 
 class Result(NamedTuple):
-    """Arrays over [row axis, gamma] (rows: first static axis, else weight decay).
+    """Arrays over [row axis, gamma] (rows: static axes, else weight decay).
 
     R: agreement with UNSEEN_MAPPINGS on the unseen pair; 0 without such a pair.
     """
@@ -57,8 +58,9 @@ class Result(NamedTuple):
 def compute(data: xr.Dataset) -> Result:
     """The phase diagram of a sweep's results (the last step of `Run.curves`).
 
-    NaN where nothing is trained. Without static axes the rows are the weight decays.
-    Axes that are not shown are averaged like seeds: select first to see one value.
+    NaN where nothing is trained. A row is a combination of the values of all static
+    axes; without any, a weight decay. Axes that are not shown are averaged like seeds:
+    select first to see one value.
     Diverged members count with the agreement they have.
 
     Raises:
@@ -70,6 +72,7 @@ def compute(data: xr.Dataset) -> Result:
             f'has the probes {data.probe.values.tolist()} and the mappings '
             f'{data.mapping.values.tolist()}'
         )
+    data = _join_static_axes(data)
     row_name = find_row_axis(data.trained.dims)
     unseen, seen = _select_agreement(data)
     rate = _find_best_rate(seen)
@@ -144,6 +147,20 @@ def save(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
 def _has_heldout_probe(data: xr.Dataset) -> bool:
     has_probe = 'seen_heldout' in data.probe.values
     return has_probe and 'assigned' in data.mapping.values
+
+
+def _join_static_axes(data: xr.Dataset) -> xr.Dataset:
+    """The same members with one static axis: 'depth, width' with values '2, 64'."""
+    static = [dim for dim in data.trained.dims if dim not in TRACED_AXES]
+    if len(static) < 2:
+        return data
+    # Under other names: xarray takes an array with an axis called `keys` for a dict.
+    names = {axis: f'static_{i}' for i, axis in enumerate(static)}
+    joined = data.rename(names).stack(row=[*names.values()], create_index=False)
+    columns = [joined[name].values.tolist() for name in names.values()]
+    texts = [', '.join(map(str, values)) for values in zip(*columns, strict=True)]
+    joined = joined.drop_vars(names.values()).rename(row=', '.join(static))
+    return joined.assign_coords({', '.join(static): texts})
 
 
 def _select_agreement(data: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:

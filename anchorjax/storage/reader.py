@@ -198,6 +198,8 @@ def _describe_answers(run: Run) -> dict[str, xr.DataArray]:
         for name, values in describe_deviations(task, deviation.sel(place)).items():
             if name not in described:
                 template = deviation.isel(offset=0, drop=True)
-                described[name] = template.copy().astype(values.dtype)
-            described[name].loc[place] = values
+                # In NumPy: xarray takes an array with an axis called `keys` for a dict.
+                empty = np.empty(template.shape, values.dtype)
+                described[name] = template.copy(data=empty)
+            described[name].loc[place] = values.values
     return described

@@ -57,14 +57,19 @@ def test_a_member_is_found_by_its_values(run):
 
 
 def test_the_phase_diagram_has_a_row_for_each_value(run):
-    diagram = phase.compute(run.results)
-    assert diagram.row_name == 'shape'
-    assert diagram.rows.tolist() == list(SHAPES)
+    both = phase.compute(run.results)
+    assert both.row_name == 'shape, shifts'
+    assert both.rows.tolist()[1:3] == [
+        'warmup_cosine, (4, 1, -2, -7)',
+        'constant, (5, 1, -2, -8)',
+    ]
+    of_cosine = run.results.agreement.sel(probe='seen_heldout', mapping='assigned')
+    of_cosine = of_cosine.isel(shape=0, shifts=1, learning_rate=0).mean('seed')
+    np.testing.assert_allclose(both.seen_fixed[1], of_cosine.squeeze(), atol=1e-7)
     by_shifts = phase.compute(run.results.isel(shape=1, drop=True))
     assert by_shifts.row_name == 'shifts'
     assert by_shifts.rows.tolist() == ['(5, 1, -2, -8)', '(4, 1, -2, -7)']
-    of_constant = diagram.seen_fixed[1]
-    np.testing.assert_allclose(by_shifts.seen_fixed.mean(0), of_constant, atol=1e-7)
+    np.testing.assert_allclose(by_shifts.seen_fixed, both.seen_fixed[2:], atol=1e-7)
     assert draw_pixels(by_shifts, phase).std() > 0
 
 
