@@ -82,7 +82,7 @@ def compute(members: pd.DataFrame) -> Result:
         effects=effect_table.tabulate_contrasts(members),
         scores=_join(scores),
         coefficients=_join(coefficients),
-        verdicts=_tabulate_verdicts(members),
+        verdicts=tabulate_verdicts(members),
         remarks=remarks,
     )
 
@@ -113,7 +113,8 @@ def save(result: Result, folder: pathlib.Path) -> list[pathlib.Path]:
     return paths + style.write_figure(picture, draw, layout, folder / 'law')
 
 
-def _tabulate_verdicts(members: pd.DataFrame) -> pd.DataFrame:
+def tabulate_verdicts(members: pd.DataFrame) -> pd.DataFrame:
+    """A row per hypothesis: what was measured, its null, the verdict and why."""
     rows = []
     for hypothesis in hypotheses.HYPOTHESES:
         reading = judgement.read_hypothesis(members, hypothesis)
