@@ -98,7 +98,8 @@ def _spread(
     places = [np.arange(size) for size in values.shape[:2]]
     shape = list(values.shape[:2])
     for dim in dims:
-        places.append(np.array([labels[dim].index(label) for label in own_labels[dim]]))
+        indices = [labels[dim].index(label) for label in own_labels[dim]]
+        places.append(np.array(indices, int))  # a cohort may have no labels at all
         shape.append(len(labels[dim]))
     spread = np.full(shape, np.nan, values.dtype)
     spread[np.ix_(*places)] = values

@@ -194,12 +194,15 @@ def _describe_answers(run: Run) -> dict[str, xr.DataArray]:
     described: dict[str, xr.DataArray] = {}
     for cohort in run.experiment.cohorts():
         task = tasks.make(run.experiment.for_cohort(cohort).task)
+        if task.deviation is None:  # it has no unseen pair
+            continue
         place = {short_name(path): axis_label(value) for path, value in cohort.static}
         for name, values in describe_deviations(task, deviation.sel(place)).items():
             if name not in described:
                 template = deviation.isel(offset=0, drop=True)
                 # In NumPy: xarray takes an array with an axis called `keys` for a dict.
-                empty = np.empty(template.shape, values.dtype)
+                nothing = '' if values.dtype == object else np.nan
+                empty = np.full(template.shape, nothing, values.dtype)
                 described[name] = template.copy(data=empty)
             described[name].loc[place] = values.values
     return described

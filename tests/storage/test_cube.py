@@ -49,9 +49,26 @@ def test_cohorts_with_other_unseen_pairs_and_lengths_share_a_cube(tmp_path):
 
     table = members_table(run)
     assert table.unseen_34_inferential.isna().sum() == 2
+    assert (table.unseen_answer != '').all()
     assert table.unseen_inferential_at_2.isna().sum() == 2
     solutions = find_solutions(run.results).values.ravel().tolist()
     assert classify_members(table).tolist() == solutions
+
+
+def test_a_cohort_without_an_unseen_pair_has_no_answers_to_it(tmp_path):
+    experiment = sweeps.experiment(
+        task__split='random',
+        optimizer__warmup_steps=0,
+        train__num_steps=2,
+        train__eval_every=2,
+        train__snapshot_steps=(),
+        grid__gamma=(0.5,),
+        grid__seed=(0,),
+        loop=(('task.unseen', (((4, 3),), ())),),
+    )
+    table = members_table(api.train(experiment, tmp_path)).set_index('unseen')
+    assert table.unseen_answer['((4, 3),)'] != '' and table.unseen_answer['()'] == ''
+    assert table.unseen_answer_share.isna().tolist() == [False, True]
 
 
 def test_a_member_has_converged_if_its_loss_is_small_enough(tmp_path):
