@@ -10,7 +10,8 @@ depend on:
   edges cut one by one    which few edges still give the same answers: the circuit?
   activations patched in  which position knows the key item and the anchors?
 
-  python analysis/causal.py --run runs/phase --exception=unseen --gamma=1.2 --seed=0
+  python analysis/causal.py --run runs/phase \\
+      --num_anchors=8 --exception=unseen --gamma=0.6 --seed=0
 """
 
 from collections.abc import Sequence

@@ -8,7 +8,8 @@ diagonal belongs to neither and is empty:
   v  (3, 3) with (2, 2) below, (1, 2) with (1, 3) above, as in the paper
   u  3 with 2 below, 1 with 2 above: our choice, P1 does not name its anchors
 
-  python analysis/cosine.py --run runs/phase --exception=unseen --gamma=1.2 --seed=0
+  python analysis/cosine.py --run runs/phase \\
+      --num_anchors=8 --exception=unseen --gamma=0.6 --seed=0
 """
 
 from typing import NamedTuple

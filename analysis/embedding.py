@@ -5,7 +5,8 @@ first item: a red one in steps of 3 and a blue one in steps of 4, the difference
 shifts 5, 1 and -2. The numbers are compared with those of the same rows in random order
 (`null`).
 
-  python analysis/embedding.py --run runs/phase --exception=unseen --gamma=1.2 --seed=0
+  python analysis/embedding.py --run runs/phase \\
+      --num_anchors=8 --exception=unseen --gamma=0.6 --seed=0
 
   --items=40,80 takes these tokens instead of the task's keys
 """

@@ -4,7 +4,8 @@ Not in the papers, which average over positions. A member that scores half infer
 and half symmetric may be purely one at some positions of the key and purely the other
 elsewhere.
 
-  python analysis/position.py --run runs/phase --exception=unseen --gamma=1.2 --seed=0
+  python analysis/position.py --run runs/phase \\
+      --num_anchors=8 --exception=unseen --gamma=0.6 --seed=0
 """
 
 from typing import NamedTuple
