@@ -5,7 +5,7 @@ decay without a static axis. All other axes have their first value, or the one g
 --AXIS=VALUE. A cell without a member says why it is blank. The numbers behind the claim
 are of all converged members, those that are not shown among them.
 
-  python analysis/condensation_grid.py --run runs/phase --seed=1
+  python analysis/condensation_grid.py --run runs/phase --exception=trained --seed=1
 """
 
 import functools

@@ -3,7 +3,7 @@
 P1 draws t-SNE, but PCA has no settings. Rows, columns and flags are those of
 condensation_grid. The numbers behind the claim are of all converged members.
 
-  python analysis/embedding_grid.py --run runs/phase --seed=1
+  python analysis/embedding_grid.py --run runs/phase --exception=trained --seed=1
 """
 
 from typing import Any, NamedTuple
