@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 GREY = (0.8, 0.8, 0.8, 1)
 _MAP = 'tab20'  # seven hues, dark and light in turn, before its greys 14 and 15
 _COLOURS = 14
+_MOST_LISTED = 16  # pairs: of four anchors, as in the paper
 
 
 def colour_pairs(pairs_A2: np.ndarray) -> np.ndarray:
@@ -25,7 +26,13 @@ def colour_pairs(pairs_A2: np.ndarray) -> np.ndarray:
 
 
 def draw_legend(axis: Axes, pairs_A2: np.ndarray) -> None:
-    """Draws a legend below the axis: every pair above its reverse, then one (a, a)."""
+    """Draws a legend below the axis: every pair above its reverse, then one (a, a).
+
+    Says in words what the colours mean where there are too many pairs to list.
+    """
+    if len(pairs_A2) > _MOST_LISTED:
+        axis.set_xlabel('a hue: a pair, light: its reverse;\nhues repeat; grey: a,a')
+        return
     colours_A4 = colour_pairs(pairs_A2)
     hue_A = _number_hues(pairs_A2)
     handles = []

@@ -1,15 +1,17 @@
 """Pairs encoded by hand are found as neighbours: with their reverse, apart, or not."""
 
+import itertools
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from analysis import tsne
 from analysis.circuits import sequences
-from analysis.drawing import style
+from analysis.drawing import hues, style
 from analysis.members.untrained import make_untrained
 from analysis.vectors import extract
 from anchorjax.errors import UserError
@@ -180,3 +182,12 @@ def test_an_unknown_source_is_one_clear_line():
     complaint = r"of = 'logits': must be one of \('attention', 'output'\)"
     with pytest.raises(UserError, match=complaint):
         tsne.compute(member, number=60, of='logits')
+
+
+@pytest.mark.parametrize(('anchors', 'lists_pairs'), [(4, True), (8, False)])
+def test_pairs_are_listed_where_there_is_room(anchors, lists_pairs):
+    axis = Figure().subplots()
+    pairs = list(itertools.product(range(anchors), repeat=2))
+    hues.draw_legend(axis, np.array(pairs))
+    assert (axis.get_legend() is not None) == lists_pairs
+    assert bool(axis.get_xlabel()) != lists_pairs
