@@ -7,11 +7,11 @@ paper's differ. Every preset is one cell of the design and trains all its gammas
   python analysis/law.py --runs 'runs/law_*'
 
 preset               cells  what they ask                             cost of a cell
-lead, twin           2      batch 2048 and 512 at nine tokens, five   2 h, 30 min
+lead, twin           2      batch 2048 and 512 at nine tokens, five   3 h, 50 min
                             gammas, five seeds
 anchors              3      4, 8 or 12 anchors at a large and a       20 min together
                             small initialization, five seeds
-square_<setting>_    12     does the batch act at nine tokens only?   3 to 25 min
+square_<setting>_    12     does the batch act at nine tokens only?   9 to 70 min
   <tokens>_<batch>          {5, 9} tokens x batch {512, 2048} at
                             three settings of rate and decay
 short_<factors>      16     all combinations of four factors that     5 to 10 min
