@@ -28,8 +28,8 @@ on ten fresh seeds, 10 to 19, all converged (RESULTS.md, analysis/gallery/fresh)
     both unseen           10 of 10. A table answers none of the unseen questions
 
 The other cells are trained as well, and nothing is claimed of them. laptop, paper,
-paper_30 and p3 have not been run. What speaks against laptop: with batch 512 (the twin
-in configs/law.py), gamma 1.0 has converged in one of five seeds after 8,000 steps.
+paper_30 and p3 have not been run. What speaks against laptop: of its networks at gamma
+1.0 two were trained (the lead in configs/law.py); one is symmetric.
 """
 
 import ml_collections
