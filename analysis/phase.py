@@ -155,12 +155,16 @@ def _join_static_axes(data: xr.Dataset) -> xr.Dataset:
     if len(static) < 2:
         return data
     # Under other names: xarray takes an array with an axis called `keys` for a dict.
-    names = {axis: f'static_{i}' for i, axis in enumerate(static)}
-    joined = data.rename(names).stack(row=[*names.values()], create_index=False)
-    columns = [joined[name].values.tolist() for name in names.values()]
-    texts = [', '.join(map(str, values)) for values in zip(*columns, strict=True)]
-    joined = joined.drop_vars(names.values()).rename(row=', '.join(static))
-    return joined.assign_coords({', '.join(static): texts})
+    names = [f'static_{i}' for i in range(len(static))]
+    renamed = data.rename(dict(zip(static, names, strict=True)))
+    joined = renamed.stack(row=names, create_index=False)
+    labels = []
+    for place in range(joined.sizes['row']):
+        values = [joined[name].values[place] for name in names]
+        labels.append(', '.join(map(str, values)))
+    row_name = ', '.join(static)
+    joined = joined.drop_vars(names).rename(row=row_name)
+    return joined.assign_coords({row_name: labels})
 
 
 def _select_agreement(data: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:

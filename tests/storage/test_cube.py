@@ -7,16 +7,21 @@ from anchorjax import api
 from anchorjax.storage.reader import members_table
 from tests.support import sweeps
 
+# Two steps, no snapshots: what is tested is how the numbers are read.
+BRIEF = {
+    'optimizer__warmup_steps': 0,
+    'train__num_steps': 2,
+    'train__eval_every': 2,
+    'train__snapshot_steps': (),
+    'grid__gamma': (0.5,),
+}
+
 
 def test_cohorts_with_other_unseen_pairs_and_lengths_share_a_cube(tmp_path):
     experiment = sweeps.experiment(
         task__split='random',
         model__max_len=5,
-        optimizer__warmup_steps=0,
-        train__num_steps=2,
-        train__eval_every=2,
-        train__snapshot_steps=(),
-        grid__gamma=(0.5,),
+        **BRIEF,
         grid__seed=(0,),
         loop=(
             ('task.unseen', (((4, 3),), ((4, 3), (3, 4)))),
@@ -58,11 +63,7 @@ def test_cohorts_with_other_unseen_pairs_and_lengths_share_a_cube(tmp_path):
 def test_a_cohort_without_an_unseen_pair_has_no_answers_to_it(tmp_path):
     experiment = sweeps.experiment(
         task__split='random',
-        optimizer__warmup_steps=0,
-        train__num_steps=2,
-        train__eval_every=2,
-        train__snapshot_steps=(),
-        grid__gamma=(0.5,),
+        **BRIEF,
         grid__seed=(0,),
         loop=(('task.unseen', (((4, 3),), ())),),
     )
@@ -72,15 +73,7 @@ def test_a_cohort_without_an_unseen_pair_has_no_answers_to_it(tmp_path):
 
 
 def test_a_member_has_converged_if_its_loss_is_small_enough(tmp_path):
-    common = {
-        'optimizer__warmup_steps': 0,
-        'train__num_steps': 2,
-        'train__eval_every': 2,
-        'train__snapshot_steps': (),
-        'grid__gamma': (0.5,),
-        'grid__seed': (0, 1),
-        'loop': (),
-    }
+    common = BRIEF | {'grid__seed': (0, 1), 'loop': ()}
     losses = []
     for limit in (1e-9, 100.0):
         experiment = sweeps.experiment(train__converged_loss=limit, **common)
@@ -101,11 +94,7 @@ def test_every_cohort_names_answers_by_its_own_pairs(tmp_path):
         task__noninferential=((203, 204, -6),),
         task__vocab=300,
         task__num_examples=2_000,
-        optimizer__warmup_steps=0,
-        train__num_steps=2,
-        train__eval_every=2,
-        train__snapshot_steps=(),
-        grid__gamma=(0.5,),
+        **BRIEF,
         grid__seed=(0, 1, 2),
         loop=(('task.num_anchors', (4, len(shifts))),),
     )
