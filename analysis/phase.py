@@ -6,6 +6,8 @@ P1 Fig 2 (a, b). Three readings of one sweep, from flattering to plain:
   fixed     one learning rate for all: the best one on held-out seen pairs
   fraction  at that rate, the share of converged seeds at each solution
 
+With one learning rate `best` is `fixed`, and is left out of the picture.
+
 Lines: agreement on held-out seen pairs is below 0.9. Dots: some seeds have not
 converged, so that the cell says more about the length of training than about its end.
 For a task without an unseen pair the diagram shows the held-out seen pairs alone.
@@ -43,6 +45,7 @@ class Result(NamedTuple):
     gamma: np.ndarray  # [G]
     rows: np.ndarray  # [Y] e.g. depths
     row_name: str
+    num_rates: int
     learning_rate: float  # of `fixed` and `fraction`
     best: np.ndarray  # [R, Y, G] best over learning rates, mean over seeds
     fixed: np.ndarray  # [R, Y, G]
@@ -94,6 +97,7 @@ def compute(data: xr.Dataset) -> Result:
         gamma=data.gamma.values,
         rows=data[row_name].values,
         row_name=row_name,
+        num_rates=data.sizes['learning_rate'],
         learning_rate=float(data.learning_rate.values[rate]),
         best=average(unseen.max('learning_rate')),
         fixed=average(fixed_unseen),
@@ -110,7 +114,8 @@ def compute(data: xr.Dataset) -> Result:
 def draw(result: Result, axes: np.ndarray) -> None:
     """Fills axes [2, 3]: rows inferential and symmetric, columns best, fixed, fraction.
 
-    Without an unseen pair fills axes [1, 2] with agreement on held-out seen pairs.
+    Without an unseen pair fills axes [1, 2] with agreement on held-out seen pairs. The
+    column of the best rate is missing where there is one rate.
     """
     if _has_unseen_pair(result):
         _draw_unseen_pair(axes, result)
@@ -129,9 +134,13 @@ def draw(result: Result, axes: np.ndarray) -> None:
 
 
 def layout(result: Result) -> style.Layout:
+    columns = 2 if _has_unseen_pair(result) else 1
+    if result.num_rates > 1:
+        columns += 1
     if not _has_unseen_pair(result):
-        return style.Layout(1, 2, 5.0, 1.2 + 0.25 * len(result.rows))
-    return style.Layout(2, 3, 7.0, 1.6 + 0.5 * len(result.rows))
+        return style.Layout(1, columns, 2.5 * columns, 1.2 + 0.25 * len(result.rows))
+    width = 7.0 if columns == 3 else 5.6
+    return style.Layout(2, columns, width, 1.6 + 0.5 * len(result.rows))
 
 
 def save(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
@@ -189,15 +198,15 @@ def _has_unseen_pair(result: Result) -> bool:
 
 
 def _draw_unseen_pair(axes: np.ndarray, result: Result) -> None:
-    panels = (
-        ('best learning rate per mapping', result.best),
-        (_name_rate(result), result.fixed),
-        ('share of converged seeds', result.fraction),
-    )
-    for column, (title, values) in enumerate(panels):
-        is_best = column == 0
-        seen = result.seen_best if is_best else result.seen_fixed
-        converged = result.converged_best if is_best else result.converged_fixed
+    fixed = (result.seen_fixed, result.converged_fixed)
+    panels = [
+        (_name_rate(result), result.fixed, *fixed),
+        ('share of converged seeds', result.fraction, *fixed),
+    ]
+    if result.num_rates > 1:
+        best = (result.best, result.seen_best, result.converged_best)
+        panels.insert(0, ('best learning rate per mapping', *best))
+    for column, (title, values, seen, converged) in enumerate(panels):
         for row, mapping in enumerate(UNSEEN_MAPPINGS):
             axis = axes[row, column]
             colours = style.MAPS[mapping]
@@ -208,10 +217,10 @@ def _draw_unseen_pair(axes: np.ndarray, result: Result) -> None:
 
 
 def _draw_seen_pairs(axes: np.ndarray, result: Result) -> None:
-    panels = (
-        ('best learning rate', result.seen_best, result.converged_best),
-        (_name_rate(result), result.seen_fixed, result.converged_fixed),
-    )
+    panels = [(_name_rate(result), result.seen_fixed, result.converged_fixed)]
+    if result.num_rates > 1:
+        best = (result.seen_best, result.converged_best)
+        panels.insert(0, ('best learning rate', *best))
     for axis, (title, values, converged) in zip(axes[0], panels, strict=True):
         _draw_heatmap(axis, result, values, 'Greys')
         _hatch_cells(axis, values < SEEN_ENOUGH, '////')

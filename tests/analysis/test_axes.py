@@ -250,7 +250,8 @@ def test_a_task_without_an_unseen_pair(tmp_path):
     expected = {'memorizing': [memorizing], 'other': [1 - memorizing]}
     for solution, share in zip(SOLUTIONS, diagram.fraction, strict=True):
         np.testing.assert_allclose(share, expected.get(solution, [[0, 0]]))
-    with style.open_figure(1, 2) as (figure, axes):
+    layout = phase.layout(diagram)
+    with style.open_figure(layout.rows, layout.columns) as (figure, axes):
         phase.draw(diagram, axes)
         assert 'the task has no unseen pair' in figure.get_suptitle()
     assert draw_pixels(diagram, phase).std() > 0

@@ -207,6 +207,21 @@ def test_dots_and_lines_stand_in_the_same_cell():
             assert find_hatched(axis, '....') == find_hatched(axis, '////') == [(0, 0)]
 
 
+def test_one_learning_rate_has_no_best_one():
+    results = plant_results().isel(learning_rate=[0])
+    result = phase.compute(results)
+    np.testing.assert_array_equal(result.best, result.fixed)
+    assert phase.layout(phase.compute(plant_results())).columns == 3
+    assert phase.layout(result).columns == 2
+    with style.open_figure(2, 2) as (_, axes):
+        phase.draw(result, axes)
+        titles = [axis.get_title() for axis in axes[0]]
+    assert titles == [
+        'inferential: learning rate 1',
+        'inferential: share of converged seeds',
+    ]
+
+
 def find_hatched(axis: Axes, pattern: str) -> list[tuple[int, int]]:
     """The cells (column, row) of a panel with this hatch."""
     cells = []
