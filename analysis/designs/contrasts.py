@@ -20,7 +20,7 @@ import pandas as pd
 from analysis.designs import factors, intervals, matching
 from analysis.designs.factors import Factor
 from analysis.designs.matching import Cell, Counts, Pair
-from analysis.members.statistics import difference_interval
+from analysis.members.statistics import newcombe_interval
 
 
 class Contrast(NamedTuple):
@@ -70,7 +70,7 @@ def compare_pairs(pairs: list[Pair]) -> Contrast:
     contrast = _compare_members(lower, upper)
     contrast = contrast._replace(sets=len(pairs))
     differences = shares_upper - shares_lower
-    return _widen(contrast, *intervals.mean_interval(differences))
+    return _widen(contrast, *intervals.student_interval(differences))
 
 
 def compare_levels(cells: list[Counts], factor: Factor, outcome: str) -> Contrast:
@@ -82,7 +82,7 @@ def compare_levels(cells: list[Counts], factor: Factor, outcome: str) -> Contras
         return Contrast(note='not estimable: fewer than 2 settings at a level')
     contrast = _compare_members(lower, upper)
     contrast = contrast._replace(sets=min(len(lower), len(upper)))
-    return _widen(contrast, *intervals.difference_interval(shares_upper, shares_lower))
+    return _widen(contrast, *intervals.welch_interval(shares_upper, shares_lower))
 
 
 def subtract_contrasts(first: Contrast, second: Contrast) -> Contrast:
@@ -123,7 +123,7 @@ def _compare_members(lower: list[Cell], upper: list[Cell]) -> Contrast:
     share_upper = float(shares_upper.mean())
     number_lower = _count_effective(lower)
     number_upper = _count_effective(upper)
-    low, high = difference_interval(
+    low, high = newcombe_interval(
         share_upper * number_upper,
         number_upper,
         share_lower * number_lower,

@@ -22,7 +22,7 @@ def percentile_interval(draws: np.ndarray) -> np.ndarray:
     return np.quantile(draws, [_TAIL, 1 - _TAIL], axis=0)
 
 
-def mean_interval(values: np.ndarray) -> tuple[float, float]:
+def student_interval(values: np.ndarray) -> tuple[float, float]:
     """Student's t interval of a mean; a point for one value or if nothing varies."""
     mean = float(values.mean())
     if len(values) == 1:
@@ -31,7 +31,7 @@ def mean_interval(values: np.ndarray) -> tuple[float, float]:
     return _reach(mean, float(values.var(ddof=1)) / len(values), freedom)
 
 
-def difference_interval(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+def welch_interval(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     """Welch's t interval of mean(first) - mean(second), of at least two values each.
 
     It is a point if neither varies.

@@ -57,7 +57,7 @@ def _score(
     gains = loss_null - loss_fit
     low, high = np.nan, np.nan
     if len(gains) >= regression.MIN_SETTINGS:
-        low, high = intervals.mean_interval(gains)
+        low, high = intervals.student_interval(gains)
     return {
         'members': len(members),
         'groups': len(np.unique(groups)),

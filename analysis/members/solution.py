@@ -19,7 +19,7 @@ SOLUTIONS = (
 SOLVED = 0.9  # from this agreement on, a member answers by a rule
 SEEN_ENOUGH = 0.9  # below this agreement on held-out seen pairs (P1 Fig 2: hatched)
 # On held-out seen pairs, of which a table by unordered pair knows none in the random
-# splits. Below it a network that answers as the reverse is called memorizing. The border
+# splits. Below it a network that answers as the reverse is called memorizing. The limit
 # is ours, and cuts through a population: with four anchors and gamma 0.6 these networks
 # know .07 to .68 of the held-out questions (RESULTS.md).
 MORE_THAN_A_TABLE = 0.5

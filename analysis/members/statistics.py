@@ -39,7 +39,7 @@ def wilson_interval(successes: int, total: int) -> tuple[float, float]:
     return max(0.0, centre - reach), min(1.0, centre + reach)
 
 
-def difference_interval(s1: int, n1: int, s2: int, n2: int) -> tuple[float, float]:
+def newcombe_interval(s1: int, n1: int, s2: int, n2: int) -> tuple[float, float]:
     """Newcombe's interval of s1 / n1 - s2 / n2, two independent proportions.
 
     It combines Wilson's intervals (Newcombe 1998, method 10). (-1, 1) where one of the

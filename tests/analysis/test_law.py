@@ -25,7 +25,7 @@ from analysis.designs import (
     table,
 )
 from analysis.members.solution import SOLUTIONS
-from analysis.members.statistics import difference_interval
+from analysis.members.statistics import newcombe_interval
 from anchorjax import cli
 from anchorjax.errors import UserError
 from tests.support.drawing import draw_pixels
@@ -103,7 +103,7 @@ def test_a_matched_contrast_is_what_one_computes_by_hand():
     assert contrast.effect == 0.75
     assert (contrast.sets, contrast.settings, contrast.seeds) == (1, 1, 4)
     assert (contrast.members_lower, contrast.members_upper) == (4, 4)
-    expected = difference_interval(4, 4, 1, 4)  # one setting: no spread over settings
+    expected = newcombe_interval(4, 4, 1, 4)  # one setting: no spread over settings
     assert (contrast.low, contrast.high) == pytest.approx(expected)
 
 

@@ -8,8 +8,8 @@ from scipy import stats
 
 from analysis.members.statistics import (
     bootstrap_interval,
-    difference_interval,
     mean_interval,
+    newcombe_interval,
     permutation_p,
     wilson_interval,
 )
@@ -23,17 +23,17 @@ def test_wilsons_interval_is_that_of_scipy(successes, total):
 
 def test_newcombes_interval_is_the_published_one():
     """Newcombe 1998, Statistics in Medicine 17, table II, method 10."""
-    interval = difference_interval(56, 70, 48, 80)
+    interval = newcombe_interval(56, 70, 48, 80)
     assert interval == pytest.approx((0.0524, 0.3339), abs=1e-4)
-    interval = difference_interval(10, 10, 0, 20)
+    interval = newcombe_interval(10, 10, 0, 20)
     assert interval == pytest.approx((0.6791, 1.0), abs=1e-4)
-    swapped = difference_interval(48, 80, 56, 70)
+    swapped = newcombe_interval(48, 80, 56, 70)
     assert swapped == pytest.approx((-0.3339, -0.0524), abs=1e-4)
 
 
 def test_without_members_every_proportion_is_possible():
     assert wilson_interval(0, 0) == (0, 1)
-    assert difference_interval(3, 3, 0, 0) == (-1, 1)
+    assert newcombe_interval(3, 3, 0, 0) == (-1, 1)
 
 
 def test_the_interval_of_a_mean_needs_three_values():

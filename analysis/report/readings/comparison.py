@@ -13,7 +13,7 @@ import numpy as np
 from analysis.members.statistics import (
     MIN_SEEDS,
     bootstrap_interval,
-    difference_interval,
+    newcombe_interval,
     wilson_interval,
 )
 from analysis.report import verdicts
@@ -90,7 +90,7 @@ def compare(
     total = int(is_named.sum())
     other_count = int(is_counted[~is_named].sum())
     other_total = int((~is_named).sum())
-    low, high = difference_interval(count, total, other_count, other_total)
+    low, high = newcombe_interval(count, total, other_count, other_total)
     low_of_seeds, high_of_seeds = bootstrap_interval(subtract_shares, known.seed)
     return Comparison(
         count=count,
