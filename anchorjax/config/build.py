@@ -20,15 +20,23 @@ _GROUPS = ('task', 'model', 'optimizer', 'train', 'grid')
 
 
 def default(
-    task: str = 'anchors', model: str = 'transformer'
+    task: str = 'anchors', model: str = 'transformer', size: str = ''
 ) -> ml_collections.ConfigDict:
     """A locked ConfigDict of the defaults (the paper's), for a config file to edit.
 
+    Args:
+      size: of the model, a name in its row of MODELS: 'tiny', for model 'gpt2'.
+
     Raises:
-      ConfigError: there is no such task or model.
+      ConfigError: there is no such task, model or size.
     """
     classes = _find_classes({'task': {'name': task}, 'model': {'name': model}})
     values = {group: dataclasses.asdict(cls()) for group, cls in classes.items()}
+    if size:
+        sizes = models.MODELS[model].sizes
+        allowed = f'one of {tuple(sizes)}, the sizes of {model!r}'
+        require(size in sizes, 'size', size, allowed)
+        values['model'] = dataclasses.asdict(sizes[size])
     config = ml_collections.ConfigDict({'name': 'sweep', **values, 'loop': ()})
     return config.lock()
 

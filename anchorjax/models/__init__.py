@@ -1,18 +1,26 @@
 """The models by name. A new model is a new file and a row here."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from flax import linen as nn
 
-from anchorjax.models import transformer_cost
+from anchorjax.models import gpt2_config, gpt2_cost, gpt2_init, transformer_cost
 from anchorjax.models.base import ModelConfig
+from anchorjax.models.gpt2 import GPT2
+from anchorjax.models.gpt2_config import GPT2Config
 from anchorjax.models.transformer import Transformer
 from anchorjax.models.transformer_config import TransformerConfig
 from anchorjax.models.transformer_init import initializers
+
+
+def decay_everything(config: ModelConfig, name: str) -> bool:
+    """Weight decay as in P1: of every parameter (PAPERS 1.3)."""
+    return True
 
 
 class Row(NamedTuple):
@@ -26,6 +34,10 @@ class Row(NamedTuple):
     forward_operations: Callable[..., float]
     # (config, seq_len, vocab, batch_size) -> bytes of activations in a training step.
     activation_bytes: Callable[..., int]
+    # (config, name) -> whether weight decay shrinks the parameters of this name.
+    is_decayed: Callable[[ModelConfig, str], bool] = decay_everything
+    # Configs with a name of their own, for config.default(model=..., size=...).
+    sizes: Mapping[str, ModelConfig] = MappingProxyType({})
 
 
 def _make_transformer(
@@ -34,12 +46,24 @@ def _make_transformer(
     return Transformer(config, vocab, initializers(config, gamma))
 
 
+def _make_gpt2(config: GPT2Config, vocab: int, gamma: float | jax.Array) -> GPT2:
+    return GPT2(config, vocab, gpt2_init.initializers(config, gamma))
+
+
 MODELS = {
     'transformer': Row(
         TransformerConfig,
         _make_transformer,
         transformer_cost.forward_operations,
         transformer_cost.activation_bytes,
+    ),
+    'gpt2': Row(
+        GPT2Config,
+        _make_gpt2,
+        gpt2_cost.forward_operations,
+        gpt2_cost.activation_bytes,
+        gpt2_config.is_decayed,
+        gpt2_config.SIZES,
     ),
 }
 
@@ -66,3 +90,13 @@ def abstract_params(config: ModelConfig, vocab: int) -> Any:
         return init_params(config, vocab, 0.0, jax.random.key(0))
 
     return jax.eval_shape(init)
+
+
+def mask_decay(config: ModelConfig, params: Any) -> Any:
+    """Which leaves weight decay shrinks: a tree of bools, like `params`."""
+    is_decayed = MODELS[config.name].is_decayed
+
+    def ask_model(path: Any, leaf: jax.Array) -> bool:
+        return is_decayed(config, path[-1].key)
+
+    return jax.tree_util.tree_map_with_path(ask_model, params)

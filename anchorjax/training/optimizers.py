@@ -51,16 +51,32 @@ def make_optimizer(config: OptimizerConfig) -> optax.GradientTransformation:
 
 
 def apply_update(
-    params: Any, updates: Any, rate: jax.Array, weight_decay: jax.Array
+    params: Any,
+    updates: Any,
+    rate: jax.Array,
+    weight_decay: jax.Array,
+    is_decayed: Any | None = None,
 ) -> Any:
-    """p - rate * (update + weight_decay * p) for every parameter (PAPERS 1.3)."""
+    """p - rate * (update + weight_decay * p) for every parameter (PAPERS 1.3).
 
-    def apply_to_leaf(p: jax.Array, update: jax.Array) -> jax.Array:
+    Args:
+      is_decayed: a tree of bools; where it is False, p - rate * update. None: all are.
+    """
+    if is_decayed is None:
+        is_decayed = jax.tree.map(_always, params)
+
+    def apply_to_leaf(p: jax.Array, update: jax.Array, is_decayed: bool) -> jax.Array:
+        if not is_decayed:
+            return p - rate * update
         return p - rate * (update + weight_decay * p)
 
-    return jax.tree.map(apply_to_leaf, params, updates)
+    return jax.tree.map(apply_to_leaf, params, updates, is_decayed)
 
 
 def global_norm(tree: Any) -> jax.Array:
     """Euclidean norm over all leaves."""
     return optax.tree.norm(tree)
+
+
+def _always(_: jax.Array) -> bool:
+    return True

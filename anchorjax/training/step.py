@@ -90,7 +90,10 @@ def train_step(
     rate = optimizers.learning_rate(
         experiment.optimizer, hparams.learning_rate, state.step
     )
-    params = optimizers.apply_update(state.params, updates, rate, hparams.weight_decay)
+    is_decayed = models.mask_decay(experiment.model, state.params)
+    params = optimizers.apply_update(
+        state.params, updates, rate, hparams.weight_decay, is_decayed
+    )
     is_finite = jnp.isfinite(loss) & jnp.isfinite(norm)
     diverges_now = (state.diverged < 0) & ~is_finite
     next_state = TrainState(

@@ -3,6 +3,7 @@
 from typing import Any
 
 import jax
+import ml_collections
 import numpy as np
 
 from anchorjax import config, models
@@ -59,6 +60,20 @@ def decode(
 def tiny(**fields: Any) -> config.Experiment:
     """A valid experiment of 20 tokens and width 6: tiny(model__depth=1)."""
     c = config.default()
+    c.model.update(width=6, head_dim=4, mlp_dim=9, max_len=5)
+    return _make_tiny(c, fields)
+
+
+def tiny_gpt2(**fields: Any) -> config.Experiment:
+    """The same for GPT-2, of two blocks of two heads and width 8."""
+    c = config.default(model='gpt2')
+    c.model.update(depth=2, width=8, heads=2, max_len=5)
+    return _make_tiny(c, fields)
+
+
+def _make_tiny(
+    c: ml_collections.ConfigDict, fields: dict[str, Any]
+) -> config.Experiment:
     c.task.seq_len = 4
     c.task.keys = (5, 13)
     c.task.shifts = (3, 1, -1, -2)
@@ -68,7 +83,6 @@ def tiny(**fields: Any) -> config.Experiment:
     c.task.vocab = 20
     c.task.num_examples = 4_000
     c.task.probe_examples = 64
-    c.model.update(width=6, head_dim=4, mlp_dim=9, max_len=5)
     c.optimizer.update(warmup_steps=4, floor=1e-4)
     c.train.update(batch_size=8, num_steps=20, eval_every=10)
     for path, value in fields.items():
