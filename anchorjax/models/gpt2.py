@@ -11,7 +11,6 @@ import jax
 import jax.numpy as jnp
 from flax import linen as nn
 
-from anchorjax.errors import require
 from anchorjax.models import shortcuts
 from anchorjax.models.base import Activations, BlockActivations, Edit
 from anchorjax.models.gpt2_config import GPT2Config
@@ -147,17 +146,9 @@ class Block(nn.Module):
 def attend_fused(
     Q_BTHK: jax.Array, K_BTHK: jax.Array, V_BTHK: jax.Array, attention: str
 ) -> jax.Array:
-    """Causal attention by jax.nn.dot_product_attention, heads concatenated.
-
-    Raises:
-      ConfigError: attention is 'cudnn' and there is no GPU.
-    """
-    implementation = None
-    if attention == 'cudnn':
-        platform = jax.default_backend()
-        allowed = f'{"fused"!r} or {"explicit"!r} on a {platform}'
-        require(platform == 'gpu', 'model.attention', attention, allowed)
-        implementation = 'cudnn'
+    """Causal attention by jax.nn.dot_product_attention, heads concatenated."""
+    is_flash = attention == 'cudnn' and jax.default_backend() == 'gpu'
+    implementation = 'cudnn' if is_flash else None
     mixed_BTHK = jax.nn.dot_product_attention(
         Q_BTHK, K_BTHK, V_BTHK, is_causal=True, implementation=implementation
     )

@@ -28,13 +28,15 @@ class GPT2Config:
     embed_init: Literal['gamma', 'fixed'] = 'gamma'
     # What weight decay shrinks; by default as in P1's GPT-2 code (PAPERS 1.6).
     decayed: Decayed = 'all_but_biases'
-    # Of training. 'fused' leaves the choice of the kernel to jax.nn; 'cudnn' is flash
-    # attention on an NVIDIA GPU; 'explicit' is the formula. Interventions are explicit.
+    # 'fused' leaves the kernel to jax.nn, 'cudnn' is flash attention on an NVIDIA GPU
+    # (elsewhere as 'fused'), 'explicit' is the formula, which interventions always use.
     attention: Literal['fused', 'cudnn', 'explicit'] = 'fused'
     # Of matrix products and what is between them. Parameters, the residual stream,
     # LayerNorm, softmax and logits are float32.
     dtype: Literal['float32', 'bfloat16'] = 'float32'
-    remat: bool = False  # compute blocks again in the backward pass, to save memory
+    # Compute blocks again in the backward pass, to save memory. (XLA's scheduler for
+    # CPUs computes them again too early to save much.)
+    remat: bool = False
     eps: Annotated[float, above(0)] = 1e-5  # of LayerNorm
 
     def __post_init__(self) -> None:

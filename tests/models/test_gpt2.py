@@ -1,0 +1,341 @@
+"""GPT-2 is the reference's network, at every option that may not change its numbers."""
+
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import chex
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anchorjax import models
+from anchorjax.config import Experiment
+from anchorjax.models.base import Activations, Edit
+from anchorjax.training import losses
+from anchorjax.training.forward import forward
+from tests.support import cases
+from tests.support.networks import reference, reference_gpt2
+
+TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
+TARGETS_BT = np.array([[5, 2, 9, 9], [1, 3, 0, 19], [4, 4, 7, 2]], np.int32)
+CLOSE = {'rtol': 1e-4, 'atol': 1e-5}
+OPTIONS = {
+    'fused': {},
+    'explicit': {'model__attention': 'explicit'},
+    'remat': {'model__remat': True},
+    'one_head': {'model__heads': 1},
+    'large_eps': {'model__eps': 0.05},
+    'deep': {'model__depth': 4, 'model__heads': 4},
+}
+
+
+def draw_member(**fields: Any) -> tuple[Experiment, Any]:
+    experiment = cases.tiny_gpt2(**fields)
+    return experiment, cases.random_params(experiment)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def compute_loss(experiment: Experiment, params: Any) -> jax.Array:
+    """Mean cross-entropy at all positions of TOKENS_BT."""
+    out = forward(experiment, params, TOKENS_BT, last_only=False)
+    return losses.cross_entropy(out.logits, TARGETS_BT).mean()
+
+
+compute_gradient = functools.partial(jax.jit, static_argnums=0)(
+    jax.grad(compute_loss, argnums=1)
+)
+
+
+def flatten(tree: Any) -> np.ndarray:
+    leaves = [np.asarray(leaf, np.float64).ravel() for leaf in jax.tree.leaves(tree)]
+    return np.concatenate(leaves)
+
+
+@pytest.mark.parametrize('option', OPTIONS)
+def test_logits_are_the_references(option):
+    experiment, params = draw_member(**OPTIONS[option])
+    exact = reference.to_float64(params)
+    expected = reference_gpt2.forward(exact, TOKENS_BT, experiment.model)
+    assert np.abs(expected).max() > 1
+    logits = forward(experiment, params, TOKENS_BT, last_only=False).logits
+    np.testing.assert_allclose(logits, expected, **CLOSE)
+    last = forward(experiment, params, TOKENS_BT, last_only=True).logits
+    np.testing.assert_allclose(last[:, 0], expected[:, -1], **CLOSE)
+
+
+@pytest.mark.parametrize('option', ['fused', 'explicit', 'remat'])
+def test_the_gradient_is_the_slope_of_the_references_loss(option):
+    experiment, params = draw_member(**OPTIONS[option])
+    exact = reference.to_float64(params)
+    grads = flatten(compute_gradient(experiment, params))
+    rng = np.random.default_rng(3)
+
+    for _ in range(6):
+        direction = jax.tree.map(lambda p: rng.normal(size=p.shape), exact)
+
+        def loss_at(distance: float, direction: Any = direction) -> float:
+            moved = jax.tree.map(lambda p, d: p + distance * d, exact, direction)
+            return reference_gpt2.loss(moved, TOKENS_BT, TARGETS_BT, experiment.model)
+
+        slope = (loss_at(1e-5) - loss_at(-1e-5)) / 2e-5
+        scale = np.linalg.norm(grads) * np.linalg.norm(flatten(direction))
+        assert abs(grads @ flatten(direction) - slope) < 1e-6 * scale
+
+
+@functools.cache
+def compile_logits(attention: str) -> Callable:
+    experiment, params = draw_member(model__attention=attention, model__max_len=8)
+    params = jax.tree.map(jnp.asarray, params)
+
+    @jax.jit
+    def compute_logits(tokens_BT: jax.Array) -> jax.Array:
+        return forward(experiment, params, tokens_BT, last_only=False).logits
+
+    return compute_logits
+
+
+tokens_of_eight = st.lists(st.integers(0, 19), min_size=8, max_size=8)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    first=tokens_of_eight,
+    second=tokens_of_eight,
+    kept=st.integers(1, 7),
+    attention=st.sampled_from(['fused', 'explicit']),
+)
+def test_a_later_token_never_changes_an_earlier_logit(first, second, kept, attention):
+    compute_logits = compile_logits(attention)
+    second = first[:kept] + second[kept:]
+    a, b = np.asarray(compute_logits(jnp.array([first, second])))
+    np.testing.assert_array_equal(a[:kept], b[:kept])
+
+
+def test_every_earlier_token_matters():
+    experiment, params = draw_member()
+    tokens_T = TOKENS_BT[0]  # four different tokens: a row of W_embed is a position
+
+    @jax.jit
+    @jax.jacrev
+    def differentiate(params: Any) -> jax.Array:
+        """Of the logit of token 5 at every position, [T]."""
+        out = forward(experiment, params, tokens_T[None], last_only=False)
+        return out.logits[0, :, 5]
+
+    grads = np.asarray(differentiate(params)['W_embed'])
+    pos_grads = np.asarray(differentiate(params)['W_pos'])
+    for t in range(4):
+        for rows in (pos_grads[t, :4], grads[t, tokens_T]):
+            assert (np.abs(rows[: t + 1]).max(1) > 0).all()
+            assert (rows[t + 1 :] == 0).all()
+    head = grads[:, 5]  # token 5 does not occur: its row is a column of the tied head
+    assert (np.abs(head).max(1) > 0).all()
+
+
+@pytest.mark.parametrize('heads', [1, 4])
+def test_fused_and_explicit_attention_are_equal(heads):
+    explicit, params = draw_member(model__attention='explicit', model__heads=heads)
+    fused, _ = draw_member(model__heads=heads)
+    outs = []
+    for experiment in (explicit, fused):
+        outs.append(forward(experiment, params, TOKENS_BT, last_only=False))
+    chex.assert_trees_all_close(*outs, rtol=1e-4, atol=1e-5)
+    grads = [compute_gradient(experiment, params) for experiment in (explicit, fused)]
+    chex.assert_trees_all_close(*grads, rtol=1e-3, atol=1e-6)
+
+
+def test_remat_changes_no_parameter_and_numbers_by_rounding_alone():
+    kept, params = draw_member(model__depth=3)
+    again, _ = draw_member(model__depth=3, model__remat=True)
+    drawn = []
+    for experiment in (kept, again):
+        key = jax.random.key(0)
+        drawn.append(models.init_params(experiment.model, 20, 0.5, key))
+    chex.assert_trees_all_equal(*drawn)
+    outs = [forward(c, params, TOKENS_BT, last_only=False) for c in (kept, again)]
+    chex.assert_trees_all_close(*outs, rtol=1e-5, atol=1e-6)
+    grads = [compute_gradient(experiment, params) for experiment in (kept, again)]
+    chex.assert_trees_all_close(*grads, rtol=1e-4, atol=1e-7)
+
+
+def test_remat_keeps_little_for_the_backward_pass():
+    kept_bytes = []
+    for remat in (False, True):
+        experiment, params = draw_member(
+            model__depth=12, model__width=32, model__remat=remat
+        )
+        kept_bytes.append(count_kept_bytes(experiment, params))
+        estimate = models.MODELS['gpt2'].activation_bytes(experiment.model, 4, 20, 48)
+        assert 0.4 < kept_bytes[-1] / estimate < 2.5
+    assert kept_bytes[1] < 0.15 * kept_bytes[0]
+
+
+def count_kept_bytes(experiment: Experiment, params: Any) -> int:
+    """Bytes of activations that the backward pass of 48 sequences reads."""
+    tokens_BT = np.tile(TOKENS_BT, (16, 1))
+
+    def compute_logits(params: Any) -> jax.Array:
+        return forward(experiment, params, tokens_BT, last_only=False).logits
+
+    _, backward = jax.vjp(compute_logits, jax.tree.map(jnp.asarray, params))
+    leaves = jax.tree.leaves(backward)
+    shapes = {leaf.shape for leaf in jax.tree.leaves(params)}
+    return sum(leaf.nbytes for leaf in leaves if leaf.shape not in shapes)
+
+
+@pytest.mark.parametrize('last_only', [False, True])
+@pytest.mark.parametrize('attention', ['fused', 'explicit'])
+def test_bfloat16_is_close_to_float32(attention, last_only):
+    exact, _ = draw_member(model__width=64, model__attention=attention)
+    rounded, _ = draw_member(
+        model__width=64, model__attention=attention, model__dtype='bfloat16'
+    )
+    params = cases.random_params(exact, scale=0.15)
+    assert not np.array_equal(
+        forward(exact, params, TOKENS_BT, last_only).logits,
+        forward(rounded, params, TOKENS_BT, last_only).logits,
+    )
+    a = forward(exact, params, TOKENS_BT, last_only)
+    b = forward(rounded, params, TOKENS_BT, last_only)
+    assert b.logits.dtype == jnp.float32 and b.blocks[0].X_do.dtype == jnp.float32
+    assert b.blocks[0].Q.dtype == jnp.bfloat16
+    # bfloat16 keeps 8 bits: one rounding is up to 0.4 %, and about ten add up.
+    assert np.abs(a.logits - b.logits).max() < 0.02 * np.abs(a.logits).max()
+    grads = [flatten(compute_gradient(c, params)) for c in (exact, rounded)]
+    distance = np.linalg.norm(grads[0] - grads[1])
+    assert 0 < distance < 0.03 * np.linalg.norm(grads[0])
+
+
+def test_shapes_of_the_activations():
+    B, T, D, H, K, F, V = 3, 4, 8, 2, 4, 32, 20
+    experiment, params = draw_member()
+    for last_only in (False, True):
+        out = forward(experiment, params, TOKENS_BT, last_only)
+        chex.assert_shape(out.X_em, (B, T, D))
+        for i, block in enumerate(out.blocks):
+            Q = 1 if last_only and i == 1 else T
+            chex.assert_shape(block.Q, (B, Q, H, K))
+            chex.assert_shape([block.K, block.V], (B, T, H, K))
+            chex.assert_shape(block.Attn, (B, H, Q, T))
+            chex.assert_shape(block.X_qkv, (B, Q, H * K))
+            chex.assert_shape(block.hidden, (B, Q, F))
+            chex.assert_shape([block.X_ao, block.X_do], (B, Q, D))
+        chex.assert_shape(out.logits, (B, 1 if last_only else T, V))
+
+
+@pytest.mark.parametrize('remat', [False, True])
+def test_activations_are_what_their_names_say(remat):
+    experiment, params = draw_member(model__remat=remat)
+    out = forward(experiment, params, TOKENS_BT, last_only=False)
+    X_em = params['W_embed'][TOKENS_BT] + params['W_pos'][:4]
+    np.testing.assert_allclose(out.X_em, X_em, rtol=1e-6)
+    x = out.X_em
+    for i, block in enumerate(out.blocks):
+        weights = params[f'block_{i}']
+        np.testing.assert_allclose(block.Attn.sum(-1), 1, rtol=1e-5)
+        assert (np.triu(np.asarray(block.Attn), 1) == 0).all()
+        mixed = np.einsum('bhqt,bthk->bqhk', block.Attn, block.V).reshape(3, 4, 8)
+        np.testing.assert_allclose(block.X_qkv, mixed, **CLOSE)
+        X_ao = x + block.X_qkv @ weights['W_O'] + weights['b_O']
+        np.testing.assert_allclose(block.X_ao, X_ao, **CLOSE)
+        X_do = X_ao + block.hidden @ weights['W_out'] + weights['b_out']
+        np.testing.assert_allclose(block.X_do, X_do, **CLOSE)
+        x = block.X_do
+
+
+@pytest.mark.parametrize('depth', [1, 2])
+def test_last_position_path_is_the_full_paths_last_position(depth):
+    experiment, params = draw_member(model__depth=depth)
+    full = forward(experiment, params, TOKENS_BT, last_only=False)
+    last = forward(experiment, params, TOKENS_BT)
+    short, plain = last.blocks[-1], full.blocks[-1]
+    for name in ('Q', 'X_qkv', 'X_ao', 'hidden', 'X_do'):
+        a = getattr(short, name)[:, 0]
+        b = getattr(plain, name)[:, -1]
+        np.testing.assert_allclose(a, b, **CLOSE, err_msg=name)
+    np.testing.assert_allclose(short.Attn[:, :, 0], plain.Attn[:, :, -1], **CLOSE)
+
+
+def test_unused_attention_and_positions_cost_nothing():
+    experiment, params = draw_member(model__width=64, model__max_len=32)
+    tokens_BT = np.tile(TOKENS_BT, (4, 8))
+
+    def count_operations(
+        select: Callable[[Activations], Any], last_only: bool = False
+    ) -> float:
+        @jax.jit
+        def run(params: Any) -> Any:
+            return select(forward(experiment, params, tokens_BT, last_only))
+
+        return run.lower(params).compile().cost_analysis()['flops']
+
+    def select_attention(out: Activations) -> Any:
+        return out.logits, [block.Attn for block in out.blocks]
+
+    of_logits = count_operations(lambda out: out.logits)
+    of_attention = count_operations(select_attention)
+    of_last = count_operations(lambda out: out.logits, last_only=True)
+    scores = 2 * 2 * tokens_BT.size * tokens_BT.shape[1] * 64
+    assert of_logits + 0.5 * scores < of_attention
+    assert of_last < 0.7 * of_logits
+
+
+@pytest.mark.parametrize('remat', [False, True])
+def test_an_intervention_is_offered_every_value_and_goes_on_with_what_it_returns(remat):
+    experiment, params = draw_member(model__remat=remat)
+    module = models.make(experiment.model, 20, gamma=0.0)
+
+    def run(edit: Edit) -> Activations:
+        return module.apply({'params': params}, TOKENS_BT, edit=edit)
+
+    offers = []
+
+    def keep(field: str, block: int, value: jax.Array) -> jax.Array:
+        offers.append((field, block, value.shape))
+        return value
+
+    same = run(keep)
+    plain = forward(experiment, params, TOKENS_BT, last_only=False)
+    chex.assert_trees_all_close(same, plain, rtol=1e-5, atol=1e-5)
+    shapes = {'Attn': (3, 2, 4, 4), 'X_ao': (3, 4, 8), 'X_do': (3, 4, 8)}
+    expected = []
+    for block, (field, shape) in itertools.product((0, 1), shapes.items()):
+        expected.append((field, block, shape))
+    assert offers == expected
+
+    for target in itertools.product(shapes, (0, 1)):
+
+        def erase(
+            field: str, block: int, value: jax.Array, target: tuple = target
+        ) -> jax.Array:
+            return value * ((field, block) != target)
+
+        changed = run(erase)
+        assert not np.asarray(getattr(changed.blocks[target[1]], target[0])).any()
+        assert np.abs(changed.logits - same.logits).max() > 1e-3, target
+
+
+@pytest.mark.skipif(jax.default_backend() == 'gpu', reason='there is a GPU')
+def test_flash_attention_without_a_gpu_is_the_fused_kernel_of_the_platform():
+    sizes = {'model__width': 16, 'model__dtype': 'bfloat16'}
+    flash, params = draw_member(**sizes, model__attention='cudnn')
+    fused, _ = draw_member(**sizes)
+    outs = []
+    for experiment in (flash, fused):
+        outs.append(forward(experiment, params, TOKENS_BT, last_only=False))
+    chex.assert_trees_all_equal(*outs)
+
+
+@pytest.mark.skipif(jax.default_backend() != 'gpu', reason='flash attention of cuDNN')
+def test_flash_attention_is_close_to_explicit_attention():
+    sizes = {'model__width': 64, 'model__dtype': 'bfloat16'}
+    flash, params = draw_member(**sizes, model__attention='cudnn')
+    explicit, _ = draw_member(**sizes, model__attention='explicit')
+    grads = [flatten(compute_gradient(c, params)) for c in (flash, explicit)]
+    distance = np.linalg.norm(grads[0] - grads[1])
+    assert distance < 0.03 * np.linalg.norm(grads[1])
