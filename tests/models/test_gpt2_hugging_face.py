@@ -16,10 +16,10 @@ from anchorjax.config.grid import HParams
 from anchorjax.training.forward import forward
 from anchorjax.training.step import new_state, train_step
 from tests.support import cases
+from tests.support.networks import hugging_face
 
 torch = pytest.importorskip('torch')
 pytest.importorskip('transformers')
-from tests.support.networks import hugging_face  # noqa: E402
 
 RATE, DECAY = 0.01, 0.5
 

@@ -1,13 +1,8 @@
-"""GPT-2 of the package transformers, with our parameters.
-
-Only for tests that have made sure that transformers and PyTorch are installed.
-"""
+"""GPT-2 of the package transformers, with our parameters."""
 
 from typing import Any
 
 import numpy as np
-import torch
-import transformers
 
 from anchorjax.models import GPT2Config
 
@@ -16,24 +11,16 @@ _LAYERS = {'O': 'attn.c_proj', 'in': 'mlp.c_fc', 'out': 'mlp.c_proj'}
 _NORMS = {'LN_attn': 'ln_1', 'LN_mlp': 'ln_2'}
 
 
-def make_network(
-    config: GPT2Config, vocab: int, params: Any
-) -> transformers.GPT2LMHeadModel:
-    """GPT2LMHeadModel of the same sizes and weights, without dropout."""
-    theirs = transformers.GPT2Config(
-        vocab_size=vocab,
-        n_positions=config.max_len,
-        n_embd=config.width,
-        n_layer=config.depth,
-        n_head=config.heads,
-        layer_norm_epsilon=config.eps,
-        resid_pdrop=0.0,
-        embd_pdrop=0.0,
-        attn_pdrop=0.0,
-        bos_token_id=0,
-        eos_token_id=0,
-    )
-    network = transformers.GPT2LMHeadModel(theirs)
+def make_network(config: GPT2Config, vocab: int, params: Any) -> Any:
+    """GPT2LMHeadModel of the same sizes and weights, without dropout.
+
+    Only for tests that have made sure that transformers and PyTorch are installed.
+    """
+    import torch
+
+    from anchorjax.bench.torch_gpt2 import make_hugging_face
+
+    network = make_hugging_face(config, vocab)
     state = {}
     for name, array in to_state_dict(params).items():
         state[name] = torch.tensor(array)
