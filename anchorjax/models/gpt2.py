@@ -14,13 +14,14 @@ from flax import linen as nn
 from anchorjax.models import shortcuts
 from anchorjax.models.base import Activations, BlockActivations, Edit
 from anchorjax.models.gpt2_config import GPT2Config
-from anchorjax.models.initializers import Initializer
-from anchorjax.models.transformer import (
-    LayerNorm,
-    attention_weights,
-    mix_values,
-    split_heads,
+from anchorjax.models.gpt2_layers import (
+    Linear,
+    attend_fused,
+    multiply_rows,
+    weigh_past,
 )
+from anchorjax.models.initializers import Initializer
+from anchorjax.models.transformer import LayerNorm, mix_values, split_heads
 
 
 class GPT2(nn.Module):
@@ -88,41 +89,45 @@ class Block(nn.Module):
     def __call__(self, x_BTD: jax.Array) -> BlockActivations:
         c = self.config
         x_BQD = x_BTD[:, -1:] if self.last_only else x_BTD
-        source_BTD = LayerNorm(c.eps, name='LN_attn')(x_BTD)
-        Q, K, V, Attn, X_qkv = self._attention(source_BTD)
-        X_ao = x_BQD + self._linear('W_O', 'residual', c.width, X_qkv)
+        attn_in = LayerNorm(c.eps, name='LN_attn')(x_BTD)
+        Q, K, V, Attn, X_qkv = self._attention(attn_in)
+        attn_out = self._layer('O', 'residual', c.width, c.width)
+        X_ao = x_BQD + attn_out.apply(X_qkv, c.dtype)
         X_ao = self._offer('X_ao', X_ao)
 
         mlp_in = LayerNorm(c.eps, name='LN_mlp')(X_ao)
-        neurons = self._linear('W_in', 'mlp_in', c.mlp_dim, mlp_in)
+        to_neurons = self._layer('in', 'mlp_in', c.width, c.mlp_dim)
+        neurons = to_neurons.apply(mlp_in, c.dtype)
         hidden = nn.gelu(neurons, approximate=True)
-        X_do = X_ao + self._linear('W_out', 'residual', c.width, hidden)
+        mlp_out = self._layer('out', 'residual', c.mlp_dim, c.width)
+        X_do = X_ao + mlp_out.apply(hidden, c.dtype)
         X_do = self._offer('X_do', X_do)
         return BlockActivations(Q, K, V, Attn, X_qkv, X_ao, hidden, X_do)
 
     def _attention(self, source_BTD: jax.Array) -> tuple[jax.Array, ...]:
         """Q, K, V, Attn and X_qkv of BlockActivations.
 
-        Without an intervention nothing depends on Attn unless attention is explicit;
-        the compiler drops it where nobody reads it.
+        With fused attention nothing depends on Attn, and the compiler drops it where
+        nobody reads it.
         """
         c = self.config
+        to_query = self._layer('Q', 'qkv', c.width, c.width)
+        to_key = self._layer('K', 'qkv', c.width, c.width)
+        to_value = self._layer('V', 'qkv', c.width, c.width)
         query_BQD = source_BTD[:, -1:] if self.last_only else source_BTD
-        W_Q, b_Q = self._weights('W_Q', 'qkv', c.width, c.width)
-        W_K, b_K = self._weights('W_K', 'qkv', c.width, c.width)
-        W_V, b_V = self._weights('W_V', 'qkv', c.width, c.width)
-        Q = split_heads(add_linear(query_BQD, W_Q, b_Q, c.dtype), c.heads)
-        K = split_heads(add_linear(source_BTD, W_K, b_K, c.dtype), c.heads)
-        V = split_heads(add_linear(source_BTD, W_V, b_V, c.dtype), c.heads)
+        Q = split_heads(to_query.apply(query_BQD, c.dtype), c.heads)
+        K = split_heads(to_key.apply(source_BTD, c.dtype), c.heads)
+        V = split_heads(to_value.apply(source_BTD, c.dtype), c.heads)
         if self.last_only:  # one position: float32 at any dtype
-            Q_float32 = Q.astype(jnp.float32)
-            Attn, X_qkv = shortcuts.attend_last(Q_float32, source_BTD, W_K, W_V)
-            return Q, K, V, Attn, X_qkv + b_V
-        Attn = attention_weights(Q.astype(jnp.float32), K.astype(jnp.float32))
-        if c.attention == 'explicit' or self.edit is not None:
-            Attn = self._offer('Attn', Attn)
-            return Q, K, V, Attn, mix_values(Attn.astype(V.dtype), V)
-        return Q, K, V, Attn, attend_fused(Q, K, V, c.attention)
+            Attn, X_qkv = shortcuts.attend_last(
+                Q.astype(jnp.float32), source_BTD, to_key.W, to_value.W
+            )
+            return Q, K, V, Attn, X_qkv + to_value.b
+        Attn = weigh_past(Q, K)
+        if c.attention != 'explicit' and self.edit is None:
+            return Q, K, V, Attn, attend_fused(Q, K, V, c.attention)
+        Attn = self._offer('Attn', Attn)
+        return Q, K, V, Attn, mix_values(Attn.astype(c.dtype), V)
 
     def _offer(self, field: str, value: jax.Array) -> jax.Array:
         """The value that an intervention puts in this one's place."""
@@ -130,40 +135,8 @@ class Block(nn.Module):
             return value
         return self.edit(field, self.layer, value)
 
-    def _linear(self, name: str, kind: str, d_out: int, x: jax.Array) -> jax.Array:
-        W, b = self._weights(name, kind, x.shape[-1], d_out)
-        return add_linear(x, W, b, self.config.dtype)
-
-    def _weights(
-        self, name: str, kind: str, d_in: int, d_out: int
-    ) -> tuple[jax.Array, jax.Array]:
-        """Matrix [d_in, d_out] and bias [d_out], in float32."""
-        W = self.param(name, self.inits[kind], (d_in, d_out))
-        b = self.param(f'b{name[1:]}', self.inits['bias'], (d_out,))
-        return W, b
-
-
-def attend_fused(
-    Q_BTHK: jax.Array, K_BTHK: jax.Array, V_BTHK: jax.Array, attention: str
-) -> jax.Array:
-    """Causal attention by jax.nn.dot_product_attention, heads concatenated."""
-    is_flash = attention == 'cudnn' and jax.default_backend() == 'gpu'
-    implementation = 'cudnn' if is_flash else None
-    mixed_BTHK = jax.nn.dot_product_attention(
-        Q_BTHK, K_BTHK, V_BTHK, is_causal=True, implementation=implementation
-    )
-    return mixed_BTHK.reshape(*mixed_BTHK.shape[:2], -1)
-
-
-def add_linear(x: jax.Array, W: jax.Array, b: jax.Array, dtype: str) -> jax.Array:
-    """x W + b in `dtype`."""
-    return multiply_rows(x, W, dtype, dtype) + b.astype(dtype)
-
-
-def multiply_rows(
-    x: jax.Array, W: jax.Array, dtype: str, result: jax.typing.DTypeLike
-) -> jax.Array:
-    """x [B, T, D] @ W [D, d_out] of factors in `dtype`; see `shortcuts.project`."""
-    rows = x.astype(dtype).reshape(-1, x.shape[-1])
-    products = jnp.matmul(rows, W.astype(dtype), preferred_element_type=result)
-    return products.reshape(*x.shape[:-1], -1)
+    def _layer(self, name: str, kind: str, d_in: int, d_out: int) -> Linear:
+        """The linear map of the parameters W_name and b_name."""
+        W = self.param(f'W_{name}', self.inits[kind], (d_in, d_out))
+        b = self.param(f'b_{name}', self.inits['bias'], (d_out,))
+        return Linear(W, b)

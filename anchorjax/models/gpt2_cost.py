@@ -1,5 +1,7 @@
 """What GPT-2 costs in operations and memory, by formula."""
 
+import jax.numpy as jnp
+
 from anchorjax.models import transformer_cost
 from anchorjax.models.gpt2_config import GPT2Config
 from anchorjax.models.transformer_config import TransformerConfig
@@ -33,12 +35,13 @@ def activation_bytes(
 
     Logits count at every position; a task that scores the last one needs less.
     """
-    rows = batch_size * seq_len
-    in_block = rows * _row_bytes(config, seq_len)
-    streams = 4 * config.depth * rows * config.width
-    blocks_kept = 1 if config.remat else config.depth
-    logits = 4 * 3 * rows * vocab
-    return blocks_kept * in_block + streams + logits
+    blocks_kept = config.depth
+    if config.remat:
+        blocks_kept = 1
+    in_blocks = blocks_kept * _row_bytes(config, seq_len)
+    streams = 4 * config.depth * config.width
+    logits = 4 * 3 * vocab
+    return batch_size * seq_len * (in_blocks + streams + logits)
 
 
 def _row_bytes(config: GPT2Config, seq_len: int) -> int:
@@ -47,7 +50,7 @@ def _row_bytes(config: GPT2Config, seq_len: int) -> int:
     In float32 two LayerNorms and the stream between them; in `dtype` Q, K, V, their
     mixture, three versions of the MLP's neurons, and two of the attention.
     """
-    item = 2 if config.dtype == 'bfloat16' else 4
+    item = jnp.dtype(config.dtype).itemsize
     in_float32 = 4 * 5 * config.width
     neurons = 3 * config.mlp_dim
     attention = 4 * config.width + 2 * config.heads * seq_len

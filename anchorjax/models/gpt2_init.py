@@ -28,13 +28,15 @@ def initializers(
     config: GPT2Config, gamma: float | jax.Array
 ) -> dict[str, Initializer]:
     """The initializer of every kind of parameter, by the names in gpt2.py."""
-    fused_qkv = 3 * config.heads * config.head_dim if config.fan == 'out' else None
+    qkv = gamma_normal(gamma)
+    if config.fan == 'out':
+        qkv = gamma_normal(gamma, d=3 * config.width)
     embed = gamma_normal(gamma, in_axis=-1, out_axis=-2)
     if config.embed_init == 'fixed':
         embed = nn.initializers.normal(_STD)
     return {
         'embed': embed,
-        'qkv': gamma_normal(gamma, d=fused_qkv),
+        'qkv': qkv,
         'mlp_in': gamma_normal(gamma, fan=config.fan),
         'residual': _init_residual(config, gamma),
         'bias': nn.initializers.zeros,

@@ -1,7 +1,6 @@
 """GPT-2 is the reference's network, at every option that may not change its numbers."""
 
 import functools
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 
 from anchorjax import models
 from anchorjax.config import Experiment
-from anchorjax.models.base import Activations, Edit
 from anchorjax.training import losses
 from anchorjax.training.forward import forward
 from tests.support import cases
@@ -209,115 +207,6 @@ def test_bfloat16_is_close_to_float32(attention, last_only):
     grads = [flatten(compute_gradient(c, params)) for c in (exact, rounded)]
     distance = np.linalg.norm(grads[0] - grads[1])
     assert 0 < distance < 0.03 * np.linalg.norm(grads[0])
-
-
-def test_shapes_of_the_activations():
-    B, T, D, H, K, F, V = 3, 4, 8, 2, 4, 32, 20
-    experiment, params = draw_member()
-    for last_only in (False, True):
-        out = forward(experiment, params, TOKENS_BT, last_only)
-        chex.assert_shape(out.X_em, (B, T, D))
-        for i, block in enumerate(out.blocks):
-            Q = 1 if last_only and i == 1 else T
-            chex.assert_shape(block.Q, (B, Q, H, K))
-            chex.assert_shape([block.K, block.V], (B, T, H, K))
-            chex.assert_shape(block.Attn, (B, H, Q, T))
-            chex.assert_shape(block.X_qkv, (B, Q, H * K))
-            chex.assert_shape(block.hidden, (B, Q, F))
-            chex.assert_shape([block.X_ao, block.X_do], (B, Q, D))
-        chex.assert_shape(out.logits, (B, 1 if last_only else T, V))
-
-
-@pytest.mark.parametrize('remat', [False, True])
-def test_activations_are_what_their_names_say(remat):
-    experiment, params = draw_member(model__remat=remat)
-    out = forward(experiment, params, TOKENS_BT, last_only=False)
-    X_em = params['W_embed'][TOKENS_BT] + params['W_pos'][:4]
-    np.testing.assert_allclose(out.X_em, X_em, rtol=1e-6)
-    x = out.X_em
-    for i, block in enumerate(out.blocks):
-        weights = params[f'block_{i}']
-        np.testing.assert_allclose(block.Attn.sum(-1), 1, rtol=1e-5)
-        assert (np.triu(np.asarray(block.Attn), 1) == 0).all()
-        mixed = np.einsum('bhqt,bthk->bqhk', block.Attn, block.V).reshape(3, 4, 8)
-        np.testing.assert_allclose(block.X_qkv, mixed, **CLOSE)
-        X_ao = x + block.X_qkv @ weights['W_O'] + weights['b_O']
-        np.testing.assert_allclose(block.X_ao, X_ao, **CLOSE)
-        X_do = X_ao + block.hidden @ weights['W_out'] + weights['b_out']
-        np.testing.assert_allclose(block.X_do, X_do, **CLOSE)
-        x = block.X_do
-
-
-@pytest.mark.parametrize('depth', [1, 2])
-def test_last_position_path_is_the_full_paths_last_position(depth):
-    experiment, params = draw_member(model__depth=depth)
-    full = forward(experiment, params, TOKENS_BT, last_only=False)
-    last = forward(experiment, params, TOKENS_BT)
-    short, plain = last.blocks[-1], full.blocks[-1]
-    for name in ('Q', 'X_qkv', 'X_ao', 'hidden', 'X_do'):
-        a = getattr(short, name)[:, 0]
-        b = getattr(plain, name)[:, -1]
-        np.testing.assert_allclose(a, b, **CLOSE, err_msg=name)
-    np.testing.assert_allclose(short.Attn[:, :, 0], plain.Attn[:, :, -1], **CLOSE)
-
-
-def test_unused_attention_and_positions_cost_nothing():
-    experiment, params = draw_member(model__width=64, model__max_len=32)
-    tokens_BT = np.tile(TOKENS_BT, (4, 8))
-
-    def count_operations(
-        select: Callable[[Activations], Any], last_only: bool = False
-    ) -> float:
-        @jax.jit
-        def run(params: Any) -> Any:
-            return select(forward(experiment, params, tokens_BT, last_only))
-
-        return run.lower(params).compile().cost_analysis()['flops']
-
-    def select_attention(out: Activations) -> Any:
-        return out.logits, [block.Attn for block in out.blocks]
-
-    of_logits = count_operations(lambda out: out.logits)
-    of_attention = count_operations(select_attention)
-    of_last = count_operations(lambda out: out.logits, last_only=True)
-    scores = 2 * 2 * tokens_BT.size * tokens_BT.shape[1] * 64
-    assert of_logits + 0.5 * scores < of_attention
-    assert of_last < 0.7 * of_logits
-
-
-@pytest.mark.parametrize('remat', [False, True])
-def test_an_intervention_is_offered_every_value_and_goes_on_with_what_it_returns(remat):
-    experiment, params = draw_member(model__remat=remat)
-    module = models.make(experiment.model, 20, gamma=0.0)
-
-    def run(edit: Edit) -> Activations:
-        return module.apply({'params': params}, TOKENS_BT, edit=edit)
-
-    offers = []
-
-    def keep(field: str, block: int, value: jax.Array) -> jax.Array:
-        offers.append((field, block, value.shape))
-        return value
-
-    same = run(keep)
-    plain = forward(experiment, params, TOKENS_BT, last_only=False)
-    chex.assert_trees_all_close(same, plain, rtol=1e-5, atol=1e-5)
-    shapes = {'Attn': (3, 2, 4, 4), 'X_ao': (3, 4, 8), 'X_do': (3, 4, 8)}
-    expected = []
-    for block, (field, shape) in itertools.product((0, 1), shapes.items()):
-        expected.append((field, block, shape))
-    assert offers == expected
-
-    for target in itertools.product(shapes, (0, 1)):
-
-        def erase(
-            field: str, block: int, value: jax.Array, target: tuple = target
-        ) -> jax.Array:
-            return value * ((field, block) != target)
-
-        changed = run(erase)
-        assert not np.asarray(getattr(changed.blocks[target[1]], target[0])).any()
-        assert np.abs(changed.logits - same.logits).max() > 1e-3, target
 
 
 @pytest.mark.skipif(jax.default_backend() == 'gpu', reason='there is a GPU')

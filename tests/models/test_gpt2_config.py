@@ -18,6 +18,7 @@ from anchorjax.sweeps.plan import describe_plan
 from anchorjax.training.devices import make_mesh
 from anchorjax.training.step import TrainState, init_member, new_state, train_step
 from tests.support import cases
+from tests.support.copy_task import CopyConfig, make_copy
 
 # Loss in nats and gradient norm of step 0, and W_embed[2, 3] before and after it.
 GOLDEN = (3.48645, 5.90822, -0.569571, -0.559002)
@@ -188,27 +189,41 @@ def test_first_step():
     np.testing.assert_allclose([loss, norm, *entries], GOLDEN, rtol=1e-4)
 
 
-def make_sweep(**fields: Any) -> config.Experiment:
-    """Four members, two gammas and two seeds, that train in a second."""
-    c = config.default(model='gpt2', size='tiny')
+def make_sweep(task: str, **model: Any) -> config.Experiment:
+    """Four members, two gammas and two seeds, that train in seconds."""
+    c = config.default(task=task, model='gpt2', size='tiny')
     c.name = 'gpt2'
-    c.task.update(seq_len=4, split='random', num_examples=640, probe_examples=32)
-    c.model.update(width=16, max_len=4)
+    c.model.update(width=16, max_len=6, **model)
     c.train.update(batch_size=32, num_steps=60, eval_every=30)
     c.train.update(resume_every=0.0, lanes=2)
     c.optimizer.warmup_steps = 5
     c.grid.update(gamma=(0.3, 0.8), learning_rate=(1e-2,), seed=(0, 1))
-    for path, value in fields.items():
-        group, field = path.split('__')
-        c[group][field] = value
+    if task == 'anchors':
+        c.task.update(seq_len=4, split='random', num_examples=640, probe_examples=32)
     return config.resolve(c)
 
 
 def test_a_grid_trains_side_by_side_and_every_member_learns(tmp_path):
-    experiment = make_sweep()
-    run = api.train(experiment, tmp_path / 'run', mesh=make_mesh(1))
+    run = api.train(make_sweep('anchors'), tmp_path / 'run', mesh=make_mesh(1))
     assert bool(run.results.trained.all())
     loss = run.curves.train_loss
     assert (loss.isel(step=-1) < loss.isel(step=0)).all()
     trained = run.params(gamma=0.8, seed=1)
     assert trained['W_embed'].shape == (201, 16) and 'W_U' not in trained
+
+
+@pytest.mark.slow
+def test_a_grid_in_bfloat16_with_remat_learns_to_answer_in_sequences(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setitem(tasks.TASKS, 'copy', tasks.Row(CopyConfig, make_copy))
+    losses = {}
+    for dtype in ('float32', 'bfloat16'):
+        experiment = make_sweep('copy', dtype=dtype, remat=dtype == 'bfloat16')
+        run = api.train(experiment, tmp_path / dtype, mesh=make_mesh(1))
+        assert bool(run.results.trained.all())
+        losses[dtype] = run.curves.train_loss.isel(step=-1).values.ravel()
+        chance = np.log(experiment.task.num_letters)
+        assert (losses[dtype] < 0.8 * chance).all()
+    np.testing.assert_allclose(losses['bfloat16'], losses['float32'], rtol=0.2)
+    assert (losses['bfloat16'] != losses['float32']).all()
