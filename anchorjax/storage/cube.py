@@ -132,7 +132,7 @@ def _read_chunk(
         for name, values in empty.items():
             untrained[name] = np.broadcast_to(values, (size, *values.shape))
         return untrained
-    curves = chunk.folder.read_curves()
+    curves = _complete(folder, chunk.folder.read_curves())
     problem = _find_mismatch(curves, folder, empty)
     if problem:
         path = chunk.folder.path / 'curves.npz'
@@ -146,6 +146,20 @@ def _read_chunk(
     arrays['environments'] = np.full(size, len(history))
     arrays['diverged'] = curves['diverged'][:size]
     return arrays
+
+
+def _complete(
+    folder: SweepFolder, curves: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """The curves with token_agreement, which older sweeps have not recorded.
+
+    In a task that scores one position it is the agreement.
+    """
+    task = tasks.make(folder.experiment.task)
+    is_known = 'token_agreement' in curves or 'agreement' not in curves
+    if is_known or not task.last_only:
+        return curves
+    return {**curves, 'token_agreement': curves['agreement']}
 
 
 def _find_mismatch(

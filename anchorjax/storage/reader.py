@@ -152,7 +152,8 @@ def open_run(workdir: str | pathlib.Path) -> Run:
 def members_table(run: Run) -> pd.DataFrame:
     """One row per member: its point, then its numbers at the last step.
 
-    A task whose answers are numbers adds, for the probe of `Task.deviation`, agreement
+    A task whose answers are texts adds the share of right tokens of every probe. A task
+    whose answers are numbers adds, for the probe of `Task.deviation`, agreement
     by group, the share of answers within 1 and 2 of the mapping's, and the most
     frequent answer with its share; see `deviations.describe_deviations`.
     """
@@ -173,6 +174,10 @@ def members_table(run: Run) -> pd.DataFrame:
             agreement = results.agreement.sel(probe=probe, mapping=mapping)
             table[f'{probe}_{mapping}'] = agreement.to_series()
     task = tasks.make(run.experiment.task)
+    if not task.last_only:
+        of_tokens = results.token_agreement.sel(mapping=task.trained_mapping)
+        for probe in results.probe.values:
+            table[f'{probe}_tokens'] = of_tokens.sel(probe=probe).to_series()
     if task.deviation is not None:
         probe, _ = task.deviation
         by_group = results.agreement_by_group.sel(probe=probe)

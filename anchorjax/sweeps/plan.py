@@ -102,6 +102,8 @@ def summarize_members(run: Run) -> str:
     names = {
         'train_loss': 'loss',
         'seen_heldout_assigned': 'held-out',
+        'test_assigned': 'test',
+        'gen_assigned': 'gen',
         'unseen_inferential': 'inferential',
         'unseen_symmetric': 'symmetric',
     }

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from anchorjax.tasks import anchors
+from anchorjax.tasks import addition, anchors
+from anchorjax.tasks.addition import AdditionConfig
 from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
 
 __all__ = [
     'TASKS',
+    'AdditionConfig',
     'AnchorsConfig',
     'Batch',
     'Probes',
@@ -27,6 +29,7 @@ class Row(NamedTuple):
 
 TASKS = {
     'anchors': Row(AnchorsConfig, anchors.make),
+    'addition': Row(AdditionConfig, addition.make),
 }
 
 

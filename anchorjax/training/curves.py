@@ -12,6 +12,7 @@ RECORD_DIMS = {
     'grad_norm': (),
     'probe_loss': ('probe',),
     'agreement': ('probe', 'mapping'),
+    'token_agreement': ('probe', 'mapping'),
     'agreement_by_group': ('probe', 'mapping', 'group'),
     'deviation': ('offset',),
 }
@@ -24,6 +25,7 @@ class Record(NamedTuple):
     grad_norm: jax.Array  # [] mean over the segment's steps, before clipping
     probe_loss: jax.Array  # [P] against the trained mapping, nats
     agreement: jax.Array  # [P, R] share of sequences answered as each mapping does
+    token_agreement: jax.Array  # [P, R] share of scored tokens that are right
     agreement_by_group: jax.Array  # [P, R, G] the same of each group; NaN: no sequence
     # [offset] share of every difference from -LIMIT to LIMIT, then of all beyond.
     deviation: jax.Array

@@ -17,7 +17,8 @@ class Scores(NamedTuple):
     """The part of a Record that a member's answers to the probes give."""
 
     probe_loss: jax.Array  # [P] nats
-    agreement: jax.Array  # [P, R]
+    agreement: jax.Array  # [P, R] whole answers
+    token_agreement: jax.Array  # [P, R] their tokens
     agreement_by_group: jax.Array  # [P, R, G]
     deviation: jax.Array  # [offset]
 
@@ -57,7 +58,7 @@ def evaluate(
     loss_PBQ = answers.loss_BQ.reshape(trained_PBQ.shape)
     predictions_PBQ = answers.predictions_BQ.reshape(trained_PBQ.shape)
 
-    def score_probe(p: int) -> tuple[jax.Array, jax.Array, jax.Array]:
+    def score_probe(p: int) -> tuple[jax.Array, ...]:
         weights_BQ = None if probes.weights_PBQ is None else probes.weights_PBQ[p]
         right_RB = losses.exact_match(
             predictions_PBQ[p], probes.targets_PRBQ[p], weights_BQ
@@ -69,14 +70,16 @@ def evaluate(
         return (
             losses.weighted_mean(loss_PBQ[p], weights_BQ),
             losses.share(right_RB, counts_B),
+            losses.token_share(predictions_PBQ[p], probes.targets_PRBQ[p], weights_BQ),
             losses.share_by_group(right_RB, counts_B, group_B, len(task.group_names)),
         )
 
     scores = [score_probe(p) for p in range(num_probes)]
-    loss, agreement, by_group = zip(*scores, strict=True)
+    loss, agreement, token_agreement, by_group = zip(*scores, strict=True)
     return Scores(
         probe_loss=jnp.stack(loss),
         agreement=jnp.stack(agreement),
+        token_agreement=jnp.stack(token_agreement),
         agreement_by_group=jnp.stack(by_group),
         deviation=_deviation(task, predictions_PBQ, probes.targets_PRBQ),
     )

@@ -50,6 +50,23 @@ def share(right_RB: jax.Array, counts_B: jax.Array) -> jax.Array:
     return (right_RB & counts_B).sum(-1) / number
 
 
+def token_share(
+    predictions_BQ: jax.Array,
+    targets_RBQ: jax.Array,
+    weights_BQ: jax.Array | None = None,
+) -> jax.Array:
+    """Share of all scored positions which are right, [R]; 0 if none is scored.
+
+    With teacher forcing: each token is asked for after the right tokens before it.
+    """
+    is_asked_BQ = jnp.ones(predictions_BQ.shape, bool)
+    if weights_BQ is not None:
+        is_asked_BQ = weights_BQ > 0
+    right_RBQ = (predictions_BQ == targets_RBQ) & is_asked_BQ
+    number = jnp.maximum(is_asked_BQ.sum(), 1).astype(jnp.float32)
+    return right_RBQ.sum((-1, -2)) / number
+
+
 def share_by_group(
     right_RB: jax.Array, counts_B: jax.Array, group_B: jax.Array, num_groups: int
 ) -> jax.Array:

@@ -192,6 +192,7 @@ def plant_agreement(
     last_loss = 0.001 if has_converged else 1.0
     run.__dict__['curves'] = curves.assign(
         agreement=draw_scores('agreement'),
+        token_agreement=draw_scores('token_agreement'),
         agreement_by_group=draw_scores('agreement_by_group'),
         deviation=deviation / deviation.sum('offset'),
         train_loss=xr.full_like(curves.train_loss, last_loss),

@@ -1,9 +1,12 @@
 """The cube holds cohorts whose probes and groups differ."""
 
 import numpy as np
+import pytest
 
 from analysis.members.solution import classify_members, find_solutions
 from anchorjax import api
+from anchorjax.errors import StoreError
+from anchorjax.storage import atomic
 from anchorjax.storage.reader import members_table
 from tests.support import sweeps
 
@@ -106,3 +109,20 @@ def test_every_cohort_names_answers_by_its_own_pairs(tmp_path):
         expected = members_table(alone).unseen_answer.tolist()
         assert table.loc[number].unseen_answer.tolist() == expected
     assert not table.loc[4].unseen_answer.str.contains('205|213').any()
+
+
+def test_curves_of_a_sweep_from_before_token_agreement_are_read(tmp_path):
+    run = api.train(sweeps.experiment(**BRIEF, grid__seed=(0,), loop=()), tmp_path)
+    (chunk,) = run.folder.chunks
+    path = chunk.folder.path / 'curves.npz'
+    arrays = dict(atomic.read_arrays(path))
+    recorded = arrays.pop('token_agreement')
+    atomic.write_arrays(path, arrays)
+    results = api.open(tmp_path).results
+    np.testing.assert_array_equal(recorded, arrays['agreement'])
+    np.testing.assert_array_equal(results.token_agreement, results.agreement)
+
+    del arrays['agreement']
+    atomic.write_arrays(path, arrays)
+    with pytest.raises(StoreError, match=r'curves.npz is damaged \(array'):
+        _ = api.open(tmp_path).results

@@ -51,6 +51,19 @@ def test_exact_match_of_the_last_position_alone():
     np.testing.assert_allclose(shares_R, [0.75, 0.25, 0.0])
 
 
+def test_the_share_of_right_tokens_by_hand():
+    predictions_BQ = jnp.array([[1, 2], [1, 9], [9, 2], [9, 9]])
+    targets_RBQ = jnp.array([[[1, 2]] * 4, [[1, 9]] * 4])
+    shares_R = losses.token_share(predictions_BQ, targets_RBQ)
+    np.testing.assert_allclose(shares_R, [4 / 8, 4 / 8])
+    # Not asked: the first token of the second row, and the last row.
+    weights_BQ = jnp.array([[1.0, 1.0], [0.0, 1.0], [1.0, 0.5], [0.0, 0.0]])
+    shares_R = losses.token_share(predictions_BQ, targets_RBQ, weights_BQ)
+    np.testing.assert_allclose(shares_R, [3 / 5, 2 / 5])
+    nothing_asked = losses.token_share(predictions_BQ, targets_RBQ, jnp.zeros((4, 2)))
+    assert nothing_asked.tolist() == [0, 0]
+
+
 def test_a_sequence_matches_only_if_every_asked_position_does():
     predictions_BQ = jnp.array([[1, 2], [1, 9], [9, 2], [9, 9]])
     targets_BQ = jnp.array([[1, 2], [1, 2], [1, 2], [1, 2]])

@@ -169,17 +169,25 @@ def test_agreement_is_exact_match_with_each_mapping():
 
     for p, r in np.ndindex(2, 2):
         num_right, num_counted = 0, 0
+        num_right_tokens, num_tokens = 0, 0
         for b in range(task.num_train):
             asked = np.flatnonzero(probes.weights_PBQ[p, b])
             if len(asked) == 0:
                 continue
             num_counted += 1
             given = predictions[p][b, asked].tolist()
-            num_right += given == targets_PRBQ[p, r, b, asked].tolist()
+            expected = targets_PRBQ[p, r, b, asked].tolist()
+            num_right += given == expected
+            num_right_tokens += np.equal(given, expected).sum()
+            num_tokens += len(asked)
         assert num_counted == (64 if p == 0 else 59)
         assert 0 < num_right < num_counted
         expected = num_right / num_counted
         np.testing.assert_allclose(scores.agreement[p, r], expected, rtol=1e-6)
+        assert expected < num_right_tokens / num_tokens < 1
+        np.testing.assert_allclose(
+            scores.token_agreement[p, r], num_right_tokens / num_tokens, rtol=1e-6
+        )
 
 
 def test_teacher_forced_exact_match_is_that_of_greedy_decoding():

@@ -1,0 +1,265 @@
+"""Addition: every text by hand, every pair counted, the square never trained."""
+
+import json
+import pathlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anchorjax import tasks
+from anchorjax.errors import ConfigError
+from anchorjax.tasks import AdditionConfig, addition
+
+CHARACTERS = '0123456789+=.'  # the last is END
+OFFICIAL = pathlib.Path(
+    '/work/shared/data/addition/case_or_rule_1hole_50_50_len10_test.json'
+)
+SMALL = AdditionConfig(largest=9, square=(3, 5), probe_examples=100)
+
+
+def spell(tokens_T: np.ndarray) -> str:
+    return ''.join(CHARACTERS[token] for token in tokens_T)
+
+
+def read_pair(text: str) -> tuple[int, int]:
+    a, _, rest = text.partition('+')
+    return int(a), int(rest.partition('=')[0])
+
+
+def is_inside(pair: tuple[int, int], square: tuple[int, int] = (400, 600)) -> bool:
+    return all(square[0] <= operand <= square[1] for operand in pair)
+
+
+def draw_batch(config: AdditionConfig, number: int, seed: int = 0) -> tasks.Batch:
+    task = tasks.make(config)
+
+    @jax.jit
+    def draw(key: jax.Array) -> tasks.Batch:
+        return task.batch(task.make_data(key), jnp.arange(number))
+
+    return jax.tree.map(np.asarray, draw(jax.random.key(seed)))
+
+
+def draw_probes(config: AdditionConfig, seed: int = 0) -> tasks.Probes:
+    task = tasks.make(config)
+
+    @jax.jit
+    def draw(key: jax.Array) -> tasks.Probes:
+        return task.probes(task.make_data(key))
+
+    return jax.tree.map(np.asarray, draw(jax.random.key(seed)))
+
+
+@pytest.mark.parametrize(
+    ('a', 'b', 'text', 'asked'),
+    [
+        #             reads         is asked        what counts, at '=' first
+        (0, 0, '0+0=0........', '   0.       '),
+        (7, 5, '7+5=12.......', '   12.      '),
+        (12, 340, '12+340=352...', '      352.  '),
+        (999, 1, '999+1=1000...', '     1000.  '),
+        (400, 600, '400+600=1000.', '       1000.'),
+        (999, 999, '999+999=1998.', '       1998.'),
+    ],
+)
+def test_texts_by_hand(a, b, text, asked):
+    config = AdditionConfig()
+    written = addition.write_digits(config, jnp.array([a]), jnp.array([b]))
+    assert spell(written.tokens_BL[0]) == text
+    batch = addition.texts.to_training_batch(written, 'answer')
+    assert batch.tokens_BT.shape == (1, config.seq_len) == (1, 12)
+    assert spell(batch.tokens_BT[0]) == text[:-1]
+    assert spell(batch.targets_BQ[0]) == text[1:]
+    weights = [character != ' ' for character in asked]
+    np.testing.assert_array_equal(batch.weights_BQ[0], weights)
+    expected = asked.replace(' ', '')
+    assert spell(batch.targets_BQ[0][batch.weights_BQ[0] > 0]) == expected
+
+
+@pytest.mark.parametrize(
+    ('loss_on', 'counted'),
+    [
+        #                  what 7+5=12....... is asked for, place by place
+        ('answer', '000111000000'),
+        ('answer_and_padding', '000111111111'),
+        ('text', '111111000000'),
+        ('all', '111111111111'),
+    ],
+)
+def test_what_counts_in_the_loss(loss_on, counted):
+    written = addition.write_digits(AdditionConfig(), jnp.array([7]), jnp.array([5]))
+    batch = addition.texts.to_training_batch(written, loss_on)
+    assert batch.weights_BQ[0].tolist() == [int(digit) for digit in counted]
+
+
+def test_the_end_may_be_left_out_of_the_score():
+    written = addition.write_digits(AdditionConfig(), jnp.array([7]), jnp.array([5]))
+    with_end = addition.texts.to_scored_batch(written, score_end=True)
+    without = addition.texts.to_scored_batch(written, score_end=False)
+    assert np.flatnonzero(with_end.weights_BQ[0]).tolist() == [3, 4, 5]
+    assert np.flatnonzero(without.weights_BQ[0]).tolist() == [3, 4]
+
+
+def test_every_pair_outside_the_square_is_trained_once():
+    config = AdditionConfig()
+    assert config.num_inside == 40_401
+    assert tasks.make(config).num_train == 959_599
+    numbers = AdditionConfig(encoding='numbers')
+    batch = draw_batch(numbers, config.num_outside)
+    a_B, b_B = batch.tokens_BT.T
+    code_B = a_B * 1000 + b_B
+    assert len(np.unique(code_B)) == config.num_outside
+    both_B = (a_B >= 400) & (a_B <= 600) & (b_B >= 400) & (b_B <= 600)
+    assert not both_B.any()
+    assert a_B.max() == b_B.max() == 999 and a_B.min() == b_B.min() == 0
+    np.testing.assert_array_equal(batch.targets_BQ[:, 0], a_B + b_B)
+    trained = set(code_B.tolist())
+    assert {399_600, 601_400, 400_399, 600_601, 0, 999_999} <= trained
+    assert not {400_400, 400_600, 600_400, 600_600, 500_500} & trained
+    assert batch.weights_BQ is None
+
+
+def test_digits_and_numbers_ask_the_same_pairs_in_the_same_order():
+    digits = draw_batch(AdditionConfig(), 500)
+    numbers = draw_batch(AdditionConfig(encoding='numbers'), 500)
+    for text_T, targets_T, pair, answer in zip(
+        digits.tokens_BT,
+        digits.targets_BQ,
+        numbers.tokens_BT,
+        numbers.targets_BQ,
+        strict=True,
+    ):
+        text = spell(text_T)
+        assert read_pair(text) == tuple(pair)
+        whole = (text + spell(targets_T[-1:])).rstrip('.')
+        assert whole == f'{pair[0]}+{pair[1]}={answer[0]}'
+
+
+def test_a_smaller_training_set_is_part_of_a_larger_one():
+    small = draw_batch(AdditionConfig(num_examples=300), 300)
+    large = draw_batch(AdditionConfig(num_examples=5_000), 300)
+    np.testing.assert_array_equal(small.tokens_BT, large.tokens_BT)
+    other_seed = draw_batch(AdditionConfig(num_examples=300), 300, seed=1)
+    assert (small.tokens_BT != other_seed.tokens_BT).any()
+
+
+def test_probes_ask_what_they_say():
+    config = AdditionConfig(num_examples=2_000, probe_examples=3_000)
+    task = tasks.make(config)
+    assert task.probe_names == ('seen_train', 'seen_heldout', 'test')
+    probes = draw_probes(config)
+    trained = {spell(tokens_T) for tokens_T in draw_batch(config, 2_000).tokens_BT}
+    texts = []
+    for p in range(3):
+        is_real_B = probes.weights_PBQ[p].any(-1)
+        texts.append([spell(t) for t in probes.tokens_PBT[p][is_real_B]])
+    assert [len(set(of_probe)) for of_probe in texts] == [2_000, 3_000, 3_000]
+    assert set(texts[0]) == trained
+    assert not set(texts[1]) & trained
+    assert not any(is_inside(read_pair(text)) for text in texts[1])
+    assert all(is_inside(read_pair(text)) for text in texts[2])
+    np.testing.assert_array_equal(
+        probes.tokens_PBT[:, :, 1:], probes.targets_PRBQ[:, 0, :, :-1]
+    )
+
+
+def test_regions_by_hand():
+    names = addition.region_names()
+    assert names == tasks.make(AdditionConfig()).group_names
+    for pair, name in {
+        (0, 399): 'low_low',
+        (399, 400): 'low_inside',
+        (399, 601): 'low_high',
+        (600, 0): 'inside_low',
+        (400, 600): 'inside_inside',
+        (999, 400): 'high_inside',
+        (601, 999): 'high_high',
+    }.items():
+        a_B, b_B = jnp.array([pair[0]]), jnp.array([pair[1]])
+        region = addition.find_region(AdditionConfig(), a_B, b_B)
+        assert names[int(region[0])] == name
+    probes = draw_probes(AdditionConfig())
+    inside = names.index('inside_inside')
+    assert (probes.groups_PB[-1] == inside).all()
+    assert set(probes.groups_PB[0].tolist()) == set(range(9)) - {inside}
+
+
+def test_the_random_split_holds_out_as_many_pairs_from_everywhere():
+    config = AdditionConfig(split='random', encoding='numbers', probe_examples=40_401)
+    batch = draw_batch(config, config.num_outside)
+    probes = draw_probes(config)
+    trained = set(map(tuple, batch.tokens_BT.tolist()))
+    tested = set(map(tuple, probes.tokens_PBT[-1].tolist()))
+    assert len(trained) == 959_599 and len(tested) == 40_401
+    assert len(trained | tested) == 10**6
+    num_in_the_square = sum(is_inside(pair) for pair in tested)
+    assert abs(num_in_the_square / 40_401 - 0.0404) < 0.005
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_pairs_inside_and_outside_of_any_square_are_all_pairs(data):
+    largest = data.draw(st.integers(1, 25))
+    low = data.draw(st.integers(0, largest))
+    high = data.draw(st.integers(low, largest))
+    if (low, high) == (0, largest):
+        return
+    config = AdditionConfig(largest=largest, square=(low, high))
+    outside = addition.pair_outside(config, jnp.arange(config.num_outside))
+    inside = addition.pair_inside(config, jnp.arange(config.num_inside))
+    outside = list(zip(*map(np.ndarray.tolist, map(np.asarray, outside)), strict=True))
+    inside = list(zip(*map(np.ndarray.tolist, map(np.asarray, inside)), strict=True))
+    assert outside == sorted(set(outside)) and inside == sorted(set(inside))
+    assert all(is_inside(pair, (low, high)) for pair in inside)
+    assert not any(is_inside(pair, (low, high)) for pair in outside)
+    assert len(outside) + len(inside) == (largest + 1) ** 2
+
+
+def test_a_data_set_is_its_seed_under_vmap():
+    task = tasks.make(SMALL)
+
+    def draw(seed: jax.Array) -> tasks.Batch:
+        return task.batch(task.make_data(jax.random.key(seed)), jnp.arange(20))
+
+    mapped = jax.jit(jax.vmap(draw))(jnp.array([0, 1]))
+    for seed in (0, 1):
+        alone = jax.jit(draw)(jnp.int32(seed))
+        np.testing.assert_array_equal(mapped.tokens_BT[seed], alone.tokens_BT)
+    assert (mapped.tokens_BT[0] != mapped.tokens_BT[1]).any()
+
+
+@pytest.mark.parametrize(
+    ('fields', 'line'),
+    [
+        ({'square': (600, 400)}, r'task.square = \(600, 400\): must be two numbers'),
+        ({'square': (0, 999)}, r'task.square = \(0, 999\): must be smaller'),
+        ({'square': (0, 1000)}, r'task.square = \(0, 1000\): must be two numbers from'),
+        ({'num_examples': 959_600}, 'task.num_examples = 959600: must be at most the'),
+        ({'largest': 10_000}, 'task.largest = 10000: must be at least 1, at most 9,9'),
+        ({'split': 'circle'}, "task.split = 'circle': must be one of"),
+        ({'encoding': 'roman'}, "task.encoding = 'roman': must be one of"),
+        ({'loss_on': 'pads'}, "task.loss_on = 'pads': must be one of"),
+    ],
+)
+def test_bad_input_is_one_line(fields, line):
+    with pytest.raises(ConfigError, match=line):
+        AdditionConfig(**fields)
+
+
+def test_the_format_is_that_of_the_case_based_test():
+    if not OFFICIAL.exists():
+        pytest.skip('the official example is not on this machine')
+    rows = json.loads(OFFICIAL.read_text())
+    config = AdditionConfig(largest=99, square=(40, 60), probe_examples=441)
+    probes = draw_probes(config)
+    ours = set()
+    for tokens_T, targets_T in zip(
+        probes.tokens_PBT[-1], probes.targets_PRBQ[-1, 0], strict=True
+    ):
+        ours.add((spell(tokens_T) + spell(targets_T[-1:])).rstrip('.'))
+    official = {row['question'] + row['answers'][0] for row in rows}
+    assert ours == official and len(ours) == 441
