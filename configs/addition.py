@@ -33,13 +33,13 @@ def get_config(preset: str = '') -> ConfigDict:
     c.name = f'addition_{preset}' if preset else 'addition'
     c.model.width = c.model.head_dim = 64
     c.model.mlp_dim = 256
-    c.train.batch_size = 512
+    c.train.batch_size = 128
     c.optimizer.floor = 0.0
     c.grid.gamma = (0.5, 0.7)
     c.grid.learning_rate = (1e-3,)
     c.grid.weight_decay = (0.01, 0.5)
     c.grid.seed = (0, 1, 2)
-    _set_length(c, 20_000)
+    _set_length(c, 6_000)
     PRESETS[preset](c)
     return c
 

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from anchorjax.tasks import addition, anchors
+from anchorjax.tasks import addition, anchors, scan
 from anchorjax.tasks.addition import AdditionConfig
 from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
+from anchorjax.tasks.scan import ScanConfig
 
 __all__ = [
     'TASKS',
@@ -14,6 +15,7 @@ __all__ = [
     'AnchorsConfig',
     'Batch',
     'Probes',
+    'ScanConfig',
     'Task',
     'TaskConfig',
     'make',
@@ -30,6 +32,7 @@ class Row(NamedTuple):
 TASKS = {
     'anchors': Row(AnchorsConfig, anchors.make),
     'addition': Row(AdditionConfig, addition.make),
+    'scan': Row(ScanConfig, scan.make),
 }
 
 

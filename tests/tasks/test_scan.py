@@ -1,0 +1,287 @@
+"""SCAN: meanings by hand, every split against its rule and the official files."""
+
+import collections
+import pathlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from anchorjax import tasks
+from anchorjax.errors import ConfigError, UserError
+from anchorjax.tasks import ScanConfig, scan, scan_files, scan_grammar
+
+OFFICIAL = pathlib.Path('/work/shared/data/scan')
+COMMANDS = scan_grammar.list_commands()
+SIZES = {  # training lines, tested lines (DATASETS 2)
+    'random': (16_728, 4_182),
+    'length': (16_990, 3_920),
+    'addprim_jump': (14_670, 7_706),
+    'addprim_turn_left': (21_890, 1_208),
+    'template_around_right': (15_225, 4_476),
+    'template_opposite_right': (15_225, 4_476),
+    'template_right': (15_225, 4_476),
+    'template_jump_around_right': (18_528, 1_173),
+    'filler_num0': (15_225, 1_173),
+    'filler_num1': (16_290, 1_173),
+    'filler_num2': (17_391, 1_173),
+    'filler_num3': (18_528, 1_173),
+}
+
+
+def read_official(name: str) -> list[tuple[str, list[str]]]:
+    path = OFFICIAL / f'tasks{name}.txt.gz'
+    if not path.exists():
+        pytest.skip('the official files are not on this machine')
+    return scan_files.read_pairs(path)
+
+
+def spell(tokens_T: np.ndarray) -> str:
+    """The text up to its first END."""
+    words = [scan.TOKENS[token] for token in tokens_T]
+    return ' '.join(words).partition(' END')[0]
+
+
+def list_trained(config: ScanConfig, seed: int = 0) -> list[str]:
+    """The commands of all training lines, in order."""
+    task = tasks.make(config)
+
+    @jax.jit
+    def draw(key: jax.Array) -> jax.Array:
+        data = task.make_data(key)
+        lines = scan_grammar.list_lines(config.split)
+        return scan.training_row(lines, data, jnp.arange(task.num_train))
+
+    rows = np.asarray(draw(jax.random.key(seed)))
+    return [COMMANDS[row] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ('command', 'actions'),
+    [
+        ('jump', 'JUMP'),
+        ('turn left', 'TURN_LEFT'),
+        ('walk right', 'TURN_RIGHT WALK'),
+        ('turn opposite left', 'TURN_LEFT TURN_LEFT'),
+        ('run opposite right', 'TURN_RIGHT TURN_RIGHT RUN'),
+        ('look around left', ' '.join(4 * ['TURN_LEFT LOOK'])),
+        ('turn around right thrice', ' '.join(12 * ['TURN_RIGHT'])),
+        ('jump twice and look', 'JUMP JUMP LOOK'),
+        ('jump twice after look left', 'TURN_LEFT LOOK JUMP JUMP'),
+    ],
+)
+def test_meanings_by_hand(command, actions):
+    expected = [f'I_{action}' for action in actions.split()]
+    assert scan_grammar.interpret(command) == expected
+    assert command in COMMANDS
+
+
+@pytest.mark.parametrize(
+    'text', ['', 'turn', 'jump jump', 'twice', 'jump and', 'left jump', 'walk up']
+)
+def test_other_texts_mean_nothing(text):
+    assert text not in COMMANDS
+    with pytest.raises(ValueError, match='no phrase of SCAN'):
+        scan_grammar.interpret(text)
+
+
+def test_there_are_20910_commands_of_1_to_48_actions():
+    assert len(COMMANDS) == len(set(COMMANDS)) == 20_910
+    sizes = {len(scan_grammar.interpret(command)) for command in COMMANDS}
+    assert (min(sizes), max(sizes)) == (1, 48) and 23 not in sizes
+    assert max(len(command.split()) for command in COMMANDS) == 9
+
+
+def test_the_official_pairs_are_ours():
+    official = read_official('')
+    assert len(official) == 20_910
+    assert {command for command, _ in official} == set(COMMANDS)
+    for command, actions in official:
+        assert scan_grammar.interpret(command) == actions
+
+
+@pytest.mark.parametrize('split', ['addprim_jump', 'addprim_turn_left'])
+def test_the_official_lines_of_a_split_are_ours(split):
+    official = [command for command, _ in read_official(f'_train_{split}')]
+    ours = list_trained(ScanConfig(split=split))
+    assert collections.Counter(ours) == collections.Counter(official)
+    tested = scan_grammar.list_lines(split).tested
+    ours = [COMMANDS[row] for row in tested]
+    official = [command for command, _ in read_official(f'_test_{split}')]
+    assert sorted(ours) == sorted(official)
+
+
+def test_the_random_split_is_a_partition_like_the_official_one():
+    official = [command for command, _ in read_official('_train_simple')]
+    assert len(set(official)) == SIZES['random'][0]
+    assert len(read_official('_test_simple')) == SIZES['random'][1]
+
+
+@pytest.mark.parametrize('split', scan_grammar.SPLITS)
+def test_sizes_and_disjoint_sets_of_every_split(split):
+    lines = scan_grammar.list_lines(split)
+    assert tasks.make(ScanConfig(split=split)).num_train == SIZES[split][0]
+    assert len(lines.tested) == SIZES[split][1]
+    trained = set(lines.trained.tolist()) | {lines.primitive}
+    assert not trained & set(lines.tested.tolist())
+    assert len(set(lines.trained.tolist())) == len(lines.trained)
+
+
+@pytest.mark.parametrize(
+    ('split', 'command', 'place'),
+    [
+        ('length', 'look around right twice and turn opposite left thrice', 'trained'),
+        ('length', 'look around right thrice', 'tested'),
+        ('addprim_jump', 'jump', 'primitive'),
+        ('addprim_jump', 'walk after jump', 'tested'),
+        ('addprim_turn_left', 'turn left', 'primitive'),
+        ('addprim_turn_left', 'turn left twice', 'tested'),
+        ('addprim_turn_left', 'turn around left twice', 'trained'),
+        ('template_right', 'walk right', 'tested'),
+        ('template_right', 'turn right', 'neither'),
+        ('template_right', 'walk around right', 'trained'),
+        ('template_jump_around_right', 'jump around right', 'tested'),
+        ('template_jump_around_right', 'turn around right', 'neither'),
+        ('template_jump_around_right', 'run around right', 'trained'),
+        ('filler_num1', 'look around right', 'trained'),
+        ('filler_num1', 'walk around right', 'neither'),
+        ('filler_num2', 'walk around right', 'trained'),
+        ('filler_num2', 'look and jump around right', 'tested'),
+    ],
+)
+def test_where_a_split_puts_a_command(split, command, place):
+    lines = scan_grammar.list_lines(split)
+    index = COMMANDS.index(command)
+    assert (index in lines.trained) == (place == 'trained')
+    assert (index in lines.tested) == (place == 'tested')
+    assert (index == lines.primitive) == (place == 'primitive')
+
+
+@pytest.mark.parametrize('number', [1, 10, 500, 10_000])
+def test_a_tenth_of_a_training_set_of_any_size_is_the_primitive(number):
+    trained = list_trained(ScanConfig(num_examples=number))
+    counts = collections.Counter(trained)
+    assert counts.pop('turn left') == -(-number // 10)
+    assert set(counts.values()) <= {1}
+    # A larger set holds the smaller one; another seed has others.
+    assert list_trained(ScanConfig())[:number] == trained
+    other = list_trained(ScanConfig(num_examples=number), seed=1)
+    assert number == 1 or other != trained
+
+
+def test_texts_by_hand():
+    commands = ('jump left', 'turn opposite right after walk')
+    rows = jnp.array([COMMANDS.index(command) for command in commands])
+    read = scan.texts.read_table(scan.make_table(), rows, 60, scan.END)
+    batch = scan.texts.to_training_batch(read, 'answer')
+    assert batch.tokens_BT.shape == (2, 59)
+    assert [spell(tokens_T) for tokens_T in batch.tokens_BT] == [
+        'IN jump left OUT I_TURN_LEFT I_JUMP',
+        'IN turn opposite right after walk OUT I_WALK I_TURN_RIGHT I_TURN_RIGHT',
+    ]
+    asked = []
+    for targets_T, weights_T in zip(batch.targets_BQ, batch.weights_BQ, strict=True):
+        asked.append(' '.join(scan.TOKENS[t] for t in targets_T[weights_T > 0]))
+    assert asked == [
+        'I_TURN_LEFT I_JUMP END',
+        'I_WALK I_TURN_RIGHT I_TURN_RIGHT END',
+    ]
+    assert (np.asarray(batch.tokens_BT)[0, 6:] == scan.END).all()
+
+
+def test_every_text_fits_and_means_its_actions():
+    rows = jnp.arange(len(COMMANDS))
+    read = scan.texts.read_table(scan.make_table(), rows, 60, scan.END)
+    for command, tokens_L in zip(COMMANDS, np.asarray(read.tokens_BL), strict=True):
+        expected = scan_files.format_line(command, scan_grammar.interpret(command))
+        assert spell(tokens_L) == expected.replace(':', '')
+        assert tokens_L[-1] == scan.END
+
+
+def test_probes_ask_what_they_say():
+    config = ScanConfig(num_examples=2_000, probe_examples=3_000)
+    task = tasks.make(config)
+    assert task.probe_names == ('seen_train', 'seen_heldout', 'test')
+    assert tasks.make(ScanConfig()).probe_names == ('seen_train', 'test')
+
+    @jax.jit
+    def draw(key: jax.Array) -> tasks.Probes:
+        return task.probes(task.make_data(key))
+
+    probes = jax.tree.map(np.asarray, draw(jax.random.key(0)))
+    commands = []
+    for p in range(3):
+        is_real_B = probes.weights_PBQ[p].any(-1)
+        texts = [spell(tokens_T) for tokens_T in probes.tokens_PBT[p][is_real_B]]
+        commands.append([text[3:].partition(' OUT')[0] for text in texts])
+    trained = list_trained(config)
+    assert [len(of_probe) for of_probe in commands] == [2_000, 3_000, 1_208]
+    assert commands[0] == trained
+    assert not set(commands[1]) & set(trained)
+    assert not any('turn left' in command for command in commands[1])
+    assert sorted(commands[2]) == sorted(
+        command
+        for command in COMMANDS
+        if 'turn left' in command and command != 'turn left'
+    )
+    for command, group in zip(commands[2], probes.groups_PB[2], strict=False):
+        _, _, first, last = f'_{task.group_names[group]}'.split('_')
+        number = len(scan_grammar.interpret(command))
+        assert int(first) <= number <= int(last)
+
+
+def test_a_file_of_our_lines_is_read_back(tmp_path):
+    path = tmp_path / 'tasks.txt'
+    pairs = [(command, scan_grammar.interpret(command)) for command in COMMANDS[:50]]
+    lines = [scan_files.format_line(*pair) for pair in pairs]
+    assert lines[4] == 'IN: walk left OUT: I_TURN_LEFT I_WALK' or len(lines) == 50
+    for end in ('\n', '\r\n'):
+        path.write_bytes(''.join(line + end for line in lines).encode())
+        assert scan_files.read_pairs(path) == pairs
+
+
+@pytest.mark.parametrize(
+    ('content', 'line'),
+    [
+        (None, 'tasks.txt: no such file'),
+        (b'', 'tasks.txt: empty'),
+        (b'IN: jump OUT: I_JUMP\nIN: jump OUT: I_JU', 'tasks.txt: truncated'),
+        (b'IN: jump OUT: I_JUMP\n\n', "line 2: '' is no line of SCAN"),
+        (b'IN: jump OUT: JUMP\n', "line 1: 'IN: jump OUT: JUMP' is no line"),
+        (b'IN: sing OUT: I_JUMP\n', 'line 1: .* is no line of SCAN'),
+        (b'jump\tI_JUMP\n', 'line 1: .* is no line of SCAN'),
+        (b'\xff\xfe\n', 'tasks.txt: cannot be read'),
+    ],
+)
+def test_a_bad_file_is_one_line(tmp_path, content, line):
+    path = tmp_path / 'tasks.txt'
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UserError, match=line) as caught:
+        scan_files.read_pairs(path)
+    assert '\n' not in str(caught.value)
+
+
+def test_a_truncated_or_foreign_archive_is_one_line(tmp_path):
+    path = tmp_path / 'tasks.txt.gz'
+    path.write_bytes(b'IN: jump OUT: I_JUMP\n')
+    with pytest.raises(UserError, match='cannot be read'):
+        scan_files.read_pairs(path)
+    whole = scan_files.gzip.compress(b'IN: jump OUT: I_JUMP\n' * 1000)
+    path.write_bytes(whole[:-20])
+    with pytest.raises(UserError, match='cannot be read'):
+        scan_files.read_pairs(path)
+
+
+@pytest.mark.parametrize(
+    ('fields', 'line'),
+    [
+        ({'split': 'simple'}, "task.split = 'simple': must be one of"),
+        ({'num_examples': 21_891}, 'task.num_examples = 21891: must be at most the 21'),
+        ({'num_examples': -1}, 'task.num_examples = -1: must be at least 0'),
+    ],
+)
+def test_bad_fields_are_one_line(fields, line):
+    with pytest.raises(ConfigError, match=line):
+        ScanConfig(**fields)
