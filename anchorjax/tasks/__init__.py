@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from anchorjax.tasks import addition, anchors, scan
+from anchorjax.tasks import addition, anchors, prontoqa, scan
 from anchorjax.tasks.addition import AdditionConfig
 from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
+from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.scan import ScanConfig
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     'AnchorsConfig',
     'Batch',
     'Probes',
+    'ProntoqaConfig',
     'ScanConfig',
     'Task',
     'TaskConfig',
@@ -32,6 +34,7 @@ class Row(NamedTuple):
 TASKS = {
     'anchors': Row(AnchorsConfig, anchors.make),
     'addition': Row(AdditionConfig, addition.make),
+    'prontoqa': Row(ProntoqaConfig, prontoqa.make),
     'scan': Row(ScanConfig, scan.make),
 }
 

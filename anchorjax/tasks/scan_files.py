@@ -1,11 +1,10 @@
 """The official text format of SCAN: 'IN: jump left OUT: I_TURN_LEFT I_JUMP'."""
 
-import gzip
 import pathlib
-from collections.abc import Iterator
 
 from anchorjax.errors import UserError, brief
 from anchorjax.tasks.scan_grammar import ACTIONS, WORDS
+from anchorjax.tasks.text_files import read_lines
 
 _IN, _OUT = 'IN: ', ' OUT: '
 
@@ -36,23 +35,3 @@ def read_pairs(path: pathlib.Path) -> list[tuple[str, list[str]]]:
 def format_line(command: str, actions: list[str]) -> str:
     """The line of a pair, without its end."""
     return f'{_IN}{command}{_OUT}{" ".join(actions)}'
-
-
-def read_lines(path: pathlib.Path) -> Iterator[str]:
-    """The lines of a text file, gzipped or not, without their ends.
-
-    Raises:
-      UserError: it is missing, cannot be read, is truncated, or is no UTF-8 text.
-    """
-    open_file = gzip.open if path.suffix == '.gz' else open
-    try:
-        with open_file(path, 'rt', encoding='utf-8', newline=None) as f:
-            text = f.read()
-    except FileNotFoundError:
-        raise UserError(f'{path}: no such file') from None
-    except (OSError, EOFError, UnicodeDecodeError) as e:
-        reason = getattr(e, 'strerror', None) or brief(str(e))
-        raise UserError(f'{path}: cannot be read ({reason})') from None
-    if text and not text.endswith('\n'):
-        raise UserError(f'{path}: truncated, its last line has no end')
-    return iter(text.splitlines())

@@ -1,6 +1,7 @@
 """SCAN: meanings by hand, every split against its rule and the official files."""
 
 import collections
+import gzip
 import pathlib
 
 import jax
@@ -268,7 +269,7 @@ def test_a_truncated_or_foreign_archive_is_one_line(tmp_path):
     path.write_bytes(b'IN: jump OUT: I_JUMP\n')
     with pytest.raises(UserError, match='cannot be read'):
         scan_files.read_pairs(path)
-    whole = scan_files.gzip.compress(b'IN: jump OUT: I_JUMP\n' * 1000)
+    whole = gzip.compress(b'IN: jump OUT: I_JUMP\n' * 1000)
     path.write_bytes(whole[:-20])
     with pytest.raises(UserError, match='cannot be read'):
         scan_files.read_pairs(path)

@@ -1,0 +1,259 @@
+"""PrOntoQA: does Max have a property that a chain of rules gives him? (P1 Fig 7.)
+
+A text is 'Q: rules. premise. True or false: query A: proof. True END', a token a word;
+the proof may be left out. Scored is the judgement, after the right proof or without
+one, and whether the whole proof is right (DATASETS 4).
+"""
+
+import dataclasses
+import functools
+import pathlib
+import re
+from typing import Annotated
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from anchorjax.errors import ConfigError, require
+from anchorjax.limits import at_least, at_most, check_fields
+from anchorjax.tasks import texts
+from anchorjax.tasks.base import Batch, Probes, Task
+from anchorjax.tasks.permutation import permute
+from anchorjax.tasks.prontoqa_files import read_questions
+from anchorjax.tasks.prontoqa_sentences import Question
+from anchorjax.tasks.prontoqa_words import (
+    PEOPLE,
+    PRIMES,
+    list_concepts,
+    list_properties,
+    make_plural,
+)
+from anchorjax.tasks.prontoqa_worlds import (
+    Distractor,
+    Ontology,
+    Order,
+    count_rules,
+    draw_question,
+)
+from anchorjax.tasks.texts import LossOn, Table, Texts
+
+_GRAMMAR = ('END', 'Q', 'A', ':', '.', 'True', 'False', 'or', 'false', 'each', 'every')
+_GRAMMAR += ('is', 'are', 'a', 'an', 'not')
+_MOST_TRIES = 20  # draws for every question that is new
+
+
+@dataclasses.dataclass(frozen=True)
+class ProntoqaConfig:
+    """Defaults are those of the official generator, at five hops, with the proof."""
+
+    name: str = 'prontoqa'
+    hops: Annotated[int, at_least(1), at_most(5)] = 5
+    ontology: Ontology = 'fictional'
+    order: Order = 'postorder'
+    distractor: Distractor = 'original'
+    chain_of_thought: bool = True
+    num_examples: Annotated[int, at_least(1), at_most(10**6)] = 10_000
+    # Questions of which a seed takes its training examples; 0: it takes all there are.
+    pool_examples: Annotated[int, at_least(0), at_most(10**6)] = 0
+    pool_seed: Annotated[int, at_least(0), at_most(2**31 - 1)] = 0
+    # A JSON file with the questions; '': they are generated. It must hold the probe's
+    # and the pool's, in this order.
+    path: str = ''
+    loss_on: LossOn = 'text'
+    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 500  # per probe
+
+    def __post_init__(self) -> None:
+        check_fields(self, 'task')
+        is_enough = self.pool_examples == 0 or self.pool_examples >= self.num_examples
+        allowed = f'0, or at least task.num_examples, {self.num_examples}'
+        require(is_enough, 'task.pool_examples', self.pool_examples, allowed)
+        is_possible = self.distractor != 'twin' or self.ontology == 'fictional'
+        allowed = "'original': only the fictional ontology has names for a second chain"
+        require(is_possible, 'task.distractor', self.distractor, allowed)
+
+    @property
+    def num_pool(self) -> int:
+        return self.pool_examples or self.num_examples
+
+    @property
+    def seq_len(self) -> int:
+        """Tokens of the longest text that there may be, without its END."""
+        in_rule, in_fact = 6, 5  # 'every wumpus is not red .', 'Max is not red .'
+        if self.ontology != 'fictional':
+            in_rule, in_fact = 8, 6  # names of two words
+        num_rules = count_rules(self.ontology, self.hops)
+        num_rules = 2 * num_rules if self.distractor == 'twin' else num_rules + 1
+        prompt = 1 + 1 + num_rules * in_rule + in_fact  # Q :
+        prompt += 4 + in_fact + 2  # True or false : ... A :
+        proof = in_fact + self.hops * (in_rule + in_fact)
+        return prompt + (proof if self.chain_of_thought else 0) + 1
+
+    @property
+    def vocab(self) -> int:
+        return len(list_tokens())
+
+
+@functools.cache
+def list_tokens() -> tuple[str, ...]:
+    """The words of all ontologies; a capital at the start of a sentence is dropped."""
+    words = [*_GRAMMAR, *PEOPLE, *PRIMES, *list_properties()]
+    for concept in list_concepts():
+        words += concept.split(' ')
+        words += make_plural(concept).split(' ')
+    return tuple(dict.fromkeys(words))
+
+
+@functools.cache
+def _token_of() -> dict[str, int]:
+    return {word: token for token, word in enumerate(list_tokens())}
+
+
+def encode(text: str) -> list[int]:
+    """The tokens of a text.
+
+    Raises:
+      KeyError: a word is unknown.
+    """
+    tokens = _token_of()
+    encoded = []
+    for word in re.findall(r'[\w-]+|\S', text):
+        known = word if word in tokens else word[:1].lower() + word[1:]
+        encoded.append(tokens[known])
+    return encoded
+
+
+def write_prompt(question: Question) -> str:
+    return f'Q: {question.context} True or false: {question.query} A:'
+
+
+def write_answer(question: Question, chain_of_thought: bool) -> str:
+    proof = [*question.chain] if chain_of_thought else []
+    return ' '.join([*proof, str(question.answer)])
+
+
+def list_questions(config: ProntoqaConfig) -> list[Question]:
+    """The questions of the probe, then those of the pool; no two are equal.
+
+    Raises:
+      UserError: there are not as many; or as `read_questions`.
+    """
+    number = config.probe_examples + config.num_pool
+    if config.path:
+        questions = _read_file(config.path)
+        allowed = f'at most the {len(questions)} questions of {config.path}'
+    else:
+        setting = (config.hops, config.ontology, config.order, config.distractor)
+        questions = _draw_pool(config.pool_seed, setting, number)
+        allowed = f'few enough: only {len(questions)} distinct questions were found'
+    if len(questions) < number:
+        line = f'{number} with task.probe_examples: must be {allowed}'
+        raise ConfigError(f'task.num_examples: {line}')
+    return questions[:number]
+
+
+@functools.lru_cache(maxsize=4)
+def _read_file(path: str) -> list[Question]:
+    return read_questions(pathlib.Path(path))
+
+
+# By seed and setting: what has been drawn, and the state of drawing. A larger pool
+# begins with the smaller one.
+_POOLS: dict[tuple, tuple[list[Question], np.random.Generator, set[Question]]] = {}
+
+
+def _draw_pool(seed: int, setting: tuple, number: int) -> list[Question]:
+    """At least `number` distinct questions, or all that were found."""
+    key = (seed, setting)
+    if key not in _POOLS:
+        _POOLS[key] = ([], np.random.default_rng(seed), set())
+    questions, random, known = _POOLS[key]
+    tries = _MOST_TRIES * number
+    while len(questions) < number and tries > 0:
+        question = draw_question(random, *setting)
+        tries -= 1
+        if question not in known:
+            known.add(question)
+            questions.append(question)
+    return questions
+
+
+@functools.lru_cache(maxsize=4)
+def make_table(config: ProntoqaConfig) -> Table:
+    """The texts of `list_questions`."""
+    prompts, answers = [], []
+    for number, question in enumerate(list_questions(config), 1):
+        prompt = encode(write_prompt(question))
+        answer = encode(write_answer(question, config.chain_of_thought))
+        length = len(prompt) + len(answer)
+        if length > config.seq_len:
+            line = f'question {number} has {length} tokens, more than {config.seq_len}'
+            raise ConfigError(f'task.path = {config.path!r}: {line}; it has other hops')
+        prompts.append(prompt)
+        answers.append(answer)
+    return texts.make_table(prompts, answers, _token_of()['END'])
+
+
+def make_batch(config: ProntoqaConfig, key: jax.Array, index_B: jax.Array) -> Batch:
+    """The training examples with these numbers."""
+    row_B = config.probe_examples + permute(key, index_B, config.num_pool)
+    return texts.to_training_batch(_read(config, row_B), config.loss_on)
+
+
+def make_probes(config: ProntoqaConfig, key: jax.Array) -> Probes:
+    """The judgement on trained and new questions; and the whole proof of new ones."""
+    size = config.probe_examples
+    trained = texts.choose(0, config.num_examples, size)
+    trained_B = size + permute(key, trained.row_B, config.num_pool)
+    new_B = jnp.arange(size)
+    read = [_read(config, trained_B), _read(config, new_B)]
+    asked = [_ask_judgement(of_probe) for of_probe in read]
+    are_real = [trained.is_real_B, jnp.ones(size, bool)]
+    groups = [_find_group(of_probe) for of_probe in read]
+    if config.chain_of_thought:
+        asked.append(texts.to_scored_batch(read[1], score_end=True))
+        are_real.append(are_real[1])
+        groups.append(groups[1])
+    return texts.join_probes(asked, are_real, groups)
+
+
+def _read(config: ProntoqaConfig, row_B: jax.Array) -> Texts:
+    end = _token_of()['END']
+    return texts.read_table(
+        make_table(_table_of(config)), row_B, config.seq_len + 1, end
+    )
+
+
+def _table_of(config: ProntoqaConfig) -> ProntoqaConfig:
+    """The config with what a table does not depend on at its default."""
+    return dataclasses.replace(config, loss_on='text')
+
+
+def _ask_judgement(read: Texts) -> Batch:
+    """Scored is True or False alone, after whatever precedes it."""
+    only_last = read._replace(begin_B=read.length_B - 2)
+    return texts.to_scored_batch(only_last, score_end=False)
+
+
+def _find_group(read: Texts) -> jax.Array:
+    """0 where the right answer is True, else 1."""
+    last_B = jnp.take_along_axis(read.tokens_BL, read.length_B[:, None] - 2, axis=1)
+    return (last_B[:, 0] != _token_of()['True']).astype(jnp.int32)
+
+
+def make(config: ProntoqaConfig) -> Task:
+    """The task of a config; its data is the random key that orders the questions."""
+    names = ('seen_train', 'seen_heldout')
+    if config.chain_of_thought:
+        names += ('seen_heldout_proof',)
+    return Task(
+        vocab=config.vocab,
+        seq_len=config.seq_len,
+        num_train=config.num_examples,
+        probe_names=names,
+        make_data=lambda key: key,
+        batch=functools.partial(make_batch, config),
+        probes=functools.partial(make_probes, config),
+        last_only=False,
+        group_names=('true', 'false'),
+    )

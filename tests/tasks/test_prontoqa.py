@@ -1,0 +1,413 @@
+"""PrOntoQA: every proof is checked by rules of its own, ours and the official ones."""
+
+import collections
+import json
+import pathlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anchorjax import tasks
+from anchorjax.errors import ConfigError, UserError
+from anchorjax.tasks import (
+    ProntoqaConfig,
+    prontoqa,
+    prontoqa_files,
+    prontoqa_sentences,
+    prontoqa_shortcuts,
+    prontoqa_worlds,
+)
+from anchorjax.tasks.prontoqa_sentences import Question, Statement, parse
+from anchorjax.tasks.prontoqa_words import TRUE, list_concepts
+
+OFFICIAL = pathlib.Path('/work/shared/data/prontoqa/logic_llm_prontoqa_dev.json.gz')
+SETTINGS = [
+    (ontology, order, 'original')
+    for ontology in ('fictional', 'false', 'true')
+    for order in ('postorder', 'preorder', 'random')
+]
+SETTINGS += [('fictional', 'postorder', 'twin'), ('fictional', 'random', 'twin')]
+# By hand: 'Rex' is a wumpus, hence a yumpus, hence not red.
+BY_HAND = Question(
+    (
+        'Impuses are red.',
+        'Each wumpus is an impus.',
+        'Yumpuses are not red.',
+        'Every wumpus is a yumpus.',
+    ),
+    'Rex is a wumpus.',
+    'Rex is red.',
+    (
+        'Rex is a wumpus.',
+        'Every wumpus is a yumpus.',
+        'Rex is a yumpus.',
+        'Yumpuses are not red.',
+        'Rex is not red.',
+    ),
+    False,
+)
+
+
+def draw(number: int, hops: int, *setting: str, seed: int = 0) -> list[Question]:
+    random = np.random.default_rng(seed)
+    return [
+        prontoqa_worlds.draw_question(random, hops, *setting) for _ in range(number)
+    ]
+
+
+def count_hops(question: Question) -> int:
+    return len(question.chain) // 2
+
+
+def check_proof(question: Question) -> None:
+    """Fails unless the proof follows from the context, step by step, to the answer."""
+    assert question.chain[0] == question.premise
+    entity = parse(question.premise).subject
+    known = parse(question.premise)
+    for rule_text, fact_text in zip(
+        question.chain[1::2], question.chain[2::2], strict=True
+    ):
+        assert question.rules.count(rule_text) == 1
+        rule, fact = parse(rule_text), parse(fact_text)
+        assert known.is_true and rule.subject == known.predicate
+        assert fact == rule._replace(subject=entity)
+        known = fact
+    assert known.predicate not in list_concepts()
+    query = parse(question.query)
+    assert (query.subject, query.predicate) == (entity, known.predicate)
+    assert question.answer == (query.is_true == known.is_true)
+
+
+def find_distractors(question: Question) -> list[Statement]:
+    """The rules that say the opposite of the conclusion."""
+    conclusion = parse(question.chain[-2])
+    rules = [parse(rule) for rule in question.rules]
+    asked = [rule for rule in rules if rule.predicate == conclusion.predicate]
+    return [rule for rule in asked if rule.is_true != conclusion.is_true]
+
+
+def count_mentions(question: Question, concept: str) -> int:
+    statements = [parse(rule) for rule in (*question.rules, question.premise)]
+    return sum(concept in (s.subject, s.predicate) for s in statements)
+
+
+def read_official() -> list[Question]:
+    if not OFFICIAL.exists():
+        pytest.skip('the official examples are not on this machine')
+    return prontoqa_files.read_questions(OFFICIAL)
+
+
+@pytest.mark.parametrize(
+    ('sentence', 'statement'),
+    [
+        ('Every wumpus is an impus.', Statement('wumpus', 'impus')),
+        ('Each wumpus is not red.', Statement('wumpus', 'red', False)),
+        ('Wumpuses are not red.', Statement('wumpus', 'red', False)),
+        ('Painted ladies are butterflies.', Statement('painted lady', 'butterfly')),
+        ('Sheep are not carnivorous.', Statement('sheep', 'carnivorous', False)),
+        ('Mersenne primes are prime.', Statement('Mersenne prime', 'prime')),
+        ('7 is a Mersenne prime.', Statement('7', 'Mersenne prime')),
+        ('Every real number is real.', Statement('real number', 'real')),
+        ('Max is not cold-blooded.', Statement('Max', 'cold-blooded', False)),
+    ],
+)
+def test_sentences_by_hand(sentence, statement):
+    assert parse(sentence) == statement
+    if statement.subject in ('Max', '7'):
+        assert prontoqa_sentences.write_fact(statement) == sentence
+        return
+    random = np.random.default_rng(0)
+    forms = {prontoqa_sentences.write_rule(statement, random) for _ in range(50)}
+    assert sentence in forms and len(forms) == 3
+    assert {parse(form) for form in forms} == {statement}
+
+
+@pytest.mark.parametrize(
+    'sentence', ['', '.', 'Max is red', 'Max red.', 'Max is.', 'Bob is red.', 'is a.']
+)
+def test_other_sentences_are_refused(sentence):
+    with pytest.raises(ValueError, match='no sentence of PrOntoQA'):
+        parse(sentence)
+
+
+def test_the_check_of_proofs_finds_a_wrong_one():
+    check_proof(BY_HAND)
+    wrong = [
+        BY_HAND._replace(answer=True),
+        BY_HAND._replace(premise='Rex is an impus.'),
+        BY_HAND._replace(rules=BY_HAND.rules[:-1]),
+        BY_HAND._replace(chain=(*BY_HAND.chain[:-1], 'Rex is red.')),
+        BY_HAND._replace(chain=BY_HAND.chain[:-2]),
+        BY_HAND._replace(query='Rex is small.'),
+    ]
+    for question in wrong:
+        with pytest.raises(AssertionError):
+            check_proof(question)
+
+
+def test_every_official_example_is_as_specified():
+    questions = read_official()
+    assert len(questions) == 500
+    for question in questions:
+        check_proof(question)
+        assert count_hops(question) == 5
+        (odd_one,) = find_distractors(question)
+        assert count_mentions(question, odd_one.subject) == 1
+
+
+@pytest.mark.parametrize('setting', SETTINGS, ids='-'.join)
+@pytest.mark.parametrize('hops', [1, 3, 5])
+def test_every_question_is_as_specified(hops, setting):
+    questions = draw(200, hops, *setting)
+    for question in questions:
+        check_proof(question)
+        assert count_hops(question) == hops
+        (odd_one,) = find_distractors(question)
+        if setting[2] == 'original' and setting[0] != 'true':
+            assert count_mentions(question, odd_one.subject) == 1
+        assert len(set(question.rules)) == len(question.rules)
+    num_true = sum(question.answer for question in questions)
+    assert abs(num_true - 100) < 3 * 50**0.5
+
+
+def test_the_shares_are_those_of_the_official_generator():
+    """Fictional, 5 hops: DATASETS 4.3 has the prediction and the official counts."""
+    questions = draw(4_000, 5)
+    negated = sum(not parse(question.chain[-1]).is_true for question in questions)
+    assert abs(negated / 4_000 - 0.4715) < 0.025
+    sizes = collections.Counter(len(question.rules) + 1 for question in questions)
+    predicted = {12: 36, 14: 33, 16: 31, 18: 400}
+    assert set(sizes) == set(predicted)
+    for size, of_500 in predicted.items():
+        assert abs(sizes[size] / 8 - of_500) < 4 * of_500**0.5 / 8**0.5 + 1
+
+
+def test_orders_by_hand():
+    for order, first in (('postorder', False), ('preorder', True)):
+        (question,) = draw(1, 5, 'true', order)
+        subjects = [parse(rule).subject for rule in question.rules]
+        roots = {levels[0].concept for levels in TRUE}
+        places = [i for i, subject in enumerate(subjects) if subject in roots]
+        predicates = [parse(rule).predicate for rule in question.rules]
+        isa_root = [i for i, name in enumerate(predicates) if name in roots]
+        assert (isa_root[0] < len(subjects) / 2) == first
+        assert all(abs(place - isa_root[0]) <= 2 for place in places)
+
+
+def test_the_shortcut_solves_the_original_and_not_the_twin():
+    for questions in (read_official(), draw(500, 5)):
+        guesses = [prontoqa_shortcuts.guess_by_recurrence(q) for q in questions]
+        assert guesses == [question.answer for question in questions]
+    for order in ('postorder', 'random'):
+        questions = draw(1_000, 5, 'fictional', order, 'twin')
+        for guess in (
+            prontoqa_shortcuts.guess_by_recurrence,
+            prontoqa_shortcuts.guess_by_distance,
+        ):
+            num_right = sum(guess(q) == q.answer for q in questions)
+            assert abs(num_right / 1_000 - 0.5) < 0.07
+
+
+def test_the_shortcuts_by_hand():
+    # Impuses and yumpuses are mentioned twice each; the first rule is trusted.
+    assert prontoqa_shortcuts.guess_by_recurrence(BY_HAND) is True
+    rules = ('Tumpuses are yumpuses.', *BY_HAND.rules)
+    assert (
+        prontoqa_shortcuts.guess_by_recurrence(BY_HAND._replace(rules=rules)) is False
+    )
+    # 'Impuses are red' is next to a rule about wumpuses, and so is the other.
+    assert prontoqa_shortcuts.guess_by_distance(BY_HAND) is True
+    apart = (BY_HAND.rules[0], 'Tumpuses are small.', *BY_HAND.rules[2:])
+    assert prontoqa_shortcuts.guess_by_distance(BY_HAND._replace(rules=apart)) is False
+
+
+def test_twins_have_the_same_shape():
+    for question in draw(200, 3, 'fictional', 'postorder', 'twin'):
+        rules = [parse(rule) for rule in question.rules]
+        parents = {
+            r.subject: r.predicate for r in rules if r.predicate in list_concepts()
+        }
+        chains = []
+        for root in set(parents.values()) - set(parents):
+            chain = [root]
+            children = {parent: child for child, parent in parents.items()}
+            while chain[-1] in children:
+                chain.append(children[chain[-1]])
+            chains.append(chain)
+        first, second = chains
+        assert len(first) == len(second) and not set(first) & set(second)
+        said = {r.subject: r for r in rules if r.predicate not in list_concepts()}
+        shapes = []
+        for chain in chains:
+            shapes.append([said[concept].is_true for concept in chain[1:]])
+        differences = np.flatnonzero(np.array(shapes[0]) != np.array(shapes[1]))
+        assert len(differences) == 1
+        level = differences[0] + 1
+        assert said[first[level]].predicate == said[second[level]].predicate
+
+
+@pytest.mark.parametrize('chain_of_thought', [True, False])
+def test_texts_by_hand(chain_of_thought):
+    prompt = prontoqa.encode(prontoqa.write_prompt(BY_HAND))
+    answer = prontoqa.encode(prontoqa.write_answer(BY_HAND, chain_of_thought))
+    words = prontoqa.list_tokens()
+    assert ' '.join(words[token] for token in prompt) == (
+        'Q : impuses are red . each wumpus is an impus . yumpuses are not red . '
+        'every wumpus is a yumpus . Rex is a wumpus . True or false : Rex is red . A :'
+    )
+    proof = (
+        'Rex is a wumpus . every wumpus is a yumpus . Rex is a yumpus . '
+        'yumpuses are not red . Rex is not red . '
+    )
+    expected = f'{proof if chain_of_thought else ""}False'
+    assert ' '.join(words[token] for token in answer) == expected
+
+
+@pytest.mark.parametrize('chain_of_thought', [True, False])
+def test_probes_ask_what_they_say(chain_of_thought):
+    config = ProntoqaConfig(
+        hops=2,
+        chain_of_thought=chain_of_thought,
+        num_examples=40,
+        pool_examples=60,
+        probe_examples=50,
+    )
+    task = tasks.make(config)
+    questions = prontoqa.list_questions(config)
+    assert len(set(questions)) == 110
+
+    @jax.jit
+    def draw_all(key: jax.Array) -> tuple[tasks.Batch, tasks.Probes]:
+        data = task.make_data(key)
+        return task.batch(data, jnp.arange(task.num_train)), task.probes(data)
+
+    batch, probes = jax.tree.map(np.asarray, draw_all(jax.random.key(0)))
+    words = np.array(prontoqa.list_tokens())
+
+    def list_asked(targets_T: np.ndarray, weights_T: np.ndarray) -> str:
+        return ' '.join(words[targets_T[weights_T > 0]])
+
+    judgements = ['True' if q.answer else 'False' for q in questions]
+    asked = []
+    for p in range(len(task.probe_names)):
+        rows = zip(probes.targets_PRBQ[p, 0], probes.weights_PBQ[p], strict=True)
+        asked.append([list_asked(*row) for row in rows])
+    assert task.probe_names[:2] == ('seen_train', 'seen_heldout')
+    assert asked[1] == judgements[:50]
+    names = np.array(task.group_names)[probes.groups_PB[1]]
+    assert [name.capitalize() for name in names] == judgements[:50]
+    assert asked[0][40:] == [''] * 10 and set(asked[0][:40]) == {'True', 'False'}
+    if chain_of_thought:
+        assert task.probe_names[2] == 'seen_heldout_proof'
+        for text, question in zip(asked[2], questions, strict=False):
+            proof = prontoqa.encode(prontoqa.write_answer(question, True))
+            assert text == ' '.join([*words[proof], 'END'])
+
+    trained = {tuple(tokens_T) for tokens_T in batch.tokens_BT}
+    assert len(trained) == 40
+    assert not trained & {tuple(tokens_T) for tokens_T in probes.tokens_PBT[1]}
+    for tokens_T, targets_T, weights_T in zip(
+        batch.tokens_BT, batch.targets_BQ, batch.weights_BQ, strict=True
+    ):
+        text = ' '.join([words[tokens_T[0]], list_asked(targets_T, weights_T)])
+        assert text.startswith('Q : ') and text.endswith(('True END', 'False END'))
+
+
+def test_a_larger_pool_begins_with_the_smaller_one():
+    small = ProntoqaConfig(hops=1, num_examples=20, probe_examples=10)
+    large = ProntoqaConfig(hops=1, num_examples=90, probe_examples=10)
+    ours = prontoqa.list_questions(large)
+    assert ours[:30] == prontoqa.list_questions(small)
+    other = ProntoqaConfig(hops=1, num_examples=20, probe_examples=10, pool_seed=1)
+    assert not set(prontoqa.list_questions(other)) & set(ours)
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(1, 5),
+    st.sampled_from(SETTINGS),
+    st.booleans(),
+    st.integers(0, 2**31 - 1),
+)
+def test_every_text_fits(hops, setting, chain_of_thought, seed):
+    ontology, order, distractor = setting
+    config = ProntoqaConfig(
+        hops=hops,
+        ontology=ontology,
+        order=order,
+        distractor=distractor,
+        chain_of_thought=chain_of_thought,
+    )
+    for question in draw(30, hops, *setting, seed=seed):
+        text = prontoqa.encode(prontoqa.write_prompt(question))
+        text += prontoqa.encode(prontoqa.write_answer(question, chain_of_thought))
+        assert len(text) <= config.seq_len
+
+
+def test_files_of_both_formats_are_read_back(tmp_path):
+    questions = draw(20, 3)
+    path = tmp_path / 'ours.json'
+    path.write_text(json.dumps(prontoqa_files.format_questions(questions)))
+    assert prontoqa_files.read_questions(path) == questions
+    config = ProntoqaConfig(hops=3, path=str(path), num_examples=12, probe_examples=8)
+    assert prontoqa.list_questions(config) == questions
+    table = prontoqa.make_table(config)
+    assert len(table.length_N) == 20
+    too_many = ProntoqaConfig(hops=3, path=str(path), num_examples=13, probe_examples=8)
+    with pytest.raises(ConfigError, match=r'task.num_examples: 21 .* at most the 20 q'):
+        prontoqa.list_questions(too_many)
+    fewer_hops = ProntoqaConfig(
+        hops=1, path=str(path), num_examples=12, probe_examples=8
+    )
+    with pytest.raises(ConfigError, match=r'ours.json.: question \d+ has \d+ tokens'):
+        prontoqa.make_table(fewer_hops)
+
+
+@pytest.mark.parametrize(
+    ('content', 'line'),
+    [
+        (None, 'no such file'),
+        ('', 'no JSON'),
+        ('{"example1": {"test_example": {"question": "Rex is', 'no JSON .* truncated'),
+        ('[]', 'has no PrOntoQA examples'),
+        ('{}', 'has no PrOntoQA examples'),
+        ('3', 'has no PrOntoQA examples'),
+        ('[3]', 'example 1: no PrOntoQA example'),
+        ('[{"context": "Rex is red."}]', "example 1: .*KeyError: 'question'"),
+        ('{"a": {"b": {"question": "Bob is red."}}}', 'a b: no PrOntoQA example'),
+        ('{"a": 3}', 'no PrOntoQA example'),
+    ],
+)
+def test_a_bad_file_is_one_line(tmp_path, content, line):
+    path = tmp_path / 'bad.json'
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(UserError, match=line) as caught:
+        prontoqa_files.read_questions(path)
+    assert '\n' not in str(caught.value) and str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ('fields', 'line'),
+    [
+        ({'hops': 6}, 'task.hops = 6: must be at least 1, at most 5'),
+        ({'ontology': 'real'}, "task.ontology = 'real': must be one of"),
+        ({'pool_examples': 9}, 'task.pool_examples = 9: must be 0, or at least'),
+        ({'distractor': 'twin', 'ontology': 'true'}, "task.distractor = 'twin': must"),
+    ],
+)
+def test_bad_fields_are_one_line(fields, line):
+    with pytest.raises(ConfigError, match=line):
+        ProntoqaConfig(**fields)
+
+
+def test_a_generator_that_repeats_itself_ends_in_one_line(monkeypatch):
+    monkeypatch.setattr(prontoqa, 'draw_question', lambda *args: BY_HAND)
+    monkeypatch.setattr(prontoqa, '_POOLS', {})
+    config = ProntoqaConfig(num_examples=3, probe_examples=1)
+    with pytest.raises(ConfigError, match='only 1 distinct questions were found'):
+        prontoqa.list_questions(config)
