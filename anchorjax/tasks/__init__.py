@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from anchorjax.tasks import addition, anchors, prontoqa, scan
+from anchorjax.tasks import addition, anchors, cogs, prontoqa, scan
 from anchorjax.tasks.addition import AdditionConfig
 from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
+from anchorjax.tasks.cogs import CogsConfig
 from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.scan import ScanConfig
 
@@ -15,6 +16,7 @@ __all__ = [
     'AdditionConfig',
     'AnchorsConfig',
     'Batch',
+    'CogsConfig',
     'Probes',
     'ProntoqaConfig',
     'ScanConfig',
@@ -34,6 +36,7 @@ class Row(NamedTuple):
 TASKS = {
     'anchors': Row(AnchorsConfig, anchors.make),
     'addition': Row(AdditionConfig, addition.make),
+    'cogs': Row(CogsConfig, cogs.make),
     'prontoqa': Row(ProntoqaConfig, prontoqa.make),
     'scan': Row(ScanConfig, scan.make),
 }

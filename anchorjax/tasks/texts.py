@@ -61,7 +61,7 @@ def to_scored_batch(texts: Texts, score_end: bool) -> Batch:
 
 
 def read_table(table: Table, row_B: jax.Array, size: int, end: int) -> Texts:
-    """The texts of these rows, [B, size], padded with END; `size` must hold them."""
+    """The texts of these rows, [B, size], padded with END, or cut."""
     length_B = jnp.asarray(table.length_N)[row_B]
     place_L = jnp.arange(size)
     is_text_BL = place_L < length_B[:, None]

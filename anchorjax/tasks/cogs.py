@@ -1,0 +1,212 @@
+"""COGS: sentences into logical forms, and 21 ways to generalize (P1 Fig 6 b, c).
+
+A text is 'IN A rose was helped . OUT rose ( x _ 1 ) AND ... END', a token a word. The
+rows are the official ones where `path` names their folder. Else we draw them, and such
+a run is cogs-like, not COGS.
+"""
+
+import dataclasses
+import functools
+import pathlib
+from typing import Annotated, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from anchorjax.errors import ConfigError
+from anchorjax.limits import at_least, at_most, check_fields
+from anchorjax.tasks import cogs_words, texts
+from anchorjax.tasks.base import Batch, Probes, Task
+from anchorjax.tasks.cogs_cases import (
+    CASES,
+    Row,
+    draw_cases,
+    draw_in_distribution,
+    draw_special,
+)
+from anchorjax.tasks.cogs_files import NUM_ROWS, NUM_SPECIAL, read_split, take_turns
+from anchorjax.tasks.permutation import permute
+from anchorjax.tasks.texts import LossOn, Table, Texts
+
+GROUPS = ('in_distribution', 'primitive', 'exposure', *CASES)
+_MOST_VARIABLES = 96
+# CUT stands at the end of a sequence that was cut: never trained, so never answered.
+_SPECIAL = ('END', 'IN', 'OUT', 'CUT')
+_SYMBOLS = ('(', ')', ',', '.', ';', '*', '_', 'x', 'a', 'b', 'e', 'AND', 'LAMBDA')
+_SYMBOLS += ('agent', 'theme', 'recipient', 'ccomp', 'xcomp', 'nmod')
+_FUNCTION_WORDS = ('A', 'The', 'the', 'was', 'by', 'to', 'that', 'on', 'in', 'beside')
+
+
+@dataclasses.dataclass(frozen=True)
+class CogsConfig:
+    """Defaults: all 24,155 training rows; no row of training or dev is cut."""
+
+    name: str = 'cogs'
+    path: str = ''  # folder of the official files; '': our own rows, cogs-like
+    num_examples: Annotated[int, at_least(0), at_most(NUM_ROWS['train'])] = 0  # 0: all
+    # Whether a smaller training set has its share of primitives and exposures, or all.
+    special: Literal['drawn', 'first'] = 'drawn'
+    # Longer texts are cut: trained up to there, and counted as wrong in the probes.
+    seq_len: Annotated[int, at_least(32), at_most(1024)] = 192
+    sample_seed: Annotated[int, at_least(0), at_most(2**31 - 1)] = 0  # of our own rows
+    loss_on: LossOn = 'answer'
+    score_end: bool = True  # whether END belongs to the answer
+    probe_examples: Annotated[int, at_least(1), at_most(NUM_ROWS['gen'])] = 1050
+
+    def __post_init__(self) -> None:
+        check_fields(self, 'task')
+
+    @property
+    def num_train(self) -> int:
+        return self.num_examples or NUM_ROWS['train']
+
+    @property
+    def num_heldout(self) -> int:
+        """In-distribution sentences of the probe; there are 3,000 official ones."""
+        return min(self.probe_examples, NUM_ROWS['dev'])
+
+    @property
+    def vocab(self) -> int:
+        return len(list_tokens())
+
+
+@functools.cache
+def list_tokens() -> tuple[str, ...]:
+    """Every word of the sentences and the logical forms, of all official files."""
+    tokens = [*_SPECIAL, *_SYMBOLS, *_FUNCTION_WORDS]
+    tokens += [str(number) for number in range(_MOST_VARIABLES)]
+    nouns = sorted(cogs_words.list_nouns())
+    tokens += [*nouns, *(noun.lower() for noun in nouns)]
+    tokens += sorted(cogs_words.list_names())
+    for verb in sorted(cogs_words.list_verbs()):
+        tokens += [verb, cogs_words.past_of(verb), cogs_words.participle_of(verb)]
+    return tuple(dict.fromkeys(tokens))
+
+
+@functools.cache
+def _token_of() -> dict[str, int]:
+    return {word: token for token, word in enumerate(list_tokens())}
+
+
+@functools.lru_cache(maxsize=2)
+def list_rows(path: str, sample_seed: int, num_heldout: int, num_gen: int) -> list[Row]:
+    """Training rows (special ones first), held-out rows, rows of the cases in turn.
+
+    Raises:
+      UserError: as `cogs_files.read_split`.
+    """
+    if path:
+        folder = pathlib.Path(path)
+        trained = sorted(read_split(folder, 'train'), key=_is_ordinary)
+        heldout = read_split(folder, 'dev')
+        gen = take_turns(read_split(folder, 'gen'))
+        return trained + heldout[:num_heldout] + gen[:num_gen]
+    known: set[str] = set()
+    streams = np.random.default_rng(sample_seed).spawn(4)
+    special = draw_special(streams[0])
+    known.update(row.sentence for row in special)
+    num_ordinary = NUM_ROWS['train'] - len(special)
+    ordinary = draw_in_distribution(streams[1], num_ordinary, known)
+    heldout = draw_in_distribution(streams[2], num_heldout, known)
+    return special + ordinary + heldout + draw_cases(streams[3], num_gen, known)
+
+
+def _is_ordinary(row: Row) -> bool:
+    return row.case == 'in_distribution'
+
+
+class Loaded(NamedTuple):
+    """What is read once for a config."""
+
+    table: Table
+    group_N: np.ndarray  # of every row, an index into GROUPS
+
+
+@functools.lru_cache(maxsize=2)
+def _load(path: str, sample_seed: int, num_heldout: int, num_gen: int) -> Loaded:
+    tokens = _token_of()
+    prompts, answers, groups = [], [], []
+    for row in list_rows(path, sample_seed, num_heldout, num_gen):
+        try:
+            sentence = [tokens[word] for word in row.sentence.split(' ')]
+            form = [tokens[word] for word in row.form.split(' ')]
+        except KeyError as e:
+            line = f'{e} in {row.sentence!r} is no word of COGS'
+            raise ConfigError(f'task.path = {path!r}: {line}') from None
+        prompts.append([tokens['IN'], *sentence, tokens['OUT']])
+        answers.append(form)
+        case = 'exposure' if row.case.startswith('exposure') else row.case
+        groups.append(GROUPS.index(case))
+    table = texts.make_table(prompts, answers, tokens['END'])
+    return Loaded(table, np.array(groups, np.int32))
+
+
+def load(config: CogsConfig) -> Loaded:
+    """The texts of a config: training rows, held-out rows, rows of the cases.
+
+    Raises:
+      UserError: the official files are missing or damaged.
+    """
+    return _load(
+        config.path, config.sample_seed, config.num_heldout, config.probe_examples
+    )
+
+
+def training_row(config: CogsConfig, key: jax.Array, number_B: jax.Array) -> jax.Array:
+    """The rows of the training examples with these numbers."""
+    total = NUM_ROWS['train']
+    if config.special == 'drawn':
+        return permute(key, number_B, total)
+    ordinary_B = jnp.clip(number_B - NUM_SPECIAL, 0)
+    drawn_B = NUM_SPECIAL + permute(key, ordinary_B, total - NUM_SPECIAL)
+    return jnp.where(number_B < NUM_SPECIAL, number_B, drawn_B)
+
+
+def make_batch(config: CogsConfig, key: jax.Array, index_B: jax.Array) -> Batch:
+    """The training examples with these numbers."""
+    read = _read(config, training_row(config, key, index_B))
+    return texts.to_training_batch(read, config.loss_on)
+
+
+def make_probes(config: CogsConfig, key: jax.Array) -> Probes:
+    """Training rows, held-out sentences, and the 21 cases in turn."""
+    size = config.probe_examples
+    trained = texts.choose(0, config.num_train, size)
+    heldout = texts.choose(NUM_ROWS['train'], config.num_heldout, size)
+    gen = texts.choose(NUM_ROWS['train'] + config.num_heldout, size, size)
+    rows = [training_row(config, key, trained.row_B), heldout.row_B, gen.row_B]
+    group_N = jnp.asarray(load(config).group_N)
+    asked = [_score(config, row_B) for row_B in rows]
+    are_real = [choice.is_real_B for choice in (trained, heldout, gen)]
+    return texts.join_probes(asked, are_real, [group_N[row_B] for row_B in rows])
+
+
+def _score(config: CogsConfig, row_B: jax.Array) -> Batch:
+    """The rows as asked in a probe; one that is cut asks for CUT at its end."""
+    read = _read(config, row_B)
+    last_B = read.tokens_BL[:, -1]
+    is_cut_B = read.length_B > config.seq_len + 1
+    last_B = jnp.where(is_cut_B, _token_of()['CUT'], last_B)
+    cut = read._replace(tokens_BL=read.tokens_BL.at[:, -1].set(last_B))
+    return texts.to_scored_batch(cut, config.score_end)
+
+
+def _read(config: CogsConfig, row_B: jax.Array) -> Texts:
+    table = load(config).table
+    return texts.read_table(table, row_B, config.seq_len + 1, _token_of()['END'])
+
+
+def make(config: CogsConfig) -> Task:
+    """The task of a config; its data is the random key that orders the rows."""
+    return Task(
+        vocab=config.vocab,
+        seq_len=config.seq_len,
+        num_train=config.num_train,
+        probe_names=('seen_train', 'seen_heldout', 'gen'),
+        make_data=lambda key: key,
+        batch=functools.partial(make_batch, config),
+        probes=functools.partial(make_probes, config),
+        last_only=False,
+        group_names=GROUPS,
+    )

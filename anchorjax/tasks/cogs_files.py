@@ -1,0 +1,64 @@
+"""Reads the official files of COGS: sentence, logical form, case; tabs between."""
+
+import pathlib
+
+from anchorjax.errors import UserError, brief
+from anchorjax.tasks.cogs_cases import CASES, EXPOSURES, Row
+from anchorjax.tasks.text_files import read_lines
+
+NUM_ROWS = {'train': 24_155, 'dev': 3_000, 'test': 3_000, 'gen': 21_000}
+NUM_SPECIAL = 155  # primitives and exposures among the training rows
+_LABELS = frozenset({'in_distribution', 'primitive', *EXPOSURES, *CASES})
+
+
+def read_rows(path: pathlib.Path) -> list[Row]:
+    """The rows of a file, which may be gzipped.
+
+    Raises:
+      UserError: it is missing, truncated, empty, or holds something else; the line
+        names the file and the first line that is wrong.
+    """
+    rows = []
+    for number, line in enumerate(read_lines(path), 1):
+        fields = line.split('\t')
+        if len(fields) != 3 or fields[2] not in _LABELS:
+            raise UserError(
+                f'{path}, line {number}: {brief(line)!r} is no line of COGS: a '
+                'sentence, its logical form and its case, with tabs between'
+            )
+        rows.append(Row(*fields))
+    if not rows:
+        raise UserError(f'{path}: empty; must have lines of COGS')
+    return rows
+
+
+def read_split(folder: pathlib.Path, name: str) -> list[Row]:
+    """The rows of `name`.tsv, or of `name`.tsv.gz, in a folder.
+
+    Args:
+      name: train, dev, test or gen.
+
+    Raises:
+      UserError: as `read_rows`, or it has another number of rows than the official one.
+    """
+    path = folder / f'{name}.tsv'
+    if not path.exists() and path.with_name(f'{name}.tsv.gz').exists():
+        path = path.with_name(f'{name}.tsv.gz')
+    rows = read_rows(path)
+    if len(rows) != NUM_ROWS[name]:
+        raise UserError(
+            f'{path}: {len(rows):,} rows, not the {NUM_ROWS[name]:,} of COGS; '
+            'truncated, or another data set'
+        )
+    return rows
+
+
+def take_turns(rows: list[Row]) -> list[Row]:
+    """Rows of the cases in turn, so that any first part has as many of each."""
+    by_case: dict[str, list[Row]] = {case: [] for case in CASES}
+    for row in rows:
+        by_case[row.case].append(row)
+    turns = []
+    for of_turn in zip(*by_case.values(), strict=True):
+        turns += of_turn
+    return turns

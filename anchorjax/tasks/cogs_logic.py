@@ -1,0 +1,213 @@
+"""From a sentence of COGS to its logical form, by rules (DATASETS 3.2).
+
+A variable is the position of its word in the sentence. Definite nouns come first, then
+what is said, sorted by its first variable:
+
+  The girl needed to cook .
+  * girl ( x _ 1 ) ; need . agent ( x _ 2 , x _ 1 ) AND need . xcomp ( x _ 2 , x _ 4 )
+    AND cook . agent ( x _ 4 , x _ 1 )
+"""
+
+import functools
+from typing import NamedTuple
+
+from anchorjax.tasks.cogs_words import (
+    OMISSIBLE,
+    PLACES,
+    TARGET_VERBS,
+    TRANSITIVE,
+    is_unaccusative,
+    list_names,
+    list_nouns,
+    list_verbs,
+    participle_of,
+    past_of,
+)
+
+_DEFINITE, _INDEFINITE = ('The', 'the'), ('A', 'a')
+_UNERGATIVE_TARGET = 'crawl'
+
+
+class Phrase(NamedTuple):
+    """A noun phrase that was read."""
+
+    argument: str  # 'x _ 1', or a name
+    end: int  # the position after it
+
+
+class Reader:
+    """Reads one sentence from left to right and collects what it says."""
+
+    def __init__(self, words: list[str]):
+        self.words = words
+        self.definite: list[str] = []
+        self.said: list[tuple[int, str]] = []  # (first variable, conjunct)
+
+    def read_clause(self, at: int) -> tuple[int, int]:
+        """Reads subject and verb phrase; (position of the verb, position after all).
+
+        Raises:
+          ValueError: it is no clause of COGS.
+        """
+        subject = self.read_noun_phrase(at)
+        at = subject.end
+        if self._word(at) == 'was':
+            return at + 1, self._read_passive(at + 1, subject.argument)
+        return at, self._read_active(at, subject.argument)
+
+    def read_noun_phrase(self, at: int) -> Phrase:
+        """Reads a name, or a noun with the prepositional phrases that follow it."""
+        word = self._word(at)
+        if word in list_names():
+            return Phrase(word, at + 1)
+        noun = self._word(at + 1)
+        if word not in (*_DEFINITE, *_INDEFINITE) or noun not in list_nouns():
+            raise ValueError(f'{word} {noun}: no noun phrase')
+        place, end = at + 1, at + 2
+        lemma = noun.lower()
+        if word in _DEFINITE:
+            self.definite.append(f'* {lemma} ( {_variable(place)} ) ;')
+        else:
+            self._say(place, f'{lemma} ( {_variable(place)} )')
+        preposition = self._word(end)
+        if preposition in PLACES:
+            inner_place = end + 2
+            role = f'{lemma} . nmod . {preposition}'
+            self._say(place, _relate(role, place, _variable(inner_place)))
+            end = self.read_noun_phrase(end + 1).end
+        return Phrase(_variable(place), end)
+
+    def _read_active(self, at: int, subject: str) -> int:
+        """Reads an active verb and what follows it; returns the position after it."""
+        lemma = self._read_verb(at, _past_forms())
+        following = self._word(at + 1)
+        if following == 'that':
+            self._say_role(lemma, 'agent', at, subject)
+            verb, end = self.read_clause(at + 2)
+            self._say_role(lemma, 'ccomp', at, _variable(verb))
+            return end
+        if following == 'to':
+            infinitive = self._read_verb(at + 2, _infinitives())
+            self._say_role(lemma, 'agent', at, subject)
+            self._say_role(lemma, 'xcomp', at, _variable(at + 2))
+            self._say_role(infinitive, 'agent', at + 2, subject)
+            return at + 3
+        if following in ('', '.'):
+            role = 'theme' if is_unaccusative(lemma) else 'agent'
+            self._say_role(lemma, role, at, subject)
+            return at + 1
+        self._say_role(lemma, 'agent', at, subject)
+        first = self.read_noun_phrase(at + 1)
+        following = self._word(first.end)
+        if following == 'to':
+            self._say_role(lemma, 'theme', at, first.argument)
+            second = self.read_noun_phrase(first.end + 1)
+            self._say_role(lemma, 'recipient', at, second.argument)
+            return second.end
+        if following in ('', '.'):
+            self._say_role(lemma, 'theme', at, first.argument)
+            return first.end
+        self._say_role(lemma, 'recipient', at, first.argument)
+        second = self.read_noun_phrase(first.end)
+        self._say_role(lemma, 'theme', at, second.argument)
+        return second.end
+
+    def _read_passive(self, at: int, subject: str) -> int:
+        """Reads a participle and what follows it; returns the position after it."""
+        lemma = self._read_verb(at, _participles())
+        end = at + 1
+        following = self._word(end)
+        if following in ('to', 'by', '', '.'):
+            self._say_role(lemma, 'theme', at, subject)
+            if following == 'to':
+                recipient = self.read_noun_phrase(end + 1)
+                self._say_role(lemma, 'recipient', at, recipient.argument)
+                end = recipient.end
+        else:
+            self._say_role(lemma, 'recipient', at, subject)
+            theme = self.read_noun_phrase(end)
+            self._say_role(lemma, 'theme', at, theme.argument)
+            end = theme.end
+        if self._word(end) == 'by':
+            agent = self.read_noun_phrase(end + 1)
+            self._say_role(lemma, 'agent', at, agent.argument)
+            end = agent.end
+        return end
+
+    def _read_verb(self, at: int, lemmas: dict[str, str]) -> str:
+        word = self._word(at)
+        if word not in lemmas:
+            raise ValueError(f'{word}: no verb in its place')
+        return lemmas[word]
+
+    def _say_role(self, lemma: str, role: str, at: int, argument: str) -> None:
+        self._say(at, _relate(f'{lemma} . {role}', at, argument))
+
+    def _say(self, place: int, conjunct: str) -> None:
+        self.said.append((place, conjunct))
+
+    def _word(self, at: int) -> str:
+        return self.words[at] if at < len(self.words) else ''
+
+
+def write_logical_form(sentence: str) -> str:
+    """The logical form of a sentence that ends in ' .', or of a primitive, one word.
+
+    Raises:
+      ValueError: it is no sentence of COGS.
+    """
+    words = sentence.split(' ')
+    if len(words) == 1:
+        return _write_primitive(sentence)
+    reader = Reader(words)
+    _, end = reader.read_clause(0)
+    if words[end:] != ['.']:
+        raise ValueError(f'{" ".join(words[end:])}: more than a clause')
+    conjuncts = [conjunct for _, conjunct in sorted(reader.said, key=_first_variable)]
+    return ' '.join([*reader.definite, ' AND '.join(conjuncts)])
+
+
+def _write_primitive(word: str) -> str:
+    if word in list_names():
+        return word
+    if word in list_nouns():
+        return f'LAMBDA a . {word.lower()} ( a )'
+    if word not in list_verbs():
+        raise ValueError(f'{word}: no word of COGS')
+    if is_unaccusative(word):
+        return f'LAMBDA a . LAMBDA e . {word} . theme ( e , a )'
+    is_transitive = word in OMISSIBLE or word in TRANSITIVE or word in TARGET_VERBS
+    if not is_transitive or word == _UNERGATIVE_TARGET:
+        return f'LAMBDA a . LAMBDA e . {word} . agent ( e , a )'
+    roles = f'{word} . agent ( e , b ) AND {word} . theme ( e , a )'
+    return f'LAMBDA a . LAMBDA b . LAMBDA e . {roles}'
+
+
+def _variable(place: int) -> str:
+    return f'x _ {place}'
+
+
+def _relate(role: str, place: int, argument: str) -> str:
+    return f'{role} ( {_variable(place)} , {argument} )'
+
+
+def _first_variable(said: tuple[int, str]) -> int:
+    return said[0]
+
+
+@functools.cache
+def _past_forms() -> dict[str, str]:
+    """{past: lemma}."""
+    return {past_of(lemma): lemma for lemma in list_verbs()}
+
+
+@functools.cache
+def _participles() -> dict[str, str]:
+    """{participle: lemma}."""
+    return {participle_of(lemma): lemma for lemma in list_verbs()}
+
+
+@functools.cache
+def _infinitives() -> dict[str, str]:
+    """{infinitive: lemma}."""
+    return {lemma: lemma for lemma in list_verbs()}

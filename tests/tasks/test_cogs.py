@@ -1,0 +1,387 @@
+"""COGS: logical forms by hand and on every official row, sentences, the 21 cases."""
+
+import collections
+import pathlib
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from anchorjax import tasks
+from anchorjax.errors import ConfigError, UserError
+from anchorjax.tasks import CogsConfig, cogs, cogs_cases, cogs_files, cogs_words
+from anchorjax.tasks.cogs_logic import write_logical_form
+from anchorjax.tasks.cogs_sampler import Sampler, write_sentence
+
+OFFICIAL = pathlib.Path('/work/shared/data/cogs')
+NOUN = r'(?:\w+|(?:[Tt]he|[Aa]) \w+)'  # a name, or a noun without a place
+PLACE = r'(?: (?:on|in|beside) (?:the|a) \w+)*'
+# What every sentence of a case has, ours and the official ones.
+PATTERNS = {
+    'subj_to_obj_common': r' (?:the|a) hedgehog\b',
+    'subj_to_obj_proper': r' Lina\b',
+    'obj_to_subj_common': r'\b(?:[Tt]he|[Aa]) cockroach \w+ed|cockroach \w+',
+    'obj_to_subj_proper': r'\bCharlie \w+',
+    'prim_to_subj_common': r'\b(?:[Tt]he|[Aa]) shark \w+',
+    'prim_to_subj_proper': r'\bPaula \w+',
+    'prim_to_obj_common': r'\w+ (?:the|a) shark\b',
+    'prim_to_obj_proper': r'\w+ Paula\b',
+    'prim_to_inf_arg': r'\w+ to crawl\b',
+    'active_to_passive': r' was blessed\b',
+    'passive_to_active': rf'(?<!was) squeezed {NOUN}',
+    'obj_omitted_transitive_to_transitive': rf'(?<!was) baked {NOUN}',
+    'unacc_to_transitive': rf'(?<!was) shattered {NOUN}',
+    'do_dative_to_pp_dative': rf'\bteleported {NOUN}{PLACE} to {NOUN}',
+    'pp_dative_to_do_dative': rf'(?<!was) shipped {NOUN} {NOUN}',
+    'only_seen_as_transitive_subj_as_unacc_subj': r'cobra \w+ \.$',
+    'only_seen_as_unacc_subj_as_obj_omitted_transitive_subj': r'hippo \w+ \.$',
+    'only_seen_as_unacc_subj_as_unerg_subj': r'hippo \w+ \.$',
+    'obj_pp_to_subj_pp': r'^(?:The|A) \w+ (?:on|in|beside) (?:the|a) \w+',
+    'cp_recursion': r'(?: that .*){3}',
+    'pp_recursion': r'(?: (?:on|in|beside) (?:the|a) \w+){3}',
+}
+
+
+def read_official(name: str) -> list[cogs_cases.Row]:
+    if not OFFICIAL.exists():
+        pytest.skip('the official files are not on this machine')
+    return cogs_files.read_split(OFFICIAL, name)
+
+
+def draw_sentences(number: int, seed: int = 0) -> list[str]:
+    random = np.random.default_rng(seed)
+    rows = cogs_cases.draw_in_distribution(random, number, set())
+    return [row.sentence for row in rows]
+
+
+@pytest.mark.parametrize(
+    ('sentence', 'form'),
+    [
+        ('Emma ate .', 'eat . agent ( x _ 1 , Emma )'),
+        ('Oliver crumpled .', 'crumple . theme ( x _ 1 , Oliver )'),
+        (
+            'Emma rolled a TV .',
+            'roll . agent ( x _ 1 , Emma ) AND roll . theme ( x _ 1 , x _ 3 ) AND '
+            'tv ( x _ 3 )',
+        ),
+        (
+            'The girl needed to cook .',
+            '* girl ( x _ 1 ) ; need . agent ( x _ 2 , x _ 1 ) AND need . xcomp '
+            '( x _ 2 , x _ 4 ) AND cook . agent ( x _ 4 , x _ 1 )',
+        ),
+        (
+            'A cat hoped that the dog slept .',
+            '* dog ( x _ 5 ) ; cat ( x _ 1 ) AND hope . agent ( x _ 2 , x _ 1 ) AND '
+            'hope . ccomp ( x _ 2 , x _ 6 ) AND sleep . agent ( x _ 6 , x _ 5 )',
+        ),
+        (
+            'Ava gave a cake to Liam .',
+            'give . agent ( x _ 1 , Ava ) AND give . theme ( x _ 1 , x _ 3 ) AND '
+            'give . recipient ( x _ 1 , Liam ) AND cake ( x _ 3 )',
+        ),
+        (
+            'The girl shipped the cat the brush beside a machine .',
+            '* girl ( x _ 1 ) ; * cat ( x _ 4 ) ; * brush ( x _ 6 ) ; ship . agent '
+            '( x _ 2 , x _ 1 ) AND ship . recipient ( x _ 2 , x _ 4 ) AND ship . theme '
+            '( x _ 2 , x _ 6 ) AND brush . nmod . beside ( x _ 6 , x _ 9 ) AND machine '
+            '( x _ 9 )',
+        ),
+        (
+            'Emma was given the cake by a boy .',
+            '* cake ( x _ 4 ) ; give . recipient ( x _ 2 , Emma ) AND give . theme '
+            '( x _ 2 , x _ 4 ) AND give . agent ( x _ 2 , x _ 7 ) AND boy ( x _ 7 )',
+        ),
+        (
+            'A rose was lended to Levi by Ava .',
+            'rose ( x _ 1 ) AND lend . theme ( x _ 3 , x _ 1 ) AND lend . recipient '
+            '( x _ 3 , Levi ) AND lend . agent ( x _ 3 , Ava )',
+        ),
+        ('Emma', 'Emma'),
+        ('TV', 'LAMBDA a . tv ( a )'),
+        ('roll', 'LAMBDA a . LAMBDA e . roll . theme ( e , a )'),
+        ('crawl', 'LAMBDA a . LAMBDA e . crawl . agent ( e , a )'),
+        (
+            'touch',
+            'LAMBDA a . LAMBDA b . LAMBDA e . touch . agent ( e , b ) AND '
+            'touch . theme ( e , a )',
+        ),
+    ],
+)
+def test_logical_forms_by_hand(sentence, form):
+    assert write_logical_form(sentence) == form
+
+
+@pytest.mark.parametrize(
+    'sentence',
+    [
+        '',
+        'unicorn',
+        'Emma .',
+        'Emma ate',
+        'Emma ate . .',
+        'Emma cake .',
+        'The unicorn ate .',
+        'Emma was ate .',
+        'Emma hoped that .',
+        'Emma ate the cake the boy the girl .',
+        'cake ate .',
+    ],
+)
+def test_other_texts_have_no_logical_form(sentence):
+    with pytest.raises(ValueError, match=r'.'):
+        write_logical_form(sentence)
+
+
+@pytest.mark.parametrize('name', ['train', 'dev', 'gen'])
+def test_every_official_row_has_our_logical_form(name):
+    tokens = set(cogs.list_tokens())
+    rows = read_official(name)
+    for row in rows:
+        assert write_logical_form(row.sentence) == row.form
+        assert tokens >= set(row.sentence.split(' ')) | set(row.form.split(' '))
+
+
+def test_the_official_counts():
+    train = collections.Counter(row.case for row in read_official('train'))
+    assert train.pop('in_distribution') == 24_000
+    assert train.pop('primitive') == 143
+    assert train == dict.fromkeys(cogs_cases.EXPOSURES, 1)
+    gen = collections.Counter(row.case for row in read_official('gen'))
+    assert gen == dict.fromkeys(cogs_cases.CASES, 1_000)
+    assert len(cogs_cases.CASES) == 21
+
+
+def test_forms_of_verbs():
+    assert cogs_words.past_of('eat') == 'ate'
+    assert cogs_words.participle_of('eat') == 'eaten'
+    assert cogs_words.past_of('cry') == cogs_words.participle_of('cry') == 'cried'
+    assert cogs_words.past_of('like') == 'liked'
+    assert cogs_words.past_of('enjoy') == 'enjoyed'
+    for name in ('OMISSIBLE', 'TRANSITIVE', 'UNACCUSATIVE', 'UNERGATIVE', 'INFINITIVE'):
+        assert len(set(getattr(cogs_words, name))) == 20
+    for name in ('TAKES_INFINITIVE', 'TAKES_CLAUSE', 'DATIVE'):
+        assert len(set(getattr(cogs_words, name))) == 20
+    for nouns in (cogs_words.ANIMATE, cogs_words.INANIMATE, cogs_words.NAMES):
+        assert len(set(nouns)) == 100
+    for places in cogs_words.PLACES.values():
+        assert len(set(places)) == 100
+
+
+def test_sentences_obey_the_limits_of_the_official_ones():
+    sentences = draw_sentences(4_000)
+    assert len(set(sentences)) == 4_000
+    targets = {*cogs_words.TARGET_NOUNS, *cogs_words.TARGET_NAMES}
+    nouns = cogs_words.list_nouns() | cogs_words.list_names()
+    for sentence in sentences:
+        words = sentence.split(' ')
+        assert write_logical_form(sentence)
+        assert words.count('that') <= 2
+        assert not re.search(r'(?: (?:on|in|beside) (?:the|a) \w+){3}', sentence)
+        of_sentence = [word for word in words if word in nouns]
+        assert len(set(of_sentence)) == len(of_sentence)
+        assert not targets & set(of_sentence)
+
+
+def count_shares(sentences: list[str]) -> collections.Counter:
+    words = collections.Counter(word for text in sentences for word in text.split(' '))
+    total = words.total()
+    return collections.Counter({word: n / total for word, n in words.items()})
+
+
+def total_variation(first: list[str], second: list[str]) -> float:
+    ours, others = count_shares(first), count_shares(second)
+    return sum(abs(ours[word] - others[word]) for word in {*ours, *others}) / 2
+
+
+def test_the_words_are_as_frequent_as_in_the_official_sentences():
+    rows = read_official('train') + read_official('dev')
+    official = [row.sentence for row in rows if row.case == 'in_distribution']
+    ours = draw_sentences(len(official))
+    noise = total_variation(official[::2], official[1::2])
+    assert total_variation(ours, official) < noise
+    for word in ('was', 'that', 'to', 'by', 'Emma'):
+        share = count_shares(official)[word]
+        assert abs(count_shares(ours)[word] - share) < 0.1 * share
+    # The null: with verbs of other kinds equally likely the distance is far larger.
+    sampler = Sampler(np.random.default_rng(0))
+    flat = []
+    for _ in range(3_000):
+        sampler.used.clear()
+        flat.append(write_sentence(sampler.fill('unergative')))
+    assert total_variation(flat, official) > 5 * noise
+
+
+@pytest.mark.parametrize('case', cogs_cases.CASES)
+def test_a_case_has_what_its_name_says(case):
+    sampler = Sampler(np.random.default_rng(0))
+    for number in range(60):
+        depth = 3 + number % 10
+        sentence = write_sentence(cogs_cases.draw_case(sampler, case, depth))
+        assert re.search(PATTERNS[case], sentence), sentence
+        form = write_logical_form(sentence)
+        if case == 'cp_recursion':
+            assert form.count('ccomp') == depth
+        if case == 'pp_recursion':
+            assert form.count('nmod') == depth
+
+
+def test_the_official_rows_of_a_case_have_what_its_name_says():
+    for row in read_official('gen'):
+        assert re.search(PATTERNS[row.case], row.sentence), row
+
+
+def test_our_own_training_rows_show_every_target_word_once():
+    special = cogs_cases.draw_special(np.random.default_rng(0))
+    labels = collections.Counter(row.case for row in special)
+    assert labels.pop('primitive') == 143
+    assert labels == dict.fromkeys(cogs_cases.EXPOSURES, 1)
+    ordinary = cogs_cases.draw_in_distribution(np.random.default_rng(1), 3_000, set())
+    sentences = [row.sentence for row in special + ordinary]
+    words = collections.Counter(word for text in sentences for word in text.split(' '))
+    for word in (*cogs_words.TARGET_NOUNS, *cogs_words.TARGET_NAMES):
+        assert words[word] == 1, word
+    for verb in cogs_words.TARGET_VERBS:
+        forms = {verb, cogs_words.past_of(verb)}
+        assert sum(words[form] for form in forms) == 1, verb
+
+
+@pytest.fixture(scope='module')
+def own_rows() -> list[cogs_cases.Row]:
+    return cogs.list_rows('', 0, 1050, 1050)
+
+
+def spell(tokens: np.ndarray) -> str:
+    return ' '.join(cogs.list_tokens()[token] for token in tokens)
+
+
+def test_our_own_rows_are_as_many_as_the_official_ones(own_rows):
+    sentences = [row.sentence for row in own_rows]
+    assert len(set(sentences)) == len(sentences) == 24_155 + 1050 + 1050
+    trained = collections.Counter(row.case for row in own_rows[:24_155])
+    assert trained['in_distribution'] == 24_000
+    gen = collections.Counter(row.case for row in own_rows[-1050:])
+    assert gen == dict.fromkeys(cogs_cases.CASES, 50)
+
+
+def test_probes_ask_what_they_say(own_rows):
+    config = CogsConfig(num_examples=400, special='first', probe_examples=1050)
+    task = tasks.make(config)
+
+    @jax.jit
+    def draw(key: jax.Array) -> tuple[jax.Array, tasks.Batch, tasks.Probes]:
+        data = task.make_data(key)
+        rows = cogs.training_row(config, data, jnp.arange(task.num_train))
+        return rows, task.batch(data, jnp.arange(400)), task.probes(data)
+
+    rows, batch, probes = jax.tree.map(np.asarray, draw(jax.random.key(0)))
+    assert rows[:155].tolist() == list(range(155))
+    assert len(set(rows.tolist())) == 400
+    texts = []
+    for row in rows:
+        texts.append(f'IN {own_rows[row].sentence} OUT {own_rows[row].form} END')
+    for text, tokens_T, targets_T, weights_T in zip(
+        texts, batch.tokens_BT, batch.targets_BQ, batch.weights_BQ, strict=True
+    ):
+        assert spell([tokens_T[0], *targets_T]).startswith(text)
+        answer = text.partition(' OUT ')[2]
+        assert spell(targets_T[weights_T > 0]) == answer
+
+    assert probes.weights_PBQ[0].any(-1).sum() == 400
+    names = np.array(task.group_names)
+    for p, first in ((1, 24_155), (2, 24_155 + 1050)):
+        for b in range(0, 1050, 50):
+            row = own_rows[first + b]
+            scored = probes.weights_PBQ[p, b] > 0
+            asked = spell(probes.targets_PRBQ[p, 0, b][scored])
+            assert names[probes.groups_PB[p, b]] == row.case
+            is_whole = asked == f'{row.form} END'
+            assert is_whole or (asked.endswith(' CUT') and len(row.form.split()) > 150)
+    shares = collections.Counter(names[probes.groups_PB[2]].tolist())
+    assert shares == dict.fromkeys(cogs_cases.CASES, 50)
+
+
+def test_what_is_cut_asks_for_a_word_that_is_never_trained():
+    short = CogsConfig(seq_len=96, num_examples=2_000, probe_examples=210)
+    task = tasks.make(short)
+
+    @jax.jit
+    def draw(key: jax.Array) -> tuple[tasks.Batch, tasks.Probes]:
+        data = task.make_data(key)
+        return task.batch(data, jnp.arange(2_000)), task.probes(data)
+
+    batch, probes = jax.tree.map(np.asarray, draw(jax.random.key(0)))
+    cut, end = cogs.list_tokens().index('CUT'), cogs.list_tokens().index('END')
+    assert not (batch.tokens_BT == cut).any() and not (batch.targets_BQ == cut).any()
+    asks_cut_PB = (probes.targets_PRBQ[:, 0] == cut).any(-1)
+    asks_end_PB = (probes.targets_PRBQ[:, 0] == end).any(-1)
+    assert (asks_cut_PB != asks_end_PB).all()
+    assert asks_cut_PB[2].mean() > asks_cut_PB[1].mean() > 0
+    is_cut = np.nonzero(asks_cut_PB)
+    assert (probes.weights_PBQ[is_cut][:, -1] == 1).all()
+
+
+def test_the_official_rows_are_trained_from_their_folder():
+    read_official('train')
+    config = CogsConfig(path=str(OFFICIAL), probe_examples=21)
+    rows = cogs.list_rows(str(OFFICIAL), 0, 21, 21)
+    assert [row.case for row in rows[-21:]] == list(cogs_cases.CASES)
+    assert all(row.case != 'in_distribution' for row in rows[:155])
+    assert all(row.case == 'in_distribution' for row in rows[155:24_176])
+    assert len(cogs.load(config).table.length_N) == 24_155 + 42
+    assert cogs.load(config).table.length_N[:24_155].max() <= config.seq_len + 1
+
+
+def test_files_are_read_with_either_name_and_end_of_line(tmp_path, own_rows):
+    rows = own_rows[:30]
+    lines = ['\t'.join(row) for row in rows]
+    for end in ('\n', '\r\n'):
+        path = tmp_path / 'train.tsv'
+        path.write_bytes(''.join(line + end for line in lines).encode())
+        assert cogs_files.read_rows(path) == rows
+
+
+@pytest.mark.parametrize(
+    ('content', 'line'),
+    [
+        (None, 'train.tsv: no such file'),
+        (b'', 'train.tsv: empty'),
+        (b'Emma\tEmma\tprimitive', 'train.tsv: truncated'),
+        (b'Emma\tEmma\tprimitive\n', '1 rows, not the 24,155 of COGS'),
+        (b'Emma\tEmma\n', "line 1: 'Emma.*is no line of COGS"),
+        (b'Emma\tEmma\tverb\n', 'line 1: .* is no line of COGS'),
+        (b'IN: jump OUT: I_JUMP\n', 'line 1: .* is no line of COGS'),
+        (b'\xff\n', 'train.tsv: cannot be read'),
+    ],
+)
+def test_a_bad_file_is_one_line(tmp_path, content, line):
+    if content is not None:
+        (tmp_path / 'train.tsv').write_bytes(content)
+    with pytest.raises(UserError, match=line) as caught:
+        cogs.load(CogsConfig(path=str(tmp_path)))
+    assert '\n' not in str(caught.value)
+
+
+def test_a_foreign_word_is_one_line(tmp_path, own_rows, monkeypatch):
+    monkeypatch.setattr(cogs_files, 'NUM_ROWS', {'train': 2, 'dev': 1, 'gen': 21})
+    rows = [*own_rows[:1], cogs_cases.Row('Emma yodeled .', 'x', 'in_distribution')]
+    parts = {'train': rows, 'dev': own_rows[200:201], 'gen': own_rows[-21:]}
+    for name, of_part in parts.items():
+        text = ''.join('\t'.join(row) + '\n' for row in of_part)
+        (tmp_path / f'{name}.tsv').write_text(text)
+    with pytest.raises(ConfigError, match=r"task.path = .*'yodeled' in 'Emma yodeled"):
+        cogs.load(CogsConfig(path=str(tmp_path), probe_examples=21))
+
+
+@pytest.mark.parametrize(
+    ('fields', 'line'),
+    [
+        ({'num_examples': 24_156}, 'task.num_examples = 24156: must be at least 0, at'),
+        ({'seq_len': 8}, 'task.seq_len = 8: must be at least 32'),
+        ({'special': 'all'}, "task.special = 'all': must be one of"),
+    ],
+)
+def test_bad_fields_are_one_line(fields, line):
+    with pytest.raises(ConfigError, match=line):
+        CogsConfig(**fields)
