@@ -20,19 +20,30 @@ def read_lines(path: pathlib.Path) -> list[str]:
 
 
 def read_text(path: pathlib.Path) -> str:
-    """A text file, gzipped or not.
+    """A text file, gzipped or not, with plain ends of lines.
 
     Raises:
-      UserError: it is missing, cannot be read, is truncated, or is no UTF-8 text.
+      UserError: as `read_bytes`, or it is no UTF-8 text.
+    """
+    data = read_bytes(path)
+    try:
+        text = data.decode('utf-8')
+    except UnicodeDecodeError as e:
+        raise UserError(f'{path}: cannot be read ({brief(str(e))})') from None
+    return text.replace('\r\n', '\n')
+
+
+def read_bytes(path: pathlib.Path) -> bytes:
+    """The content of a file, unpacked if its name ends in .gz.
+
+    Raises:
+      UserError: it is missing, cannot be read, or is truncated.
     """
     try:
         data = path.read_bytes()
-        if path.suffix == '.gz':
-            data = gzip.decompress(data)
-        text = data.decode('utf-8')
+        return gzip.decompress(data) if path.suffix == '.gz' else data
     except FileNotFoundError:
         raise UserError(f'{path}: no such file') from None
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as e:
+    except (OSError, EOFError, zlib.error) as e:
         reason = getattr(e, 'strerror', None) or brief(str(e))
         raise UserError(f'{path}: cannot be read ({reason})') from None
-    return text.replace('\r\n', '\n')

@@ -15,7 +15,7 @@ ORDER = (
     ('config',),
     ('training',),
     ('storage',),
-    ('sweeps', 'official'),
+    ('sweeps', 'official', 'sources'),
     ('cluster',),
     ('api',),
     ('cli',),

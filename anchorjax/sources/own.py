@@ -1,0 +1,76 @@
+"""Writes the data sets by our own rules, in the official formats.
+
+SCAN and addition are exactly the official sets. COGS and PrOntoQA are drawn from the
+same distribution: cogs-like, and new questions.
+"""
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+
+from anchorjax.tasks import AdditionConfig, ProntoqaConfig, prontoqa
+from anchorjax.tasks.cogs import list_rows
+from anchorjax.tasks.cogs_cases import Row
+from anchorjax.tasks.cogs_files import NUM_ROWS
+from anchorjax.tasks.prontoqa_files import format_questions
+from anchorjax.tasks.scan import count_lines
+from anchorjax.tasks.scan_files import format_line
+from anchorjax.tasks.scan_grammar import SPLITS, interpret, list_commands, list_lines
+
+
+def write_addition() -> Iterator[tuple[str, str, int]]:
+    """(file name, text, rows): every pair outside the square, and every one inside."""
+    config = AdditionConfig()
+    low, high = config.square
+    trained, tested = [], []
+    for a in range(config.num_operands):
+        for b in range(config.num_operands):
+            is_inside = low <= a <= high and low <= b <= high
+            lines = tested if is_inside else trained
+            lines.append(f'{a}+{b}={a + b}\n')
+    yield 'train.txt', ''.join(trained), len(trained)
+    yield 'test.txt', ''.join(tested), len(tested)
+
+
+def write_scan() -> Iterator[tuple[str, str, int]]:
+    """All commands, and two files for every split, named as the official ones."""
+    lines = []
+    for command in list_commands():
+        lines.append(format_line(command, interpret(command)) + '\n')
+    yield 'tasks.txt', ''.join(lines), len(lines)
+    for split in SPLITS:
+        rows = list_lines(split)
+        trained = [lines[row] for row in rows.trained]
+        if rows.primitive is not None:
+            number = count_lines(split) - len(trained)
+            trained += [lines[rows.primitive]] * number
+        tested = [lines[row] for row in rows.tested]
+        yield f'tasks_train_{split}.txt', ''.join(trained), len(trained)
+        yield f'tasks_test_{split}.txt', ''.join(tested), len(tested)
+
+
+def write_cogs(seed: int) -> Iterator[tuple[str, str, int]]:
+    """Files with as many rows as the official ones: cogs-like."""
+    num_trained, num_dev = NUM_ROWS['train'], NUM_ROWS['dev']
+    rows = list_rows('', seed, num_dev, NUM_ROWS['gen'])
+    trained = rows[:num_trained]
+    order = np.random.default_rng(seed).permutation(num_trained)
+    parts = {
+        'train.tsv': [trained[i] for i in order],
+        'dev.tsv': rows[num_trained : num_trained + num_dev],
+        'gen.tsv': rows[num_trained + num_dev :],
+    }
+    for name, of_part in parts.items():
+        yield name, _format_rows(of_part), len(of_part)
+
+
+def write_prontoqa(config: ProntoqaConfig) -> Iterator[tuple[str, str, int]]:
+    """The questions of a config, in the format of the official generator."""
+    questions = prontoqa.list_questions(config)
+    text = json.dumps(format_questions(questions), indent=1) + '\n'
+    yield 'questions.json', text, len(questions)
+
+
+def _format_rows(rows: list[Row]) -> str:
+    return ''.join('\t'.join(row) + '\n' for row in rows)
