@@ -41,9 +41,12 @@ def make_parser() -> cli.Parser:
 
 def report(name: str, done: int, total: int) -> None:
     """Shows how much of a file is downloaded."""
-    share = f' of {format_bytes(total)}' if total else ''
-    end = '\n' if done >= total > 0 else ''
-    print(f'\r  {name}: {format_bytes(done)}{share}  ', end=end, file=sys.stderr)
+    line = f'\r  {name}: {format_bytes(done)}'
+    if total:
+        line += f' of {format_bytes(total)}'
+    if done >= total > 0:
+        line += '\n'
+    print(line, end='', file=sys.stderr, flush=True)
 
 
 def command() -> None:
@@ -67,8 +70,8 @@ def command() -> None:
         print(f'{len(source.files)} files, {format_bytes(size)}', flush=True)
     total = 0
     for file in prepare(flags.name, flags.out, flags.source, questions, report):
-        state = 'written' if file.is_new else 'there already'
         size = format_bytes(file.size)
+        state = 'written' if file.is_new else 'there already'
         print(f'  {file.name}: {file.rows:,} rows, {size}, {state}', flush=True)
         total += file.size
     print(f'{flags.out}: {format_bytes(total)}')

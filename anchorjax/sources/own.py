@@ -26,9 +26,11 @@ def write_addition() -> Iterator[tuple[str, str, int]]:
     trained, tested = [], []
     for a in range(config.num_operands):
         for b in range(config.num_operands):
-            is_inside = low <= a <= high and low <= b <= high
-            lines = tested if is_inside else trained
-            lines.append(f'{a}+{b}={a + b}\n')
+            line = f'{a}+{b}={a + b}\n'
+            if low <= a <= high and low <= b <= high:
+                tested.append(line)
+            else:
+                trained.append(line)
     yield 'train.txt', ''.join(trained), len(trained)
     yield 'test.txt', ''.join(tested), len(tested)
 
@@ -41,11 +43,11 @@ def write_scan() -> Iterator[tuple[str, str, int]]:
     yield 'tasks.txt', ''.join(lines), len(lines)
     for split in SPLITS:
         rows = list_lines(split)
-        trained = [lines[row] for row in rows.trained]
+        trained = _take(lines, rows.trained)
         if rows.primitive is not None:
             number = count_lines(split) - len(trained)
             trained += [lines[rows.primitive]] * number
-        tested = [lines[row] for row in rows.tested]
+        tested = _take(lines, rows.tested)
         yield f'tasks_train_{split}.txt', ''.join(trained), len(trained)
         yield f'tasks_test_{split}.txt', ''.join(tested), len(tested)
 
@@ -54,10 +56,10 @@ def write_cogs(seed: int) -> Iterator[tuple[str, str, int]]:
     """Files with as many rows as the official ones: cogs-like."""
     num_trained, num_dev = NUM_ROWS['train'], NUM_ROWS['dev']
     rows = list_rows('', seed, num_dev, NUM_ROWS['gen'])
-    trained = rows[:num_trained]
     order = np.random.default_rng(seed).permutation(num_trained)
+    trained = [rows[i] for i in order]
     parts = {
-        'train.tsv': [trained[i] for i in order],
+        'train.tsv': trained,
         'dev.tsv': rows[num_trained : num_trained + num_dev],
         'gen.tsv': rows[num_trained + num_dev :],
     }
@@ -70,6 +72,10 @@ def write_prontoqa(config: ProntoqaConfig) -> Iterator[tuple[str, str, int]]:
     questions = prontoqa.list_questions(config)
     text = json.dumps(format_questions(questions), indent=1) + '\n'
     yield 'questions.json', text, len(questions)
+
+
+def _take(lines: list[str], rows: np.ndarray) -> list[str]:
+    return [lines[row] for row in rows]
 
 
 def _format_rows(rows: list[Row]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from anchorjax.tasks import addition, anchors, cogs, prontoqa, scan
-from anchorjax.tasks.addition import AdditionConfig
+from anchorjax.tasks.addition_config import AdditionConfig
 from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
 from anchorjax.tasks.cogs import CogsConfig

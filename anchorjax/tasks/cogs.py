@@ -129,17 +129,27 @@ def _load(path: str, sample_seed: int, num_heldout: int, num_gen: int) -> Loaded
     prompts, answers, groups = [], [], []
     for row in list_rows(path, sample_seed, num_heldout, num_gen):
         try:
-            sentence = [tokens[word] for word in row.sentence.split(' ')]
-            form = [tokens[word] for word in row.form.split(' ')]
+            prompts.append(encode(f'IN {row.sentence} OUT'))
+            answers.append(encode(row.form))
         except KeyError as e:
             line = f'{e} in {row.sentence!r} is no word of COGS'
             raise ConfigError(f'task.path = {path!r}: {line}') from None
-        prompts.append([tokens['IN'], *sentence, tokens['OUT']])
-        answers.append(form)
-        case = 'exposure' if row.case.startswith('exposure') else row.case
-        groups.append(GROUPS.index(case))
+        groups.append(_find_group(row.case))
     table = texts.make_table(prompts, answers, tokens['END'])
     return Loaded(table, np.array(groups, np.int32))
+
+
+def encode(text: str) -> list[int]:
+    """The tokens of a text; KeyError for an unknown word."""
+    tokens = _token_of()
+    return [tokens[word] for word in text.split(' ')]
+
+
+def _find_group(case: str) -> int:
+    """Index into GROUPS; all exposures are one group."""
+    if case.startswith('exposure'):
+        return GROUPS.index('exposure')
+    return GROUPS.index(case)
 
 
 def load(config: CogsConfig) -> Loaded:
@@ -175,11 +185,14 @@ def make_probes(config: CogsConfig, key: jax.Array) -> Probes:
     trained = texts.choose(0, config.num_train, size)
     heldout = texts.choose(NUM_ROWS['train'], config.num_heldout, size)
     gen = texts.choose(NUM_ROWS['train'] + config.num_heldout, size, size)
-    rows = [training_row(config, key, trained.row_B), heldout.row_B, gen.row_B]
+    trained = trained._replace(row_B=training_row(config, key, trained.row_B))
     group_N = jnp.asarray(load(config).group_N)
-    asked = [_score(config, row_B) for row_B in rows]
-    are_real = [choice.is_real_B for choice in (trained, heldout, gen)]
-    return texts.join_probes(asked, are_real, [group_N[row_B] for row_B in rows])
+    asked, are_real, groups = [], [], []
+    for row_B, is_real_B in (trained, heldout, gen):
+        asked.append(_score(config, row_B))
+        are_real.append(is_real_B)
+        groups.append(group_N[row_B])
+    return texts.join_probes(asked, are_real, groups)
 
 
 def _score(config: CogsConfig, row_B: jax.Array) -> Batch:

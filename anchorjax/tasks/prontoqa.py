@@ -8,7 +8,6 @@ one, and whether the whole proof is right (DATASETS 4).
 import dataclasses
 import functools
 import pathlib
-import re
 from typing import Annotated
 
 import jax
@@ -22,12 +21,13 @@ from anchorjax.tasks.base import Batch, Probes, Task
 from anchorjax.tasks.permutation import permute
 from anchorjax.tasks.prontoqa_files import read_questions
 from anchorjax.tasks.prontoqa_sentences import Question
-from anchorjax.tasks.prontoqa_words import (
-    PEOPLE,
-    PRIMES,
-    list_concepts,
-    list_properties,
-    make_plural,
+from anchorjax.tasks.prontoqa_texts import (
+    END,
+    TRUE,
+    encode,
+    list_tokens,
+    write_answer,
+    write_prompt,
 )
 from anchorjax.tasks.prontoqa_worlds import (
     Distractor,
@@ -38,8 +38,6 @@ from anchorjax.tasks.prontoqa_worlds import (
 )
 from anchorjax.tasks.texts import LossOn, Table, Texts
 
-_GRAMMAR = ('END', 'Q', 'A', ':', '.', 'True', 'False', 'or', 'false', 'each', 'every')
-_GRAMMAR += ('is', 'are', 'a', 'an', 'not')
 _MOST_TRIES = 20  # draws for every question that is new
 
 
@@ -92,44 +90,6 @@ class ProntoqaConfig:
     @property
     def vocab(self) -> int:
         return len(list_tokens())
-
-
-@functools.cache
-def list_tokens() -> tuple[str, ...]:
-    """The words of all ontologies; a capital at the start of a sentence is dropped."""
-    words = [*_GRAMMAR, *PEOPLE, *PRIMES, *list_properties()]
-    for concept in list_concepts():
-        words += concept.split(' ')
-        words += make_plural(concept).split(' ')
-    return tuple(dict.fromkeys(words))
-
-
-@functools.cache
-def _token_of() -> dict[str, int]:
-    return {word: token for token, word in enumerate(list_tokens())}
-
-
-def encode(text: str) -> list[int]:
-    """The tokens of a text.
-
-    Raises:
-      KeyError: a word is unknown.
-    """
-    tokens = _token_of()
-    encoded = []
-    for word in re.findall(r'[\w-]+|\S', text):
-        known = word if word in tokens else word[:1].lower() + word[1:]
-        encoded.append(tokens[known])
-    return encoded
-
-
-def write_prompt(question: Question) -> str:
-    return f'Q: {question.context} True or false: {question.query} A:'
-
-
-def write_answer(question: Question, chain_of_thought: bool) -> str:
-    proof = [*question.chain] if chain_of_thought else []
-    return ' '.join([*proof, str(question.answer)])
 
 
 def list_questions(config: ProntoqaConfig) -> list[Question]:
@@ -191,7 +151,7 @@ def make_table(config: ProntoqaConfig) -> Table:
             raise ConfigError(f'task.path = {config.path!r}: {line}; it has other hops')
         prompts.append(prompt)
         answers.append(answer)
-    return texts.make_table(prompts, answers, _token_of()['END'])
+    return texts.make_table(prompts, answers, END)
 
 
 def make_batch(config: ProntoqaConfig, key: jax.Array, index_B: jax.Array) -> Batch:
@@ -218,10 +178,8 @@ def make_probes(config: ProntoqaConfig, key: jax.Array) -> Probes:
 
 
 def _read(config: ProntoqaConfig, row_B: jax.Array) -> Texts:
-    end = _token_of()['END']
-    return texts.read_table(
-        make_table(_table_of(config)), row_B, config.seq_len + 1, end
-    )
+    table = make_table(_table_of(config))
+    return texts.read_table(table, row_B, config.seq_len + 1, END)
 
 
 def _table_of(config: ProntoqaConfig) -> ProntoqaConfig:
@@ -238,7 +196,7 @@ def _ask_judgement(read: Texts) -> Batch:
 def _find_group(read: Texts) -> jax.Array:
     """0 where the right answer is True, else 1."""
     last_B = jnp.take_along_axis(read.tokens_BL, read.length_B[:, None] - 2, axis=1)
-    return (last_B[:, 0] != _token_of()['True']).astype(jnp.int32)
+    return (last_B[:, 0] != TRUE).astype(jnp.int32)
 
 
 def make(config: ProntoqaConfig) -> Task:

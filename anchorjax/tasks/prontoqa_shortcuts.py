@@ -9,7 +9,7 @@ from anchorjax.tasks.prontoqa_sentences import Question, Statement, parse
 
 def guess_by_recurrence(question: Question) -> bool:
     """Trusts the rule whose concept occurs most often; of equals the first."""
-    statements = [parse(sentence) for sentence in (*question.rules, question.premise)]
+    statements = _parse_all((*question.rules, question.premise))
 
     def count_mentions(rule: Statement) -> int:
         number = 0
@@ -26,15 +26,14 @@ def guess_by_distance(question: Question) -> bool:
     """Trusts the rule that is closest to one about the concept of the premise."""
     start = parse(question.premise).predicate
     places, starts = {}, []
-    for place, sentence in enumerate(question.rules):
-        rule = parse(sentence)
+    for place, rule in enumerate(_parse_all(question.rules)):
         places[rule] = place
         if rule.subject == start:
             starts.append(place)
 
     def measure_distance(rule: Statement) -> int:
-        distances = [abs(places[rule] - place) for place in starts]
-        return min(distances, default=0)
+        nearest = min(starts, key=lambda place: abs(places[rule] - place))
+        return abs(places[rule] - nearest)
 
     trusted = min(_find_candidates(question), key=measure_distance)
     return trusted.is_true == parse(question.query).is_true
@@ -43,5 +42,8 @@ def guess_by_distance(question: Question) -> bool:
 def _find_candidates(question: Question) -> list[Statement]:
     """The rules about the property that is asked for."""
     asked = parse(question.query).predicate
-    rules = [parse(sentence) for sentence in question.rules]
-    return [rule for rule in rules if rule.predicate == asked]
+    return [rule for rule in _parse_all(question.rules) if rule.predicate == asked]
+
+
+def _parse_all(sentences: tuple[str, ...]) -> list[Statement]:
+    return [parse(sentence) for sentence in sentences]

@@ -4,6 +4,7 @@ The process is that of the generator's branch v1 with its defaults (DATASETS 4.1
 its stream of random numbers.
 """
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -75,7 +76,8 @@ def draw_question(
     else:
         rules = _order_rules(random, chain, order)
         conclusion = chain.properties[walk.end]
-        concept = DISTRACTORS[conclusion.predicate] if ontology == 'true' else spare[0]
+        is_true = ontology == 'true'
+        concept = DISTRACTORS[conclusion.predicate] if is_true else spare[0]
         odd_one = conclusion.negate()._replace(subject=concept)
         rules.insert(random.integers(len(rules) + 1), odd_one)
     is_number = ontology == 'true' and chain.concepts[0] == 'number'
@@ -106,7 +108,7 @@ def _draw_chain(
         known = FALSE[random.integers(len(FALSE))]
     if distractor == 'twin':
         known = FICTIONAL + TWINS
-    names = tuple(known[i] for i in random.permutation(len(known)))
+    names = _shuffle(random, known)
     number = 1
     while number < MOST_CONCEPTS:
         may_stop = random.random() < 1 / (hops + 2)
@@ -137,10 +139,8 @@ def _draw_properties(
     random: np.random.Generator, concepts: tuple[str, ...]
 ) -> tuple[Statement | None, ...]:
     """A property of another family for every concept but the root."""
-    order = random.permutation(len(FAMILIES))
     properties: list[Statement | None] = [None]
-    for concept, place in zip(concepts[1:], order, strict=False):
-        family = FAMILIES[place]
+    for concept, family in zip(concepts[1:], _shuffle(random, FAMILIES), strict=False):
         name = family[random.integers(len(family))]
         is_true = random.random() >= _NEGATED_SHARE
         properties.append(Statement(concept, name, is_true))
@@ -155,16 +155,21 @@ def _draw_walk(random: np.random.Generator, chain: Chain, hops: int) -> Walk | N
     start = level = int(random.integers(hops, num_levels))
     for step in range(1, hops + 1):
         said = chain.properties[level]
-        weight = 0.0
-        if said is not None:
-            weight = _POSITIVE_WEIGHT if said.is_true else _NEGATED_WEIGHT
-        parent_weight = 1.0 if level > 0 else 0.0
+        weight = _weigh_end(said)
+        parent_weight = float(level > 0)
         if weight + parent_weight == 0:
             return None
         if random.random() * (weight + parent_weight) < weight:
             return Walk(start, level) if step == hops else None
         level -= 1
     return None
+
+
+def _weigh_end(said: Statement | None) -> float:
+    """The weight of ending a walk on a property."""
+    if said is None:
+        return 0.0
+    return _POSITIVE_WEIGHT if said.is_true else _NEGATED_WEIGHT
 
 
 def _draw_twins(
@@ -178,10 +183,10 @@ def _draw_twins(
     concepts = spare[: len(chain.concepts)]
     conclusion = chain.properties[end]._replace(is_true=bool(random.random() < 0.5))
     families = [f for f in FAMILIES if conclusion.predicate not in f]
-    order = iter(random.permutation(len(families)))
+    families = _shuffle(random, families)
     properties: list[Statement | None] = [None]
     for level in range(1, len(concepts)):
-        family = families[next(order)]
+        family = families[level - 1]
         name = family[random.integers(len(family))]
         is_true = chain.properties[level].is_true
         properties.append(Statement(concepts[level], name, is_true))
@@ -204,7 +209,7 @@ def _order_rules(
     if order == 'postorder':
         rules.reverse()
     if order == 'random':
-        rules = [rules[i] for i in random.permutation(len(rules))]
+        rules = list(_shuffle(random, rules))
     return rules
 
 
@@ -212,7 +217,15 @@ def _shuffle_together(random: np.random.Generator, first: list, second: list) ->
     """Both lists in one, each in its own order."""
     is_first = np.arange(len(first) + len(second)) < len(first)
     left, right = iter(first), iter(second)
-    return [next(left if own else right) for own in random.permutation(is_first)]
+    joined = []
+    for takes_first in random.permutation(is_first):
+        joined.append(next(left if takes_first else right))
+    return joined
+
+
+def _shuffle(random: np.random.Generator, items: Sequence) -> tuple:
+    """The items in a random order."""
+    return tuple(items[i] for i in random.permutation(len(items)))
 
 
 def _write(

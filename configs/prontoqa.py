@@ -1,0 +1,67 @@
+"""Does a network judge by a chain of rules? PrOntoQA (P1 Fig 7).
+
+  python launch/sweep.py --config configs/prontoqa.py[:preset]
+
+preset     reproduces            what differs from the paper        members
+(default)  1,000 and 5,000       a small transformer, not GPT-2;    2 sizes x 4 corners
+           questions, 2 hops     a token a word; 2 hops
+laptop     1,000 to 20,000       the same                           4 sizes x 4 corners
+           questions, 2 hops                                        x 3 seeds
+twin       the same without the  ours: a second chain that only     as laptop
+           shortcut              the premise tells from the first
+
+The probes `seen_train` and `seen_heldout` score True or False after the right proof,
+`seen_heldout_proof` the whole proof. In the original data a rule about a concept that
+occurs nowhere else is always the wrong one, so the judgement alone needs no reasoning
+(DATASETS 4.3; anchorjax/tasks/prontoqa_shortcuts.py). The paper states neither hops nor
+ontology. None of these has been run.
+"""
+
+import ml_collections
+
+from anchorjax import config
+
+ConfigDict = ml_collections.ConfigDict
+
+
+def get_config(preset: str = '') -> ConfigDict:
+    """The config of a preset."""
+    if preset not in PRESETS:
+        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    c = config.default(task='prontoqa', model='transformer')
+    c.name = f'prontoqa_{preset}' if preset else 'prontoqa'
+    c.task.hops = 2
+    c.task.probe_examples = 256
+    c.model.norm = 'pre'
+    c.model.activation = 'gelu'
+    c.model.max_len = 256
+    c.model.width = c.model.head_dim = 64
+    c.model.mlp_dim = 256
+    c.train.batch_size = 32
+    c.train.num_steps = 4_000
+    c.train.eval_every = 200
+    c.optimizer.warmup_steps = 400
+    c.optimizer.floor = 0.0
+    c.grid.gamma = (0.5, 0.7)
+    c.grid.learning_rate = (1e-3,)
+    c.grid.weight_decay = (0.01, 0.1)
+    PRESETS[preset](c)
+    return c
+
+
+def _default(c: ConfigDict) -> None:
+    c.grid.seed = (0,)
+    c.loop = (('task.num_examples', (1_000, 5_000)),)
+
+
+def _laptop(c: ConfigDict) -> None:
+    c.grid.seed = (0, 1, 2)
+    c.loop = (('task.num_examples', (1_000, 5_000, 10_000, 20_000)),)
+
+
+def _twin(c: ConfigDict) -> None:
+    _laptop(c)
+    c.task.distractor = 'twin'
+
+
+PRESETS = {'': _default, 'laptop': _laptop, 'twin': _twin}
