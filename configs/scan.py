@@ -35,7 +35,7 @@ def get_config(preset: str = '') -> ConfigDict:
     c.model.max_len = 59
     c.model.width = c.model.head_dim = 64
     c.model.mlp_dim = 256
-    c.train.batch_size = 64
+    c.train.batch_size = 32
     c.optimizer.floor = 0.0
     c.grid.gamma = (0.5, 0.7)
     c.grid.learning_rate = (1e-3,)

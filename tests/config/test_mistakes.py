@@ -74,7 +74,11 @@ MISTAKES = [
     ('task__holdout', 1.5, 'task.holdout = 1.5: must be at least 0, at most 1'),
     ('task__train_share', 0.0, 'task.train_share = 0.0: must be above 0, at most 1'),
     ('task__vocab', 90, 'task.vocab = 90: must be above every token and label'),
-    ('task__name', 'anchor', "task.name = 'anchor': must be one of ('anchors',)"),
+    (
+        'task__name',
+        'anchor',
+        "task.name = 'anchor': must be one of ('anchors', 'addition', ",
+    ),
     (
         'model__name',
         'mlp',
