@@ -12,7 +12,8 @@ full       all 24,155 rows       the same                           4 corners x 
 
 The probe `seen_heldout` holds in-distribution sentences, `gen` the 21 cases, whose
 agreement is in the results by case. Texts of more than 128 tokens are cut: 0.2 % of the
-training rows, and in the probes they count as wrong. None of these has been run.
+training rows, and a tenth of the cases, the deep recursions, which then count as wrong.
+None of these has been run.
 """
 
 import ml_collections
