@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from anchorjax.tasks import addition, anchors, cogs, prontoqa, scan
+from anchorjax.tasks import addition, anchors, cogs, memory_reasoning, prontoqa, scan
 from anchorjax.tasks.addition_config import AdditionConfig
 from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
 from anchorjax.tasks.cogs import CogsConfig
+from anchorjax.tasks.memory_reasoning_config import MemoryReasoningConfig
 from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.scan import ScanConfig
 
@@ -17,6 +18,7 @@ __all__ = [
     'AnchorsConfig',
     'Batch',
     'CogsConfig',
+    'MemoryReasoningConfig',
     'Probes',
     'ProntoqaConfig',
     'ScanConfig',
@@ -39,6 +41,7 @@ TASKS = {
     'cogs': Row(CogsConfig, cogs.make),
     'prontoqa': Row(ProntoqaConfig, prontoqa.make),
     'scan': Row(ScanConfig, scan.make),
+    'memory_reasoning': Row(MemoryReasoningConfig, memory_reasoning.make),
 }
 
 

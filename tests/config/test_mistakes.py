@@ -2,7 +2,7 @@
 
 import pytest
 
-from anchorjax import config, models
+from anchorjax import config, models, tasks
 from anchorjax.errors import ConfigError
 from tests.support import tiny
 from tests.support.sweeps import experiment
@@ -77,7 +77,7 @@ MISTAKES = [
     (
         'task__name',
         'anchor',
-        "task.name = 'anchor': must be one of ('anchors', 'addition', ",
+        f"task.name = 'anchor': must be one of {tuple(tasks.TASKS)}",
     ),
     (
         'model__name',
