@@ -20,7 +20,8 @@ from analysis.members.member import Member
 from anchorjax import cli, config, tasks
 from anchorjax.config.grid import TRACED_AXES
 from anchorjax.errors import UserError
-from anchorjax.models.transformer_config import ACTIVATIONS, NORMS
+from anchorjax.models.activations import ACTIVATIONS
+from anchorjax.models.transformer_config import NORMS
 from anchorjax.official import weights
 
 # The figures of one member: modules with compute(member), draw and layout.

@@ -9,10 +9,19 @@ import jax
 import jax.numpy as jnp
 from flax import linen as nn
 
-from anchorjax.models import gpt2_config, gpt2_cost, gpt2_init, transformer_cost
+from anchorjax.models import (
+    emb_mlp,
+    gpt2_config,
+    gpt2_cost,
+    gpt2_init,
+    one_layer,
+    transformer_cost,
+)
 from anchorjax.models.base import ModelConfig
+from anchorjax.models.emb_mlp import EmbMLP, EmbMLPConfig
 from anchorjax.models.gpt2 import GPT2
 from anchorjax.models.gpt2_config import GPT2Config
+from anchorjax.models.one_layer import OneLayer, OneLayerConfig
 from anchorjax.models.transformer import Transformer
 from anchorjax.models.transformer_config import TransformerConfig
 from anchorjax.models.transformer_init import initializers
@@ -64,6 +73,15 @@ MODELS = {
         gpt2_cost.activation_bytes,
         gpt2_config.is_decayed,
         gpt2_config.SIZES,
+    ),
+    'emb_mlp': Row(
+        EmbMLPConfig, EmbMLP, emb_mlp.forward_operations, emb_mlp.activation_bytes
+    ),
+    'one_layer': Row(
+        OneLayerConfig,
+        OneLayer,
+        one_layer.forward_operations,
+        one_layer.activation_bytes,
     ),
 }
 

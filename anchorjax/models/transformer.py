@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from flax import linen as nn
 
 from anchorjax.models import shortcuts
+from anchorjax.models.activations import activate
 from anchorjax.models.base import Activations, BlockActivations, Edit
 from anchorjax.models.initializers import Initializer
 from anchorjax.models.shortcuts import Embedded, project
@@ -61,11 +62,11 @@ class Transformer(nn.Module):
                 last_only=is_last and last_only and edit is None,
                 name=f'block_{layer}',
             )
-            activations = block(x, stream, _edit_block(edit, layer))
+            activations = block(x, stream, edit_of_block(edit, layer))
             blocks.append(activations)
             x = stream = activations.X_do
 
-        if c.norm != 'post':
+        if c.is_pre_norm:
             x = LayerNorm(c.eps, name='LN_final')(x)
         W_U = self.param('W_U', self.inits['unembed'], (c.width, self.vocab))
         b_U = self.param('b_U', self.inits['b_U'], (self.vocab,))
@@ -79,6 +80,7 @@ class Block(nn.Module):
       post       LN(x + f(x)), as in P1
       pre        x + f(LN(x)), as in GPT-2
       pre_query  as pre, but keys and values read the stream without LayerNorm (P3)
+      none       x + f(x): there is none (P2's theory and ablation, PAPERS 2.1, 2.2)
     """
 
     config: TransformerConfig
@@ -97,7 +99,7 @@ class Block(nn.Module):
 
         query = x_BQD if self.last_only else stream
         source = stream
-        if c.norm in ('pre', 'pre_query'):
+        if c.is_pre_norm:
             query = ln_attn(x_BQD)
         if c.norm == 'pre':
             source = ln_attn(x_BTD)
@@ -107,8 +109,9 @@ class Block(nn.Module):
             X_ao = ln_attn(X_ao)
         X_ao = edit('X_ao', X_ao)
 
-        mlp_in = X_ao if c.norm == 'post' else ln_mlp(X_ao)
-        hidden = self._activate(self._linear('W_in', 'mlp_in', c.mlp_dim, mlp_in))
+        mlp_in = ln_mlp(X_ao) if c.is_pre_norm else X_ao
+        hidden_in = self._linear('W_in', 'mlp_in', c.mlp_dim, mlp_in)
+        hidden = activate(c.activation, hidden_in)
         X_do = X_ao + self._linear('W_out', 'mlp_out', c.width, hidden)
         if c.norm == 'post':
             X_do = ln_mlp(X_do)
@@ -134,11 +137,6 @@ class Block(nn.Module):
             return Q, K, V, Attn, X_qkv + b_V
         Attn = edit('Attn', attention_weights(Q, K))
         return Q, K, V, Attn, mix_values(Attn, V)
-
-    def _activate(self, x: jax.Array) -> jax.Array:
-        if self.config.activation == 'relu':
-            return nn.relu(x)
-        return nn.gelu(x, approximate=False)
 
     def _linear(self, name: str, kind: str, d_out: int, x: jax.Array) -> jax.Array:
         W, b = self._weights(name, kind, x.shape[-1], d_out)
@@ -199,7 +197,7 @@ def _heads_first(x_BTHK: jax.Array) -> jax.Array:
     return x_BTHK.swapaxes(1, 2).reshape(batch * heads, length, head_dim)
 
 
-def _edit_block(edit: Edit | None, layer: int) -> BlockEdit:
+def edit_of_block(edit: Edit | None, layer: int) -> BlockEdit:
     """The intervention in one block; without one, values stay as they are."""
 
     def edit_block(field: str, value: jax.Array) -> jax.Array:

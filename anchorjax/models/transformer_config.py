@@ -5,12 +5,11 @@ from typing import Annotated, Literal, get_args
 
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, at_most, check_fields
+from anchorjax.models.activations import Activation
 
-Norm = Literal['post', 'pre', 'pre_query']
-Activation = Literal['relu', 'gelu']
+Norm = Literal['post', 'pre', 'pre_query', 'none']
 Init = Literal['d_in', 'd_model', 'gpt2_hf']
 NORMS = get_args(Norm)
-ACTIVATIONS = get_args(Activation)
 # Far beyond what a device holds; what fits is measured later, by compiling.
 Depth = Annotated[int, at_least(1), at_most(1_000)]
 Size = Annotated[int, at_least(1), at_most(2**16)]
@@ -27,9 +26,9 @@ class TransformerConfig:
     head_dim: Size = 200
     mlp_dim: Size = 1200
     max_len: Size = 20  # rows of the position table
-    # 'post': P1; 'pre': GPT-2; 'pre_query': P3 (see transformer.Block).
+    # 'post': P1; 'pre': GPT-2; 'pre_query': P3; 'none': P2 (see transformer.Block).
     norm: Norm = 'post'
-    activation: Activation = 'relu'  # 'gelu' is exact, not the tanh approximation
+    activation: Activation = 'relu'
     biases: bool = False  # in every linear map, not only the output projection
     init: Init = 'd_in'  # what gamma acts on; see transformer_init.py
     # Std of W_O and W_out times 1/sqrt(2 depth), as in P3; 'gpt2_hf' always does that.
@@ -38,6 +37,11 @@ class TransformerConfig:
 
     def __post_init__(self) -> None:
         check_fields(self, 'model')
+
+    @property
+    def is_pre_norm(self) -> bool:
+        """Whether LayerNorms stand before attention, MLP and output projection."""
+        return self.norm in ('pre', 'pre_query')
 
     def require_fit(self, seq_len: int, vocab: int) -> None:
         """Raises ConfigError if the position table is shorter than a sequence."""

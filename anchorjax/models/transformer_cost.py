@@ -27,7 +27,7 @@ def forward_operations(
     blocks = (c.depth - 1) * full_block + last_block
     if c.depth > 1 and c.norm != 'pre':
         # 'pre_query' normalizes the input of Q, so only K and V come from tables.
-        projections = 3 if c.norm == 'post' else 2
+        projections = 2 if c.norm == 'pre_query' else 3
         table_rows = (vocab + T) / batch_size
         blocks -= projections * c.width * inner * (T - table_rows)
     return 2 * (blocks + c.width * vocab)

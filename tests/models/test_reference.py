@@ -31,6 +31,8 @@ OPTIONS = {
         'model__activation': 'gelu',
         'model__biases': True,
     },
+    'none': {'model__norm': 'none', 'model__activation': 'tanh'},
+    'none_heads': {'model__norm': 'none', 'model__heads': 2, 'model__biases': True},
     'deep': {'model__depth': 3, 'model__heads': 2, 'model__norm': 'pre_query'},
 }
 PEAK, DECAY = 0.1, 0.3
@@ -113,6 +115,7 @@ def test_forward_is_the_references(option):
         ('post_heads', True),
         ('pre_gelu', True),
         ('pre_query', True),
+        ('none', True),
         ('post_heads', False),
     ],
 )

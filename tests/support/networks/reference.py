@@ -31,7 +31,7 @@ def forward(
     x = params['W_embed'][tokens_BT] + params['W_pos'][:length]
     for layer in range(config.depth):
         x = _apply_block(params[f'block_{layer}'], x, config)
-    if config.norm != 'post':
+    if config.norm in ('pre', 'pre_query'):
         x = _layer_norm(x, params['LN_final'], config.eps)
     return x @ params['W_U'] + params['b_U']
 
@@ -137,6 +137,9 @@ def _apply_block(p: Params, x: np.ndarray, config: TransformerConfig) -> np.ndar
         x = _layer_norm(x, p['LN_attn'], eps)
         x = x + _apply_mlp(p, x, config)
         return _layer_norm(x, p['LN_mlp'], eps)
+    if config.norm == 'none':
+        x = x + _attend(p, x, x, config)
+        return x + _apply_mlp(p, x, config)
     query = _layer_norm(x, p['LN_attn'], eps)
     source = query
     if config.norm == 'pre_query':
@@ -172,6 +175,8 @@ def _apply_mlp(p: Params, x: np.ndarray, config: TransformerConfig) -> np.ndarra
     h = _apply_linear(p, 'in', x)
     if config.activation == 'relu':
         h = np.maximum(h, 0)
+    elif config.activation == 'tanh':
+        h = np.tanh(h)
     else:
         h = h * (1 + special.erf(h / np.sqrt(2))) / 2
     return _apply_linear(p, 'out', h)

@@ -1,0 +1,84 @@
+"""P2's Emb-MLP: the sum of embeddings, then two matrices (PAPERS 2.2).
+
+    G(X) = act(sum_s W_embed[s] W_1) W_2
+
+There is no bias, no LayerNorm and no position: the order of the tokens does not count.
+"""
+
+import dataclasses
+from typing import Annotated
+
+import jax
+import jax.numpy as jnp
+from flax import linen as nn
+
+from anchorjax.limits import at_least, at_most, check_fields
+from anchorjax.models.activations import Activation, activate
+from anchorjax.models.base import Activations, Edit
+from anchorjax.models.initializers import gamma_normal
+from anchorjax.models.shortcuts import project
+
+Size = Annotated[int, at_least(1), at_most(2**16)]
+
+
+@dataclasses.dataclass(frozen=True)
+class EmbMLPConfig:
+    """P2 gives d_m = 200; d_f and the activation are unknown (PAPERS 2.1, 2.2)."""
+
+    name: str = 'emb_mlp'
+    width: Size = 200  # d_m
+    mlp_dim: Size = 400  # d_f
+    activation: Activation = 'tanh'  # fits the assumption of the theory
+
+    def __post_init__(self) -> None:
+        check_fields(self, 'model')
+
+    def require_fit(self, seq_len: int, vocab: int) -> None:
+        """Any sequence fits."""
+
+
+class EmbMLP(nn.Module):
+    """tokens [B, T] -> Activations; a position reads the tokens up to it.
+
+    Every parameter starts with std = d_in ** -gamma. For the embedding, d_in is its
+    width, as in all models here (PAPERS 1.2).
+    """
+
+    config: EmbMLPConfig
+    vocab: int
+    gamma: float | jax.Array
+
+    @nn.compact
+    def __call__(
+        self, tokens_BT: jax.Array, last_only: bool = True, edit: Edit | None = None
+    ) -> Activations:
+        """The forward pass, with logits at the last position [B, 1, V] or at all."""
+        c = self.config
+        init = gamma_normal(self.gamma)
+        embed_init = gamma_normal(self.gamma, in_axis=-1, out_axis=-2)
+        W_embed = self.param('W_embed', embed_init, (self.vocab, c.width))
+        W_1 = self.param('W_1', init, (c.width, c.mlp_dim))
+        W_2 = self.param('W_2', init, (c.mlp_dim, self.vocab))
+        X_em = W_embed[tokens_BT]
+        sum_BQD = jnp.cumsum(X_em, axis=1)
+        if last_only and edit is None:
+            sum_BQD = sum_BQD[:, -1:]
+        hidden = activate(c.activation, project(sum_BQD, W_1))
+        return Activations(X_em, (), project(hidden, W_2))
+
+
+def forward_operations(
+    config: EmbMLPConfig, seq_len: int, vocab: int, batch_size: int, last_only: bool
+) -> float:
+    """Operations of one sequence's matrix products and of the sum."""
+    rows = 1 if last_only else seq_len
+    products = 2 * config.mlp_dim * (config.width + vocab)
+    return rows * products + seq_len * config.width
+
+
+def activation_bytes(
+    config: EmbMLPConfig, seq_len: int, vocab: int, batch_size: int
+) -> int:
+    """Estimated bytes of one member's activations, kept for the backward pass."""
+    per_sequence = (seq_len + 1) * config.width + 2 * config.mlp_dim + 4 * vocab
+    return 4 * batch_size * per_sequence

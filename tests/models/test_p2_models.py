@@ -1,0 +1,157 @@
+"""The Emb-MLP and the one-layer transformer are P2's formulas (PAPERS 2.2)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import chex
+import jax
+import numpy as np
+import pytest
+from flax.traverse_util import flatten_dict
+
+from anchorjax import config, models
+from anchorjax.errors import ConfigError
+from anchorjax.models.activations import ACTIVATIONS
+from anchorjax.sweeps import cost
+from anchorjax.training.forward import forward
+from anchorjax.training.step import init_member
+from tests.support import cases
+from tests.support.networks import p2_reference, reference
+
+REFERENCES = {
+    'emb_mlp': p2_reference.apply_emb_mlp,
+    'one_layer': p2_reference.apply_one_layer,
+}
+SIZES = {
+    'emb_mlp': {'width': 6, 'mlp_dim': 9},
+    'one_layer': {'head_dim': 5, 'mlp_dim': 9},
+}
+SHAPES = {
+    'emb_mlp': {'W_embed': (20, 6), 'W_1': (6, 9), 'W_2': (9, 20)},
+    'one_layer': {
+        'W_embed': (20, 20),
+        'block_0/W_Q': (20, 5),
+        'block_0/W_K': (20, 5),
+        'block_0/W_V': (20, 5),
+        'block_0/W_O': (5, 20),
+        'block_0/W_in': (20, 9),
+        'block_0/W_out': (9, 20),
+    },
+}
+TOKENS_BT = np.array([[6, 1, 4, 9, 9], [7, 3, 3, 12, 0], [11, 5, 2, 2, 19]], np.int32)
+of_both = pytest.mark.parametrize('name', REFERENCES)
+
+
+def make_experiment(name: str, **fields: Any) -> config.Experiment:
+    """The model on a task of 20 tokens."""
+    c = config.default(task='memory_reasoning', model=name)
+    c.task.update(
+        seq_len=5,
+        keys=(5, 12),
+        memory_anchors=(1, 3),
+        reasoning_anchors=(3, 5),
+        masked=((3, 4),),
+        num_examples=400,
+        vocab=20,
+        probe_examples=16,
+    )
+    c.model.update(SIZES[name])
+    c.model.update(fields)
+    c.train.update(batch_size=8, num_steps=20, eval_every=10)
+    c.optimizer.update(warmup_steps=4, floor=1e-4)
+    return config.resolve(c)
+
+
+@of_both
+@pytest.mark.parametrize('activation', ACTIVATIONS)
+def test_every_position_is_the_references_of_what_came_before(name, activation):
+    experiment = make_experiment(name, activation=activation)
+    params = cases.random_params(experiment)
+    exact = reference.to_float64(params)
+    out = forward(experiment, params, TOKENS_BT, last_only=False)
+    last = forward(experiment, params, TOKENS_BT)
+    chex.assert_shape(out.logits, (3, 5, 20))
+    chex.assert_shape(last.logits, (3, 1, 20))
+    for b, tokens_T in enumerate(TOKENS_BT):
+        for t in range(5):
+            past = tokens_T[: t + 1]
+            expected = REFERENCES[name](exact, past, activation)
+            np.testing.assert_allclose(out.logits[b, t], expected, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(last.logits[b, 0], expected, rtol=1e-4, atol=1e-4)
+
+
+@of_both
+def test_its_parameters_are_these_and_start_at_d_in_to_the_minus_gamma(name):
+    experiment = make_experiment(name, mlp_dim=300)
+    hparams = config.grid.HParams(
+        gamma=0.8, learning_rate=1e-3, weight_decay=0.0, seed=3
+    )
+    params = flatten_dict(init_member(experiment, hparams).params, sep='/')
+    shapes = {path: leaf.shape for path, leaf in params.items()}
+    large = {}
+    for path, shape in SHAPES[name].items():
+        large[path] = tuple(300 if size == 9 else size for size in shape)
+    assert shapes == large
+    for path, leaf in params.items():
+        d_in = leaf.shape[-1] if path == 'W_embed' else leaf.shape[0]
+        error = (2 * leaf.size) ** -0.5
+        ratio = np.std(leaf) / d_in**-0.8
+        assert abs(ratio - 1) < 4 * error, path
+
+
+def test_the_order_of_the_tokens_does_not_count_in_the_emb_mlp():
+    experiment = make_experiment('emb_mlp')
+    params = cases.random_params(experiment)
+    one = forward(experiment, params, TOKENS_BT).logits
+    other = forward(experiment, params, TOKENS_BT[:, [4, 2, 0, 1, 3]]).logits
+    np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_the_one_layers_activations_and_interventions():
+    experiment = make_experiment('one_layer')
+    params = cases.random_params(experiment)
+    module = models.make(experiment.model, 20, gamma=0.0)
+    offers = []
+
+    def keep(field: str, block: int, value: jax.Array) -> jax.Array:
+        offers.append((field, block, value.shape))
+        return value
+
+    kept = module.apply({'params': params}, TOKENS_BT, edit=keep)
+    plain = forward(experiment, params, TOKENS_BT, last_only=False)
+    chex.assert_trees_all_equal(kept, plain)
+    assert offers == [
+        ('Attn', 0, (3, 1, 5, 5)),
+        ('X_ao', 0, (3, 5, 20)),
+        ('X_do', 0, (3, 5, 20)),
+    ]
+    np.testing.assert_allclose(plain.blocks[0].Attn.sum(-1), 1, rtol=1e-5)
+
+
+def measure_operations(run: Callable[..., Any], params: Any) -> float:
+    return jax.jit(run).lower(params).compile().cost_analysis()['flops']
+
+
+@of_both
+def test_the_formula_counts_what_is_computed(name):
+    experiment = make_experiment(name, mlp_dim=64)
+    params = cases.random_params(experiment)
+    tokens_BT = np.zeros((64, 5), np.int32)
+
+    def run(params: Any) -> jax.Array:
+        return forward(experiment, params, tokens_BT).logits
+
+    formula = 64 * cost.operations_per_step(experiment) / 3 / 8
+    assert 0.8 < formula / measure_operations(run, params) < 1.2
+    assert cost.step_bytes(experiment) > 0
+
+
+def test_a_vocabulary_that_is_no_width_is_one_line():
+    with pytest.raises(
+        ConfigError, match=r'task.vocab = 131072: must be at most 65,536'
+    ):
+        models.OneLayerConfig().require_fit(9, 2**17)
+    with pytest.raises(ConfigError, match=r"model.activation = 'sine': must be one of"):
+        models.EmbMLPConfig(activation='sine')
+    with pytest.raises(ConfigError, match=r'model.mlp_dim = 0: must be at least 1'):
+        models.EmbMLPConfig(mlp_dim=0)
