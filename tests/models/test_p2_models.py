@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from flax.traverse_util import flatten_dict
 
-from anchorjax import config, models
+from anchorjax import models
+from anchorjax.config.grid import HParams
 from anchorjax.errors import ConfigError
 from anchorjax.models.activations import ACTIVATIONS
 from anchorjax.sweeps import cost
@@ -17,14 +18,11 @@ from anchorjax.training.forward import forward
 from anchorjax.training.step import init_member
 from tests.support import cases
 from tests.support.networks import p2_reference, reference
+from tests.support.p2_tasks import make_experiment
 
 REFERENCES = {
     'emb_mlp': p2_reference.apply_emb_mlp,
     'one_layer': p2_reference.apply_one_layer,
-}
-SIZES = {
-    'emb_mlp': {'width': 6, 'mlp_dim': 9},
-    'one_layer': {'head_dim': 5, 'mlp_dim': 9},
 }
 SHAPES = {
     'emb_mlp': {'W_embed': (20, 6), 'W_1': (6, 9), 'W_2': (9, 20)},
@@ -42,30 +40,10 @@ TOKENS_BT = np.array([[6, 1, 4, 9, 9], [7, 3, 3, 12, 0], [11, 5, 2, 2, 19]], np.
 of_both = pytest.mark.parametrize('name', REFERENCES)
 
 
-def make_experiment(name: str, **fields: Any) -> config.Experiment:
-    """The model on a task of 20 tokens."""
-    c = config.default(task='memory_reasoning', model=name)
-    c.task.update(
-        seq_len=5,
-        keys=(5, 12),
-        memory_anchors=(1, 3),
-        reasoning_anchors=(3, 5),
-        masked=((3, 4),),
-        num_examples=400,
-        vocab=20,
-        probe_examples=16,
-    )
-    c.model.update(SIZES[name])
-    c.model.update(fields)
-    c.train.update(batch_size=8, num_steps=20, eval_every=10)
-    c.optimizer.update(warmup_steps=4, floor=1e-4)
-    return config.resolve(c)
-
-
 @of_both
 @pytest.mark.parametrize('activation', ACTIVATIONS)
 def test_every_position_is_the_references_of_what_came_before(name, activation):
-    experiment = make_experiment(name, activation=activation)
+    experiment = make_experiment(name, model__activation=activation)
     params = cases.random_params(experiment)
     exact = reference.to_float64(params)
     out = forward(experiment, params, TOKENS_BT, last_only=False)
@@ -82,10 +60,8 @@ def test_every_position_is_the_references_of_what_came_before(name, activation):
 
 @of_both
 def test_its_parameters_are_these_and_start_at_d_in_to_the_minus_gamma(name):
-    experiment = make_experiment(name, mlp_dim=300)
-    hparams = config.grid.HParams(
-        gamma=0.8, learning_rate=1e-3, weight_decay=0.0, seed=3
-    )
+    experiment = make_experiment(name, model__mlp_dim=300)
+    hparams = HParams(gamma=0.8, learning_rate=1e-3, weight_decay=0.0, seed=3)
     params = flatten_dict(init_member(experiment, hparams).params, sep='/')
     shapes = {path: leaf.shape for path, leaf in params.items()}
     large = {}
@@ -134,7 +110,7 @@ def measure_operations(run: Callable[..., Any], params: Any) -> float:
 
 @of_both
 def test_the_formula_counts_what_is_computed(name):
-    experiment = make_experiment(name, mlp_dim=64)
+    experiment = make_experiment(name, model__mlp_dim=64)
     params = cases.random_params(experiment)
     tokens_BT = np.zeros((64, 5), np.int32)
 

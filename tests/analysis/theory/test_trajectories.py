@@ -1,0 +1,221 @@
+"""The flow of the Emb-MLP in time: planted cases, and gradient descent itself."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from analysis.theory import gradient_flow, label_law, trajectories
+from analysis.theory.trajectories import Moments, Weights
+from anchorjax import models, tasks
+from anchorjax.config.grid import HParams
+from anchorjax.errors import ConfigError
+from anchorjax.training.step import new_state, train_step
+from tests.support import cases
+from tests.support.p2_tasks import (
+    descend,
+    loss_and_gradient,
+    make_experiment,
+    relative_error,
+)
+
+STEPS = (4, 20, 40)
+RATE = 0.25
+# As in configs/memory_reasoning.py:flow: AdamW that is gradient descent.
+PLAIN = {
+    'optimizer__b1': 0.0,
+    'optimizer__b2': 0.0,
+    'optimizer__eps': 1e3,
+    'optimizer__clip_norm': 1e9,
+    'optimizer__shape': 'constant',
+    'optimizer__floor': 0.0,
+    'grid__weight_decay': (0.0,),
+    'grid__learning_rate': (250.0,),
+}
+
+
+def draw_weights(seed: int = 0, scale: float = 0.1) -> Weights:
+    rng = np.random.default_rng(seed)
+    shapes = ((20, 6), (6, 9), (9, 20))
+    return Weights(*[scale * rng.normal(size=shape) for shape in shapes])
+
+
+def draw_moments(seed: int = 0) -> Moments:
+    rng = np.random.default_rng(seed)
+    tokens_BT = rng.integers(0, 20, (50, 3))
+    examples = label_law.Examples(tokens_BT, rng.integers(0, 20, 50))
+    return trajectories.measure_moments(examples, 20)
+
+
+def take_weights(params: Any) -> Weights:
+    return Weights(params['W_embed'], params['W_1'], params['W_2'])
+
+
+def test_moments_by_hand():
+    examples = label_law.Examples(np.array([[0, 1, 1], [2, 0, 1]]), np.array([2, 0]))
+    moments = trajectories.measure_moments(examples, 3)
+    assert moments.counts_VV.tolist() == [[1, 1.5, 0.5], [1.5, 2.5, 0.5], [0.5] * 3]
+    np.testing.assert_allclose(moments.residual_VV[1], [0, -0.5, 0.5], atol=1e-12)
+
+
+def test_the_frozen_flow_is_a_straight_line_along_p2s_direction():
+    rng = np.random.default_rng(0)
+    tokens_BT, label_B = rng.integers(0, 20, (50, 3)), rng.integers(0, 20, 50)
+    examples = label_law.Examples(tokens_BT, label_B)
+    moments = trajectories.measure_moments(examples, 20)
+    laws = label_law.count_laws(tokens_BT, label_B, 20)
+    start = draw_weights()
+    flow = trajectories.frozen_flow(moments)
+    path = trajectories.integrate(flow, start, np.array([0.0, 1.0, 7.0]), 0.5)
+    direction = gradient_flow.emb_mlp_velocity(laws, start.W_1, start.W_2)
+    for weights, time in zip(path, (0, 1, 7), strict=True):
+        expected = start.W_embed + time * direction
+        np.testing.assert_allclose(weights.W_embed, expected, atol=1e-12)
+        np.testing.assert_array_equal(weights.W_1, start.W_1)
+        np.testing.assert_array_equal(weights.W_2, start.W_2)
+
+
+def test_a_planted_direction_grows_as_one_over_the_time_left():
+    """Rank one: all three sizes obey a' = c a^2, so that a = a_0 / (1 - c a_0 t)."""
+    u, v = np.array([[0.6], [0.8]]), np.array([[0.8, -0.6]])
+    moments = Moments(residual_VV=2.0 * u @ v, counts_VV=np.zeros((2, 2)))
+    start = Weights(0.5 * u, np.array([[0.5]]), 0.5 * v)
+    flow = trajectories.coupled_flow(moments)
+    times = np.array([0.0, 0.4, 0.8])
+    path = trajectories.integrate(flow, start, times, 1e-4)
+    for weights, time in zip(path, times, strict=True):
+        size = 0.5 / (1 - 2.0 * 0.5 * time)
+        np.testing.assert_allclose(weights.W_embed, size * u, rtol=1e-3)
+        np.testing.assert_allclose(weights.W_1, [[size]], rtol=1e-3)
+        np.testing.assert_allclose(weights.W_2, size * v, rtol=1e-3)
+    late = trajectories.integrate(flow, start, np.array([2.0]), 1e-3)
+    assert not np.isfinite(late[0].W_1).all()
+
+
+@pytest.mark.parametrize('name', ['coupled_flow', 'feedback_flow'])
+def test_the_matrices_stay_as_balanced_as_they_start(name):
+    """Gradient flow of a product conserves W_embed^T W_embed - W_1 W_1^T."""
+    start = draw_weights(scale=0.4)
+    flow = getattr(trajectories, name)(draw_moments())
+    (end,) = trajectories.integrate(flow, start, np.array([3.0]), 1e-3)
+    assert relative_error(end.W_embed, start.W_embed) > 0.05
+    for weights in (start, end):
+        first = weights.W_embed.T @ weights.W_embed - weights.W_1 @ weights.W_1.T
+        second = weights.W_1.T @ weights.W_1 - weights.W_2 @ weights.W_2.T
+        if weights is start:
+            expected = (first, second)
+    np.testing.assert_allclose(first, expected[0], atol=2e-3)
+    np.testing.assert_allclose(second, expected[1], atol=2e-3)
+
+
+def test_feedback_learns_a_single_planted_fact_and_stops():
+    """Token 0 always has label 0, at V = 2: p = 1/2 + (z - mean z) / 2 reaches 1."""
+    examples = label_law.Examples(np.array([[0]]), np.array([0]))
+    moments = trajectories.measure_moments(examples, 2)
+    start = Weights(np.full((2, 1), 0.3), np.full((1, 1), 0.3), np.array([[0.3, -0.3]]))
+    flow = trajectories.feedback_flow(moments)
+    end, later = trajectories.integrate(flow, start, np.array([200.0, 220.0]), 0.01)
+    logits = end.W_embed[0] @ end.W_1 @ end.W_2
+    np.testing.assert_allclose(logits, [1, -1], atol=1e-3)
+    np.testing.assert_allclose(later.W_embed, end.W_embed, atol=1e-3)
+    assert end.W_embed[1] == 0.3  # it never occurs
+
+
+def test_every_velocity_at_a_small_start_is_minus_the_gradient():
+    experiment = make_experiment('emb_mlp', task__seq_len=3)
+    params = cases.random_params(experiment, scale=0.03)
+    examples = label_law.read_examples(experiment.task, seed=1)
+    moments = trajectories.measure_moments(examples, 20)
+    _, gradient = loss_and_gradient(experiment, params, examples)
+    errors = {}
+    for name in ('coupled_flow', 'feedback_flow'):
+        velocity = getattr(trajectories, name)(moments)(take_weights(params))
+        for field, leaf in velocity._asdict().items():
+            errors[name, field] = relative_error(-gradient[field], leaf)
+    assert max(errors.values()) < 2e-3, errors
+    # The first order in the logits is the better one, and tanh is odd.
+    assert errors['feedback_flow', 'W_embed'] < errors['coupled_flow', 'W_embed']
+
+
+def test_feedback_follows_gradient_descent_while_the_network_starts_to_learn():
+    """The displacement of the embedding, of a tanh Emb-MLP at gamma 0.8.
+
+    The loss falls from ln 20 = 3.00 by a quarter in 40 steps.
+    """
+    experiment = make_experiment(
+        'emb_mlp', task__seq_len=3, model__width=16, model__mlp_dim=24
+    )
+    examples = label_law.read_examples(experiment.task, seed=1)
+    moments = trajectories.measure_moments(examples, 20)
+    params = models.init_params(experiment.model, 20, 0.8, jax.random.key(0))
+    start = take_weights(jax.tree.map(np.asarray, params))
+    measured = descend(experiment, params, examples, RATE, STEPS)
+    last_loss, _ = loss_and_gradient(experiment, measured[-1], examples)
+    assert 2.0 < last_loss < 2.5
+    times = RATE * np.array(STEPS)
+    errors = {}
+    for name in ('frozen_flow', 'coupled_flow', 'feedback_flow'):
+        flow = getattr(trajectories, name)(moments)
+        path = trajectories.integrate(flow, start, times, RATE)
+        errors[name] = []
+        for predicted, params in zip(path, measured, strict=True):
+            ours = predicted.W_embed - start.W_embed
+            theirs = params['W_embed'] - start.W_embed
+            errors[name].append(relative_error(ours, theirs))
+    assert errors['feedback_flow'][0] < 0.03, errors
+    assert errors['feedback_flow'][2] < 0.25, errors
+    assert errors['coupled_flow'][0] < 0.06 and errors['coupled_flow'][1] < 0.3, errors
+    assert errors['coupled_flow'][2] > 1, errors
+    assert errors['frozen_flow'][1] > 0.4, errors
+
+
+def test_a_sweep_with_a_huge_eps_is_gradient_descent_in_the_time_it_says():
+    experiment = make_experiment('emb_mlp', **PLAIN)
+    params = cases.random_params(experiment, scale=0.2)
+    examples = label_law.read_examples(experiment.task, seed=1)
+    batch = tasks.Batch(
+        jnp.asarray(examples.tokens_BT[:8]), jnp.asarray(examples.label_B[:8, None])
+    )
+
+    def get_batch(data: Any, index_B: jax.Array) -> tasks.Batch:
+        return batch
+
+    task = tasks.make(experiment.task)._replace(batch=get_batch)
+    hparams = HParams(jnp.float32(0.5), jnp.float32(250), jnp.float32(0), jnp.int32(0))
+    state = new_state(experiment, params)
+    first = label_law.Examples(*[leaf[:8] for leaf in examples])
+    (expected,) = descend(experiment, params, first, 0.25, (2,))
+    for _ in range(2):
+        state, _, _ = train_step(experiment, task, None, state, hparams)
+    assert trajectories.flow_time(experiment, 2, 250.0) == 0.5
+    for name, leaf in expected.items():
+        moved = leaf - params[name]
+        assert relative_error(state.params[name] - params[name], moved) < 2e-3, name
+
+
+@pytest.mark.parametrize(
+    ('field', 'value', 'line'),
+    [
+        ('optimizer__b1', 0.9, 'optimizer.b1 = 0.9: must be 0, as optimizer.b2'),
+        ('optimizer__eps', 1e-8, 'optimizer.eps = 1e-08: must be at least 100'),
+        ('optimizer__clip_norm', 1.0, 'optimizer.clip_norm = 1.0: must be at least'),
+        ('optimizer__shape', 'warmup_cosine', "must be 'constant', for gradient"),
+        ('grid__weight_decay', (0.1,), 'grid.weight_decay = (0.1,): must be (0.0,)'),
+    ],
+)
+def test_another_optimizer_has_no_such_time(field, value, line):
+    experiment = make_experiment('emb_mlp', **PLAIN | {field: value})
+    with pytest.raises(ConfigError) as caught:
+        trajectories.flow_time(experiment, 1, 250.0)
+    assert line in str(caught.value)
+
+
+def test_times_that_cannot_be_are_one_line():
+    flow = trajectories.coupled_flow(draw_moments())
+    for times in ([1.0, 0.5], [-1.0]):
+        with pytest.raises(ConfigError, match='must be increasing, from 0 on'):
+            trajectories.integrate(flow, draw_weights(), np.array(times), 0.1)
+    with pytest.raises(ConfigError, match='largest_step = 0: must be above 0'):
+        trajectories.integrate(flow, draw_weights(), np.array([1.0]), 0)
