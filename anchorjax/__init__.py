@@ -31,6 +31,9 @@ Terms (P1 to P4 are the papers of PAPERS.md):
   unseen             a pair that is never trained, (4, 3): the question of the paper
   symmetric          the mapping that answers (4, 3) as (3, 4) was trained
   assigned           the mapping whose answers are the training labels
+  memory anchor      gives a key a random label, one for each combination (P2)
+  reasoning anchor   is added to the key (P2); masked combinations are never trained
+  label law, P_s     how labels are distributed where token s occurs (P2)
   gamma              initialization rate, std = d_in ** -gamma: LARGE is SMALL weights
   member             one network; the members of a cohort share one compiled program;
                      a sweep is all cohorts

@@ -34,8 +34,10 @@ def shrink(c: ml_collections.ConfigDict) -> ml_collections.ConfigDict:
     c.task.update(num_examples=640, probe_examples=16)
     if 'path' in c.task:  # the files may not be on this machine
         c.task.path = ''
-    c.model.update(depth=2, width=8, head_dim=4, mlp_dim=8)
-    c.model.heads = min(c.model.heads, 2)
+    sizes = {'depth': 2, 'width': 8, 'head_dim': 4, 'mlp_dim': 8, 'heads': 2}
+    for field, size in sizes.items():
+        if field in c.model:  # not every model has all of them
+            c.model[field] = min(c.model[field], size)
     c.train.update(batch_size=16, num_steps=4, eval_every=2)
     c.train.update(snapshot_steps=(0, 2), resume_every=0.0, lanes=2)
     c.optimizer.update(warmup_steps=2, schedule_steps=0)

@@ -129,6 +129,26 @@ def test_options_change_labels_alone():
         assert changed_B[is_memory_B].mean() > 0.3
 
 
+def test_who_cannot_see_the_order_knows_0_555_of_the_memory_labels():
+    """The limits that configs/memory_reasoning.py states for the Emb-MLP."""
+    accuracies, losses = [], []
+    for seed in range(5):
+        key = jax.random.key(seed)
+        label = np.asarray(draw_labels(MemoryReasoningConfig(), key))[:100]
+        first = label.reshape(10, 10, 100)
+        is_same = first == first.swapaxes(0, 1)
+        # One label for both orders, or two that are equally likely.
+        accuracies.append(np.where(is_same, 1, 0.5).mean())
+        losses.append(np.where(is_same, 0, np.log(2)).mean())
+    assert abs(np.mean(accuracies) - 0.555) < 0.002
+    assert abs(np.mean(losses) - 0.62) < 0.005
+    assert abs(np.mean(losses) * 100 / 198 - 0.31) < 0.005
+    unordered = MemoryReasoningConfig(ordered=False)
+    label = np.asarray(draw_labels(unordered, jax.random.key(0)))[:100]
+    both = label.reshape(10, 10, 100)
+    np.testing.assert_array_equal(both, both.swapaxes(0, 1))
+
+
 MISTAKES = [
     ({'seq_len': 2}, 'task.seq_len = 2: must be at least 3: a key and 2 anchors'),
     ({'q': 0}, 'task.q = 0: must be at least 1, at most 16'),
