@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh
 
+from anchorjax import tasks
 from anchorjax.config import Experiment
 from anchorjax.config.grid import Cohort
 from anchorjax.storage.environment import Environment
@@ -99,14 +100,7 @@ def describe_memory(
 def summarize_members(run: Run) -> str:
     """The table of trained members: point, loss and main agreements."""
     table = members_table(run)
-    names = {
-        'train_loss': 'loss',
-        'seen_heldout_assigned': 'held-out',
-        'test_assigned': 'test',
-        'gen_assigned': 'gen',
-        'unseen_inferential': 'inferential',
-        'unseen_symmetric': 'symmetric',
-    }
+    names = {'train_loss': 'loss', **_name_agreements(run)}
     axes = [axis for axis, values in run.experiment.axes.items() if len(values) > 1]
     shown = [column for column in names if column in table]
     trained = table[table.trained]
@@ -122,6 +116,17 @@ def summarize_members(run: Run) -> str:
             '(column diverged of members.csv: the step)'
         )
     return text
+
+
+def _name_agreements(run: Run) -> dict[str, str]:
+    """{column of the table of members: heading} of the agreements to print."""
+    task = tasks.make(run.experiment.task)
+    if task.headings:
+        return dict(task.headings)
+    names = {}
+    for probe in task.probe_names:
+        names[f'{probe}_{task.trained_mapping}'] = probe
+    return names
 
 
 def measure_matmul_rate(repeats: int = 8) -> float:

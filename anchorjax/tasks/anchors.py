@@ -18,6 +18,11 @@ from anchorjax.tasks.base import Batch, Probes, Task
 
 MAPPINGS = ('inferential', 'symmetric', 'assigned')
 ROLES = ('key', 'anchor_1', 'anchor_2', 'last', 'noise')
+HEADINGS = {
+    'seen_heldout_assigned': 'held-out',
+    'unseen_inferential': 'inferential',
+    'unseen_symmetric': 'symmetric',
+}
 # Roles of the three tokens that are not noise, from left to right.
 _ORDERS = {
     'key_first': ('key', 'anchor_1', 'anchor_2'),
@@ -259,6 +264,7 @@ def make(config: AnchorsConfig) -> Task:
         trained_mapping='assigned',
         deviation=('unseen', 'inferential') if config.unseen_pairs else None,
         offset_names=_name_offsets(config) if config.unseen_pairs else {},
+        headings=HEADINGS,
         # The first of the three tokens is the key item in the paper's order.
         group_names=tuple(f'at_{i}' for i in range(config.num_positions)),
         role_names=ROLES,

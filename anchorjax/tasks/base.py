@@ -70,6 +70,9 @@ class Task(NamedTuple):
     deviation: tuple[str, str] | None = None
     # What a deviation means: {answer minus that of the mapping: name of the rule}.
     offset_names: Mapping[int, str] = MappingProxyType({})
+    # Agreements in the printed table of members: {column of members.csv: heading}. {}:
+    # that with the trained mapping on every probe.
+    headings: Mapping[str, str] = MappingProxyType({})
     # Agreement is also recorded for each group of a probe's sequences (by position, by
     # case, by region); () for a task without groups.
     group_names: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from jax.sharding import Mesh
 
 from anchorjax.config import Experiment
 from anchorjax.sweeps.cost import operations_per_step
+from anchorjax.sweeps.plan import summarize_members
 from anchorjax.sweeps.progress import Progress, ProgressLine, format_duration
 from anchorjax.sweeps.run import run_sweep
 from anchorjax.sweeps.trainer import Tick
@@ -155,3 +156,9 @@ def test_durations_are_shown_in_the_nearest_unit():
     assert format_duration(45) == '45 s'
     assert format_duration(12 * 60) == '12 min'
     assert format_duration(3.4 * 3600) == '3.4 h'
+
+
+def test_the_table_of_the_anchor_task_has_its_own_headings(finished):
+    heading = summarize_members(finished).splitlines()[0].split()
+    axes = ['depth', 'gamma', 'seed']
+    assert heading == [*axes, 'loss', 'held-out', 'inferential', 'symmetric']
