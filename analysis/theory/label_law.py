@@ -58,9 +58,11 @@ def read_examples(config: TaskConfig, seed: int) -> Examples:
     for start in range(0, task.num_train, _PART):
         end = min(start + _PART, task.num_train)
         batch = draw(seed, jnp.arange(start, end))
-        tokens.append(np.asarray(batch.tokens_BT))
-        labels.append(np.asarray(batch.targets_BQ[:, -1]))
-    return Examples(np.concatenate(tokens), np.concatenate(labels))
+        tokens.append(batch.tokens_BT)
+        labels.append(batch.targets_BQ[:, -1])
+    tokens_BT = np.concatenate(tokens)
+    label_B = np.concatenate(labels)
+    return Examples(tokens_BT, label_B)
 
 
 def count_laws(tokens_BT: np.ndarray, label_B: np.ndarray, vocab: int) -> LabelLaws:
@@ -70,9 +72,10 @@ def count_laws(tokens_BT: np.ndarray, label_B: np.ndarray, vocab: int) -> LabelL
       tokens_BT: all positions, or some: tokens_BT[:, -1:] gives what the last position
         alone sees.
     """
-    cell_BT = tokens_BT.astype(np.int64) * vocab + label_B[:, None]
-    counts = np.bincount(cell_BT.ravel(), minlength=vocab * vocab)
-    return _normalize(counts.reshape(vocab, vocab) / len(tokens_BT))
+    counts_VV = np.zeros((vocab, vocab))
+    for tokens_B in tokens_BT.T:
+        np.add.at(counts_VV, (tokens_B, label_B), 1)
+    return _normalize(counts_VV / len(tokens_BT))
 
 
 def expected_laws(config: MemoryReasoningConfig) -> LabelLaws:
@@ -81,25 +84,21 @@ def expected_laws(config: MemoryReasoningConfig) -> LabelLaws:
     Trained combinations and keys are equally likely. Each has a uniform law of labels
     (`label_ranges`), and the law of a token is the mean of those where it occurs.
     """
-    rows = combinations(config)[: config.num_trained]
-    low, size = label_ranges(config)
+    num_trained = config.num_trained  # masked combinations come after them
+    ranges = label_ranges(config)
     keys = np.arange(*config.keys)
-    label_V = np.arange(config.vocab)
     mass_VV = np.zeros((config.vocab, config.vocab))
-    for row, low_K, size_K in zip(
-        rows, low, size, strict=False
-    ):  # masked rows are last
-        low_K1, size_K1 = low_K[:, None], size_K[:, None]
-        is_possible_KV = (label_V >= low_K1) & (label_V < low_K1 + size_K1)
-        law_KV = is_possible_KV / size_K1
-        mass_VV[keys] += law_KV / len(keys)
-        for anchor in row:
-            mass_VV[anchor] += law_KV.mean(0)
-    mass_VV /= len(rows)
+    for i, anchors in enumerate(combinations(config)[:num_trained]):
+        law_KV = _uniform_laws(ranges.low[i], ranges.size[i], config.vocab)
+        mass_VV[keys] += law_KV / config.num_keys
+        law_V = law_KV.mean(0)
+        for anchor in anchors:
+            mass_VV[anchor] += law_V
+    mass_VV /= num_trained
     # Noise is any key, and tells nothing about the label.
     law_of_all_V = mass_VV[keys].sum(0)
     num_noise = config.seq_len - config.q - 1
-    mass_VV[keys] += num_noise / len(keys) * law_of_all_V
+    mass_VV[keys] += num_noise / config.num_keys * law_of_all_V
     return _normalize(mass_VV)
 
 
@@ -108,16 +107,26 @@ def convolve_law(config: MemoryReasoningConfig, anchor: int) -> np.ndarray:
 
     P2's formula, in which no combination is masked.
     """
+    vocab = config.vocab
+    (law_V,) = _uniform_laws(config.keys[0], config.num_keys, vocab)
     first, end = config.reasoning_anchors
-    anchor_law = np.zeros(config.vocab)
-    anchor_law[first:end] = 1 / (end - first)
-    law = np.zeros(config.vocab)
-    law[config.keys[0] : config.keys[1]] = 1 / config.num_keys
+    (anchor_law_V,) = _uniform_laws(first, end - first, vocab)
     for _ in range(config.q - 1):
-        law = np.convolve(law, anchor_law)[: config.vocab]
-    shifted = np.zeros(config.vocab)
-    shifted[anchor:] = law[: config.vocab - anchor]
-    return shifted
+        law_V = np.convolve(law_V, anchor_law_V)[:vocab]
+    shifted_V = np.zeros(vocab)
+    shifted_V[anchor:] = law_V[: vocab - anchor]
+    return shifted_V
+
+
+def _uniform_laws(
+    low: np.ndarray | int, size: np.ndarray | int, vocab: int
+) -> np.ndarray:
+    """Uniform laws of the labels low, ..., low + size - 1, a row for each, [law, V]."""
+    low_column = np.reshape(low, (-1, 1))
+    size_column = np.reshape(size, (-1, 1))
+    offset = np.arange(vocab) - low_column
+    is_possible = (offset >= 0) & (offset < size_column)
+    return is_possible / size_column
 
 
 def _normalize(mass_VV: np.ndarray) -> LabelLaws:

@@ -15,8 +15,6 @@ from analysis.theory.label_law import Examples, count_laws
 from anchorjax.config import Experiment
 from anchorjax.errors import require
 
-_PART = 2**13  # sequences whose tokens are counted at once
-
 
 class Weights(NamedTuple):
     """The parameters of an Emb-MLP, or how fast each changes."""
@@ -42,12 +40,10 @@ def measure_moments(examples: Examples, vocab: int) -> Moments:
     tokens_BT, label_B = examples
     laws = count_laws(tokens_BT, label_B, vocab)
     counts_VV = np.zeros((vocab, vocab))
-    for start in range(0, len(tokens_BT), _PART):
-        part_BT = tokens_BT[start : start + _PART]
-        n_BV = np.zeros((len(part_BT), vocab))
-        for tokens_B in part_BT.T:
-            n_BV[np.arange(len(part_BT)), tokens_B] += 1
-        counts_VV += n_BV.T @ n_BV
+    columns = tokens_BT.T
+    for tokens_B in columns:
+        for others_B in columns:
+            np.add.at(counts_VV, (tokens_B, others_B), 1)
     return Moments(laws.residual_VV, counts_VV / len(tokens_BT))
 
 

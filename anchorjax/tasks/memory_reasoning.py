@@ -78,8 +78,9 @@ def draw_sequences(
 
     bits_BT = jax.vmap(draw_bits)(number_B)
     position_B = (bits_BT[:, 0] % config.num_positions).astype(jnp.int32)
-    items_BT = (low + bits_BT[:, 1:] % config.num_keys).astype(jnp.int32)
-    x_B, noise_BT = items_BT[:, 0], items_BT[:, 1:]
+    keys_BT = (low + bits_BT[:, 1:] % config.num_keys).astype(jnp.int32)
+    x_B = keys_BT[:, 0]
+    noise_BT = keys_BT[:, 1:]
     anchors_Bq = jnp.asarray(combinations(config))[row_B]
     tokens_BT = place(noise_BT, position_B, x_B, anchors_Bq)
     return Sequences(tokens_BT, x_B, row_B)
@@ -161,7 +162,9 @@ def _name_groups(config: MemoryReasoningConfig) -> tuple[str, ...]:
 def make(config: MemoryReasoningConfig) -> Task:
     """The task of a config: pure functions, to be jitted and vmapped over seeds."""
     asked = list_probes(config)
-    sums = combinations(config).sum(-1)
+    # NumPy: making a task must not touch a device.
+    sums_of = combinations(config).sum(-1)
+    groups_of = memory_groups(config)
     group_names = _name_groups(config)
 
     def find_labels(data: Data, drawn: Sequences) -> jax.Array:
@@ -173,16 +176,18 @@ def make(config: MemoryReasoningConfig) -> Task:
         return Batch(drawn.tokens_BT, find_labels(data, drawn)[:, None])
 
     def probes(data: Data) -> Probes:
-        tokens, targets, groups = [], [], []
+        tokens, answers, groups = [], [], []
         for probe in asked.values():
             drawn = _draw_probe(config, data, probe)
-            sum_B = drawn.x_B + jnp.asarray(sums)[drawn.row_B]
-            answers_RB = jnp.stack([find_labels(data, drawn), sum_B])
+            label_B = find_labels(data, drawn)
+            sum_B = drawn.x_B + jnp.asarray(sums_of)[drawn.row_B]
             tokens.append(drawn.tokens_BT)
-            targets.append(answers_RB[..., None])
-            groups.append(jnp.asarray(memory_groups(config))[drawn.row_B])
+            answers.append(jnp.stack([label_B, sum_B]))
+            groups.append(jnp.asarray(groups_of)[drawn.row_B])
+        tokens_PBT = jnp.stack(tokens)
+        answers_PRB = jnp.stack(answers)
         groups_PB = jnp.stack(groups) if group_names else None
-        return Probes(jnp.stack(tokens), jnp.stack(targets), groups_PB=groups_PB)
+        return Probes(tokens_PBT, answers_PRB[..., None], groups_PB=groups_PB)
 
     return Task(
         vocab=config.vocab,
