@@ -115,6 +115,27 @@ def integrate(
     return path
 
 
+def displacement_error(
+    predicted: np.ndarray,
+    measured: np.ndarray,
+    start: np.ndarray,
+    tokens: np.ndarray | None = None,
+) -> float:
+    """How far a prediction of W_embed is off: 0 exact, 1 as bad as no movement.
+
+    The distance of predicted and measured embeddings [V, D] by the distance that they
+    went from the start; NaN if they did not move.
+
+    Args:
+      tokens: rows that count; None: all.
+    """
+    if tokens is None:
+        tokens = np.arange(len(start))
+    moved = np.linalg.norm(measured[tokens] - start[tokens])
+    missed = np.linalg.norm(predicted[tokens] - measured[tokens])
+    return float(missed / moved) if moved > 0 else np.nan
+
+
 def flow_time(experiment: Experiment, step: int, learning_rate: float) -> float:
     """The time of gradient flow after so many steps of a sweep.
 

@@ -161,14 +161,29 @@ def test_feedback_follows_gradient_descent_while_the_network_starts_to_learn():
         path = trajectories.integrate(flow, start, times, RATE)
         errors[name] = []
         for predicted, params in zip(path, measured, strict=True):
-            ours = predicted.W_embed - start.W_embed
-            theirs = params['W_embed'] - start.W_embed
-            errors[name].append(relative_error(ours, theirs))
+            error = trajectories.displacement_error(
+                predicted.W_embed, params['W_embed'], start.W_embed
+            )
+            errors[name].append(error)
     assert errors['feedback_flow'][0] < 0.03, errors
     assert errors['feedback_flow'][2] < 0.25, errors
     assert errors['coupled_flow'][0] < 0.06 and errors['coupled_flow'][1] < 0.3, errors
     assert errors['coupled_flow'][2] > 1, errors
     assert errors['frozen_flow'][1] > 0.4, errors
+
+
+def test_the_displacement_error_by_hand():
+    start = np.zeros((3, 2))
+    measured = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 1.0]])
+    error = trajectories.displacement_error
+    assert error(measured, measured, start) == 0
+    assert error(start, measured, start) == 1
+    half = measured / 2
+    assert error(half, measured, start) == pytest.approx(0.5)
+    wrong = measured + np.array([[0, 0], [0, 0], [0, 2.0]])
+    assert error(wrong, measured, start, np.array([0])) == 0
+    assert error(wrong, measured, start, np.array([2])) == 2
+    assert np.isnan(error(wrong, measured, start, np.array([1])))
 
 
 def test_a_sweep_with_a_huge_eps_is_gradient_descent_in_the_time_it_says():
