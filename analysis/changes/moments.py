@@ -27,6 +27,28 @@ def find_moments(
     return Moments(first, for_good)
 
 
+def find_crossings(
+    step_S: np.ndarray, loss_SX: np.ndarray, threshold: float
+) -> np.ndarray:
+    """The step at which each loss first falls below a threshold, [X].
+
+    Between two records the loss is a straight line. The first record's step where it is
+    below from the start; NaN where it never is.
+    """
+    is_below_SX = loss_SX < threshold
+    crossings = []
+    for x in range(loss_SX.shape[1]):
+        if not is_below_SX[:, x].any():
+            crossings.append(np.nan)
+            continue
+        after = int(is_below_SX[:, x].argmax())
+        before = max(after - 1, 0)
+        ends = loss_SX[[after, before], x]
+        steps = step_S[[after, before]]
+        crossings.append(np.interp(threshold, ends, steps) if after else steps[0])
+    return np.array(crossings, float)
+
+
 def order_events(
     first_PR: np.ndarray, probes: tuple[str, ...], mappings: tuple[str, ...]
 ) -> dict[str, float]:

@@ -1,0 +1,92 @@
+"""The members of a sweep of P2's task, and the panels in which figures show them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.members.point import Point, format_point
+from analysis.members.selection import find_usable, iterate_members
+from anchorjax.config.grid import axis_label
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run
+
+TASK = 'memory_reasoning'
+POOLED = ('gamma', 'seed')  # every other axis is part of a member's setting
+
+# gamma, seed, setting, train_loss and converged of members, [M] each.
+Table = dict[str, np.ndarray]
+
+
+class Panel(NamedTuple):
+    """The members that differ in their seed alone."""
+
+    setting: str  # 'ordered=True': the axes that vary, but gamma and seed; '' if none
+    gamma: float
+    is_here_M: np.ndarray
+
+    @property
+    def title(self) -> str:
+        """'γ 0.8, ordered=True'."""
+        title = f'γ {self.gamma:g}'
+        if self.setting:
+            title += f', {self.setting}'
+        return title
+
+
+def list_points(run: Run) -> list[Point]:
+    """The points of the members that are trained and did not diverge.
+
+    Raises:
+      UserError: another task, or there is no such member.
+    """
+    task = run.experiment.task.name
+    if task != TASK:
+        raise UserError(f'task {task!r}: this figure is about the task {TASK!r}')
+    points = [point for _, point in iterate_members(run)]
+    if not points:
+        raise UserError(f'{run.folder.workdir}: no member is trained yet')
+    return points
+
+
+def tabulate_members(run: Run, points: list[Point]) -> Table:
+    """The table of these members."""
+    rows = []
+    for point in points:
+        member = run.results.sel(run.labels(**point))
+        row = (
+            point['gamma'],
+            point['seed'],
+            name_setting(run, point),
+            float(member.train_loss),
+            bool(member.converged),
+        )
+        rows.append(row)
+    names = ('gamma', 'seed', 'setting', 'train_loss', 'converged')
+    columns = zip(*rows, strict=True)
+    return {name: np.array(column) for name, column in zip(names, columns, strict=True)}
+
+
+def count_diverged(run: Run) -> int:
+    """How many trained members diverged: no figure shows them."""
+    is_trained = run.results.trained
+    return int(is_trained.sum()) - int(find_usable(run).sum())
+
+
+def name_setting(run: Run, point: Point) -> str:
+    """'ordered=True': the axes that vary, but gamma and the seed."""
+    setting = {}
+    for axis, values in run.experiment.axes.items():
+        if axis not in POOLED and len(values) > 1:
+            setting[axis] = axis_label(point[axis])
+    return format_point(setting)
+
+
+def list_panels(members: Table) -> list[Panel]:
+    """A panel for every setting and gamma, settings in the order of the sweep."""
+    panels = []
+    for setting in dict.fromkeys(members['setting'].tolist()):
+        is_setting_M = members['setting'] == setting
+        for gamma in np.unique(members['gamma'][is_setting_M]):
+            is_here_M = is_setting_M & (members['gamma'] == gamma)
+            panels.append(Panel(setting, float(gamma), is_here_M))
+    return panels

@@ -1,0 +1,269 @@
+"""Does layer 1 average, what does W_V read, does layer 2 find the key? (P2 Fig 6)
+
+P2 says: at a small start the attention of layer 1 is 1/i; W_V has one large singular
+value, whose vector lies along the embeddings of the reasoning anchors and orthogonal to
+those of the memory anchors; layer 2 finds the key by its position.
+
+  distance    total variation distance of the attention from 1/i, beside rows at random
+  alignment   |cosine| of the embeddings with the first vectors of W_V, beside random
+              directions
+  key         attention of the last position to the key in layer 2, beside 1/T, and what
+              is left of it when all position embeddings are the same
+
+Every number also of the network before training.
+
+  python analysis/first_attention.py --run runs/memory_reasoning
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from analysis.bias.alignment import (
+    expect_random_alignment,
+    measure_values,
+)
+from analysis.bias.attention import (
+    attend_to_key,
+    average_by_position,
+    average_first_attention,
+    expect_random_distance,
+    find_keys,
+    measure_distance,
+    remove_positions,
+)
+from analysis.bias.members import (
+    Panel,
+    Table,
+    list_panels,
+    list_points,
+    tabulate_members,
+)
+from analysis.bias.snapshots import EARLY, find_common_steps, find_step
+from analysis.bias.tokens import COLOURS, list_tokens
+from analysis.drawing import command, style
+from analysis.drawing.bands import draw_band
+from analysis.members.member import Member, member_of
+from analysis.members.selection import report_progress
+from analysis.members.untrained import make_untrained
+from anchorjax.errors import UserError, require
+from anchorjax.storage.reader import Run
+
+KINDS = ('memory', 'reasoning', 'keys')
+NUMBER = 300  # sequences of each probe
+W_V = 'block_0/W_V'
+
+
+class Result(NamedTuple):
+    """Axes: member M, snapshot S (0 is before training), kind (KINDS)."""
+
+    members: Table
+    step_S: np.ndarray
+    early: int
+    attention: np.ndarray  # [M, T, T] of layer 1 at the early step, mean of sequences
+    distance: np.ndarray  # [M, S] from 1/i
+    random_distance_M: np.ndarray  # of rows at random
+    sigma: np.ndarray  # [M, index] singular values of W_V at the early step
+    sigma_ratio: np.ndarray  # [M, S] first by second singular value
+    alignment: np.ndarray  # [M, S, kind, vector]
+    random_alignment: np.ndarray  # (mean, 95 % quantile) of a random direction
+    key: np.ndarray  # [M, S] attention of layer 2 to the key; NaN without a layer 2
+    key_by_position: np.ndarray  # [M, position of the key] at the last step
+    key_without_positions: np.ndarray  # [M] at the last step; NaN without positions
+    chance_M: np.ndarray  # 1/T
+
+
+class _Numbers(NamedTuple):
+    """What is measured of one member at one step."""
+
+    attention: np.ndarray
+    distance: float
+    sigma: np.ndarray
+    sigma_ratio: float
+    alignment: np.ndarray
+    key: float
+
+
+def compute(run: Run, early: int | None = None, number: int = NUMBER) -> Result:
+    """Attention and W_V of every trained member, at initialization and all snapshots.
+
+    Args:
+      early: the snapshot of the pictures.
+      number: of sequences of each probe.
+
+    Raises:
+      UserError: another task, a model without attention, or no such snapshot.
+    """
+    require(number >= 1, 'number', number, 'at least 1')
+    points = list_points(run)
+    snapshots_S = find_common_steps(run, points)
+    early = find_step(run, snapshots_S, early, EARLY, 'early')
+    step_S = np.union1d([0], snapshots_S)
+    numbers, ends = [], []
+    for point in report_progress(points, 'first_attention'):
+        last = member_of(run, int(snapshots_S[-1]), **point)
+        if not last.depth:
+            name = last.experiment.model.name
+            raise UserError(f'model {name!r}: it has no attention')
+        tokens_BT = np.concatenate(last.probes.tokens_PBT[:, :number])
+        of_member = [_measure(make_untrained(last), tokens_BT)]
+        for step in step_S[1:]:
+            member = member_of(run, int(step), **point)
+            of_member.append(_measure(member, tokens_BT))
+        numbers.append(of_member)
+        ends.append(_measure_end(last, tokens_BT))
+    at_early = step_S.tolist().index(early)
+    by_position, without_positions = zip(*ends, strict=True)
+    lengths = [of_member[0].attention.shape[-1] for of_member in numbers]
+    width = run.parameter(W_V, int(step_S[-1]), **points[0]).shape[0]
+    return Result(
+        members=tabulate_members(run, points),
+        step_S=step_S,
+        early=early,
+        attention=_pad([row[at_early].attention for row in numbers]),
+        distance=_gather(numbers, 'distance'),
+        random_distance_M=np.array(list(map(expect_random_distance, lengths))),
+        sigma=np.array([row[at_early].sigma for row in numbers]),
+        sigma_ratio=_gather(numbers, 'sigma_ratio'),
+        alignment=_gather(numbers, 'alignment'),
+        random_alignment=np.array(expect_random_alignment(width)),
+        key=_gather(numbers, 'key'),
+        key_by_position=_pad(list(by_position)),
+        key_without_positions=np.array(without_positions),
+        chance_M=1 / np.array(lengths),
+    )
+
+
+def draw(result: Result, axes: np.ndarray) -> None:
+    """Fills axes [panel, 5]: attention, distance, singular values, alignment, key."""
+    for row, panel in zip(axes, list_panels(result.members), strict=True):
+        _draw_attention(row[0], result, panel)
+        _draw_distance(row[1], result, panel)
+        _draw_values(row[2], result, panel)
+        _draw_alignment(row[3], result, panel)
+        _draw_key(row[4], result, panel)
+    for axis in axes[:, [1, 3, 4]].flat:
+        axis.set_xscale('symlog', linthresh=1)
+    titles = (
+        f'layer 1, step {result.early:,}',
+        'distance from 1/i',
+        f'singular values, {W_V}',
+        'its first vector: |cosine|',
+        'layer 2: last → key',
+    )
+    for axis, title in zip(axes[0], titles, strict=True):
+        axis.set_title(title, fontsize=7)
+    for axis, label in zip(
+        axes[-1], ('', 'step', 'index', 'step', 'step'), strict=True
+    ):
+        axis.set_xlabel(label)
+    axes[0, 1].legend(fontsize=5)
+    axes[0, 3].legend(fontsize=5)
+
+
+def _measure(member: Member, tokens_BT: np.ndarray) -> _Numbers:
+    tokens = list_tokens(member.experiment.task)
+    Attn_BTT = average_first_attention(member, tokens_BT)
+    values = measure_values(
+        member.matrix(W_V),
+        member.matrix('W_embed'),
+        {kind: tokens[kind] for kind in KINDS},
+    )
+    return _Numbers(
+        attention=Attn_BTT.mean(0),
+        distance=measure_distance(Attn_BTT),
+        sigma=values.sigma,
+        sigma_ratio=values.sigma[0] / values.sigma[1],
+        alignment=values.alignment,
+        key=attend_to_key(member, tokens_BT).mean(),
+    )
+
+
+def _measure_end(member: Member, tokens_BT: np.ndarray) -> tuple[np.ndarray, float]:
+    """Attention to the key by its position, and with all positions alike."""
+    task = member.experiment.task
+    by_position = average_by_position(
+        attend_to_key(member, tokens_BT),
+        find_keys(member, tokens_BT),
+        task.num_positions,
+    )
+    if 'W_pos' not in member.params:
+        return by_position, np.nan
+    blind = remove_positions(member)
+    return by_position, float(attend_to_key(blind, tokens_BT).mean())
+
+
+def _gather(numbers: list[list[_Numbers]], field: str) -> np.ndarray:
+    """A field of every member and step, [M, S, ...]."""
+    rows = []
+    for of_member in numbers:
+        rows.append([getattr(at_step, field) for at_step in of_member])
+    return np.array(rows)
+
+
+def _pad(arrays: list[np.ndarray]) -> np.ndarray:
+    """The arrays as one, with NaN beyond the end of the smaller ones."""
+    shape = np.max([array.shape for array in arrays], axis=0)
+    padded = np.full((len(arrays), *shape), np.nan)
+    for m, array in enumerate(arrays):
+        padded[m][tuple(map(slice, array.shape))] = array
+    return padded
+
+
+def _draw_attention(axis: Axes, result: Result, panel: Panel) -> None:
+    mean_TT = result.attention[panel.is_here_M].mean(0)
+    axis.imshow(mean_TT, cmap='viridis', vmin=0, vmax=1)
+    axis.set(xticks=[], yticks=[])
+    axis.set_ylabel(f'{panel.title}\nreader', fontsize=7)
+
+
+def _draw_distance(axis: Axes, result: Result, panel: Panel) -> None:
+    here = panel.is_here_M
+    draw_band(axis, result.step_S, result.distance[here], 'black', 'measured')
+    chance = result.random_distance_M[here].mean()
+    axis.axhline(chance, color='#BBBBBB', lw=0.8, label='random rows')
+    axis.set_ylim(0, 1)
+
+
+def _draw_values(axis: Axes, result: Result, panel: Panel) -> None:
+    sigma = result.sigma[panel.is_here_M]
+    index = np.arange(1, sigma.shape[1] + 1)
+    draw_band(axis, index, sigma, 'black', None)
+    axis.set_ylim(bottom=0)
+
+
+def _draw_alignment(axis: Axes, result: Result, panel: Panel) -> None:
+    for k, kind in enumerate(KINDS):
+        values_MS = result.alignment[panel.is_here_M, :, k, 0]
+        draw_band(axis, result.step_S, values_MS, COLOURS[kind], kind)
+    chance = result.random_alignment[1]
+    axis.axhline(chance, color='#BBBBBB', lw=0.8, label='95 % of random')
+    axis.set_ylim(0, 1)
+
+
+def _draw_key(axis: Axes, result: Result, panel: Panel) -> None:
+    here = panel.is_here_M
+    draw_band(axis, result.step_S, result.key[here], 'black', None)
+    axis.axhline(result.chance_M[here].mean(), color='#BBBBBB', lw=0.8)
+    blind = result.key_without_positions[here].mean()
+    axis.plot(result.step_S[-1], blind, 'x', ms=4, color='#D55E00')
+    axis.set_ylim(0, 1)
+    axis.text(0.03, 0.9, '× without positions', fontsize=5, transform=axis.transAxes)
+
+
+def layout(result: Result) -> style.Layout:
+    rows = len(list_panels(result.members))
+    return style.Layout(rows, 5, 9.0, 0.5 + 1.6 * rows)
+
+
+if __name__ == '__main__':
+    command.run_sweep_figure(
+        __doc__,
+        'first_attention',
+        compute,
+        draw,
+        layout,
+        early=command.Flag(int, None, 'snapshot; default: near 5 %% of training'),
+        number=command.Flag(int, NUMBER, 'sequences of each probe'),
+    )
