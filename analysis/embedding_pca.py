@@ -50,6 +50,7 @@ class Result(NamedTuple):
     bound: np.ndarray  # [kind] 95 % of random orders are below, of the better component
     untrained: np.ndarray  # [M, kind, component] the same before training
     spread: np.ndarray  # [M, kind] see `measure_spread`
+    untrained_spread: np.ndarray  # [M, kind]
 
 
 def compute(run: Run, step: int | None = None) -> Result:
@@ -67,7 +68,8 @@ def compute(run: Run, step: int | None = None) -> Result:
     tokens = np.concatenate([tokens_of[kind] for kind in KINDS])
     sizes = [len(tokens_of[kind]) for kind in KINDS]
     kind = np.repeat(np.arange(len(KINDS)), sizes)
-    scores, explained, rho, untrained, spread = [], [], [], [], []
+    scores, explained, rho, spread = [], [], [], []
+    untrained, untrained_spread = [], []
     for point in points:
         member = member_of(run, step, **point)
         rows = member.matrix('W_embed')[tokens]
@@ -76,8 +78,10 @@ def compute(run: Run, step: int | None = None) -> Result:
         explained.append(shares[:COMPONENTS])
         rho.append(correlate_values(scores[-1], tokens, kind))
         spread.append(measure_spread(rows, kind))
-        start, _ = order.pca(make_untrained(member).matrix('W_embed')[tokens])
-        untrained.append(correlate_values(start[:, :COMPONENTS], tokens, kind))
+        start = make_untrained(member).matrix('W_embed')[tokens]
+        start_scores, _ = order.pca(start)
+        untrained.append(correlate_values(start_scores[:, :COMPONENTS], tokens, kind))
+        untrained_spread.append(measure_spread(start, kind))
     return Result(
         members=tabulate_members(run, points),
         step=step,
@@ -89,6 +93,7 @@ def compute(run: Run, step: int | None = None) -> Result:
         bound=np.array(list(map(bound_random_orders, sizes))),
         untrained=np.array(untrained),
         spread=np.array(spread),
+        untrained_spread=np.array(untrained_spread),
     )
 
 

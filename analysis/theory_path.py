@@ -8,8 +8,10 @@ data; nothing is fitted. Three of them (`analysis/theory/trajectories.py`):
   feedback  they move, and what is learned is learned no more, to first order
 
 The error is the distance of predicted and measured embeddings by the distance that they
-went from the start: 0 exact, 1 as bad as no movement. A flow holds until a snapshot if
-its error is at most the limit (0.1) there and at all snapshots before.
+went from the start: 0 exact, 1 as bad as no movement. Training sees batches and not the
+whole data, which alone gives an error that falls as 1 / sqrt(step); `sampling` is its
+expectation for the frozen flow. A flow holds until a snapshot if its error is at most
+the limit (0.1) plus twice that, there and at all snapshots before.
 
   python analysis/theory_path.py --run runs/memory_reasoning_flow
 """
@@ -35,7 +37,7 @@ from analysis.members.member import member_of
 from analysis.members.selection import report_progress
 from analysis.members.untrained import make_untrained
 from analysis.theory import trajectories
-from analysis.theory.label_law import read_examples
+from analysis.theory.label_law import Examples, count_laws, read_examples
 from analysis.theory.trajectories import Moments, Weights
 from anchorjax.errors import UserError, require
 from anchorjax.storage.reader import Run
@@ -49,6 +51,7 @@ FLOWS = {
 KINDS = ('memory', 'reasoning', 'keys')
 ROWS = ('all', *KINDS)  # whose embeddings the error is of
 LIMIT = 0.1
+_BATCHES = 20  # to see how much they differ
 _FLOW_COLOURS = ('#D55E00', '#0072B2', '#009E73')
 
 
@@ -61,6 +64,7 @@ class Result(NamedTuple):
     step_S: np.ndarray
     loss_MS: np.ndarray  # mean loss of all probes that are trained, nats
     error: np.ndarray  # [M, flow, rows, S]; inf where the flow is infinite
+    sampling: np.ndarray  # [M, rows, S] error that batches alone would give
     holds_until: np.ndarray  # [M, flow, rows] step; 0: not even the first snapshot
     tokens: np.ndarray  # [token] that are drawn
     kind: np.ndarray  # [token] index into KINDS
@@ -72,7 +76,7 @@ def compute(run: Run, limit: float = LIMIT, largest_step: float = 0.5) -> Result
     """Measured and predicted embeddings of every trained member.
 
     Args:
-      limit: the error up to which a flow holds.
+      limit: the error up to which a flow holds, beside that of the batches.
       largest_step: of the integration, in the time of gradient flow.
 
     Raises:
@@ -85,7 +89,7 @@ def compute(run: Run, limit: float = LIMIT, largest_step: float = 0.5) -> Result
     tokens_of = list_tokens(run.experiment.task)
     rows_of = {'all': np.concatenate([tokens_of[kind] for kind in KINDS])} | tokens_of
     tokens, kind = _choose_tokens(tokens_of)
-    errors, measured, predicted = [], [], []
+    errors, samplings, measured, predicted = [], [], [], []
     for point in report_progress(points, 'theory_path'):
         paths = _predict(run, step_S, point, largest_step)
         start, measured_SVD = _read_path(run, step_S, point)
@@ -98,6 +102,7 @@ def compute(run: Run, limit: float = LIMIT, largest_step: float = 0.5) -> Result
                     path_VD, measured_SVD[s], start, rows
                 )
         errors.append(error)
+        samplings.append(_expect_sampling(run, step_S, point, rows_of))
         plane_2D = find_plane(measured_SVD[:, tokens] - start[tokens])
         measured.append((measured_SVD[:, tokens] - start[tokens]) @ plane_2D.T)
         of_flows = []
@@ -108,6 +113,8 @@ def compute(run: Run, limit: float = LIMIT, largest_step: float = 0.5) -> Result
                 of_flows.append(moved @ plane_2D.T)
         predicted.append(of_flows)
     error = np.array(errors)
+    sampling = np.array(samplings)
+    allowed = limit + 2 * sampling[:, None]
     return Result(
         members=tabulate_members(run, points),
         flows=tuple(FLOWS),
@@ -115,7 +122,8 @@ def compute(run: Run, limit: float = LIMIT, largest_step: float = 0.5) -> Result
         step_S=step_S,
         loss_MS=_read_losses(run, step_S, points),
         error=error,
-        holds_until=find_last_step(step_S, error, limit),
+        sampling=sampling,
+        holds_until=find_last_step(step_S, error <= allowed),
         tokens=tokens,
         kind=kind,
         measured=np.array(measured),
@@ -123,10 +131,9 @@ def compute(run: Run, limit: float = LIMIT, largest_step: float = 0.5) -> Result
     )
 
 
-def find_last_step(step_S: np.ndarray, error: np.ndarray, limit: float) -> np.ndarray:
-    """The last step up to which the error [..., S] never passes the limit; 0: none."""
-    holds = np.logical_and.accumulate(error <= limit, axis=-1)  # NaN does not hold
-    count = holds.sum(-1)
+def find_last_step(step_S: np.ndarray, holds: np.ndarray) -> np.ndarray:
+    """The last step before the first at which something [..., S] fails; 0: none."""
+    count = np.logical_and.accumulate(holds, axis=-1).sum(-1)
     return np.concatenate([[0], step_S])[count]
 
 
@@ -185,9 +192,43 @@ def _predict(
 
 
 @functools.lru_cache(maxsize=8)
+def _read_data(config: TaskConfig, seed: int) -> Examples:
+    return read_examples(config, seed)
+
+
+@functools.lru_cache(maxsize=8)
 def _measure_data(config: TaskConfig, seed: int) -> Moments:
-    examples = read_examples(config, seed)
+    examples = _read_data(config, seed)
     return trajectories.measure_moments(examples, config.vocab)
+
+
+def _expect_sampling(
+    run: Run, step_S: np.ndarray, point: dict, rows_of: dict[str, np.ndarray]
+) -> np.ndarray:
+    """The error of `ROWS` that batches alone would give at every snapshot, [rows, S].
+
+    Of the frozen flow: the mean of so many batches has 1 / sqrt(step) of the deviation
+    of one.
+    """
+    experiment = run.experiment_of(**point)
+    start = make_untrained(member_of(run, int(step_S[-1]), **point))
+    W_12 = start.matrix('W_1') @ start.matrix('W_2')
+    examples = _read_data(experiment.task, point['seed'])
+    vocab = experiment.task.vocab
+    expected_VD = count_laws(*examples, vocab).residual_VV @ W_12.T
+    rng = np.random.default_rng(0)
+    deviations = []
+    for _ in range(_BATCHES):
+        number = rng.integers(len(examples.label_B), size=experiment.train.batch_size)
+        batch = (examples.tokens_BT[number], examples.label_B[number])
+        drawn_VD = count_laws(*batch, vocab).residual_VV @ W_12.T
+        deviations.append(drawn_VD - expected_VD)
+    shares = []
+    for name in ROWS:
+        rows = rows_of[name]
+        deviation = np.sqrt((np.array(deviations)[:, rows] ** 2).sum((1, 2)).mean())
+        shares.append(deviation / np.linalg.norm(expected_VD[rows]))
+    return np.array(shares)[:, None] / np.sqrt(step_S)
 
 
 def _read_path(
@@ -216,7 +257,8 @@ def _draw_errors(axis: Axes, result: Result, panel: Panel) -> None:
         draw_band(axis, result.step_S, error_MS, _FLOW_COLOURS[f], flow)
         until = np.median(result.holds_until[panel.is_here_M, f, 0])
         words.append(f'{flow} {until:,.0f}')
-    axis.axhline(result.limit, color='#BBBBBB', lw=0.8)
+    allowed_S = result.limit + 2 * result.sampling[panel.is_here_M, 0].mean(0)
+    axis.plot(result.step_S, allowed_S, color='#BBBBBB', lw=0.8, label='allowed')
     axis.axhline(1, color='#BBBBBB', lw=0.8, ls=':')
     axis.set(xscale='log', yscale='log', xlabel='step')
     axis.set_title(f'{panel.title}; holds until\n{", ".join(words)}', fontsize=6)

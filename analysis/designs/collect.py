@@ -67,7 +67,7 @@ def collect_runs(patterns: list[str]) -> Collection:
     notes = []
     tables = []
     experiments = []
-    for folder in _find_runs(patterns):
+    for folder in find_run_folders(patterns):
         run = open_run(folder)
         members = read_members(run, folder.name)
         trained = members[members.pop('trained')]
@@ -118,8 +118,12 @@ def find_other_differences(experiments: list[Experiment]) -> list[str]:
     return lines
 
 
-def _find_runs(patterns: list[str]) -> list[pathlib.Path]:
-    """The folders with a manifest that match, in the order of their names."""
+def find_run_folders(patterns: list[str]) -> list[pathlib.Path]:
+    """The folders with a manifest that match, in the order of their names.
+
+    Raises:
+      UserError: there is none.
+    """
     folders = set()
     for pattern in patterns:
         start = pathlib.Path(pattern).anchor

@@ -1,0 +1,224 @@
+"""What the embedding says about a claim of P2 (Figs 4, 5, 14)."""
+
+import numpy as np
+
+from analysis import anchor_cosines, embedding_pca, label_law
+from analysis.anchor_cosines import ANCHORS, EARLY_TIME, LATE_TIME, UNTRAINED
+from analysis.bias.readings.seeds import (
+    LARGE_START,
+    SMALL_START,
+    decide,
+    negate,
+    select_seeds,
+)
+from analysis.bias.tokens import KINDS
+from analysis.report.readings.borders import combine, estimate, format_mean, judge
+from analysis.report.readings.reading import Reading
+from analysis.report.verdicts import OPPOSITE
+from analysis.theory.predictions import PREDICTIONS
+
+CLEAR = 0.1  # by so much a correlation must exceed that of the untrained network
+ALIKE = 0.8  # mean cosine that is "highly similar"
+ORTHOGONAL = 0.2  # mean |cosine| that is about 0
+STRONG = 0.7  # correlation that is "strong agreement"
+TOGETHER = 0.5  # of the spread of all tokens: memory anchors that lie together
+_MEMORY = ANCHORS.index('memory')
+_REASONING = ANCHORS.index('reasoning')
+
+
+def read_reasoning_order(result: anchor_cosines.Result, setting: str) -> Reading:
+    """The cosine of two reasoning anchors falls with their distance, early and late.
+
+    holds          at both steps the rank correlation is below the 5 % quantile of
+                   random orders, and by CLEAR below that of the untrained network
+    opposite       at both it is above the quantile of the other side
+    does not hold  otherwise, if one step is surely on the wrong side
+    """
+    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    rho = result.rho[seeds.index, :, _REASONING]
+    bound = result.rho_bound[seeds.index, :, _REASONING]
+    parts, numbers, is_reversed = [], [], []
+    for time in (EARLY_TIME, LATE_TIME):
+        needed = np.minimum(bound[:, time], rho[:, UNTRAINED] - CLEAR)
+        parts.append(judge(estimate(needed - rho[:, time]), 0))
+        is_reversed.append(estimate(rho[:, time] + bound[:, time]).low > 0)
+        numbers.append(_name_step(result, time, format_mean(estimate(rho[:, time]))))
+    before = rho[:, UNTRAINED].mean()
+    return decide(
+        seeds,
+        OPPOSITE if all(is_reversed) else combine(parts),
+        number=f'ρ of cosine and distance: {", ".join(numbers)}',
+        null=f'5 % of random orders below {bound.mean():.2f}; untrained {before:.2f}',
+        values=rho,
+    )
+
+
+def read_memory_alike(result: anchor_cosines.Result, setting: str) -> Reading:
+    """The embeddings of memory anchors are nearly parallel, early and late.
+
+    holds          at both steps the mean cosine is above ALIKE
+    opposite       at both it is below ORTHOGONAL
+    does not hold  otherwise, if one step is surely on the wrong side
+    """
+    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    mean = result.mean[seeds.index, :, _MEMORY]
+    parts, numbers = [], []
+    for time in (EARLY_TIME, LATE_TIME):
+        found = estimate(mean[:, time])
+        parts.append(judge(found, ALIKE, opposite=ORTHOGONAL))
+        numbers.append(_name_step(result, time, format_mean(found)))
+    return decide(
+        seeds,
+        combine(parts),
+        number=f'mean cosine: {", ".join(numbers)}',
+        null=f'untrained {mean[:, UNTRAINED].mean():.2f}',
+        values=mean,
+    )
+
+
+def read_memory_less_distinct(result: anchor_cosines.Result, setting: str) -> Reading:
+    """Memory anchors are more alike than reasoning anchors, at the early step.
+
+    holds          the difference of the mean cosines is above CLEAR
+    opposite       it is below -CLEAR
+    does not hold  it is below CLEAR
+    """
+    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    mean = result.mean[seeds.index]
+    difference = mean[:, EARLY_TIME, _MEMORY] - mean[:, EARLY_TIME, _REASONING]
+    before = mean[:, UNTRAINED, _MEMORY] - mean[:, UNTRAINED, _REASONING]
+    memory = format_mean(estimate(mean[:, EARLY_TIME, _MEMORY]))
+    reasoning = format_mean(estimate(mean[:, EARLY_TIME, _REASONING]))
+    found = estimate(difference)
+    return decide(
+        seeds,
+        judge(found, CLEAR, opposite=-CLEAR),
+        number=f'mean cosine {memory} against {reasoning}, '
+        f'difference {format_mean(found)}',
+        null=f'difference 0; untrained {before.mean():.2f}',
+        values=difference,
+        note=f'step {result.steps[EARLY_TIME]:,}',
+    )
+
+
+def read_orthogonal(result: anchor_cosines.Result, setting: str) -> Reading:
+    """At a large start anchors of each kind stay orthogonal, early and late.
+
+    holds          the mean |cosine| of both kinds is below ORTHOGONAL at both steps
+    opposite       it is above ALIKE everywhere
+    does not hold  otherwise, if one of them is surely above ORTHOGONAL
+    """
+    seeds = select_seeds(result.members, setting, LARGE_START, must_converge=False)
+    mean_abs = result.mean_abs[seeds.index]
+    parts, numbers = [], []
+    for time in (EARLY_TIME, LATE_TIME):
+        for k, kind in enumerate(ANCHORS):
+            found = estimate(mean_abs[:, time, k])
+            parts.append(judge(negate(found), -ORTHOGONAL, opposite=-ALIKE))
+            numbers.append(_name_step(result, time, f'{kind} {format_mean(found)}'))
+    return decide(
+        seeds,
+        combine(parts),
+        number=f'mean |cosine|: {", ".join(numbers)}',
+        null=f'untrained {mean_abs[:, UNTRAINED].mean():.2f}',
+        values=mean_abs,
+    )
+
+
+def read_prediction(
+    result: label_law.Result, setting: str, kind: str, prediction: str
+) -> Reading:
+    """The predicted cosines agree with those at the early step, over all pairs.
+
+    holds          the correlation is above STRONG, above 95 % of random orders, and by
+                   CLEAR above that of the untrained network
+    opposite       it is below minus the 95 % quantile
+    does not hold  otherwise, if one of the three is surely false
+    """
+    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    k, p = KINDS.index(kind), PREDICTIONS.index(prediction)
+    s = result.step_S.tolist().index(result.early)
+    correlation_MS = result.correlation[seeds.index, k, p]
+    correlation = correlation_MS[:, s]
+    bound = result.bound[seeds.index, k, p, s]
+    before = result.untrained[seeds.index, k, p]
+    needed = np.maximum(np.maximum(bound, before + CLEAR), STRONG)
+    verdict = judge(estimate(correlation - needed), 0)
+    if estimate(correlation + bound).high < 0:
+        verdict = OPPOSITE
+    return decide(
+        seeds,
+        verdict,
+        number=f'r {format_mean(estimate(correlation))} at step {result.early:,}',
+        null=f'95 % of random orders below {bound.mean():.2f}; '
+        f'untrained {before.mean():.2f}',
+        values=correlation,
+        note=describe_span(result.step_S, correlation_MS),
+    )
+
+
+def describe_span(step_S: np.ndarray, correlation_MS: np.ndarray) -> str:
+    """At which snapshots the mean correlation of the seeds is above STRONG."""
+    is_strong_S = correlation_MS.mean(0) > STRONG
+    if not is_strong_S.any():
+        return f'r above {STRONG:g} at no snapshot'
+    steps = step_S[is_strong_S]
+    return f'r above {STRONG:g} from step {steps[0]:,} to {steps[-1]:,}'
+
+
+def read_value_order(result: embedding_pca.Result, setting: str, kind: str) -> Reading:
+    """One of the first two components has a kind's tokens in numerical order.
+
+    holds          the larger |rank correlation| of the two is above STRONG, above 95 %
+                   of random orders, and by CLEAR above that of the untrained network
+    does not hold  one of the three is surely false
+    """
+    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    k = embedding_pca.KINDS.index(kind)
+    rho = result.rho[seeds.index, k].max(-1)
+    before = result.untrained[seeds.index, k].max(-1)
+    needed = np.maximum(np.maximum(result.bound[k], before + CLEAR), STRONG)
+    # No rank correlation is above 1, however well the untrained network is ordered.
+    needed = np.minimum(needed, 0.95)
+    return decide(
+        seeds,
+        judge(estimate(rho - needed), 0),
+        number=f'|ρ| with the value {format_mean(estimate(rho))}',
+        null=f'95 % of random orders below {result.bound[k]:.2f}; '
+        f'untrained {before.mean():.2f}',
+        values=rho,
+        note=f'step {result.step:,}',
+    )
+
+
+def read_memory_together(result: embedding_pca.Result, setting: str) -> Reading:
+    """Memory anchors lie together in the embedding, closer than reasoning anchors do.
+
+    holds          their spread is below TOGETHER of that of all tokens, and below that
+                   of the reasoning anchors
+    opposite       it is above that of all tokens
+    does not hold  otherwise, if one of the two is surely false
+    """
+    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    k = embedding_pca.KINDS.index('memory')
+    r = embedding_pca.KINDS.index('reasoning')
+    memory = result.spread[seeds.index, k]
+    reasoning = result.spread[seeds.index, r]
+    found = estimate(memory)
+    parts = [
+        judge(negate(found), -TOGETHER, opposite=-1),
+        judge(estimate(reasoning - memory), 0, opposite=0),
+    ]
+    return decide(
+        seeds,
+        combine(parts),
+        number=f'spread {format_mean(found)} of that of all tokens, reasoning '
+        f'anchors {format_mean(estimate(reasoning))}',
+        null=f'untrained {result.untrained_spread[seeds.index, k].mean():.2f}',
+        values=memory,
+        note=f'step {result.step:,}',
+    )
+
+
+def _name_step(result: anchor_cosines.Result, time: int, number: str) -> str:
+    return f'{number} at step {result.steps[time]:,}'

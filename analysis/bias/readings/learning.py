@@ -1,0 +1,208 @@
+"""What the moments of the losses say about a claim of P2 (Figs 3, 8 left)."""
+
+import numpy as np
+
+from analysis import learning_order
+from analysis.bias.readings.seeds import (
+    LARGE_START,
+    SMALL_START,
+    Seeds,
+    decide,
+    negate,
+    pair_seeds,
+    select_seeds,
+)
+from analysis.learning_order import MEMORY, TEST, TRAIN, average_ratios
+from analysis.members.statistics import Mean
+from analysis.report.readings.borders import estimate, format_mean, judge
+from analysis.report.readings.reading import Reading, undecided
+from analysis.report.verdicts import (
+    DOES_NOT_HOLD,
+    HOLDS,
+    OPPOSITE,
+    UNDECIDED,
+    Verdict,
+)
+
+MUCH = 1.5  # times: a moment that much later is "much later"
+NEARLY = 1.25  # times: moments that near are "nearly identical"
+UNCHANGED = 0.1  # accuracy on the test combinations that is still none
+LEARNED = 0.9
+_CHANCE = 'accuracy 0.01 by chance'
+_RATIO_NULL = 'ratio 1'
+
+
+def read_nearly_identical(result: learning_order.Result, setting: str) -> Reading:
+    """At a large start the losses of memory and reasoning fall at the same time.
+
+    holds          the interval of the ratio is within NEARLY of 1
+    does not hold  it is outside
+    undecided      otherwise; a loss that never falls to its moment
+    """
+    seeds = select_seeds(result.members, setting, LARGE_START, must_converge=True)
+    ratio = result.ratio_MP[seeds.index, TRAIN]
+    found = average_ratios(ratio)
+    verdict = UNDECIDED
+    if found.low > 1 / NEARLY and found.high < NEARLY:
+        verdict = HOLDS
+    if found.low >= NEARLY or found.high <= 1 / NEARLY:
+        verdict = DOES_NOT_HOLD
+    return _decide_ratio(result, seeds, TRAIN, verdict, found)
+
+
+def read_sums_first(
+    result: learning_order.Result, setting: str, probe: int = TRAIN
+) -> Reading:
+    """At a small start the loss of reasoning falls much earlier than that of memory.
+
+    holds          the interval of the ratio is above MUCH
+    opposite       it is below 1
+    does not hold  it is below MUCH
+    undecided      otherwise; a bound on a ratio that would not decide
+    """
+    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=True)
+    found = average_ratios(result.ratio_MP[seeds.index, probe])
+    verdict = judge(found, MUCH, opposite=1)
+    return _decide_ratio(result, seeds, probe, verdict, found)
+
+
+def read_bias_grows(result: learning_order.Result, setting: str) -> Reading:
+    """The ratio is larger at the largest gamma than at the smallest, seed by seed.
+
+    holds, opposite  the interval of the quotient of the ratios is above, below 1
+    undecided        otherwise; a ratio that is only bounded; one gamma only
+    """
+    ends = _select_ends(result, setting)
+    if ends is None:
+        return undecided('one gamma only', null='quotient 1')
+    small, large = ends
+    at_small, at_large = pair_seeds(result.members, small, large)
+    quotient = result.ratio_MP[at_small, TRAIN] / result.ratio_MP[at_large, TRAIN]
+    found = average_ratios(quotient)
+    bounds = result.bound_MP[np.concatenate([at_small, at_large]), TRAIN]
+    verdict = judge(found, 1, opposite=1)
+    # A quotient at a bound of memory's moment at the small start is itself a bound.
+    is_lower_bound = not result.bound_MP[at_large, TRAIN].any()
+    is_lower_bound &= (result.bound_MP[at_small, TRAIN] >= 0).all()
+    if bounds.any() and not (is_lower_bound and verdict is HOLDS):
+        verdict = UNDECIDED
+    at = format_mean(average_ratios(result.ratio_MP[at_small, TRAIN]))
+    than = format_mean(average_ratios(result.ratio_MP[at_large, TRAIN]))
+    return decide(
+        [small, large],
+        verdict,
+        number=f'memory / reasoning: {at} against {than}; quotient '
+        f'{format_mean(found)}',
+        null='quotient 1',
+        values=quotient,
+        why='the interval covers 1, or a loss never falls',
+    )
+
+
+def read_test_unlearned(result: learning_order.Result, setting: str) -> Reading:
+    """At a large start combinations that were never trained are not answered.
+
+    holds          the accuracy at the end is surely below UNCHANGED
+    opposite       surely above LEARNED
+    does not hold  surely between
+    """
+    seeds = select_seeds(result.members, setting, LARGE_START, must_converge=True)
+    accuracy = result.accuracy_MSP[seeds.index, -1, TEST]
+    found = estimate(accuracy)
+    verdict = judge(negate(found), -UNCHANGED, opposite=-LEARNED)
+    number = f'test accuracy {format_mean(found)}'
+    return decide(seeds, verdict, number, _CHANCE, accuracy)
+
+
+def read_test_learned(result: learning_order.Result, setting: str) -> Reading:
+    """At a small start combinations that were never trained are answered rightly.
+
+    As `read_test_unlearned`, the other way round.
+    """
+    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=True)
+    accuracy = result.accuracy_MSP[seeds.index, -1, TEST]
+    found = estimate(accuracy)
+    verdict = judge(found, LEARNED, opposite=UNCHANGED)
+    number = f'test accuracy {format_mean(found)}'
+    return decide(seeds, verdict, number, _CHANCE, accuracy)
+
+
+def read_near_labels(result: learning_order.Result, setting: str) -> Reading:
+    """Memory labels near the key are learned earlier than uniform ones.
+
+    Of runs with both; the moments of memory's loss, seed by seed, at a small start.
+
+    holds, opposite  the interval of uniform / near is above, below 1
+    undecided        otherwise; a loss that never falls
+    """
+    names = result.members['setting']
+    by_labels = {}
+    for labels in ('uniform', 'near'):
+        of_labels = names[np.char.find(names, f'memory_labels={labels}') >= 0]
+        if len(of_labels) == 0:
+            return undecided(f'no member with {labels} labels', null=_RATIO_NULL)
+        by_labels[labels] = select_seeds(
+            result.members, of_labels[0], SMALL_START, must_converge=True
+        )
+    uniform, near = by_labels['uniform'], by_labels['near']
+    at_uniform, at_near = pair_seeds(result.members, uniform, near)
+    moments = [result.moment_MP[index, MEMORY] for index in (at_uniform, at_near)]
+    ratio = moments[0] / moments[1]
+    found = average_ratios(ratio)
+    verdict = judge(found, 1, opposite=1)
+    steps = [f'{moment.mean():,.0f}' for moment in moments]
+    return decide(
+        [uniform, near],
+        verdict,
+        number=f'step {steps[0]} uniform, {steps[1]} near; ratio {format_mean(found)}',
+        null=_RATIO_NULL,
+        values=ratio,
+    )
+
+
+def _select_ends(
+    result: learning_order.Result, setting: str
+) -> tuple[Seeds, Seeds] | None:
+    """(at the largest gamma, at the smallest); None if there is one gamma only."""
+    small = select_seeds(result.members, setting, SMALL_START, must_converge=True)
+    large = select_seeds(result.members, setting, LARGE_START, must_converge=True)
+    return None if small.gamma == large.gamma else (small, large)
+
+
+def _decide_ratio(
+    result: learning_order.Result,
+    seeds: Seeds,
+    probe: int,
+    verdict: Verdict,
+    found: Mean,
+) -> Reading:
+    """A verdict on ratios, undecided where a bound could turn it."""
+    bound = result.bound_MP[seeds.index, probe]
+    why = 'an interval covers its border'
+    sign = ''
+    if (bound > 0).any():
+        sign = '≥ '
+        if verdict is not HOLDS:
+            verdict = UNDECIDED
+            why = f"memory's loss never falls in {int((bound > 0).sum())} members"
+    if (bound < 0).any():
+        sign = '≤ '
+        if verdict not in (DOES_NOT_HOLD, OPPOSITE) or (bound > 0).any():
+            verdict = UNDECIDED
+            why = f"reasoning's loss never falls in {int((bound < 0).sum())} members"
+    steps = []
+    for p in (MEMORY, probe):
+        of_probe = result.moment_MP[seeds.index, p]
+        never = bool(np.isnan(of_probe).all())
+        steps.append('never' if never else f'{np.nanmean(of_probe):,.0f}')
+    name = learning_order.PROBES[probe].replace('_', ' ')
+    return decide(
+        seeds,
+        verdict,
+        number=f'memory at step {steps[0]}, {name} at {steps[1]}; '
+        f'ratio {sign}{format_mean(found)}',
+        null=_RATIO_NULL,
+        values=result.ratio_MP[seeds.index, probe],
+        note=f'loss below {result.threshold:.2f} nats',
+        why=why,
+    )

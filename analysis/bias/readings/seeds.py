@@ -1,0 +1,118 @@
+"""The seeds that a claim reads, and the verdict on what they say.
+
+A claim is about one setting of a sweep at one end of its gammas: a small start is the
+largest gamma. Where P2 speaks of the end of training, only converged members count;
+where it speaks of early steps (Figs 4 to 6, 8 right) convergence decides nothing and is
+reported.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from analysis.bias.members import Table
+from analysis.members.statistics import MIN_SEEDS, Mean
+from analysis.report.readings.borders import conclude
+from analysis.report.readings.reading import Reading, format_gamma, undecided
+from analysis.report.verdicts import Verdict
+
+SMALL_START = 'small'
+LARGE_START = 'large'
+
+
+class Seeds(NamedTuple):
+    """The members of a setting at one gamma that a claim reads."""
+
+    gamma: float
+    index: np.ndarray  # of the members that count, along M
+    converged: int  # of all at this gamma
+    total: int
+    train_loss: float  # mean of all at this gamma
+    must_converge: bool
+
+
+def select_seeds(
+    members: Table, setting: str, start: str, must_converge: bool
+) -> Seeds:
+    """The seeds of a setting at its largest gamma (a small start) or its smallest.
+
+    All of them count if fewer than MIN_SEEDS have converged: `decide` then says so.
+    """
+    is_setting_M = members['setting'] == setting
+    gammas = np.unique(members['gamma'][is_setting_M])
+    gamma = float(gammas[-1] if start == SMALL_START else gammas[0])
+    is_here_M = is_setting_M & (members['gamma'] == gamma)
+    is_counted_M = is_here_M & members['converged']
+    converged = int(is_counted_M.sum())
+    if not must_converge or converged < MIN_SEEDS:
+        is_counted_M = is_here_M
+    return Seeds(
+        gamma=gamma,
+        index=np.flatnonzero(is_counted_M),
+        converged=converged,
+        total=int(is_here_M.sum()),
+        train_loss=float(members['train_loss'][is_here_M].mean()),
+        must_converge=must_converge,
+    )
+
+
+def pair_seeds(members: Table, first: Seeds, second: Seeds) -> tuple[Any, Any]:
+    """Indices of the members of both with the same seeds, in the same order."""
+    of_first = members['seed'][first.index]
+    of_second = members['seed'][second.index]
+    _, i, j = np.intersect1d(of_first, of_second, return_indices=True)
+    return first.index[i], second.index[j]
+
+
+def decide(
+    seeds: Seeds | list[Seeds],
+    verdict: Verdict,
+    number: str,
+    null: str,
+    values: np.ndarray,
+    note: str = '',
+    why: str = 'an interval covers its border',
+) -> Reading:
+    """The Reading, undecided if too few seeds converged or a number is NaN.
+
+    Args:
+      values: [seed, ...] the numbers behind the verdict.
+      why: the reason if the verdict is undecided although all this is in order.
+    """
+    groups = seeds if isinstance(seeds, list) else [seeds]
+    parts = [describe_seeds(group) for group in groups]
+    parts += [note] if note else []
+    note = '; '.join(parts)
+    for group in groups:
+        if group.must_converge and group.converged < MIN_SEEDS:
+            few = (
+                f'{group.converged} of {group.total} converged at '
+                f'{format_gamma(group.gamma)}, at least {MIN_SEEDS} needed'
+            )
+            return undecided(few, number, null, note)
+    return conclude(
+        verdict=verdict,
+        number=number,
+        null=null,
+        note=note,
+        count=len(values),
+        unit='seed',
+        is_known=bool(np.isfinite(values).all()),
+        why=why,
+    )
+
+
+def describe_seeds(seeds: Seeds) -> str:
+    """'γ 0.8: 3 of 3 converged, train loss 0.01'."""
+    text = (
+        f'{format_gamma(seeds.gamma)}: {seeds.converged} of {seeds.total} converged, '
+        f'train loss {seeds.train_loss:.2g}'
+    )
+    if not seeds.must_converge:
+        text += ' (early steps: not required)'
+    return text
+
+
+def negate(found: Mean) -> Mean:
+    """The mean of the negative numbers."""
+    return Mean(-found.mean, -found.high, -found.low)
