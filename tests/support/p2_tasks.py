@@ -1,5 +1,6 @@
 """Small experiments on P2's task, and the loss of a model on a whole data set."""
 
+import pathlib
 from typing import Any
 
 import jax
@@ -7,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from analysis.theory.label_law import Examples
-from anchorjax import config
+from anchorjax import api, config
 from anchorjax.training import losses
 from anchorjax.training.forward import forward
 
@@ -35,8 +36,9 @@ def make_experiment(name: str, **fields: Any) -> config.Experiment:
     c.train.update(batch_size=8, num_steps=20, eval_every=10)
     c.optimizer.update(warmup_steps=4, floor=1e-4)
     for path, value in fields.items():
-        group, field = path.split('__')
-        c[group][field] = value
+        *groups, field = path.split('__')
+        group = c[groups[0]] if groups else c
+        group[field] = value
     return config.resolve(c)
 
 
@@ -89,3 +91,46 @@ def descend(
 def relative_error(ours: np.ndarray, theirs: np.ndarray) -> float:
     """Norm of the difference by the norm of what is expected."""
     return float(np.linalg.norm(ours - theirs) / np.linalg.norm(theirs))
+
+
+# A sweep with four anchors of each kind, two gammas and three seeds.
+SWEEP = {
+    'task__keys': (21, 33),
+    'task__memory_anchors': (1, 5),
+    'task__reasoning_anchors': (11, 15),
+    'task__masked': ((11, 12),),
+    'task__num_examples': 4_000,
+    'task__vocab': 64,
+    'task__probe_examples': 64,
+    'train__snapshot_steps': (0, 1, 5, 10),
+    'grid__gamma': (0.3, 0.8),
+    'grid__learning_rate': (1e-2,),
+    'grid__seed': (0, 1, 2),
+}
+# AdamW that is gradient descent, as in configs/memory_reasoning.py:flow.
+PLAIN = {
+    'optimizer__b1': 0.0,
+    'optimizer__b2': 0.0,
+    'optimizer__eps': 1e3,
+    'optimizer__clip_norm': 1e9,
+    'optimizer__shape': 'constant',
+    'optimizer__floor': 0.0,
+    'grid__weight_decay': (0.0,),
+    'grid__learning_rate': (250.0,),
+}
+SHORT = {'task__seq_len': 3}
+NEAR = (('task.memory_labels', ('uniform', 'near')),)
+GROUPS = {'task__label_ranges': ((21, 25), (21, 33))}
+# Name of a sweep: its model and what differs from SWEEP.
+SWEEPS = {
+    'transformer': ('transformer', {}),
+    'flow': ('emb_mlp', SHORT | PLAIN),
+    'groups': ('emb_mlp', SHORT | GROUPS),
+    'near': ('emb_mlp', SHORT | {'loop': NEAR}),
+}
+
+
+def train_sweep(name: str, folder: pathlib.Path) -> None:
+    """Trains one of SWEEPS for 20 steps."""
+    model, fields = SWEEPS[name]
+    api.train(make_experiment(model, **SWEEP | fields), folder)
