@@ -27,6 +27,7 @@ from anchorjax.errors import UserError, require
 from anchorjax.tasks import TaskConfig
 
 MATRIX = 'W_embed'
+_TASKS_WITH_KEYS = ('anchors', 'memory_reasoning')
 
 
 class Result(NamedTuple):
@@ -101,7 +102,7 @@ def check_items(
       UserError: no such rows in W, fewer than six, or all of them are the same.
     """
     if items is None:
-        if task.name != 'anchors':
+        if task.name not in _TASKS_WITH_KEYS:
             raise UserError(f'task {task.name!r} has no keys: give --items=FROM,TO')
         items = task.keys
     items = tuple(items)

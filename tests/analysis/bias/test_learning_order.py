@@ -66,7 +66,7 @@ def test_drawn_twice_is_the_same(run):
 def test_another_task_or_share_is_one_clear_line(run, finished):
     with pytest.raises(UserError, match="task 'anchors': this figure is about"):
         learning_order.compute(finished)
-    with pytest.raises(UserError, match='share = 1.5: must be between 0 and 1'):
+    with pytest.raises(UserError, match=r'share = 1\.5: must be between 0 and 1'):
         learning_order.compute(run, share=1.5)
 
 
