@@ -23,7 +23,7 @@ from analysis.bias.members import (
     list_points,
     tabulate_members,
 )
-from analysis.bias.tokens import COLOURS, list_tokens
+from analysis.bias.tokens import COLOURS, SINGLE_KINDS, list_tokens
 from analysis.drawing import command, style
 from analysis.members.member import member_of
 from analysis.members.untrained import make_untrained
@@ -32,18 +32,17 @@ from analysis.vectors import order
 from anchorjax.errors import require
 from anchorjax.storage.reader import Run
 
-KINDS = ('memory', 'reasoning', 'keys')
 COMPONENTS = 2
 ORDERS = 2_000  # random orders for the null
 
 
 class Result(NamedTuple):
-    """Axes: member M, kind (KINDS), component."""
+    """Axes: member M, kind (SINGLE_KINDS), component."""
 
     members: Table
     step: int
     tokens: np.ndarray  # [token] all anchors and keys
-    kind: np.ndarray  # [token] index into KINDS
+    kind: np.ndarray  # [token] index into SINGLE_KINDS
     scores: np.ndarray  # [M, token, component]
     explained: np.ndarray  # [M, component] share of the variance
     rho: np.ndarray  # [M, kind, component] |rank correlation| of value and score
@@ -65,9 +64,9 @@ def compute(run: Run, step: int | None = None) -> Result:
     known = run.steps(**points[0])
     require(step in known, 'step', step, f'a snapshot step, {known}')
     tokens_of = list_tokens(run.experiment.task)
-    tokens = np.concatenate([tokens_of[kind] for kind in KINDS])
-    sizes = [len(tokens_of[kind]) for kind in KINDS]
-    kind = np.repeat(np.arange(len(KINDS)), sizes)
+    tokens = np.concatenate([tokens_of[kind] for kind in SINGLE_KINDS])
+    sizes = [len(tokens_of[kind]) for kind in SINGLE_KINDS]
+    kind = np.repeat(np.arange(len(SINGLE_KINDS)), sizes)
     scores, explained, rho, spread = [], [], [], []
     untrained, untrained_spread = [], []
     for point in points:
@@ -101,7 +100,7 @@ def correlate_values(
     scores: np.ndarray, tokens: np.ndarray, kind: np.ndarray
 ) -> np.ndarray:
     """|Spearman's correlation| of value and score, [kind, component]."""
-    found = np.zeros((len(KINDS), scores.shape[1]))
+    found = np.zeros((len(SINGLE_KINDS), scores.shape[1]))
     for k, component in np.ndindex(found.shape):
         is_kind = kind == k
         of_kind = scores[is_kind, component]
@@ -127,7 +126,7 @@ def measure_spread(rows: np.ndarray, kind: np.ndarray) -> np.ndarray:
     """
     total = np.sqrt(rows.var(0).sum())
     found = []
-    for k in range(len(KINDS)):
+    for k in range(len(SINGLE_KINDS)):
         found.append(np.sqrt(rows[kind == k].var(0).sum()) / total)
     return np.array(found)
 
@@ -141,15 +140,16 @@ def draw(result: Result, axes: np.ndarray) -> None:
 
 def _draw_panel(axis: Axes, result: Result, panel: Panel) -> None:
     first = int(panel.is_here_M.argmax())
-    for k, kind in enumerate(KINDS):
+    for k, kind in enumerate(SINGLE_KINDS):
         x, y = result.scores[first, result.kind == k].T
-        axis.plot(x, y, '-', lw=0.4, alpha=0.5, color=COLOURS[kind])
+        if kind != 'keys':
+            axis.plot(x, y, '-', lw=0.4, color=COLOURS[kind])
         axis.scatter(x, y, s=6, color=COLOURS[kind], label=kind)
         tokens = result.tokens[result.kind == k]
         for i in (0, len(tokens) - 1):
             axis.annotate(str(tokens[i]), (x[i], y[i]), fontsize=5)
     words = []
-    for k, kind in enumerate(KINDS):
+    for k, kind in enumerate(SINGLE_KINDS):
         best = result.rho[panel.is_here_M, k].max(-1).mean()
         words.append(f'{kind} {best:.2f} (< {result.bound[k]:.2f})')
     axis.set_title(f'{panel.title}, |ρ| with the value\n{", ".join(words)}', fontsize=5)

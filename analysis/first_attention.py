@@ -18,8 +18,8 @@ Every number also of the network before training.
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
 
+from analysis.bias import attention_panels
 from analysis.bias.alignment import (
     expect_random_alignment,
     measure_values,
@@ -34,29 +34,28 @@ from analysis.bias.attention import (
     remove_positions,
 )
 from analysis.bias.members import (
-    Panel,
     Table,
     list_panels,
     list_points,
     tabulate_members,
 )
 from analysis.bias.snapshots import EARLY, find_common_steps, find_step
-from analysis.bias.tokens import COLOURS, list_tokens
+from analysis.bias.tokens import SINGLE_KINDS, list_tokens
+from analysis.circuits.flows import average_attention
 from analysis.drawing import command, style
-from analysis.drawing.bands import draw_band
+from analysis.drawing.bands import scale_steps
 from analysis.members.member import Member, member_of
 from analysis.members.selection import report_progress
 from analysis.members.untrained import make_untrained
 from anchorjax.errors import UserError, require
 from anchorjax.storage.reader import Run
 
-KINDS = ('memory', 'reasoning', 'keys')
 NUMBER = 300  # sequences of each probe
 W_V = 'block_0/W_V'
 
 
 class Result(NamedTuple):
-    """Axes: member M, snapshot S (0 is before training), kind (KINDS)."""
+    """Axes: member M, snapshot S (0 is before training), kind (SINGLE_KINDS)."""
 
     members: Table
     step_S: np.ndarray
@@ -72,6 +71,9 @@ class Result(NamedTuple):
     key_by_position: np.ndarray  # [M, position of the key] at the last step
     key_without_positions: np.ndarray  # [M] at the last step; NaN without positions
     chance_M: np.ndarray  # 1/T
+    # What the last position reads of each role at the last step, where it is noise.
+    sources: np.ndarray  # [M, layer, role]
+    role_names: tuple[str, ...]
 
 
 class _Numbers(NamedTuple):
@@ -114,7 +116,7 @@ def compute(run: Run, early: int | None = None, number: int = NUMBER) -> Result:
         numbers.append(of_member)
         ends.append(_measure_end(last, tokens_BT))
     at_early = step_S.tolist().index(early)
-    by_position, without_positions = zip(*ends, strict=True)
+    by_position, without_positions, sources = zip(*ends, strict=True)
     lengths = [of_member[0].attention.shape[-1] for of_member in numbers]
     width = run.parameter(W_V, int(step_S[-1]), **points[0]).shape[0]
     return Result(
@@ -132,19 +134,21 @@ def compute(run: Run, early: int | None = None, number: int = NUMBER) -> Result:
         key_by_position=_pad(list(by_position)),
         key_without_positions=np.array(without_positions),
         chance_M=1 / np.array(lengths),
+        sources=np.array(sources),
+        role_names=last.task.role_names,
     )
 
 
 def draw(result: Result, axes: np.ndarray) -> None:
     """Fills axes [panel, 5]: attention, distance, singular values, alignment, key."""
     for row, panel in zip(axes, list_panels(result.members), strict=True):
-        _draw_attention(row[0], result, panel)
-        _draw_distance(row[1], result, panel)
-        _draw_values(row[2], result, panel)
-        _draw_alignment(row[3], result, panel)
-        _draw_key(row[4], result, panel)
+        attention_panels.draw_attention(row[0], result, panel)
+        attention_panels.draw_distance(row[1], result, panel)
+        attention_panels.draw_values(row[2], result, panel)
+        attention_panels.draw_alignment(row[3], result, panel)
+        attention_panels.draw_key(row[4], result, panel)
     for axis in axes[:, [1, 3, 4]].flat:
-        axis.set_xscale('symlog', linthresh=1)
+        scale_steps(axis)
     titles = (
         f'layer 1, step {result.early:,}',
         'distance from 1/i',
@@ -168,7 +172,7 @@ def _measure(member: Member, tokens_BT: np.ndarray) -> _Numbers:
     values = measure_values(
         member.matrix(W_V),
         member.matrix('W_embed'),
-        {kind: tokens[kind] for kind in KINDS},
+        {kind: tokens[kind] for kind in SINGLE_KINDS},
     )
     return _Numbers(
         attention=Attn_BTT.mean(0),
@@ -180,18 +184,22 @@ def _measure(member: Member, tokens_BT: np.ndarray) -> _Numbers:
     )
 
 
-def _measure_end(member: Member, tokens_BT: np.ndarray) -> tuple[np.ndarray, float]:
-    """Attention to the key by its position, and with all positions alike."""
-    task = member.experiment.task
+def _measure_end(
+    member: Member, tokens_BT: np.ndarray
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """Attention to the key by its position and with all positions alike; `sources`."""
     by_position = average_by_position(
         attend_to_key(member, tokens_BT),
         find_keys(member, tokens_BT),
-        task.num_positions,
+        member.experiment.task.num_positions,
     )
+    last = member.task.role_names.index('last')
+    sources = average_attention(member, tokens_BT)[:, :, last]
     if 'W_pos' not in member.params:
-        return by_position, np.nan
+        return by_position, np.nan, sources
     blind = remove_positions(member)
-    return by_position, float(attend_to_key(blind, tokens_BT).mean())
+    without_positions = attend_to_key(blind, tokens_BT).mean()
+    return by_position, float(without_positions), sources
 
 
 def _gather(numbers: list[list[_Numbers]], field: str) -> np.ndarray:
@@ -209,47 +217,6 @@ def _pad(arrays: list[np.ndarray]) -> np.ndarray:
     for m, array in enumerate(arrays):
         padded[m][tuple(map(slice, array.shape))] = array
     return padded
-
-
-def _draw_attention(axis: Axes, result: Result, panel: Panel) -> None:
-    mean_TT = result.attention[panel.is_here_M].mean(0)
-    axis.imshow(mean_TT, cmap='viridis', vmin=0, vmax=1)
-    axis.set(xticks=[], yticks=[])
-    axis.set_ylabel(f'{panel.title}\nreader', fontsize=7)
-
-
-def _draw_distance(axis: Axes, result: Result, panel: Panel) -> None:
-    here = panel.is_here_M
-    draw_band(axis, result.step_S, result.distance[here], 'black', 'measured')
-    chance = result.random_distance_M[here].mean()
-    axis.axhline(chance, color='#BBBBBB', lw=0.8, label='random rows')
-    axis.set_ylim(0, 1)
-
-
-def _draw_values(axis: Axes, result: Result, panel: Panel) -> None:
-    sigma = result.sigma[panel.is_here_M]
-    index = np.arange(1, sigma.shape[1] + 1)
-    draw_band(axis, index, sigma, 'black', None)
-    axis.set_ylim(bottom=0)
-
-
-def _draw_alignment(axis: Axes, result: Result, panel: Panel) -> None:
-    for k, kind in enumerate(KINDS):
-        values_MS = result.alignment[panel.is_here_M, :, k, 0]
-        draw_band(axis, result.step_S, values_MS, COLOURS[kind], kind)
-    chance = result.random_alignment[1]
-    axis.axhline(chance, color='#BBBBBB', lw=0.8, label='95 % of random')
-    axis.set_ylim(0, 1)
-
-
-def _draw_key(axis: Axes, result: Result, panel: Panel) -> None:
-    here = panel.is_here_M
-    draw_band(axis, result.step_S, result.key[here], 'black', None)
-    axis.axhline(result.chance_M[here].mean(), color='#BBBBBB', lw=0.8)
-    blind = result.key_without_positions[here].mean()
-    axis.plot(result.step_S[-1], blind, 'x', ms=4, color='#D55E00')
-    axis.set_ylim(0, 1)
-    axis.text(0.03, 0.9, '× without positions', fontsize=5, transform=axis.transAxes)
 
 
 def layout(result: Result) -> style.Layout:

@@ -23,7 +23,7 @@ from analysis.bias.members import (
 )
 from analysis.bias.snapshots import EARLY, find_common_steps, find_step
 from analysis.drawing import command, style
-from analysis.drawing.bands import draw_band
+from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import Member, member_of
 from analysis.members.selection import report_progress
 from analysis.members.untrained import make_untrained
@@ -145,7 +145,7 @@ def find_widest(result: Result) -> int:
 
 
 def _arrange(axis: Axes, early: int) -> None:
-    axis.set_xscale('symlog', linthresh=1)
+    scale_steps(axis)
     axis.set_ylim(-0.03, 1.03)
     axis.axvline(early, color='#BBBBBB', lw=0.8)
 

@@ -35,7 +35,7 @@ from analysis.bias.members import (
 from analysis.bias.snapshots import EARLY, find_common_steps, find_step
 from analysis.bias.tokens import COLOURS, KINDS, list_tokens
 from analysis.drawing import command, style
-from analysis.drawing.bands import draw_band
+from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import member_of
 from analysis.members.point import Point
 from analysis.members.selection import report_progress
@@ -125,7 +125,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
     for k in range(len(KINDS)):
         axes[-1, k].set_xlabel('predicted cosine')
     axes[-1, -1].set_xlabel('step')
-    axes[0, 0].legend(loc='upper left', fontsize=5)
+    axes[0, KINDS.index('reasoning')].legend(loc='upper left', fontsize=5)
     axes[0, -1].legend(loc='lower right', fontsize=5)
 
 
@@ -182,7 +182,7 @@ def _draw_correlations(axis: Axes, result: Result, panel: Panel) -> None:
         draw_band(axis, result.step_S, values_MS, COLOURS[kind], kind)
         bound_S = result.bound[panel.is_here_M, k, 0].mean(0)
         axis.plot(result.step_S, bound_S, ':', color=COLOURS[kind], lw=0.7)
-    axis.set_xscale('symlog', linthresh=1)
+    scale_steps(axis)
     axis.set_ylim(-0.6, 1.05)
 
 

@@ -16,7 +16,6 @@ the limit (0.1) plus twice that, there and at all snapshots before.
   python analysis/theory_path.py --run runs/memory_reasoning_flow
 """
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -30,28 +29,22 @@ from analysis.bias.members import (
     tabulate_members,
 )
 from analysis.bias.snapshots import find_common_steps
-from analysis.bias.tokens import COLOURS, list_tokens
+from analysis.bias.tokens import COLOURS, SINGLE_KINDS, list_tokens
 from analysis.drawing import command, style
 from analysis.drawing.bands import draw_band
-from analysis.members.member import member_of
 from analysis.members.selection import report_progress
-from analysis.members.untrained import make_untrained
 from analysis.theory import trajectories
-from analysis.theory.label_law import Examples, count_laws, read_examples
-from analysis.theory.trajectories import Moments, Weights
-from anchorjax.errors import UserError, require
+from analysis.theory.member_paths import (
+    FLOWS,
+    expect_sampling,
+    predict_paths,
+    read_path,
+)
+from anchorjax.errors import require
 from anchorjax.storage.reader import Run
-from anchorjax.tasks import TaskConfig
 
-FLOWS = {
-    'frozen': trajectories.frozen_flow,
-    'coupled': trajectories.coupled_flow,
-    'feedback': trajectories.feedback_flow,
-}
-KINDS = ('memory', 'reasoning', 'keys')
-ROWS = ('all', *KINDS)  # whose embeddings the error is of
+ROWS = ('all', *SINGLE_KINDS)  # whose embeddings the error is of
 LIMIT = 0.1
-_BATCHES = 20  # to see how much they differ
 _FLOW_COLOURS = ('#D55E00', '#0072B2', '#009E73')
 
 
@@ -67,7 +60,7 @@ class Result(NamedTuple):
     sampling: np.ndarray  # [M, rows, S] error that batches alone would give
     holds_until: np.ndarray  # [M, flow, rows] step; 0: not even the first snapshot
     tokens: np.ndarray  # [token] that are drawn
-    kind: np.ndarray  # [token] index into KINDS
+    kind: np.ndarray  # [token] index into SINGLE_KINDS
     measured: np.ndarray  # [M, S, token, 2] in a plane of the measured movement
     predicted: np.ndarray  # [M, flow, S, token, 2] in the same plane
 
@@ -87,12 +80,13 @@ def compute(run: Run, limit: float = LIMIT, largest_step: float = 0.5) -> Result
     steps = find_common_steps(run, points)
     step_S = steps[steps > 0]
     tokens_of = list_tokens(run.experiment.task)
-    rows_of = {'all': np.concatenate([tokens_of[kind] for kind in KINDS])} | tokens_of
+    rows_of = {kind: tokens_of[kind] for kind in SINGLE_KINDS}
+    rows_of = {'all': np.concatenate(list(rows_of.values()))} | rows_of
     tokens, kind = _choose_tokens(tokens_of)
     errors, samplings, measured, predicted = [], [], [], []
     for point in report_progress(points, 'theory_path'):
-        paths = _predict(run, step_S, point, largest_step)
-        start, measured_SVD = _read_path(run, step_S, point)
+        paths = predict_paths(run, step_S, point, largest_step)
+        start, measured_SVD = read_path(run, step_S, point)
         error = np.full((len(FLOWS), len(ROWS), len(step_S)), np.inf)
         for f, r, s in np.ndindex(error.shape):
             path_VD = paths[f][s].W_embed
@@ -102,7 +96,7 @@ def compute(run: Run, limit: float = LIMIT, largest_step: float = 0.5) -> Result
                     path_VD, measured_SVD[s], start, rows
                 )
         errors.append(error)
-        samplings.append(_expect_sampling(run, step_S, point, rows_of))
+        samplings.append(expect_sampling(run, step_S, point, rows_of))
         plane_2D = find_plane(measured_SVD[:, tokens] - start[tokens])
         measured.append((measured_SVD[:, tokens] - start[tokens]) @ plane_2D.T)
         of_flows = []
@@ -160,85 +154,14 @@ def draw(result: Result, axes: np.ndarray) -> None:
 def _choose_tokens(
     tokens_of: dict[str, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(the first, middle and last token of every kind, their index into KINDS)."""
+    """(the first, middle and last token of every kind, index into SINGLE_KINDS)."""
     tokens, kinds = [], []
-    for k, kind in enumerate(KINDS):
+    for k, kind in enumerate(SINGLE_KINDS):
         of_kind = tokens_of[kind]
         chosen = of_kind[[0, len(of_kind) // 2, -1]]
         tokens.append(chosen)
         kinds.append(np.full(len(chosen), k))
     return np.concatenate(tokens), np.concatenate(kinds)
-
-
-def _predict(
-    run: Run, step_S: np.ndarray, point: dict, largest_step: float
-) -> list[list[Weights]]:
-    """The weights along every flow at every snapshot."""
-    experiment = run.experiment_of(**point)
-    if experiment.model.name != 'emb_mlp':
-        raise UserError(f"model {experiment.model.name!r}: the flow is of 'emb_mlp'")
-    times = []
-    for step in step_S:
-        rate = point['learning_rate']
-        times.append(trajectories.flow_time(experiment, int(step), rate))
-    untrained = make_untrained(member_of(run, int(step_S[-1]), **point))
-    start = Weights(*[untrained.matrix(name) for name in Weights._fields])
-    moments = _measure_data(experiment.task, point['seed'])
-    paths = []
-    for make_flow in FLOWS.values():
-        flow = make_flow(moments)
-        paths.append(trajectories.integrate(flow, start, times, largest_step))
-    return paths
-
-
-@functools.lru_cache(maxsize=8)
-def _read_data(config: TaskConfig, seed: int) -> Examples:
-    return read_examples(config, seed)
-
-
-@functools.lru_cache(maxsize=8)
-def _measure_data(config: TaskConfig, seed: int) -> Moments:
-    examples = _read_data(config, seed)
-    return trajectories.measure_moments(examples, config.vocab)
-
-
-def _expect_sampling(
-    run: Run, step_S: np.ndarray, point: dict, rows_of: dict[str, np.ndarray]
-) -> np.ndarray:
-    """The error of `ROWS` that batches alone would give at every snapshot, [rows, S].
-
-    Of the frozen flow: the mean of so many batches has 1 / sqrt(step) of the deviation
-    of one.
-    """
-    experiment = run.experiment_of(**point)
-    start = make_untrained(member_of(run, int(step_S[-1]), **point))
-    W_12 = start.matrix('W_1') @ start.matrix('W_2')
-    examples = _read_data(experiment.task, point['seed'])
-    vocab = experiment.task.vocab
-    expected_VD = count_laws(*examples, vocab).residual_VV @ W_12.T
-    rng = np.random.default_rng(0)
-    deviations = []
-    for _ in range(_BATCHES):
-        number = rng.integers(len(examples.label_B), size=experiment.train.batch_size)
-        batch = (examples.tokens_BT[number], examples.label_B[number])
-        drawn_VD = count_laws(*batch, vocab).residual_VV @ W_12.T
-        deviations.append(drawn_VD - expected_VD)
-    shares = []
-    for name in ROWS:
-        rows = rows_of[name]
-        deviation = np.sqrt((np.array(deviations)[:, rows] ** 2).sum((1, 2)).mean())
-        shares.append(deviation / np.linalg.norm(expected_VD[rows]))
-    return np.array(shares)[:, None] / np.sqrt(step_S)
-
-
-def _read_path(
-    run: Run, step_S: np.ndarray, point: dict
-) -> tuple[np.ndarray, np.ndarray]:
-    """(W_embed at the start [V, D], at the snapshots [S, V, D])."""
-    last = member_of(run, int(step_S[-1]), **point)
-    start = make_untrained(last).matrix('W_embed')
-    path = [run.parameter('W_embed', int(step), **point) for step in step_S]
-    return start.astype(np.float64), np.array(path, np.float64)
 
 
 def _read_losses(run: Run, step_S: np.ndarray, points: list[dict]) -> np.ndarray:
@@ -269,7 +192,7 @@ def _draw_paths(axis: Axes, result: Result, panel: Panel) -> None:
     until = np.median(result.holds_until[panel.is_here_M, :, 0], axis=0)
     best = len(until) - 1 - int(until[::-1].argmax())
     for i, token in enumerate(result.tokens):
-        colour = COLOURS[KINDS[result.kind[i]]]
+        colour = COLOURS[SINGLE_KINDS[result.kind[i]]]
         x, y = result.measured[first, :, i].T
         axis.plot(x, y, '.', ms=3, color=colour)
         axis.annotate(str(token), (x[-1], y[-1]), fontsize=5, color=colour)

@@ -6,6 +6,7 @@ from anchorjax.tasks import MemoryReasoningConfig
 
 # 'both' is all anchors, to see whether the kinds differ from each other.
 KINDS = ('memory', 'reasoning', 'both', 'keys')
+SINGLE_KINDS = ('memory', 'reasoning', 'keys')
 COLOURS = {
     'memory': '#0072B2',
     'reasoning': '#009E73',

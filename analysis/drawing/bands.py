@@ -1,4 +1,4 @@
-"""A curve of several seeds: their mean, in the band from the lowest to the highest."""
+"""Curves of several seeds along snapshots: their mean, in the band of all of them."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -7,7 +7,10 @@ from matplotlib.axes import Axes
 def draw_band(
     axis: Axes, x_S: np.ndarray, values_MS: np.ndarray, colour: str, label: str | None
 ) -> None:
-    """Draws nothing where no member has a number."""
+    """The mean of the members, and a band from the lowest to the highest.
+
+    Draws nothing where no member has a number.
+    """
     is_known_S = np.isfinite(values_MS).any(0)
     if not is_known_S.any():
         return
@@ -17,3 +20,10 @@ def draw_band(
     highest_S = np.nanmax(known_MS, axis=0)
     axis.fill_between(x_S, lowest_S, highest_S, color=colour, alpha=0.2, lw=0)
     axis.plot(x_S, np.nanmean(known_MS, axis=0), color=colour, lw=1.2, label=label)
+
+
+def scale_steps(axis: Axes) -> None:
+    """Snapshots on a logarithmic axis that has a place for step 0."""
+    axis.set_xscale('symlog', linthresh=1)
+    axis.set_xlim(left=0)
+    axis.tick_params(axis='x', labelsize=5)

@@ -11,7 +11,7 @@ from analysis.bias.readings.seeds import (
     negate,
     select_seeds,
 )
-from analysis.bias.tokens import KINDS
+from analysis.bias.tokens import KINDS, SINGLE_KINDS
 from analysis.report.readings.borders import combine, estimate, format_mean, judge
 from analysis.report.readings.reading import Reading
 from analysis.report.verdicts import OPPOSITE
@@ -174,7 +174,7 @@ def read_value_order(result: embedding_pca.Result, setting: str, kind: str) -> R
     does not hold  one of the three is surely false
     """
     seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
-    k = embedding_pca.KINDS.index(kind)
+    k = SINGLE_KINDS.index(kind)
     rho = result.rho[seeds.index, k].max(-1)
     before = result.untrained[seeds.index, k].max(-1)
     needed = np.maximum(np.maximum(result.bound[k], before + CLEAR), STRONG)
@@ -200,8 +200,8 @@ def read_memory_together(result: embedding_pca.Result, setting: str) -> Reading:
     does not hold  otherwise, if one of the two is surely false
     """
     seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
-    k = embedding_pca.KINDS.index('memory')
-    r = embedding_pca.KINDS.index('reasoning')
+    k = SINGLE_KINDS.index('memory')
+    r = SINGLE_KINDS.index('reasoning')
     memory = result.spread[seeds.index, k]
     reasoning = result.spread[seeds.index, r]
     found = estimate(memory)

@@ -11,7 +11,7 @@ from analysis.bias.readings.seeds import (
     pair_seeds,
     select_seeds,
 )
-from analysis.first_attention import KINDS
+from analysis.bias.tokens import SINGLE_KINDS
 from analysis.report.readings.borders import combine, estimate, format_mean, judge
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 from analysis.report.verdicts import OPPOSITE
@@ -85,8 +85,8 @@ def read_alignment(result: first_attention.Result, setting: str) -> Reading:
     """
     seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
     alignment = result.alignment[seeds.index, _at_early(result), :, 0]
-    memory = alignment[:, KINDS.index('memory')]
-    reasoning = alignment[:, KINDS.index('reasoning')]
+    memory = alignment[:, SINGLE_KINDS.index('memory')]
+    reasoning = alignment[:, SINGLE_KINDS.index('reasoning')]
     mean, bound = result.random_alignment
     parts = [
         judge(estimate(reasoning), ALIGNED),
@@ -101,7 +101,7 @@ def read_alignment(result: first_attention.Result, setting: str) -> Reading:
         number=f'|cosine|: reasoning {format_mean(estimate(reasoning))}, memory '
         f'{format_mean(estimate(memory))} at step {result.early:,}',
         null=f'random directions {mean:.2f}, 95 % below {bound:.2f}; keys '
-        f'{alignment[:, KINDS.index("keys")].mean():.2f}',
+        f'{alignment[:, SINGLE_KINDS.index("keys")].mean():.2f}',
         values=alignment,
     )
 
@@ -135,8 +135,19 @@ def read_key(result: first_attention.Result, setting: str) -> Reading:
         f'without positions {format_mean(estimate(blind))}',
         null=f'chance {chance.mean():.2f}; untrained {before.mean():.2f}',
         values=key - blind,
-        note=f'step {result.step_S[-1]:,}; by position of the key: {listed}',
+        note=f'step {result.step_S[-1]:,}; by position of the key: {listed}; '
+        f'{describe_sources(result, seeds.index)}',
     )
+
+
+def describe_sources(result: first_attention.Result, index: np.ndarray) -> str:
+    """What the last position reads most in each layer: 'layer 1 reads noise 0.61'."""
+    words = []
+    for layer, share_J in enumerate(result.sources[index].mean(0), start=1):
+        if np.isfinite(share_J).all():
+            role = result.role_names[share_J.argmax()]
+            words.append(f'layer {layer} reads most of {role} ({share_J.max():.2f})')
+    return ', '.join(words)
 
 
 def read_flow_lasts(result: theory_path.Result, setting: str, flow: str) -> Reading:

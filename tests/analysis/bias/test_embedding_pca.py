@@ -5,7 +5,7 @@ import pytest
 
 from analysis import embedding_pca
 from analysis.bias.readings import embeddings
-from analysis.embedding_pca import KINDS
+from analysis.bias.tokens import SINGLE_KINDS as KINDS
 from anchorjax.errors import UserError
 from tests.support.drawing import draw_pixels
 

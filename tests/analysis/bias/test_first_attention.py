@@ -14,7 +14,7 @@ from analysis.bias.attention import (
     remove_positions,
 )
 from analysis.bias.readings import networks
-from analysis.first_attention import KINDS
+from analysis.bias.tokens import SINGLE_KINDS as KINDS
 from analysis.members.member import member_of
 from anchorjax.errors import UserError
 from tests.support.drawing import draw_pixels
@@ -122,6 +122,8 @@ def test_a_small_start_averages_and_a_sweep_has_all_numbers(open_sweep):
     np.testing.assert_allclose(result.key[is_small, 0], 0.2, atol=0.03)
     np.testing.assert_allclose(np.nansum(result.attention, -1), 1, atol=1e-5)
     assert result.key_by_position.shape == (6, 3) and (result.chance_M == 0.2).all()
+    sums = result.sources.sum(-1)
+    np.testing.assert_allclose(sums, 1, atol=1e-5)
     assert np.ptp(draw_pixels(result, first_attention)) > 0
 
 
@@ -161,6 +163,8 @@ def make_result(**numbers):
         key_by_position=np.zeros((3, 3)),
         key_without_positions=numbers.get('blind', 0.2) * np.ones(3),
         chance_M=np.full(3, 0.2),
+        sources=np.full((3, 2, 2), [0.3, 0.7]),
+        role_names=('key', 'noise'),
     )
 
 
@@ -169,6 +173,12 @@ def align(memory, reasoning):
     alignment[KINDS.index('memory'), 0] = memory
     alignment[KINDS.index('reasoning'), 0] = reasoning
     return alignment
+
+
+def test_what_the_last_position_reads_most_is_named():
+    reading = networks.read_key(make_result(key=0.9), '')
+    expected = 'layer 1 reads most of noise (0.70), layer 2 reads most of noise (0.70)'
+    assert expected in reading.note
 
 
 @pytest.mark.parametrize(

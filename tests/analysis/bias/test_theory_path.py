@@ -8,6 +8,7 @@ from analysis.bias.readings import networks
 from analysis.members.member import member_of
 from analysis.members.untrained import make_untrained
 from analysis.theory import trajectories
+from analysis.theory.label_law import read_examples
 from analysis.theory.trajectories import Weights
 from anchorjax.errors import ConfigError, UserError
 from anchorjax.storage.reader import Run
@@ -37,7 +38,7 @@ def follow_frozen_flow(run):
     for point in theory_path.list_points(run):
         member = make_untrained(member_of(run, 20, **point))
         start = Weights(*[member.matrix(name) for name in Weights._fields])
-        examples = theory_path.read_examples(member.experiment.task, point['seed'])
+        examples = read_examples(member.experiment.task, point['seed'])
         moments = trajectories.measure_moments(examples, 64)
         velocity = trajectories.frozen_flow(moments)(start).W_embed
         for step in (0, 1, 5, 10, 20):
@@ -73,7 +74,7 @@ def test_a_sweep_has_an_error_for_every_flow_and_kind(open_sweep):
     member = member_of(run, 10, gamma=0.8, seed=0)
     start = make_untrained(member)
     weights = Weights(*[start.matrix(name) for name in Weights._fields])
-    examples = theory_path.read_examples(member.experiment.task, 0)
+    examples = read_examples(member.experiment.task, 0)
     moments = trajectories.measure_moments(examples, 64)
     # Ten steps of rate 250 / 1,000: time 2.5.
     flow = trajectories.feedback_flow(moments)
