@@ -9,8 +9,7 @@ also before training.
   python analysis/anchor_cosines.py --run runs/memory_reasoning
   python analysis/anchor_cosines.py --run runs/memory_reasoning --early=50 --late=4000
 
-By default the snapshots nearest to 5 % and 90 % of training: epochs 50 and 900 of 1,000
-in P2.
+`analysis/bias/snapshots.py` says which snapshots are early and late by default.
 """
 
 from typing import NamedTuple
@@ -27,7 +26,7 @@ from analysis.bias.members import (
     list_points,
     tabulate_members,
 )
-from analysis.bias.snapshots import EARLY, LATE, find_common_steps, find_step
+from analysis.bias.snapshots import find_common_steps, find_early, find_late
 from analysis.bias.tokens import list_tokens
 from analysis.drawing import command, style
 from analysis.members.member import member_of
@@ -68,8 +67,8 @@ def compute(
     require(permutations >= 1, 'permutations', permutations, 'at least 1')
     points = list_points(run)
     steps_S = find_common_steps(run, points)
-    early = find_step(run, steps_S, early, EARLY, 'early')
-    late = find_step(run, steps_S, late, LATE, 'late')
+    early = find_early(run, points, steps_S, early)
+    late = find_late(run, steps_S, late)
     tokens = list_tokens(run.experiment.task)
     anchors_A = np.concatenate([tokens[kind] for kind in ANCHORS])
     is_reasoning_A = np.isin(anchors_A, tokens['reasoning'])
@@ -148,7 +147,7 @@ if __name__ == '__main__':
         compute,
         draw,
         layout,
-        early=command.Flag(int, None, 'snapshot; default: near 5 %% of training'),
+        early=command.Flag(int, None, 'snapshot; default: the last before reasoning'),
         late=command.Flag(int, None, 'snapshot; default: near 90 %% of training'),
         permutations=command.Flag(int, PERMUTATIONS, 'random orders to compare with'),
     )

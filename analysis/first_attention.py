@@ -39,7 +39,7 @@ from analysis.bias.members import (
     list_points,
     tabulate_members,
 )
-from analysis.bias.snapshots import EARLY, find_common_steps, find_step
+from analysis.bias.snapshots import find_common_steps, find_early
 from analysis.bias.tokens import SINGLE_KINDS, list_tokens
 from analysis.circuits.flows import average_attention
 from analysis.drawing import command, style
@@ -100,7 +100,7 @@ def compute(run: Run, early: int | None = None, number: int = NUMBER) -> Result:
     require(number >= 1, 'number', number, 'at least 1')
     points = list_points(run)
     snapshots_S = find_common_steps(run, points)
-    early = find_step(run, snapshots_S, early, EARLY, 'early')
+    early = find_early(run, points, snapshots_S, early)
     step_S = np.union1d([0], snapshots_S)
     numbers, ends = [], []
     for point in report_progress(points, 'first_attention'):
@@ -231,6 +231,6 @@ if __name__ == '__main__':
         compute,
         draw,
         layout,
-        early=command.Flag(int, None, 'snapshot; default: near 5 %% of training'),
+        early=command.Flag(int, None, 'snapshot; default: the last before reasoning'),
         number=command.Flag(int, NUMBER, 'sequences of each probe'),
     )

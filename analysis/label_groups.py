@@ -21,7 +21,7 @@ from analysis.bias.members import (
     list_points,
     tabulate_members,
 )
-from analysis.bias.snapshots import EARLY, find_common_steps, find_step
+from analysis.bias.snapshots import find_common_steps, find_early
 from analysis.drawing import command, style
 from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import Member, member_of
@@ -74,7 +74,7 @@ def compute(run: Run, early: int | None = None) -> Result:
     return Result(
         members=tabulate_members(run, points),
         step_S=step_S,
-        early=find_step(run, steps, early, EARLY, 'early'),
+        early=find_early(run, points, steps, early),
         ranges=ranges,
         share=share.reshape(*shape, *share.shape[1:]),
         accuracy=accuracy.reshape(*shape, -1),
@@ -162,5 +162,5 @@ if __name__ == '__main__':
         compute,
         draw,
         layout,
-        early=command.Flag(int, None, 'snapshot; default: near 5 %% of training'),
+        early=command.Flag(int, None, 'snapshot; default: the last before reasoning'),
     )

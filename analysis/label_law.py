@@ -32,7 +32,7 @@ from analysis.bias.members import (
     list_points,
     tabulate_members,
 )
-from analysis.bias.snapshots import EARLY, find_common_steps, find_step
+from analysis.bias.snapshots import find_common_steps, find_early
 from analysis.bias.tokens import COLOURS, KINDS, list_tokens
 from analysis.drawing import command, style
 from analysis.drawing.bands import draw_band, scale_steps
@@ -74,7 +74,7 @@ def compute(
     require(permutations >= 1, 'permutations', permutations, 'at least 1')
     points = list_points(run)
     step_S = find_common_steps(run, points)
-    early = find_step(run, step_S, early, EARLY, 'early')
+    early = find_early(run, points, step_S, early)
     shape = (len(points), len(KINDS), len(PREDICTIONS))
     correlation = np.full((*shape, len(step_S)), np.nan)
     bound = np.full_like(correlation, np.nan)
@@ -199,6 +199,6 @@ if __name__ == '__main__':
         compute,
         draw,
         layout,
-        early=command.Flag(int, None, 'snapshot; default: near 5 %% of training'),
+        early=command.Flag(int, None, 'snapshot; default: the last before reasoning'),
         permutations=command.Flag(int, PERMUTATIONS, 'random orders to compare with'),
     )

@@ -70,6 +70,10 @@ def is_attention(experiment: Experiment) -> bool:
     return is_model and is_main_data(experiment)
 
 
+def is_one_layer(experiment: Experiment) -> bool:
+    return experiment.model.name == 'one_layer' and is_main_data(experiment)
+
+
 def is_flow(experiment: Experiment) -> bool:
     return is_any_emb_mlp(experiment) and is_gradient_descent(experiment)
 
@@ -212,10 +216,18 @@ CLAIMS = (
     ),
     Claim(
         'P2 Fig 5 C, tested',
-        'Transformer: the label law has the cosines of all anchors together.',
+        'Attention: the label law has the cosines of all anchors together.',
         label_law,
         is_attention,
         partial(embeddings.read_prediction, kind='both', prediction='label law'),
+    ),
+    Claim(
+        'P2 Sec 5, tested',
+        'One layer: gradient flow through its own matrices has the cosines of all '
+        'anchors.',
+        label_law,
+        is_one_layer,
+        partial(embeddings.read_prediction, kind='both', prediction='matrices'),
     ),
     Claim(
         'P2 Fig 5 B',

@@ -193,7 +193,7 @@ def read_own_range(result: label_groups.Result, setting: str) -> Reading:
     others = [g for g in range(len(result.ranges)) if g != widest]
     lowest, excess = [], []
     for m in seeds.index:
-        is_early_S = find_early(result, m)
+        is_early_S = find_early_answers(result, m)
         share = result.share[m, is_early_S]
         own = share[:, range(len(result.ranges)), range(len(result.ranges))]
         lowest.append(own.min())
@@ -203,7 +203,7 @@ def read_own_range(result: label_groups.Result, setting: str) -> Reading:
     verdict = combine([judge(found, INSIDE), judge(more, CLEAR)])
     if found.high < result.chance.min():
         verdict = OPPOSITE
-    first, last = result.step_S[find_early(result, seeds.index[0])][[0, -1]]
+    first, last = result.step_S[find_early_answers(result, seeds.index[0])][[0, -1]]
     return decide(
         seeds,
         verdict,
@@ -211,11 +211,23 @@ def read_own_range(result: label_groups.Result, setting: str) -> Reading:
         'answers to the widest group',
         null=f'0 above; uniform answers {result.chance.min():.2f}',
         values=np.array([lowest, excess]).T,
-        note=f'steps {first:,} to {last:,} (first seed)',
+        note=f'steps {first:,} to {last:,} (first seed); '
+        f'{describe_inside(result, seeds.index)}',
     )
 
 
-def find_early(result: label_groups.Result, member: int) -> np.ndarray:
+def describe_inside(result: label_groups.Result, index: np.ndarray) -> str:
+    """Since when the mean share of every group is above INSIDE."""
+    groups = np.arange(len(result.ranges))
+    share_SG = result.share[index][:, :, groups, groups].mean(0)
+    is_inside_S = (share_SG > INSIDE).all(-1)
+    stays_S = np.logical_and.accumulate(is_inside_S[::-1])[::-1]
+    if not stays_S.any():
+        return f'not above {INSIDE:g} at the end'
+    return f'above {INSIDE:g} from step {result.step_S[stays_S.argmax()]:,} on'
+
+
+def find_early_answers(result: label_groups.Result, member: int) -> np.ndarray:
     """Which snapshots are early ones of a member, [S]; the early step always is."""
     is_later_S = result.step_S >= result.early
     is_learned_S = (result.accuracy[member] >= UNLEARNED).any(-1)

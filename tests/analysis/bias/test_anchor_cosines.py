@@ -69,7 +69,7 @@ def test_too_few_or_equal_rows_have_no_order():
     assert np.isnan(measure_order(np.ones((5, 5)), np.arange(5)).rho)
 
 
-def test_the_default_steps_are_those_of_the_paper_by_share_of_training():
+def test_a_step_by_its_share_of_training():
     steps = np.array([0, 1, 45, 55, 900, 1000])
     assert choose_step(steps, 1000, 0.05) == 55  # 50 / 45 is more than 55 / 50
     assert choose_step(steps, 1000, 0.9) == 900

@@ -93,7 +93,8 @@ def test_claims_read_the_runs_they_are_about(tabulated):
     assert near.run.tolist() == ['near']  # one row for both settings
     no_run = tabulated[tabulated.run == '–']
     assert set(no_run.note) == {'no trained run is about this'}
-    assert set(no_run.source) == {'P2 Fig 3 B'}  # no Emb-MLP trained by AdamW
+    # No Emb-MLP trained by AdamW, and no model of one layer.
+    assert set(no_run.source) == {'P2 Fig 3 B', 'P2 Sec 5, tested'}
 
 
 def test_the_markdown_has_the_rows_and_the_counts(tabulated):
@@ -144,12 +145,13 @@ def test_wrong_runs_are_one_line(finished, tmp_path, monkeypatch, capsys):
     ('experiment', 'fitting'),
     [
         (make_experiment('transformer'), 'is_transformer is_attention is_main_data'),
-        (make_experiment('one_layer'), 'is_attention is_main_data'),
+        (make_experiment('one_layer'), 'is_attention is_main_data is_one_layer'),
         (make_experiment('emb_mlp'), 'is_emb_mlp is_any_emb_mlp is_main_data'),
     ],
 )
 def test_runs_are_told_apart_by_their_experiment(experiment, fitting):
     tests = ('is_transformer', 'is_attention', 'is_main_data', 'is_emb_mlp')
     tests += ('is_any_emb_mlp', 'is_flow', 'has_near_labels', 'has_groups')
+    tests += ('is_one_layer',)
     found = {name for name in tests if getattr(claims, name)(experiment)}
     assert found == set(fitting.split())

@@ -116,6 +116,16 @@ def test_the_range_decides_each_way(own, of_widest, words):
 
 def test_early_ends_when_a_group_is_learned_and_the_early_step_always_counts():
     result = make_result(1, 0, accuracy=(1, 0, 0.7, 0))
-    assert networks.find_early(result, 0).tolist() == [False, True, False, False]
+    assert networks.find_early_answers(result, 0).tolist() == [
+        False,
+        True,
+        False,
+        False,
+    ]
     learned = make_result(1, 0, accuracy=(0, 1, 1, 1))
-    assert networks.find_early(learned, 0).tolist() == [False, True, False, False]
+    assert networks.find_early_answers(learned, 0).tolist() == [
+        False,
+        True,
+        False,
+        False,
+    ]
