@@ -15,6 +15,7 @@ also before training.
 from typing import NamedTuple
 
 import numpy as np
+import threadpoolctl
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
@@ -53,6 +54,8 @@ class Result(NamedTuple):
     mean_abs: np.ndarray  # [M, time, kind]
 
 
+# One thread gives the same bits on every machine, and is faster for small matrices.
+@threadpoolctl.threadpool_limits.wrap(limits=1)
 def compute(
     run: Run,
     early: int | None = None,

@@ -12,6 +12,7 @@ keys of one member.
 from typing import NamedTuple
 
 import numpy as np
+import threadpoolctl
 from matplotlib.axes import Axes
 from scipy import stats
 
@@ -52,6 +53,8 @@ class Result(NamedTuple):
     untrained_spread: np.ndarray  # [M, kind]
 
 
+# One thread gives the same bits on every machine, and is faster for small matrices.
+@threadpoolctl.threadpool_limits.wrap(limits=1)
 def compute(run: Run, step: int | None = None) -> Result:
     """The PCA of every trained member at a snapshot, the last one by default.
 

@@ -18,6 +18,7 @@ Every number also of the network before training.
 from typing import NamedTuple
 
 import numpy as np
+import threadpoolctl
 
 from analysis.bias import attention_panels
 from analysis.bias.alignment import (
@@ -87,6 +88,8 @@ class _Numbers(NamedTuple):
     key: float
 
 
+# One thread gives the same bits on every machine, and is faster for small matrices.
+@threadpoolctl.threadpool_limits.wrap(limits=1)
 def compute(run: Run, early: int | None = None, number: int = NUMBER) -> Result:
     """Attention and W_V of every trained member, at initialization and all snapshots.
 

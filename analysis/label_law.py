@@ -15,6 +15,7 @@ Training is AdamW, the theory is gradient flow: that they differ is part of the 
 from typing import NamedTuple
 
 import numpy as np
+import threadpoolctl
 from matplotlib.axes import Axes
 
 from analysis.bias.cosines import (
@@ -60,6 +61,8 @@ class Result(NamedTuple):
     pairs: dict[str, np.ndarray]
 
 
+# One thread gives the same bits on every machine, and is faster for small matrices.
+@threadpoolctl.threadpool_limits.wrap(limits=1)
 def compute(
     run: Run, early: int | None = None, permutations: int = PERMUTATIONS
 ) -> Result:

@@ -19,6 +19,7 @@ the limit (0.1) plus twice that, there and at all snapshots before.
 from typing import NamedTuple
 
 import numpy as np
+import threadpoolctl
 from matplotlib.axes import Axes
 
 from analysis.bias.members import (
@@ -65,6 +66,8 @@ class Result(NamedTuple):
     predicted: np.ndarray  # [M, flow, S, token, 2] in the same plane
 
 
+# One thread gives the same bits on every machine, and is faster for small matrices.
+@threadpoolctl.threadpool_limits.wrap(limits=1)
 def compute(run: Run, limit: float = LIMIT, largest_step: float = 0.5) -> Result:
     """Measured and predicted embeddings of every trained member.
 
