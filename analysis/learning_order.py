@@ -118,7 +118,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
         loss_axis.axhline(result.threshold, color='#BBBBBB', lw=0.6, zorder=0)
         loss_axis.set(yscale='log')
         title = f'{panel.title}\n{describe_ratio(result, panel)}'
-        loss_axis.set_title(title, fontsize=7)
+        loss_axis.set_title(title, fontsize=6)
         _draw_curves(accuracy_axis, result, result.accuracy_MSP, panel)
         accuracy_axis.set(ylim=(-0.03, 1.03), xlabel='step')
     axes[0, 0].set_ylabel('loss (nats)')
@@ -127,7 +127,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
 
 
 def describe_ratio(result: Result, panel: Panel) -> str:
-    """'memory / reasoning 2.1 [1.9, 2.3]; train loss 0.01', '≥' with a bound."""
+    """'memory / reasoning 2.1 [1.9, 2.3]', '≥' with a bound, and the train loss."""
     is_known_M = panel.is_here_M & np.isfinite(result.ratio_MP[:, TRAIN])
     train_loss = result.members['train_loss'][panel.is_here_M].mean()
     text = 'neither is learned'
@@ -138,7 +138,7 @@ def describe_ratio(result: Result, panel: Panel) -> str:
         text = f'memory / reasoning {sign}{found.mean:.2f}'
         if np.isfinite(found.low):
             text += f' [{found.low:.2f}, {found.high:.2f}]'
-    return f'{text}; train loss {train_loss:.2g}'
+    return f'{text}\ntrain loss {train_loss:.2g}'
 
 
 def _draw_curves(

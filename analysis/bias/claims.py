@@ -86,6 +86,18 @@ def has_groups(experiment: Experiment) -> bool:
     return bool(experiment.task.label_ranges)
 
 
+def _list_early_and_late(
+    source: str, sentence: str, read: Callable[..., Reading]
+) -> list[Claim]:
+    """A claim about the anchors at the early and at the late snapshot: two rows."""
+    rows = []
+    for time, words in (('early', 'before reasoning is learned'), ('late', 'late')):
+        text = f'{sentence.removesuffix(".")}: {words}.'
+        reader = partial(read, time=time)
+        rows.append(Claim(source, text, anchor_cosines, is_main_data, reader))
+    return rows
+
+
 CLAIMS = (
     Claim(
         'P2 Fig 3 A',
@@ -147,28 +159,21 @@ CLAIMS = (
         is_emb_mlp,
         learning.read_bias_grows,
     ),
-    Claim(
+    *_list_early_and_late(
         'P2 Figs 4 A, 5 A',
         'At a small initialization, the cosine of two reasoning anchors falls with '
-        'their distance, early and late.',
-        anchor_cosines,
-        is_main_data,
+        'their distance.',
         embeddings.read_reasoning_order,
     ),
-    Claim(
+    *_list_early_and_late(
         'P2 Figs 4 A, 5 A',
-        'At a small initialization, all memory anchors are highly similar, early and '
-        'late.',
-        anchor_cosines,
-        is_main_data,
+        'At a small initialization, all memory anchors are highly similar.',
         embeddings.read_memory_alike,
     ),
-    Claim(
+    *_list_early_and_late(
         'P2 Figs 4 A, 5 A',
         'At a small initialization, memory anchors are more alike than reasoning '
         'anchors.',
-        anchor_cosines,
-        is_main_data,
         embeddings.read_memory_less_distinct,
     ),
     Claim(

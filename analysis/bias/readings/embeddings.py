@@ -3,8 +3,9 @@
 import numpy as np
 
 from analysis import anchor_cosines, embedding_pca, label_law
-from analysis.anchor_cosines import ANCHORS, EARLY_TIME, LATE_TIME, UNTRAINED
+from analysis.anchor_cosines import ANCHORS, UNTRAINED
 from analysis.bias.readings.seeds import (
+    EARLY_STEPS,
     LARGE_START,
     SMALL_START,
     decide,
@@ -20,84 +21,98 @@ from analysis.theory.predictions import PREDICTIONS
 CLEAR = 0.1  # by so much a correlation must exceed that of the untrained network
 ALIKE = 0.8  # mean cosine that is "highly similar"
 ORTHOGONAL = 0.2  # mean |cosine| that is about 0
+LOWEST = -0.9  # a rank correlation that is surely an order
 STRONG = 0.7  # correlation that is "strong agreement"
 TOGETHER = 0.5  # of the spread of all tokens: memory anchors that lie together
 _MEMORY = ANCHORS.index('memory')
 _REASONING = ANCHORS.index('reasoning')
 
 
-def read_reasoning_order(result: anchor_cosines.Result, setting: str) -> Reading:
-    """The cosine of two reasoning anchors falls with their distance, early and late.
+def read_reasoning_order(
+    result: anchor_cosines.Result, setting: str, time: str
+) -> Reading:
+    """The cosine of two reasoning anchors falls with their distance.
 
-    holds          at both steps the rank correlation is below the 5 % quantile of
-                   random orders, and by CLEAR below that of the untrained network
-    opposite       at both it is above the quantile of the other side
-    does not hold  otherwise, if one step is surely on the wrong side
+    holds          the rank correlation is below the 5 % quantile of random orders, and
+                   by CLEAR below that of the untrained network
+    opposite       it is above the quantile of the other side
+    does not hold  otherwise, if it is surely on the wrong side
+
+    Args:
+      time: 'early' or 'late'.
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
-    rho = result.rho[seeds.index, :, _REASONING]
-    bound = result.rho_bound[seeds.index, :, _REASONING]
-    parts, numbers, is_reversed = [], [], []
-    for time in (EARLY_TIME, LATE_TIME):
-        needed = np.minimum(bound[:, time], rho[:, UNTRAINED] - CLEAR)
-        parts.append(judge(estimate(needed - rho[:, time]), 0))
-        is_reversed.append(estimate(rho[:, time] + bound[:, time]).low > 0)
-        numbers.append(_name_step(result, time, format_mean(estimate(rho[:, time]))))
-    before = rho[:, UNTRAINED].mean()
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    rho_MS = result.rho[seeds.index, :, _REASONING]
+    bound_MS = result.rho_bound[seeds.index, :, _REASONING]
+    step, s = _find_time(result, time)
+    rho, bound, before = rho_MS[:, s], bound_MS[:, s], rho_MS[:, UNTRAINED]
+    needed = np.minimum(bound, before - CLEAR)
+    # No correlation is below -1, however ordered the untrained network is.
+    needed = np.maximum(needed, LOWEST)
+    verdict = judge(estimate(needed - rho), 0)
+    if estimate(rho + bound).low > 0:
+        verdict = OPPOSITE
+    is_ordered_S = rho_MS.mean(0) < bound_MS.mean(0)
     return decide(
         seeds,
-        OPPOSITE if all(is_reversed) else combine(parts),
-        number=f'ρ of cosine and distance: {", ".join(numbers)}',
-        null=f'5 % of random orders below {bound.mean():.2f}; untrained {before:.2f}',
+        verdict,
+        number=f'ρ of cosine and distance {format_mean(estimate(rho))} at step '
+        f'{step:,}',
+        null=f'5 % of random orders below {bound.mean():.2f}; '
+        f'untrained {before.mean():.2f}',
         values=rho,
+        note=f'below them {describe_steps(result.step_S, is_ordered_S)}',
     )
 
 
-def read_memory_alike(result: anchor_cosines.Result, setting: str) -> Reading:
-    """The embeddings of memory anchors are nearly parallel, early and late.
+def read_memory_alike(
+    result: anchor_cosines.Result, setting: str, time: str
+) -> Reading:
+    """The embeddings of memory anchors are nearly parallel.
 
-    holds          at both steps the mean cosine is above ALIKE
-    opposite       at both it is below ORTHOGONAL
-    does not hold  otherwise, if one step is surely on the wrong side
+    holds          the mean cosine is above ALIKE
+    opposite       it is below ORTHOGONAL
+    does not hold  it is surely between
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
-    mean = result.mean[seeds.index, :, _MEMORY]
-    parts, numbers = [], []
-    for time in (EARLY_TIME, LATE_TIME):
-        found = estimate(mean[:, time])
-        parts.append(judge(found, ALIKE, opposite=ORTHOGONAL))
-        numbers.append(_name_step(result, time, format_mean(found)))
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    mean_MS = result.mean[seeds.index, :, _MEMORY]
+    step, s = _find_time(result, time)
+    found = estimate(mean_MS[:, s])
+    largest = mean_MS.mean(0).argmax()
     return decide(
         seeds,
-        combine(parts),
-        number=f'mean cosine: {", ".join(numbers)}',
-        null=f'untrained {mean[:, UNTRAINED].mean():.2f}',
-        values=mean,
+        judge(found, ALIKE, opposite=ORTHOGONAL),
+        number=f'mean cosine {format_mean(found)} at step {step:,}',
+        null=f'untrained {mean_MS[:, UNTRAINED].mean():.2f}',
+        values=mean_MS,
+        note=f'largest {mean_MS.mean(0)[largest]:.2f} at step '
+        f'{result.step_S[largest]:,}',
     )
 
 
-def read_memory_less_distinct(result: anchor_cosines.Result, setting: str) -> Reading:
-    """Memory anchors are more alike than reasoning anchors, at the early step.
+def read_memory_less_distinct(
+    result: anchor_cosines.Result, setting: str, time: str
+) -> Reading:
+    """Memory anchors are more alike than reasoning anchors.
 
     holds          the difference of the mean cosines is above CLEAR
     opposite       it is below -CLEAR
     does not hold  it is below CLEAR
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    step, s = _find_time(result, time)
     mean = result.mean[seeds.index]
-    difference = mean[:, EARLY_TIME, _MEMORY] - mean[:, EARLY_TIME, _REASONING]
-    before = mean[:, UNTRAINED, _MEMORY] - mean[:, UNTRAINED, _REASONING]
-    memory = format_mean(estimate(mean[:, EARLY_TIME, _MEMORY]))
-    reasoning = format_mean(estimate(mean[:, EARLY_TIME, _REASONING]))
-    found = estimate(difference)
+    difference_MS = mean[:, :, _MEMORY] - mean[:, :, _REASONING]
+    memory = format_mean(estimate(mean[:, s, _MEMORY]))
+    reasoning = format_mean(estimate(mean[:, s, _REASONING]))
+    found = estimate(difference_MS[:, s])
     return decide(
         seeds,
         judge(found, CLEAR, opposite=-CLEAR),
         number=f'mean cosine {memory} against {reasoning}, '
-        f'difference {format_mean(found)}',
-        null=f'difference 0; untrained {before.mean():.2f}',
-        values=difference,
-        note=f'step {result.steps[EARLY_TIME]:,}',
+        f'difference {format_mean(found)} at step {step:,}',
+        null=f'difference 0; untrained {difference_MS[:, UNTRAINED].mean():.2f}',
+        values=difference_MS[:, s],
     )
 
 
@@ -108,14 +123,15 @@ def read_orthogonal(result: anchor_cosines.Result, setting: str) -> Reading:
     opposite       it is above ALIKE everywhere
     does not hold  otherwise, if one of them is surely above ORTHOGONAL
     """
-    seeds = select_seeds(result.members, setting, LARGE_START, must_converge=False)
+    seeds = select_seeds(result.members, setting, LARGE_START, waiver=EARLY_STEPS)
     mean_abs = result.mean_abs[seeds.index]
     parts, numbers = [], []
-    for time in (EARLY_TIME, LATE_TIME):
+    for time in ('early', 'late'):
+        step, s = _find_time(result, time)
         for k, kind in enumerate(ANCHORS):
-            found = estimate(mean_abs[:, time, k])
+            found = estimate(mean_abs[:, s, k])
             parts.append(judge(negate(found), -ORTHOGONAL, opposite=-ALIKE))
-            numbers.append(_name_step(result, time, f'{kind} {format_mean(found)}'))
+            numbers.append(f'{kind} {format_mean(found)} at step {step:,}')
     return decide(
         seeds,
         combine(parts),
@@ -135,7 +151,7 @@ def read_prediction(
     opposite       it is below minus the 95 % quantile
     does not hold  otherwise, if one of the three is surely false
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
     k, p = KINDS.index(kind), PREDICTIONS.index(prediction)
     s = result.step_S.tolist().index(result.early)
     correlation_MS = result.correlation[seeds.index, k, p]
@@ -146,6 +162,7 @@ def read_prediction(
     verdict = judge(estimate(correlation - needed), 0)
     if estimate(correlation + bound).high < 0:
         verdict = OPPOSITE
+    is_strong_S = correlation_MS.mean(0) > STRONG
     return decide(
         seeds,
         verdict,
@@ -153,17 +170,16 @@ def read_prediction(
         null=f'95 % of random orders below {bound.mean():.2f}; '
         f'untrained {before.mean():.2f}',
         values=correlation,
-        note=describe_span(result.step_S, correlation_MS),
+        note=f'r above {STRONG:g} {describe_steps(result.step_S, is_strong_S)}',
     )
 
 
-def describe_span(step_S: np.ndarray, correlation_MS: np.ndarray) -> str:
-    """At which snapshots the mean correlation of the seeds is above STRONG."""
-    is_strong_S = correlation_MS.mean(0) > STRONG
-    if not is_strong_S.any():
-        return f'r above {STRONG:g} at no snapshot'
-    steps = step_S[is_strong_S]
-    return f'r above {STRONG:g} from step {steps[0]:,} to {steps[-1]:,}'
+def describe_steps(step_S: np.ndarray, is_so_S: np.ndarray) -> str:
+    """'at no snapshot', or 'from step 926 to 12,000': the first and the last."""
+    if not is_so_S.any():
+        return 'at no snapshot'
+    steps = step_S[is_so_S]
+    return f'from step {steps[0]:,} to {steps[-1]:,}'
 
 
 def read_value_order(result: embedding_pca.Result, setting: str, kind: str) -> Reading:
@@ -173,7 +189,7 @@ def read_value_order(result: embedding_pca.Result, setting: str, kind: str) -> R
                    of random orders, and by CLEAR above that of the untrained network
     does not hold  one of the three is surely false
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
     k = SINGLE_KINDS.index(kind)
     rho = result.rho[seeds.index, k].max(-1)
     before = result.untrained[seeds.index, k].max(-1)
@@ -199,7 +215,7 @@ def read_memory_together(result: embedding_pca.Result, setting: str) -> Reading:
     opposite       it is above that of all tokens
     does not hold  otherwise, if one of the two is surely false
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
     k = SINGLE_KINDS.index('memory')
     r = SINGLE_KINDS.index('reasoning')
     memory = result.spread[seeds.index, k]
@@ -220,5 +236,7 @@ def read_memory_together(result: embedding_pca.Result, setting: str) -> Reading:
     )
 
 
-def _name_step(result: anchor_cosines.Result, time: int, number: str) -> str:
-    return f'{number} at step {result.steps[time]:,}'
+def _find_time(result: anchor_cosines.Result, time: str) -> tuple[int, int]:
+    """(the early or late step, where it is along S)."""
+    step = {'early': result.early, 'late': result.late}[time]
+    return step, result.find_index(step)

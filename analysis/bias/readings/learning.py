@@ -5,6 +5,8 @@ import numpy as np
 from analysis import learning_order
 from analysis.bias.readings.seeds import (
     LARGE_START,
+    MOMENTS,
+    REQUIRED,
     SMALL_START,
     Seeds,
     decide,
@@ -39,7 +41,7 @@ def read_nearly_identical(result: learning_order.Result, setting: str) -> Readin
     does not hold  it is outside
     undecided      otherwise; a loss that never falls to its moment
     """
-    seeds = select_seeds(result.members, setting, LARGE_START, must_converge=True)
+    seeds = select_seeds(result.members, setting, LARGE_START, waiver=MOMENTS)
     ratio = result.ratio_MP[seeds.index, TRAIN]
     found = average_ratios(ratio)
     verdict = UNDECIDED
@@ -60,7 +62,7 @@ def read_sums_first(
     does not hold  it is below MUCH
     undecided      otherwise; a bound on a ratio that would not decide
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=True)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=MOMENTS)
     found = average_ratios(result.ratio_MP[seeds.index, probe])
     verdict = judge(found, MUCH, opposite=1)
     return _decide_ratio(result, seeds, probe, verdict, found)
@@ -106,7 +108,7 @@ def read_test_unlearned(result: learning_order.Result, setting: str) -> Reading:
     opposite       surely above LEARNED
     does not hold  surely between
     """
-    seeds = select_seeds(result.members, setting, LARGE_START, must_converge=True)
+    seeds = select_seeds(result.members, setting, LARGE_START, waiver=REQUIRED)
     accuracy = result.accuracy_MSP[seeds.index, -1, TEST]
     found = estimate(accuracy)
     verdict = judge(negate(found), -UNCHANGED, opposite=-LEARNED)
@@ -119,7 +121,7 @@ def read_test_learned(result: learning_order.Result, setting: str) -> Reading:
 
     As `read_test_unlearned`, the other way round.
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=True)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=REQUIRED)
     accuracy = result.accuracy_MSP[seeds.index, -1, TEST]
     found = estimate(accuracy)
     verdict = judge(found, LEARNED, opposite=UNCHANGED)
@@ -142,7 +144,7 @@ def read_near_labels(result: learning_order.Result, setting: str) -> Reading:
         if len(of_labels) == 0:
             return undecided(f'no member with {labels} labels', null=_RATIO_NULL)
         by_labels[labels] = select_seeds(
-            result.members, of_labels[0], SMALL_START, must_converge=True
+            result.members, of_labels[0], SMALL_START, waiver=MOMENTS
         )
     uniform, near = by_labels['uniform'], by_labels['near']
     at_uniform, at_near = pair_seeds(result.members, uniform, near)
@@ -164,8 +166,8 @@ def _select_ends(
     result: learning_order.Result, setting: str
 ) -> tuple[Seeds, Seeds] | None:
     """(at the largest gamma, at the smallest); None if there is one gamma only."""
-    small = select_seeds(result.members, setting, SMALL_START, must_converge=True)
-    large = select_seeds(result.members, setting, LARGE_START, must_converge=True)
+    small = select_seeds(result.members, setting, SMALL_START, waiver=MOMENTS)
+    large = select_seeds(result.members, setting, LARGE_START, waiver=MOMENTS)
     return None if small.gamma == large.gamma else (small, large)
 
 

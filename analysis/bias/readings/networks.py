@@ -4,6 +4,7 @@ import numpy as np
 
 from analysis import first_attention, label_groups, theory_path
 from analysis.bias.readings.seeds import (
+    EARLY_STEPS,
     LARGE_START,
     SMALL_START,
     decide,
@@ -31,11 +32,11 @@ def read_average(result: first_attention.Result, setting: str) -> Reading:
     opposite       it is above that of random rows
     does not hold  otherwise above NEAR_MEAN
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
     distance = result.distance[seeds.index, _at_early(result)]
     random = result.random_distance_M[seeds.index].mean()
     found = estimate(distance)
-    large = select_seeds(result.members, setting, LARGE_START, must_converge=False)
+    large = select_seeds(result.members, setting, LARGE_START, waiver=EARLY_STEPS)
     at_large = result.distance[large.index, _at_early(result)].mean()
     return decide(
         seeds,
@@ -54,7 +55,7 @@ def read_one_large_value(result: first_attention.Result, setting: str) -> Readin
     holds          the first is above LARGE times the second
     does not hold  it is below
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
     ratio = result.sigma_ratio[seeds.index, _at_early(result)]
     found = estimate(ratio)
     before = result.sigma_ratio[seeds.index, 0].mean()
@@ -83,7 +84,7 @@ def read_alignment(result: first_attention.Result, setting: str) -> Reading:
     opposite       the other way round
     does not hold  otherwise, if one of the two is surely false
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
     alignment = result.alignment[seeds.index, _at_early(result), :, 0]
     memory = alignment[:, SINGLE_KINDS.index('memory')]
     reasoning = alignment[:, SINGLE_KINDS.index('reasoning')]
@@ -117,7 +118,7 @@ def read_key(result: first_attention.Result, setting: str) -> Reading:
     opposite       it is below 1/T, and below what is left
     does not hold  otherwise, if one of the two is surely false
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
     key = result.key[seeds.index, -1]
     chance = result.chance_M[seeds.index]
     before = result.key[seeds.index, 0]
@@ -157,8 +158,8 @@ def read_flow_lasts(result: theory_path.Result, setting: str, flow: str) -> Read
                      above, below 0
     undecided        otherwise; one gamma only
     """
-    small = select_seeds(result.members, setting, SMALL_START, must_converge=False)
-    large = select_seeds(result.members, setting, LARGE_START, must_converge=False)
+    small = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    large = select_seeds(result.members, setting, LARGE_START, waiver=EARLY_STEPS)
     if small.gamma == large.gamma:
         return undecided('one gamma only', null='difference 0')
     f = result.flows.index(flow)
@@ -188,7 +189,7 @@ def read_own_range(result: label_groups.Result, setting: str) -> Reading:
     opposite       the share is below that of uniform answers
     does not hold  otherwise, if one of the two is surely false
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, must_converge=False)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
     widest = label_groups.find_widest(result)
     others = [g for g in range(len(result.ranges)) if g != widest]
     lowest, excess = [], []

@@ -1,9 +1,10 @@
 """The seeds that a claim reads, and the verdict on what they say.
 
 A claim is about one setting of a sweep at one end of its gammas: a small start is the
-largest gamma. Where P2 speaks of the end of training, only converged members count;
-where it speaks of early steps (Figs 4 to 6, 8 right) convergence decides nothing and is
-reported.
+largest gamma. Of a claim about the end of training only converged members count. It is
+reported, and decides nothing, of claims about early steps and embeddings (Figs 4 to 6,
+8 right), and of those about moments (Figs 3, 8 left): a loss that has fallen has fallen
+then, whatever training does later.
 """
 
 from typing import Any, NamedTuple
@@ -18,6 +19,9 @@ from analysis.report.verdicts import Verdict
 
 SMALL_START = 'small'
 LARGE_START = 'large'
+REQUIRED = ''
+EARLY_STEPS = 'not required: not about the end'
+MOMENTS = 'not required: moments do not change later'
 
 
 class Seeds(NamedTuple):
@@ -28,12 +32,10 @@ class Seeds(NamedTuple):
     converged: int  # of all at this gamma
     total: int
     train_loss: float  # mean of all at this gamma
-    must_converge: bool
+    waiver: str  # why convergence is not required; REQUIRED if it is
 
 
-def select_seeds(
-    members: Table, setting: str, start: str, must_converge: bool
-) -> Seeds:
+def select_seeds(members: Table, setting: str, start: str, waiver: str) -> Seeds:
     """The seeds of a setting at its largest gamma (a small start) or its smallest.
 
     All of them count if fewer than MIN_SEEDS have converged: `decide` then says so.
@@ -44,7 +46,7 @@ def select_seeds(
     is_here_M = is_setting_M & (members['gamma'] == gamma)
     is_counted_M = is_here_M & members['converged']
     converged = int(is_counted_M.sum())
-    if not must_converge or converged < MIN_SEEDS:
+    if waiver or converged < MIN_SEEDS:
         is_counted_M = is_here_M
     return Seeds(
         gamma=gamma,
@@ -52,7 +54,7 @@ def select_seeds(
         converged=converged,
         total=int(is_here_M.sum()),
         train_loss=float(members['train_loss'][is_here_M].mean()),
-        must_converge=must_converge,
+        waiver=waiver,
     )
 
 
@@ -84,7 +86,7 @@ def decide(
     parts += [note] if note else []
     note = '; '.join(parts)
     for group in groups:
-        if group.must_converge and group.converged < MIN_SEEDS:
+        if not group.waiver and group.converged < MIN_SEEDS:
             few = (
                 f'{group.converged} of {group.total} converged at '
                 f'{format_gamma(group.gamma)}, at least {MIN_SEEDS} needed'
@@ -108,8 +110,8 @@ def describe_seeds(seeds: Seeds) -> str:
         f'{format_gamma(seeds.gamma)}: {seeds.converged} of {seeds.total} converged, '
         f'train loss {seeds.train_loss:.2g}'
     )
-    if not seeds.must_converge:
-        text += ' (early steps: not required)'
+    if seeds.waiver:
+        text += f' ({seeds.waiver})'
     return text
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from analysis import anchor_cosines
-from analysis.anchor_cosines import EARLY_TIME, LATE_TIME, UNTRAINED
+from analysis.anchor_cosines import UNTRAINED
 from analysis.bias.cosines import (
     list_pairs,
     match_pairs,
@@ -80,7 +80,8 @@ def test_a_planted_embedding_is_found_in_a_sweep(open_sweep, plant):
     run = open_sweep('transformer')
     plant(plant_arc())
     result = anchor_cosines.compute(run, early=5, late=20)
-    assert result.steps.tolist() == [0, 5, 20]
+    assert (result.early, result.late) == (5, 20)
+    assert result.step_S.tolist() == [0, 1, 5, 10, 20]
     np.testing.assert_allclose(result.rho[:, 1:, REASONING], -1, atol=0.1)
     np.testing.assert_allclose(result.mean[:, 1:, MEMORY], 1, atol=1e-6)
     by_hand = np.cos(0.3) * 3 + np.cos(0.6) * 2 + np.cos(0.9)
@@ -95,7 +96,7 @@ def test_a_planted_embedding_is_found_in_a_sweep(open_sweep, plant):
 def test_the_untrained_network_is_the_snapshot_of_step_0(open_sweep):
     run = open_sweep('transformer')
     result = anchor_cosines.compute(run)
-    assert result.steps.tolist() == [0, 1, 20]
+    assert (result.early, result.late) == (1, 20)
     for m, point in enumerate(anchor_cosines.list_points(run)):
         W_embed = run.parameter('W_embed', 0, **point)
         expected = measures.cosines(W_embed[result.anchors_A])
@@ -113,7 +114,7 @@ def test_an_unknown_snapshot_is_one_clear_line(open_sweep):
 
 
 def make_result(rho, mean, jitter=0.01):
-    """Three seeds at gammas 0.3 and 0.8, with numbers [time, kind] for both."""
+    """Three seeds at gammas 0.3 and 0.8, with numbers [step, kind] at 0, 50, 900."""
     noise = jitter * np.array([-1, 0, 1] * 2)[:, None, None]
     rho = np.array(rho, float) + noise
     mean = np.array(mean, float) + noise
@@ -126,7 +127,9 @@ def make_result(rho, mean, jitter=0.01):
     }
     return anchor_cosines.Result(
         members=members,
-        steps=np.array([0, 50, 900]),
+        step_S=np.array([0, 50, 900]),
+        early=50,
+        late=900,
         anchors_A=np.array([1, 11]),
         is_reasoning_A=np.array([False, True]),
         cosine=np.zeros((6, 3, 2, 2)),
@@ -138,61 +141,70 @@ def make_result(rho, mean, jitter=0.01):
 
 
 NULL = [[0, 0]] * 3
-ALIKE = [[0, 0], [0.9, 0.5], [0.95, 0.4]]
 
 
 @pytest.mark.parametrize(
-    ('late', 'words'),
-    [(-0.9, 'holds'), (0.0, 'does not hold'), (-0.3, 'undecided')],
+    ('rho', 'words'),
+    [
+        (-0.9, 'holds'),
+        (0.0, 'does not hold'),
+        (-0.3, 'undecided'),
+        (0.9, 'opposite'),
+    ],
 )
-def test_the_order_must_hold_early_and_late(late, words):
-    result = make_result([[0, 0], [0, -0.9], [0, late]], NULL)
-    reading = embeddings.read_reasoning_order(result, '')
+def test_the_order_of_the_anchors_decides_each_way(rho, words):
+    result = make_result([[0, 0], [0, rho], [0, 0]], NULL)
+    reading = embeddings.read_reasoning_order(result, '', 'early')
     assert reading.verdict.words == words
-    assert 'convergence' not in reading.verdict.words
-    assert 'early steps: not required' in reading.note
+    assert 'at step 50' in reading.number and 'not required' in reading.note
+    late = embeddings.read_reasoning_order(result, '', 'late')
+    assert late.verdict.words == 'does not hold' and 'at step 900' in late.number
 
 
-def test_an_order_the_other_way_round_is_opposite():
-    result = make_result([[0, 0], [0, 0.9], [0, 0.9]], NULL)
-    assert embeddings.read_reasoning_order(result, '').verdict.words == 'opposite'
+def test_the_note_says_when_there_is_an_order():
+    result = make_result([[0, 0], [0, -0.8], [0, -0.9]], NULL)
+    reading = embeddings.read_reasoning_order(result, '', 'late')
+    assert 'below them from step 50 to 900' in reading.note
+    never = embeddings.read_reasoning_order(make_result(NULL, NULL), '', 'late')
+    assert 'below them at no snapshot' in never.note
 
 
 def test_an_order_that_was_there_before_training_does_not_count():
-    result = make_result([[0, -0.9], [0, -0.9], [0, -0.9]], NULL)
-    reading = embeddings.read_reasoning_order(result, '')
+    result = make_result([[0, -0.7], [0, -0.7], [0, -0.7]], NULL)
+    reading = embeddings.read_reasoning_order(result, '', 'early')
     assert reading.verdict.words == 'does not hold'
 
 
 @pytest.mark.parametrize(
-    ('mean', 'alike', 'less_distinct', 'orthogonal'),
+    ('memory', 'reasoning', 'alike', 'less_distinct', 'orthogonal'),
     [
-        (ALIKE, 'holds', 'holds', 'does not hold'),
-        (NULL, 'opposite', 'does not hold', 'holds'),
-        ([[0, 0], [0.5, 0.5], [0.5, 0.5]], *['does not hold'] * 3),
-        (
-            [[0, 0], [0.5, 0.9], [0.9, 0.9]],
-            'does not hold',
-            'opposite',
-            'does not hold',
-        ),
-        ([[0, 0], *[[0.9, 0.9]] * 2], 'holds', 'does not hold', 'opposite'),
+        (0.9, 0.5, 'holds', 'holds', 'does not hold'),
+        (0, 0, 'opposite', 'does not hold', 'holds'),
+        (0.5, 0.5, 'does not hold', 'does not hold', 'does not hold'),
+        (0.5, 0.9, 'does not hold', 'opposite', 'does not hold'),
+        (0.9, 0.9, 'holds', 'does not hold', 'opposite'),
+        (0.8, 0.7, 'undecided', 'undecided', 'does not hold'),
     ],
 )
-def test_mean_cosines_decide_each_way(mean, alike, less_distinct, orthogonal):
-    result = make_result(NULL, mean)
-    assert embeddings.read_memory_alike(result, '').verdict.words == alike
-    found = embeddings.read_memory_less_distinct(result, '').verdict.words
-    assert found == less_distinct
+def test_mean_cosines_decide_each_way(
+    memory, reasoning, alike, less_distinct, orthogonal
+):
+    result = make_result(NULL, [[0, 0], *[[memory, reasoning]] * 2])
+    # Both kinds have the same jitter, which the difference does not see.
+    result.mean[:, :, MEMORY] += 0.01 * np.array([1, -1, 0] * 2)[:, None]
+    for time in ('early', 'late'):
+        found = embeddings.read_memory_alike(result, '', time)
+        assert found.verdict.words == alike
+        found = embeddings.read_memory_less_distinct(result, '', time)
+        assert found.verdict.words == less_distinct
     assert embeddings.read_orthogonal(result, '').verdict.words == orthogonal
 
 
 def test_two_seeds_decide_nothing():
-    result = make_result(NULL, ALIKE)
+    result = make_result(NULL, [[0, 0], [0.9, 0.5], [0.9, 0.5]])
     rows = [0, 1, 3, 4]
     members = {name: column[rows] for name, column in result.members.items()}
     few = result._replace(members=members, mean=result.mean[rows])
-    reading = embeddings.read_memory_alike(few, '')
+    reading = embeddings.read_memory_alike(few, '', 'early')
     assert reading.verdict.words == 'undecided'
     assert reading.note.startswith('2 seeds, at least 3 needed')
-    assert (EARLY_TIME, LATE_TIME) == (1, 2)

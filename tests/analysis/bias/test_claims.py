@@ -77,10 +77,10 @@ def test_every_claim_has_a_row_with_a_verdict_and_its_reason(tabulated):
     assert decided.note.str.contains('converged').all()
     assert decided.note.str.contains('train loss').all()
     assert (decided['null'] != '').all()
-    # After 20 steps no claim about the end of training is decided.
-    late = decided[decided.figure == 'learning_order']
-    assert set(late.verdict) == {'undecided'}
-    assert late.note.str.contains('0 of 3 converged').all()
+    # After 20 steps nothing is learned: no moment, and no end of training.
+    of_learning = decided[decided.figure == 'learning_order']
+    assert set(of_learning.verdict) == {'undecided'}
+    assert of_learning.note.str.contains('0 of 3 converged').all()
 
 
 def test_claims_read_the_runs_they_are_about(tabulated):

@@ -139,11 +139,21 @@ def test_a_bound_decides_only_what_it_can(moments, words, number):
     assert number in reading.number
 
 
-def test_without_convergence_nothing_is_decided_but_the_number_is_shown():
+def test_moments_need_no_convergence_and_say_so():
     reading = learning.read_sums_first(make_result(AS_PAPER, converged=False), '')
-    assert reading.verdict.words == 'undecided'
-    assert reading.note.startswith('0 of 3 converged at γ 0.8, at least 3 needed')
+    assert reading.verdict.words == 'holds'
+    assert '0 of 3 converged, train loss 0.01 (not required: moments' in reading.note
     assert 'ratio 3.03 [2.96, 3.11]' in reading.number
+
+
+def test_without_convergence_nothing_is_said_of_the_end_but_the_number_is_shown():
+    result = make_result(AS_PAPER, converged=False, accuracy=0.95)
+    for read in (learning.read_test_unlearned, learning.read_test_learned):
+        reading = read(result, '')
+        assert reading.verdict.words == 'undecided'
+        assert 'converged at γ 0.' in reading.note
+        assert 'at least 3 needed' in reading.note
+        assert reading.number.startswith('test accuracy 0.95 [')
 
 
 @pytest.mark.parametrize(
