@@ -16,6 +16,12 @@ from anchorjax.storage.reader import Run
 COLUMNS = ('source', 'claim', 'figure', 'run', 'number', 'null', 'verdict', 'note')
 TITLES = ('paper', 'claim', 'figure', 'run', 'this run', 'null', 'verdict', 'note')
 
+INTRODUCTION = (
+    'Small initialization is the largest γ of a run, large the smallest. Intervals are '
+    "of 95 %: Student's t over seeds, which may leave the range of a number (ratios: of "
+    'their logarithms). `analysis/bias/readings/` has the rules.'
+)
+
 
 class Results(NamedTuple):
     """The results of figures that are computed as claims ask for them."""
@@ -58,7 +64,7 @@ def tabulate_claims(runs: dict[str, Run]) -> pd.DataFrame:
 
 def format_markdown(table: pd.DataFrame) -> str:
     """The table below the counts of its verdicts."""
-    lines = [count_verdicts(table.verdict.tolist()), '']
+    lines = [count_verdicts(table.verdict.tolist()), '', INTRODUCTION, '']
     lines += [format_row(list(TITLES)), '|' + '---|' * len(TITLES)]
     for row in table.to_dict('records'):
         row['verdict'] = f'**{row["verdict"]}**'

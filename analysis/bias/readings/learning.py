@@ -162,6 +162,17 @@ def read_near_labels(result: learning_order.Result, setting: str) -> Reading:
     )
 
 
+def describe_moments(moment_M: np.ndarray) -> str:
+    """'at step 9,126 (2 of 3 never)': the mean of those that come."""
+    is_known_M = np.isfinite(moment_M)
+    if not is_known_M.any():
+        return 'never'
+    text = f'at step {moment_M[is_known_M].mean():,.0f}'
+    if not is_known_M.all():
+        text += f' ({int((~is_known_M).sum())} of {len(moment_M)} never)'
+    return text
+
+
 def _select_ends(
     result: learning_order.Result, setting: str
 ) -> tuple[Seeds, Seeds] | None:
@@ -194,14 +205,12 @@ def _decide_ratio(
             why = f"reasoning's loss never falls in {int((bound < 0).sum())} members"
     steps = []
     for p in (MEMORY, probe):
-        of_probe = result.moment_MP[seeds.index, p]
-        never = bool(np.isnan(of_probe).all())
-        steps.append('never' if never else f'{np.nanmean(of_probe):,.0f}')
+        steps.append(describe_moments(result.moment_MP[seeds.index, p]))
     name = learning_order.PROBES[probe].replace('_', ' ')
     return decide(
         seeds,
         verdict,
-        number=f'memory at step {steps[0]}, {name} at {steps[1]}; '
+        number=f'memory {steps[0]}, {name} {steps[1]}; '
         f'ratio {sign}{format_mean(found)}',
         null=_RATIO_NULL,
         values=result.ratio_MP[seeds.index, probe],

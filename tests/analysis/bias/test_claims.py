@@ -101,8 +101,8 @@ def test_the_markdown_has_the_rows_and_the_counts(tabulated):
     text = table.format_markdown(tabulated)
     assert text.startswith(table.count_verdicts(tabulated.verdict.tolist()))
     lines = text.splitlines()
-    assert len(lines) == 4 + len(tabulated)
-    for line in lines[2:]:
+    assert len(lines) == 6 + len(tabulated)
+    for line in lines[4:]:
         assert line.replace('\\|', '').count('|') == len(table.COLUMNS) + 1
 
 

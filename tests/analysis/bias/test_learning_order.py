@@ -139,6 +139,13 @@ def test_a_bound_decides_only_what_it_can(moments, words, number):
     assert number in reading.number
 
 
+def test_moments_in_words():
+    describe = learning.describe_moments
+    assert describe(np.array([1000.0, 2000.0])) == 'at step 1,500'
+    assert describe(np.array([1000.0, np.nan])) == 'at step 1,000 (1 of 2 never)'
+    assert describe(np.array([np.nan])) == 'never'
+
+
 def test_moments_need_no_convergence_and_say_so():
     reading = learning.read_sums_first(make_result(AS_PAPER, converged=False), '')
     assert reading.verdict.words == 'holds'
@@ -173,7 +180,7 @@ def test_accuracies_decide_each_way(accuracy, unlearned, learned):
 def test_masked_combinations_have_a_ratio_of_their_own():
     reading = learning.read_sums_first(make_result(AS_PAPER), '', probe=TEST)
     assert reading.verdict.words == 'holds'
-    assert 'reasoning test at 20' in reading.number
+    assert 'reasoning test at step 20' in reading.number
 
 
 def test_near_labels_are_compared_with_uniform_ones_seed_by_seed():
