@@ -18,8 +18,8 @@ TITLES = ('paper', 'claim', 'figure', 'run', 'this run', 'null', 'verdict', 'not
 
 INTRODUCTION = (
     'Small initialization is the largest γ of a run, large the smallest. Intervals are '
-    "of 95 %: Student's t over seeds, which may leave the range of a number (ratios: of "
-    'their logarithms). `analysis/bias/readings/` has the rules.'
+    "of 95 %: Student's t over seeds, which may leave a number's range (ratios: by "
+    'logarithms). `analysis/bias/readings/` has the rules.'
 )
 
 
