@@ -162,7 +162,7 @@ def _draw_scatter(axis: Axes, result: Result, panel: Panel, k: int) -> None:
             look = {'marker': _MARKERS[p], 's': 5, 'lw': 0.5, 'alpha': 0.6}
             axis.scatter(predicted, measured, label=PREDICTIONS[p], **look)
     axis.axline((0, 0), slope=1, color='#BBBBBB', lw=0.6, zorder=0)
-    axis.set(xlim=(-0.6, 1.05), ylim=(-0.6, 1.05))
+    axis.set(xlim=(-0.6, 1.05), ylim=(-1.05, 1.05))
 
 
 def _describe(result: Result, panel: Panel, k: int) -> str:
