@@ -9,9 +9,9 @@ data; nothing is fitted. Three of them (`analysis/theory/trajectories.py`):
 
 The error is the distance of predicted and measured embeddings by the distance that they
 went from the start: 0 exact, 1 as bad as no movement. Training sees batches and not the
-whole data, which alone gives an error that falls as 1 / sqrt(step); `sampling` is its
-expectation for the frozen flow. A flow holds until a snapshot if its error is at most
-the limit (0.1) plus twice that, there and at all snapshots before.
+whole data, which alone gives an error that falls about as 1 / sqrt(step); `sampling` is
+its expectation for the frozen flow. A flow holds until a snapshot if its error is at
+most the limit (0.1) above that, there and at all snapshots before.
 
   python analysis/theory_path.py --run runs/memory_reasoning_flow
 """
@@ -111,7 +111,7 @@ def compute(run: Run, limit: float = LIMIT, largest_step: float = 0.5) -> Result
         predicted.append(of_flows)
     error = np.array(errors)
     sampling = np.array(samplings)
-    allowed = limit + 2 * sampling[:, None]
+    allowed = limit + sampling[:, None]
     return Result(
         members=tabulate_members(run, points),
         flows=tuple(FLOWS),
@@ -183,7 +183,7 @@ def _draw_errors(axis: Axes, result: Result, panel: Panel) -> None:
         draw_band(axis, result.step_S, error_MS, _FLOW_COLOURS[f], flow)
         until = np.median(result.holds_until[panel.is_here_M, f, 0])
         words.append(f'{flow} {until:,.0f}')
-    allowed_S = result.limit + 2 * result.sampling[panel.is_here_M, 0].mean(0)
+    allowed_S = result.limit + result.sampling[panel.is_here_M, 0].mean(0)
     axis.plot(result.step_S, allowed_S, color='#BBBBBB', lw=0.8, label='allowed')
     axis.axhline(1, color='#BBBBBB', lw=0.8, ls=':')
     axis.set(xscale='log', yscale='log', xlabel='step')

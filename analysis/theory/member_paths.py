@@ -60,7 +60,8 @@ def expect_sampling(
     """The error that batches alone would give at every snapshot, [rows_of, S].
 
     Of the frozen flow: the mean of so many batches has 1 / sqrt(step) of the deviation
-    of one.
+    of one. What is measured moves by drift and deviation together, so that the error is
+    n / sqrt(1 + n^2) of a deviation of n times the drift.
 
     Args:
       rows_of: tokens whose embeddings count, by name.
@@ -82,7 +83,8 @@ def expect_sampling(
     for rows in rows_of.values():
         deviation = np.sqrt((np.array(deviations)[:, rows] ** 2).sum((1, 2)).mean())
         shares.append(deviation / np.linalg.norm(expected_VD[rows]))
-    return np.array(shares)[:, None] / np.sqrt(step_S)
+    ratio = np.array(shares)[:, None] / np.sqrt(step_S)
+    return ratio / np.sqrt(1 + ratio**2)
 
 
 def read_path(

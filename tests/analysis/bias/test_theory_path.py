@@ -89,18 +89,30 @@ def test_a_sweep_has_an_error_for_every_flow_and_kind(open_sweep):
 
 
 def test_batches_of_eight_explain_the_error_at_a_small_start(open_sweep):
-    """The expected error falls as 1 / sqrt(step), and is about the one measured.
-
-    Relative to the drift; the measured error is relative to drift and deviation.
-    """
+    """The deviation falls as 1 / sqrt(step); the error is about the one measured."""
     result = theory_path.compute(open_sweep('flow'))
     sampling = result.sampling[:, 0]
-    np.testing.assert_allclose(sampling[:, 0] / sampling[:, 3], np.sqrt(20))
+    deviation = sampling / np.sqrt(1 - sampling**2)
+    np.testing.assert_allclose(deviation[:, 0] / deviation[:, 3], np.sqrt(20))
     is_small = result.members['gamma'] == 0.8
-    s = 3
-    expected = sampling[is_small, s] / np.sqrt(1 + sampling[is_small, s] ** 2)
-    measured = result.error[is_small, FROZEN, 0, s]
-    np.testing.assert_allclose(measured, expected, rtol=0.5)
+    measured = result.error[is_small, FROZEN, 0]
+    np.testing.assert_allclose(measured[:, 3], sampling[is_small, 3], rtol=0.5)
+    np.testing.assert_allclose(measured[:, 0], sampling[is_small, 0], rtol=0.1)
+
+
+def test_a_flow_as_bad_as_no_movement_never_holds(open_sweep, monkeypatch):
+    run = open_sweep('flow')
+    paths = follow_frozen_flow(run)
+
+    def parameter(self, path, step='last', **point):
+        start = paths[point['gamma'], point['seed'], 0]
+        moved = paths[point['gamma'], point['seed'], step]
+        return start - (moved - start)  # the other way
+
+    monkeypatch.setattr(Run, 'parameter', parameter)
+    result = theory_path.compute(run)
+    np.testing.assert_allclose(result.error[:, FROZEN], 2, rtol=1e-3)
+    assert (result.holds_until[:, FROZEN] == 0).all()
 
 
 def test_other_training_or_models_are_one_clear_line(open_sweep):
