@@ -6,7 +6,7 @@ theory is about the time before labels are learned, so by default
 
   early  the last snapshot before reasoning is learned at a small start: before the loss
          of its training combinations falls below half of ln V, median of the members at
-         the largest gamma; where it never does, the snapshot nearest to 5 % of training
+         the largest gamma; where it never does, the last snapshot of all
   late   the snapshot nearest to 90 % of training
 """
 
@@ -19,7 +19,6 @@ from analysis.members.point import Point
 from anchorjax.errors import UserError, require
 from anchorjax.storage.reader import Run
 
-EARLY_SHARE = 0.05
 LATE_SHARE = 0.9
 _LEARNED = 0.5  # of ln V
 
@@ -52,7 +51,7 @@ def find_early(
     later = steps_S[steps_S > 0]
     before = later[later < moment]
     if math.isnan(moment) or len(later) == 0:
-        return choose_step(steps_S, run.experiment.train.num_steps, EARLY_SHARE)
+        return int(steps_S[-1])
     return int(before[-1] if len(before) else later[0])
 
 

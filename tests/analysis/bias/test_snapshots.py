@@ -39,11 +39,11 @@ def test_early_is_the_last_snapshot_before_reasoning_is_learned(plant_losses):
     assert find_late(run, STEPS) == 20
 
 
-def test_early_is_by_share_where_reasoning_is_never_learned(plant_losses):
+def test_early_is_the_last_of_all_where_reasoning_is_never_learned(plant_losses):
     run = plant_losses({0.3: [1, 1, 1, 1], 0.8: [4, 4, 4, 4]})
     points = list_points(run)
     assert np.isnan(find_reasoning_moment(run, points))
-    assert find_early(run, points, STEPS) == 1  # 5 % of 20
+    assert find_early(run, points, STEPS) == 20
 
 
 def test_an_unknown_snapshot_is_one_clear_line(open_sweep):
