@@ -3,28 +3,29 @@
   python launch/sweep.py --config configs/memory_reasoning.py[:preset]
 
 preset           reproduces          what differs from the paper      cost on 2 cores
-(default)        Figs 3A, 5, 6, 14   width 64, 4,000 steps of 512,    6 minutes
-                                     rate 1e-3
-no_norm          its ablation        the same, without LayerNorm      6 minutes
-emb_mlp          Figs 3B, 4          4,000 steps of 512, rate 1e-3;   4 minutes
-                                     memory labels with and without
-                                     the order of the anchors
+(default)        Figs 3A, 5, 6, 14   width 64; five anchors of a      13 minutes
+                                     kind, so 2,500 facts and not
+                                     10,000; 15 epochs of 200,000
+                                     examples, rate 1e-3
+no_norm          its ablation        the same, without LayerNorm      9 minutes
+emb_mlp          Figs 3B, 4          30 epochs, rate 1e-3; labels     6 minutes
+                                     that ignore the anchors' order
 flow             - (beyond)          Emb-MLP of width 64, plain       3 minutes
                                      gradient descent
 one_layer        Fig 5 C, D          P2 compares its theory of one    5 minutes
                                      layer with two layers; 9 tokens
                                      and 3
-groups           Fig 8 right         16 memory anchors, 4 a group     2 minutes
-near             Fig 8 left          two runs, not one data set       6 minutes
+groups           Fig 8 right         16 memory anchors, 4 a group     3 minutes
+near             Fig 8 left          two runs, not one data set;      6 minutes
+                                     five anchors of a kind
 paper            Figs 3A, 5, 6       what is unknown, see below       9 networks of
                                                                       2 million steps:
                                                                       a GPU
 paper_emb_mlp    Figs 3B, 4          what is unknown, see below       the same, smaller
 
-None of them has been run yet: what they show is not known, and the costs are estimates
-(from the speed of configs/phase.py:laptop, and by operations). Whether 10 epochs are
-enough to learn 10,000 facts has not been tried. Of flow, 500 steps of one seed were
-tried: at gamma 0.8 the loss starts to fall after 300 of them, and no gamma diverges.
+The settings were chosen on seed 100. With ten anchors of a kind and these few epochs
+the transformer learned no memory label at any gamma that was tried (0.3 and 0.8, rates
+1e-3 to 6e-3), so that there was nothing to compare with reasoning.
 
 Unknown of the paper, and what we take (PAPERS 2.1, 2.2): rate 1e-4, within the range of
 its ablation; warm-up of a tenth, then a cosine; decay 0.01; d_k = d_m; d_f = 3 d_m, or
@@ -34,7 +35,7 @@ the theory; whether the groups and the two memory tasks of Fig 8 share a data se
 An Emb-MLP cannot see the order of the anchors, but P2's memory labels depend on it: the
 best answer to a pair of different anchors is one of two labels. That limits it to an
 accuracy of 0.555 on memory and to a loss of 0.62 nats, so that its train loss stays
-above 0.31 and it never counts as converged. With task.ordered=False the limit is gone.
+above 0.31 and it never counts as converged. So the preset has task.ordered=False.
 """
 
 import ml_collections
@@ -57,7 +58,7 @@ def get_config(preset: str = '') -> ConfigDict:
 
 
 def _small(c: ConfigDict, num_steps: int) -> None:
-    """What two cores can train: 10 epochs in 4,000 steps."""
+    """What two cores can train: an epoch is 390 steps of batch 512."""
     c.task.probe_examples = 2048
     c.train.batch_size = 512
     c.train.num_steps = num_steps
@@ -70,23 +71,31 @@ def _small(c: ConfigDict, num_steps: int) -> None:
     c.grid.seed = (0, 1, 2)
 
 
-def _small_transformer(c: ConfigDict, num_steps: int = 4_000) -> None:
+def _small_transformer(c: ConfigDict, num_steps: int) -> None:
     _small(c, num_steps)
     c.model.width = c.model.head_dim = 64
     c.model.mlp_dim = 192
 
 
+def _five_anchors(c: ConfigDict, num_steps: int = 12_000) -> None:
+    """So few facts that some networks learn them."""
+    _small_transformer(c, num_steps)
+    c.task.memory_anchors = (1, 6)
+    c.task.reasoning_anchors = (11, 16)
+    c.train.batch_size = 256
+
+
 def _no_norm(c: ConfigDict) -> None:
-    _small_transformer(c)
+    _five_anchors(c)
     c.model.norm = 'none'
+    c.grid.gamma = (0.3, 0.8)
 
 
 def _emb_mlp(c: ConfigDict) -> None:
     """No noise: the sum of embeddings cannot tell the key from it."""
-    _small(c, num_steps=4_000)
+    _small(c, num_steps=12_000)
     c.task.seq_len = 3
-    c.grid.gamma = (0.3, 0.8)
-    c.loop = (('task.ordered', (True, False)),)
+    c.task.ordered = False
 
 
 def _flow(c: ConfigDict) -> None:
@@ -125,7 +134,7 @@ def _groups(c: ConfigDict) -> None:
 
 
 def _near(c: ConfigDict) -> None:
-    _small_transformer(c, num_steps=3_000)
+    _five_anchors(c, num_steps=4_000)
     c.grid.gamma = (0.3, 0.8)
     c.loop = (('task.memory_labels', ('uniform', 'near')),)
 
@@ -157,7 +166,7 @@ def _train_1000_epochs(c: ConfigDict) -> None:
 
 
 PRESETS = {
-    '': ('transformer', _small_transformer),
+    '': ('transformer', _five_anchors),
     'no_norm': ('transformer', _no_norm),
     'emb_mlp': ('emb_mlp', _emb_mlp),
     'flow': ('emb_mlp', _flow),
