@@ -3,12 +3,11 @@
   python launch/sweep.py --config configs/memory_reasoning.py[:preset]
 
 preset           reproduces          what differs from the paper      cost on 2 cores
-(default)        Figs 3A, 5, 6, 14   width 64; five anchors of a      13 minutes
+(default)        Figs 3A, 5, 6, 14   width 64; five anchors of a      17 minutes
                                      kind, so 2,500 facts and not
-                                     10,000; 15 epochs of 200,000
-                                     examples, rate 1e-3
+                                     10,000; 15 epochs, rate 1e-3
 no_norm          its ablation        the same, without LayerNorm      9 minutes
-emb_mlp          Figs 3B, 4          30 epochs, rate 1e-3; labels     6 minutes
+emb_mlp          Figs 3B, 4          30 epochs, rate 1e-3; labels     9 minutes
                                      that ignore the anchors' order
 flow             - (beyond)          Emb-MLP of width 64, plain       3 minutes
                                      gradient descent
@@ -23,9 +22,10 @@ paper            Figs 3A, 5, 6       what is unknown, see below       9 networks
                                                                       a GPU
 paper_emb_mlp    Figs 3B, 4          what is unknown, see below       the same, smaller
 
-The settings were chosen on seed 100. With ten anchors of a kind and these few epochs
-the transformer learned no memory label at any gamma that was tried (0.3 and 0.8, rates
-1e-3 to 6e-3), so that there was nothing to compare with reasoning.
+The settings were chosen on seed 100, the rules of the claims with seeds 0 to 2 in view;
+so the first preset, emb_mlp and flow report other seeds, 10 to 13. With ten anchors of
+a kind and these few epochs the transformer learned no memory label at any gamma that
+was tried (0.3 and 0.8, rates 1e-3 to 6e-3): there was nothing to compare reasoning to.
 
 Unknown of the paper, and what we take (PAPERS 2.1, 2.2): rate 1e-4, within the range of
 its ablation; warm-up of a tenth, then a cosine; decay 0.01; d_k = d_m; d_f = 3 d_m, or
@@ -63,7 +63,7 @@ def _small(c: ConfigDict, num_steps: int) -> None:
     c.train.batch_size = 512
     c.train.num_steps = num_steps
     c.train.eval_every = num_steps // 40
-    c.train.snapshot_steps = (0, *config.log_spaced(num_steps, 12))
+    c.train.snapshot_steps = (0, *config.log_spaced(num_steps, 20))
     c.optimizer.warmup_steps = num_steps // 10
     c.optimizer.floor = 0.0
     c.grid.gamma = (0.3, 0.5, 0.8)
@@ -75,6 +75,16 @@ def _small_transformer(c: ConfigDict, num_steps: int) -> None:
     _small(c, num_steps)
     c.model.width = c.model.head_dim = 64
     c.model.mlp_dim = 192
+
+
+def _take_fresh_seeds(c: ConfigDict) -> None:
+    """Seeds that were not seen when the rules of the claims were made."""
+    c.grid.seed = (10, 11, 12, 13)
+
+
+def _default(c: ConfigDict) -> None:
+    _five_anchors(c)
+    _take_fresh_seeds(c)
 
 
 def _five_anchors(c: ConfigDict, num_steps: int = 12_000) -> None:
@@ -96,6 +106,7 @@ def _emb_mlp(c: ConfigDict) -> None:
     _small(c, num_steps=12_000)
     c.task.seq_len = 3
     c.task.ordered = False
+    _take_fresh_seeds(c)
 
 
 def _flow(c: ConfigDict) -> None:
@@ -109,7 +120,7 @@ def _flow(c: ConfigDict) -> None:
     c.model.width = 64
     c.model.mlp_dim = 128
     c.train.batch_size = 2048
-    c.train.snapshot_steps = (0, *config.log_spaced(c.train.num_steps, 20))
+    _take_fresh_seeds(c)
     c.optimizer.b1 = c.optimizer.b2 = 0.0
     c.optimizer.eps = 1e3
     c.optimizer.clip_norm = 1e9
@@ -166,7 +177,7 @@ def _train_1000_epochs(c: ConfigDict) -> None:
 
 
 PRESETS = {
-    '': ('transformer', _five_anchors),
+    '': ('transformer', _default),
     'no_norm': ('transformer', _no_norm),
     'emb_mlp': ('emb_mlp', _emb_mlp),
     'flow': ('emb_mlp', _flow),
