@@ -125,6 +125,7 @@ def test_an_untrained_network_of_one_layer_shows_chance_and_has_no_mechanism():
     assert len(result.edges) == 14  # noise stands on every side of the others
 
 
+@pytest.mark.slow
 def test_with_the_anchors_first_there_is_no_mechanism_to_test():
     member = planted.make_untrained_member(task__order='anchors_first', **LONGER)
     result = causal.compute(member, number=64)
@@ -155,6 +156,7 @@ def test_drawn_twice_is_the_same_bytes(tmp_path):
         assert one.read_bytes() == two.read_bytes()
 
 
+@pytest.mark.slow
 def test_every_member_of_two_layers_is_asked_which_mechanism_suffices(
     finished, tmp_path
 ):

@@ -21,6 +21,7 @@ def test_the_next_token_of_random_text():
     assert batch.weights_BQ.tolist() == [[1, 1, 1, 1, 0]] * 2
 
 
+@pytest.mark.slow
 def test_every_row_is_measured_and_the_task_is_gone_afterwards():
     before = dict(tasks.TASKS)
     rows = dict(language.compare_gpt2(SHRUNK))

@@ -66,6 +66,7 @@ def test_logits_are_the_references(option):
     np.testing.assert_allclose(last[:, 0], expected[:, -1], **CLOSE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('option', ['fused', 'explicit', 'remat'])
 def test_the_gradient_is_the_slope_of_the_references_loss(option):
     experiment, params = draw_member(**OPTIONS[option])
@@ -147,6 +148,7 @@ def test_fused_and_explicit_attention_are_equal(heads):
     chex.assert_trees_all_close(*grads, rtol=1e-3, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_remat_changes_no_parameter_and_numbers_by_rounding_alone():
     kept, params = draw_member(model__depth=3)
     again, _ = draw_member(model__depth=3, model__remat=True)
@@ -161,6 +163,7 @@ def test_remat_changes_no_parameter_and_numbers_by_rounding_alone():
     chex.assert_trees_all_close(*grads, rtol=1e-4, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_remat_keeps_little_for_the_backward_pass():
     kept_bytes = []
     for remat in (False, True):
@@ -186,6 +189,7 @@ def count_kept_bytes(experiment: Experiment, params: Any) -> int:
     return sum(leaf.nbytes for leaf in leaves if leaf.shape not in shapes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('last_only', [False, True])
 @pytest.mark.parametrize('attention', ['fused', 'explicit'])
 def test_bfloat16_is_close_to_float32(attention, last_only):

@@ -112,6 +112,7 @@ def compile_step(experiment: config.Experiment, length: int) -> Any:
     return jax.jit(jax.grad(compute_loss)).lower(params, shape).compile()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('depth', [2, 6])
 @pytest.mark.parametrize('remat', [False, True])
 def test_the_formulas_are_near_what_the_compiler_counts(depth, remat):
@@ -203,6 +204,7 @@ def make_sweep(task: str, **model: Any) -> config.Experiment:
     return config.resolve(c)
 
 
+@pytest.mark.slow
 def test_a_grid_trains_side_by_side_and_every_member_learns(tmp_path):
     run = api.train(make_sweep('anchors'), tmp_path / 'run', mesh=make_mesh(1))
     assert bool(run.results.trained.all())

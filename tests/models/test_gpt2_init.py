@@ -113,6 +113,7 @@ def test_every_tensor_has_the_documented_std_within_3_sigma(option):
     assert {'W_embed', 'W_pos', *QKV, 'W_O', 'W_in', 'W_out', 'b_in'} < checked
 
 
+@pytest.mark.slow
 def test_the_official_std_of_gpt2_small_by_hand():
     # PAPERS 1.6: gamma 0.5 gives c_attn .0208 and c_fc .0180, gamma 0.3 .098 and .090.
     sizes = {'model__width': 768, 'model__heads': 12, 'model__depth': 1}

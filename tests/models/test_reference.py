@@ -108,6 +108,7 @@ def test_forward_is_the_references(option):
     np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('option', 'last_only'),
     [

@@ -20,6 +20,7 @@ BRIEF = {
 }
 
 
+@pytest.mark.slow
 def test_cohorts_with_other_unseen_pairs_and_lengths_share_a_cube(tmp_path):
     experiment = sweeps.experiment(
         task__split='random',
@@ -63,6 +64,7 @@ def test_cohorts_with_other_unseen_pairs_and_lengths_share_a_cube(tmp_path):
     assert classify_members(table).tolist() == solutions
 
 
+@pytest.mark.slow
 def test_a_cohort_without_an_unseen_pair_has_no_answers_to_it(tmp_path):
     experiment = sweeps.experiment(
         task__split='random',
@@ -88,6 +90,7 @@ def test_a_member_has_converged_if_its_loss_is_small_enough(tmp_path):
     np.testing.assert_array_equal(*losses)  # the limit is no part of training
 
 
+@pytest.mark.slow
 def test_every_cohort_names_answers_by_its_own_pairs(tmp_path):
     shifts = (5, 1, -2, -8, *range(-8, 9))
     experiment = sweeps.experiment(

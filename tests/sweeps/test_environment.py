@@ -95,6 +95,7 @@ def test_a_new_environment_is_refused_by_the_field_that_differs(tmp_path, field,
     assert (tmp_path / MANIFEST_FILE).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_an_allowed_change_is_recorded_for_the_sweep_and_for_each_member(tmp_path):
     begin_and_stop(tmp_path)
     folder, mesh = take_up(tmp_path, allow_change=True)
@@ -121,6 +122,7 @@ def test_members_begun_elsewhere_are_refused_though_the_sweep_knows_both(tmp_pat
         run_sweep(folder, mesh)
 
 
+@pytest.mark.slow
 def test_a_sweep_moved_to_another_layout_goes_on(whole, tmp_path):
     """Chunks of two members, later one by one: none is lost, none trained twice."""
     begin_and_stop(tmp_path)
@@ -138,6 +140,7 @@ def test_a_sweep_moved_to_another_layout_goes_on(whole, tmp_path):
             np.testing.assert_allclose(ours, theirs, rtol=1e-2, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_chunk_of_two_groups_has_the_bits_of_two_chunks(whole, tmp_path):
     """So moving a sweep between machines of several devices costs nothing."""
     four, mesh = experiment(**FOUR), make_mesh(1)

@@ -28,6 +28,7 @@ def measure_program(of_cohort: Experiment, lanes: int) -> int:
     return memory.program_bytes(trainer.compile(lanes))
 
 
+@pytest.mark.slow
 def test_a_compiled_program_holds_at_least_its_states():
     wide = experiment(**WIDE)
     of_one, of_four = measure_program(wide, 1), measure_program(wide, 4)

@@ -188,6 +188,7 @@ def test_regions_by_hand():
     assert set(probes.groups_PB[0].tolist()) == set(range(9)) - {inside}
 
 
+@pytest.mark.slow
 def test_the_random_split_holds_out_as_many_pairs_from_everywhere():
     config = AdditionConfig(split='random', encoding='numbers', probe_examples=40_401)
     batch = draw_batch(config, config.num_outside)
@@ -200,6 +201,7 @@ def test_the_random_split_holds_out_as_many_pairs_from_everywhere():
     assert abs(num_in_the_square / 40_401 - 0.0404) < 0.005
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_pairs_inside_and_outside_of_any_square_are_all_pairs(data):

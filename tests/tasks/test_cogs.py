@@ -302,6 +302,7 @@ def test_probes_ask_what_they_say(own_rows):
     assert shares == dict.fromkeys(cogs_cases.CASES, 50)
 
 
+@pytest.mark.slow
 def test_what_is_cut_asks_for_a_word_that_is_never_trained():
     short = CogsConfig(seq_len=96, num_examples=2_000, probe_examples=210)
     task = tasks.make(short)

@@ -174,6 +174,7 @@ def test_every_question_is_as_specified(hops, setting):
     assert abs(num_true - 100) < 3 * 50**0.5
 
 
+@pytest.mark.slow
 def test_the_shares_are_those_of_the_official_generator():
     """Fictional, 5 hops: DATASETS 4.3 has the prediction and the official counts."""
     questions = draw(4_000, 5)
@@ -198,6 +199,7 @@ def test_orders_by_hand():
         assert all(abs(place - isa_root[0]) <= 2 for place in places)
 
 
+@pytest.mark.slow
 def test_the_shortcut_solves_the_original_and_not_the_twin():
     for questions in (read_official(), draw(500, 5)):
         guesses = [prontoqa_shortcuts.guess_by_recurrence(q) for q in questions]

@@ -76,6 +76,7 @@ def test_a_step_by_its_share_of_training():
     assert choose_step(np.array([0]), 1000, 0.9) == 0
 
 
+@pytest.mark.slow
 def test_a_planted_embedding_is_found_in_a_sweep(open_sweep, plant):
     run = open_sweep('transformer')
     plant(plant_arc())

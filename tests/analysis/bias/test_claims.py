@@ -12,6 +12,8 @@ from analysis.report.verdicts import VERDICTS
 from tests.support.p2_tasks import make_experiment
 from tests.support.sweeps import ROOT
 
+pytestmark = pytest.mark.slow
+
 FIGURES = {
     'learning_order': ('near', '--share=0.9'),
     'anchor_cosines': ('transformer', '--permutations=5'),
@@ -27,6 +29,7 @@ FIGURES = {
 def run_command(monkeypatch, capsys, name, *words):
     """(exit code, stdout, stderr) of analysis/NAME.py."""
     monkeypatch.setattr('sys.argv', [f'{name}.py', *map(str, words)])
+    capsys.readouterr()  # what training the sweep has printed
     code = 0
     try:
         runpy.run_path(str(ROOT / 'analysis' / f'{name}.py'), run_name='__main__')

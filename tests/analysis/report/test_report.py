@@ -139,6 +139,7 @@ def labelled(request, tmp_path_factory) -> tuple[Run, str, list[str]]:
     return run, loop[0].removeprefix('optimizer.').removeprefix('task.'), labels
 
 
+@pytest.mark.slow
 def test_members_are_named_by_the_labels_of_the_axes(labelled):
     run, axis, labels = labelled
     payload = collect.collect(run, ignore)
@@ -164,6 +165,7 @@ def check_figures(run: Run, folder: pathlib.Path) -> None:
     assert html.count('data:image/png;base64,') == len(rows)
 
 
+@pytest.mark.slow
 def test_figures_of_axes_that_are_no_numbers(labelled, tmp_path, monkeypatch):
     select_rows(monkeypatch, {'phase', 'condensation_grid'}, {'attention_flow'})
     check_figures(labelled[0], tmp_path)

@@ -103,6 +103,7 @@ def test_p2s_formula_is_exact_where_every_position_is_alike():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('gamma', 'low', 'high'), [(0.8, 0, 2e-3), (0.5, 0.05, 0.2), (0.3, 0.5, 3)]
 )
