@@ -105,6 +105,7 @@ def test_the_figures_of_the_sweep_take_every_member(run):
     assert len(spectra.eigenvalues_GI[1]) == min(W.shape)
 
 
+@pytest.mark.slow
 def test_the_report_describes_every_member(run):
     def ignore(line):
         pass
@@ -202,6 +203,7 @@ def plant_agreement(
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('spec', list_presets(), ids=name_spec)
 def test_figures_on_the_axes_of_every_preset(spec, tmp_path):
     run = plant_agreement(config.load(spec), tmp_path)

@@ -146,6 +146,7 @@ def test_sequences_without_room_for_noise_are_one_clear_line():
         causal.compute(member)
 
 
+@pytest.mark.slow
 def test_drawn_twice_is_the_same_bytes(tmp_path):
     result = measure_solution('symmetric')
     pages = []

@@ -113,6 +113,7 @@ def test_an_allowed_change_is_recorded_for_the_sweep_and_for_each_member(tmp_pat
     assert table.environments.tolist() == [2, 2, 1, 1]  # how many
 
 
+@pytest.mark.slow
 def test_members_begun_elsewhere_are_refused_though_the_sweep_knows_both(tmp_path):
     begin_and_stop(tmp_path)
     take_up(tmp_path, allow_change=True)
@@ -157,6 +158,7 @@ def test_a_chunk_of_two_groups_has_the_bits_of_two_chunks(whole, tmp_path):
             np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.slow
 def test_a_segment_cut_into_pieces_gives_the_same_bits(whole, tmp_path, monkeypatch):
     one_step_a_piece = 1e-9
     monkeypatch.setattr('anchorjax.sweeps.trainer._PATIENCE', one_step_a_piece)

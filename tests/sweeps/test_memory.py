@@ -36,6 +36,7 @@ def test_a_compiled_program_holds_at_least_its_states():
     assert of_four > 4 * cost.state_bytes(wide)
 
 
+@pytest.mark.slow
 def test_open_lanes_fill_the_device_and_no_more():
     wide, mesh = experiment(**WIDE), make_mesh(1)
     many = experiment(**WIDE, grid__seed=tuple(range(20)))
