@@ -24,7 +24,8 @@ from analysis.bias.cosines import (
     Match,
     compare_rows,
     list_pairs,
-    match_pairs,
+    make_reference,
+    match_reference,
 )
 from analysis.bias.members import (
     Panel,
@@ -94,9 +95,10 @@ def compute(
             for p, name in enumerate(PREDICTIONS):
                 if predicted[name] is None:
                     continue
-                untrained[m, k, p] = match_pairs(before, predicted[name], 0).correlation
+                reference = make_reference(predicted[name], permutations)
+                untrained[m, k, p] = match_reference(before, reference).correlation
                 for s, cosine_AA in enumerate(measured):
-                    match = match_pairs(cosine_AA, predicted[name], permutations)
+                    match = match_reference(cosine_AA, reference)
                     correlation[m, k, p, s] = match.correlation
                     bound[m, k, p, s] = _bound_chance(match)
             at_early = measured[step_S.tolist().index(early)]

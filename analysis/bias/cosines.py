@@ -18,6 +18,13 @@ class Match(NamedTuple):
     by_chance: np.ndarray  # [permutation] with the tokens of one in random orders
 
 
+class Reference(NamedTuple):
+    """The pairs of a matrix, to compare others with; standardized rows."""
+
+    pairs: np.ndarray  # [pair]
+    shuffled: np.ndarray  # [permutation, pair] with the tokens in random orders
+
+
 class Order(NamedTuple):
     """How cosines go with the distance of the tokens."""
 
@@ -41,20 +48,28 @@ def rank_pairs(matrix_AA: np.ndarray) -> np.ndarray:
     return ranked_AA + ranked_AA.T
 
 
+def make_reference(y_AA: np.ndarray, permutations: int) -> Reference:
+    """A matrix and its random orders, drawn once for all matrices that meet it."""
+    rng = np.random.default_rng(0)  # the same orders in every call
+    pairs = _standardize(list_pairs(y_AA))
+    shuffled = np.empty((permutations, len(pairs)))
+    for i in range(permutations):
+        order_A = rng.permutation(len(y_AA))
+        shuffled[i] = _standardize(list_pairs(y_AA[np.ix_(order_A, order_A)]))
+    return Reference(pairs, shuffled)
+
+
+def match_reference(x_AA: np.ndarray, reference: Reference) -> Match:
+    """Pearson's correlation over the pairs; that of `rank_pairs` is Spearman's."""
+    x = _standardize(list_pairs(x_AA))
+    return Match(float(x @ reference.pairs), reference.shuffled @ x)
+
+
 def match_pairs(
     x_AA: np.ndarray, y_AA: np.ndarray, permutations: int = PERMUTATIONS
 ) -> Match:
-    """Pearson's correlation over the pairs; that of `rank_pairs` is Spearman's."""
-    x = _standardize(list_pairs(x_AA))
-    y = _standardize(list_pairs(y_AA))
-    correlation = float(x @ y)
-    rng = np.random.default_rng(0)  # the same orders in every call
-    by_chance = []
-    for _ in range(permutations):
-        order_A = rng.permutation(len(y_AA))
-        shuffled = _standardize(list_pairs(y_AA[np.ix_(order_A, order_A)]))
-        by_chance.append(float(x @ shuffled))
-    return Match(correlation, np.array(by_chance))
+    """`match_reference` of two matrices."""
+    return match_reference(x_AA, make_reference(y_AA, permutations))
 
 
 def measure_order(

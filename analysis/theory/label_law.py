@@ -5,6 +5,7 @@ in a sequence counts twice, so that the law of a reasoning anchor s is that of
 s + Z + A_1 + ... + A_(q-1), and so that rate times law is what the gradient sees.
 """
 
+import functools
 from typing import NamedTuple
 
 import jax
@@ -46,8 +47,12 @@ class LabelLaws(NamedTuple):
         return self.rate_V[:, None] * self.deviation_VV
 
 
+@functools.lru_cache(maxsize=8)
 def read_examples(config: TaskConfig, seed: int) -> Examples:
-    """All training examples of a seed, of a task with one label per sequence."""
+    """All training examples of a seed, of a task with one label per sequence.
+
+    The arrays are shared by all who ask for them: read them, never change them.
+    """
     task = tasks.make(config)
 
     @jax.jit

@@ -8,7 +8,7 @@ from analysis.members.member import member_of
 from analysis.members.point import Point
 from analysis.members.untrained import make_untrained
 from analysis.theory import trajectories
-from analysis.theory.label_law import Examples, count_laws, read_examples
+from analysis.theory.label_law import count_laws, read_examples
 from analysis.theory.trajectories import Moments, Weights
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
@@ -44,13 +44,8 @@ def predict_paths(
 
 
 @functools.lru_cache(maxsize=8)
-def _read_data(config: TaskConfig, seed: int) -> Examples:
-    return read_examples(config, seed)
-
-
-@functools.lru_cache(maxsize=8)
 def _measure_data(config: TaskConfig, seed: int) -> Moments:
-    examples = _read_data(config, seed)
+    examples = read_examples(config, seed)
     return trajectories.measure_moments(examples, config.vocab)
 
 
@@ -69,7 +64,7 @@ def expect_sampling(
     experiment = run.experiment_of(**point)
     start = make_untrained(member_of(run, int(step_S[-1]), **point))
     W_12 = start.matrix('W_1') @ start.matrix('W_2')
-    examples = _read_data(experiment.task, point['seed'])
+    examples = read_examples(experiment.task, point['seed'])
     vocab = experiment.task.vocab
     expected_VD = count_laws(*examples, vocab).residual_VV @ W_12.T
     rng = np.random.default_rng(0)
