@@ -39,16 +39,9 @@ def get_config(preset: str = '') -> ConfigDict:
     c.grid.learning_rate = (1e-3,)
     c.grid.weight_decay = (0.01, 0.5)
     c.grid.seed = (0, 1, 2)
-    _set_length(c, 6_000)
+    config.set_length(c, 6_000, num_records=20)
     PRESETS[preset](c)
     return c
-
-
-def _set_length(c: ConfigDict, num_steps: int) -> None:
-    """So many steps, of which the first tenth is the warm-up, and 20 records."""
-    c.train.num_steps = num_steps
-    c.train.eval_every = num_steps // 20
-    c.optimizer.warmup_steps = num_steps // 10
 
 
 def _default(c: ConfigDict) -> None:

@@ -61,10 +61,8 @@ def _small(c: ConfigDict, num_steps: int) -> None:
     """What two cores can train: an epoch is 390 steps of batch 512."""
     c.task.probe_examples = 2048
     c.train.batch_size = 512
-    c.train.num_steps = num_steps
-    c.train.eval_every = num_steps // 40
+    config.set_length(c, num_steps, num_records=40)
     c.train.snapshot_steps = (0, *config.log_spaced(num_steps, 20))
-    c.optimizer.warmup_steps = num_steps // 10
     c.optimizer.floor = 0.0
     c.grid.gamma = (0.3, 0.5, 0.8)
     c.grid.learning_rate = (1e-3,)

@@ -38,9 +38,7 @@ def get_config(preset: str = '') -> ConfigDict:
     c.model.width = c.model.head_dim = 64
     c.model.mlp_dim = 256
     c.train.batch_size = 32
-    c.train.num_steps = 4_000
-    c.train.eval_every = 200
-    c.optimizer.warmup_steps = 400
+    config.set_length(c, 4_000, num_records=20)
     c.optimizer.floor = 0.0
     c.grid.gamma = (0.5, 0.7)
     c.grid.learning_rate = (1e-3,)

@@ -7,6 +7,7 @@ from anchorjax.config.build import (
     log_spaced,
     override,
     resolve,
+    set_length,
     to_dict,
 )
 from anchorjax.config.experiment import Experiment
@@ -35,5 +36,6 @@ __all__ = [
     'log_spaced',
     'override',
     'resolve',
+    'set_length',
     'to_dict',
 ]

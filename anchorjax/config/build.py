@@ -94,6 +94,15 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
         parent[part] = value
 
 
+def set_length(
+    config: ml_collections.ConfigDict, num_steps: int, num_records: int
+) -> None:
+    """So many steps, of which the first tenth is the warm-up, and so many records."""
+    config.train.num_steps = num_steps
+    config.train.eval_every = num_steps // num_records
+    config.optimizer.warmup_steps = num_steps // 10
+
+
 def log_spaced(num_steps: int, count: int) -> tuple[int, ...]:
     """Up to `count` > 1 distinct steps from 1 to num_steps, even on a log scale."""
     steps = {round(num_steps ** (i / (count - 1))) for i in range(count)}

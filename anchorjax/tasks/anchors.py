@@ -15,6 +15,7 @@ import numpy as np
 
 from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.tasks.base import Batch, Probes, Task
+from anchorjax.tasks.examples import draw_bits
 
 MAPPINGS = ('inferential', 'symmetric', 'assigned')
 ROLES = ('key', 'anchor_1', 'anchor_2', 'last', 'noise')
@@ -134,12 +135,7 @@ def sequences(
       heldout: draw held-out key items, not trained ones.
     """
     low, high = config.keys
-
-    def draw_bits(number: jax.Array) -> jax.Array:
-        own_key = jax.random.fold_in(key, number)
-        return jax.random.bits(own_key, (config.seq_len + 2,))
-
-    bits_BT = jax.vmap(draw_bits)(number_B)
+    bits_BT = draw_bits(key, number_B, config.seq_len + 2)
     position_B = (bits_BT[:, 0] % config.num_positions).astype(jnp.int32)
     count_B = data.count[pair_B, position_B]
     if heldout:

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from anchorjax.tasks.base import Batch, Probes, Task
+from anchorjax.tasks.examples import draw_bits
 from anchorjax.tasks.memory_reasoning_config import MemoryReasoningConfig
 from anchorjax.tasks.memory_reasoning_labels import (
     combinations,
@@ -71,12 +72,7 @@ def draw_sequences(
       number_B: numbers of the examples.
     """
     low, _ = config.keys
-
-    def draw_bits(number: jax.Array) -> jax.Array:
-        own_key = jax.random.fold_in(key, number)
-        return jax.random.bits(own_key, (config.seq_len + 2,))
-
-    bits_BT = jax.vmap(draw_bits)(number_B)
+    bits_BT = draw_bits(key, number_B, config.seq_len + 2)
     position_B = (bits_BT[:, 0] % config.num_positions).astype(jnp.int32)
     keys_BT = (low + bits_BT[:, 1:] % config.num_keys).astype(jnp.int32)
     x_B = keys_BT[:, 0]
