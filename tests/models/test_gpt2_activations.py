@@ -14,6 +14,7 @@ from anchorjax.config import Experiment
 from anchorjax.models.base import Activations, Edit
 from anchorjax.training.forward import forward
 from tests.support import cases
+from tests.support.first_steps import assert_shapes
 
 TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
 CLOSE = {'rtol': 1e-4, 'atol': 1e-5}
@@ -25,20 +26,9 @@ def draw_member(**fields: Any) -> tuple[Experiment, Any]:
 
 
 def test_shapes_of_the_activations():
-    B, T, D, H, K, F, V = 3, 4, 8, 2, 4, 32, 20
     experiment, params = draw_member()
-    for last_only in (False, True):
-        out = forward(experiment, params, TOKENS_BT, last_only)
-        chex.assert_shape(out.X_em, (B, T, D))
-        for i, block in enumerate(out.blocks):
-            Q = 1 if last_only and i == 1 else T
-            chex.assert_shape(block.Q, (B, Q, H, K))
-            chex.assert_shape([block.K, block.V], (B, T, H, K))
-            chex.assert_shape(block.Attn, (B, H, Q, T))
-            chex.assert_shape(block.X_qkv, (B, Q, H * K))
-            chex.assert_shape(block.hidden, (B, Q, F))
-            chex.assert_shape([block.X_ao, block.X_do], (B, Q, D))
-        chex.assert_shape(out.logits, (B, 1 if last_only else T, V))
+    sizes = {'D': 8, 'H': 2, 'K': 4, 'F': 32, 'V': 20}
+    assert_shapes(experiment, params, TOKENS_BT, sizes)
 
 
 @pytest.mark.parametrize('remat', [False, True])

@@ -9,16 +9,15 @@ import pytest
 from flax import traverse_util
 
 from anchorjax import api, config, models, tasks
-from anchorjax.config.grid import HParams
 from anchorjax.errors import ConfigError
 from anchorjax.models.gpt2_config import SIZES
 from anchorjax.sweeps import cost
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.sweeps.plan import describe_plan
 from anchorjax.training.devices import make_mesh
-from anchorjax.training.step import TrainState, init_member, new_state, train_step
 from tests.support import cases
 from tests.support.copy_task import CopyConfig, make_copy
+from tests.support.first_steps import make_decaying_step, measure_first_step
 
 # Loss in nats and gradient norm of step 0, and W_embed[2, 3] before and after it.
 GOLDEN = (3.48645, 5.90822, -0.569571, -0.559002)
@@ -145,18 +144,9 @@ def test_the_formulas_are_near_what_the_compiler_counts(depth, remat):
 def test_weight_decay_shrinks_what_the_config_says(decayed, kept):
     experiment = cases.tiny_gpt2(model__decayed=decayed, optimizer__shape='constant')
     params = cases.random_params(experiment)
-    state = new_state(experiment, params)
-    task = tasks.make(experiment.task)
-    data = task.make_data(jax.random.key(0))
-
-    @jax.jit
-    def train_with(decay: jax.Array) -> Any:
-        hparams = HParams(jnp.float32(0.5), jnp.float32(0.01), decay, jnp.int32(0))
-        next_state, _, _ = train_step(experiment, task, data, state, hparams)
-        return next_state.params
-
-    without = traverse_util.flatten_dict(train_with(jnp.float32(0)))
-    shrunk = traverse_util.flatten_dict(train_with(jnp.float32(20)))
+    take_step = make_decaying_step(experiment, params)
+    without = traverse_util.flatten_dict(take_step(0))
+    shrunk = traverse_util.flatten_dict(take_step(20))
     num_kept = 0
     for path, p in traverse_util.flatten_dict(params).items():
         expected = 0.01 * 20 * p
@@ -170,24 +160,8 @@ def test_weight_decay_shrinks_what_the_config_says(decayed, kept):
 
 def test_first_step():
     experiment = cases.tiny_gpt2(optimizer__shape='constant')
-    hparams = HParams(
-        gamma=jnp.float32(0.5),
-        learning_rate=jnp.float32(0.01),
-        weight_decay=jnp.float32(0.1),
-        seed=jnp.int32(0),
-    )
-    task = tasks.make(experiment.task)
-    data = task.make_data(jax.random.key(0))
-
-    @jax.jit
-    def take_first_step() -> tuple[TrainState, TrainState, jax.Array, jax.Array]:
-        state = init_member(experiment, hparams)
-        return state, *train_step(experiment, task, data, state, hparams)
-
-    before, after, loss, norm = take_first_step()
-    assert (before.step, after.step, after.diverged) == (0, 1, -1)
-    entries = [state.params['W_embed'][2, 3] for state in (before, after)]
-    np.testing.assert_allclose([loss, norm, *entries], GOLDEN, rtol=1e-4)
+    numbers = measure_first_step(experiment, 'W_embed')
+    np.testing.assert_allclose(numbers, GOLDEN, rtol=1e-4)
 
 
 def make_sweep(task: str, **model: Any) -> config.Experiment:

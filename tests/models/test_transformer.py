@@ -15,6 +15,7 @@ from anchorjax.models.base import Activations, Edit
 from anchorjax.models.transformer_config import NORMS
 from anchorjax.training.forward import forward
 from tests.support import cases
+from tests.support.first_steps import assert_shapes
 
 TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
 
@@ -44,20 +45,9 @@ def test_a_position_depends_on_the_past_alone(norm):
 
 
 def test_shapes_of_the_activations():
-    B, T, D, H, K, F, V = 3, 4, 6, 2, 4, 9, 20
-    experiment, params = draw_member(model__heads=H)
-    for last_only in (False, True):
-        out = forward(experiment, params, TOKENS_BT, last_only)
-        chex.assert_shape(out.X_em, (B, T, D))
-        for i, block in enumerate(out.blocks):
-            Q = 1 if last_only and i == 1 else T
-            chex.assert_shape(block.Q, (B, Q, H, K))
-            chex.assert_shape([block.K, block.V], (B, T, H, K))
-            chex.assert_shape(block.Attn, (B, H, Q, T))
-            chex.assert_shape(block.X_qkv, (B, Q, H * K))
-            chex.assert_shape(block.hidden, (B, Q, F))
-            chex.assert_shape([block.X_ao, block.X_do], (B, Q, D))
-        chex.assert_shape(out.logits, (B, 1 if last_only else T, V))
+    experiment, params = draw_member(model__heads=2)
+    sizes = {'D': 6, 'H': 2, 'K': 4, 'F': 9, 'V': 20}
+    assert_shapes(experiment, params, TOKENS_BT, sizes)
 
 
 @pytest.mark.parametrize('last_only', [False, True])

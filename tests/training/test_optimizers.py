@@ -8,12 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from anchorjax import tasks
 from anchorjax.config import OptimizerConfig
-from anchorjax.config.grid import HParams
 from anchorjax.training import optimizers
-from anchorjax.training.step import new_state, train_step
 from tests.support import cases
+from tests.support.first_steps import make_decaying_step
 
 BASE, MULTIPLIER, WARMUP, COSINE = 1e-5, 25, 40, 200
 PEAK = MULTIPLIER * BASE
@@ -103,18 +101,9 @@ def test_the_peak_may_be_traced():
 def test_decay_reaches_every_parameter_biases_and_layer_norms_included():
     experiment = cases.tiny(model__biases=True, optimizer__shape='constant')
     params = cases.random_params(experiment)
-    state = new_state(experiment, params)
-    task = tasks.make(experiment.task)
-    data = task.make_data(jax.random.key(0))
-
-    @jax.jit
-    def train_with(decay: jax.Array) -> Any:
-        hparams = HParams(jnp.float32(0.5), jnp.float32(0.01), decay, jnp.int32(0))
-        next_state, _, _ = train_step(experiment, task, data, state, hparams)
-        return next_state.params
-
-    without = train_with(jnp.float32(0))
-    with_decay = train_with(jnp.float32(20))
+    take_step = make_decaying_step(experiment, params)
+    without = take_step(0)
+    with_decay = take_step(20)
 
     def check(p: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
         np.testing.assert_allclose(a - b, 0.01 * 20 * p, rtol=1e-3, atol=1e-6)

@@ -15,6 +15,7 @@ from anchorjax.errors import ConfigError
 from anchorjax.training.step import TrainState, new_state, train_step
 from tests.support import cases
 from tests.support.p2_tasks import (
+    PLAIN,
     descend,
     loss_and_gradient,
     make_experiment,
@@ -23,17 +24,6 @@ from tests.support.p2_tasks import (
 
 STEPS = (4, 20, 40)
 RATE = 0.25
-# As in configs/memory_reasoning.py:flow: AdamW that is gradient descent.
-PLAIN = {
-    'optimizer__b1': 0.0,
-    'optimizer__b2': 0.0,
-    'optimizer__eps': 1e3,
-    'optimizer__clip_norm': 1e9,
-    'optimizer__shape': 'constant',
-    'optimizer__floor': 0.0,
-    'grid__weight_decay': (0.0,),
-    'grid__learning_rate': (250.0,),
-}
 
 
 def draw_weights(seed: int = 0, scale: float = 0.1) -> Weights:

@@ -1,0 +1,80 @@
+"""One step of training, of a new member or of given parameters; shapes of a pass."""
+
+from collections.abc import Callable
+from typing import Any
+
+import chex
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from anchorjax import tasks
+from anchorjax.config import Experiment
+from anchorjax.config.grid import HParams
+from anchorjax.training.forward import forward
+from anchorjax.training.step import TrainState, init_member, new_state, train_step
+
+
+def measure_first_step(experiment: Experiment, name: str) -> list[jax.Array]:
+    """Loss and gradient norm of step 0, and a parameter's [2, 3] before and after."""
+    hparams = HParams(
+        gamma=jnp.float32(0.5),
+        learning_rate=jnp.float32(0.01),
+        weight_decay=jnp.float32(0.1),
+        seed=jnp.int32(0),
+    )
+    task = tasks.make(experiment.task)
+    data = task.make_data(jax.random.key(0))
+
+    @jax.jit
+    def take_first_step() -> tuple[TrainState, TrainState, jax.Array, jax.Array]:
+        state = init_member(experiment, hparams)
+        return state, *train_step(experiment, task, data, state, hparams)
+
+    before, after, loss, norm = take_first_step()
+    assert (before.step, after.step, after.diverged) == (0, 1, -1)
+    entries = [state.params[name][2, 3] for state in (before, after)]
+    return [loss, norm, *entries]
+
+
+def make_decaying_step(experiment: Experiment, params: Any) -> Callable[[float], Any]:
+    """A function: the parameters after one step at rate 0.01 with a weight decay."""
+    state = new_state(experiment, params)
+    task = tasks.make(experiment.task)
+    data = task.make_data(jax.random.key(0))
+
+    @jax.jit
+    def train_with(decay: jax.Array) -> Any:
+        hparams = HParams(jnp.float32(0.5), jnp.float32(0.01), decay, jnp.int32(0))
+        next_state, _, _ = train_step(experiment, task, data, state, hparams)
+        return next_state.params
+
+    def take_step(decay: float) -> Any:
+        return train_with(jnp.float32(decay))
+
+    return take_step
+
+
+def assert_shapes(
+    experiment: Experiment, params: Any, tokens_BT: np.ndarray, sizes: dict[str, int]
+) -> None:
+    """The activations of a model of two blocks have their shapes.
+
+    Args:
+      sizes: of D, H, K, F and V.
+    """
+    B, T = tokens_BT.shape
+    D, H, K, F, V = (sizes[letter] for letter in 'DHKFV')
+    for last_only in (False, True):
+        out = forward(experiment, params, tokens_BT, last_only)
+        chex.assert_shape(out.X_em, (B, T, D))
+        assert len(out.blocks) == 2
+        for i, block in enumerate(out.blocks):
+            Q = 1 if last_only and i == 1 else T
+            chex.assert_shape(block.Q, (B, Q, H, K))
+            chex.assert_shape([block.K, block.V], (B, T, H, K))
+            chex.assert_shape(block.Attn, (B, H, Q, T))
+            chex.assert_shape(block.X_qkv, (B, Q, H * K))
+            chex.assert_shape(block.hidden, (B, Q, F))
+            chex.assert_shape([block.X_ao, block.X_do], (B, Q, D))
+        chex.assert_shape(out.logits, (B, 1 if last_only else T, V))
