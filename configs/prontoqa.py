@@ -13,7 +13,7 @@ twin       the same without the  ours: a second chain that only     as laptop
 The probes `seen_train` and `seen_heldout` score True or False after the right proof,
 `seen_heldout_proof` the whole proof. In the original data a rule about a concept that
 occurs nowhere else is always the wrong one, so the judgement alone needs no reasoning
-(DATASETS 4.3; anchorjax/tasks/prontoqa_shortcuts.py). The paper states neither hops nor
+(DATASETS 4.3; anchorjax/tasks/prontoqa/shortcuts.py). The paper states neither hops nor
 ontology. None of these has been run.
 """
 

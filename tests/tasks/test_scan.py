@@ -11,7 +11,10 @@ import pytest
 
 from anchorjax import tasks
 from anchorjax.errors import ConfigError, UserError
-from anchorjax.tasks import ScanConfig, scan, scan_files, scan_grammar
+from anchorjax.tasks import ScanConfig
+from anchorjax.tasks.scan import files as scan_files
+from anchorjax.tasks.scan import grammar as scan_grammar
+from anchorjax.tasks.scan import task as scan
 
 OFFICIAL = pathlib.Path('/work/shared/data/scan')
 COMMANDS = scan_grammar.list_commands()

@@ -3,7 +3,7 @@
 import pathlib
 
 from anchorjax.errors import UserError, brief
-from anchorjax.tasks.scan_grammar import ACTIONS, WORDS
+from anchorjax.tasks.scan.grammar import ACTIONS, WORDS
 from anchorjax.tasks.text_files import read_lines
 
 _IN, _OUT = 'IN: ', ' OUT: '

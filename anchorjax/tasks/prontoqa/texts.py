@@ -3,8 +3,8 @@
 import functools
 import re
 
-from anchorjax.tasks.prontoqa_sentences import Question
-from anchorjax.tasks.prontoqa_words import (
+from anchorjax.tasks.prontoqa.sentences import Question
+from anchorjax.tasks.prontoqa.words import (
     PEOPLE,
     PRIMES,
     list_concepts,

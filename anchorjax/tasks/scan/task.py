@@ -17,7 +17,7 @@ from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.tasks import texts
 from anchorjax.tasks.base import Batch, Probes, Task
 from anchorjax.tasks.permutation import permute
-from anchorjax.tasks.scan_grammar import (
+from anchorjax.tasks.scan.grammar import (
     ACTIONS,
     LONGEST_COMMAND,
     MOST_ACTIONS,
