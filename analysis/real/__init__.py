@@ -1,0 +1,1 @@
+"""What figures and claims about real tasks share: addition, SCAN, COGS, PrOntoQA."""
