@@ -13,44 +13,19 @@ largest size.
   python analysis/generalization.py --run runs/addition
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from analysis.drawing import command, style
 from analysis.real import panels
 from analysis.real.baselines import score_baselines
 from analysis.real.members import (
-    TESTED,
-    Table,
     count_diverged,
     describe_criterion,
     list_points,
     tabulate_members,
 )
+from analysis.real.result import Result
 from anchorjax.storage.reader import Run
-
-
-class Result(NamedTuple):
-    """Members at the end of training; NaN on a probe or group that a member lacks."""
-
-    task: str
-    members: Table
-    criterion: str  # of convergence
-    diverged: int  # members that are left out
-    probe: np.ndarray  # [P] names
-    agreement_MP: np.ndarray  # exact match of whole answers
-    loss_MP: np.ndarray  # nats a scored token
-    perplexity_MP: np.ndarray
-    group: np.ndarray  # [G] names
-    agreement_MPG: np.ndarray
-    baseline: np.ndarray  # [K] names, see analysis/real/baselines.py
-    baseline_KMP: np.ndarray  # exact match of each, for a member's own data
-
-    @property
-    def tested(self) -> int:
-        """The probe that is about generalization."""
-        return self.probe.tolist().index(TESTED[self.task])
 
 
 def compute(run: Run) -> Result:
@@ -77,6 +52,7 @@ def compute(run: Run) -> Result:
         members=tabulate_members(run, points),
         criterion=describe_criterion(run.experiment),
         diverged=count_diverged(run),
+        last_step=run.experiment.train.num_steps,
         probe=np.array(probes),
         agreement_MP=np.array(agreements),
         loss_MP=loss_MP,

@@ -18,9 +18,10 @@ import numpy as np
 
 from anchorjax import tasks
 from anchorjax.config.grid import DATA, random_key
-from anchorjax.tasks import prontoqa, prontoqa_shortcuts
+from anchorjax.tasks import prontoqa
 from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
-from anchorjax.tasks.prontoqa_sentences import Question
+from anchorjax.tasks.prontoqa import shortcuts
+from anchorjax.tasks.prontoqa.sentences import Question
 
 _PIECE = 2**15  # examples that are made at once
 Guess = Callable[[Question], bool]
@@ -32,8 +33,8 @@ def compare_conclusion(question: Question) -> bool:
 
 
 _SHORTCUTS = {
-    'recurrence': prontoqa_shortcuts.guess_by_recurrence,
-    'distance': prontoqa_shortcuts.guess_by_distance,
+    'recurrence': shortcuts.guess_by_recurrence,
+    'distance': shortcuts.guess_by_distance,
     'conclusion': compare_conclusion,
 }
 

@@ -1,6 +1,6 @@
 """The panels of the figure of real tasks: a colour per gamma, a line per decay."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,9 +9,7 @@ from analysis.drawing import style
 from analysis.members.statistics import mean_interval
 from analysis.real import corners
 from analysis.real.corners import Corner
-
-if TYPE_CHECKING:
-    from analysis.generalization import Result
+from analysis.real.result import Result
 
 _LARGE, _SMALL, _BETWEEN = '#E69F00', '#0072B2', '#009E73'  # initialization, as in P1
 _GREY = '#999999'
@@ -19,7 +17,7 @@ _STYLES = ('--', '-', ':')  # weak decay, strong decay, between
 _SPREAD = 0.18  # of the dots around the place of their cell
 
 
-def describe(result: 'Result') -> str:
+def describe(result: Result) -> str:
     """The title: how many have converged, and by which criterion."""
     converged = int(result.members['converged'].sum())
     text = f'{result.task}: {converged} of {len(result.agreement_MP)} converged'
@@ -29,9 +27,7 @@ def describe(result: 'Result') -> str:
     return text
 
 
-def draw_agreements(
-    axis: Axes, result: 'Result', p: int, is_here_M: np.ndarray
-) -> None:
+def draw_agreements(axis: Axes, result: Result, p: int, is_here_M: np.ndarray) -> None:
     """Exact match by size, or by cell where there is one size; baselines in grey."""
     _draw_cells(axis, result, result.agreement_MP[:, p], is_here_M)
     size_M = result.members['size']
@@ -46,13 +42,13 @@ def draw_agreements(
     axis.set_ylim(-0.04, 1.04)
 
 
-def draw_moments(axis: Axes, result: 'Result', is_here_M: np.ndarray) -> None:
+def draw_moments(axis: Axes, result: Result, is_here_M: np.ndarray) -> None:
     """Steps until the loss first is below the threshold; none where it never is."""
     _draw_cells(axis, result, result.members['moment'], is_here_M)
     axis.set(ylabel='steps to converge', ylim=(0, None))
 
 
-def draw_groups(axis: Axes, result: 'Result', p: int, is_here_M: np.ndarray) -> None:
+def draw_groups(axis: Axes, result: Result, p: int, is_here_M: np.ndarray) -> None:
     """Exact match of every group, by cell, at the largest size: the mean of seeds."""
     members = result.members
     is_largest_M = members['size'] == members['size'][is_here_M].max()
@@ -71,7 +67,7 @@ def draw_groups(axis: Axes, result: 'Result', p: int, is_here_M: np.ndarray) -> 
     axis.set_xticks(range(len(cells)), _label_cells(cells), fontsize=5)
 
 
-def draw_effects(axis: Axes, result: 'Result', is_here_M: np.ndarray) -> None:
+def draw_effects(axis: Axes, result: Result, is_here_M: np.ndarray) -> None:
     """What gamma and decay each change on the tested probe, at the largest size.
 
     Only members that have converged count, as in the claims.
@@ -95,14 +91,14 @@ def draw_effects(axis: Axes, result: 'Result', is_here_M: np.ndarray) -> None:
     axis.set(xlabel=f'difference on {result.probe[result.tested]}')
 
 
-def draw_legend(axis: Axes, result: 'Result') -> None:
+def draw_legend(axis: Axes, result: Result) -> None:
     """Names the lines, where sizes are an axis; else the axis itself does."""
     if len(np.unique(result.members['size'])) > 1:
         axis.legend(fontsize=5)
 
 
 def _draw_cells(
-    axis: Axes, result: 'Result', values_M: np.ndarray, is_here_M: np.ndarray
+    axis: Axes, result: Result, values_M: np.ndarray, is_here_M: np.ndarray
 ) -> None:
     """Dots of the members, and the mean of every cell with its interval."""
     members = result.members

@@ -15,6 +15,7 @@ from anchorjax.tasks.prontoqa.words import (
 _GRAMMAR = ('END', 'Q', 'A', ':', '.', 'True', 'False', 'or', 'false', 'each', 'every')
 _GRAMMAR += ('is', 'are', 'a', 'an', 'not')
 END, TRUE = _GRAMMAR.index('END'), _GRAMMAR.index('True')
+FALSE, COLON = _GRAMMAR.index('False'), _GRAMMAR.index(':')
 
 
 @functools.cache
