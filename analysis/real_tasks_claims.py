@@ -7,8 +7,8 @@
                  verdict and why
   verdicts.md    the same as a table to read
 
-A claim is a row of `analysis/real/claims.py`; `analysis/real/readings.py` has the
-rules. Small and large initialization are the largest and the smallest gamma of a run,
+A claim is a row of `analysis/real/claims.py`; `analysis/real/readings/` has the rules.
+Small and large initialization are the largest and the smallest gamma of a run,
 strong and weak decay its largest and smallest decay.
 """
 

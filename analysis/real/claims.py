@@ -10,9 +10,10 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from analysis import free_generation, generalization
-from analysis.real import published, readings
-from analysis.real.readings import LARGE_WEAK, SMALL_STRONG
-from analysis.real.seeds import Place
+from analysis.real import published
+from analysis.real.readings import answers, pairs, steps
+from analysis.real.readings.answers import LARGE_WEAK, SMALL_STRONG
+from analysis.real.readings.seeds import Place
 from analysis.report.readings.reading import Reading
 from anchorjax.config import Experiment
 
@@ -119,7 +120,7 @@ def _list_effects(source: str, fits: Fits, probe: str, what: str) -> list[Claim]
     """Four rows: what gamma and decay each do to the exact match on a probe."""
     rows = []
     for contrast, words in _ALONE.items():
-        read = partial(readings.read_effect, probe=probe, contrast=contrast)
+        read = partial(answers.read_effect, probe=probe, contrast=contrast)
         sentence = f'{words} answers more {what}.'
         rows.append(Claim(f'ours, on {source}', sentence, fits, read))
     return rows
@@ -129,7 +130,7 @@ def _list_steps(source: str, fits: Fits) -> list[Claim]:
     """Four rows: what gamma and decay each do to the steps."""
     rows = []
     for contrast, words in _ALONE.items():
-        read = partial(readings.read_steps, contrast=contrast)
+        read = partial(steps.read_steps, contrast=contrast)
         sentence = f'{words} converges in fewer steps.'
         rows.append(Claim(f'ours, on {source}', sentence, fits, read))
     return rows
@@ -143,7 +144,7 @@ def _list_growth(source: str, fits: Fits, probe: str, what: str) -> list[Claim]:
         'a small one with strong decay': SMALL_STRONG,
     }
     for words, corner in corners.items():
-        read = partial(readings.read_growth, probe=probe, corner=corner)
+        read = partial(answers.read_growth, probe=probe, corner=corner)
         sentence = f'With more training examples {words} answers more {what}.'
         rows.append(Claim(source, sentence, fits, read, is_about_all_sizes=True))
     return rows
@@ -156,7 +157,7 @@ def _compare(source: str, fits: Fits, probe: str, what: str) -> Claim:
         'A small initialization with strong decay answers more '
         f'{what} than a large one with weak decay.',
         fits,
-        partial(readings.read_effect, probe=probe, contrast='both'),
+        partial(answers.read_effect, probe=probe, contrast='both'),
         printed=_print_exact_match(probe),
     )
 
@@ -166,14 +167,14 @@ _ADDITION = (
         'P1 Fig 17 a',
         'A small initialization with strong decay answers the held-out square.',
         is_square,
-        partial(readings.read_solved, probe='test', corner=SMALL_STRONG),
+        partial(answers.read_solved, probe='test', corner=SMALL_STRONG),
         printed=_print_exact_match('test'),
     ),
     Claim(
         'P1 Fig 17 a',
         'A large initialization with weak decay does not answer the held-out square.',
         is_square,
-        partial(readings.read_unsolved, probe='test', corner=LARGE_WEAK),
+        partial(answers.read_unsolved, probe='test', corner=LARGE_WEAK),
         printed=_print_exact_match('test'),
     ),
     _compare('P1 Fig 17 a', is_square, 'test', 'of the held-out square'),
@@ -183,14 +184,14 @@ _ADDITION = (
         'A large initialization with weak decay answers held-out pairs outside the '
         'square.',
         is_square,
-        partial(readings.read_solved, probe='seen_heldout', corner=LARGE_WEAK),
+        partial(answers.read_solved, probe='seen_heldout', corner=LARGE_WEAK),
     ),
     Claim(
         'ours, on P1 Fig 17 a',
         'A large initialization with weak decay answers more pairs that are held out '
         'at random than pairs of the square.',
         is_square,
-        partial(readings.read_more_in_other, probe='test', corner=LARGE_WEAK),
+        partial(pairs.read_more_in_other, probe='test', corner=LARGE_WEAK),
         partner=is_control,
     ),
 )
@@ -223,7 +224,7 @@ def _list_twins() -> list[Claim]:
                 'A small initialization with strong decay does not need the shortcut: '
                 f'without it as many new questions are {words}.',
                 is_prontoqa,
-                partial(readings.read_same_in_other, probe=probe, corner=SMALL_STRONG),
+                partial(pairs.read_same_in_other, probe=probe, corner=SMALL_STRONG),
                 partner=is_twin,
             )
         )
@@ -239,7 +240,7 @@ _PRONTOQA = (
         'A small initialization with strong decay converges in fewer steps than a '
         'large one with weak decay.',
         is_prontoqa,
-        partial(readings.read_steps, contrast='both'),
+        partial(steps.read_steps, contrast='both'),
         printed=_print_steps,
     ),
     *_list_steps('P1 Fig 7', is_prontoqa),
@@ -248,7 +249,7 @@ _PRONTOQA = (
         'At a large initialization with weak decay, the steps to converge rise with '
         'the number of examples and then fall.',
         is_prontoqa,
-        partial(readings.read_rise_and_fall, corner=LARGE_WEAK),
+        partial(steps.read_rise_and_fall, corner=LARGE_WEAK),
         is_about_all_sizes=True,
     ),
     *_list_twins(),
@@ -257,7 +258,7 @@ _PRONTOQA = (
         'A small initialization with strong decay judges as well after its own proof '
         'as after the right one.',
         has_proofs,
-        partial(readings.read_own_proof, corner=SMALL_STRONG),
+        partial(pairs.read_own_proof, corner=SMALL_STRONG),
         figure=free_generation,
     ),
 )

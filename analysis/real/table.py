@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.members.selection import find_usable
 from analysis.real.claims import CLAIMS, Claim, list_places
 from analysis.real.members import TESTED
-from analysis.real.seeds import Place
+from analysis.real.readings.seeds import Place
 from analysis.report.readings.reading import Reading, undecided
 from analysis.report.verdict_table import format_verdict_table
 from anchorjax.errors import UserError
@@ -28,7 +28,7 @@ INTRODUCTION = (
     'Large and small initialization are the smallest and the largest γ of a run, weak '
     'and strong decay its smallest and largest decay. Differences are taken seed by '
     "seed. Intervals are of 95 %: Student's t over seeds, which may leave a number's "
-    'range (ratios: by logarithms). `analysis/real/readings.py` has the rules.'
+    'range (ratios: by logarithms). `analysis/real/readings/` has the rules.'
 )
 
 
