@@ -11,6 +11,8 @@ from analysis.real import baselines
 from analysis.real.members import list_points, tabulate_members
 from anchorjax import config, tasks
 from anchorjax.errors import UserError
+from anchorjax.storage.reader import members_table
+from anchorjax.sweeps.plan import summarize_members
 from anchorjax.tasks import AdditionConfig, ProntoqaConfig, ScanConfig
 from tests.support import real_tasks
 from tests.support.drawing import draw_pixels
@@ -99,6 +101,18 @@ def test_members_that_diverged_are_counted_and_left_out(open_planted, no_baselin
     del vars(run)['results']
     with pytest.raises(UserError, match='no member is trained yet'):
         generalization.compute(run)
+
+
+def test_tables_have_the_perplexity_of_texts_beside_their_loss(open_planted):
+    run = open_planted('scan')
+    table = members_table(run)
+    np.testing.assert_allclose(table.train_perplexity, np.exp(table.train_loss))
+    np.testing.assert_allclose(table.perplexity_test, np.exp(table.loss_test))
+    columns = table.columns.tolist()
+    assert columns.index('perplexity_test') == columns.index('loss_test') + 1
+    assert 'perplexity' in summarize_members(run).splitlines()[0].split()
+    numbers = open_planted('addition', task__encoding='numbers')
+    assert not members_table(numbers).columns.str.contains('perplexity').any()
 
 
 def test_another_task_is_one_line():
