@@ -1,7 +1,5 @@
 """The panels of the figure of real tasks: a colour per gamma, a line per decay."""
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -9,6 +7,7 @@ from analysis.drawing import style
 from analysis.members.statistics import mean_interval
 from analysis.real import corners
 from analysis.real.corners import Corner
+from analysis.real.members import Table
 from analysis.real.result import Result
 
 _LARGE, _SMALL, _BETWEEN = '#E69F00', '#0072B2', '#009E73'  # initialization, as in P1
@@ -31,14 +30,14 @@ def draw_agreements(axis: Axes, result: Result, p: int, is_here_M: np.ndarray) -
     """Exact match by size, or by cell where there is one size; baselines in grey."""
     _draw_cells(axis, result, result.agreement_MP[:, p], is_here_M)
     size_M = result.members['size']
+    sizes = np.unique(size_M[is_here_M])
     for name, score_MP in zip(result.baseline, result.baseline_KMP, strict=True):
         scores = []
-        sizes = np.unique(size_M[is_here_M])
         for size in sizes:
             of_size = score_MP[is_here_M & (size_M == size), p]
-            scores.append(np.nan if np.isnan(of_size).all() else np.nanmean(of_size))
+            scores.append(mean_interval(of_size).mean)
         if np.isfinite(scores).any():
-            _draw_baseline(axis, sizes, np.array(scores), name)
+            _draw_baseline(axis, scores, name)
     axis.set_ylim(-0.04, 1.04)
 
 
@@ -104,58 +103,67 @@ def _draw_cells(
     members = result.members
     sizes = np.unique(members['size'][is_here_M])
     cells = corners.list_cells(members)
+    has_one_size = len(sizes) == 1
     for c, cell in enumerate(cells):
-        places, means = [], []
+        is_cell_M = is_here_M & corners.is_at(members, cell)
+        place_of = {}
         for i, size in enumerate(sizes):
-            place = c if len(sizes) == 1 else i + _shift(c, len(cells))
-            is_counted_M = is_here_M & (members['size'] == size)
-            is_counted_M &= corners.is_at(members, cell)
-            found = mean_interval(values_M[is_counted_M])
-            places.append(place)
-            means.append(found.mean)
-            colour, _ = _choose_style(members, cell)
-            axis.plot([place, place], [found.low, found.high], color=colour, lw=1)
-            _draw_dots(axis, place, values_M, members, is_counted_M, colour)
-        colour, line = _choose_style(members, cell)
-        marker = '_' if len(sizes) == 1 else ''
-        axis.plot(places, means, line + marker, lw=1, color=colour, label=cell.title)
-    if len(sizes) == 1:
+            place_of[size] = c if has_one_size else i + _shift(c, len(cells))
+        _draw_cell(axis, members, cell, values_M, is_cell_M, place_of)
+    if has_one_size:
         axis.set_xticks(range(len(cells)), _label_cells(cells), fontsize=5)
     else:
-        axis.set_xticks(range(len(sizes)), [f'{size:,}' for size in sizes], fontsize=6)
+        labels = [f'{size:,}' for size in sizes]
+        axis.set_xticks(range(len(sizes)), labels, fontsize=6)
         axis.set_xlabel('training examples')
 
 
-def _draw_dots(
+def _draw_cell(
     axis: Axes,
-    place: float,
+    members: Table,
+    cell: Corner,
     values_M: np.ndarray,
-    members: dict[str, Any],
-    is_counted_M: np.ndarray,
-    colour: str,
+    is_cell_M: np.ndarray,
+    place_of: dict[int, float],
 ) -> None:
-    for is_filled in (True, False):
-        is_drawn_M = is_counted_M & (members['converged'] == is_filled)
-        values = values_M[is_drawn_M]
-        axis.plot(
-            np.full(len(values), place),
-            values,
-            'o',
-            ms=3,
-            color=colour,
-            mfc=colour if is_filled else 'none',
-        )
+    """A line through the means of a cell, at the place of every size."""
+    colour, line = _choose_style(members, cell)
+    means = []
+    for size, place in place_of.items():
+        is_size_M = is_cell_M & (members['size'] == size)
+        found = mean_interval(values_M[is_size_M])
+        means.append(found.mean)
+        axis.plot([place, place], [found.low, found.high], color=colour, lw=1)
+        is_converged_M = is_size_M & members['converged']
+        is_other_M = is_size_M & ~members['converged']
+        _draw_dots(axis, place, values_M[is_converged_M], colour, colour)
+        _draw_dots(axis, place, values_M[is_other_M], colour, 'none')
+    marker = '_' if len(means) == 1 else ''
+    axis.plot(
+        list(place_of.values()),
+        means,
+        line + marker,
+        lw=1,
+        color=colour,
+        label=cell.title,
+    )
 
 
-def _draw_baseline(
-    axis: Axes, sizes: np.ndarray, scores: np.ndarray, name: str
+def _draw_dots(
+    axis: Axes, place: float, values: np.ndarray, colour: str, inside: str
 ) -> None:
-    if len(sizes) == 1:
+    places = np.full(len(values), place)
+    axis.plot(places, values, 'o', ms=3, color=colour, mfc=inside)
+
+
+def _draw_baseline(axis: Axes, scores: list[float], name: str) -> None:
+    """A dotted line along the sizes, or across where there is one."""
+    if len(scores) == 1:
         axis.axhline(scores[0], color=_GREY, lw=0.8, ls=':')
         end = axis.get_xlim()[1]
     else:
-        axis.plot(range(len(sizes)), scores, ':', color=_GREY, lw=0.8)
-        end = len(sizes) - 1
+        axis.plot(range(len(scores)), scores, ':', color=_GREY, lw=0.8)
+        end = len(scores) - 1
     axis.text(end, scores[-1], name, fontsize=5, color=_GREY, ha='right', va='bottom')
 
 
@@ -164,7 +172,7 @@ def _shift(c: int, total: int) -> float:
     return _SPREAD * (2 * c / max(total - 1, 1) - 1)
 
 
-def _choose_style(members: dict[str, Any], cell: Corner) -> tuple[str, str]:
+def _choose_style(members: Table, cell: Corner) -> tuple[str, str]:
     """(colour, line style)."""
     lowest = corners.find_corner(members, 0, 0)
     highest = corners.find_corner(members, 1, 1)

@@ -128,6 +128,8 @@ def test_drawn_twice_is_the_same(sizes):
     result = plant_result(AGREEING, 'cogs', sizes=sizes, seeds=3)
     result.members['converged'][:2] = False
     result.members['moment'][:3] = np.nan
+    # A second setting of which only a part is trained.
+    result.members['setting'][result.members['size'] == sizes[0]] = 'x'
     first = draw_pixels(result, generalization)
     assert np.ptp(first) > 0
     np.testing.assert_array_equal(first, draw_pixels(result, generalization))
