@@ -2,18 +2,21 @@
 
 import types
 
+import hypothesis
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from hypothesis import strategies as st
 
 from analysis import free_generation, generalization
+from analysis.members.statistics import mean_interval
 from analysis.real import claims, published, table
 from analysis.real.claims import CLAIMS, list_places
 from analysis.real.corners import CONTRASTS, find_contrast, list_contrasts
 from analysis.real.readings import answers, pairs, steps
 from analysis.real.readings.answers import LARGE_WEAK, SMALL_STRONG
-from analysis.real.readings.seeds import Place
+from analysis.real.readings.seeds import Place, judge_difference
 from anchorjax import config
 from anchorjax.errors import UserError
 from tests.support import real_tasks
@@ -92,6 +95,29 @@ def test_a_claim_needs_three_seeds_and_both_ends():
                     assert 'one value only' in reading.note
 
 
+def shuffle(result, seed: int):
+    """The result with its members in another order."""
+    order_M = np.random.default_rng(seed).permutation(len(result.members['seed']))
+    members = {name: column[order_M] for name, column in result.members.items()}
+    changed = {'members': members}
+    if isinstance(result, free_generation.Result):
+        return result._replace(share_MK=result.share_MK[order_M], **changed)
+    for name in ('agreement_MP', 'loss_MP', 'perplexity_MP', 'agreement_MPG'):
+        changed[name] = getattr(result, name)[order_M]
+    return result._replace(baseline_KMP=result.baseline_KMP[:, order_M], **changed)
+
+
+def test_the_order_of_members_does_not_matter():
+    for number, claim in enumerate(SINGLE):
+        result = plant_result(MIXED, find_task(claim))
+        result.members['converged'][::7] = False
+        if claim.figure is free_generation:
+            result = real_tasks.plant_shares(MIXED, result)
+        for place in list_places(result, claim):
+            expected = claim.read(result, place)
+            assert claim.read(shuffle(result, number), place) == expected
+
+
 def test_members_that_have_not_converged_are_left_out_and_counted():
     result = plant_result(AGREEING, seeds=5)
     is_odd_M = result.members['seed'] == 4
@@ -134,6 +160,17 @@ def test_effects_are_paired_by_seed():
         ]
     )
     assert len(at) == len(to) == 3
+
+
+@hypothesis.settings(max_examples=30, deadline=None)
+@hypothesis.given(st.lists(st.floats(-1, 1), min_size=3, max_size=6))
+def test_a_difference_the_other_way_round_has_the_opposite_verdict(values):
+    verdicts = []
+    for sign in (1, -1):
+        found = mean_interval(sign * np.array(values))
+        verdicts.append(judge_difference(found).words)
+    turned = {'holds': 'opposite', 'opposite': 'holds'}
+    assert verdicts[1] == turned.get(verdicts[0], verdicts[0])
 
 
 def test_contrasts_by_hand():
