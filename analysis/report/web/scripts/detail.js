@@ -51,6 +51,15 @@ function numbersTable(member) {
       h('td', {}, number(value))))));
 }
 
+// A row for every member of the sweep: its point, what became of it, its numbers.
+function membersTable() {
+  const axes = Object.keys(data.axes);
+  const names = Object.keys(data.members[0]?.numbers ?? {});
+  const rows = data.members.map((m) => [...axes.map((axis) => m.point[axis]), m.status,
+    m.solution ?? '', ...names.map((name) => m.numbers?.[name] ?? '')]);
+  return toTable([[...axes, 'status', 'solution', ...names], ...rows]);
+}
+
 function fixedPoint(member) {
   const axes = Object.keys(data.axes).filter((axis) => !varying.includes(axis));
   return axes.length ? h('p', { class: 'meta' }, `The same for all members: ${named(member.point, axes)}.`) : null;

@@ -1,0 +1,86 @@
+// The attention of a network on the question, as flow; a click on a line cuts its edge.
+// An edge is all that positions of one role read from those of another in one layer.
+
+const HIT_WIDTH = 13; // of the invisible line that a finger can hit
+
+// Every edge that the sequence has: { layer, source, target, weight, name, lines }.
+function listEdges(layers, roles) {
+  const edges = new Map();
+  layers.forEach((attention, layer) => attention.forEach((row, target) =>
+    row.slice(0, target).forEach((weight, source) => {
+      const name = edgeName(layer, roles[source], roles[target]);
+      const edge = edges.get(name) ?? {
+        layer, source: roles[source], target: roles[target], name, weight: 0, lines: [],
+      };
+      edge.weight += weight;
+      edge.lines.push({ source, target, weight });
+      edges.set(name, edge);
+    })));
+  return [...edges.values()];
+}
+
+const edgeWords = ({ layer, source, target }) =>
+  `layer ${layer + 1}: ${roleName(source)} → ${roleName(target)}`;
+
+function cutWords(cut) {
+  const [layer, source, target] = cut.split(CUT_SEPARATOR);
+  return edgeWords({ layer: Number(layer), source, target });
+}
+
+function edgeLines(edge, isCut, { x, y }) {
+  const drawn = edge.lines.filter(({ weight }) => isCut || weight >= FLOW.least);
+  const ends = ({ source, target }) => ({
+    x1: fixed(x(source)), y1: y(edge.layer), x2: fixed(x(target)), y2: y(edge.layer + 1),
+  });
+  return s('g', { class: isCut ? 'edge cut' : 'edge', 'data-edge': edge.name },
+    s('title', {}, isCut ? `${edgeWords(edge)}: cut` : `${edgeWords(edge)}: ${share(edge.weight)}`),
+    drawn.map((one) => s('line', { ...ends(one), class: `flow ${roleClass(edge.source)}`,
+      'stroke-width': isCut ? 1.2 : fixed(Math.max(0.4, 6 * one.weight)) })),
+    drawn.map((one) => s('line', { ...ends(one), class: 'hit', 'stroke-width': HIT_WIDTH })));
+}
+
+// What a position reads of itself is never cut.
+function ownLines(layers, { roles }, { x, y }) {
+  return layers.flatMap((attention, n) => attention.map((row, t) =>
+    (row[t] < FLOW.least ? null : s('line', {
+      x1: fixed(x(t)), y1: y(n), x2: fixed(x(t)), y2: y(n + 1),
+      class: `flow ${roleClass(roles[t])}`, 'stroke-width': fixed(6 * row[t]),
+    })))).filter(Boolean);
+}
+
+function flowDrawing(side, sequence, layers, toggle) {
+  const flow = { ...sequence, layers };
+  const scales = flowScales(flow);
+  const edges = listEdges(layers, sequence.roles);
+  const byWidth = [...edges].sort((a, b) =>
+    (b.source === 'noise') - (a.source === 'noise') || b.weight - a.weight);
+  const svg = drawing(FLOW.width, scales.height,
+    `Attention on the tokens ${sequence.tokens.join(', ')}: ${flowSentence(flow)}.`,
+    ownLines(layers, sequence, scales),
+    byWidth.map((edge) => edgeLines(edge, side.cuts.has(edge.name), scales)),
+    flowNodes(flow, scales.x, scales.y));
+  svg.addEventListener('click', (event) => {
+    const edge = event.target.closest('[data-edge]');
+    if (edge) toggle(edge.dataset.edge);
+  });
+  return { svg, edges };
+}
+
+// The same edges as buttons, for the keyboard and the screen reader.
+function edgeButtons(side, edges, toggle) {
+  return edges.map((edge) => h('button', {
+    type: 'button', 'aria-pressed': String(side.cuts.has(edge.name)), 'data-edge': edge.name,
+    onclick: () => toggle(edge.name),
+  }, side.cuts.has(edge.name) ? `✂ ${edgeWords(edge)}` : `${edgeWords(edge)} ${share(edge.weight)}`));
+}
+
+function cutLine(side, sequence, answer, restore) {
+  if (!side.cuts.size) {
+    return h('p', { class: 'note' }, 'Click a line to cut it: the network then answers without it.');
+  }
+  const intact = highest(answerOf(side, sequence, new Set()).logits);
+  const changed = intact === answer ? 'The answer stays the same.'
+    : `Uncut, the network answers ${intact}.`;
+  return h('p', { class: 'note cuts' }, `Cut: ${[...side.cuts].map(cutWords).join('; ')}. ${changed} `,
+    h('button', { type: 'button', class: 'quiet', onclick: restore }, 'Restore all'));
+}
