@@ -5,19 +5,21 @@ const SOLUTIONS = {
   symmetric: 'gives the same answer as for the reversed pair',
   'half and half': 'inferential with the key at some positions, symmetric at all others',
   third: 'one other answer to the unseen pair',
-  memorizing: 'below 0.9 on held-out keys',
-  other: 'several answers to the unseen pair, but it generalizes on seen pairs',
+  memorizing: 'misses questions about trained pairs if that number x was held out',
+  other: 'several answers to the unseen pair, but it generalizes on trained pairs',
 };
 const solutionClass = (name) => // 'half-and-half': a class has no spaces
   (Object.hasOwn(SOLUTIONS, name) ? name.replaceAll(' ', '-') : 'other');
 
+const solutionMeaning = ({ solution }) =>
+  (Object.hasOwn(SOLUTIONS, solution) ? SOLUTIONS[solution] : '');
+
 function solutionLine(member) {
   const bad = member.status !== 'trained';
   const { solution, answer } = member;
-  const known = Object.hasOwn(SOLUTIONS, solution);
   return h('p', { class: 'verdict-line' },
     solution ? [swatch(solutionClass(solution)), h('strong', {}, solution),
-      h('span', {}, known ? SOLUTIONS[solution] : '')] : null,
+      h('span', {}, solutionMeaning(member))] : null,
     bad ? h('strong', { class: 'warning' }, `⚠ ${member.status}`) : null,
     answer ? h('span', { class: 'answer' }, `most frequent answer to ${data.unseen.pair}: ${answer}`) : null);
 }

@@ -1,7 +1,7 @@
 // The attention of a network on the question, as flow; a click on a line cuts its edge.
 // An edge is all that positions of one role read from those of another in one layer.
 
-const HIT_WIDTH = 13; // of the invisible line that a finger can hit
+const REACH = 14; // how far from a line a finger may be, in units of the drawing
 
 // Every edge that the sequence has: { layer, source, target, weight, name, lines }.
 function listEdges(layers, roles) {
@@ -35,8 +35,39 @@ function edgeLines(edge, isCut, { x, y }) {
   return s('g', { class: isCut ? 'edge cut' : 'edge', 'data-edge': edge.name },
     s('title', {}, isCut ? `${edgeWords(edge)}: cut` : `${edgeWords(edge)}: ${share(edge.weight)}`),
     drawn.map((one) => s('line', { ...ends(one), class: `flow ${roleClass(edge.source)}`,
-      'stroke-width': isCut ? 1.2 : fixed(Math.max(0.4, 6 * one.weight)) })),
-    drawn.map((one) => s('line', { ...ends(one), class: 'hit', 'stroke-width': HIT_WIDTH })));
+      'stroke-width': isCut ? 1.2 : fixed(Math.max(0.4, 6 * one.weight)) })));
+}
+
+// How far a point is from a line of the drawing.
+function distanceTo(line, x, y) {
+  const [x1, y1, x2, y2] = ['x1', 'y1', 'x2', 'y2'].map((name) => Number(line.getAttribute(name)));
+  const along = ((x - x1) * (x2 - x1) + (y - y1) * (y2 - y1)) / ((x2 - x1) ** 2 + (y2 - y1) ** 2);
+  const at = Math.min(1, Math.max(0, along));
+  return Math.hypot(x - x1 - at * (x2 - x1), y - y1 - at * (y2 - y1));
+}
+
+// The edge whose line is nearest to the pointer: lines are thin and cross each other.
+function nearestEdge(svg, event) {
+  const { x, y } = new DOMPoint(event.clientX, event.clientY)
+    .matrixTransform(svg.getScreenCTM().inverse());
+  const lines = [...svg.querySelectorAll('.edge line')];
+  const far = lines.map((line) => distanceTo(line, x, y));
+  const best = far.indexOf(Math.min(...far));
+  return best >= 0 && far[best] <= REACH ? lines[best].parentNode : null;
+}
+
+function listenToEdges(svg, toggle) {
+  svg.addEventListener('click', (event) => {
+    const edge = nearestEdge(svg, event);
+    if (edge) toggle(edge.dataset.edge);
+  });
+  const mark = (edge) => {
+    svg.querySelectorAll('.near').forEach((one) => one.classList.remove('near'));
+    edge?.classList.add('near');
+    svg.classList.toggle('can-cut', Boolean(edge));
+  };
+  svg.addEventListener('pointermove', (event) => mark(nearestEdge(svg, event)));
+  svg.addEventListener('pointerleave', () => mark(null));
 }
 
 // What a position reads of itself is never cut.
@@ -59,10 +90,7 @@ function flowDrawing(side, sequence, layers, toggle) {
     ownLines(layers, sequence, scales),
     byWidth.map((edge) => edgeLines(edge, side.cuts.has(edge.name), scales)),
     flowNodes(flow, scales.x, scales.y));
-  svg.addEventListener('click', (event) => {
-    const edge = event.target.closest('[data-edge]');
-    if (edge) toggle(edge.dataset.edge);
-  });
+  listenToEdges(svg, toggle);
   return { svg, edges };
 }
 

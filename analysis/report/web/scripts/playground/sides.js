@@ -38,7 +38,7 @@ function describeSide(side) {
   const converged = member.status === 'trained' ? '' : `⚠ ${member.status}`;
   solution.replaceChildren(swatch(solutionClass(member.solution)),
     h('strong', {}, String(member.solution)),
-    h('span', {}, SOLUTIONS[member.solution] ?? ''), h('strong', { class: 'warning' }, converged));
+    h('span', {}, solutionMeaning(member)), h('strong', { class: 'warning' }, converged));
   slider.value = side.stop;
   slider.setAttribute('aria-valuetext', `${name}: ${member.solution}, ${member.status}`);
 }

@@ -24,7 +24,10 @@ function showPlayground() {
 }
 
 function startPlayground() {
-  if (!networks.length) return;
+  if (!networks.length) {
+    $('question')?.replaceChildren('No network of this page can be asked.');
+    return;
+  }
   play.ask = firstQuestion();
   play.sides = firstSides();
   $('ask').append(...questionButtons());

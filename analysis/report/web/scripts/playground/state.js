@@ -1,6 +1,7 @@
 // What the playground shows: one question, and the network and cut edges of each side.
 
-const networks = data.playground.networks; // in the order of the report
+// In the order of the report. Each is one of the members that the page describes.
+const networks = data.playground.networks.filter(({ member }) => data.members[member]);
 const SIDES = ['a', 'b'];
 const CUT_SEPARATOR = ' ';
 
