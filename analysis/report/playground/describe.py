@@ -80,7 +80,7 @@ def explain_unfit(model: Any, task: Any, question: tuple[Any, ...] | None) -> st
     if not isinstance(model, TransformerConfig):
         return f'the playground runs the model transformer, not {model.name}'
     if task.seq_len > LONGEST:
-        return f'sequences of {task.seq_len} tokens, and the page has room for {LONGEST}'
+        return f'the page has no room for {task.seq_len} tokens, only for {LONGEST}'
     if question is not None and list_question(task) != question:
         return 'its sequences differ from those of the other networks'
     return ''

@@ -17,8 +17,8 @@ from anchorjax import api, config
 from anchorjax.errors import UserError
 from anchorjax.models.gpt2_config import GPT2Config
 from anchorjax.models.transformer_config import TransformerConfig
-from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.tasks.addition_config import AdditionConfig
+from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.training.devices import make_mesh
 from tests.support import cases
 from tests.support.converged import mark_converged
@@ -148,7 +148,7 @@ def test_half_precision_only_where_no_answer_changes():
         (TransformerConfig(), AnchorsConfig(), ''),
         (GPT2Config(), AnchorsConfig(), 'runs the model transformer, not gpt2'),
         (TransformerConfig(), AdditionConfig(), 'is for the anchor task, not for'),
-        (TransformerConfig(max_len=40), AnchorsConfig(seq_len=40), 'room for 32'),
+        (TransformerConfig(max_len=40), AnchorsConfig(seq_len=40), 'only for 32'),
         (TransformerConfig(), AnchorsConfig(order='anchors_first'), 'sequences differ'),
     ],
 )
