@@ -34,7 +34,7 @@ function startPlayground() {
   $('sides').append(...play.sides.map(makeSide));
   const linked = readPlaygroundAddress(addressQuery());
   showPlayground();
-  if (linked) $('try').scrollIntoView();
+  if (linked) $('try').scrollIntoView({ behavior: 'instant' });
   addEventListener('hashchange', () => {
     if (readPlaygroundAddress(addressQuery())) showPlayground();
   });
