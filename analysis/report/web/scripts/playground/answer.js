@@ -44,7 +44,7 @@ function lensTable(rules, ask, lens) {
       h('td', {}, meaningSwatch(meaning), ' ', meaning.name),
       h('td', {}, chance(softmax(logits)[answer])));
   });
-  return panelOf('The answer after each layer', 'the stream of the last token, read out',
+  return panelOf('The answer after each layer', 'if the layers above it were left out',
     h('table', { class: 'lens' }, h('tbody', {}, rows)));
 }
 

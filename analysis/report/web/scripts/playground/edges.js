@@ -104,7 +104,7 @@ function edgeButtons(side, edges, toggle) {
 
 function cutLine(side, sequence, answer, restore) {
   if (!side.cuts.size) {
-    return h('p', { class: 'note' }, 'Click a line to cut it: the network then answers without it.');
+    return h('p', { class: 'note hint' }, 'Click a line to cut it: the network then answers without it.');
   }
   const intact = highest(answerOf(side, sequence, new Set()).logits);
   const changed = intact === answer ? 'The answer stays the same.'
