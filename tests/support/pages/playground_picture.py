@@ -19,7 +19,8 @@ ASKED = (
     '&b.num_anchors=4&b.exception=trained&b.gamma=0.6&b.seed=0'
 )
 BOX = """(() => {
-  const { x, y, width, height } = document.querySelector('#try').getBoundingClientRect();
+  const section = document.querySelector('#try');
+  const { x, y, width, height } = section.getBoundingClientRect();
   return { x: x + scrollX, y: y + scrollY, width, height, scale: 1 };
 })()"""
 

@@ -3,17 +3,18 @@
 // by JAX's rounding alone.
 
 // x [rows, d_in] times W [d_in, d_out], plus a bias [d_out] or nothing.
-function multiply(x, W, b) {
-  const [inner, columns] = W.shape;
+function multiply(x, { data: W, shape }, b) {
+  const [inner, columns] = shape;
   const rows = x.length / inner;
   const out = new Float64Array(rows * columns);
   for (let t = 0; t < rows; t += 1) {
     if (b) out.set(b.data, t * columns);
+    const to = t * columns;
     for (let i = 0; i < inner; i += 1) {
       const value = x[t * inner + i];
+      if (value === 0) continue; // half of the neurons after a ReLU
       const from = i * columns;
-      const to = t * columns;
-      for (let j = 0; j < columns; j += 1) out[to + j] += value * W.data[from + j];
+      for (let j = 0; j < columns; j += 1) out[to + j] += value * W[from + j];
     }
   }
   return out;
