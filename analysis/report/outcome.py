@@ -41,20 +41,11 @@ def describe_outcome(run: Run, claims: list[dict[str, str]]) -> dict[str, Any]:
     """The first screen of the page: counts by solution and setting, and certainty."""
     axes = _list_shown_axes(run)
     ends = _find_ends(run)
-    columns = []
-    for axis, values in axes.items():
-        columns += [(axis, value) for value in values]
     rows = []
     for solution in SOLUTIONS:
-        points = []
-        for point, name in zip(ends.points, ends.solutions, strict=True):
-            if name == solution:
-                points.append(point)
-        counts = [sum(p[axis] == value for p in points) for axis, value in columns]
-        if points:
-            style = solution.replace(' ', '-')
-            meaning = MEANINGS[solution]
-            rows.append(Row(solution, style, meaning, len(points), counts))
+        row = _count(solution, ends, axes)
+        if row.total:
+            rows.append(row._asdict())
     headings = []
     for axis, values in axes.items():
         name = 'γ' if axis == 'gamma' else axis.replace('_', ' ')
@@ -63,9 +54,23 @@ def describe_outcome(run: Run, claims: list[dict[str, str]]) -> dict[str, Any]:
         'headings': headings,
         'trained': int(run.results.trained.sum()),
         'converged': len(ends.points),
-        'rows': [row._asdict() for row in rows],
+        'rows': rows,
         'sure': _describe_certainty(run, ends, claims),
     }
+
+
+def _count(solution: str, ends: Ends, axes: dict[str, tuple]) -> Row:
+    """How many networks ended at a solution: all, and by each value of each axis."""
+    points = []
+    for point, name in zip(ends.points, ends.solutions, strict=True):
+        if name == solution:
+            points.append(point)
+    counts = []
+    for axis, values in axes.items():
+        of_axis = [point[axis] for point in points]
+        counts += map(of_axis.count, values)
+    style = solution.replace(' ', '-')
+    return Row(solution, style, MEANINGS[solution], len(points), counts)
 
 
 def _list_shown_axes(run: Run) -> dict[str, tuple]:
