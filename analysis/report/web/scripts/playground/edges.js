@@ -27,15 +27,28 @@ function cutWords(cut) {
   return edgeWords({ layer: Number(layer), source, target });
 }
 
-function edgeLines(edge, isCut, { x, y }) {
-  const drawn = edge.lines.filter(({ weight }) => isCut || weight >= FLOW.least);
-  const ends = ({ source, target }) => ({
+const lineWidth = (weight) => fixed(Math.max(0.4, 6 * weight));
+
+// The lines of an edge, for any attention: `show` sets what a network pays, or a cut.
+function edgeLines(edge, { x, y }) {
+  const words = s('title');
+  const lines = edge.lines.map(({ source, target }) => s('line', {
     x1: fixed(x(source)), y1: y(edge.layer), x2: fixed(x(target)), y2: y(edge.layer + 1),
-  });
-  return s('g', { class: isCut ? 'edge cut' : 'edge', 'data-edge': edge.name },
-    s('title', {}, isCut ? `${edgeWords(edge)}: cut` : `${edgeWords(edge)}: ${share(edge.weight)}`),
-    drawn.map((one) => s('line', { ...ends(one), class: `flow ${roleClass(edge.source)}`,
-      'stroke-width': isCut ? 1.2 : fixed(Math.max(0.4, 6 * one.weight)) })));
+    class: `flow ${roleClass(edge.source)}`,
+  }));
+  const element = s('g', { class: 'edge', 'data-edge': edge.name }, words, lines);
+  const show = ({ weight, lines: drawn }, isCut) => {
+    element.classList.toggle('cut', isCut);
+    words.textContent = `${edgeWords(edge)}: ${isCut ? 'cut' : share(weight)}`;
+    lines.forEach((line, i) => showLine(line, drawn[i].weight, isCut));
+  };
+  return { element, show };
+}
+
+function showLine(line, weight, isCut) {
+  const isDrawn = isCut || weight >= FLOW.least;
+  line.setAttribute('visibility', isDrawn ? 'visible' : 'hidden');
+  line.setAttribute('stroke-width', isCut ? 1.2 : lineWidth(weight));
 }
 
 // How far a point is from a line of the drawing.
@@ -50,7 +63,7 @@ function distanceTo(line, x, y) {
 function nearestEdge(svg, event) {
   const { x, y } = new DOMPoint(event.clientX, event.clientY)
     .matrixTransform(svg.getScreenCTM().inverse());
-  const lines = [...svg.querySelectorAll('.edge line')];
+  const lines = [...svg.querySelectorAll('.edge line:not([visibility=hidden])')];
   const far = lines.map((line) => distanceTo(line, x, y));
   const best = far.indexOf(Math.min(...far));
   return best >= 0 && far[best] <= REACH ? lines[best].parentNode : null;
@@ -72,27 +85,40 @@ function listenToEdges(svg, toggle) {
 
 // What a position reads of itself is never cut.
 function ownLines(layers, { roles }, { x, y }) {
-  return layers.flatMap((attention, n) => attention.map((row, t) =>
-    (row[t] < FLOW.least ? null : s('line', {
-      x1: fixed(x(t)), y1: y(n), x2: fixed(x(t)), y2: y(n + 1),
-      class: `flow ${roleClass(roles[t])}`, 'stroke-width': fixed(6 * row[t]),
-    })))).filter(Boolean);
+  const lines = layers.map((attention, n) => attention.map((_, t) => s('line', {
+    x1: fixed(x(t)), y1: y(n), x2: fixed(x(t)), y2: y(n + 1),
+    class: `flow ${roleClass(roles[t])}`,
+  })));
+  const show = (shown) => shown.forEach((attention, n) => attention.forEach((row, t) =>
+    showLine(lines[n][t], row[t], false)));
+  return { elements: lines.flat(), show };
 }
 
-function flowDrawing(side, sequence, layers, toggle) {
-  const flow = { ...sequence, layers };
-  const scales = flowScales(flow);
-  const edges = listEdges(layers, sequence.roles);
-  const byWidth = [...edges].sort((a, b) =>
-    (b.source === 'noise') - (a.source === 'noise') || b.weight - a.weight);
-  const svg = drawing(FLOW.width, scales.height,
-    `Attention on the tokens ${sequence.tokens.join(', ')}: ${flowSentence(flow)}.`,
-    ownLines(layers, sequence, scales),
-    byWidth.map((edge) => edgeLines(edge, side.cuts.has(edge.name), scales)),
-    flowNodes(flow, scales.x, scales.y));
+// The drawing of one sequence. `show` draws a network's attention into it: its elements
+// stay, because making them anew for every move of the slider costs most of a frame.
+function makeFlow(sequence, layers, toggle) {
+  const scales = flowScales({ ...sequence, layers });
+  const own = ownLines(layers, sequence, scales);
+  const drawn = listEdges(layers, sequence.roles).map((edge) => edgeLines(edge, scales));
+  // Noise is drawn first, so that it hides nothing.
+  const isNoise = (edge) => edge.dataset.edge.includes(`${CUT_SEPARATOR}noise${CUT_SEPARATOR}`);
+  const elements = drawn.map(({ element }) => element)
+    .sort((a, b) => isNoise(b) - isNoise(a));
+  const group = s('g', {}, elements);
+  const svg = drawing(FLOW.width, scales.height, '', own.elements, group,
+    flowNodes({ ...sequence, layers }, scales.x, scales.y));
   listenToEdges(svg, toggle);
-  return { svg, edges };
+  const show = (edges, cuts, shown) => {
+    own.show(shown);
+    edges.forEach((edge, i) => drawn[i].show(edge, cuts.has(edge.name)));
+    svg.setAttribute('aria-label', `Attention on the tokens ${sequence.tokens.join(', ')}: `
+      + `${flowSentence({ ...sequence, layers: shown })}.`);
+  };
+  return { svg, show };
 }
+
+// Sequences of the same tokens and roles, and networks of the same depth, share a drawing.
+const flowKey = ({ tokens, roles }, layers) => [tokens, roles, layers.length].join(';');
 
 // The same edges as buttons, for the keyboard and the screen reader.
 function edgeButtons(side, edges, toggle) {

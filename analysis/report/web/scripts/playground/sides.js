@@ -52,15 +52,24 @@ function drawSide(side) {
   const { logits, lens } = side.result;
   const layers = side.result.layers.map(meanAttention);
   const toggle = (edge) => toggleEdge(side, edge);
-  const { svg, edges } = flowDrawing(side, side.sequence, layers, toggle);
+  const edges = listEdges(layers, side.sequence.roles);
+  drawFlow(side, edges, layers, toggle);
   describeSide(side);
   parts.words.textContent = questionWords(rules, ask);
   parts.answer.replaceChildren(answerLine(rules, ask, logits));
-  parts.flow.replaceChildren(svg);
   const restore = () => { side.cuts.clear(); play.changed = true; redraw([side]); };
   parts.cut.replaceChildren(cutLine(side, side.sequence, highest(logits), restore));
   parts.numbers.replaceChildren(bestList(rules, ask, logits), lensTable(rules, ask, lens));
   if (side.list.open) drawEdgeButtons(side, edges, toggle);
+}
+
+function drawFlow(side, edges, layers, toggle) {
+  const key = flowKey(side.sequence, layers);
+  if (side.flow?.key !== key) {
+    side.flow = { key, ...makeFlow(side.sequence, layers, toggle) };
+    side.parts.flow.replaceChildren(side.flow.svg);
+  }
+  side.flow.show(edges, side.cuts, layers);
 }
 
 // The buttons are drawn again: the focus returns to the one that was pressed.
