@@ -15,7 +15,7 @@ MEANINGS = {
     'symmetric': 'answer as for the reversed pair',
     'half and half': 'do one or the other, by the position of x',
     'third': 'give one other answer',
-    'memorizing': 'miss questions about trained pairs if that number was held out',
+    'memorizing': 'miss trained pairs with numbers that were held out',
     'other': 'give several answers',
 }
 

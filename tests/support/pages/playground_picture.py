@@ -21,7 +21,9 @@ ASKED = (
 BOX = """(() => {
   const section = document.querySelector('#try');
   const { x, y, width, height } = section.getBoundingClientRect();
-  return { x: x + scrollX, y: y + scrollY, width, height, scale: 1 };
+  const edge = 20;
+  return { x: x + scrollX - edge, y: y + scrollY, width: width + 2 * edge,
+    height: height + edge, scale: 1 };
 })()"""
 
 

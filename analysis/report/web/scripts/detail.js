@@ -5,7 +5,7 @@ const SOLUTIONS = {
   symmetric: 'gives the same answer as for the reversed pair',
   'half and half': 'inferential with the key at some positions, symmetric at all others',
   third: 'one other answer to the unseen pair',
-  memorizing: 'misses questions about trained pairs if that number x was held out',
+  memorizing: 'misses trained pairs with numbers x that were held out',
   other: 'several answers to the unseen pair, but it generalizes on trained pairs',
 };
 const solutionClass = (name) => // 'half-and-half': a class has no spaces

@@ -44,7 +44,7 @@ function lensTable(rules, ask, lens) {
       h('td', {}, meaningSwatch(meaning), ' ', meaning.name),
       h('td', {}, chance(softmax(logits)[answer])));
   });
-  return panelOf('The answer after each layer', 'if the layers above it were left out',
+  return panelOf('The answer after each layer', 'without the layers above',
     h('table', { class: 'lens' }, h('tbody', {}, rows)));
 }
 
