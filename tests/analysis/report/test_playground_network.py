@@ -67,6 +67,7 @@ def test_the_logit_lens_reads_the_stream_after_every_layer(tab):
         np.testing.assert_allclose(found, expected_BV, atol=TOLERANCE)
 
 
+@pytest.mark.slow
 def test_a_cut_edge_is_the_knock_out_of_causal(tab):
     """Every edge cut alone: the answers of analysis/causal.py, and its logits."""
     member = network_page.make_member('post', 'relu', heads=2)
