@@ -1,0 +1,62 @@
+"""Do small starts need longer for data that do not compose? P1 v1 Sec 6, P3 Fig 8.
+
+  python launch/sweep.py --config configs/inferential_complexity.py[:preset]
+"""
+
+import ml_collections
+
+from anchorjax import config
+
+ConfigDict = ml_collections.ConfigDict
+_EPOCH = 300  # steps of the paper: 90,000 training sequences in batches of 300
+
+
+def get_config(preset: str = '') -> ConfigDict:
+    """The config of a preset."""
+    if preset not in PRESETS:
+        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    c = config.default(task='anchors', model='transformer')
+    c.name = f'inferential_complexity_{preset}' if preset else 'inferential_complexity'
+    c.task.noninferential = ()
+    c.task.unseen = ()
+    c.task.groups = 'pair'
+    PRESETS[preset](c)
+    return c
+
+
+def _default(c: ConfigDict) -> None:
+    c.task.seq_len = 4
+    c.task.split = 'random'
+    c.task.num_examples = 100_000
+    c.task.probe_examples = 2048
+    c.model.width = c.model.head_dim = 64
+    c.model.mlp_dim = 192
+    c.train.batch_size = 256
+    c.train.num_steps = 1_500
+    c.train.eval_every = 25
+    c.optimizer.warmup_steps = 150
+    c.optimizer.schedule_steps = 6_000
+    c.optimizer.floor = 0.0
+    c.grid.gamma = (0.4, 1.15)
+    c.grid.learning_rate = (4e-3,)
+    c.grid.seed = (0, 1, 2, 3, 4)
+    c.loop = (('model.depth', (2, 3, 4)), ('task.complexity', (0, 1, 5)))
+
+
+def _paper(c: ConfigDict) -> None:
+    c.task.num_examples = 100_000
+    c.train.batch_size = 300
+    c.train.num_steps = 60 * _EPOCH
+    c.train.eval_every = 60
+    c.optimizer.warmup_steps = 10 * _EPOCH
+    c.optimizer.schedule_steps = 210 * _EPOCH
+    c.grid.gamma = (0.5, 0.8)
+    c.grid.learning_rate = (1e-4,)
+    c.grid.seed = (1, 2, 3, 4, 5, 6, 7, 8, 9)
+    c.loop = (
+        ('model.depth', (2, 3, 4)),
+        ('task.complexity', (0, 1, 2, 3, 4, 5, 6)),
+    )
+
+
+PRESETS = {'': _default, 'paper': _paper}
