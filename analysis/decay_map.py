@@ -80,7 +80,9 @@ def compute(run: Run, matrix: str = condensation.MATRIX, **point) -> Result:
         if axis not in shown:
             fixed[axis] = point.pop(axis, values[0])
     if point:
-        raise UserError(f'--{min(point)}: the map shows all its values, or no such axis')
+        raise UserError(
+            f'--{min(point)}: the map shows all its values, or no such axis'
+        )
     shape = tuple(len(axes[axis]) for axis in shown)
     readings = np.full((len(READINGS), *shape), np.nan)
     phases = np.full(shape, np.nan)
@@ -134,7 +136,9 @@ def draw(result: Result, axes: np.ndarray) -> None:
             colours = 'viridis_r'
         else:
             means = np.nanmean(result.read(name), axis=-1)
-            axis.set_title(name if name != 'stable rank' else f'{name}, {result.matrix}')
+            axis.set_title(
+                name if name != 'stable rank' else f'{name}, {result.matrix}'
+            )
             is_share = name in READINGS[:4] or name.startswith('order')
             limits = (0, 1) if is_share else (1, max(np.nanmax(means), 1.01))
             colours = 'Blues' if is_share else 'Greys'

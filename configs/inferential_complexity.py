@@ -1,6 +1,6 @@
 """Do small starts need longer for data that do not compose? P1 v1 Sec 6, P3 Fig 8.
 
-  python launch/sweep.py --config configs/inferential_complexity.py[:preset]
+python launch/sweep.py --config configs/inferential_complexity.py[:preset]
 """
 
 import ml_collections
@@ -28,7 +28,7 @@ def _default(c: ConfigDict) -> None:
     c.task.seq_len = 4
     c.task.split = 'random'
     c.task.num_examples = 100_000
-    c.task.probe_examples = 2048
+    c.task.probe_examples = 1024
     c.model.width = c.model.head_dim = 64
     c.model.mlp_dim = 192
     c.train.batch_size = 256

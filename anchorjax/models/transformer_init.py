@@ -11,7 +11,6 @@ With `model.own_gammas` a part of the network has a gamma of its own (PAPERS 3.1
 """
 
 import functools
-
 from typing import get_args
 
 import jax

@@ -2,9 +2,9 @@
 
 A sequence holds a key item x and a pair of anchors (a1, a2); the rest is noise. The
 answer is f = g(g(x; a1); a2), where g(x; a) = x + shift[a], except for non-inferential
-pairs, which are trained on another shift. The number of pairs that are wrong in both
-orders is the task's inferential complexity (P1 v1 Sec 6; PAPERS 1.5). Unseen pairs are never trained: how they are
-answered is the question.
+pairs, which are trained on another shift. Unseen pairs are never trained: how they are
+answered is the question. The number of pairs that are wrong in both orders is the
+inferential complexity of a task (P1 v1 Sec 6; PAPERS 1.5).
 """
 
 import functools
