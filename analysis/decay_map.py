@@ -90,14 +90,15 @@ def compute(run: Run, matrix: str = condensation.MATRIX, **point) -> Result:
     is_usable = find_usable(run).sel(run.labels(**fixed)).transpose(*shown).values
     if not is_usable.any():
         raise UserError('no member of this map is trained yet')
-    for index in report_progress(list(zip(*np.nonzero(is_usable))), 'decay_map'):
+    usable = np.argwhere(is_usable).tolist()
+    for index in report_progress(usable, 'decay_map'):
         values = [axes[axis][i] for axis, i in zip(shown, index, strict=True)]
         place = complete_point(run, fixed | dict(zip(shown, values, strict=True)))
         member = member_of(run, **place)
         numbers = _read_curves(run.curves.sel(run.labels(**place)))
         numbers |= _read_member(member, matrix)
         readings[:, *index] = [numbers[name] for name in READINGS]
-        phases[index] = find_phase(
+        phases[tuple(index)] = find_phase(
             numbers['held-out'], numbers['inferential'], numbers['commutativity']
         )
     return Result(

@@ -2,11 +2,13 @@
 
 P1 says of GPT-2 that "the range of gamma variation is smaller" than for its model of
 one head (PAPERS 1.4), and gives no definition. Here a transition is where a seed's
-agreement with a mapping on the unseen pair goes from 10 % to 90 % of the way between
-the smallest and the largest gamma, with straight lines between gammas. Its width is the
-distance in gamma; there is none where the agreement changes by less than 0.5.
+agreement with a mapping on the unseen pair goes from 10 % to 90 % of the way from its
+value at the smallest gamma to the value that is farthest from it, with straight lines
+between gammas. Its width is the distance in gamma; there is none where the agreement
+changes by less than 0.5.
 
-  python analysis/gamma_range.py --run runs/gpt2_range
+  python analysis/gamma_range.py --run runs/gpt2_range \\
+      --baseline runs/gpt2_range_one_head
 """
 
 import math
@@ -19,9 +21,11 @@ from analysis.bias.members import Table, list_points, tabulate_members
 from analysis.drawing import command, style
 from analysis.members.selection import OUTCOMES, collect_outcomes
 from analysis.members.solution import UNSEEN_MAPPINGS
-from anchorjax.storage.reader import Run
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run, open_run
 
 SHARES = (0.1, 0.9)  # of the way
+BASELINE = 'one head'
 LEAST_CHANGE = 0.5  # of an agreement over all gammas
 _GREEN = style.COLOURS['third']
 
@@ -36,7 +40,7 @@ class Result(NamedTuple):
     # Gamma at both SHARES of the way, along UNSEEN_MAPPINGS: [mapping, share, T]. NaN:
     # no transition, or a member is missing.
     gamma_22T: np.ndarray
-    change_2T: np.ndarray  # agreement at the largest gamma less that at the smallest
+    change_2T: np.ndarray  # the agreement farthest from that at the smallest gamma
 
     @property
     def width_2T(self) -> np.ndarray:
@@ -44,33 +48,41 @@ class Result(NamedTuple):
         return np.abs(self.gamma_22T[:, 1] - self.gamma_22T[:, 0])
 
 
-def compute(run: Run) -> Result:
+def compute(run: Run, baseline: Run | str = '') -> Result:
     """Reads the last record of all trained members.
+
+    Args:
+      baseline: another run, or its folder, whose members get the setting BASELINE.
 
     Raises:
       UserError: another task, or no trained member.
     """
-    points = list_points(run, 'anchors')
-    members = tabulate_members(run, points)
-    outcomes = collect_outcomes(run.results)
-    columns = [outcomes.sel(run.labels(**point)).values for point in points]
-    outcome_3M = np.array(columns).T
-    gammas = np.unique(members['gamma'])
+    members, outcome_3M = _read_members(run)
+    if isinstance(baseline, str) and baseline:
+        baseline = open_run(baseline)
+    if baseline:
+        others, of_others_3M = _read_members(baseline)
+        others['setting'] = np.full(len(others['seed']), BASELINE)
+        for name in members:
+            members[name] = np.concatenate([members[name], others[name]])
+        outcome_3M = np.concatenate([outcome_3M, of_others_3M], axis=-1)
     settings, seeds, ends, changes = [], [], [], []
     for setting in dict.fromkeys(members['setting'].tolist()):
-        for seed in np.unique(members['seed']):
-            is_here_M = (members['setting'] == setting) & (members['seed'] == seed)
+        is_setting_M = members['setting'] == setting
+        gammas = np.unique(members['gamma'][is_setting_M])
+        for seed in np.unique(members['seed'][is_setting_M]):
+            is_here_M = is_setting_M & (members['seed'] == seed)
+            if is_here_M.sum() < len(gammas):
+                continue  # not all of its members are trained
             order = np.argsort(members['gamma'][is_here_M])
             values_3G = outcome_3M[:, is_here_M][:, order]
+            values_2G = values_3G[: len(UNSEEN_MAPPINGS)]
             settings.append(setting)
             seeds.append(seed)
-            is_whole = is_here_M.sum() == len(gammas)
-            found = [
-                find_transition(gammas, values_3G[r]) if is_whole else _NOWHERE
-                for r in range(len(UNSEEN_MAPPINGS))
-            ]
-            ends.append(found)
-            changes.append(values_3G[:2, -1] - values_3G[:2, 0])
+            ends.append([find_transition(gammas, values_G) for values_G in values_2G])
+            changes.append([find_change(values_G) for values_G in values_2G])
+    if not seeds:
+        raise UserError('gamma_range: no seed has all its gammas trained')
     return Result(
         members=members,
         outcome_3M=outcome_3M,
@@ -81,13 +93,27 @@ def compute(run: Run) -> Result:
     )
 
 
+def _read_members(run: Run) -> tuple[Table, np.ndarray]:
+    """The members of a run and what they answer, [OUTCOMES, M]."""
+    points = list_points(run, 'anchors')
+    outcomes = collect_outcomes(run.results)
+    columns = [outcomes.sel(run.labels(**point)).values for point in points]
+    return tabulate_members(run, points), np.array(columns).T
+
+
+def find_change(value_G: np.ndarray) -> float:
+    """The value that is farthest from the first one, less the first one."""
+    differences = value_G - value_G[0]
+    return float(differences[np.abs(differences).argmax()])
+
+
 def find_transition(gamma_G: np.ndarray, value_G: np.ndarray) -> tuple[float, float]:
-    """Gamma at 10 % and 90 % of the way from the first value to the last.
+    """Gamma at 10 % and 90 % of the way from the first value to the farthest one.
 
     Each is where the curve first gets so far, so that what comes later does not count.
     NaN where the values change by less than LEAST_CHANGE in all.
     """
-    change = value_G[-1] - value_G[0]
+    change = find_change(value_G)
     if not abs(change) >= LEAST_CHANGE:
         return _NOWHERE
     way_G = (value_G - value_G[0]) / change
@@ -146,4 +172,11 @@ def _draw_setting(axis: Axes, result: Result, setting: str) -> None:
 
 
 if __name__ == '__main__':
-    command.run_sweep_figure(__doc__, 'gamma_range', compute, draw, layout)
+    command.run_sweep_figure(
+        __doc__,
+        'gamma_range',
+        compute,
+        draw,
+        layout,
+        baseline=command.Flag(str, '', 'folder of a run to compare with'),
+    )

@@ -30,8 +30,8 @@ def _small(c: ConfigDict) -> None:
     c.task.probe_examples = 512
     c.model.width = c.model.head_dim = 64
     c.model.mlp_dim = 192
-    c.train.batch_size = 256
-    config.set_length(c, num_steps=1_000, num_records=10)
+    c.train.batch_size = 128
+    config.set_length(c, num_steps=1_200, num_records=12)
     c.optimizer.floor = 0.0
     c.grid.gamma = (0.3, 0.5, 0.7, 0.9, 1.1, 1.3)
     c.grid.learning_rate = (4e-3,)

@@ -1,4 +1,4 @@
-"""The members of a sweep, P2's by default, and the panels in which figures show them."""
+"""The members of a sweep, P2's by default, and the panels that figures have of them."""
 
 from typing import NamedTuple
 
