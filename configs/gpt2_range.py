@@ -31,7 +31,8 @@ def _small(c: ConfigDict) -> None:
     c.model.width = c.model.head_dim = 64
     c.model.mlp_dim = 192
     c.train.batch_size = 128
-    config.set_length(c, num_steps=1_200, num_records=12)
+    config.set_length(c, num_steps=1_000, num_records=10)
+    c.train.converged_loss = 0.05  # P1 v1's limit of what is fitted (PAPERS 1.5)
     c.optimizer.floor = 0.0
     c.grid.gamma = (0.3, 0.5, 0.7, 0.9, 1.1, 1.3)
     c.grid.learning_rate = (4e-3,)
@@ -40,7 +41,6 @@ def _small(c: ConfigDict) -> None:
 
 def _default(c: ConfigDict) -> None:
     _small(c)
-    c.model.depth = 3
     c.model.heads = 4
     c.model.head_dim = 16
     c.model.activation = 'gelu'
