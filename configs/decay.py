@@ -31,6 +31,7 @@ def _small(c: ConfigDict, num_steps: int) -> None:
     c.task.probe_examples = 512
     c.model.width = c.model.head_dim = 64
     c.model.mlp_dim = 192
+    c.train.batch_size = 128
     config.set_length(c, num_steps, num_records=10)
     c.train.converged_loss = 0.05  # P1 v1's limit of what is fitted (PAPERS 1.5)
     c.optimizer.floor = 0.0
@@ -39,15 +40,13 @@ def _small(c: ConfigDict, num_steps: int) -> None:
 
 def _default(c: ConfigDict) -> None:
     _small(c, num_steps=1_500)
-    c.train.batch_size = 256
     c.grid.gamma = (0.3, 0.7, 1.0, 1.3)
     c.grid.learning_rate = (4e-3,)
     c.grid.weight_decay = (0.0, 0.01, 0.1, 0.3, 1.0)
 
 
 def _rates(c: ConfigDict) -> None:
-    _small(c, num_steps=1_000)
-    c.train.batch_size = 128
+    _small(c, num_steps=800)
     c.model.depth = 3
     c.grid.gamma = (0.9,)
     c.grid.learning_rate = (1e-3, 2e-3, 4e-3, 6e-3, 8e-3)
@@ -57,7 +56,6 @@ def _rates(c: ConfigDict) -> None:
 def _parts(c: ConfigDict) -> None:
     """Large weights in one part of a network that is small otherwise (PAPERS 3.1)."""
     _small(c, num_steps=1_500)
-    c.train.batch_size = 256
     c.grid.gamma = (0.3, 1.3)
     c.grid.learning_rate = (4e-3,)
     c.grid.weight_decay = (0.01,)
