@@ -7,6 +7,7 @@ of the gamma that they are about.
 
 import numpy as np
 
+from analysis.bias.readings.seeds import negate
 from analysis.families.readings.pairs import (
     decide,
     describe_members,
@@ -18,6 +19,7 @@ from analysis.levels import LINES, Result
 from analysis.members.levels import KINDS, LEVELS
 from analysis.report.readings.borders import estimate, format_mean, judge
 from analysis.report.readings.reading import Reading, format_gamma, undecided
+from analysis.report.verdicts import OPPOSITE
 
 HALF = 0.5  # of the answers: a level explains most of them
 KNOWN = 0.9  # of the trained questions: the data are learned
@@ -69,7 +71,7 @@ def read_memory_first(result: Result, setting: str, start: str) -> Reading:
     found = estimate(share_M)
     verdict = judge(found, HALF, opposite=HALF)
     if start == 'large':
-        verdict = judge(_negate(found), -HALF, opposite=-HALF)
+        verdict = judge(negate(found), -HALF, opposite=-HALF)
     steps = result.step_S[first_M[is_known_MS.any(-1)]]
     when = f'step {steps.mean():,.0f}' if len(steps) else 'never'
     return decide(
@@ -174,7 +176,7 @@ def _read_line(
     verdict = judge(found, HALF)
     rival_found = estimate(rival_M)
     if rival_found.low > HALF:
-        verdict = judge(_negate(rival_found), np.inf, opposite=-HALF)
+        verdict = OPPOSITE
     kind, level = LINES[line]
     table = result.table_MLKL[is_here_M, LEVELS.index('ordered pair')]
     null = table[:, KINDS.index(kind), LEVELS.index(level)].mean()
@@ -189,8 +191,3 @@ def _read_line(
     )
     groups = {format_gamma(gamma): is_here_M}
     return require_converged(reading, result.members, groups)
-
-
-def _negate(found):
-    """The mean of the negative numbers."""
-    return type(found)(-found.mean, -found.high, -found.low)

@@ -37,6 +37,7 @@ def read_narrower(result: Result, setting: str) -> Reading:
     Widths of the seeds that both networks have; the baseline's less this one's.
 
     holds, opposite  the interval of the difference is above, below 0
+    does not hold    the widths are equal
     undecided        otherwise, or if fewer than MIN_SEEDS have a transition in both
     """
     if setting == BASELINE:

@@ -1,6 +1,5 @@
 """Times to fit that are put into curves are found, and decide the claims."""
 
-
 import numpy as np
 import pytest
 
@@ -167,7 +166,7 @@ def test_drawn_twice_is_the_same():
 
 
 def test_bad_input_is_one_clear_line(finished):
-    with pytest.raises(UserError, match='thresholds = .*: must be above 0, in nats'):
+    with pytest.raises(UserError, match=r'thresholds = .*: must be above 0, in nats'):
         fitting_time.compute(finished, thresholds=(0.0,))
     with pytest.raises(UserError, match=r'accuracy = 2: must be above 0, at most 1'):
         fitting_time.compute(finished, accuracy=2)
