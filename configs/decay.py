@@ -1,6 +1,23 @@
 """What do weight decay, gamma and the rate do together? P3 Figs 3, 5 C; P1 Figs 14-16.
 
-python launch/sweep.py --config configs/decay.py[:preset]
+  python launch/sweep.py --config configs/decay.py[:preset]
+  python analysis/decay_map.py --run runs/decay
+
+preset       reproduces         what differs from the paper             cost on 2 cores
+(default)    P3 Figs 3, 5 C     4 tokens, 2 layers of width 64 in P1's  6 minutes
+                                form, rate 4e-3; a decay of 0.3 more
+rates        P1 Figs 14 to 16   4 tokens, width 64, 800 steps; gamma    7 minutes
+                                0.9, rates 1e-3 to 8e-3, decays 0.01
+                                to 1
+parts        - (beyond)         one part of a network starts large      5 minutes
+paper_rates  P1 Figs 14 to 16   the decays between the ends are         225 networks:
+                                inferred                                GPUs
+
+P3's own size is the preset p3 of configs/phase.py; `model.own_gammas` gives a part of
+it a gamma of its own, as P3's code does. In all of these (3, 4) and (4, 3) are unseen.
+Rate times steps times decay, which says how far decay shrinks a weight, is 3 at the
+default's decay of 1 and 1.2 at P3's; so 0.3 here is nearest to P3's 1. What is expected
+of the presets is in analysis/gallery/predictions.md, what came out in RESULTS.md.
 """
 
 import ml_collections

@@ -1,6 +1,20 @@
 """Does a GPT-2-like network change its solution within a narrower range of gamma?
 
-python launch/sweep.py --config configs/gpt2_range.py[:preset]
+  python launch/sweep.py --config configs/gpt2_range.py[:preset]
+  python analysis/gamma_range.py --run runs/gpt2_range \\
+      --baseline runs/gpt2_range_one_head
+
+preset     reproduces      what differs from the paper               cost on 2 cores
+(default)  P1 Fig 2 (c)    4 tokens, 2 layers of width 64 with four  6 minutes
+                           heads; both pairs unseen
+one_head   its comparison  P1's model at the same size               2 minutes
+paper      P1 Fig 2 (c)    gammas unknown; GPT-2 small's sizes are   48 networks of 12
+                           inferred                                  layers: GPUs
+
+As in P1 a GPT-2-like network is the transformer with GELU, with post-norm or pre-norm
+(PAPERS 1.2), and no biases but the last; the model `gpt2` is GPT-2 itself, with tied
+embeddings and pre-norm alone. P1 trains (3, 4) on its exception. At this size gamma
+then moves the answer to (4, 3) little (RESULTS.md), so both pairs are unseen here.
 """
 
 import ml_collections

@@ -1,6 +1,17 @@
 """From memory to inference: over training, and over the number of training examples.
 
-python launch/sweep.py --config configs/levels.py[:preset]
+  python launch/sweep.py --config configs/levels.py[:preset]
+  python analysis/levels.py --run runs/levels
+
+preset     reproduces       what differs from the paper                cost on 2 cores
+(default)  P1 Sec 5 and     4 tokens, width 64, 1,500 steps; 1 % to    4 minutes
+           its slides       100 % of 40,000 nominal examples
+paper      the same         P1 varies no number of examples: 1 % to    30 networks: a
+                            100 % of its own                           GPU
+
+The smallest data set has a quarter of the 1,080 questions that can be trained; P1's
+900,000 hold every question many times, with other noise. Any sweep of the anchor task
+with snapshots can be read as well, e.g. that of configs/law.py:anchors.
 """
 
 import ml_collections

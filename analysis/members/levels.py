@@ -67,17 +67,13 @@ def list_questions(config: AnchorsConfig, seed: int) -> Questions:
     tokens_NT = anchors.place(noise_NT, position_N, x_N, anchors_N2, config.order)
     is_trained_N = _mark_trained(config, seed, shape).ravel()
 
-    pairs = list(map(tuple, anchors.pairs(config).tolist()))
-    is_unseen_N = np.array([pair in config.unseen_pairs for pair in pairs])[row_N]
-    kind_N = np.where(is_trained_N, 0, np.where(is_unseen_N, 2, 1))
-    shift_LP = _list_shifts(config)
-    answer_LN = np.where(shift_LP == SILENT_SHIFT, SILENT, 0)[:, row_N]
-    answer_LN = np.where(answer_LN == SILENT, SILENT, x_N + shift_LP[:, row_N])
-    answer_LN[0, ~is_trained_N] = SILENT
+    kind_N = np.full(len(x_N), KINDS.index('held-out'))
+    kind_N[_mark_unseen(config)[row_N]] = KINDS.index('unseen')
+    kind_N[is_trained_N] = KINDS.index('trained')
+    shift_LP, speaks_LP = _list_functions(config)
+    answer_LN = np.where(speaks_LP[:, row_N], x_N + shift_LP[:, row_N], SILENT)
+    answer_LN[LEVELS.index('datum'), ~is_trained_N] = SILENT
     return Questions(np.asarray(tokens_NT), kind_N, answer_LN)
-
-
-SILENT_SHIFT = -(10**6)
 
 
 def explain_answers(answer_N: np.ndarray, questions: Questions) -> Explained:
@@ -119,17 +115,31 @@ def score_tables(config: AnchorsConfig, seed: int) -> np.ndarray:
     return np.array(scores)
 
 
-def _list_shifts(config: AnchorsConfig) -> np.ndarray:
-    """Answer minus key item of every level for every pair, [LEVELS, pair]."""
-    rows = list(map(tuple, anchors.pairs(config).tolist()))
-    shifts = anchors.mapping_shifts(config)
-    composed, _, assigned = shifts.T
-    is_unseen = np.array([row in config.unseen_pairs for row in rows])
-    reverse = np.array([rows.index(row[::-1]) for row in rows])
-    function = np.where(is_unseen, SILENT_SHIFT, assigned)
-    unordered = np.where(is_unseen, function[reverse], assigned)
-    by_anchors = np.where(is_unseen, composed, assigned)
-    return np.stack([function, function, unordered, by_anchors])
+def _list_functions(config: AnchorsConfig) -> tuple[np.ndarray, np.ndarray]:
+    """(answer minus key item, whether it says anything) by level and pair, [L, pair].
+
+    The table of the data has the shifts of a function a pair.
+    """
+    rows = anchors.pairs(config).tolist()
+    reverse_P = np.array([rows.index([b, a]) for a, b in rows])
+    inferential_P, _, assigned_P = anchors.mapping_shifts(config).T
+    is_unseen_P = _mark_unseen(config)
+    reversed_P = np.where(is_unseen_P, assigned_P[reverse_P], assigned_P)
+    composed_P = np.where(is_unseen_P, inferential_P, assigned_P)
+    is_known_P = ~is_unseen_P
+    has_reverse_P = is_known_P | is_known_P[reverse_P]
+    shift_LP = np.stack([assigned_P, assigned_P, reversed_P, composed_P])
+    everywhere_P = np.ones(len(rows), bool)
+    speaks_LP = np.stack([is_known_P, is_known_P, has_reverse_P, everywhere_P])
+    return shift_LP, speaks_LP
+
+
+def _mark_unseen(config: AnchorsConfig) -> np.ndarray:
+    """Which pairs are never trained, bool [pair]."""
+    marks = []
+    for pair in anchors.pairs(config).tolist():
+        marks.append(tuple(pair) in config.unseen_pairs)
+    return np.array(marks)
 
 
 def _mark_trained(
