@@ -10,7 +10,7 @@ beside them.
 
 import numpy as np
 
-from analysis.decay_map import PHASES, Result
+from analysis.decay_map import ENOUGH, PHASES, Result
 from analysis.families.readings.pairs import decide
 from analysis.learning_order import average_ratios
 from analysis.members.statistics import MIN_SEEDS, Mean
@@ -92,13 +92,15 @@ def read_phases(result: Result, setting: str) -> Reading:
     trends = _find_trends(result, result.phase_YXS, 'column', is_counted)
     found = estimate(trends)
     verdict: Verdict = judge(found, BIG, opposite=-BIG)
-    lacking = [p for p, n in zip(PHASES, counts, strict=True) if n < MIN_SEEDS]
-    if verdict is HOLDS and lacking:
+    is_lacking = min(counts) < MIN_SEEDS
+    if verdict is HOLDS and is_lacking:
         verdict = DOES_NOT_HOLD
-    pairs = zip(PHASES, counts, strict=True)
-    number = ', '.join(f'{phase}: {count}' for phase, count in pairs)
+    parts = []
+    for phase, count in zip(PHASES, counts, strict=True):
+        parts.append(f'{phase}: {count}')
+    number = ', '.join(parts)
     why = 'the interval of the trend covers a border, or it is constant'
-    if np.isnan(trends).any() and lacking:  # one phase only: no trend, and no phases
+    if np.isnan(trends).any() and is_lacking:  # one phase only: no trend, no phases
         return Reading(
             f'members by phase: {number}; no trend',
             DOES_NOT_HOLD,
@@ -124,20 +126,20 @@ def read_commutes(result: Result, setting: str) -> Reading:
     holds          the interval over seeds is above FLAT
     does not hold  it is below FLAT
     """
-    is_middle = np.zeros_like(result.converged_YXS)
-    is_middle[:, 1:-1] = True
-    is_chosen = is_middle & result.converged_YXS & (result.read('inferential') < 0.9)
-    commutes = np.where(is_chosen, result.read('commutativity'), np.nan)
-    chance = np.where(is_chosen, result.read('chance of that'), np.nan)
+    is_chosen = result.converged_YXS.copy()
+    is_chosen[:, [0, -1]] = False
+    is_chosen &= result.read('inferential') < ENOUGH
     if not is_chosen.any((0, 1)).all():
         return undecided('a seed has no such member', null='chance of that answer')
+    commutes = np.where(is_chosen, result.read('commutativity'), np.nan)
+    chance = np.where(is_chosen, result.read('chance of that'), np.nan)
     commutes_S = np.nanmean(commutes, axis=(0, 1))
     chance_S = np.nanmean(chance, axis=(0, 1))
     found = estimate(commutes_S - chance_S)
+    equal = f'{commutes_S.mean():.2f} of answers equal'
     return decide(
         judge(found, FLAT),
-        number=f'{commutes_S.mean():.2f} of answers equal; above chance by '
-        f'{format_mean(found)}',
+        number=f'{equal}; above chance by {format_mean(found)}',
         null=f'another pair gets that answer: {chance_S.mean():.2f}',
         note=f'{is_chosen.sum()} members at the middle gammas',
         values=commutes_S,
@@ -202,13 +204,18 @@ def _find_trends(
     different readings.
     """
     known = np.where(is_counted, values_YXS, np.nan)
-    axis = result.decay_Y if along == 'decay' else result.column_X
-    lines_LAS = known.swapaxes(0, 1) if along == 'decay' else known
+    axis_A = result.column_X
+    lines_LAS = known
+    if along == 'decay':
+        axis_A = result.decay_Y
+        lines_LAS = known.swapaxes(0, 1)
     trends = []
     for s in range(known.shape[-1]):
-        found = [rank_correlation(axis, line) for line in lines_LAS[..., s]]
-        finite = [rho for rho in found if np.isfinite(rho)]
-        trends.append(np.mean(finite) if finite else np.nan)
+        correlations = []
+        for line_A in lines_LAS[..., s]:
+            correlations.append(rank_correlation(axis_A, line_A))
+        finite = np.array(correlations)[np.isfinite(correlations)]
+        trends.append(finite.mean() if len(finite) else np.nan)
     return np.array(trends)
 
 
@@ -236,18 +243,23 @@ def _pair_cells(
 
     Only seeds that converged in both count, if there are MIN_SEEDS of them.
     """
-    is_both = result.converged_YXS[first] & result.converged_YXS[last]
+    reading_YXS = result.read(name)
+    is_counted_S = result.converged_YXS[first] & result.converged_YXS[last]
+    count = int(is_counted_S.sum())
     few = ''
-    if is_both.sum() < MIN_SEEDS:
-        few = f'{is_both.sum()} of {is_both.size} seeds converged in both cells'
-        is_both = np.isfinite(result.read(name)[first] + result.read(name)[last])
-    values = [result.read(name)[cell][is_both] for cell in (first, last)]
+    if count < MIN_SEEDS:
+        few = f'{count} of {is_counted_S.size} seeds converged in both cells'
+        is_counted_S = np.isfinite(reading_YXS[first] + reading_YXS[last])
+    values = []
     notes = []
-    for y, x in (first, last):
-        loss = np.nanmean(result.train_loss_YXS[y, x])
+    for cell in (first, last):
+        y, x = cell
+        values.append(reading_YXS[cell][is_counted_S])
+        loss = np.nanmean(result.train_loss_YXS[cell])
         place = f'γ {result.column_X[x]:g}, decay {result.decay_Y[y]:g}'
         notes.append(f'{place}: train loss {loss:.2g}')
-    return values, f'{"; ".join(notes)}; {is_both.sum()} seeds', few
+    notes.append(f'{int(is_counted_S.sum())} seeds')
+    return values, '; '.join(notes), few
 
 
 def _read_difference(

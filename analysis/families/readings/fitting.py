@@ -5,6 +5,9 @@ bounds a ratio; only a bound on the right side decides. Convergence is not requi
 what has been fitted was fitted then, whatever training does later.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
 from analysis.families.readings.pairs import decide, describe_members, find_ends
@@ -48,11 +51,14 @@ def read_less_with_depth(result: Result, setting: str, x: int) -> Reading:
     undecided        otherwise, or if a network never fits
     """
     depths = np.unique(result.depth_M)
-    if len(depths) < 2 or find_ends(result.members) is None:
+    ends = find_ends(result.members)
+    if len(depths) < 2 or ends is None:
         return undecided('one depth or one gamma only', null=_NULL)
-    gamma = find_ends(result.members).small
-    places = [(gamma, depths[0]), (gamma, depths[-1])]
-    return _compare_ratios(result, x, places, f'depth {depths[0]}', f'{depths[-1]}')
+    least, most = depths[0], depths[-1]
+    shallow = _divide_times(result, x, ends.small, least)
+    deep = _divide_times(result, x, ends.small, most)
+    names = (f'depth {least}', f'depth {most}')
+    return _compare_growths(shallow, deep, names)
 
 
 def read_more_when_small(result: Result, setting: str, x: int) -> Reading:
@@ -64,9 +70,10 @@ def read_more_when_small(result: Result, setting: str, x: int) -> Reading:
     if ends is None:
         return undecided('one gamma only', null=_NULL)
     depth = result.depth_M.min()
-    places = [(ends.small, depth), (ends.large, depth)]
+    small = _divide_times(result, x, ends.small, depth)
+    large = _divide_times(result, x, ends.large, depth)
     names = (format_gamma(ends.small), format_gamma(ends.large))
-    return _compare_ratios(result, x, places, *names)
+    return _compare_growths(small, large, names)
 
 
 def read_pairs_near(result: Result, setting: str) -> Reading:
@@ -86,7 +93,9 @@ def read_pairs_near(result: Result, setting: str) -> Reading:
     for m in np.flatnonzero(is_here_M):
         is_near_A = shares_anchor(result.pairs_A2, result.is_wrong_MA[m])
         epoch_A = result.pair_epoch_MA[m]
-        ratios.append(epoch_A[is_near_A].mean() / epoch_A[~is_near_A].mean())
+        near = epoch_A[is_near_A].mean()
+        others = epoch_A[~is_near_A].mean()
+        ratios.append(near / others)
     if not ratios:
         return undecided('no member with one wrong pair', null=_NULL)
     found = average_ratios(np.array(ratios))
@@ -110,65 +119,79 @@ def _judge_flat(found: Mean) -> Verdict:
     return DOES_NOT_HOLD if is_outside else UNDECIDED
 
 
-def _read_growth(result: Result, x: int, start: str, rule) -> Reading:
-    """A verdict at the least depth; the ratios at the others are in the note."""
+class Growth(NamedTuple):
+    """Times with the most wrong pairs by those with the fewest, seed by seed."""
+
+    ratio: np.ndarray  # [seed]; NaN where neither fits
+    bound: np.ndarray  # 1: the ratio is at least so large, -1: at most; 0: exact
+
+    @property
+    def mean(self) -> Mean:
+        """The geometric mean over seeds."""
+        return average_ratios(self.ratio)
+
+    def __str__(self) -> str:
+        """'1.50 [1.40, 1.60]', with a sign before a bound."""
+        sign = ''
+        if (self.bound > 0).any():
+            sign = '≥ '
+        if (self.bound < 0).any():
+            sign = '≤ '
+        return sign + format_mean(self.mean)
+
+
+def _read_growth(
+    result: Result, x: int, start: str, rule: Callable[[Mean], Verdict]
+) -> Reading:
+    """A verdict at the least depth; the growths at the others are in the note."""
     ends = find_ends(result.members)
     if ends is None:
         return undecided('one gamma only', null=_NULL)
     gamma = getattr(ends, start)
-    depths = np.unique(result.depth_M)
-    texts = []
+    depths = np.unique(result.depth_M).tolist()
+    growths = {}
     for depth in depths:
-        ratio, bound = _divide_times(result, x, gamma, depth)
-        sign = {1: '≥ ', -1: '≤ ', 0: ''}[_find_sign(bound)]
-        found = average_ratios(ratio)
-        texts.append(f'depth {depth}: {sign}{format_mean(found)}')
-    ratio, bound = _divide_times(result, x, gamma, depths[0])
-    verdict = rule(average_ratios(ratio))
+        growths[depth] = _divide_times(result, x, gamma, depth)
+    growth = growths[depths[0]]
+    verdict = rule(growth.mean)
     why = 'the interval covers a border'
-    if bound.any() and not (verdict is HOLDS and rule is _judge_growth):
+    is_safe = verdict is HOLDS and rule is _judge_growth
+    if growth.bound.any() and not is_safe:
         verdict = UNDECIDED
-        why = f'{int((bound != 0).sum())} networks never fit'
-    levels = np.unique(result.complexity_M)
-    is_here_M = (result.members['gamma'] == gamma) & (result.depth_M == depths[0])
+        why = f'{np.count_nonzero(growth.bound)} networks never fit'
+
+    is_here_M = result.members['gamma'] == gamma
+    is_here_M = is_here_M & (result.depth_M == depths[0])
+    levels = np.unique(result.complexity_M).tolist()
+    notes = [f'{format_gamma(gamma)}: {_describe(result, is_here_M)}']
+    notes.append(f'{levels[-1]} wrong pairs by {levels[0]}')
+    for depth in depths[1:]:
+        notes.append(f'depth {depth}: {growths[depth]}')
+    epochs = _describe_epochs(result, x, gamma, depths[0])
     return decide(
         verdict,
-        number=f'{_describe_epochs(result, x, gamma, depths[0])}; ratio {texts[0]}',
+        number=f'{epochs}; ratio depth {depths[0]}: {growth}',
         null=f'{_NULL}; grows: above {MORE:g}',
-        note='; '.join(
-            [
-                f'{format_gamma(gamma)}: {_describe(result, is_here_M)}',
-                f'{levels[-1]} wrong pairs by {levels[0]}',
-                *texts[1:],
-            ]
-        ),
-        values=ratio,
+        note='; '.join(notes),
+        values=growth.ratio,
         why=why,
     )
 
 
-def _compare_ratios(
-    result: Result, x: int, places: list, first: str, second: str
-) -> Reading:
-    """Ratio at the first (gamma, depth) by that at the second, seed by seed."""
-    ratios, bounds = [], []
-    for gamma, depth in places:
-        ratio, bound = _divide_times(result, x, gamma, depth)
-        ratios.append(ratio)
-        bounds.append(bound)
-    number = min(map(len, ratios))
-    quotient = ratios[0][:number] / ratios[1][:number]
+def _compare_growths(first: Growth, second: Growth, names: tuple[str, str]) -> Reading:
+    """The first growth by the second, seed by seed."""
+    number = min(len(first.ratio), len(second.ratio))
+    quotient = first.ratio[:number] / second.ratio[:number]
     found = average_ratios(quotient)
     verdict = judge(found, 1, opposite=1)
     why = 'the interval covers 1'
-    if any(bound.any() for bound in bounds):
+    if first.bound.any() or second.bound.any():
         verdict = UNDECIDED
         why = 'a network never fits'
-    growths = [format_mean(average_ratios(ratio)) for ratio in ratios]
+    growths = f'{names[0]}: {first}, {names[1]}: {second}'
     return decide(
         verdict,
-        number=f'{first}: {growths[0]}, {second}: {growths[1]}; quotient '
-        f'{format_mean(found)}',
+        number=f'{growths}; quotient {format_mean(found)}',
         null='quotient 1',
         note=f'{number} seeds',
         values=quotient,
@@ -176,30 +199,20 @@ def _compare_ratios(
     )
 
 
-def _divide_times(
-    result: Result, x: int, gamma: float, depth: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """(epochs with the most wrong pairs by those with the fewest, bounds), [seed].
-
-    A bound is 1 where the ratio is at least so large, -1 where at most; NaN where
-    neither fits.
-    """
+def _divide_times(result: Result, x: int, gamma: float, depth: int) -> Growth:
+    """The growth at one gamma and depth; the last epoch stands for never."""
     levels = np.unique(result.complexity_M)
     is_many_M = _select(result, gamma, depth, levels[-1])
     is_few_M = _select(result, gamma, depth, levels[0])
     many, few = match(result.members, is_many_M, is_few_M)
-    many_epochs = result.epoch_MX[many, x]
-    few_epochs = result.epoch_MX[few, x]
-    bound = np.isnan(many_epochs).astype(int) - np.isnan(few_epochs).astype(int)
-    last = result.last_epoch
-    ratio = np.nan_to_num(many_epochs, nan=last) / np.nan_to_num(few_epochs, nan=last)
-    ratio[np.isnan(many_epochs) & np.isnan(few_epochs)] = np.nan
-    return ratio, bound
-
-
-def _find_sign(bound: np.ndarray) -> int:
-    """1 or -1 if a ratio is bounded, 0 if none is."""
-    return int(bound[np.abs(bound).argmax()]) if len(bound) else 0
+    above = result.epoch_MX[many, x]
+    below = result.epoch_MX[few, x]
+    lacks_above = np.isnan(above)
+    lacks_below = np.isnan(below)
+    ratio = np.where(lacks_above, result.last_epoch, above)
+    ratio = ratio / np.where(lacks_below, result.last_epoch, below)
+    ratio[lacks_above & lacks_below] = np.nan
+    return Growth(ratio, lacks_above.astype(int) - lacks_below.astype(int))
 
 
 def _select(result: Result, gamma: float, depth: int, level: int) -> np.ndarray:
@@ -209,14 +222,14 @@ def _select(result: Result, gamma: float, depth: int, level: int) -> np.ndarray:
 
 def _describe_epochs(result: Result, x: int, gamma: float, depth: int) -> str:
     """'epochs 1.2, 1.4, 1.9 with 0, 1, 5 wrong pairs'."""
-    levels = np.unique(result.complexity_M)
     means = []
-    for level in levels:
-        epoch = result.epoch_MX[_select(result, gamma, depth, level), x]
-        mean = epoch.mean() if np.isfinite(epoch).all() else np.nan
+    names = []
+    for level in np.unique(result.complexity_M).tolist():
+        is_here_M = _select(result, gamma, depth, level)
+        mean = result.epoch_MX[is_here_M, x].mean()  # NaN if one never fits
         means.append('–' if np.isnan(mean) else f'{mean:.2f}')
-    names = ', '.join(map(str, levels))
-    return f'epochs {", ".join(means)} with {names} wrong pairs'
+        names.append(str(level))
+    return f'epochs {", ".join(means)} with {", ".join(names)} wrong pairs'
 
 
 def _describe(result: Result, is_here_M: np.ndarray) -> str:

@@ -17,6 +17,7 @@ from analysis.families.readings.pairs import (
 )
 from analysis.levels import LINES, Result
 from analysis.members.levels import KINDS, LEVELS
+from analysis.members.rows import average_by_seed
 from analysis.report.readings.borders import estimate, format_mean, judge
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 from analysis.report.verdicts import OPPOSITE
@@ -59,9 +60,8 @@ def read_memory_first(result: Result, setting: str, start: str) -> Reading:
     if ends is None:
         return undecided(_ONE_GAMMA)
     gamma = getattr(ends, start)
-    is_here_M = (result.members['setting'] == setting) & (
-        result.members['gamma'] == gamma
-    )
+    is_setting_M = result.members['setting'] == setting
+    is_here_M = is_setting_M & (result.members['gamma'] == gamma)
     trained_MS = result.line(TRAINED)[is_here_M]
     heldout_MS = result.line(HELDOUT)[is_here_M]
     is_known_MS = trained_MS >= KNOWN
@@ -107,14 +107,14 @@ def read_examples(result: Result, setting: str) -> Reading:
     )
     share_M = result.line(HELDOUT)[:, -1]
     found = estimate(share_M[most] - share_M[fewest])
+    of_fewest = f'{share_M[fewest].mean():.2f} with {sizes[0]:,} examples'
+    of_most = f'{share_M[most].mean():.2f} with {sizes[-1]:,}'
+    members = describe_members(result.members, is_small_M)
     reading = decide(
         judge(found, HALF, opposite=0),
-        number=f'{share_M[fewest].mean():.2f} with {sizes[0]:,} examples, '
-        f'{share_M[most].mean():.2f} with {sizes[-1]:,}; difference '
-        f'{format_mean(found)}',
+        number=f'{of_fewest}, {of_most}; difference {format_mean(found)}',
         null='a table of the data: 0.00',
-        note=f'{format_gamma(ends.small)}: '
-        f'{describe_members(result.members, is_small_M)}',
+        note=f'{format_gamma(ends.small)}: {members}',
         values=share_M[most] - share_M[fewest],
     )
     ends_of_sizes = {}
@@ -138,23 +138,21 @@ def read_fewer_examples(result: Result, setting: str) -> Reading:
     if ends is None or len(sizes) < 2:
         return undecided('one gamma or one number of examples only')
     share_M = result.line(HELDOUT)[:, -1]
-    seeds = np.unique(result.members['seed'])
-    means = {}
-    for gamma in ends:
-        is_gamma_M = result.members['gamma'] == gamma
-        by_seed = [
-            share_M[is_gamma_M & (result.members['seed'] == s)].mean() for s in seeds
-        ]
-        means[gamma] = np.array(by_seed)
-    difference = means[ends.small] - means[ends.large]
+    is_small_M = result.members['gamma'] == ends.small
+    is_large_M = result.members['gamma'] == ends.large
+    small = average_by_seed(share_M[is_small_M], result.members['seed'][is_small_M])
+    large = average_by_seed(share_M[is_large_M], result.members['seed'][is_large_M])
+    number = min(len(small), len(large))
+    difference = small[:number] - large[:number]
     found = estimate(difference)
+    of_small = f'{format_gamma(ends.small)}: {small.mean():.2f}'
+    of_large = f'{format_gamma(ends.large)}: {large.mean():.2f}'
+    is_any_M = is_small_M | is_large_M
     return decide(
         judge(found, FLAT, opposite=-FLAT),
-        number=f'{format_gamma(ends.small)}: {means[ends.small].mean():.2f}, '
-        f'{format_gamma(ends.large)}: {means[ends.large].mean():.2f}; difference '
-        f'{format_mean(found)}',
+        number=f'{of_small}, {of_large}; difference {format_mean(found)}',
         null='a difference of 0',
-        note=f'all members: {describe_members(result.members, share_M > -1)}',
+        note=describe_members(result.members, is_any_M),
         values=difference,
     )
 
