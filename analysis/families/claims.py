@@ -63,11 +63,11 @@ def has_sizes(experiment: Experiment) -> bool:
 
 
 def is_gpt2(experiment: Experiment) -> bool:
-    """GELU and several heads, over at least three gammas."""
-    model = experiment.model
+    """GELU and several heads, over at least three gammas, at one rate and decay."""
+    model, grid = experiment.model, experiment.grid
     is_like = model.name == 'transformer' and model.activation == 'gelu'
     has_heads = is_like and model.heads > 1
-    return has_heads and len(experiment.grid.gamma) > 2
+    return has_heads and len(grid.weight_decay) == 1 and len(grid.gamma) > 2
 
 
 def is_one_head(experiment: Experiment) -> bool:
