@@ -5,6 +5,7 @@
 
   verdicts.csv   a row per claim, run and setting: number, null, verdict and why
   verdicts.md    the same as a table to read
+  summary.md     the same without notes, and without claims that no run is about
   members.csv    every trained member of these runs
 
 A claim is a row of `analysis/families/claims.py`; `analysis/families/readings/` has the
@@ -16,14 +17,25 @@ import pathlib
 
 import pandas as pd
 
-from analysis.bias.table import format_markdown, tabulate_claims
+from analysis.bias.table import NO_RUN, format_markdown, tabulate_claims
+from analysis.designs.cells import format_row
 from analysis.designs.table import format_csv
 from analysis.families.claims import CLAIMS, INTRODUCTION, TASK
 from analysis.memory_reasoning_claims import open_runs
+from analysis.report.verdicts import count_verdicts
 from anchorjax import cli
 from anchorjax.storage import atomic
 from anchorjax.storage.reader import Run, members_table
 
+# Columns of the summary, with their titles.
+_SUMMARY = {
+    'source': 'paper',
+    'claim': 'claim',
+    'run': 'run',
+    'number': 'measured',
+    'null': 'null',
+    'verdict': 'verdict',
+}
 _NUMBERS = (
     'converged',
     'train_loss',
@@ -46,12 +58,23 @@ def tabulate_members(runs: dict[str, Run]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
+def summarize(verdicts: pd.DataFrame) -> str:
+    """The counts of the verdicts, and a row for every claim that a run is about."""
+    read = verdicts[verdicts.run != NO_RUN]
+    lines = [count_verdicts(read.verdict.tolist()), '']
+    lines += [format_row(list(_SUMMARY.values())), '|' + '---|' * len(_SUMMARY)]
+    for row in read.to_dict('records'):
+        lines.append(format_row([row[column] for column in _SUMMARY]))
+    return '\n'.join(lines) + '\n'
+
+
 def save(runs: dict[str, Run], folder: pathlib.Path) -> list[pathlib.Path]:
-    """Writes the three tables; returns their paths."""
+    """Writes the four tables; returns their paths."""
     verdicts = tabulate_claims(runs, CLAIMS, TASK)
     texts = {
         'verdicts.csv': format_csv(verdicts),
         'verdicts.md': format_markdown(verdicts, INTRODUCTION),
+        'summary.md': summarize(verdicts),
         'members.csv': format_csv(tabulate_members(runs)),
     }
     paths = []

@@ -14,6 +14,7 @@ from analysis.report.verdicts import count_verdicts
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
+NO_RUN = '–'  # of a claim that no run is about
 COLUMNS = ('source', 'claim', 'figure', 'run', 'number', 'null', 'verdict', 'note')
 TITLES = ('paper', 'claim', 'figure', 'run', 'this run', 'null', 'verdict', 'note')
 
@@ -105,7 +106,7 @@ def _read_claim(claim: Claim, results: Results) -> list[dict[str, str]]:
             rows.append(_make_row(claim, title, reading))
     if not rows:
         reading = undecided('no trained run is about this')
-        rows.append(_make_row(claim, '–', reading))
+        rows.append(_make_row(claim, NO_RUN, reading))
     return rows
 
 
