@@ -21,10 +21,9 @@ from analysis.bias.table import NO_RUN, format_markdown, tabulate_claims
 from analysis.designs.cells import format_row
 from analysis.designs.table import format_csv
 from analysis.families.claims import CLAIMS, INTRODUCTION, TASK
-from analysis.memory_reasoning_claims import open_runs
+from analysis.memory_reasoning_claims import open_runs, write_texts
 from analysis.report.verdicts import count_verdicts
 from anchorjax import cli
-from anchorjax.storage import atomic
 from anchorjax.storage.reader import Run, members_table
 
 # Columns of the summary, with their titles.
@@ -77,11 +76,7 @@ def save(runs: dict[str, Run], folder: pathlib.Path) -> list[pathlib.Path]:
         'summary.md': summarize(verdicts),
         'members.csv': format_csv(tabulate_members(runs)),
     }
-    paths = []
-    for name, text in texts.items():
-        atomic.write_text(folder / name, text)
-        paths.append(folder / name)
-    return paths
+    return write_texts(texts, folder)
 
 
 def parse_flags() -> argparse.Namespace:

@@ -40,6 +40,11 @@ def open_runs(patterns: list[str]) -> dict[str, Run]:
 def save(table: pd.DataFrame, folder: pathlib.Path) -> list[pathlib.Path]:
     """Writes verdicts.csv and verdicts.md; returns their paths."""
     texts = {'verdicts.csv': format_csv(table), 'verdicts.md': format_markdown(table)}
+    return write_texts(texts, folder)
+
+
+def write_texts(texts: dict[str, str], folder: pathlib.Path) -> list[pathlib.Path]:
+    """Writes texts by the names of their files; returns their paths."""
     paths = []
     for name, text in texts.items():
         atomic.write_text(folder / name, text)
