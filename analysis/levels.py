@@ -72,6 +72,7 @@ class Result(NamedTuple):
 
     members: Table
     num_train_M: np.ndarray  # training examples
+    has_sizes: bool  # whether the sweep varies their number, and nothing with it
     step_S: np.ndarray
     share_MSKL: np.ndarray  # of the member's answers, explained by each level
     table_MLKL: np.ndarray  # the same of one who answers as each level, [level, K, L]
@@ -103,6 +104,7 @@ def compute(run: Run) -> Result:
     return Result(
         members=tabulate_members(run, points),
         num_train_M=np.array(num_train),
+        has_sizes=len(run.experiment.axes.get('num_examples', ())) > 1,
         step_S=step_S,
         share_MSKL=np.array(shares),
         table_MLKL=np.array(tables),
@@ -120,7 +122,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
         row = int(np.flatnonzero(gammas == panel.gamma)[0])
         axis = axes[row, settings.index(panel.setting)]
         _draw_training(axis, result, panel)
-    if _has_sizes(result):
+    if result.has_sizes:
         for row, gamma in enumerate(gammas):
             _draw_sizes(axes[row, -1], result, gamma)
     for axis in axes[:, 0]:
@@ -130,13 +132,8 @@ def draw(result: Result, axes: np.ndarray) -> None:
 
 def layout(result: Result) -> style.Layout:
     rows = len(np.unique(result.members['gamma']))
-    columns = len(np.unique(result.members['setting'])) + _has_sizes(result)
+    columns = len(np.unique(result.members['setting'])) + result.has_sizes
     return style.Layout(rows, columns, 0.6 + 1.9 * columns, 0.4 + 1.7 * rows)
-
-
-def _has_sizes(result: Result) -> bool:
-    """Whether members differ in their number of training examples."""
-    return len(np.unique(result.num_train_M)) > 1
 
 
 def _draw_training(axis: Axes, result: Result, panel: Panel) -> None:

@@ -97,7 +97,7 @@ def read_examples(result: Result, setting: str) -> Reading:
     """
     ends = find_ends(result.members)
     sizes = np.unique(result.num_train_M)
-    if ends is None or len(sizes) < 2:
+    if ends is None or not result.has_sizes:
         return undecided('one gamma or one number of examples only')
     is_small_M = result.members['gamma'] == ends.small
     most, fewest = pair_seeds(
@@ -134,8 +134,7 @@ def read_fewer_examples(result: Result, setting: str) -> Reading:
     does not hold    it is below FLAT
     """
     ends = find_ends(result.members)
-    sizes = np.unique(result.num_train_M)
-    if ends is None or len(sizes) < 2:
+    if ends is None or not result.has_sizes:
         return undecided('one gamma or one number of examples only')
     share_M = result.line(HELDOUT)[:, -1]
     is_small_M = result.members['gamma'] == ends.small

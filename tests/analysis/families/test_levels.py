@@ -171,7 +171,7 @@ def make_result(explain, seeds=4, sizes=(100, 1_000)) -> Result:
         'converged': np.full(len(rows), True),
     }
     table = np.zeros((len(rows), len(LEVELS), len(KINDS), len(LEVELS)))
-    return Result(members, size_M, np.array([0, 10, 100]), share, table)
+    return Result(members, size_M, True, np.array([0, 10, 100]), share, table)
 
 
 def explain_as_slides(gamma, size):
