@@ -117,7 +117,8 @@ def draw(result: Result, axes: np.ndarray) -> None:
             _draw_pairs(panel, result, ends[x])
         else:
             panel.set_axis_off()
-    axes[0, 0].legend(title='wrong pairs', title_fontsize=7)
+    look = {'title_fontsize': 6, 'fontsize': 6, 'ncols': 3, 'loc': 'lower center'}
+    axes[0, 0].legend(title='wrong pairs', **look)
 
 
 def layout(result: Result) -> style.Layout:
@@ -163,10 +164,13 @@ def _draw_times(axis: Axes, result: Result, x: int, gamma: float) -> None:
         means = []
         for depth in depths:
             in_column = result.depth_M[is_here_M] == depth
-            means.append(np.mean(epoch_M[in_column]))  # NaN if one never fits
+            mean = np.nan  # also if one never fits
+            if in_column.any():
+                mean = epoch_M[in_column].mean()
+            means.append(mean)
         axis.plot(depths, means, color=colours[i], lw=1.2, label=f'{level}')
     axis.set_xticks(depths)
-    axis.set(xlabel='depth', yscale='log')
+    axis.set(xlabel='depth', ylim=(0, None))
 
 
 def _draw_pairs(axis: Axes, result: Result, gamma: float) -> None:

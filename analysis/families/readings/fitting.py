@@ -226,7 +226,9 @@ def _describe_epochs(result: Result, x: int, gamma: float, depth: int) -> str:
     names = []
     for level in np.unique(result.complexity_M).tolist():
         is_here_M = _select(result, gamma, depth, level)
-        mean = result.epoch_MX[is_here_M, x].mean()  # NaN if one never fits
+        mean = np.nan  # also if one never fits
+        if is_here_M.any():
+            mean = result.epoch_MX[is_here_M, x].mean()
         means.append('–' if np.isnan(mean) else f'{mean:.2f}')
         names.append(str(level))
     return f'epochs {", ".join(means)} with {", ".join(names)} wrong pairs'
