@@ -42,9 +42,10 @@ def shrink(c: ml_collections.ConfigDict) -> ml_collections.ConfigDict:
     c.train.update(snapshot_steps=(0, 2), resume_every=0.0, lanes=2)
     c.optimizer.update(warmup_steps=2, schedule_steps=0)
     c.loop = tuple((path, values[:1]) for path, values in c.loop)
-    for axis in ('learning_rate', 'weight_decay', 'seed'):
+    for axis in ('learning_rate', 'weight_decay'):
         c.grid[axis] = c.grid[axis][:1]
     c.grid.gamma = c.grid.gamma[-2:]
+    c.grid.seed = c.grid.seed[: 3 - len(c.grid.gamma)]
     return c
 
 
