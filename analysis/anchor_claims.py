@@ -12,8 +12,7 @@ A claim is a row of `analysis/families/claims.py`; `analysis/families/readings/`
 rules.
 """
 
-import argparse
-import pathlib
+from functools import partial
 
 import pandas as pd
 
@@ -21,9 +20,8 @@ from analysis.bias.table import NO_RUN, format_markdown, tabulate_claims
 from analysis.designs.cells import format_row
 from analysis.designs.table import format_csv
 from analysis.families.claims import CLAIMS, INTRODUCTION, TASK
-from analysis.memory_reasoning_claims import open_runs, write_texts
+from analysis.report.verdict_table import run_claims_command
 from analysis.report.verdicts import count_verdicts
-from anchorjax import cli
 from anchorjax.storage.reader import Run, members_table
 
 # Columns of the summary, with their titles.
@@ -67,37 +65,16 @@ def summarize(verdicts: pd.DataFrame) -> str:
     return '\n'.join(lines) + '\n'
 
 
-def save(runs: dict[str, Run], folder: pathlib.Path) -> list[pathlib.Path]:
-    """Writes the four tables; returns their paths."""
-    verdicts = tabulate_claims(runs, CLAIMS, TASK)
-    texts = {
-        'verdicts.csv': format_csv(verdicts),
-        'verdicts.md': format_markdown(verdicts, INTRODUCTION),
-        'summary.md': summarize(verdicts),
-        'members.csv': format_csv(tabulate_members(runs)),
-    }
-    return write_texts(texts, folder)
-
-
-def parse_flags() -> argparse.Namespace:
-    """The folders of the runs, and the folder of the tables."""
-    parser = cli.Parser(description=__doc__.splitlines()[0])
-    words = 'folders of runs, or patterns'
-    parser.add_argument(
-        '--runs', nargs='+', required=True, metavar='FOLDER', help=words
-    )
-    parser.add_argument(
-        '--out', type=pathlib.Path, required=True, help='folder for the tables'
-    )
-    return parser.parse_args()
-
-
-def command() -> None:
-    flags = parse_flags()
-    cli.use_compilation_cache()
-    for path in save(open_runs(flags.runs), flags.out):
-        print(path)
+def list_tables(verdicts: pd.DataFrame, runs: dict[str, Run]) -> dict[str, str]:
+    """The texts of summary.md and members.csv, by name."""
+    members = tabulate_members(runs)
+    return {'summary.md': summarize(verdicts), 'members.csv': format_csv(members)}
 
 
 if __name__ == '__main__':
-    cli.run_command(command)
+    run_claims_command(
+        __doc__,
+        partial(tabulate_claims, claims=CLAIMS, wanted=TASK),
+        partial(format_markdown, introduction=INTRODUCTION),
+        list_tables,
+    )

@@ -9,11 +9,15 @@ preset     reproduces            what differs from the paper        members
 laptop     500 to 5,000 rows     the official rows, in data/cogs;   3 sizes x 4 corners
                                  else as the default                x 3 seeds
 full       all 24,155 rows       the same                           4 corners x 3 seeds
+gpt2       500 to 24,155 rows,   the official rows, a token a       6 sizes x 4 corners
+           GPT-2                 word; 2,100 of the 21 cases        x 3 seeds
 
-The probe `seen_heldout` holds in-distribution sentences, `gen` the 21 cases, whose
-agreement is in the results by case. Texts of more than 128 tokens are cut: 0.2 % of the
-training rows, and a tenth of the cases, the deep recursions, which then count as wrong.
-None of these has been run.
+The probe `seen_heldout` holds in-distribution sentences (Fig 6 b), `gen` the 21 cases
+(Fig 6 c), whose agreement is in the results by case. Texts of more than 128 tokens are
+cut: 0.2 % of the training rows, and a tenth of the cases, the deep recursions, which
+then count as wrong. The preset gpt2 has the settings of P1's code, with its quirks: 190
+tokens of which the padding counts in the loss, and 5,000 epochs of 10,000 rows (PAPERS
+1.6, quirk 11; DATASETS 1). It needs a GPU. None of these has been run.
 """
 
 import ml_collections
@@ -27,8 +31,18 @@ def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
     if preset not in PRESETS:
         raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
-    c = config.default(task='cogs', model='transformer')
+    model = 'gpt2' if preset == 'gpt2' else 'transformer'
+    c = config.default(task='cogs', model=model)
     c.name = f'cogs_{preset}' if preset else 'cogs'
+    c.grid.gamma = (0.5, 0.7)
+    c.grid.weight_decay = (0.01, 0.1)
+    c.grid.seed = (0, 1, 2)
+    PRESETS[preset](c)
+    return c
+
+
+def _set_small_model(c: ConfigDict) -> None:
+    """A transformer like GPT-2, that two cores can train, and its training."""
     c.task.seq_len = 128
     c.task.probe_examples = 210
     c.model.norm = 'pre'
@@ -39,27 +53,41 @@ def get_config(preset: str = '') -> ConfigDict:
     c.train.batch_size = 32
     config.set_length(c, 4_000, num_records=10)
     c.optimizer.floor = 0.0
-    c.grid.gamma = (0.5, 0.7)
     c.grid.learning_rate = (1e-3,)
-    c.grid.weight_decay = (0.01, 0.1)
-    PRESETS[preset](c)
-    return c
 
 
 def _default(c: ConfigDict) -> None:
+    _set_small_model(c)
     c.grid.seed = (0,)
     c.loop = (('task.num_examples', (500, 1_000)),)
 
 
 def _laptop(c: ConfigDict) -> None:
-    c.task.path = 'data/cogs'
-    c.grid.seed = (0, 1, 2)
+    _full(c)
     c.loop = (('task.num_examples', (500, 1_000, 5_000)),)
 
 
 def _full(c: ConfigDict) -> None:
+    _set_small_model(c)
     c.task.path = 'data/cogs'
-    c.grid.seed = (0, 1, 2)
 
 
-PRESETS = {'': _default, 'laptop': _laptop, 'full': _full}
+def _gpt2(c: ConfigDict) -> None:
+    """GPT-2 small as P1's code initializes and trains it (PAPERS 1.6, quirk 11)."""
+    c.task.path = 'data/cogs'
+    c.task.seq_len = 189  # and the token that is asked for last
+    c.task.probe_examples = 2_100
+    c.task.loss_on = 'answer_and_padding'
+    c.task.score_end = False
+    c.model.fan = 'out'
+    c.model.residual_init = 'overwritten'
+    c.model.embed_init = 'fixed'
+    c.train.batch_size = 140
+    c.optimizer.shape = 'constant'
+    c.grid.learning_rate = (5e-5,)
+    sizes = (500, 1_000, 5_000, 10_000, 20_000, 24_155)
+    c.loop = (('task.num_examples', sizes),)
+    config.set_length(c, 357_000, num_records=100)
+
+
+PRESETS = {'': _default, 'laptop': _laptop, 'full': _full, 'gpt2': _gpt2}

@@ -17,7 +17,7 @@ from anchorjax.sources.catalog import SOURCES
 from anchorjax.sources.prepare import OWN, PUBLIC, describe, prepare
 from anchorjax.sweeps.memory import format_bytes
 from anchorjax.tasks import ProntoqaConfig
-from anchorjax.tasks.prontoqa_worlds import Distractor, Ontology, Order
+from anchorjax.tasks.prontoqa.worlds import Distractor, Ontology, Order
 
 
 def make_parser() -> cli.Parser:

@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.members.point import Point, format_point
+from analysis.members.point import Point, name_setting
 from analysis.members.selection import find_usable, iterate_members
-from anchorjax.config.grid import axis_label
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -59,7 +58,7 @@ def tabulate_members(run: Run, points: list[Point]) -> Table:
         row = (
             point['gamma'],
             point['seed'],
-            name_setting(run, point),
+            name_setting(run, point, POOLED),
             float(member.train_loss),
             bool(member.converged),
         )
@@ -73,15 +72,6 @@ def count_diverged(run: Run) -> int:
     """How many trained members diverged: no figure shows them."""
     is_trained = run.results.trained
     return int(is_trained.sum()) - int(find_usable(run).sum())
-
-
-def name_setting(run: Run, point: Point) -> str:
-    """'ordered=True': the axes that vary, but gamma and the seed."""
-    setting = {}
-    for axis, values in run.experiment.axes.items():
-        if axis not in POOLED and len(values) > 1:
-            setting[axis] = axis_label(point[axis])
-    return format_point(setting)
 
 
 def list_panels(members: Table) -> list[Panel]:

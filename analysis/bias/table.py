@@ -7,10 +7,9 @@ import pandas as pd
 
 from analysis.bias.claims import CLAIMS, Claim
 from analysis.bias.members import TASK, count_diverged
-from analysis.designs.cells import format_row
 from analysis.members.selection import find_usable
 from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdicts import count_verdicts
+from analysis.report.verdict_table import format_verdict_table
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -79,13 +78,8 @@ def tabulate_claims(
 
 def format_markdown(table: pd.DataFrame, introduction: str = INTRODUCTION) -> str:
     """The table below the counts of its verdicts."""
-    lines = [count_verdicts(table.verdict.tolist()), '', introduction, '']
-    lines += [format_row(list(TITLES)), '|' + '---|' * len(TITLES)]
-    for row in table.to_dict('records'):
-        row['verdict'] = f'**{row["verdict"]}**'
-        cells = [row[column].replace('|', '\\|') for column in COLUMNS]
-        lines.append(format_row(cells))
-    return '\n'.join(lines) + '\n'
+    titles = dict(zip(COLUMNS, TITLES, strict=True))
+    return format_verdict_table(table, titles, introduction)
 
 
 def _read_claim(claim: Claim, results: Results) -> list[dict[str, str]]:

@@ -51,7 +51,8 @@ class Member(NamedTuple):
     @property
     def probes(self) -> MemberProbes:
         """The sequences on which training measured it, and every mapping's answers."""
-        return _make_probes(self.experiment.task, self.point['seed'])
+        probes = draw_probes(self.experiment.task, self.point['seed'])
+        return MemberProbes(probes.tokens_PBT, probes.targets_PRBQ[..., -1])
 
     @property
     def depth(self) -> int:
@@ -127,7 +128,8 @@ def compile_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:
 
 
 @functools.lru_cache
-def _make_probes(config: tasks.TaskConfig, seed: int) -> MemberProbes:
+def draw_probes(config: tasks.TaskConfig, seed: int) -> tasks.Probes:
+    """The probes of a seed as numpy arrays."""
     task = tasks.make(config)
 
     @jax.jit
@@ -135,8 +137,7 @@ def _make_probes(config: tasks.TaskConfig, seed: int) -> MemberProbes:
         data = task.make_data(random_key(seed, DATA))
         return task.probes(data)
 
-    probes = jax.tree.map(np.asarray, make(seed))
-    return MemberProbes(probes.tokens_PBT, probes.targets_PRBQ[..., -1])
+    return jax.tree.map(np.asarray, make(seed))
 
 
 @functools.lru_cache

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from anchorjax.config.grid import match_value
+from anchorjax.config.grid import axis_label, match_value
 from anchorjax.storage.reader import Run
 
 Point = dict[str, Any]
@@ -36,3 +36,12 @@ def select_varying(run: Run, point: Point) -> Point:
 def format_point(point: Point) -> str:
     """'depth=2,gamma=1.5', which is also a file name."""
     return ','.join(f'{axis}={value}' for axis, value in point.items())
+
+
+def name_setting(run: Run, point: Point, pooled: tuple[str, ...]) -> str:
+    """'ordered=True': the axes that vary, but those that are pooled; '' if none do."""
+    setting = {}
+    for axis, values in run.experiment.axes.items():
+        if axis not in pooled and len(values) > 1:
+            setting[axis] = axis_label(point[axis])
+    return format_point(setting)

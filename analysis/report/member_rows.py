@@ -5,10 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.members.lookup import lookup_scores
-from analysis.members.point import Point, format_point
+from analysis.members.point import name_setting
 from analysis.members.selection import iterate_points
 from analysis.members.solution import find_solutions
-from anchorjax.config.grid import axis_label
 from anchorjax.storage.reader import Run
 
 POOLED = ('gamma', 'seed')  # every other axis is part of a member's setting
@@ -45,7 +44,7 @@ def list_members(run: Run) -> MemberRows:
             continue
         row = (
             point['gamma'],
-            _name_setting(run, point),
+            name_setting(run, point, POOLED),
             point['seed'],
             str(solutions[index]),
             bool(results.converged.values[index]),
@@ -71,14 +70,6 @@ def describe_left_out(rows: MemberRows) -> str:
     total = len(rows.gamma)
     left_out = unconverged + diverged
     return f'{left_out} of {total} members left out: {", ".join(parts)}'
-
-
-def _name_setting(run: Run, point: Point) -> str:
-    setting = {}
-    for axis, values in run.experiment.axes.items():
-        if axis not in POOLED and len(values) > 1:
-            setting[axis] = axis_label(point[axis])
-    return format_point(setting)
 
 
 def _score_tables(run: Run) -> dict[str, float]:

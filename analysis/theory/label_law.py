@@ -15,7 +15,7 @@ import numpy as np
 from anchorjax import tasks
 from anchorjax.config.grid import DATA, random_key
 from anchorjax.tasks import MemoryReasoningConfig, TaskConfig
-from anchorjax.tasks.memory_reasoning_labels import combinations, label_ranges
+from anchorjax.tasks.memory_reasoning.labels import combinations, label_ranges
 
 _PART = 2**16  # examples that are drawn at once
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from anchorjax.tasks import AdditionConfig, ProntoqaConfig, prontoqa
 from anchorjax.tasks.cogs import list_rows
-from anchorjax.tasks.cogs_cases import Row
-from anchorjax.tasks.cogs_files import NUM_ROWS
-from anchorjax.tasks.prontoqa_files import format_questions
+from anchorjax.tasks.cogs.cases import Row
+from anchorjax.tasks.cogs.files import NUM_ROWS
+from anchorjax.tasks.prontoqa.files import format_questions
 from anchorjax.tasks.scan import count_lines
-from anchorjax.tasks.scan_files import format_line
-from anchorjax.tasks.scan_grammar import SPLITS, interpret, list_commands, list_lines
+from anchorjax.tasks.scan.files import format_line
+from anchorjax.tasks.scan.grammar import SPLITS, interpret, list_commands, list_lines
 
 
 def write_addition() -> Iterator[tuple[str, str, int]]:

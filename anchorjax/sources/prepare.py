@@ -9,11 +9,11 @@ from anchorjax.sources import fetch, own
 from anchorjax.sources.catalog import SOURCES, PublicFile
 from anchorjax.storage import atomic
 from anchorjax.tasks import ProntoqaConfig
-from anchorjax.tasks.cogs_files import read_rows
-from anchorjax.tasks.cogs_logic import write_logical_form
-from anchorjax.tasks.prontoqa_files import read_questions
-from anchorjax.tasks.scan_files import read_pairs
-from anchorjax.tasks.scan_grammar import interpret
+from anchorjax.tasks.cogs.files import read_rows
+from anchorjax.tasks.cogs.logic import write_logical_form
+from anchorjax.tasks.prontoqa.files import read_questions
+from anchorjax.tasks.scan.files import read_pairs
+from anchorjax.tasks.scan.grammar import interpret
 
 OWN, PUBLIC = 'own', 'public'  # values of `source` besides a path
 LIST_FILE = 'source.json'

@@ -152,10 +152,11 @@ def open_run(workdir: str | pathlib.Path) -> Run:
 def members_table(run: Run) -> pd.DataFrame:
     """One row per member: its point, then its numbers at the last step.
 
-    A task whose answers are texts adds the share of right tokens of every probe. A task
-    whose answers are numbers adds, for the probe of `Task.deviation`, agreement
-    by group, the share of answers within 1 and 2 of the mapping's, and the most
-    frequent answer with its share; see `deviations.describe_deviations`.
+    A task whose answers are texts adds the perplexity (of a token, from the loss) and,
+    of every probe, the share of right tokens. A task whose answers are numbers adds,
+    for the probe of `Task.deviation`, agreement by group, the share of answers within 1
+    and 2 of the mapping's, and the most frequent answer with its share; see
+    `deviations.describe_deviations`.
     """
     results = run.results.drop_vars('step')
     columns = [
@@ -168,13 +169,20 @@ def members_table(run: Run) -> pd.DataFrame:
         'grad_norm',
     ]
     table = results[columns].to_dataframe()
+    task = tasks.make(run.experiment.task)
+    is_text = not task.last_only
+    if is_text:
+        place = table.columns.get_loc('train_loss') + 1
+        table.insert(place, 'train_perplexity', np.exp(table.train_loss))
     for probe in results.probe.values:
-        table[f'loss_{probe}'] = results.probe_loss.sel(probe=probe).to_series()
+        loss = results.probe_loss.sel(probe=probe)
+        table[f'loss_{probe}'] = loss.to_series()
+        if is_text:
+            table[f'perplexity_{probe}'] = np.exp(loss).to_series()
         for mapping in results.mapping.values:
             agreement = results.agreement.sel(probe=probe, mapping=mapping)
             table[f'{probe}_{mapping}'] = agreement.to_series()
-    task = tasks.make(run.experiment.task)
-    if not task.last_only:
+    if is_text:
         of_tokens = results.token_agreement.sel(mapping=task.trained_mapping)
         for probe in results.probe.values:
             table[f'{probe}_tokens'] = of_tokens.sel(probe=probe).to_series()

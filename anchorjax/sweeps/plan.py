@@ -100,7 +100,8 @@ def describe_memory(
 def summarize_members(run: Run) -> str:
     """The table of trained members: point, loss and main agreements."""
     table = members_table(run)
-    names = {'train_loss': 'loss', **_name_agreements(run)}
+    names = {'train_loss': 'loss', 'train_perplexity': 'perplexity'}
+    names |= _name_agreements(run)
     axes = [axis for axis, values in run.experiment.axes.items() if len(values) > 1]
     shown = [column for column in names if column in table]
     trained = table[table.trained]

@@ -8,7 +8,7 @@ from anchorjax.tasks.addition_config import AdditionConfig
 from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
 from anchorjax.tasks.cogs import CogsConfig
-from anchorjax.tasks.memory_reasoning_config import MemoryReasoningConfig
+from anchorjax.tasks.memory_reasoning.config import MemoryReasoningConfig
 from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.scan import ScanConfig
 

@@ -7,6 +7,7 @@ import ml_collections
 import numpy as np
 import pytest
 
+from analysis.real import published
 from anchorjax import api, config
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.sweeps.plan import describe_memory, describe_plan
@@ -36,12 +37,15 @@ def shrink(c: ml_collections.ConfigDict) -> ml_collections.ConfigDict:
         c.task.path = ''
     sizes = {'depth': 2, 'width': 8, 'head_dim': 4, 'mlp_dim': 8, 'heads': 2}
     for field, size in sizes.items():
-        if field in c.model:  # not every model has all of them
+        # Not every model has all of them: of GPT-2 the last two follow from the others.
+        if field in c.model:
             c.model[field] = min(c.model[field], size)
     c.train.update(batch_size=16, num_steps=4, eval_every=2)
     c.train.update(snapshot_steps=(0, 2), resume_every=0.0, lanes=2)
     c.optimizer.update(warmup_steps=2, schedule_steps=0)
     c.loop = tuple((path, values[:1]) for path, values in c.loop)
+    if 'task.num_examples' in dict(c.loop):
+        c.loop = ()
     for axis in ('learning_rate', 'weight_decay'):
         c.grid[axis] = c.grid[axis][:1]
     c.grid.gamma = c.grid.gamma[-2:]
@@ -67,6 +71,42 @@ def test_it_is_planned(spec, tmp_path):
     for axis in resolved.axes:
         assert f'  {axis}' in plan
     assert not list(tmp_path.iterdir())
+
+
+def test_presets_of_gpt2_have_its_size_and_what_the_paper_states():
+    """PAPERS 1.6: GPT-2 small, and of SCAN and COGS the settings of P1's code."""
+    specs = [spec for spec in SPECS if spec.endswith(':gpt2')]
+    assert [name.partition('.')[0] for name in NAMES if ':gpt2' in name] == [
+        'addition',
+        'cogs',
+        'prontoqa',
+        'scan',
+    ]
+    for spec in specs:
+        resolved = config.resolve(config.load(spec))
+        model = resolved.model
+        assert (model.depth, model.width, model.heads) == (12, 768, 12)
+        decays = (0.01, 0.5) if 'addition' in spec else (0.01, 0.1)
+        assert resolved.grid.weight_decay == decays
+        assert resolved.grid.gamma == (0.5, 0.7)
+        assert resolved.grid.learning_rate == (5e-5,)
+        is_of_code = resolved.task.name in ('scan', 'cogs')
+        assert (model.fan == 'out') == is_of_code
+        assert (model.embed_init == 'fixed') == is_of_code
+        assert (model.residual_init == 'overwritten') == is_of_code
+        if is_of_code:
+            assert resolved.train.batch_size == 7 * 20
+            assert resolved.task.loss_on == 'answer_and_padding'
+
+
+def test_presets_have_the_sizes_that_the_paper_prints():
+    sizes = {}
+    for name in ('scan', 'cogs', 'prontoqa'):
+        loaded = config.load(str(ROOT / 'configs' / f'{name}.py:gpt2'))
+        sizes[name] = set(dict(loaded.loop)['task.num_examples'])
+    for (task, _), by_size in published.EXACT_MATCH.items():
+        assert set(by_size) <= sizes[task]
+    assert set(published.STEPS) == sizes['prontoqa']
 
 
 @pytest.mark.slow

@@ -15,8 +15,11 @@ import pytest
 from anchorjax.errors import UserError
 from anchorjax.sources import catalog, fetch, prepare
 from anchorjax.sources.catalog import PublicFile, Source
-from anchorjax.tasks import ProntoqaConfig, cogs_files, prontoqa_files, scan_files
-from anchorjax.tasks.scan_grammar import interpret, list_commands
+from anchorjax.tasks import ProntoqaConfig
+from anchorjax.tasks.cogs import files as cogs_files
+from anchorjax.tasks.prontoqa import files as prontoqa_files
+from anchorjax.tasks.scan import files as scan_files
+from anchorjax.tasks.scan.grammar import interpret, list_commands
 from tests.support.sweeps import ROOT
 
 OFFICIAL = pathlib.Path('/work/shared/data')

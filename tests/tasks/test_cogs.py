@@ -11,9 +11,13 @@ import pytest
 
 from anchorjax import tasks
 from anchorjax.errors import ConfigError, UserError
-from anchorjax.tasks import CogsConfig, cogs, cogs_cases, cogs_files, cogs_words
-from anchorjax.tasks.cogs_logic import write_logical_form
-from anchorjax.tasks.cogs_sampler import Sampler, write_sentence
+from anchorjax.tasks import CogsConfig
+from anchorjax.tasks.cogs import cases as cogs_cases
+from anchorjax.tasks.cogs import files as cogs_files
+from anchorjax.tasks.cogs import task as cogs
+from anchorjax.tasks.cogs import words as cogs_words
+from anchorjax.tasks.cogs.logic import write_logical_form
+from anchorjax.tasks.cogs.sampler import Sampler, write_sentence
 
 OFFICIAL = pathlib.Path('/work/shared/data/cogs')
 NOUN = r'(?:\w+|(?:[Tt]he|[Aa]) \w+)'  # a name, or a noun without a place

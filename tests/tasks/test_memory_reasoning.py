@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorjax import tasks
-from anchorjax.tasks import MemoryReasoningConfig, memory_reasoning
-from anchorjax.tasks.memory_reasoning_labels import combinations
+from anchorjax.tasks import MemoryReasoningConfig
+from anchorjax.tasks.memory_reasoning import task as memory_reasoning
+from anchorjax.tasks.memory_reasoning.labels import combinations
 
 PAPER = MemoryReasoningConfig()
 # (sequence, key plus anchors)

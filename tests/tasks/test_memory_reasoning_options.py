@@ -7,7 +7,7 @@ import pytest
 from anchorjax import tasks
 from anchorjax.errors import ConfigError
 from anchorjax.tasks import MemoryReasoningConfig
-from anchorjax.tasks.memory_reasoning_labels import (
+from anchorjax.tasks.memory_reasoning.labels import (
     combinations,
     draw_labels,
     label_ranges,

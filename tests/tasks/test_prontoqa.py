@@ -13,16 +13,12 @@ from hypothesis import strategies as st
 
 from anchorjax import tasks
 from anchorjax.errors import ConfigError, UserError
-from anchorjax.tasks import (
-    ProntoqaConfig,
-    prontoqa,
-    prontoqa_files,
-    prontoqa_sentences,
-    prontoqa_shortcuts,
-    prontoqa_worlds,
-)
-from anchorjax.tasks.prontoqa_sentences import Question, Statement, parse
-from anchorjax.tasks.prontoqa_words import TRUE, list_concepts
+from anchorjax.tasks import ProntoqaConfig
+from anchorjax.tasks.prontoqa import files as prontoqa_files
+from anchorjax.tasks.prontoqa import sentences, shortcuts, worlds
+from anchorjax.tasks.prontoqa import task as prontoqa
+from anchorjax.tasks.prontoqa.sentences import Question, Statement, parse
+from anchorjax.tasks.prontoqa.words import TRUE, list_concepts
 
 OFFICIAL = pathlib.Path('/work/shared/data/prontoqa/logic_llm_prontoqa_dev.json.gz')
 SETTINGS = [
@@ -54,9 +50,7 @@ BY_HAND = Question(
 
 def draw(number: int, hops: int, *setting: str, seed: int = 0) -> list[Question]:
     random = np.random.default_rng(seed)
-    return [
-        prontoqa_worlds.draw_question(random, hops, *setting) for _ in range(number)
-    ]
+    return [worlds.draw_question(random, hops, *setting) for _ in range(number)]
 
 
 def count_hops(question: Question) -> int:
@@ -118,10 +112,10 @@ def read_official() -> list[Question]:
 def test_sentences_by_hand(sentence, statement):
     assert parse(sentence) == statement
     if statement.subject in ('Max', '7'):
-        assert prontoqa_sentences.write_fact(statement) == sentence
+        assert sentences.write_fact(statement) == sentence
         return
     random = np.random.default_rng(0)
-    forms = {prontoqa_sentences.write_rule(statement, random) for _ in range(50)}
+    forms = {sentences.write_rule(statement, random) for _ in range(50)}
     assert sentence in forms and len(forms) == 3
     assert {parse(form) for form in forms} == {statement}
 
@@ -202,13 +196,13 @@ def test_orders_by_hand():
 @pytest.mark.slow
 def test_the_shortcut_solves_the_original_and_not_the_twin():
     for questions in (read_official(), draw(500, 5)):
-        guesses = [prontoqa_shortcuts.guess_by_recurrence(q) for q in questions]
+        guesses = [shortcuts.guess_by_recurrence(q) for q in questions]
         assert guesses == [question.answer for question in questions]
     for order in ('postorder', 'random'):
         questions = draw(1_000, 5, 'fictional', order, 'twin')
         for guess in (
-            prontoqa_shortcuts.guess_by_recurrence,
-            prontoqa_shortcuts.guess_by_distance,
+            shortcuts.guess_by_recurrence,
+            shortcuts.guess_by_distance,
         ):
             num_right = sum(guess(q) == q.answer for q in questions)
             assert abs(num_right / 1_000 - 0.5) < 0.07
@@ -216,15 +210,13 @@ def test_the_shortcut_solves_the_original_and_not_the_twin():
 
 def test_the_shortcuts_by_hand():
     # Impuses and yumpuses are mentioned twice each; the first rule is trusted.
-    assert prontoqa_shortcuts.guess_by_recurrence(BY_HAND) is True
+    assert shortcuts.guess_by_recurrence(BY_HAND) is True
     rules = ('Tumpuses are yumpuses.', *BY_HAND.rules)
-    assert (
-        prontoqa_shortcuts.guess_by_recurrence(BY_HAND._replace(rules=rules)) is False
-    )
+    assert shortcuts.guess_by_recurrence(BY_HAND._replace(rules=rules)) is False
     # 'Impuses are red' is next to a rule about wumpuses, and so is the other.
-    assert prontoqa_shortcuts.guess_by_distance(BY_HAND) is True
+    assert shortcuts.guess_by_distance(BY_HAND) is True
     apart = (BY_HAND.rules[0], 'Tumpuses are small.', *BY_HAND.rules[2:])
-    assert prontoqa_shortcuts.guess_by_distance(BY_HAND._replace(rules=apart)) is False
+    assert shortcuts.guess_by_distance(BY_HAND._replace(rules=apart)) is False
 
 
 def test_twins_have_the_same_shape():

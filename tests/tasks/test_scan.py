@@ -11,7 +11,10 @@ import pytest
 
 from anchorjax import tasks
 from anchorjax.errors import ConfigError, UserError
-from anchorjax.tasks import ScanConfig, scan, scan_files, scan_grammar
+from anchorjax.tasks import ScanConfig
+from anchorjax.tasks.scan import files as scan_files
+from anchorjax.tasks.scan import grammar as scan_grammar
+from anchorjax.tasks.scan import task as scan
 
 OFFICIAL = pathlib.Path('/work/shared/data/scan')
 COMMANDS = scan_grammar.list_commands()
@@ -273,6 +276,114 @@ def test_a_truncated_or_foreign_archive_is_one_line(tmp_path):
     path.write_bytes(whole[:-20])
     with pytest.raises(UserError, match='cannot be read'):
         scan_files.read_pairs(path)
+
+
+def write_split(folder: pathlib.Path, split: str) -> None:
+    """The files of a split by our own rules."""
+    rows = scan_grammar.list_lines(split)
+    trained = [COMMANDS[row] for row in rows.trained]
+    number = SIZES[split][0] - len(trained)
+    if number:
+        trained += [COMMANDS[rows.primitive]] * number
+    parts = {'train': trained, 'test': [COMMANDS[row] for row in rows.tested]}
+    for part, commands in parts.items():
+        lines = []
+        for command in commands:
+            lines.append(
+                scan_files.format_line(command, scan_grammar.interpret(command))
+            )
+        text = ''.join(line + '\n' for line in lines)
+        (folder / f'tasks_{part}_{split}.txt').write_text(text)
+
+
+def assert_same_lines(config: ScanConfig) -> None:
+    """The files of a config hold what its split generates."""
+    read, ours = scan.find_lines(config), scan_grammar.list_lines(config.split)
+    np.testing.assert_array_equal(read.trained, ours.trained)
+    np.testing.assert_array_equal(read.tested, ours.tested)
+    assert read.primitive == ours.primitive
+
+
+@pytest.fixture(scope='module')
+def written(tmp_path_factory) -> pathlib.Path:
+    """A folder with files of turn left, by our own rules."""
+    folder = tmp_path_factory.mktemp('scan')
+    write_split(folder, 'addprim_turn_left')
+    return folder
+
+
+def test_our_files_give_the_lines_that_are_generated(written, tmp_path):
+    assert_same_lines(ScanConfig(path=str(written)))
+    write_split(tmp_path, 'random')
+    assert_same_lines(ScanConfig(split='random', path=str(tmp_path)))
+
+
+@pytest.mark.parametrize('split', ['addprim_jump', 'addprim_turn_left'])
+def test_official_files_give_the_lines_that_are_generated(split):
+    read_official(f'_train_{split}')  # skips without them
+    assert_same_lines(ScanConfig(split=split, path=str(OFFICIAL)))
+
+
+@pytest.mark.slow
+def test_official_files_train_the_same_bits():
+    read_official('_train_addprim_turn_left')
+    drawn = []
+    for path in ('', str(OFFICIAL)):
+        task = tasks.make(ScanConfig(num_examples=700, path=path))
+        data = task.make_data(jax.random.key(3))
+        drawn.append((task.batch(data, jnp.arange(700)), task.probes(data)))
+    for ours, theirs in zip(*map(jax.tree.leaves, drawn), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_the_official_random_split_is_read():
+    official = [command for command, _ in read_official('_train_simple')]
+    lines = scan.find_lines(ScanConfig(split='random', path=str(OFFICIAL)))
+    assert {COMMANDS[row] for row in lines.trained} == set(official)
+    assert not np.array_equal(lines.trained, scan_grammar.list_lines('random').trained)
+    task = tasks.make(ScanConfig(split='random', path=str(OFFICIAL)))
+    assert task.num_train == 16_728
+
+
+@pytest.mark.parametrize(
+    ('part', 'change', 'line'),
+    [
+        ('train', lambda lines: lines[:-1], '21,889 lines, not the 21,890 of addprim'),
+        ('test', lambda lines: lines[:-1], 'not the commands that addprim_turn_left'),
+        (
+            'train',
+            lambda lines: [lines[1], *lines[1:]],
+            'not the commands that addprim_turn_left trains and tests',
+        ),
+        (
+            'test',
+            lambda lines: ['IN: jump left OUT: I_JUMP', *lines[1:]],
+            "line 1: 'jump left' does not mean 'I_JUMP'",
+        ),
+        (
+            'test',
+            lambda lines: ['IN: jump jump OUT: I_JUMP', *lines[1:]],
+            "line 1: 'jump jump' does not mean 'I_JUMP'",
+        ),
+    ],
+)
+def test_files_that_are_not_of_the_split_are_one_line(
+    written, tmp_path, part, change, line
+):
+    for name in ('train', 'test'):
+        file = f'tasks_{name}_addprim_turn_left.txt'
+        lines = (written / file).read_text().splitlines()
+        if name == part:
+            lines = change(lines)
+        (tmp_path / file).write_text(''.join(line + '\n' for line in lines))
+    with pytest.raises(UserError, match=line) as caught:
+        scan.find_lines(ScanConfig(path=str(tmp_path)))
+    assert '\n' not in str(caught.value)
+
+
+def test_a_folder_without_files_is_one_line(tmp_path):
+    with pytest.raises(UserError, match='no such file'):
+        scan.find_lines(ScanConfig(path=str(tmp_path)))
 
 
 @pytest.mark.parametrize(

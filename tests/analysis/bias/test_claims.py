@@ -8,7 +8,7 @@ import pytest
 
 from analysis.bias import claims, table
 from analysis.bias.claims import CLAIMS
-from analysis.report.verdicts import VERDICTS
+from analysis.report.verdicts import VERDICTS, count_verdicts
 from tests.support.p2_tasks import make_experiment
 from tests.support.sweeps import ROOT
 
@@ -102,7 +102,7 @@ def test_claims_read_the_runs_they_are_about(tabulated):
 
 def test_the_markdown_has_the_rows_and_the_counts(tabulated):
     text = table.format_markdown(tabulated)
-    assert text.startswith(table.count_verdicts(tabulated.verdict.tolist()))
+    assert text.startswith(count_verdicts(tabulated.verdict.tolist()))
     lines = text.splitlines()
     assert len(lines) == 6 + len(tabulated)
     for line in lines[4:]:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anchorjax.tasks import cogs_words as words
-from anchorjax.tasks.cogs_logic import write_logical_form
-from anchorjax.tasks.cogs_sampler import Clause, Noun, Sampler, write_sentence
+from anchorjax.tasks.cogs import words
+from anchorjax.tasks.cogs.logic import write_logical_form
+from anchorjax.tasks.cogs.sampler import Clause, Noun, Sampler, write_sentence
 
 FEWEST, MOST = 3, 12  # clauses or places inside each other, in the recursion cases
 _ACTIVE = (

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anchorjax.tasks import cogs_words as words
+from anchorjax.tasks.cogs import words
 
 _ZIPF_POWER, _ZETA = 1.4, 3.10555  # the sum of k ** -1.4 over all k
 _DEEPEST = 2  # clauses in clauses, and places in places

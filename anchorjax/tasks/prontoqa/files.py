@@ -5,7 +5,7 @@ import pathlib
 from typing import Any
 
 from anchorjax.errors import UserError, brief
-from anchorjax.tasks.prontoqa_sentences import Question, parse
+from anchorjax.tasks.prontoqa.sentences import Question, parse
 from anchorjax.tasks.text_files import read_text
 
 _ASK = 'True or false: '  # before the query in the generator's format

@@ -9,13 +9,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from anchorjax.tasks.prontoqa_sentences import (
+from anchorjax.tasks.prontoqa.sentences import (
     Question,
     Statement,
     write_fact,
     write_rule,
 )
-from anchorjax.tasks.prontoqa_words import (
+from anchorjax.tasks.prontoqa.words import (
     DISTRACTORS,
     FALSE,
     FAMILIES,

@@ -4,7 +4,7 @@ In the original data the distractor's concept occurs in no other sentence, so th
 about a concept that does recur is the right one.
 """
 
-from anchorjax.tasks.prontoqa_sentences import Question, Statement, parse
+from anchorjax.tasks.prontoqa.sentences import Question, Statement, parse
 
 
 def guess_by_recurrence(question: Question) -> bool:

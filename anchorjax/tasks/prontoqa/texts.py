@@ -3,8 +3,8 @@
 import functools
 import re
 
-from anchorjax.tasks.prontoqa_sentences import Question
-from anchorjax.tasks.prontoqa_words import (
+from anchorjax.tasks.prontoqa.sentences import Question
+from anchorjax.tasks.prontoqa.words import (
     PEOPLE,
     PRIMES,
     list_concepts,
@@ -15,6 +15,7 @@ from anchorjax.tasks.prontoqa_words import (
 _GRAMMAR = ('END', 'Q', 'A', ':', '.', 'True', 'False', 'or', 'false', 'each', 'every')
 _GRAMMAR += ('is', 'are', 'a', 'an', 'not')
 END, TRUE = _GRAMMAR.index('END'), _GRAMMAR.index('True')
+FALSE, COLON = _GRAMMAR.index('False'), _GRAMMAR.index(':')
 
 
 @functools.cache

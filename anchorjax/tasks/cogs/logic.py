@@ -11,7 +11,7 @@ what is said, sorted by its first variable:
 import functools
 from typing import NamedTuple
 
-from anchorjax.tasks.cogs_words import (
+from anchorjax.tasks.cogs.words import (
     OMISSIBLE,
     PLACES,
     TARGET_VERBS,

@@ -19,9 +19,9 @@ from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.tasks import texts
 from anchorjax.tasks.base import Batch, Probes, Task
 from anchorjax.tasks.permutation import permute
-from anchorjax.tasks.prontoqa_files import read_questions
-from anchorjax.tasks.prontoqa_sentences import Question
-from anchorjax.tasks.prontoqa_texts import (
+from anchorjax.tasks.prontoqa.files import read_questions
+from anchorjax.tasks.prontoqa.sentences import Question
+from anchorjax.tasks.prontoqa.texts import (
     END,
     TRUE,
     encode,
@@ -29,7 +29,7 @@ from anchorjax.tasks.prontoqa_texts import (
     write_answer,
     write_prompt,
 )
-from anchorjax.tasks.prontoqa_worlds import (
+from anchorjax.tasks.prontoqa.worlds import (
     Distractor,
     Ontology,
     Order,

@@ -3,7 +3,7 @@
 import pathlib
 
 from anchorjax.errors import UserError, brief
-from anchorjax.tasks.cogs_cases import CASES, EXPOSURES, Row
+from anchorjax.tasks.cogs.cases import CASES, EXPOSURES, Row
 from anchorjax.tasks.text_files import read_lines
 
 NUM_ROWS = {'train': 24_155, 'dev': 3_000, 'test': 3_000, 'gen': 21_000}

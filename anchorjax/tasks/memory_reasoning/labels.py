@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from anchorjax.tasks.memory_reasoning_config import MemoryReasoningConfig
+from anchorjax.tasks.memory_reasoning.config import MemoryReasoningConfig
 
 
 class LabelRanges(NamedTuple):

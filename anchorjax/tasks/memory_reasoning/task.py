@@ -15,8 +15,8 @@ import jax.numpy as jnp
 
 from anchorjax.tasks.base import Batch, Probes, Task
 from anchorjax.tasks.examples import draw_bits
-from anchorjax.tasks.memory_reasoning_config import MemoryReasoningConfig
-from anchorjax.tasks.memory_reasoning_labels import (
+from anchorjax.tasks.memory_reasoning.config import MemoryReasoningConfig
+from anchorjax.tasks.memory_reasoning.labels import (
     combinations,
     draw_labels,
     memory_groups,

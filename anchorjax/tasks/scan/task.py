@@ -6,6 +6,7 @@ trained on some of the commands and tested on compositions it has not seen.
 
 import dataclasses
 import functools
+import pathlib
 from typing import Annotated
 
 import jax
@@ -17,7 +18,8 @@ from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.tasks import texts
 from anchorjax.tasks.base import Batch, Probes, Task
 from anchorjax.tasks.permutation import permute
-from anchorjax.tasks.scan_grammar import (
+from anchorjax.tasks.scan.files import read_split
+from anchorjax.tasks.scan.grammar import (
     ACTIONS,
     LONGEST_COMMAND,
     MOST_ACTIONS,
@@ -42,6 +44,9 @@ class ScanConfig:
 
     name: str = 'scan'
     split: Split = 'addprim_turn_left'
+    # Folder of the official files of the split, which are held to its rule; '': the
+    # lines are generated. They are the same lines, but for the random split.
+    path: str = ''
     # Training lines, repeated primitives included; 0: all. The other lines of the split
     # are the probe seen_heldout.
     num_examples: Annotated[int, at_least(0)] = 0
@@ -79,6 +84,22 @@ def count_lines(split: Split) -> int:
     return number + number // (_PRIMITIVE_EVERY - 1)
 
 
+def find_lines(config: ScanConfig) -> Lines:
+    """What a config trains and tests.
+
+    Raises:
+      UserError: as `files.read_split`.
+    """
+    if config.path:
+        return _read_lines(config.path, config.split)
+    return list_lines(config.split)
+
+
+@functools.lru_cache(maxsize=4)
+def _read_lines(path: str, split: Split) -> Lines:
+    return read_split(pathlib.Path(path), split, count_lines(split))
+
+
 def encode(words: list[str]) -> list[int]:
     """The tokens of these words."""
     return [TOKENS.index(word) for word in words]
@@ -114,26 +135,26 @@ def training_row(lines: Lines, key: jax.Array, number_B: jax.Array) -> jax.Array
 
 def heldout_row(config: ScanConfig, key: jax.Array, number_B: jax.Array) -> jax.Array:
     """The commands of the split that are not in the training set, each once."""
-    lines = list_lines(config.split)
+    lines = find_lines(config)
     place_B = permute(key, _count_trained(config) + number_B, len(lines.trained))
     return jnp.asarray(lines.trained, jnp.int32)[place_B]
 
 
 def test_row(config: ScanConfig, key: jax.Array, number_B: jax.Array) -> jax.Array:
     """The tested commands, in an order that `key` selects."""
-    tested = list_lines(config.split).tested
+    tested = find_lines(config).tested
     return jnp.asarray(tested, jnp.int32)[permute(key, number_B, len(tested))]
 
 
 def make_batch(config: ScanConfig, key: jax.Array, index_B: jax.Array) -> Batch:
     """The training examples with these numbers."""
-    row_B = training_row(list_lines(config.split), key, index_B)
+    row_B = training_row(find_lines(config), key, index_B)
     return texts.to_training_batch(_read(config, row_B), config.loss_on)
 
 
 def make_probes(config: ScanConfig, key: jax.Array) -> Probes:
     """Training lines, other lines of the split if there are any, and the test."""
-    lines = list_lines(config.split)
+    lines = find_lines(config)
     size = config.probe_examples
     trained = texts.choose(0, config.num_train, size)
     chosen = [trained]

@@ -16,16 +16,17 @@ import numpy as np
 
 from anchorjax.errors import ConfigError
 from anchorjax.limits import at_least, at_most, check_fields
-from anchorjax.tasks import cogs_words, texts
+from anchorjax.tasks import texts
 from anchorjax.tasks.base import Batch, Probes, Task
-from anchorjax.tasks.cogs_cases import (
+from anchorjax.tasks.cogs import words
+from anchorjax.tasks.cogs.cases import (
     CASES,
     Row,
     draw_cases,
     draw_in_distribution,
     draw_special,
 )
-from anchorjax.tasks.cogs_files import NUM_ROWS, NUM_SPECIAL, read_split, take_turns
+from anchorjax.tasks.cogs.files import NUM_ROWS, NUM_SPECIAL, read_split, take_turns
 from anchorjax.tasks.permutation import permute
 from anchorjax.tasks.texts import LossOn, Table, Texts
 
@@ -76,11 +77,11 @@ def list_tokens() -> tuple[str, ...]:
     """Every word of the sentences and the logical forms, of all official files."""
     tokens = [*_SPECIAL, *_SYMBOLS, *_FUNCTION_WORDS]
     tokens += [str(number) for number in range(_MOST_VARIABLES)]
-    nouns = sorted(cogs_words.list_nouns())
+    nouns = sorted(words.list_nouns())
     tokens += [*nouns, *(noun.lower() for noun in nouns)]
-    tokens += sorted(cogs_words.list_names())
-    for verb in sorted(cogs_words.list_verbs()):
-        tokens += [verb, cogs_words.past_of(verb), cogs_words.participle_of(verb)]
+    tokens += sorted(words.list_names())
+    for verb in sorted(words.list_verbs()):
+        tokens += [verb, words.past_of(verb), words.participle_of(verb)]
     return tuple(dict.fromkeys(tokens))
 
 
@@ -94,7 +95,7 @@ def list_rows(path: str, sample_seed: int, num_heldout: int, num_gen: int) -> li
     """Training rows (special ones first), held-out rows, rows of the cases in turn.
 
     Raises:
-      UserError: as `cogs_files.read_split`.
+      UserError: as `files.read_split`.
     """
     if path:
         folder = pathlib.Path(path)

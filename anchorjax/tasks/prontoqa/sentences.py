@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anchorjax.tasks.prontoqa_words import (
+from anchorjax.tasks.prontoqa.words import (
     PEOPLE,
     PRIMES,
     list_concepts,

@@ -1,0 +1,112 @@
+"""The members of a sweep of a real task, and when each of them has converged.
+
+A member has converged when the loss on the answers of training examples is at most
+`train.converged_loss` at the end, and its moment is the step at which this loss first
+falls below it. That is the train loss where training counts the answers alone. Where it
+counts the prompt too (`task.loss_on`), which cannot be predicted, it is the loss on the
+probe seen_train.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.changes.moments import find_crossings
+from analysis.members.point import Point, name_setting
+from analysis.members.selection import find_usable, iterate_members
+from anchorjax import tasks
+from anchorjax.config import Experiment
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run
+
+# The probe on which each task is about generalization.
+TESTED = {
+    'addition': 'test',
+    'cogs': 'gen',
+    'prontoqa': 'seen_heldout',
+    'scan': 'test',
+}
+POOLED = ('num_examples', 'gamma', 'weight_decay', 'seed')
+_COLUMNS = ('size', 'gamma', 'weight_decay', 'seed', 'setting')
+
+# size (training examples), gamma, weight_decay, seed, setting, train_loss, converged
+# and moment (step; NaN: never) of members, [M] each.
+Table = dict[str, np.ndarray]
+
+
+class Convergence(NamedTuple):
+    """Of members, [M] each."""
+
+    converged: np.ndarray
+    moment: np.ndarray  # step; NaN: never
+
+
+def list_points(run: Run) -> list[Point]:
+    """The points of the members that are trained and did not diverge.
+
+    Raises:
+      UserError: another task, or there is no such member.
+    """
+    task = run.experiment.task.name
+    if task not in TESTED:
+        allowed = ', '.join(TESTED)
+        raise UserError(f'task {task!r}: this figure is about the tasks {allowed}')
+    points = [point for _, point in iterate_members(run)]
+    if not points:
+        raise UserError(f'{run.folder.workdir}: no member is trained yet')
+    return points
+
+
+def tabulate_members(run: Run, points: list[Point]) -> Table:
+    """The table of these members."""
+    rows = []
+    train_losses = []
+    for point in points:
+        experiment = run.experiment_of(**point)
+        size = tasks.make(experiment.task).num_train
+        setting = name_setting(run, point, POOLED)
+        rows.append(
+            (size, point['gamma'], point['weight_decay'], point['seed'], setting)
+        )
+        member = run.results.sel(run.labels(**point))
+        train_losses.append(float(member.train_loss.item()))
+    members = {}
+    for name, column in zip(_COLUMNS, zip(*rows, strict=True), strict=True):
+        members[name] = np.array(column)
+    members['train_loss'] = np.array(train_losses)
+    members.update(find_convergence(run, points)._asdict())
+    return members
+
+
+def find_convergence(run: Run, points: list[Point]) -> Convergence:
+    """Whether and when these members have converged; see the top of this file."""
+    threshold = run.experiment.train.converged_loss
+    losses = []
+    for point in points:
+        member = run.curves.sel(run.labels(**point))
+        loss = member.train_loss
+        if not counts_answers_alone(run.experiment):
+            loss = member.probe_loss.sel(probe='seen_train')
+        losses.append(loss.values.reshape(-1))
+    loss_SM = np.array(losses).T
+    moment = find_crossings(run.curves.step.values, loss_SM, threshold)
+    return Convergence(loss_SM[-1] <= threshold, moment)
+
+
+def counts_answers_alone(experiment: Experiment) -> bool:
+    """Whether the train loss is that of the answers."""
+    task = experiment.task
+    return task.loss_on == 'answer' or getattr(task, 'encoding', '') == 'numbers'
+
+
+def describe_criterion(experiment: Experiment) -> str:
+    """'train loss at most 0.02'."""
+    loss = 'train loss'
+    if not counts_answers_alone(experiment):
+        loss = 'loss on the answers of training examples'
+    return f'{loss} at most {experiment.train.converged_loss:g}'
+
+
+def count_diverged(run: Run) -> int:
+    """How many trained members diverged: no figure shows them."""
+    return int(run.results.trained.sum()) - int(find_usable(run).sum())

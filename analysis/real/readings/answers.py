@@ -1,0 +1,145 @@
+"""What a sweep of a real task says about a claim.
+
+Large and small initialization are the smallest and the largest gamma of a run, weak and
+strong decay its smallest and largest. Intervals are Student's t over seeds, of 95 %,
+differences are taken seed by seed.
+"""
+
+import numpy as np
+
+from analysis.members.statistics import Mean, mean_interval
+from analysis.real.corners import Corner, find_contrast, find_corner
+from analysis.real.readings.seeds import (
+    Place,
+    Seeds,
+    decide,
+    judge_difference,
+    pair_values,
+    select_seeds,
+)
+from analysis.real.result import Result
+from analysis.report.readings.borders import estimate, format_mean, judge
+from analysis.report.readings.reading import Reading, undecided
+
+SOLVED = 0.9  # exact match of a task that is answered
+UNSOLVED = 0.1  # of one that is not
+LARGE_WEAK, SMALL_STRONG = (0, 0), (1, 1)  # corners, see corners.CONTRASTS
+
+
+def read_solved(
+    result: Result, place: Place, probe: str, corner: tuple[int, int]
+) -> Reading:
+    """The corner answers the probe.
+
+    holds          the interval is above SOLVED
+    opposite       it is below UNSOLVED
+    does not hold  it is between
+    """
+    seeds, values = _select_values(result, place, probe, corner)
+    found = estimate(values)
+    verdict = judge(found, SOLVED, opposite=UNSOLVED)
+    number = f'exact match {format_mean(found)}'
+    return decide([seeds], verdict, number, describe_null(result, place, probe), values)
+
+
+def read_unsolved(
+    result: Result, place: Place, probe: str, corner: tuple[int, int]
+) -> Reading:
+    """The corner does not answer the probe: as `read_solved`, the other way round."""
+    seeds, values = _select_values(result, place, probe, corner)
+    found = estimate(values)
+    negated = Mean(-found.mean, -found.high, -found.low)
+    verdict = judge(negated, -UNSOLVED, opposite=-SOLVED)
+    number = f'exact match {format_mean(found)}'
+    return decide([seeds], verdict, number, describe_null(result, place, probe), values)
+
+
+def read_effect(result: Result, place: Place, probe: str, contrast: str) -> Reading:
+    """The upper corner of a contrast answers more of the probe than the lower one.
+
+    By `judge_difference`.
+    """
+    moved = find_contrast(result.members, contrast)
+    if moved is None:
+        return undecided('gamma or decay has one value only', null='difference 0')
+    agreement_M = take_probe(result, probe)
+    ends = []
+    for corner in (moved.lower, moved.upper):
+        seeds = select_seeds(result.members, place, corner)
+        ends.append((result.members, seeds, agreement_M))
+    lower, upper = pair_values(*ends)
+    found = mean_interval(upper - lower)
+    number = f'{format_pair(lower, upper)}: {format_signed(found)}'
+    null = f'difference 0; {describe_null(result, place, probe)}'
+    groups = [seeds for _, seeds, _ in ends]
+    return decide(groups, judge_difference(found), number, null, upper - lower)
+
+
+def read_growth(
+    result: Result, place: Place, probe: str, corner: tuple[int, int]
+) -> Reading:
+    """More is answered with the largest training set than with the smallest."""
+    sizes = list_sizes(result, place)
+    if len(sizes) < 2:
+        return undecided('one size only', null='difference 0')
+    agreement_M = take_probe(result, probe)
+    at = find_corner(result.members, *corner)
+    ends = []
+    for size in (sizes[0], sizes[-1]):
+        seeds = select_seeds(result.members, Place(place.setting, size), at)
+        ends.append((result.members, seeds, agreement_M))
+    smallest, largest = pair_values(*ends)
+    found = mean_interval(largest - smallest)
+    pair = format_pair(smallest, largest)
+    number = f'{sizes[0]:,} to {sizes[-1]:,} examples: {pair}: {format_signed(found)}'
+    groups = [seeds for _, seeds, _ in ends]
+    verdict = judge_difference(found)
+    return decide(groups, verdict, number, 'difference 0', largest - smallest)
+
+
+def describe_null(result: Result, place: Place, probe: str) -> str:
+    """'table 0.00, constant 0.01': what the baselines score here."""
+    if probe not in result.probe:
+        return ''
+    is_here_M = result.members['size'] == place.size
+    is_here_M &= result.members['setting'] == place.setting
+    parts = []
+    p = result.probe.tolist().index(probe)
+    for name, score_MP in zip(result.baseline, result.baseline_KMP, strict=True):
+        score_M = score_MP[is_here_M, p]
+        if len(score_M) and np.isfinite(score_M).all():
+            parts.append(f'{name} {score_M.mean():.2f}')
+    return ', '.join(parts)
+
+
+def take_probe(result: Result, probe: str) -> np.ndarray:
+    """The exact match on a probe, [M]; NaN where the task has no such probe."""
+    if probe not in result.probe:
+        return np.full(len(result.agreement_MP), np.nan)
+    return result.agreement_MP[:, result.probe.tolist().index(probe)]
+
+
+def _select_values(
+    result: Result, place: Place, probe: str, corner: tuple[int, int]
+) -> tuple[Seeds, np.ndarray]:
+    at: Corner = find_corner(result.members, *corner)
+    seeds = select_seeds(result.members, place, at)
+    return seeds, take_probe(result, probe)[seeds.index]
+
+
+def format_pair(first: np.ndarray, second: np.ndarray) -> str:
+    """'0.01 against 0.99'; '– against –' without seeds that both have."""
+    if len(first) == 0:
+        return '– against –'
+    return f'{first.mean():.2f} against {second.mean():.2f}'
+
+
+def format_signed(found: Mean) -> str:
+    """'+0.98 [0.95, 1.01]'."""
+    return f'{"+" if found.mean > 0 else ""}{format_mean(found)}'
+
+
+def list_sizes(result: Result, place: Place) -> list[int]:
+    """The sizes at which the setting has members, in order."""
+    is_here_M = result.members['setting'] == place.setting
+    return np.unique(result.members['size'][is_here_M]).tolist()

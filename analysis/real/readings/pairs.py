@@ -1,0 +1,80 @@
+"""What a claim says that is about two runs, or about one network asked in two ways."""
+
+from analysis import free_generation
+from analysis.members.statistics import mean_interval
+from analysis.real.corners import find_corner
+from analysis.real.readings.answers import (
+    describe_null,
+    format_pair,
+    format_signed,
+    take_probe,
+)
+from analysis.real.readings.seeds import (
+    SAME,
+    Place,
+    decide,
+    judge_difference,
+    judge_equality,
+    pair_values,
+    select_seeds,
+)
+from analysis.real.result import Result
+from analysis.report.readings.reading import Reading
+
+
+def read_same_in_other(
+    result: Result, other: Result, place: Place, probe: str, corner: tuple[int, int]
+) -> Reading:
+    """The other run answers as much of the probe as this one, by `judge_equality`."""
+    return _compare_runs(result, other, place, probe, corner, is_equal=True)
+
+
+def read_more_in_other(
+    result: Result, other: Result, place: Place, probe: str, corner: tuple[int, int]
+) -> Reading:
+    """The other run answers more of the probe than this one, by `judge_difference`."""
+    return _compare_runs(result, other, place, probe, corner, is_equal=False)
+
+
+def _compare_runs(
+    result: Result,
+    other: Result,
+    place: Place,
+    probe: str,
+    corner: tuple[int, int],
+    is_equal: bool,
+) -> Reading:
+    ends = []
+    for of_run in (result, other):
+        at = find_corner(of_run.members, *corner)
+        seeds = select_seeds(of_run.members, place, at)
+        ends.append((of_run.members, seeds, take_probe(of_run, probe)))
+    here, there = pair_values(*ends)
+    found = mean_interval(there - here)
+    verdict = judge_difference(found)
+    null = f'difference 0; {describe_null(result, place, probe)}'
+    if is_equal:
+        verdict = judge_equality(found, SAME)
+        null = f'difference within {SAME:g}; {describe_null(result, place, probe)}'
+    number = f'{format_pair(here, there)}: {format_signed(found)}'
+    return decide([seeds for _, seeds, _ in ends], verdict, number, null, there - here)
+
+
+def read_own_proof(
+    result: free_generation.Result, place: Place, corner: tuple[int, int]
+) -> Reading:
+    """The judgement is as good after the own proof as after the right one.
+
+    By `judge_equality`, of two numbers of the same network.
+    """
+    at = find_corner(result.members, *corner)
+    seeds = select_seeds(result.members, place, at)
+    shares = []
+    for name in ('label after right proof', 'label after own proof'):
+        column = free_generation.MEASURES.index(name)
+        shares.append(result.share_MK[seeds.index, column])
+    right, own = shares
+    found = mean_interval(own - right)
+    number = f'{format_pair(right, own)}: {format_signed(found)}'
+    null = f'difference within {SAME:g}; a coin 0.50'
+    return decide([seeds], judge_equality(found, SAME), number, null, own - right)

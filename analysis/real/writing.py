@@ -1,0 +1,118 @@
+"""What a network writes after a question of PrOntoQA, and what of it is right."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.members.decoding import make_predict, write_answers
+from analysis.members.member import Member, draw_probes
+from anchorjax.tasks.prontoqa.texts import COLON, END, FALSE, TRUE
+
+PROBE = 'seen_heldout_proof'
+# Shares of the questions; of (*) those whose proof is wrong, NaN without any.
+MEASURES = (
+    'label after right proof',  # teacher forced: what training records
+    'label after own proof',
+    'own proof right',
+    'proof and label right',  # exact match of the whole answer
+    'label fits own proof',  # the label that its last sentence gives to the query
+    'label after wrong proof',  # (*)
+    'ended',  # has an END
+)
+
+
+class Written(NamedTuple):
+    """What a network wrote after each question, and what is right."""
+
+    text_BL: np.ndarray  # with the question
+    right_BL: np.ndarray
+    begin_B: np.ndarray  # where the answer begins
+    label_after_right_proof_B: np.ndarray
+
+
+def let_write(member: Member, number: int) -> Written:
+    """What a member writes after the first questions of the probe."""
+    probes = draw_probes(member.experiment.task, member.point['seed'])
+    p = member.task.probe_names.index(PROBE)
+    tokens_BT = np.asarray(probes.tokens_PBT[p, :number])
+    right_BT = np.asarray(probes.targets_PRBQ[p, 0, :number])
+    is_scored_BT = np.asarray(probes.weights_PBQ[p, :number]) > 0
+    begin_B = is_scored_BT.argmax(-1) + 1
+    predict = make_predict(member)
+    right_BL = np.concatenate([tokens_BT[:, :1], right_BT], axis=1)
+    return Written(
+        text_BL=write_answers(predict, tokens_BT, begin_B, END),
+        right_BL=right_BL,
+        begin_B=begin_B,
+        label_after_right_proof_B=_take(
+            predict(tokens_BT), find_end(right_BL, begin_B) - 2
+        ),
+    )
+
+
+def measure(written: Written) -> list[float]:
+    """The shares of MEASURES."""
+    end_B = find_end(written.text_BL, written.begin_B)
+    right_end_B = find_end(written.right_BL, written.begin_B)
+    has_ended_B = end_B < written.text_BL.shape[1]
+    right_label_B = _take(written.right_BL, right_end_B - 1)
+    label_B = np.where(has_ended_B, _take(written.text_BL, end_B - 1), END)
+    is_label_right_B = label_B == right_label_B
+    is_proof_right_B = _find_right_proofs(written, end_B, right_end_B)
+    is_exact_B = (written.text_BL == written.right_BL).all(1)
+    fits_B = _find_fitting(written, end_B, label_B)
+    of_wrong = np.nan
+    if not is_proof_right_B.all():
+        of_wrong = is_label_right_B[~is_proof_right_B].mean()
+    return [
+        float((written.label_after_right_proof_B == right_label_B).mean()),
+        float(is_label_right_B.mean()),
+        float(is_proof_right_B.mean()),
+        float(is_exact_B.mean()),
+        float(fits_B.mean()),
+        float(of_wrong),
+        float(has_ended_B.mean()),
+    ]
+
+
+def find_end(text_BL: np.ndarray, begin_B: np.ndarray) -> np.ndarray:
+    """The place of the first END of every answer; L where there is none."""
+    length = text_BL.shape[1]
+    is_answer_BL = np.arange(length) >= begin_B[:, None]
+    is_end_BL = is_answer_BL & (text_BL == END)
+    return np.where(is_end_BL.any(1), is_end_BL.argmax(1), length)
+
+
+def _find_right_proofs(
+    written: Written, end_B: np.ndarray, right_end_B: np.ndarray
+) -> np.ndarray:
+    """Whether all before the label is right, bool [B]."""
+    is_proof_BL = np.arange(written.text_BL.shape[1]) < right_end_B[:, None] - 1
+    is_same_BL = (written.text_BL == written.right_BL) | ~is_proof_BL
+    return is_same_BL.all(1) & (end_B == right_end_B)
+
+
+def _find_fitting(
+    written: Written, end_B: np.ndarray, label_B: np.ndarray
+) -> np.ndarray:
+    """Whether the label is what the last sentence of the own proof says, bool [B].
+
+    True if that sentence is the query, False if it is another one.
+    """
+    fits = []
+    texts = zip(written.text_BL, written.begin_B, end_B, label_B, strict=True)
+    for text_L, begin, end, label in texts:
+        query = text_L[:begin].tolist()[:-2]  # without A :
+        query = query[_find_last(query, COLON) + 1 :]
+        answer = text_L[begin : max(begin, end - 1)].tolist()
+        says_true = len(answer) >= len(query) and answer[-len(query) :] == query
+        fits.append(label == (TRUE if says_true else FALSE))
+    return np.array(fits)
+
+
+def _find_last(tokens: list[int], token: int) -> int:
+    return len(tokens) - 1 - tokens[::-1].index(token)
+
+
+def _take(values_BL: np.ndarray, place_B: np.ndarray) -> np.ndarray:
+    return values_BL[np.arange(len(values_BL)), place_B]

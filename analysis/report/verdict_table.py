@@ -1,0 +1,102 @@
+"""Tables of claims from several runs: as Markdown, and as a command line."""
+
+import argparse
+import pathlib
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import pandas as pd
+
+from analysis.designs.cells import format_row
+from analysis.designs.collect import find_run_folders
+from analysis.designs.table import format_csv
+from analysis.report.verdicts import count_verdicts
+from anchorjax import cli
+from anchorjax.errors import UserError
+from anchorjax.storage import atomic
+from anchorjax.storage.reader import Run, open_run
+
+
+def format_verdict_table(
+    table: pd.DataFrame, titles: dict[str, str], introduction: str
+) -> str:
+    """The table below the counts of its verdicts and some words.
+
+    Args:
+      titles: {column: its title}; one of the columns is `verdict`.
+    """
+    lines = [count_verdicts(table.verdict.tolist()), '', introduction, '']
+    lines += [format_row(list(titles.values())), '|' + '---|' * len(titles)]
+    for row in table.to_dict('records'):
+        row['verdict'] = f'**{row["verdict"]}**'
+        cells = [row[column].replace('|', '\\|') for column in titles]
+        lines.append(format_row(cells))
+    return '\n'.join(lines) + '\n'
+
+
+def open_runs(patterns: list[str]) -> dict[str, Run]:
+    """The runs in folders that match one of the patterns, by the folder's name.
+
+    Raises:
+      UserError: no folder matches, or two have the same name.
+    """
+    runs: dict[str, Run] = {}
+    for folder in find_run_folders(patterns):
+        if folder.name in runs:
+            raise UserError(f'--runs: two folders are called {folder.name!r}')
+        runs[folder.name] = open_run(folder)
+    return runs
+
+
+def save(
+    table: pd.DataFrame,
+    markdown: str,
+    folder: pathlib.Path,
+    others: Mapping[str, str] = MappingProxyType({}),
+) -> list[pathlib.Path]:
+    """Writes verdicts.csv, verdicts.md and other texts by name; returns their paths."""
+    texts = {'verdicts.csv': format_csv(table), 'verdicts.md': markdown, **others}
+    paths = []
+    for name, text in texts.items():
+        atomic.write_text(folder / name, text)
+        paths.append(folder / name)
+    return paths
+
+
+def run_claims_command(
+    doc: str,
+    tabulate: Callable[[dict[str, Run]], pd.DataFrame],
+    format_markdown: Callable[[pd.DataFrame], str],
+    list_others: Callable[[pd.DataFrame, dict[str, Run]], dict[str, str]] | None = None,
+) -> None:
+    """Runs the command line of a table of claims: --runs, --out.
+
+    Args:
+      list_others: from the table and the runs to the texts of other files, by name.
+    """
+
+    def command() -> None:
+        flags = _parse_flags(doc)
+        cli.use_compilation_cache()
+        runs = open_runs(flags.runs)
+        table = tabulate(runs)
+        others = {} if list_others is None else list_others(table, runs)
+        for path in save(table, format_markdown(table), flags.out, others):
+            print(path)
+
+    cli.run_command(command)
+
+
+def _parse_flags(doc: str) -> argparse.Namespace:
+    parser = cli.Parser(description=doc.splitlines()[0])
+    parser.add_argument(
+        '--runs',
+        nargs='+',
+        required=True,
+        metavar='FOLDER',
+        help='folders of runs, or patterns',
+    )
+    parser.add_argument(
+        '--out', type=pathlib.Path, required=True, help='folder for the tables'
+    )
+    return parser.parse_args()
