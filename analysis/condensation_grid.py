@@ -1,9 +1,10 @@
 """Condensation over a whole sweep: one cosine matrix per cell (P1 Fig 10).
 
 Gamma goes across, the first static axis of the sweep upwards: depth in P1, the weight
-decay without a static axis. All other axes have their first value, or the one given by
---AXIS=VALUE. A cell without a member says why it is blank. The numbers behind the claim
-are of all converged members, those that are not shown among them.
+decay without a static axis. In a sweep with one gamma the learning rate goes across (P1
+Fig 15). All other axes have their first value, or the one given by --AXIS=VALUE. A cell
+without a member says why it is blank. The numbers behind the claim are of all converged
+members, those that are not shown among them.
 
   python analysis/condensation_grid.py --run runs/phase --exception=trained --seed=1
 """
@@ -25,7 +26,7 @@ _DRAWS = 20  # Gaussian matrices of each shape
 
 
 class Result(NamedTuple):
-    """Arrays over [row, gamma], NaN where there is no matrix.
+    """Arrays over [row, column], NaN where there is no matrix.
 
     Arrays with M are of all converged members that have the matrix, wherever they are.
     """
@@ -34,11 +35,12 @@ class Result(NamedTuple):
     threshold: float
     row_name: str
     rows: np.ndarray
-    gamma: np.ndarray
+    column_name: str
+    columns: np.ndarray
     fixed: dict[str, Any]  # value of every axis that is not shown
     notes: np.ndarray
     numbers: dict[str, np.ndarray]  # of groups.measure_condensation
-    cosine: dict[str, np.ndarray]  # [neuron, neuron] by group, by 'row,gamma' index
+    cosine: dict[str, np.ndarray]  # [neuron, neuron] by group, by 'row,column' index
     points: dict[str, np.ndarray]  # [M] labels along each axis of the sweep
     directions_M: np.ndarray
     gaussian_M: np.ndarray  # mean directions of Gaussian matrices of the same shape
@@ -69,7 +71,8 @@ def compute(
         threshold=threshold,
         row_name=cells.row_name,
         rows=np.array(cells.rows),
-        gamma=np.array(cells.gamma),
+        column_name=cells.column_name,
+        columns=np.array(cells.columns),
         fixed=cells.fixed,
         notes=cells.notes,
         numbers=grids.tabulate(numbers, cells.notes.shape),
@@ -81,7 +84,7 @@ def compute(
 
 
 def draw(result: Result, axes: np.ndarray) -> None:
-    """Fills axes [row, gamma], the first row at the bottom."""
+    """Fills axes [row, column], the first row at the bottom."""
 
     def draw_cell(axis: Axes, y: int, x: int) -> None:
         condensation.draw_cosines(axis, result.cosine[f'{y},{x}'])

@@ -1,4 +1,4 @@
-"""The order of the key items over a whole sweep: one PCA per cell (P1 Fig 11).
+"""The order of the key items over a whole sweep: one PCA per cell (P1 Figs 11, 16).
 
 P1 draws t-SNE, but PCA has no settings. Rows, columns and flags are those of
 condensation_grid. The numbers behind the claim are of all converged members.
@@ -22,7 +22,7 @@ from anchorjax.storage.reader import Run
 
 
 class Result(NamedTuple):
-    """Arrays over [row, gamma], NaN where there is no matrix.
+    """Arrays over [row, column], NaN where there is no matrix.
 
     Arrays with M are of all converged members that have the matrix, wherever they are.
     """
@@ -31,12 +31,13 @@ class Result(NamedTuple):
     items: np.ndarray  # [item]
     row_name: str
     rows: np.ndarray
-    gamma: np.ndarray
+    column_name: str
+    columns: np.ndarray
     fixed: dict[str, Any]  # value of every axis that is not shown
     notes: np.ndarray
     numbers: dict[str, np.ndarray]  # of order.measure_order
     chance: dict[str, np.ndarray]  # 95% quantile of the numbers of random orders
-    scores: dict[str, np.ndarray]  # [item, 2], by 'row,gamma' index
+    scores: dict[str, np.ndarray]  # [item, 2], by 'row,column' index
     points: dict[str, np.ndarray]  # [M] labels along each axis of the sweep
     rho_M: np.ndarray  # |rank correlation| of the value and the best component
     bound_M: np.ndarray  # 95% quantile of that of random orders of the same rows
@@ -75,7 +76,8 @@ def compute(
         items=tokens,
         row_name=cells.row_name,
         rows=np.array(cells.rows),
-        gamma=np.array(cells.gamma),
+        column_name=cells.column_name,
+        columns=np.array(cells.columns),
         fixed=cells.fixed,
         notes=cells.notes,
         numbers=grids.tabulate(numbers, shape),
@@ -88,7 +90,7 @@ def compute(
 
 
 def draw(result: Result, axes: np.ndarray) -> None:
-    """Fills axes [row, gamma], the first row at the bottom."""
+    """Fills axes [row, column], the first row at the bottom."""
 
     def draw_cell(axis: Axes, y: int, x: int) -> None:
         draw_items(axis, result.items, result.scores[f'{y},{x}'], labelled=False)

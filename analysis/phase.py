@@ -163,6 +163,8 @@ def _join_static_axes(data: xr.Dataset) -> xr.Dataset:
     static = [dim for dim in data.trained.dims if dim not in TRACED_AXES]
     if len(static) < 2:
         return data
+    # Without an unseen pair there are no deviations, and nothing to stack.
+    data = data.drop_vars([name for name in data.data_vars if data[name].size == 0])
     # Under other names: xarray takes an array with an axis called `keys` for a dict.
     names = [f'static_{i}' for i in range(len(static))]
     renamed = data.rename(dict(zip(static, names, strict=True)))

@@ -9,14 +9,20 @@ takes as many lines for the same one-line errors, adds four packages, imports mo
 slowly, and makes us depend on the names of its errors.
 """
 
+import dataclasses
 import functools
 import math
 import operator
 import typing
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
 
 from anchorjax.errors import require
+
+# Metadata of a field that is younger than the format of manifests: where it is absent,
+# it has its default, which is what the code did before there was the field.
+YOUNG = MappingProxyType({'young': True})
 
 _INT_END = 2**63  # repr and float fail for much larger ones
 _FLOAT32_MAX = 3e38  # floats end up as float32
@@ -55,6 +61,15 @@ def below(limit: float) -> Bound:
 def declared_fields(cls: type) -> dict[str, Any]:
     """The fields of a dataclass, each with the type and bounds declared for it."""
     return typing.get_type_hints(cls, include_extras=True)
+
+
+def young_defaults(cls: type) -> dict[str, Any]:
+    """The defaults of the fields that may be absent; see YOUNG."""
+    defaults = {}
+    for field in dataclasses.fields(cls):
+        if field.metadata == YOUNG:
+            defaults[field.name] = field.default
+    return defaults
 
 
 def check_fields(config: Any, group: str) -> None:

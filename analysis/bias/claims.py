@@ -35,6 +35,8 @@ class Claim(NamedTuple):
     fits: Callable[[Experiment], bool]
     read: Callable[[Any, str], Reading]
     is_joint: bool = False  # compares settings: one row for the run
+    # Which other run the figure needs beside it, to compare with.
+    baseline: Callable[[Experiment], bool] | None = None
 
 
 def is_main_data(experiment: Experiment) -> bool:

@@ -1,4 +1,4 @@
-"""The members of a sweep of P2's task, and the panels in which figures show them."""
+"""The members of a sweep, P2's by default, and the panels that figures have of them."""
 
 from typing import NamedTuple
 
@@ -32,15 +32,18 @@ class Panel(NamedTuple):
         return title
 
 
-def list_points(run: Run) -> list[Point]:
+def list_points(run: Run, wanted: str = TASK) -> list[Point]:
     """The points of the members that are trained and did not diverge.
+
+    Args:
+      wanted: the task that the figure is about.
 
     Raises:
       UserError: another task, or there is no such member.
     """
     task = run.experiment.task.name
-    if task != TASK:
-        raise UserError(f'task {task!r}: this figure is about the task {TASK!r}')
+    if task != wanted:
+        raise UserError(f'task {task!r}: this figure is about the task {wanted!r}')
     points = [point for _, point in iterate_members(run)]
     if not points:
         raise UserError(f'{run.folder.workdir}: no member is trained yet')

@@ -1,7 +1,8 @@
 """A small picture for every cell of a sweep: gamma across, another axis upwards.
 
-That axis is the first static one, or the weight decay. All other axes have their first
-value, or the one given by --AXIS=VALUE. A cell without a member says why it is blank.
+That axis is the first static one, or the weight decay. In a sweep with one gamma the
+learning rate goes across. All other axes have their first value, or the one given by
+--AXIS=VALUE. A cell without a member says why it is blank.
 """
 
 from collections.abc import Callable
@@ -11,23 +12,24 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from analysis.drawing import style
-from analysis.members.selection import find_row_axis
+from analysis.members.selection import find_column_axis, find_row_axis
 from anchorjax.config.grid import axis_label
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
-Cell = tuple[int, int]  # index of the row, index of gamma
+Cell = tuple[int, int]  # index of the row, of the column
 
 
 class Cells(NamedTuple):
-    """One matrix of every member over [row, gamma], at one point of the other axes."""
+    """One matrix of every member over [row, column], at one point of other axes."""
 
     row_name: str
     rows: tuple  # labels
-    gamma: tuple[float, ...]
+    column_name: str
+    columns: tuple[float, ...]
     fixed: dict[str, Any]  # value of every other axis
     matrices: dict[Cell, np.ndarray]  # of the members that have it
-    notes: np.ndarray  # [row, gamma] why there is no matrix, or ''
+    notes: np.ndarray  # [row, column] why there is no matrix, or ''
 
 
 def read_cells(run: Run, path: str, step: int | str = 'last', **point) -> Cells:
@@ -39,15 +41,16 @@ def read_cells(run: Run, path: str, step: int | str = 'last', **point) -> Cells:
     """
     axes = run.experiment.axes
     row_name = find_row_axis(axes)
-    fixed = _fix_axes(axes, row_name, point)
+    column_name = find_column_axis(axes)
+    fixed = _fix_axes(axes, (row_name, column_name), point)
     rows = axes[row_name]
-    gammas = axes['gamma']
-    shape = (len(rows), len(gammas))
+    columns = axes[column_name]
+    shape = (len(rows), len(columns))
     notes = np.full(shape, '', '<U40')
     matrices = {}
     for y, row in enumerate(rows):
-        for x, gamma in enumerate(gammas):
-            cell_point = fixed | {row_name: row, 'gamma': gamma}
+        for x, column in enumerate(columns):
+            cell_point = fixed | {row_name: row, column_name: column}
             matrix, note = read_matrix(run, path, step, cell_point)
             notes[y, x] = note
             if matrix is not None:
@@ -56,14 +59,14 @@ def read_cells(run: Run, path: str, step: int | str = 'last', **point) -> Cells:
         reason = notes[-1, -1]
         raise UserError(f'no member has a matrix {path!r} at step {step}: {reason}')
     labels = tuple(axis_label(row) for row in rows)
-    return Cells(row_name, labels, gammas, fixed, matrices, notes)
+    return Cells(row_name, labels, column_name, columns, fixed, matrices, notes)
 
 
 def tabulate(
     numbers: dict[Cell, dict[str, float]],
     shape: tuple[int, int],
 ) -> dict[str, np.ndarray]:
-    """One table [row, gamma] per name, NaN in cells without numbers."""
+    """One table [row, column] per name, NaN in cells without numbers."""
     tables = {}
     for cell, numbers_of_cell in numbers.items():
         for name, number in numbers_of_cell.items():
@@ -78,11 +81,12 @@ def draw_cells(
     axes: np.ndarray,
     draw_cell: Callable[[Axes, int, int], None],
 ) -> None:
-    """Calls draw_cell(axis, row, gamma) for every member; writes notes in blank cells.
+    """Calls draw_cell(axis, row, column) for every member; writes notes in the others.
 
     Args:
-      result: has row_name, rows, gamma and notes, as `Cells` does.
+      result: has row_name, rows, column_name, columns and notes, as `Cells` does.
     """
+    symbol = 'γ' if result.column_name == 'gamma' else result.column_name
     last_row = len(axes) - 1
     for (y, x), note in np.ndenumerate(result.notes):
         axis = axes[last_row - y, x]
@@ -102,7 +106,7 @@ def draw_cells(
         if x == 0:
             axis.set_ylabel(f'{result.row_name} {result.rows[y]}')
         if y == 0:
-            axis.set_xlabel(f'γ = {result.gamma[x]:g}')
+            axis.set_xlabel(f'{symbol.replace("_", " ")} = {result.columns[x]:g}')
 
 
 def layout(result: Any) -> style.Layout:
@@ -116,11 +120,10 @@ def layout(result: Any) -> style.Layout:
 
 def _fix_axes(
     axes: dict[str, tuple],
-    row_name: str,
+    shown: tuple[str, str],
     point: dict[str, Any],
 ) -> dict[str, Any]:
     """The value of every axis that the grid does not show."""
-    shown = (row_name, 'gamma')
     for axis in sorted(shown):
         if axis in point:
             raise UserError(f'--{axis}: the grid shows all its values, leave it out')

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -142,6 +142,13 @@ def find_row_axis(axes: Iterable[Hashable]) -> str:
         if axis not in TRACED_AXES:
             return str(axis)
     return 'weight_decay'
+
+
+def find_column_axis(axes: Mapping[str, tuple]) -> str:
+    """The axis to show across: gamma, or the learning rate if there is one gamma."""
+    has_one_gamma = len(axes['gamma']) == 1
+    has_rates = len(axes['learning_rate']) > 1
+    return 'learning_rate' if has_one_gamma and has_rates else 'gamma'
 
 
 def collect_outcomes(results: xr.Dataset) -> xr.DataArray:

@@ -2,7 +2,8 @@
 
 import argparse
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -48,10 +49,13 @@ def open_runs(patterns: list[str]) -> dict[str, Run]:
 
 
 def save(
-    table: pd.DataFrame, markdown: str, folder: pathlib.Path
+    table: pd.DataFrame,
+    markdown: str,
+    folder: pathlib.Path,
+    others: Mapping[str, str] = MappingProxyType({}),
 ) -> list[pathlib.Path]:
-    """Writes verdicts.csv and verdicts.md; returns their paths."""
-    texts = {'verdicts.csv': format_csv(table), 'verdicts.md': markdown}
+    """Writes verdicts.csv, verdicts.md and other texts by name; returns their paths."""
+    texts = {'verdicts.csv': format_csv(table), 'verdicts.md': markdown, **others}
     paths = []
     for name, text in texts.items():
         atomic.write_text(folder / name, text)
@@ -63,14 +67,21 @@ def run_claims_command(
     doc: str,
     tabulate: Callable[[dict[str, Run]], pd.DataFrame],
     format_markdown: Callable[[pd.DataFrame], str],
+    list_others: Callable[[pd.DataFrame, dict[str, Run]], dict[str, str]] | None = None,
 ) -> None:
-    """Runs the command line of a table of claims: --runs, --out."""
+    """Runs the command line of a table of claims: --runs, --out.
+
+    Args:
+      list_others: from the table and the runs to the texts of other files, by name.
+    """
 
     def command() -> None:
         flags = _parse_flags(doc)
         cli.use_compilation_cache()
-        table = tabulate(open_runs(flags.runs))
-        for path in save(table, format_markdown(table), flags.out):
+        runs = open_runs(flags.runs)
+        table = tabulate(runs)
+        others = {} if list_others is None else list_others(table, runs)
+        for path in save(table, format_markdown(table), flags.out, others):
             print(path)
 
     cli.run_command(command)

@@ -7,7 +7,7 @@ import ast
 from typing import Any
 
 from anchorjax.errors import ConfigError, nearest
-from anchorjax.limits import check_value, declared_fields
+from anchorjax.limits import check_value, declared_fields, young_defaults
 
 # How the value of a field is written on the command line.
 _KINDS = {
@@ -19,7 +19,7 @@ _KINDS = {
 
 
 def build(cls: type, values: dict, path: str) -> Any:
-    """An instance of a dataclass, from a dict of all its fields.
+    """An instance of a dataclass, from a dict of all its fields; young ones may lack.
 
     Raises:
       ConfigError: a field is unknown, missing or has a value that is not allowed; the
@@ -30,6 +30,7 @@ def build(cls: type, values: dict, path: str) -> Any:
         if name not in fields:
             hint = nearest(str(name), fields)
             raise ConfigError(f'{path}.{name}: no such field, {hint}')
+    values = young_defaults(cls) | values
     checked = {}
     for name, hint in fields.items():
         if name not in values:

@@ -4,11 +4,13 @@ import dataclasses
 from typing import Annotated, Literal, get_args
 
 from anchorjax.errors import require
-from anchorjax.limits import above, at_least, at_most, check_fields
+from anchorjax.limits import YOUNG, above, at_least, at_most, check_fields
 from anchorjax.models.activations import Activation
 
 Norm = Literal['post', 'pre', 'pre_query', 'none']
 Init = Literal['d_in', 'd_model', 'gpt2_hf']
+Part = Literal['embed', 'qk', 'vo', 'mlp']
+OwnGammas = tuple[tuple[Part, Annotated[float, at_least(-100), at_most(100)]], ...]
 NORMS = get_args(Norm)
 # Far beyond what a device holds; what fits is measured later, by compiling.
 Depth = Annotated[int, at_least(1), at_most(1_000)]
@@ -33,10 +35,20 @@ class TransformerConfig:
     init: Init = 'd_in'  # what gamma acts on; see transformer_init.py
     # Std of W_O and W_out times 1/sqrt(2 depth), as in P3; 'gpt2_hf' always does that.
     residual_scale: bool = False
+    # (part, gamma) of the parts that have a gamma of their own, e.g. (('vo', 0.8),), as
+    # in P3's code (PAPERS 3.1, 3.2): both embeddings and W_U; W_Q and W_K; W_V and W_O;
+    # the MLP. All others have that of the member.
+    own_gammas: OwnGammas = dataclasses.field(default=(), metadata=YOUNG)
     eps: Annotated[float, above(0)] = 1e-5  # of LayerNorm
 
     def __post_init__(self) -> None:
         check_fields(self, 'model')
+        parts = [part for part, _ in self.own_gammas]
+        is_distinct = len(set(parts)) == len(parts)
+        require(is_distinct, 'model.own_gammas', self.own_gammas, 'distinct parts')
+        is_plain = self.init != 'gpt2_hf' or not parts
+        allowed = "(), with model.init = 'gpt2_hf'"
+        require(is_plain, 'model.own_gammas', self.own_gammas, allowed)
 
     @property
     def is_pre_norm(self) -> bool:

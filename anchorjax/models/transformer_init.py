@@ -6,13 +6,18 @@
 'gpt2_hf'  P1's GPT-2 code, which takes d_out for d_in: std = d_out^-gamma for the fused
            QKV (d_out = 3 * heads * head_dim) and the MLP's input, 0.02 / sqrt(2 depth)
            for residual outputs, 0.02 elsewhere, biases zero (PAPERS 1.6 and quirk 11)
+
+With `model.own_gammas` a part of the network has a gamma of its own (PAPERS 3.1).
 """
+
+import functools
+from typing import get_args
 
 import jax
 from flax import linen as nn
 
 from anchorjax.models.initializers import Initializer, gamma_normal, torch_uniform
-from anchorjax.models.transformer_config import TransformerConfig
+from anchorjax.models.transformer_config import Part, TransformerConfig
 
 _BIASES = ('b_U', 'b_qk', 'b_v', 'b_attn_out', 'b_mlp_in', 'b_mlp_out')
 
@@ -23,19 +28,19 @@ def initializers(
     """The initializer of every kind of parameter, by the names in transformer.py."""
     if config.init == 'gpt2_hf':
         return _gpt2_hf(config, gamma)
+    gammas = dict.fromkeys(get_args(Part), gamma) | dict(config.own_gammas)
     d = config.width if config.init == 'd_model' else None
-    matrix = gamma_normal(gamma, d=d)
+    draw = functools.partial(gamma_normal, d=d)
     residual_scale = (2 * config.depth) ** -0.5 if config.residual_scale else 1.0
-    residual = gamma_normal(gamma, d=d, scale=residual_scale)
     bias = torch_uniform(config.width)
     return {
-        'embed': gamma_normal(gamma, in_axis=-1, out_axis=-2),
-        'qk': matrix,
-        'v': matrix,
-        'attn_out': residual,
-        'mlp_in': matrix,
-        'mlp_out': residual,
-        'unembed': matrix,
+        'embed': gamma_normal(gammas['embed'], in_axis=-1, out_axis=-2),
+        'qk': draw(gammas['qk']),
+        'v': draw(gammas['vo']),
+        'attn_out': draw(gammas['vo'], scale=residual_scale),
+        'mlp_in': draw(gammas['mlp']),
+        'mlp_out': draw(gammas['mlp'], scale=residual_scale),
+        'unembed': draw(gammas['embed']),
         'b_U': bias,
         'b_qk': bias,
         'b_v': bias,

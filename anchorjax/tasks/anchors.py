@@ -3,7 +3,8 @@
 A sequence holds a key item x and a pair of anchors (a1, a2); the rest is noise. The
 answer is f = g(g(x; a1); a2), where g(x; a) = x + shift[a], except for non-inferential
 pairs, which are trained on another shift. Unseen pairs are never trained: how they are
-answered is the question.
+answered is the question. The number of pairs that are wrong in both orders is the
+inferential complexity of a task (P1 v1 Sec 6; PAPERS 1.5).
 """
 
 import functools
@@ -67,9 +68,7 @@ def mapping_shifts(config: AnchorsConfig) -> np.ndarray:
     inferential = {}
     for a, b in pairs(config).tolist():
         inferential[a, b] = shift[a] + shift[b]
-    assigned = dict(inferential)
-    for a, b, exception in config.noninferential:
-        assigned[a, b] = exception
+    assigned = inferential | config.exceptions
     rows = [(inferential[a, b], assigned[b, a], assigned[a, b]) for a, b in inferential]
     return np.array(rows, np.int32)
 
@@ -222,6 +221,13 @@ def _name_offsets(config: AnchorsConfig) -> dict[int, str]:
     return names
 
 
+def _name_groups(config: AnchorsConfig) -> tuple[str, ...]:
+    """'at_0', ... by position of the first of the three tokens; '12' by pair."""
+    if config.groups == 'pair':
+        return tuple(f'{a}{b}' for a, b in pairs(config).tolist())
+    return tuple(f'at_{i}' for i in range(config.num_positions))
+
+
 def make(config: AnchorsConfig) -> Task:
     """The task of a config: pure functions, to be jitted and vmapped over seeds."""
     shifts = mapping_shifts(config)  # NumPy: making a task must not touch a device
@@ -237,7 +243,7 @@ def make(config: AnchorsConfig) -> Task:
     def probes(data: Data) -> Probes:
         number_B = jnp.arange(config.probe_examples)
         base_key = jax.random.fold_in(data.key, config.num_examples)
-        tokens, targets, positions = [], [], []
+        tokens, targets, groups = [], [], []
         for i, (rows, heldout) in enumerate(probed.values()):
             key = jax.random.fold_in(base_key, i)
             pair_B = jnp.asarray(rows)[number_B % len(rows)]
@@ -245,9 +251,9 @@ def make(config: AnchorsConfig) -> Task:
             answers_RB = drawn.x_B + jnp.asarray(shifts)[pair_B].T
             tokens.append(drawn.tokens_BT)
             targets.append(answers_RB[..., None])
-            positions.append(drawn.position_B)
+            groups.append(pair_B if config.groups == 'pair' else drawn.position_B)
         return Probes(
-            jnp.stack(tokens), jnp.stack(targets), groups_PB=jnp.stack(positions)
+            jnp.stack(tokens), jnp.stack(targets), groups_PB=jnp.stack(groups)
         )
 
     return Task(
@@ -261,8 +267,7 @@ def make(config: AnchorsConfig) -> Task:
         deviation=('unseen', 'inferential') if config.unseen_pairs else None,
         offset_names=_name_offsets(config) if config.unseen_pairs else {},
         headings=HEADINGS,
-        # The first of the three tokens is the key item in the paper's order.
-        group_names=tuple(f'at_{i}' for i in range(config.num_positions)),
+        group_names=_name_groups(config),
         role_names=ROLES,
         make_data=functools.partial(make_data, config),
         batch=batch,

@@ -4,11 +4,21 @@ import dataclasses
 from typing import Annotated, Literal
 
 from anchorjax.errors import require
-from anchorjax.limits import above, at_least, at_most, check_fields
+from anchorjax.limits import YOUNG, above, at_least, at_most, check_fields
 
 Split = Literal['code', 'paper', 'random', 'random_position']
 Order = Literal['key_first', 'anchors_first']
 ExceptionPairs = Literal['trained', 'unseen']
+Groups = Literal['position', 'pair']
+# (a1, a2, shift) of P1 v1 Sec 6 in its order, for (a1, a2) and (a2, a1) (PAPERS 1.5).
+WRONG_PAIRS = (
+    (1, 2, 4),
+    (1, 3, 1),
+    (1, 4, -5),
+    (2, 3, 5),
+    (2, 4, -9),
+    (3, 4, -6),
+)
 # Far beyond any use, so that a typo gives an error instead of a hang.
 _MOST_ANCHORS = 100
 _MOST_PAIRS = 256
@@ -46,6 +56,13 @@ class AnchorsConfig:
     holdout: Annotated[float, at_least(0), at_most(1)] = 0.1
     vocab: Annotated[int, at_most(2**20)] = 201
     probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 8192  # per probe
+    # Inferential complexity: so many of WRONG_PAIRS are trained on their wrong shift,
+    # in both orders. Needs noninferential=() and the anchors and shifts of the paper.
+    complexity: Annotated[int, at_least(0), at_most(len(WRONG_PAIRS))] = (
+        dataclasses.field(default=0, metadata=YOUNG)
+    )
+    # By what agreement is recorded besides the probe: the key's position, or the pair.
+    groups: Groups = dataclasses.field(default='position', metadata=YOUNG)
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
@@ -66,6 +83,15 @@ class AnchorsConfig:
         """{anchor: shift} of the anchors in use."""
         number = self.num_anchors or len(self.anchors)
         return dict(zip(self.anchors[:number], self.shifts, strict=False))
+
+    @property
+    def exceptions(self) -> dict[tuple[int, int], int]:
+        """{pair: shift} of the pairs whose shift is not their composition."""
+        shifts = {(a, b): shift for a, b, shift in self.noninferential}
+        for a, b, shift in WRONG_PAIRS[: self.complexity]:
+            shifts[a, b] = shift
+            shifts[b, a] = shift
+        return shifts
 
     @property
     def num_pairs(self) -> int:
@@ -128,14 +154,27 @@ def _check_pairs(c: AnchorsConfig) -> None:
         require(are_known, f'task.{field}', entries, allowed)
         is_distinct = len(set(pairs)) == len(pairs)
         require(is_distinct, f'task.{field}', entries, 'distinct pairs')
+    _check_complexity(c)
     some_are_trained = len(c.unseen_pairs) < c.num_pairs
     require(some_are_trained, 'task.unseen', c.unseen, 'fewer than all the pairs')
+
+
+def _check_complexity(c: AnchorsConfig) -> None:
+    """The wrong shifts are wrong for the paper's anchors, and for nothing else."""
+    if not c.complexity:
+        return
+    allowed = '(), with task.complexity above 0'
+    require(c.noninferential == (), 'task.noninferential', c.noninferential, allowed)
+    official = {1: 5, 2: 1, 3: -2, 4: -8}
+    is_official = official.items() <= c.shift_of.items()
+    allowed = f'0 unless the anchors have the shifts {official}'
+    require(is_official, 'task.complexity', c.complexity, allowed)
 
 
 def _check_vocab(c: AnchorsConfig) -> None:
     used = c.shift_of.values()
     shifts = [first + second for first in used for second in used]
-    shifts += [shift for _, _, shift in c.noninferential]
+    shifts += c.exceptions.values()
     lowest = c.keys[0] + min(shifts)
     highest = c.keys[1] - 1 + max(shifts)
     largest_token = max(highest, c.keys[1] - 1, *c.anchors)

@@ -12,8 +12,9 @@ from analysis import phase
 from analysis.drawing import style
 from analysis.members.solution import SOLUTIONS
 from anchorjax.errors import UserError
+from anchorjax.storage.reader import open_run
 from anchorjax.training.curves import DEVIATION_LIMIT
-from tests.support.sweeps import tree_hash
+from tests.support.sweeps import opened, tree_hash
 
 PROBES = ('seen_heldout', 'unseen')
 MAPPINGS = ('inferential', 'symmetric', 'assigned')
@@ -251,3 +252,13 @@ def test_a_task_without_the_probe_has_no_diagram(tmp_path):
     assert phase.save(run, tmp_path) == [] and not list(tmp_path.iterdir())
     with pytest.raises(UserError, match='needs a probe seen_heldout'):
         phase.compute(results)
+
+
+def test_two_static_axes_without_an_unseen_pair_are_one_row_each(tmp_path):
+    """Such a sweep has no deviations: an array of size 0, which xarray cannot stack."""
+    changes = {'task__noninferential': (), 'task__unseen': ()}
+    loop = (('model.depth', (1, 2)), ('task.complexity', (0, 3)))
+    opened(tmp_path, loop=loop, **changes)
+    result = phase.compute(open_run(tmp_path).results)
+    assert result.rows.tolist() == ['1, 0', '1, 3', '2, 0', '2, 3']
+    assert result.seen_fixed.shape == (4, 2) and np.isnan(result.seen_fixed).all()

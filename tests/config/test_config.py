@@ -97,6 +97,17 @@ def test_unknown_names_have_a_hint_and_missing_ones_are_named():
         config.from_dict(values)
 
 
+def test_a_manifest_from_before_a_field_is_read_with_its_default():
+    values = config.to_dict(experiment())
+    for group, name in (('task', 'complexity'), ('task', 'groups')):
+        del values[group][name]
+    del values['model']['own_gammas']
+    assert config.from_dict(values) == experiment()
+    del values['task']['split']
+    with pytest.raises(ConfigError, match=r'task\.split is missing'):
+        config.from_dict(values)
+
+
 def test_json_gives_the_experiment_back():
     original = experiment(
         loop=(('model.depth', (1, 2)),),

@@ -13,7 +13,9 @@ from flax import traverse_util
 
 from anchorjax import config, models
 from anchorjax.config.grid import HParams
+from anchorjax.errors import ConfigError
 from anchorjax.models.initializers import gamma_normal
+from anchorjax.models.transformer_config import TransformerConfig
 from anchorjax.sweeps import cost
 from anchorjax.training.step import init_member
 from tests.support import cases
@@ -56,6 +58,12 @@ def std_gpt2_hf(name: str) -> float:
     return 0.02
 
 
+def std_own_gammas(name: str) -> float:
+    """Parts that have a gamma of their own in the option of this name."""
+    own = {'W_embed': 0.2, 'W_pos': 0.2, 'W_U': 0.2, 'W_V': 1.1, 'W_O': 1.1}
+    return FAN_IN.get(name, WIDTH) ** -own.get(name, GAMMA)
+
+
 # name: (fields of the model, documented std of a matrix by its name)
 OPTIONS = {
     'default': ({}, std_d_in),
@@ -71,6 +79,10 @@ OPTIONS = {
             'model__biases': True,
         },
         std_residual,
+    ),
+    'own_gammas': (
+        {'model__own_gammas': (('embed', 0.2), ('vo', 1.1))},
+        std_own_gammas,
     ),
     'gpt2_hf': (
         {'model__init': 'gpt2_hf', 'model__norm': 'pre', 'model__biases': True},
@@ -135,6 +147,22 @@ def test_residual_scale_divides_the_residual_outputs_alone():
     for path, value in plain.items():
         factor = RESIDUAL if path[-1] in ('W_O', 'W_out') else 1.0
         np.testing.assert_allclose(scaled[path], factor * value, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ('fields', 'line'),
+    [
+        ({'own_gammas': (('qk', 0.1), ('qk', 0.2))}, 'must be distinct parts'),
+        ({'own_gammas': (('head', 0.1),)}, r"\[0\]\[0\] = 'head': must be one of"),
+        (
+            {'own_gammas': (('qk', 0.1),), 'init': 'gpt2_hf'},
+            r"must be \(\), with model\.init = 'gpt2_hf'",
+        ),
+    ],
+)
+def test_own_gammas_that_make_no_sense_are_one_line(fields, line):
+    with pytest.raises(ConfigError, match=line):
+        TransformerConfig(**fields)
 
 
 def test_same_seed_other_gamma_is_the_same_direction_scaled():

@@ -46,9 +46,10 @@ def shrink(c: ml_collections.ConfigDict) -> ml_collections.ConfigDict:
     c.loop = tuple((path, values[:1]) for path, values in c.loop)
     if 'task.num_examples' in dict(c.loop):
         c.loop = ()
-    for axis in ('learning_rate', 'weight_decay', 'seed'):
+    for axis in ('learning_rate', 'weight_decay'):
         c.grid[axis] = c.grid[axis][:1]
     c.grid.gamma = c.grid.gamma[-2:]
+    c.grid.seed = c.grid.seed[: 3 - len(c.grid.gamma)]
     return c
 
 

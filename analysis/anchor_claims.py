@@ -1,0 +1,80 @@
+"""Claims of P1 and P3 about four families of experiments, beside what runs show.
+
+  python analysis/anchor_claims.py --runs runs/inferential_complexity runs/decay \\
+      runs/decay_rates runs/levels 'runs/gpt2_range*' --out runs/claims
+
+  verdicts.csv   a row per claim, run and setting: number, null, verdict and why
+  verdicts.md    the same as a table to read
+  summary.md     the same without notes, and without claims that no run is about
+  members.csv    every trained member of these runs
+
+A claim is a row of `analysis/families/claims.py`; `analysis/families/readings/` has the
+rules.
+"""
+
+from functools import partial
+
+import pandas as pd
+
+from analysis.bias.table import NO_RUN, format_markdown, tabulate_claims
+from analysis.designs.cells import format_row
+from analysis.designs.table import format_csv
+from analysis.families.claims import CLAIMS, INTRODUCTION, TASK
+from analysis.report.verdict_table import run_claims_command
+from analysis.report.verdicts import count_verdicts
+from anchorjax.storage.reader import Run, members_table
+
+# Columns of the summary, with their titles.
+_SUMMARY = {
+    'source': 'paper',
+    'claim': 'claim',
+    'run': 'run',
+    'number': 'measured',
+    'null': 'null',
+    'verdict': 'verdict',
+}
+_NUMBERS = (
+    'converged',
+    'train_loss',
+    'seen_heldout_assigned',
+    'unseen_inferential',
+    'unseen_symmetric',
+)
+
+
+def tabulate_members(runs: dict[str, Run]) -> pd.DataFrame:
+    """Every trained member: its run, its axes and what it ends at."""
+    tables = []
+    for name, run in runs.items():
+        table = members_table(run)
+        columns = [*run.experiment.axes, *_NUMBERS]
+        known = [column for column in columns if column in table]
+        table = table.loc[table.trained, known]
+        table.insert(0, 'run', name)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def summarize(verdicts: pd.DataFrame) -> str:
+    """The counts of the verdicts, and a row for every claim that a run is about."""
+    read = verdicts[verdicts.run != NO_RUN]
+    lines = [count_verdicts(read.verdict.tolist()), '']
+    lines += [format_row(list(_SUMMARY.values())), '|' + '---|' * len(_SUMMARY)]
+    for row in read.to_dict('records'):
+        lines.append(format_row([row[column] for column in _SUMMARY]))
+    return '\n'.join(lines) + '\n'
+
+
+def list_tables(verdicts: pd.DataFrame, runs: dict[str, Run]) -> dict[str, str]:
+    """The texts of summary.md and members.csv, by name."""
+    members = tabulate_members(runs)
+    return {'summary.md': summarize(verdicts), 'members.csv': format_csv(members)}
+
+
+if __name__ == '__main__':
+    run_claims_command(
+        __doc__,
+        partial(tabulate_claims, claims=CLAIMS, wanted=TASK),
+        partial(format_markdown, introduction=INTRODUCTION),
+        list_tables,
+    )

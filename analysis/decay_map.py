@@ -1,0 +1,204 @@
+"""Decay against gamma or against the rate: P3 Figs 3 and 5 C, P1 Figs 14 to 16.
+
+Across goes gamma, or the learning rate in a sweep with one gamma; upwards the weight
+decay. Every cell is the mean over seeds. Agreement with the inferential mapping is read
+at the last step and, as in P3, as the maximum over all records: an oracle, which stops
+each network when it answers the test best. The phases of P3, by our thresholds, of
+which the first that fits is taken:
+
+  3    reasoning: inferential >= 0.9 on the unseen pair, and held-out >= 0.9
+  1    held-out < 0.9: it does not generalize on seen pairs
+  2b   the unseen pair and its reverse get the same answer in >= 0.9 of sequences
+  2a   they do not
+
+P3 takes held-out questions of one pair, and the maximum over epochs.
+
+  python analysis/decay_map.py --run runs/decay
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from analysis import condensation, embedding
+from analysis.drawing import command, style
+from analysis.members.commutativity import measure_commutativity
+from analysis.members.member import Member, member_of
+from analysis.members.point import complete_point
+from analysis.members.selection import find_column_axis, find_usable, report_progress
+from analysis.spectra.measures import stable_rank
+from analysis.vectors import groups, order
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run
+
+READINGS = (
+    'held-out',
+    'inferential',
+    'inferential, best record',
+    'commutativity',
+    'chance of that',
+    'stable rank',
+    'directions of W_Q',
+    'order of the embedding',
+)
+PHASES = ('1', '2a', '2b', '3')
+ENOUGH = 0.9  # of every threshold of the phases
+
+
+class Result(NamedTuple):
+    """Arrays over [decay Y, column X, seed S]; NaN where there is no member."""
+
+    column_name: str
+    column_X: np.ndarray
+    decay_Y: np.ndarray
+    seed_S: np.ndarray
+    fixed: dict[str, Any]  # value of every axis that is not shown
+    matrix: str  # whose stable rank it is
+    reading_NYXS: np.ndarray  # along READINGS
+    phase_YXS: np.ndarray  # index into PHASES; NaN without a member
+    train_loss_YXS: np.ndarray
+    converged_YXS: np.ndarray  # bool
+
+    def read(self, name: str) -> np.ndarray:
+        """One reading, [Y, X, S]."""
+        return self.reading_NYXS[READINGS.index(name)]
+
+
+def compute(run: Run, matrix: str = condensation.MATRIX, **point) -> Result:
+    """Reads curves and the last snapshot of every trained member at `point`.
+
+    Raises:
+      UserError: a task without an unseen pair of two anchors, no such axis or matrix,
+        or no trained member.
+    """
+    axes = run.experiment.axes
+    column_name = find_column_axis(axes)
+    shown = ('weight_decay', column_name, 'seed')
+    fixed = {}
+    for axis, values in axes.items():
+        if axis not in shown:
+            fixed[axis] = point.pop(axis, values[0])
+    if point:
+        raise UserError(
+            f'--{min(point)}: the map shows all its values, or no such axis'
+        )
+    shape = tuple(len(axes[axis]) for axis in shown)
+    readings = np.full((len(READINGS), *shape), np.nan)
+    phases = np.full(shape, np.nan)
+    results = run.results.sel(run.labels(**fixed)).transpose(*shown, ...)
+    is_usable = find_usable(run).sel(run.labels(**fixed)).transpose(*shown).values
+    if not is_usable.any():
+        raise UserError('no member of this map is trained yet')
+    usable = np.argwhere(is_usable).tolist()
+    for index in report_progress(usable, 'decay_map'):
+        values = [axes[axis][i] for axis, i in zip(shown, index, strict=True)]
+        place = complete_point(run, fixed | dict(zip(shown, values, strict=True)))
+        member = member_of(run, **place)
+        numbers = _read_curves(run.curves.sel(run.labels(**place)))
+        numbers |= _read_member(member, matrix)
+        readings[:, *index] = [numbers[name] for name in READINGS]
+        phases[tuple(index)] = find_phase(
+            numbers['held-out'], numbers['inferential'], numbers['commutativity']
+        )
+    return Result(
+        column_name=column_name,
+        column_X=np.array(axes[column_name]),
+        decay_Y=np.array(axes['weight_decay']),
+        seed_S=np.array(axes['seed']),
+        fixed=fixed,
+        matrix=matrix,
+        reading_NYXS=readings,
+        phase_YXS=phases,
+        train_loss_YXS=results.train_loss.values,
+        converged_YXS=results.converged.values & is_usable,
+    )
+
+
+def find_phase(heldout: float, inferential: float, commutativity: float) -> int:
+    """The phase as an index into PHASES; agreements are recorded in float32."""
+    numbers = np.float32([heldout, inferential, commutativity])
+    generalizes, composes, commutes = (numbers >= np.float32(ENOUGH)).tolist()
+    if generalizes and composes:
+        return PHASES.index('3')
+    if not generalizes:
+        return PHASES.index('1')
+    return PHASES.index('2b' if commutes else '2a')
+
+
+def draw(result: Result, axes: np.ndarray) -> None:
+    """Fills axes [2, 4]; a dot marks cells of which a seed has not converged."""
+    panels = axes.flat
+    for axis, name in zip(panels, READINGS, strict=True):
+        if name == 'chance of that':
+            means = np.nanmean(result.phase_YXS, axis=-1)
+            axis.set_title('phase (0: 1, 1: 2a, 2: 2b, 3: 3)', fontsize=7)
+            limits = (0, 3)
+            colours = 'viridis_r'
+        else:
+            means = np.nanmean(result.read(name), axis=-1)
+            axis.set_title(
+                name if name != 'stable rank' else f'{name}, {result.matrix}'
+            )
+            is_share = name in READINGS[:4] or name.startswith('order')
+            limits = (0, 1) if is_share else (1, max(np.nanmax(means), 1.01))
+            colours = 'Blues' if is_share else 'Greys'
+        style.draw_heatmap(axis, means, colours, limits)
+        axis.invert_yaxis()
+        style.label_grid(axis, result.column_X, [f'{y:g}' for y in result.decay_Y])
+        is_open_YX = ~result.converged_YXS.all(-1)
+        for y, x in zip(*np.nonzero(is_open_YX), strict=True):
+            axis.plot(x + 0.4, y + 0.4, '.', ms=3, color='C3')
+    symbol = 'γ' if result.column_name == 'gamma' else 'learning rate'
+    for axis in axes[-1]:
+        axis.set_xlabel(symbol)
+    for axis in axes[:, 0]:
+        axis.set_ylabel('weight decay')
+    axes[0, 0].figure.suptitle(
+        f'means over {len(result.seed_S)} seeds; red: a seed has not converged', size=7
+    )
+
+
+def layout(result: Result) -> style.Layout:
+    height = 1.0 + 0.35 * len(result.decay_Y)
+    return style.Layout(2, 4, 10.0, 2 * height)
+
+
+def _read_curves(member: xr.Dataset) -> dict[str, float]:
+    """Agreements at the last record, and the best of all records."""
+    heldout = member.agreement.sel(probe='seen_heldout', mapping='assigned')
+    if 'unseen' not in member.probe.values:
+        raise UserError('decay_map: the task has no unseen pair')
+    inferential = member.agreement.sel(probe='unseen', mapping='inferential')
+    return {
+        'held-out': float(heldout.values[-1]),
+        'inferential': float(inferential.values[-1]),
+        'inferential, best record': float(np.nanmax(inferential.values)),
+    }
+
+
+def _read_member(member: Member, matrix: str) -> dict[str, float]:
+    """What the last snapshot shows."""
+    commutes = measure_commutativity(member)
+    W_Q = member.matrix(condensation.MATRIX)
+    condensed = groups.measure_condensation(W_Q, condensation.THRESHOLD)
+    W_embed = member.matrix(embedding.MATRIX)
+    tokens = embedding.check_items(member.experiment.task, W_embed, None)
+    return {
+        'commutativity': commutes.equal,
+        'chance of that': commutes.chance,
+        'stable rank': stable_rank(member.matrix(matrix)),
+        'directions of W_Q': condensed['directions'],
+        'order of the embedding': order.measure_order(W_embed[tokens])['rho'],
+    }
+
+
+if __name__ == '__main__':
+    command.run_point_figure(
+        __doc__,
+        'decay_map',
+        compute,
+        draw,
+        layout,
+        matrix=command.Flag(str, condensation.MATRIX, 'of the stable rank'),
+    )

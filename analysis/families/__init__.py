@@ -1,0 +1,1 @@
+"""The claims about the families of experiments on the anchor task."""

@@ -1,0 +1,294 @@
+"""Claims about weight decay, gamma and the rate (P3 Figs 3, 5 C; P1 Figs 14 to 16).
+
+A difference or a ratio is of two cells of the map, seed by seed; both need MIN_SEEDS
+converged members. A trend is Spearman's correlation of a reading with an axis, over the
+members of one seed with the same value of the other axis, averaged over these. Trends
+along the rate are of all trained members, as in P1: low rates do not converge in the
+same time, and leaving them out would leave no axis. Those of converged members stand
+beside them.
+"""
+
+import numpy as np
+
+from analysis.decay_map import ENOUGH, PHASES, Result
+from analysis.families.readings.pairs import decide
+from analysis.learning_order import average_ratios
+from analysis.members.statistics import MIN_SEEDS, Mean
+from analysis.report.readings.borders import estimate, format_mean, judge
+from analysis.report.readings.reading import Reading, undecided
+from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, Verdict
+from analysis.spectra.measures import rank_correlation
+
+BIG = 0.5  # of an agreement: from memory to reasoning
+FLAT = 0.1  # of an agreement: less is no difference
+LOWER = 1.25  # times: a stable rank that is lower by less is not lower
+TREND = 0.3  # a rank correlation that is surely weaker is no trend
+SMALL_DECAY = 0.01  # P3's value in the panel of its sharp transition (Fig 3 A)
+
+
+def read_gamma_composes(result: Result, setting: str) -> Reading:
+    """At decay 0.01 the inferential agreement is higher at the largest gamma.
+
+    holds          the interval of the difference to the smallest is above BIG
+    opposite       it is below 0
+    does not hold  it is between
+    """
+    y = _find_small_decay(result)
+    first, last = (y, 0), (y, len(result.column_X) - 1)
+    return _read_difference(result, 'inferential', first, last, BIG, 0.0)
+
+
+def read_decay_composes(result: Result, setting: str) -> Reading:
+    """At the smallest gamma, more decay makes the inferential agreement higher.
+
+    The largest decay at which MIN_SEEDS members converge, against decay 0.01.
+
+    holds, opposite  the interval of the difference is above FLAT, below -FLAT
+    does not hold    it is below FLAT
+    """
+    first = (_find_small_decay(result), 0)
+    last = (_find_largest_decay(result, 0), 0)
+    return _read_difference(result, 'inferential', first, last, FLAT, -FLAT)
+
+
+def read_rank_falls(result: Result, setting: str, along: str) -> Reading:
+    """The stable rank is lower at the largest gamma (decay 0.01), or at more decay.
+
+    holds          the interval of the ratio first / last is above LOWER
+    opposite       it is below 1 / LOWER
+    does not hold  it is below LOWER
+    """
+    y = _find_small_decay(result)
+    first, last = (y, 0), (y, len(result.column_X) - 1)
+    if along == 'decay':
+        last = (_find_largest_decay(result, 0), 0)
+    values, note, few = _pair_cells(result, 'stable rank', first, last)
+    ratio = values[0] / values[1]
+    found = average_ratios(ratio)
+    means = f'{np.mean(values[0]):.1f} against {np.mean(values[1]):.1f}'
+    return _conclude(
+        judge(found, LOWER, opposite=1 / LOWER),
+        number=f'stable rank of {result.matrix} {means}; ratio {format_mean(found)}',
+        null=f'ratio 1; lower: above {LOWER:g}',
+        note=note,
+        values=ratio,
+        few=few,
+    )
+
+
+def read_phases(result: Result, setting: str) -> Reading:
+    """Every phase of P3 occurs, and along gamma they come in its order.
+
+    Of converged members. The trend is that of the phase (1, 2a, 2b, 3) with gamma.
+
+    holds          each phase has MIN_SEEDS members, and the trend is surely above BIG
+    opposite       the trend is surely below -BIG
+    does not hold  a phase has fewer, or the trend is surely below BIG
+    """
+    counts = []
+    is_counted = result.converged_YXS
+    for i in range(len(PHASES)):
+        counts.append(int((result.phase_YXS[is_counted] == i).sum()))
+    trends = _find_trends(result, result.phase_YXS, 'column', is_counted)
+    found = estimate(trends)
+    verdict: Verdict = judge(found, BIG, opposite=-BIG)
+    is_lacking = min(counts) < MIN_SEEDS
+    if verdict is HOLDS and is_lacking:
+        verdict = DOES_NOT_HOLD
+    parts = []
+    for phase, count in zip(PHASES, counts, strict=True):
+        parts.append(f'{phase}: {count}')
+    number = ', '.join(parts)
+    why = 'the interval of the trend covers a border, or it is constant'
+    if np.isnan(trends).any() and is_lacking:  # one phase only: no trend, no phases
+        return Reading(
+            f'members by phase: {number}; no trend',
+            DOES_NOT_HOLD,
+            'all four occur',
+            f'{is_counted.sum()} converged members',
+        )
+    return decide(
+        verdict,
+        number=f'members by phase: {number}; trend along γ {format_mean(found)}',
+        null='trend 0',
+        note=f'{is_counted.sum()} of {is_counted.size} members converged',
+        values=trends,
+        why=why,
+    )
+
+
+def read_commutes(result: Result, setting: str) -> Reading:
+    """Commutativity before reasoning: it is higher than chance where nothing composes.
+
+    Of converged members with less than 0.9 on the unseen pair, at the middle gammas
+    (neither the smallest nor the largest), commutativity less the chance of it.
+
+    holds          the interval over seeds is above FLAT
+    does not hold  it is below FLAT
+    """
+    is_chosen = result.converged_YXS.copy()
+    is_chosen[:, [0, -1]] = False
+    is_chosen &= result.read('inferential') < ENOUGH
+    if not is_chosen.any((0, 1)).all():
+        return undecided('a seed has no such member', null='chance of that answer')
+    commutes = np.where(is_chosen, result.read('commutativity'), np.nan)
+    chance = np.where(is_chosen, result.read('chance of that'), np.nan)
+    commutes_S = np.nanmean(commutes, axis=(0, 1))
+    chance_S = np.nanmean(chance, axis=(0, 1))
+    found = estimate(commutes_S - chance_S)
+    equal = f'{commutes_S.mean():.2f} of answers equal'
+    return decide(
+        judge(found, FLAT),
+        number=f'{equal}; above chance by {format_mean(found)}',
+        null=f'another pair gets that answer: {chance_S.mean():.2f}',
+        note=f'{is_chosen.sum()} members at the middle gammas',
+        values=commutes_S,
+    )
+
+
+def read_oracle(result: Result, setting: str) -> Reading:
+    """The best record is higher than the last one: P3's reading is an oracle.
+
+    Of all trained members, converged or not; the mean over cells, by seed.
+
+    holds          the interval of the difference is above FLAT
+    does not hold  it is below FLAT
+    """
+    last = result.read('inferential')
+    gain = result.read('inferential, best record') - last
+    gain_S = np.nanmean(gain, axis=(0, 1))
+    found = estimate(gain_S)
+    largest = np.nanmax(np.nanmean(gain, axis=-1))
+    return decide(
+        judge(found, FLAT),
+        number=f'best less last {format_mean(found)}; at most {largest:.2f} in a cell',
+        null='a difference of 0',
+        note=f'{np.isfinite(last).sum()} members',
+        values=gain_S,
+    )
+
+
+def read_trend(
+    result: Result, setting: str, name: str, along: str, sign: int = 1
+) -> Reading:
+    """A reading rises (falls, with sign -1) along the rate or the decay.
+
+    holds, opposite  the interval of the trend over seeds is above TREND, below -TREND
+    does not hold    it is below TREND
+    """
+    values_YXS = result.read(name)
+    converged = result.converged_YXS
+    is_trained = np.isfinite(values_YXS)
+    trends = sign * _find_trends(result, values_YXS, along, is_trained)
+    of_converged = sign * _find_trends(result, values_YXS, along, converged)
+    found = estimate(trends)
+    lowest = np.nanmin(values_YXS)
+    highest = np.nanmax(values_YXS)
+    verb = 'rising' if sign > 0 else 'falling'
+    return decide(
+        judge(found, TREND, opposite=-TREND),
+        number=f'{name} {lowest:.2f} to {highest:.2f}; {verb}: {format_mean(found)}',
+        null=f'correlation 0; a trend: above {TREND:g}',
+        note=f'{converged.sum()} of {is_trained.sum()} members converged; of these '
+        f'alone {format_mean(estimate(of_converged))}',
+        values=trends,
+    )
+
+
+def _find_trends(
+    result: Result, values_YXS: np.ndarray, along: str, is_counted: np.ndarray
+) -> np.ndarray:
+    """Mean rank correlation of a reading with an axis in every seed, [S].
+
+    NaN in a seed in which no line of the other axis has three members that count, with
+    different readings.
+    """
+    known = np.where(is_counted, values_YXS, np.nan)
+    axis_A = result.column_X
+    lines_LAS = known
+    if along == 'decay':
+        axis_A = result.decay_Y
+        lines_LAS = known.swapaxes(0, 1)
+    trends = []
+    for s in range(known.shape[-1]):
+        correlations = []
+        for line_A in lines_LAS[..., s]:
+            correlations.append(rank_correlation(axis_A, line_A))
+        finite = np.array(correlations)[np.isfinite(correlations)]
+        trends.append(finite.mean() if len(finite) else np.nan)
+    return np.array(trends)
+
+
+def _find_small_decay(result: Result) -> int:
+    """The row of the decay that is nearest to SMALL_DECAY."""
+    return int(np.abs(result.decay_Y - SMALL_DECAY).argmin())
+
+
+def _find_largest_decay(result: Result, x: int) -> int:
+    """The row of the largest decay at which MIN_SEEDS members converge; else the last.
+
+    The decays are in rising order.
+    """
+    enough = np.flatnonzero(result.converged_YXS[:, x].sum(-1) >= MIN_SEEDS)
+    return int(enough[-1]) if len(enough) else len(result.decay_Y) - 1
+
+
+Cell = tuple[int, int]
+
+
+def _pair_cells(
+    result: Result, name: str, first: Cell, last: Cell
+) -> tuple[list[np.ndarray], str, str]:
+    """(the reading of both cells by seed, what they are, why they decide nothing).
+
+    Only seeds that converged in both count, if there are MIN_SEEDS of them.
+    """
+    reading_YXS = result.read(name)
+    is_counted_S = result.converged_YXS[first] & result.converged_YXS[last]
+    count = int(is_counted_S.sum())
+    few = ''
+    if count < MIN_SEEDS:
+        few = f'{count} of {is_counted_S.size} seeds converged in both cells'
+        is_counted_S = np.isfinite(reading_YXS[first] + reading_YXS[last])
+    values = []
+    notes = []
+    for cell in (first, last):
+        y, x = cell
+        values.append(reading_YXS[cell][is_counted_S])
+        loss = np.nanmean(result.train_loss_YXS[cell])
+        place = f'γ {result.column_X[x]:g}, decay {result.decay_Y[y]:g}'
+        notes.append(f'{place}: train loss {loss:.2g}')
+    notes.append(f'{int(is_counted_S.sum())} seeds')
+    return values, '; '.join(notes), few
+
+
+def _read_difference(
+    result: Result, name: str, first: Cell, last: Cell, border: float, opposite: float
+) -> Reading:
+    if first == last:
+        return undecided('the same cell twice: more decay does not converge')
+    values, note, few = _pair_cells(result, name, first, last)
+    difference = values[1] - values[0]
+    found: Mean = estimate(difference)
+    return _conclude(
+        judge(found, border, opposite=opposite),
+        number=f'{name} {np.mean(values[0]):.2f}, then {np.mean(values[1]):.2f}; '
+        f'difference {format_mean(found)}',
+        null=f'a difference of 0; more: above {border:g}',
+        note=note,
+        values=difference,
+        few=few,
+    )
+
+
+def _conclude(
+    verdict: Verdict,
+    number: str,
+    null: str,
+    note: str,
+    values: np.ndarray,
+    few: str,
+) -> Reading:
+    if few:
+        return undecided(few, number, null, note)
+    return decide(verdict, number, null, note, values)

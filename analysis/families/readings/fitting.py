@@ -1,0 +1,238 @@
+"""Claims about the time to fit (P1 v1 Sec 6, P3 Fig 8; PAPERS 1.5, 3.3).
+
+A ratio compares the most wrong pairs with none, seed by seed. A network that never fits
+bounds a ratio; only a bound on the right side decides. Convergence is not required:
+what has been fitted was fitted then, whatever training does later.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.families.readings.pairs import decide, describe_members, find_ends
+from analysis.families.readings.pairs import pair_seeds as match
+from analysis.fitting_time import Result, shares_anchor
+from analysis.learning_order import average_ratios
+from analysis.members.statistics import Mean
+from analysis.report.readings.borders import format_mean, judge
+from analysis.report.readings.reading import Reading, format_gamma, undecided
+from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, UNDECIDED, Verdict
+
+MORE = 1.25  # times: a time to fit that grows by less does not grow
+_NULL = 'ratio 1'
+SMALL, LARGE = 'small', 'large'
+
+
+def read_grows(result: Result, setting: str, x: int, start: str = SMALL) -> Reading:
+    """At a small start and the least depth, the time to fit grows with complexity.
+
+    holds          the interval of the ratio is above MORE
+    opposite       it is below 1 / MORE
+    does not hold  it is below MORE
+    """
+    return _read_growth(result, x, start, _judge_growth)
+
+
+def read_flat(result: Result, setting: str, x: int) -> Reading:
+    """At a large start and the least depth it does not.
+
+    holds          the interval of the ratio is between 1 / MORE and MORE
+    does not hold  it is outside
+    """
+    return _read_growth(result, x, LARGE, _judge_flat)
+
+
+def read_less_with_depth(result: Result, setting: str, x: int) -> Reading:
+    """At a small start, time grows by a larger factor at the least depth.
+
+    holds, opposite  the interval of ratio (least depth) / ratio (most) is above,
+                     below 1
+    undecided        otherwise, or if a network never fits
+    """
+    depths = np.unique(result.depth_M)
+    ends = find_ends(result.members)
+    if len(depths) < 2 or ends is None:
+        return undecided('one depth or one gamma only', null=_NULL)
+    least, most = depths[0], depths[-1]
+    shallow = _divide_times(result, x, ends.small, least)
+    deep = _divide_times(result, x, ends.small, most)
+    names = (f'depth {least}', f'depth {most}')
+    return _compare_growths(shallow, deep, names)
+
+
+def read_more_when_small(result: Result, setting: str, x: int) -> Reading:
+    """At the least depth, time grows by a larger factor at a small start.
+
+    As `read_less_with_depth`, of small / large.
+    """
+    ends = find_ends(result.members)
+    if ends is None:
+        return undecided('one gamma only', null=_NULL)
+    depth = result.depth_M.min()
+    small = _divide_times(result, x, ends.small, depth)
+    large = _divide_times(result, x, ends.large, depth)
+    names = (format_gamma(ends.small), format_gamma(ends.large))
+    return _compare_growths(small, large, names)
+
+
+def read_pairs_near(result: Result, setting: str) -> Reading:
+    """One wrong pair, a small start: pairs of its two anchors are learned later.
+
+    The mean epoch of pairs made of the wrong pair's anchors alone, by that of all
+    others, at the least depth.
+
+    holds, opposite  the interval is above, below 1
+    undecided        otherwise, or if a pair is never learned
+    """
+    ends = find_ends(result.members)
+    if ends is None:
+        return undecided('one gamma only', null=_NULL)
+    is_here_M = _select(result, ends.small, result.depth_M.min(), 1)
+    ratios = []
+    for m in np.flatnonzero(is_here_M):
+        is_near_A = shares_anchor(result.pairs_A2, result.is_wrong_MA[m])
+        epoch_A = result.pair_epoch_MA[m]
+        near = epoch_A[is_near_A].mean()
+        others = epoch_A[~is_near_A].mean()
+        ratios.append(near / others)
+    if not ratios:
+        return undecided('no member with one wrong pair', null=_NULL)
+    found = average_ratios(np.array(ratios))
+    return decide(
+        judge(found, 1, opposite=1),
+        number=f'epoch of 99 %: ratio {format_mean(found)}',
+        null=_NULL,
+        note=f'{format_gamma(ends.small)}: {_describe(result, is_here_M)}',
+        values=np.array(ratios),
+    )
+
+
+def _judge_growth(found: Mean) -> Verdict:
+    return judge(found, MORE, opposite=1 / MORE)
+
+
+def _judge_flat(found: Mean) -> Verdict:
+    if found.low > 1 / MORE and found.high < MORE:
+        return HOLDS
+    is_outside = found.low >= MORE or found.high <= 1 / MORE
+    return DOES_NOT_HOLD if is_outside else UNDECIDED
+
+
+class Growth(NamedTuple):
+    """Times with the most wrong pairs by those with the fewest, seed by seed."""
+
+    ratio: np.ndarray  # [seed]; NaN where neither fits
+    bound: np.ndarray  # 1: the ratio is at least so large, -1: at most; 0: exact
+
+    @property
+    def mean(self) -> Mean:
+        """The geometric mean over seeds."""
+        return average_ratios(self.ratio)
+
+    def __str__(self) -> str:
+        """'1.50 [1.40, 1.60]', with a sign before a bound."""
+        sign = ''
+        if (self.bound > 0).any():
+            sign = '≥ '
+        if (self.bound < 0).any():
+            sign = '≤ '
+        return sign + format_mean(self.mean)
+
+
+def _read_growth(
+    result: Result, x: int, start: str, rule: Callable[[Mean], Verdict]
+) -> Reading:
+    """A verdict at the least depth; the growths at the others are in the note."""
+    ends = find_ends(result.members)
+    if ends is None:
+        return undecided('one gamma only', null=_NULL)
+    gamma = getattr(ends, start)
+    depths = np.unique(result.depth_M).tolist()
+    growths = {}
+    for depth in depths:
+        growths[depth] = _divide_times(result, x, gamma, depth)
+    growth = growths[depths[0]]
+    verdict = rule(growth.mean)
+    why = 'the interval covers a border'
+    is_safe = verdict is HOLDS and rule is _judge_growth
+    if growth.bound.any() and not is_safe:
+        verdict = UNDECIDED
+        why = f'{np.count_nonzero(growth.bound)} networks never fit'
+
+    is_here_M = result.members['gamma'] == gamma
+    is_here_M = is_here_M & (result.depth_M == depths[0])
+    levels = np.unique(result.complexity_M).tolist()
+    notes = [f'{format_gamma(gamma)}: {_describe(result, is_here_M)}']
+    notes.append(f'{levels[-1]} wrong pairs by {levels[0]}')
+    for depth in depths[1:]:
+        notes.append(f'depth {depth}: {growths[depth]}')
+    epochs = _describe_epochs(result, x, gamma, depths[0])
+    return decide(
+        verdict,
+        number=f'{epochs}; ratio depth {depths[0]}: {growth}',
+        null=f'{_NULL}; grows: above {MORE:g}',
+        note='; '.join(notes),
+        values=growth.ratio,
+        why=why,
+    )
+
+
+def _compare_growths(first: Growth, second: Growth, names: tuple[str, str]) -> Reading:
+    """The first growth by the second, seed by seed."""
+    number = min(len(first.ratio), len(second.ratio))
+    quotient = first.ratio[:number] / second.ratio[:number]
+    found = average_ratios(quotient)
+    verdict = judge(found, 1, opposite=1)
+    why = 'the interval covers 1'
+    if first.bound.any() or second.bound.any():
+        verdict = UNDECIDED
+        why = 'a network never fits'
+    growths = f'{names[0]}: {first}, {names[1]}: {second}'
+    return decide(
+        verdict,
+        number=f'{growths}; quotient {format_mean(found)}',
+        null='quotient 1',
+        note=f'{number} seeds',
+        values=quotient,
+        why=why,
+    )
+
+
+def _divide_times(result: Result, x: int, gamma: float, depth: int) -> Growth:
+    """The growth at one gamma and depth; the last epoch stands for never."""
+    levels = np.unique(result.complexity_M)
+    is_many_M = _select(result, gamma, depth, levels[-1])
+    is_few_M = _select(result, gamma, depth, levels[0])
+    many, few = match(result.members, is_many_M, is_few_M)
+    above = result.epoch_MX[many, x]
+    below = result.epoch_MX[few, x]
+    lacks_above = np.isnan(above)
+    lacks_below = np.isnan(below)
+    ratio = np.where(lacks_above, result.last_epoch, above)
+    ratio = ratio / np.where(lacks_below, result.last_epoch, below)
+    ratio[lacks_above & lacks_below] = np.nan
+    return Growth(ratio, lacks_above.astype(int) - lacks_below.astype(int))
+
+
+def _select(result: Result, gamma: float, depth: int, level: int) -> np.ndarray:
+    is_here_M = (result.members['gamma'] == gamma) & (result.depth_M == depth)
+    return is_here_M & (result.complexity_M == level)
+
+
+def _describe_epochs(result: Result, x: int, gamma: float, depth: int) -> str:
+    """'epochs 1.2, 1.4, 1.9 with 0, 1, 5 wrong pairs'."""
+    means = []
+    names = []
+    for level in np.unique(result.complexity_M).tolist():
+        is_here_M = _select(result, gamma, depth, level)
+        mean = np.nan  # also if one never fits
+        if is_here_M.any():
+            mean = result.epoch_MX[is_here_M, x].mean()
+        means.append('–' if np.isnan(mean) else f'{mean:.2f}')
+        names.append(str(level))
+    return f'epochs {", ".join(means)} with {", ".join(names)} wrong pairs'
+
+
+def _describe(result: Result, is_here_M: np.ndarray) -> str:
+    return describe_members(result.members, is_here_M)

@@ -1,0 +1,79 @@
+"""Seeds that two groups of members share, and ratios between their numbers."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.bias.members import Table
+from analysis.members.statistics import MIN_SEEDS
+from analysis.report.readings.borders import conclude
+from analysis.report.readings.reading import Reading, undecided
+from analysis.report.verdicts import Verdict
+
+
+class Ends(NamedTuple):
+    """The two ends of the gammas of a sweep."""
+
+    large: float  # initialization: the smallest gamma
+    small: float
+
+
+def find_ends(members: Table) -> Ends | None:
+    """The smallest and the largest gamma; None if there is one only."""
+    gammas = np.unique(members['gamma'])
+    if len(gammas) < 2:
+        return None
+    return Ends(float(gammas[0]), float(gammas[-1]))
+
+
+def pair_seeds(
+    members: Table, is_first_M: np.ndarray, is_second_M: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of the members of both groups that have the same seeds, in one order."""
+    first = np.flatnonzero(is_first_M)
+    second = np.flatnonzero(is_second_M)
+    seeds = (members['seed'][first], members['seed'][second])
+    _, i, j = np.intersect1d(*seeds, return_indices=True)
+    return first[i], second[j]
+
+
+def describe_members(members: Table, is_here_M: np.ndarray) -> str:
+    """'5 of 5 converged, train loss 0.01'."""
+    converged = int(members['converged'][is_here_M].sum())
+    total = int(is_here_M.sum())
+    loss = float(members['train_loss'][is_here_M].mean())
+    return f'{converged} of {total} converged, train loss {loss:.2g}'
+
+
+def require_converged(
+    reading: Reading, members: Table, groups: dict[str, np.ndarray]
+) -> Reading:
+    """The reading, undecided if a group has fewer than MIN_SEEDS converged members."""
+    for name, is_here_M in groups.items():
+        converged = int(members['converged'][is_here_M].sum())
+        if converged < MIN_SEEDS:
+            total = int(is_here_M.sum())
+            few = f'{converged} of {total} converged at {name}'
+            return undecided(few, reading.number, reading.null, reading.note)
+    return reading
+
+
+def decide(
+    verdict: Verdict,
+    number: str,
+    null: str,
+    note: str,
+    values: np.ndarray,
+    why: str = 'the interval covers a border',
+) -> Reading:
+    """The Reading of one number a seed; undecided with few seeds or a NaN."""
+    return conclude(
+        verdict=verdict,
+        number=number,
+        null=null,
+        note=note,
+        count=len(values),
+        unit='seed',
+        is_known=bool(np.isfinite(values).all()),
+        why=why,
+    )

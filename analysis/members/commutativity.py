@@ -1,0 +1,59 @@
+"""Does a member answer a pair and its reverse alike? (P3 Fig 3, PAPERS 3.3)
+
+P3 does not define commutativity. Here it is the share of sequences that get one answer
+when their two anchors change places, with key and noise as they are: for an unseen
+pair, whether the answer is right or not. Chance is how often another pair of anchors,
+put in their place, gets that answer.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.members.member import Member
+from anchorjax.errors import UserError
+from anchorjax.tasks import anchors
+
+SEQUENCES = 256
+
+
+class Commutativity(NamedTuple):
+    """Shares in [0, 1]."""
+
+    equal: float  # answers of the unseen pair and of its reverse
+    chance: float  # of the unseen pair and of other pairs: their mean
+
+
+def measure_commutativity(member: Member) -> Commutativity:
+    """Of the first unseen pair, whose two anchors differ, on its probe's sequences.
+
+    Raises:
+      UserError: the task has no such pair.
+    """
+    task = member.experiment.task
+    unseen = task.unseen_pairs[:1] if task.name == 'anchors' else ()
+    if not unseen or unseen[0][0] == unseen[0][1]:
+        raise UserError('commutativity: needs an unseen pair of two different anchors')
+    pair = unseen[0]
+    probe = member.task.probe_names.index('unseen')
+    tokens_BT = member.probes.tokens_PBT[probe, :SEQUENCES]
+    role_BT = member.roles(tokens_BT)
+    answers = {}
+    for other in map(tuple, anchors.pairs(task).tolist()):
+        asked_BT = replace_pair(tokens_BT, role_BT, other)
+        logits_BV = member.forward(asked_BT).logits[:, -1]
+        answers[other] = logits_BV.argmax(-1)
+    own_B = answers.pop(pair)
+    reversed_B = answers.pop(pair[::-1])
+    chances = [np.mean(own_B == other_B) for other_B in answers.values()]
+    return Commutativity(float(np.mean(own_B == reversed_B)), float(np.mean(chances)))
+
+
+def replace_pair(
+    tokens_BT: np.ndarray, role_BT: np.ndarray, pair: tuple[int, int]
+) -> np.ndarray:
+    """The sequences with another pair of anchors in the same places."""
+    replaced_BT = tokens_BT.copy()
+    for name, anchor in zip(('anchor_1', 'anchor_2'), pair, strict=True):
+        replaced_BT[role_BT == anchors.ROLES.index(name)] = anchor
+    return replaced_BT

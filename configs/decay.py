@@ -1,0 +1,100 @@
+"""What do weight decay, gamma and the rate do together? P3 Figs 3, 5 C; P1 Figs 14-16.
+
+  python launch/sweep.py --config configs/decay.py[:preset]
+  python analysis/decay_map.py --run runs/decay
+
+preset       reproduces         what differs from the paper             cost on 2 cores
+(default)    P3 Figs 3, 5 C     4 tokens, 2 layers of width 64 in P1's  6 minutes
+                                form, rate 4e-3; a decay of 0.3 more
+rates        P1 Figs 14 to 16   4 tokens, width 64, 800 steps; gamma    7 minutes
+                                0.9, rates 1e-3 to 8e-3, decays 0.01
+                                to 1
+parts        - (beyond)         one part of a network starts large      5 minutes
+paper_rates  P1 Figs 14 to 16   the decays between the ends are         225 networks:
+                                inferred                                GPUs
+
+P3's own size is the preset p3 of configs/phase.py; `model.own_gammas` gives a part of
+it a gamma of its own, as P3's code does. In all of these (3, 4) and (4, 3) are unseen.
+Rate times steps times decay, which says how far decay shrinks a weight, is 3 at the
+default's decay of 1 and 1.2 at P3's; so 0.3 here is nearest to P3's 1. What is expected
+of the presets is in analysis/gallery/predictions.md, what came out in RESULTS.md.
+"""
+
+import ml_collections
+
+from anchorjax import config
+
+ConfigDict = ml_collections.ConfigDict
+# Steps of P1 without (3, 4) and (4, 3): 708,750 sequences in batches of 2048.
+_EPOCH = 346
+
+
+def get_config(preset: str = '') -> ConfigDict:
+    """The config of a preset."""
+    if preset not in PRESETS:
+        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    c = config.default(task='anchors', model='transformer')
+    c.name = f'decay_{preset}' if preset else 'decay'
+    c.task.noninferential = ()
+    c.task.unseen = ((4, 3), (3, 4))
+    PRESETS[preset](c)
+    return c
+
+
+def _small(c: ConfigDict, num_steps: int) -> None:
+    """What two cores can train."""
+    c.task.seq_len = 4
+    c.task.split = 'random'
+    c.task.probe_examples = 512
+    c.model.width = c.model.head_dim = 64
+    c.model.mlp_dim = 192
+    c.train.batch_size = 128
+    config.set_length(c, num_steps, num_records=10)
+    c.train.converged_loss = 0.05  # P1 v1's limit of what is fitted (PAPERS 1.5)
+    c.optimizer.floor = 0.0
+    c.grid.seed = (0, 1, 2)
+
+
+def _default(c: ConfigDict) -> None:
+    _small(c, num_steps=1_500)
+    c.grid.gamma = (0.3, 0.7, 1.0, 1.3)
+    c.grid.learning_rate = (4e-3,)
+    c.grid.weight_decay = (0.0, 0.01, 0.1, 0.3, 1.0)
+
+
+def _rates(c: ConfigDict) -> None:
+    _small(c, num_steps=800)
+    c.model.depth = 3
+    c.grid.gamma = (0.9,)
+    c.grid.learning_rate = (1e-3, 2e-3, 4e-3, 6e-3, 8e-3)
+    c.grid.weight_decay = (0.01, 0.03, 0.1, 0.3, 1.0)
+
+
+def _parts(c: ConfigDict) -> None:
+    """Large weights in one part of a network that is small otherwise (PAPERS 3.1)."""
+    _small(c, num_steps=1_500)
+    c.grid.gamma = (0.3, 1.3)
+    c.grid.learning_rate = (4e-3,)
+    c.grid.weight_decay = (0.01,)
+    parts = ('embed', 'qk', 'vo', 'mlp')
+    c.loop = (('model.own_gammas', ((), *(((part, 0.3),) for part in parts))),)
+
+
+def _paper_rates(c: ConfigDict) -> None:
+    """The base rate 1e-5 times 5 to 60; the decays between the ends are inferred."""
+    c.model.depth = 3
+    c.train.num_steps = 210 * _EPOCH
+    c.train.eval_every = _EPOCH
+    c.optimizer.warmup_steps = 10 * _EPOCH
+    c.grid.gamma = (0.5,)
+    c.grid.learning_rate = (5e-5, 1e-4, 2e-4, 4e-4, 6e-4)
+    c.grid.weight_decay = (0.003, 0.01, 0.03, 0.1, 0.3)
+    c.grid.seed = (1, 2, 3, 4, 5, 6, 7, 8, 9)
+
+
+PRESETS = {
+    '': _default,
+    'rates': _rates,
+    'parts': _parts,
+    'paper_rates': _paper_rates,
+}

@@ -1,0 +1,66 @@
+"""From memory to inference: over training, and over the number of training examples.
+
+  python launch/sweep.py --config configs/levels.py[:preset]
+  python analysis/levels.py --run runs/levels
+
+preset     reproduces       what differs from the paper                cost on 2 cores
+(default)  P1 Sec 5 and     4 tokens, width 64, 1,500 steps; 1 % to    4 minutes
+           its slides       100 % of 40,000 nominal examples
+paper      the same         P1 varies no number of examples: 1 % to    30 networks: a
+                            100 % of its own                           GPU
+
+The smallest data set has a quarter of the 1,080 questions that can be trained; P1's
+900,000 hold every question many times, with other noise. Any sweep of the anchor task
+with snapshots can be read as well, e.g. that of configs/law.py:anchors.
+"""
+
+import ml_collections
+
+from anchorjax import config
+
+ConfigDict = ml_collections.ConfigDict
+_EPOCH = 370  # steps of P1 with all its examples
+
+
+def get_config(preset: str = '') -> ConfigDict:
+    """The config of a preset."""
+    if preset not in PRESETS:
+        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    c = config.default(task='anchors', model='transformer')
+    c.name = f'levels_{preset}' if preset else 'levels'
+    PRESETS[preset](c)
+    return c
+
+
+def _default(c: ConfigDict) -> None:
+    c.task.seq_len = 4
+    c.task.split = 'random'
+    c.task.probe_examples = 512
+    c.model.width = c.model.head_dim = 64
+    c.model.mlp_dim = 192
+    c.train.batch_size = 128
+    config.set_length(c, num_steps=1_500, num_records=10)
+    c.train.converged_loss = 0.05  # P1 v1's limit of what is fitted (PAPERS 1.5)
+    c.train.snapshot_steps = (0, 50, 100, 200, 300, 400, 600, 800, 1_000, 1_250)
+    c.optimizer.floor = 0.0
+    c.grid.gamma = (0.3, 1.3)
+    c.grid.learning_rate = (4e-3,)
+    c.grid.weight_decay = (0.1,)
+    c.grid.seed = (0, 1, 2)
+    # 1 % to 100 %; of 1,080 trained questions the smallest has about a quarter.
+    c.loop = (('task.num_examples', (400, 1_200, 4_000, 12_000, 40_000)),)
+
+
+def _paper(c: ConfigDict) -> None:
+    """P1's data and model; every size is trained for as many steps."""
+    c.train.num_steps = 210 * _EPOCH
+    epochs = (0, 1, 3, 10, 30, 100)
+    c.train.snapshot_steps = tuple(epoch * _EPOCH for epoch in epochs)
+    c.optimizer.warmup_steps = 10 * _EPOCH
+    c.grid.gamma = (0.5, 0.8)
+    c.grid.seed = (1, 2, 3)
+    sizes = (9_000, 30_000, 90_000, 300_000, 900_000)
+    c.loop = (('task.num_examples', sizes),)
+
+
+PRESETS = {'': _default, 'paper': _paper}
