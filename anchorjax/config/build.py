@@ -51,8 +51,11 @@ def resolve(config: ml_collections.ConfigDict) -> Experiment:
 
 
 def from_json(values: dict) -> Experiment:
-    """As `from_dict`, for values read from JSON, which has lists for tuples."""
-    return from_dict(schema.tuples_from_lists(values))
+    """As `from_dict`, for values read from JSON, which has lists for tuples.
+
+    It may have been written before a field was added.
+    """
+    return from_dict(schema.fill_later_fields(schema.tuples_from_lists(values)))
 
 
 def from_dict(values: dict) -> Experiment:

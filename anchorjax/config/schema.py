@@ -67,3 +67,26 @@ def tuples_from_lists(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(tuples_from_lists(inner) for inner in value)
     return value
+
+
+# Fields that manifests of format 5 may lack, with what such sweeps were trained with.
+_LATER_FIELDS = {
+    'optimizer': {'method': 'adam', 'equal_budget': False},
+    'grid': {'decay_window': ((),)},
+}
+_LATER_MODEL_FIELDS = {'transformer': {'decayed': 'all'}}
+
+
+def fill_later_fields(values: Any) -> Any:
+    """The values of an experiment with the fields that were added after format 5."""
+    if not isinstance(values, dict):
+        return values
+    filled = dict(values)
+    later = dict(_LATER_FIELDS)
+    model = values.get('model')
+    if isinstance(model, dict) and isinstance(model.get('name'), str):
+        later['model'] = _LATER_MODEL_FIELDS.get(model['name'], {})
+    for group, fields in later.items():
+        if isinstance(values.get(group), dict):
+            filled[group] = fields | values[group]
+    return filled

@@ -8,7 +8,8 @@ from anchorjax.limits import above, at_least, at_most, check_fields
 from anchorjax.models.activations import Activation
 
 Norm = Literal['post', 'pre', 'pre_query', 'none']
-Init = Literal['d_in', 'd_model', 'gpt2_hf']
+Init = Literal['d_in', 'd_model', 'gpt2_hf', 'scale']
+Decayed = Literal['all', 'all_but_embeddings']
 NORMS = get_args(Norm)
 # Far beyond what a device holds; what fits is measured later, by compiling.
 Depth = Annotated[int, at_least(1), at_most(1_000)]
@@ -33,6 +34,9 @@ class TransformerConfig:
     init: Init = 'd_in'  # what gamma acts on; see transformer_init.py
     # Std of W_O and W_out times 1/sqrt(2 depth), as in P3; 'gpt2_hf' always does that.
     residual_scale: bool = False
+    # What weight decay shrinks: everything (PAPERS 1.3), or not the tables of tokens
+    # and positions (PAPERS 4.1).
+    decayed: Decayed = 'all'
     eps: Annotated[float, above(0)] = 1e-5  # of LayerNorm
 
     def __post_init__(self) -> None:
@@ -47,3 +51,9 @@ class TransformerConfig:
         """Raises ConfigError if the position table is shorter than a sequence."""
         allowed = f'at most model.max_len, {self.max_len}'
         require(seq_len <= self.max_len, 'task.seq_len', seq_len, allowed)
+
+
+def is_decayed(config: TransformerConfig, name: str) -> bool:
+    """Whether weight decay shrinks the parameters of this name: 'W_Q', 'scale'."""
+    is_embedding = name in ('W_embed', 'W_pos')
+    return config.decayed == 'all' or not is_embedding
