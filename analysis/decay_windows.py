@@ -41,7 +41,7 @@ class Result(NamedTuple):
     cells: np.ndarray  # [C] names
     windows: np.ndarray  # [W] names
     place_M: np.ndarray  # [M, 2] cell and window of every member
-    # [C, W] mean over seeds, ends of its interval, and how many seeds; NaN if untrained.
+    # [C, W] mean over seeds, ends of its interval, number of seeds; NaN: untrained.
     mean_CW: np.ndarray
     low_CW: np.ndarray
     high_CW: np.ndarray

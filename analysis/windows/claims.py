@@ -102,6 +102,7 @@ def _at(name: str, per_step: float) -> Group:
 
 _LAMBDA_NONE = _at('λ 0', 0.0)
 _LAMBDA_BEST = _at('λ 1e-3', 1e-3)
+_LAMBDA_LARGE = _at('λ 3e-3', 3e-3)
 _LAMBDA_HUGE = _at('λ 1e-2', 1e-2)
 _LITERAL = _at('η λ with λ 1e-3', 3e-6)
 
@@ -130,19 +131,19 @@ CLAIMS = (
     ),
     Claim(
         'P4 E1',
-        'Ten times more, λ 1e-2 a step, collapses: much worse than λ 1e-3.',
+        'Three times more, λ 3e-3 a step, collapses: much worse than λ 1e-3.',
         'static',
         decay_grid,
-        _compare(_LAMBDA_BEST, _LAMBDA_HUGE),
+        _compare(_LAMBDA_BEST, _LAMBDA_LARGE),
     ),
     Claim(
         'P4 E1',
-        'At λ 1e-3 a start with γ 0.8 is much better than one with γ 0.3.',
+        'At λ 1e-3 a start with γ 0.8 is much better than one with γ 0.5.',
         'static',
         decay_grid,
         _compare(
             Group('γ 0.8', decay=1 / 3, gamma=0.8),
-            Group('γ 0.3', decay=1 / 3, gamma=0.3),
+            Group('γ 0.5', decay=1 / 3, gamma=0.5),
         ),
     ),
     *_list_positions('P4 E2a', '', ''),
@@ -212,12 +213,12 @@ CLAIMS = (
     ),
     Claim(
         'P4 E6, E7',
-        'The cliff is all: a window from 0.3 on is no better than one from 0.02.',
+        'The cliff is all: a window from 0.2 on is no better than one from 0.02.',
         'onset',
         decay_windows,
         _compare(
             Group('from 0.02', window='0.02–0.27'),
-            Group('from 0.3', window='0.3–0.55'),
+            Group('from 0.2', window='0.2–0.45'),
             judge_no_worse,
             NEAR,
         ),

@@ -15,7 +15,7 @@ from anchorjax.storage.reader import Run
 INTRODUCTION = (
     'Numbers are accuracies on unseen pairs at the end, with intervals of 95 % '
     "(Student's t over seeds; shares: Wilson). Differences are within seeds. "
-    f'`analysis/windows/readings.py` has the rules; "much" is a difference of 0.25, '
+    '`analysis/windows/readings.py` has the rules; "much" is a difference of 0.25, '
     '"as much as" one below 0.1.'
 )
 

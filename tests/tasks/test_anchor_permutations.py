@@ -46,7 +46,8 @@ UNSEEN = {
 
 def test_training_examples_by_hand():
     batch = draw_batch(CONFIG, DATA, jnp.arange(6))
-    found = dict(zip(map(tuple, batch.tokens_BT.tolist()), batch.targets_BQ[:, 0]))
+    tokens = map(tuple, batch.tokens_BT.tolist())
+    found = dict(zip(tokens, batch.targets_BQ[:, 0].tolist(), strict=True))
     assert found == TRAINED
 
 
