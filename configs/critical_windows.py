@@ -24,8 +24,8 @@ decays four times as strongly as decay in all steps. So the paper has lambda 1e-
 steps, 4e-3 in 5,000 of 20,000 and 1e-2 in 2,000.
 
 The laptop presets have width 32, batch 64 and 5,000 steps; the paper width 64, batch
-128 and 20,000 (15,000 without windows). Windows are at the same shares of T. The data, the
-rate, the betas and lambda are the paper's, so that a window holds a quarter of the
+128 and 20,000 (15,000 without windows). Windows are at the same shares of T. The data,
+the rate, the betas and lambda are the paper's, so that a window holds a quarter of the
 paper's decay. `sgd` has the paper's batch.
 
 P4 writes theta <- theta - eta lambda theta (PAPERS 4.1). At its rate of 3e-3 the whole

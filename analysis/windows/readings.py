@@ -153,7 +153,10 @@ def read_peak(result: Any, middle: Group, ends: tuple[Group, Group]) -> Reading:
 
 
 def read_share(result: Any, group: Group, border: float) -> Reading:
-    """holds: surely more than half of the seeds are above the border; else opposite."""
+    """holds: surely more than half of the seeds are above the border.
+
+    opposite: surely fewer.
+    """
     members = result.members
     index = select(members, group)
     count = int((members.unseen[index] > border).sum())
