@@ -255,6 +255,14 @@ CLAIMS = (
     ),
     Claim(
         'Ours, on P4 E6',
+        'Composition shows when decay stops: accuracy rises more in the eighth of '
+        'training after a window than in the quarter inside it.',
+        'onset',
+        decay_windows,
+        readings.read_release,
+    ),
+    Claim(
+        'Ours, on P4 E6',
         'It is the end of decay that decides, not its start.',
         'start_or_end',
         start_or_end,

@@ -31,6 +31,7 @@ from analysis.windows.members import Members
 MUCH = 0.25
 NEAR = 0.1
 WEAK = 0.5  # a rank correlation below this is weak
+RELEASE = 0.125  # share of training after a window
 CHANCE = 'chance 0.06; difference 0'
 
 
@@ -261,6 +262,54 @@ def read_effect(result: Any, row: int) -> Reading:
         count=len(values),
         unit='seed',
     )
+
+
+def read_release(result: Any) -> Reading:
+    """Accuracy rises more in RELEASE of training after a window than in the window.
+
+    Of windows of one piece that end early enough, averaged within seeds.
+
+    holds, opposite  the rise after minus the rise inside is surely above, below 0
+    """
+    members = result.members
+    is_known_M = members.bounds[:, 1] <= 1 - RELEASE
+    if not is_known_M.any():
+        return undecided('no window ends early enough')
+    inside_M, after_M = measure_rises(members)
+    seeds = np.unique(members.seed[is_known_M])
+    rises = []
+    for seed in seeds:
+        is_here_M = is_known_M & (members.seed == seed)
+        rises.append((inside_M[is_here_M].mean(), after_M[is_here_M].mean()))
+    inside, after = np.array(rises).T
+    found = estimate(after - inside)
+    index = np.flatnonzero(is_known_M)
+    return conclude(
+        verdict=judge(found, 0, opposite=0),
+        number=f'after {format_mean(estimate(after))} against inside '
+        f'{format_mean(estimate(inside))}; difference {format_mean(found)}',
+        null='difference 0',
+        note=describe_training(members, (Group('these windows'), index)),
+        count=len(seeds),
+        unit='seed',
+    )
+
+
+def measure_rises(members: Members) -> tuple[np.ndarray, np.ndarray]:
+    """(rise of accuracy inside the window, rise in RELEASE of training after it), [M].
+
+    Accuracy at a step is that of the nearest record before it; before the first record
+    that of the first.
+    """
+    last = members.step_S[-1]
+    rises = []
+    for m, (start, end) in enumerate(members.bounds):
+        shares = np.array([start, end, end + RELEASE])
+        places = np.searchsorted(members.step_S, np.round(shares * last), 'right') - 1
+        before, stop, later = members.unseen_MS[m, places.clip(0)]
+        rises.append((stop - before, later - stop))
+    inside_M, after_M = np.array(rises).T
+    return inside_M, after_M
 
 
 def excludes_zero(found: Mean) -> bool:

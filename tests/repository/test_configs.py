@@ -33,7 +33,9 @@ of_every_preset = pytest.mark.parametrize('spec', SPECS, ids=NAMES)
 
 def shrink(c: ml_collections.ConfigDict) -> ml_collections.ConfigDict:
     """Two members of one cohort, two segments, everything small that costs time."""
-    c.task.update(num_examples=640, probe_examples=16)
+    for field, size in {'num_examples': 640, 'probe_examples': 16}.items():
+        if field in c.task:  # a task may always have all its examples
+            c.task[field] = size
     if 'path' in c.task:  # the files may not be on this machine
         c.task.path = ''
     sizes = {'depth': 2, 'width': 8, 'head_dim': 4, 'mlp_dim': 8, 'heads': 2}

@@ -143,6 +143,25 @@ def test_a_correlation_is_weak_or_not(slope, words, monkeypatch):
     assert readings.read_weak_correlation(result).verdict.words == words
 
 
+@pytest.mark.parametrize(
+    ('rises', 'words'),
+    [((0.1, 0.4), 'holds'), ((0.4, 0.1), 'opposite'), ((0.2, 0.2), 'undecided')],
+)
+def test_a_rise_is_found_inside_a_window_or_after_it(rises, words):
+    members = plant_members(lambda w, d, g, s: 0.0, windows=(B.window, '0.75–1'))
+    step_S = members.step_S / members.step_S[-1]  # tenths; 0.25 to 0.5, then 0.625
+    inside, after = rises
+    shape_S = 0.1 + inside * (step_S > 0.25) * (step_S <= 0.5)
+    shape_S = shape_S + (inside + after) * (step_S > 0.5)
+    noise_M1 = 0.02 * (-1.0) ** members.seed[:, None] * (step_S > 0.5)
+    result = make_result(members._replace(unseen_MS=shape_S + noise_M1))
+    reading = readings.read_release(result)
+    assert reading.verdict.words == words
+    found = readings.measure_rises(result.members)
+    np.testing.assert_allclose(found[0][0], inside)
+    np.testing.assert_allclose(found[1][0], after + 0.02)
+
+
 def as_the_paper(window, decay, gamma, seed):
     """P4's numbers, roughly (PAPERS 4.2)."""
     if window == NONE or decay < 0.05:
@@ -199,7 +218,8 @@ def read_all(plant):
         if claim.preset in ('gammas', 'seeds'):
             members = by_window._replace(**gammas)
         unfit = ('grokking', 'start_or_end')
-        if claim.preset in unfit or 'correlation' in claim.sentence:
+        is_other = 'correlation' in claim.sentence or 'decay stops' in claim.sentence
+        if claim.preset in unfit or is_other:
             continue
         found[claim.source, claim.sentence] = claim.read(make_result(members))
     return found
