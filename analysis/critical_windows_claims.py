@@ -17,11 +17,10 @@ import pandas as pd
 
 from analysis.bias.table import format_markdown
 from analysis.designs.table import format_csv
-from analysis.memory_reasoning_claims import open_runs, parse_command
+from analysis.memory_reasoning_claims import open_runs, parse_command, write_texts
 from analysis.windows.members import collect_members
 from analysis.windows.table import INTRODUCTION, tabulate_claims
 from anchorjax import cli
-from anchorjax.storage import atomic
 from anchorjax.storage.reader import Run
 
 
@@ -45,11 +44,7 @@ def save(runs: dict[str, Run], folder: pathlib.Path) -> list[pathlib.Path]:
         'verdicts.md': format_markdown(table, INTRODUCTION),
         'members.csv': format_csv(tabulate_members(runs)),
     }
-    paths = []
-    for name, text in texts.items():
-        atomic.write_text(folder / name, text)
-        paths.append(folder / name)
-    return paths
+    return write_texts(texts, folder)
 
 
 def command() -> None:
