@@ -9,7 +9,8 @@ in one end alone:
   end    how much better the later of two ends is, at the same start
   start  how much better the later of two starts is, at the same end
 
-A window of two pieces has a gap in its middle.
+A window of two pieces has a gap in its middle. One window may make an effect alone, so
+both are also computed without each window.
 
   python analysis/start_or_end.py --run runs/critical_windows_start_or_end
 """
@@ -39,6 +40,8 @@ class Result(NamedTuple):
     seeds: np.ndarray  # [seed] those with every window
     effect_2S: np.ndarray  # [NAMES, seed] difference of accuracies
     pairs_2: np.ndarray  # pairs of windows behind each effect
+    windows: np.ndarray  # [W] of one piece
+    without_W2: np.ndarray  # both effects, mean over seeds, without each of them
     piece_names: np.ndarray  # windows of two pieces, and none
     piece_mean: np.ndarray  # [window, (mean, low, high)]
 
@@ -65,11 +68,15 @@ def compute(run: Run) -> Result:
         unseen_YX[place] = members.unseen[is_here_M].mean()
         loss_YX[place] = members.train_loss[is_here_M].mean()
     seeds = find_complete_seeds(members, whole)
-    effects, counts = [], []
-    for varied in (START, END):
-        pairs = pair_windows(ends, varied)
-        effects.append([measure_effect(members, pairs, seed) for seed in seeds])
-        counts.append(len(pairs))
+    pairs_of = [pair_windows(ends, START), pair_windows(ends, END)]
+    effects = [measure_effects(members, pairs, seeds) for pairs in pairs_of]
+    without_W2 = []
+    for name in whole:
+        row = []
+        for pairs in pairs_of:
+            rest = [pair for pair in pairs if name not in pair]
+            row.append(measure_effects(members, rest, seeds).mean())
+        without_W2.append(row)
     piece_mean = []
     for name in others:
         piece_mean.append(mean_interval(members.unseen[members.window == name]))
@@ -81,7 +88,9 @@ def compute(run: Run) -> Result:
         train_loss_YX=loss_YX,
         seeds=np.array(seeds),
         effect_2S=np.array(effects),
-        pairs_2=np.array(counts),
+        pairs_2=np.array([len(pairs) for pairs in pairs_of]),
+        windows=np.array(whole),
+        without_W2=np.array(without_W2),
         piece_names=np.array(others, str),
         piece_mean=np.array(piece_mean).reshape(len(others), 3),
     )
@@ -128,6 +137,15 @@ def pair_windows(
     return pairs
 
 
+def measure_effects(
+    members: Members, pairs: list[tuple[str, str]], seeds: list[int]
+) -> np.ndarray:
+    """The mean difference, later minus earlier, of every seed; NaN without pairs."""
+    if not pairs:
+        return np.full(len(seeds), np.nan)
+    return np.array([measure_effect(members, pairs, seed) for seed in seeds])
+
+
 def measure_effect(members: Members, pairs: list[tuple[str, str]], seed: int) -> float:
     """The mean difference, later minus earlier, of one seed."""
     differences = []
@@ -141,13 +159,17 @@ def measure_effect(members: Members, pairs: list[tuple[str, str]], seed: int) ->
 
 
 def draw(result: Result, axes: np.ndarray) -> None:
-    """Fills axes [1, 3]: the grid of windows, both effects, and the pieces."""
-    grid, effects, pieces = axes[0]
+    """Fills axes [1, 4]: accuracy and train loss by window, effects, the pieces."""
+    grid, losses, effects, pieces = axes[0]
+    starts = np.array([f'{start:.3g}' for start in result.start_Y])
     style.draw_heatmap(grid, result.unseen_YX, 'Blues', (0, 1))
-    starts = [f'{start:.3g}' for start in result.start_Y]
-    style.label_grid(grid, result.end_X, np.array(starts))
-    grid.set(xlabel='end of decay (share of T)', ylabel='start of decay')
-    grid.set_title(f'accuracy on unseen pairs, mean of {len(result.seeds)} seeds')
+    style.draw_heatmap(losses, result.train_loss_YX, 'Reds', (0, 1))
+    for axis in (grid, losses):
+        style.label_grid(axis, result.end_X, starts)
+        axis.set_xlabel('end of decay (share of T)')
+    grid.set_ylabel('start of decay')
+    grid.set_title(f'unseen pairs, {len(result.seeds)} seeds')
+    losses.set_title('train loss (nats)')
     for row, name in enumerate(NAMES):
         values = result.effect_2S[row]
         found = mean_interval(values)
@@ -176,7 +198,7 @@ def _draw_pieces(axis: style.Axes, result: Result) -> None:
     axis.set(xlabel='accuracy on unseen pairs', title='in two pieces')
 
 
-layout = style.Layout(rows=1, columns=3, width=7.0, height=2.4)
+layout = style.Layout(rows=1, columns=4, width=7.6, height=2.3)
 
 
 if __name__ == '__main__':

@@ -28,13 +28,15 @@ The laptop presets have width 32, batch 64 and 5,000 steps; the paper width 64, 
 the rate, the betas and lambda are the paper's, so that a window holds a quarter of the
 paper's decay. `sgd` has the paper's batch.
 
-P4 writes theta <- theta - eta lambda theta (PAPERS 4.1, quirk 16). At its rate of 3e-3 the whole
-budget would then shrink the weights by 6 %, and a lambda of 1e-3 does nothing: the
-preset `static` has that value, too. All other presets take lambda as the decay of one
-step, without eta: weight_decay = lambda / eta. Unknown, and what we take: gradients are
-not clipped; eps 1e-8; no biases but that of the output, which starts at 0; embeddings
-start with gamma / sqrt(width); everything but embeddings decays; the six gammas and
-decays of E1; whether lambda has eta in it in E11 (SGD) and E4.
+P4 writes theta <- theta - eta lambda theta (PAPERS 4.1, quirk 16). At its rate of 3e-3
+the whole budget would then shrink the weights by 6 %, and a lambda of 1e-3 does
+nothing: the preset `static` has that value, too. All other presets take lambda as the
+decay of one step, without eta: weight_decay = lambda / eta.
+
+Unknown, and what we take: gradients are not clipped; eps 1e-8; no biases but that of
+the output, which starts at 0; embeddings start with gamma / sqrt(width); everything but
+embeddings decays; the gammas of E1, and some of its decays; whether lambda has eta in
+it in E11 (SGD) and E4, and gamma in E4.
 """
 
 import ml_collections

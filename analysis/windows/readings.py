@@ -258,10 +258,20 @@ def read_effect(result: Any, row: int) -> Reading:
         verdict=judge(found, 0, opposite=0),
         number=f'{format_mean(found)} in {result.pairs_2[row]} pairs of windows',
         null='0',
-        note='within seeds',
+        note=f'within seeds; {describe_weakest(result, row, found.mean)}',
         count=len(values),
         unit='seed',
     )
+
+
+def describe_weakest(result: Any, row: int, mean: float) -> str:
+    """'without 0–0.25 it is 0.01': the window without which an effect is weakest."""
+    signed_W = np.sign(mean) * result.without_W2[:, row]
+    if np.isnan(signed_W).all():
+        return 'it rests on one window'
+    weakest = int(np.nanargmin(signed_W))
+    value = result.without_W2[weakest, row]
+    return f'without {result.windows[weakest]} it is {value:.2f}'
 
 
 def read_release(result: Any) -> Reading:

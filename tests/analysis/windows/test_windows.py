@@ -7,6 +7,7 @@ from analysis import decay_complexity, decay_grid, decay_windows, start_or_end
 from analysis.critical_windows_claims import tabulate_members
 from analysis.decay_windows import read_pieces
 from analysis.members.statistics import mean_interval
+from analysis.windows import readings
 from analysis.windows.members import (
     ALL,
     NONE,
@@ -151,6 +152,9 @@ def test_an_effect_of_the_end_alone_is_found(plant):
     # Pairs of ends that share a start: .25 and .5, .25 and 1, .5 and 1; .5 and 1.
     np.testing.assert_allclose(end, 0.8 * np.mean([0.25, 0.75, 0.5, 0.5]))
     assert result.pairs_2.tolist() == [4, 4]
+    # Without 0–0.25 the pairs of .5 and 1 are left, from 0 and from .25.
+    without = dict(zip(result.windows.tolist(), result.without_W2, strict=True))
+    np.testing.assert_allclose(without['0–0.25'], [0, 0.8 * 0.5], atol=1e-12)
     np.testing.assert_allclose(result.unseen_YX[0], [0.2035, 0.4035, 0.8035])
     assert np.isnan(result.unseen_YX[2, :2]).all()
     assert result.piece_names.tolist() == [PIECES, NONE]
@@ -163,6 +167,16 @@ def test_an_effect_of_the_start_alone_is_found(plant):
     # 0 and .25 at the ends .5 and 1; 0 and .5, .25 and .5 at the end 1.
     np.testing.assert_allclose(start, 0.8 * np.mean([0.25, 0.25, 0.5, 0.25]))
     np.testing.assert_allclose(end, 0, atol=1e-12)
+
+
+def test_the_window_that_makes_an_effect_alone_is_named(plant):
+    def accuracy(window, decay, gamma, seed):
+        return 0.1 if window == '0–0.25' else 0.5
+
+    result = plant(start_or_end, accuracy, windows=GRID)
+    reading = readings.read_effect(result, start_or_end.END)
+    assert reading.verdict.words == 'holds'
+    assert 'without 0–0.25 it is 0.00' in reading.note
 
 
 def test_without_a_pair_of_windows_it_is_one_clear_line(plant):
