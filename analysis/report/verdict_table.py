@@ -63,15 +63,24 @@ def run_claims_command(
     doc: str,
     tabulate: Callable[[dict[str, Run]], pd.DataFrame],
     format_markdown: Callable[[pd.DataFrame], str],
+    tabulate_members: Callable[[dict[str, Run]], pd.DataFrame] | None = None,
 ) -> None:
-    """Runs the command line of a table of claims: --runs, --out."""
+    """Runs the command line of a table of claims: --runs, --out.
+
+    Args:
+      tabulate_members: for a table of all members, members.csv.
+    """
 
     def command() -> None:
         flags = _parse_flags(doc)
         cli.use_compilation_cache()
-        table = tabulate(open_runs(flags.runs))
-        for path in save(table, format_markdown(table), flags.out):
-            print(path)
+        runs = open_runs(flags.runs)
+        table = tabulate(runs)
+        paths = save(table, format_markdown(table), flags.out)
+        if tabulate_members is not None:
+            paths.append(flags.out / 'members.csv')
+            atomic.write_text(paths[-1], format_csv(tabulate_members(runs)))
+        print(*paths, sep='\n')
 
     cli.run_command(command)
 

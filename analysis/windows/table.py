@@ -4,9 +4,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.bias.table import COLUMNS
+from analysis.bias.table import COLUMNS, TITLES
 from analysis.members.selection import find_usable
 from analysis.report.readings.reading import Reading, undecided
+from analysis.report.verdict_table import format_verdict_table
 from analysis.windows.claims import CLAIMS, Claim, fits
 from analysis.windows.members import HELDOUT
 from anchorjax.errors import UserError
@@ -49,6 +50,12 @@ def tabulate_claims(runs: dict[str, Run]) -> pd.DataFrame:
             readings.append(('–', undecided('no trained run is about this')))
         rows += [_make_row(claim, name, reading) for name, reading in readings]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def format_markdown(table: pd.DataFrame) -> str:
+    """The table below the counts of its verdicts."""
+    titles = dict(zip(COLUMNS, TITLES, strict=True))
+    return format_verdict_table(table, titles, INTRODUCTION)
 
 
 def _compute_once(
