@@ -35,6 +35,8 @@ def shrink(c: ml_collections.ConfigDict) -> ml_collections.ConfigDict:
     c.task.update(num_examples=640, probe_examples=16)
     if 'path' in c.task:  # the files may not be on this machine
         c.task.path = ''
+    if 'start' in c.model:
+        c.model.update(start='', start_rows=())
     sizes = {'depth': 2, 'width': 8, 'head_dim': 4, 'mlp_dim': 8, 'heads': 2}
     for field, size in sizes.items():
         # Not every model has all of them: of GPT-2 the last two follow from the others.
