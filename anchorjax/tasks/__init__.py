@@ -3,11 +3,20 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from anchorjax.tasks import addition, anchors, cogs, memory_reasoning, prontoqa, scan
+from anchorjax.tasks import (
+    addition,
+    anchors,
+    cogs,
+    corpus,
+    memory_reasoning,
+    prontoqa,
+    scan,
+)
 from anchorjax.tasks.addition_config import AdditionConfig
 from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
 from anchorjax.tasks.cogs import CogsConfig
+from anchorjax.tasks.corpus import CorpusConfig
 from anchorjax.tasks.memory_reasoning.config import MemoryReasoningConfig
 from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.scan import ScanConfig
@@ -18,6 +27,7 @@ __all__ = [
     'AnchorsConfig',
     'Batch',
     'CogsConfig',
+    'CorpusConfig',
     'MemoryReasoningConfig',
     'Probes',
     'ProntoqaConfig',
@@ -39,6 +49,7 @@ TASKS = {
     'anchors': Row(AnchorsConfig, anchors.make),
     'addition': Row(AdditionConfig, addition.make),
     'cogs': Row(CogsConfig, cogs.make),
+    'corpus': Row(CorpusConfig, corpus.make),
     'prontoqa': Row(ProntoqaConfig, prontoqa.make),
     'scan': Row(ScanConfig, scan.make),
     'memory_reasoning': Row(MemoryReasoningConfig, memory_reasoning.make),

@@ -86,9 +86,7 @@ def train_step(
       The new state, the loss in nats, and the gradient norm before clipping.
     """
     size = experiment.train.batch_size
-    order_key = random_key(hparams.seed, ORDER)
-    index_B = draw_epoch_batch(order_key, state.step, size, task.num_train)
-    batch = split(task.batch(data, index_B))
+    batch = split(_draw_batch(experiment, task, data, state.step, hparams))
     num_scored = 1 if task.last_only else task.seq_len
     chex.assert_shape(batch.tokens_BT, (size, task.seq_len))
     chex.assert_shape(batch.targets_BQ, (size, num_scored))
@@ -121,6 +119,23 @@ def train_step(
         norm_sum=state.norm_sum + norm,
     )
     return next_state, loss, norm
+
+
+def _draw_batch(
+    experiment: Experiment,
+    task: tasks.Task,
+    data: Any,
+    step: jax.Array,
+    hparams: HParams,
+) -> tasks.Batch:
+    """The training examples of a step."""
+    size = experiment.train.batch_size
+    order_key = random_key(hparams.seed, ORDER)
+    index_B = draw_epoch_batch(order_key, step, size, task.num_train)
+    if task.batch_ahead is None:
+        return task.batch(data, index_B)
+    next_B = draw_epoch_batch(order_key, step + 1, size, task.num_train)
+    return task.batch_ahead(data, index_B, next_B)
 
 
 def train_segment(
