@@ -9,6 +9,7 @@ from anchorjax.tasks import (
     cogs,
     corpus,
     memory_reasoning,
+    mixture,
     prontoqa,
     scan,
 )
@@ -18,6 +19,7 @@ from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
 from anchorjax.tasks.cogs import CogsConfig
 from anchorjax.tasks.corpus import CorpusConfig
 from anchorjax.tasks.memory_reasoning.config import MemoryReasoningConfig
+from anchorjax.tasks.mixture import MixtureConfig
 from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.scan import ScanConfig
 
@@ -29,6 +31,7 @@ __all__ = [
     'CogsConfig',
     'CorpusConfig',
     'MemoryReasoningConfig',
+    'MixtureConfig',
     'Probes',
     'ProntoqaConfig',
     'ScanConfig',
@@ -50,6 +53,7 @@ TASKS = {
     'addition': Row(AdditionConfig, addition.make),
     'cogs': Row(CogsConfig, cogs.make),
     'corpus': Row(CorpusConfig, corpus.make),
+    'mixture': Row(MixtureConfig, mixture.make),
     'prontoqa': Row(ProntoqaConfig, prontoqa.make),
     'scan': Row(ScanConfig, scan.make),
     'memory_reasoning': Row(MemoryReasoningConfig, memory_reasoning.make),

@@ -8,7 +8,7 @@ import numpy as np
 BYTE_VOCAB, BYTE_END = 257, 256
 
 # Self-written, in the two kinds that P1 trains on: code, and an encyclopedia.
-_DOCUMENTS = (
+DOCUMENTS = (
     'def add(a, b):\n    """The sum of two numbers."""\n    return a + b\n',
     'def repeat(word, times):\n    words = [word] * times\n'
     '    return " ".join(words)\n',
@@ -26,7 +26,7 @@ def make_tokens() -> np.ndarray:
     """The documents again and again, each with its END, uint16."""
     tokens: list[int] = []
     for _ in range(_REPEATS):
-        for document in _DOCUMENTS:
+        for document in DOCUMENTS:
             tokens += document.encode()
             tokens.append(BYTE_END)
     return np.array(tokens, np.uint16)

@@ -1,0 +1,5 @@
+"""Two sources of text in one training set: PrOntoQA with proofs, and stories (P2)."""
+
+from anchorjax.tasks.mixture.task import MixtureConfig, make
+
+__all__ = ['MixtureConfig', 'make']
