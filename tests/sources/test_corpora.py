@@ -28,6 +28,7 @@ from anchorjax.tasks.corpus.token_files import (
     read_document,
     read_windows,
 )
+from tests.support.in_process import run
 
 # GPT-2's ranks, wherever this machine has them: they are not ours to commit.
 RANKS = pathlib.Path(os.environ.get('ANCHORJAX_GPT2_RANKS', '/nowhere'))
@@ -222,3 +223,30 @@ def test_a_download_without_the_hub_is_one_line(tmp_path, monkeypatch):
     assert '\n' not in str(error.value)
     with pytest.raises(UserError, match='nothing of it is public'):
         corpora.download('text', tmp_path)
+
+
+def test_the_command_line(source, tmp_path, monkeypatch, capsys):
+    def say(*words):
+        return run('data.py', [str(word) for word in words], monkeypatch, capsys)
+
+    out = tmp_path / 'out'
+    words = ('text', '--source', source, '--out', out, '--tokenizer', 'bytes')
+    for state in ('written', 'there already'):
+        done = say(*words)
+        assert done.code == 0, done.errors
+        assert 'licence: yours' in done.out and '2 files' in done.out
+        assert f'5 documents, 25 tokens, 1 rows without text, {state}' in done.out
+    done = say(*words[:4], tmp_path / 'words', '--tokenizer', 'words')
+    assert '7 words are 100.0% of all' in done.out, done.out
+    corpus = open_corpus(str(tmp_path / 'words'))
+    assert corpus.words[-2:] == ('<unknown>', '<end>')
+    for bad, line in (
+        (('text', '--out', out), 'give --source PATH, or --source public'),
+        (('text', '--out', out, '--source', 'public'), 'nothing of it is public'),
+        (('text', '--out', out, '--source', source), 'needs --vocabulary'),
+        ((*words, '--sets', 'RedPajamaX'), "'RedPajamaX': must be of"),
+        ((*words[:6], 'words', '--most_words', 0), '--most_words 0: must be at least'),
+    ):
+        done = say(*bad)
+        assert (done.code, done.errors.count('\n')) == (2, 1), (bad, done.errors)
+        assert line in done.errors, done.errors

@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import PartitionSpec
 
 from anchorjax.tasks.corpus.token_files import read_windows
 
@@ -56,11 +57,30 @@ def read_on_device(tokens: np.ndarray, index_B: jax.Array, seq_len: int) -> jax.
 def read_from_host(
     feed: HostFeed, index_B: jax.Array, next_B: jax.Array, seq_len: int
 ) -> jax.Array:
-    """The windows with these numbers, [B, T + 1], from the file."""
-    shape = jax.ShapeDtypeStruct((*index_B.shape, seq_len + 1), jnp.int32)
-    return jax.pure_callback(
-        feed.read, shape, index_B, next_B, vmap_method='broadcast_all'
-    )
+    """The windows with these numbers, [B, T + 1], from the file.
+
+    Devices that share a batch each ask their host for their own part of it.
+    """
+
+    def ask_host(index_B: jax.Array, next_B: jax.Array) -> jax.Array:
+        shape = jax.ShapeDtypeStruct((*index_B.shape, seq_len + 1), jnp.int32)
+        return jax.pure_callback(
+            feed.read, shape, index_B, next_B, vmap_method='broadcast_all'
+        )
+
+    mesh = jax.sharding.get_abstract_mesh()
+    num_parts = 1 if mesh.empty else mesh.shape.get('batch', 1)
+    if num_parts > 1 and len(index_B) % num_parts == 0:
+        # JAX calls a host from parts of an array only where it is cut by hand.
+        of_part = PartitionSpec('batch')
+        ask_host = jax.shard_map(
+            ask_host,
+            in_specs=(of_part, of_part),
+            out_specs=of_part,
+            axis_names={'batch'},
+            check_vma=False,
+        )
+    return ask_host(index_B, next_B)
 
 
 def _get_key(index: np.ndarray) -> bytes:
