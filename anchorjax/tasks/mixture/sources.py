@@ -1,7 +1,7 @@
 """The sequences of both sources, in one vocabulary."""
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from anchorjax.tasks.corpus.token_files import (
     open_corpus,
     read_windows,
 )
+from anchorjax.tasks.mixture.config import MixtureConfig
 from anchorjax.tasks.mixture.matching import measure_entropy, merge_tokens
 from anchorjax.tasks.prontoqa.texts import (
     END,
@@ -22,9 +23,6 @@ from anchorjax.tasks.prontoqa.texts import (
     write_answer,
     write_prompt,
 )
-
-if TYPE_CHECKING:
-    from anchorjax.tasks.mixture.task import MixtureConfig
 
 SOURCES = ('prontoqa', 'stories')
 
@@ -52,7 +50,7 @@ class Mixture(NamedTuple):
 
 
 @functools.lru_cache(maxsize=4)
-def make_mixture(config: 'MixtureConfig') -> Mixture:
+def make_mixture(config: MixtureConfig) -> Mixture:
     """The sequences of a config.
 
     Raises:
@@ -77,7 +75,7 @@ def make_mixture(config: 'MixtureConfig') -> Mixture:
     return Mixture(dict(zip(SOURCES, (reasoning, stories), strict=True)), total)
 
 
-def describe_sources(config: 'MixtureConfig') -> dict[str, tuple[int, float]]:
+def describe_sources(config: MixtureConfig) -> dict[str, tuple[int, float]]:
     """{source: (labels that occur, their entropy in nats)}."""
     mixture = make_mixture(config)
     described = {}
@@ -87,7 +85,7 @@ def describe_sources(config: 'MixtureConfig') -> dict[str, tuple[int, float]]:
     return described
 
 
-def _write_questions(config: 'MixtureConfig') -> Sequences:
+def _write_questions(config: MixtureConfig) -> Sequences:
     """New questions with their proofs, a token a word, of at most T + 1 tokens."""
     asked = prontoqa.ProntoqaConfig(
         hops=config.hops,
@@ -101,7 +99,7 @@ def _write_questions(config: 'MixtureConfig') -> Sequences:
     return _pad(texts, config.seq_len + 1, END)
 
 
-def _read_stories(config: 'MixtureConfig') -> tuple[Sequences, tuple[str, ...]]:
+def _read_stories(config: MixtureConfig) -> tuple[Sequences, tuple[str, ...]]:
     """Windows of the stories, and what their tokens are; the last is their END."""
     if not config.story_path:
         tokens, words = _split_sample()
@@ -116,7 +114,7 @@ def _read_stories(config: 'MixtureConfig') -> tuple[Sequences, tuple[str, ...]]:
     return _cut(config, corpus.tokens, 'task.story_path'), corpus.words
 
 
-def _join_corpora(config: 'MixtureConfig') -> Mixture:
+def _join_corpora(config: MixtureConfig) -> Mixture:
     """Both sources from files of the same tokenizer."""
     paths = (config.reasoning_path, config.story_path)
     if not config.story_path or config.control != 'none':
@@ -131,7 +129,7 @@ def _join_corpora(config: 'MixtureConfig') -> Mixture:
     return Mixture(dict(zip(SOURCES, both, strict=True)), first.vocab)
 
 
-def _list_documents(config: 'MixtureConfig', corpus: Corpus) -> Sequences:
+def _list_documents(config: MixtureConfig, corpus: Corpus) -> Sequences:
     """The first documents of a corpus, cut or padded to T + 1 tokens."""
     if len(corpus.start_N) < config.num_all:
         raise UserError(
@@ -145,9 +143,7 @@ def _list_documents(config: 'MixtureConfig', corpus: Corpus) -> Sequences:
     return _pad(texts, config.seq_len + 1, corpus.end)
 
 
-def _match(
-    config: 'MixtureConfig', reasoning: Sequences, stories: Sequences
-) -> Mixture:
+def _match(config: MixtureConfig, reasoning: Sequences, stories: Sequences) -> Mixture:
     """The stories in classes that are as many and as frequent as PrOntoQA's words.
 
     The sources share no token then.
@@ -166,7 +162,7 @@ def _match(
 
 
 def _cut(
-    config: 'MixtureConfig', tokens: np.ndarray, field: str = 'task.story_path'
+    config: MixtureConfig, tokens: np.ndarray, field: str = 'task.story_path'
 ) -> Sequences:
     """The first windows of a stream of tokens."""
     total = count_windows(len(tokens), config.seq_len)
