@@ -18,8 +18,15 @@ laptop and matched read data/stories, which launch/data.py makes of TinyStories:
   python launch/data.py tinystories --source TinyStories-train.txt --out data/stories \\
       --tokenizer words --most_words 1500
 
-paper reads data/stories_gpt2 and data/prontoqa_gpt2, both in GPT-2's tokens. The paper
-states neither the rate, the batch nor the hops (PAPERS 2.3). Then:
+paper reads data/stories_gpt2 and data/prontoqa_gpt2, both in GPT-2's tokens; the latter
+is made of the texts that launch/data.py prontoqa writes:
+
+  python launch/data.py prontoqa --out data/prontoqa --number 5_200
+  python launch/data.py text --source data/prontoqa/texts.jsonl \\
+      --out data/prontoqa_gpt2 --tokenizer gpt2 --vocabulary gpt2.tiktoken
+
+The paper states neither the rate, the batch nor the hops (PAPERS 2.3). None of these
+has been run to its end. Then:
 
   python analysis/reasoning_bias.py --run runs/reasoning_bias_laptop
   python analysis/reasoning_bias_claims.py --runs 'runs/reasoning_bias_*' --out runs/p2

@@ -42,8 +42,9 @@ def shrink(c: ml_collections.ConfigDict) -> ml_collections.ConfigDict:
             c.task[field] = ''
     if c.task.name == 'corpus':  # the bundled sample is short
         c.task.update(num_examples=40, seq_len=64)
-    if 'start' in c.model:
+    if 'start' in c.model and c.model.start:  # then there is no gamma
         c.model.update(start='', start_rows=())
+        c.grid.gamma = (0.3, 0.5)
     sizes = {'depth': 2, 'width': 8, 'head_dim': 4, 'mlp_dim': 8, 'heads': 2}
     for field, size in sizes.items():
         # Not every model has all of them: of GPT-2 the last two follow from the others.
