@@ -1,20 +1,32 @@
 """Prepares a data set: python launch/data.py scan --out data/scan
 
-By our own rules (--source own, the default), from the public files (--source public,
-on a machine with internet), or from a local copy of these (--source PATH). Says what is
-written, how large it is and under which licence, and checks every row. The same command
-again continues, and keeps what is there. Exit code 2: a file is missing, truncated or
-another one.
+A corpus (tinystories, slimpajama, or text of your own) is tokenized once, into files
+that a sweep maps into memory:
+
+  python launch/data.py tinystories --source TinyStories-train.txt --out data/stories \\
+      --tokenizer gpt2 --vocabulary gpt2.tiktoken
+
+The others are written by our own rules (--source own, the default), from the public
+files (--source public, on a machine with internet), or from a local copy of these
+(--source PATH); a corpus needs one of the last two. Says what is written, how large it
+is and under which licence, and checks every row. The same command again continues, and
+keeps what is there. Exit code 2: a file is missing, truncated or another one.
 """
 
+import argparse
 import pathlib
 import sys
+from collections.abc import Iterator
 from typing import get_args
 
 from anchorjax import cli
 from anchorjax.errors import UserError
+from anchorjax.sources import corpora, tokenizers
 from anchorjax.sources.catalog import SOURCES
+from anchorjax.sources.corpora import CORPORA
+from anchorjax.sources.documents import Wanted, list_files, read_documents
 from anchorjax.sources.prepare import OWN, PUBLIC, describe, prepare
+from anchorjax.sources.tokenizers import KINDS, Tokenizer
 from anchorjax.sweeps.memory import format_bytes
 from anchorjax.tasks import ProntoqaConfig
 from anchorjax.tasks.prontoqa.worlds import Distractor, Ontology, Order
@@ -23,7 +35,7 @@ from anchorjax.tasks.prontoqa.worlds import Distractor, Ontology, Order
 def make_parser() -> cli.Parser:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add('name', choices=tuple(SOURCES))
+    add('name', choices=(*SOURCES, *CORPORA))
     add('--out', type=pathlib.Path, required=True, help='folder of the prepared files')
     text = (
         "'own' (our rules), 'public', or the path of a local copy of the public files"
@@ -36,7 +48,27 @@ def make_parser() -> cli.Parser:
     add('--ontology', default='fictional', choices=get_args(Ontology))
     add('--order', default='postorder', choices=get_args(Order))
     add('--distractor', default='original', choices=get_args(Distractor))
+    add_corpus_flags(parser)
     return parser
+
+
+def add_corpus_flags(parser: cli.Parser) -> None:
+    add = parser.add_argument_group('of a corpus').add_argument
+    text = 'gpt2 and words need --vocabulary; words can make one (%(default)s)'
+    add('--tokenizer', default='gpt2', choices=KINDS, help=text)
+    text = "GPT-2's ranks (gpt2.tiktoken), or a file of words, one a line"
+    add('--vocabulary', type=pathlib.Path, metavar='FILE', help=text)
+    text = 'words without --vocabulary: keep so many, the most frequent (%(default)s)'
+    add('--most_words', type=int, default=4_000, metavar='N', help=text)
+    add('--field', default='text', help='of a row with its text (%(default)s)')
+    text = 'slimpajama: parts to keep, e.g. RedPajamaGithub,RedPajamaWikipedia'
+    add('--sets', type=parse_names, default=(), metavar='NAMES', help=text)
+    text = 'public: files on the hub, e.g. train/chunk1/*.jsonl.zst'
+    add('--pattern', default='', help=text)
+
+
+def parse_names(text: str) -> tuple[str, ...]:
+    return tuple(text.split(','))
 
 
 def report(name: str, done: int, total: int) -> None:
@@ -51,6 +83,9 @@ def report(name: str, done: int, total: int) -> None:
 
 def command() -> None:
     flags = make_parser().parse_args()
+    if flags.name in CORPORA:
+        prepare_corpus(flags)
+        return
     if flags.number < 2:
         raise UserError(f'--number {flags.number}: must be at least 2')
     questions = ProntoqaConfig(
@@ -75,6 +110,61 @@ def command() -> None:
         print(f'  {file.name}: {file.rows:,} rows, {size}, {state}', flush=True)
         total += file.size
     print(f'{flags.out}: {format_bytes(total)}')
+
+
+def prepare_corpus(flags: argparse.Namespace) -> None:
+    """Tokenizes a corpus from local files, or from those of the hub."""
+    source = CORPORA[flags.name]
+    print(source.title)
+    print(f'licence: {source.licence}', flush=True)
+    for name in flags.sets:
+        if name not in source.sets:
+            raise UserError(f'--sets {name!r}: must be of {source.sets}')
+    path = pathlib.Path(flags.source)
+    if flags.source == OWN:
+        raise UserError(f'{flags.name}: give --source PATH, or --source public')
+    if flags.source == PUBLIC:
+        path = corpora.download(flags.name, flags.out / 'public', flags.pattern)
+    wanted = Wanted(flags.field, flags.sets)
+    files = list_files(path)
+    size = sum(file.stat().st_size for file in files)
+    print(f'{len(files)} files, {format_bytes(size)}', flush=True)
+    tokenizer = make_tokenizer(flags, files, wanted)
+    written = corpora.write_corpus(path, flags.out, tokenizer, wanted, report_tokens)
+    state = 'written' if written.is_new else 'there already'
+    line = f'{flags.out}: {written.documents:,} documents, {written.tokens:,} tokens'
+    print(f'{line}, {written.skipped:,} rows without text, {state}')
+    print(f'sha256 of the tokens: {written.digest}')
+
+
+def make_tokenizer(
+    flags: argparse.Namespace, files: list[pathlib.Path], wanted: Wanted
+) -> Tokenizer:
+    if flags.tokenizer == 'bytes':
+        return tokenizers.Bytes()
+    if flags.tokenizer == 'gpt2':
+        if flags.vocabulary is None:
+            raise UserError('--tokenizer gpt2 needs --vocabulary gpt2.tiktoken')
+        return tokenizers.Gpt2(flags.vocabulary)
+    if flags.vocabulary:
+        return tokenizers.Words(tokenizers.read_words(flags.vocabulary))
+    if flags.most_words < 1:
+        raise UserError(f'--most_words {flags.most_words}: must be at least 1')
+    counted = tokenizers.count_words(list_texts(files, wanted), flags.most_words)
+    print(f'{len(counted.words):,} words are {counted.share:.1%} of all', flush=True)
+    return tokenizers.Words(counted.words)
+
+
+def list_texts(files: list[pathlib.Path], wanted: Wanted) -> Iterator[str]:
+    for file in files:
+        for piece in read_documents(file, wanted):
+            yield piece.text
+
+
+def report_tokens(name: str, documents: int, tokens: int) -> None:
+    """Shows how far the tokenizing is."""
+    line = f'\r\x1b[K  {name}: {documents:,} documents, {tokens:,} tokens'
+    print(line, end='', file=sys.stderr, flush=True)
 
 
 if __name__ == '__main__':

@@ -154,14 +154,14 @@ def _parse_command_line(
     point = {}
     for word in words:
         if word != '--step=last':
-            axis, value = _parse_axis(word)
+            axis, value = parse_axis(word)
             point[axis] = value
     if not isinstance(point.get('step', 0), int):
         raise UserError(f'--step={point["step"]}: must be a snapshot step or last')
     return arguments, point
 
 
-def _parse_axis(word: str) -> tuple[str, Any]:
+def parse_axis(word: str) -> tuple[str, Any]:
     """(axis, value) of '--AXIS=VALUE'; a value that is not a Python literal is text."""
     axis, _, text = word.removeprefix('--').partition('=')
     if not (word.startswith('--') and text):

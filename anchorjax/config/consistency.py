@@ -22,6 +22,7 @@ _SHARED_FIELDS = (
     'train.precision',
     'train.lanes',
     'train.batch_devices',
+    'train.shard_params',
 )
 # A name is a folder, runs/<name>, so it must not lead elsewhere.
 _NAME_PATTERN = r'\w[\w.,=+-]{0,99}'
@@ -149,6 +150,10 @@ def check_groups(experiment: Experiment) -> None:
             window,
             f'within train.num_steps, {train.num_steps}',
         )
+    if getattr(experiment.model, 'start', ''):
+        gammas = experiment.grid.gamma
+        allowed = 'a single value: members that start from model.start have no gamma'
+        require(len(gammas) == 1, 'grid.gamma', gammas, allowed)
     task = tasks.make(experiment.task)
     experiment.model.require_fit(task.seq_len, task.vocab)
     require(

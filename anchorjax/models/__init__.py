@@ -13,6 +13,7 @@ from anchorjax.models import (
     emb_mlp,
     gpt2_config,
     gpt2_cost,
+    gpt2_files,
     gpt2_init,
     one_layer,
     transformer_config,
@@ -26,6 +27,10 @@ from anchorjax.models.one_layer import OneLayer, OneLayerConfig
 from anchorjax.models.transformer import Transformer
 from anchorjax.models.transformer_config import TransformerConfig
 from anchorjax.models.transformer_init import initializers
+
+
+def draw_every_start(config: ModelConfig, vocab: int) -> None:
+    """The weights of a model that cannot start from a file."""
 
 
 def decay_everything(config: ModelConfig, name: str) -> bool:
@@ -48,6 +53,8 @@ class Row(NamedTuple):
     is_decayed: Callable[[ModelConfig, str], bool] = decay_everything
     # Configs with a name of their own, for config.default(model=..., size=...).
     sizes: Mapping[str, ModelConfig] = MappingProxyType({})
+    # (config, vocab) -> parameters that were trained before; None: draw new ones.
+    read_start: Callable[[ModelConfig, int], Any | None] = draw_every_start
 
 
 def _make_transformer(
@@ -75,6 +82,7 @@ MODELS = {
         gpt2_cost.activation_bytes,
         gpt2_config.is_decayed,
         gpt2_config.SIZES,
+        gpt2_files.read_start,
     ),
     'emb_mlp': Row(
         EmbMLPConfig, EmbMLP, emb_mlp.forward_operations, emb_mlp.activation_bytes
@@ -96,7 +104,23 @@ def make(config: ModelConfig, vocab: int, gamma: float | jax.Array) -> nn.Module
 def init_params(
     config: ModelConfig, vocab: int, gamma: float | jax.Array, key: jax.Array
 ) -> Any:
-    """New parameters. Gamma scales the noise, which depends on the key alone."""
+    """The parameters a member starts with: drawn, or read from the config's file.
+
+    Gamma scales the noise, which depends on the key alone.
+
+    Raises:
+      UserError: the file cannot be read, or is of another model.
+    """
+    params = MODELS[config.name].read_start(config, vocab)
+    if params is None:
+        params = draw_params(config, vocab, gamma, key)
+    return params
+
+
+def draw_params(
+    config: ModelConfig, vocab: int, gamma: float | jax.Array, key: jax.Array
+) -> Any:
+    """New parameters, whatever file the config names."""
     # Their shapes do not depend on the length of the sequences.
     tokens_BT = jnp.zeros((1, 1), jnp.int32)
     return make(config, vocab, gamma).init(key, tokens_BT)['params']
@@ -107,7 +131,7 @@ def abstract_params(config: ModelConfig, vocab: int) -> Any:
     """The parameter tree, of ShapeDtypeStructs; nothing is computed."""
 
     def init() -> Any:
-        return init_params(config, vocab, 0.0, jax.random.key(0))
+        return draw_params(config, vocab, 0.0, jax.random.key(0))
 
     return jax.eval_shape(init)
 

@@ -5,7 +5,8 @@ dropout, as in P1's experiments (PAPERS 1.6). Equal to Hugging Face's GPT2LMHead
 the same weights (tests/models/test_gpt2_hugging_face.py).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -31,11 +32,17 @@ class GPT2(nn.Module):
       config: sizes and options.
       vocab: number of tokens, V.
       inits: the initializer of every kind of parameter, from `gpt2_init.initializers`.
+      logits_only: return no activations of blocks; with `remat` the blocks then run in
+        one loop, which no compiler can unroll into more memory.
+      gather: makes parameters whole, where devices share them; those of a block when
+        it is computed, with `remat` again in the backward pass.
     """
 
     config: GPT2Config
     vocab: int
     inits: Mapping[str, Initializer]
+    logits_only: bool = False
+    gather: Callable[[Any], Any] | None = None
 
     @nn.compact
     def __call__(
@@ -51,12 +58,32 @@ class GPT2(nn.Module):
         length = tokens_BT.shape[1]
         W_embed = self.param('W_embed', self.inits['embed'], (self.vocab, c.width))
         W_pos = self.param('W_pos', self.inits['embed'], (c.max_len, c.width))
+        if self.gather is not None:
+            W_embed, W_pos = self.gather((W_embed, W_pos))
         X_em = W_embed[tokens_BT] + W_pos[:length]
 
+        is_loop = c.remat and self.logits_only and edit is None
+        if is_loop and not self.is_initializing():
+            x, blocks = self._run_loop(X_em), ()
+            x = x[:, -1:] if last_only else x
+        else:
+            blocks = self._run_blocks(X_em, last_only, edit)
+            x = blocks[-1].X_do
+        x = LayerNorm(c.eps, name='LN_final')(x)
+        logits = multiply_rows(x, W_embed.T, c.dtype, jnp.float32)
+        return Activations(X_em, blocks, logits)
+
+    def _run_blocks(
+        self, x_BTD: jax.Array, last_only: bool, edit: Edit | None
+    ) -> tuple[BlockActivations, ...]:
+        """The activations of all blocks."""
+        c = self.config
         block_class = Block
+        if self.gather is not None:
+            block_class = nn.map_variables(Block, 'params', trans_in_fn=self.gather)
         if c.remat and not self.is_initializing():  # or it would change random keys
-            block_class = nn.remat(Block)
-        x, blocks = X_em, []
+            block_class = nn.remat(block_class)
+        blocks = []
         for layer in range(c.depth):
             is_last = layer == c.depth - 1
             block = block_class(
@@ -67,13 +94,29 @@ class GPT2(nn.Module):
                 edit=edit,
                 name=f'block_{layer}',
             )
-            activations = block(x)
+            activations = block(x_BTD)
             blocks.append(activations)
-            x = activations.X_do
+            x_BTD = activations.X_do
+        return tuple(blocks)
 
-        x = LayerNorm(c.eps, name='LN_final')(x)
-        logits = multiply_rows(x, W_embed.T, c.dtype, jnp.float32)
-        return Activations(X_em, tuple(blocks), logits)
+    def _run_loop(self, x_BTD: jax.Array) -> jax.Array:
+        """The stream after the last block; the backward pass keeps that before each."""
+        block = Block(self.config, self.inits, 0, False, None, parent=None)
+        params = self.variables['params']
+
+        @jax.checkpoint
+        def run_block(x_BTD: jax.Array, params: Any) -> tuple[jax.Array, None]:
+            if self.gather is not None:
+                params = self.gather(params)
+            return block.apply({'params': params}, x_BTD).X_do, None
+
+        def stack(*leaves: jax.Array) -> jax.Array:
+            return jnp.stack(leaves)
+
+        layers = range(self.config.depth)
+        of_blocks = [params[f'block_{layer}'] for layer in layers]
+        x_BTD, _ = jax.lax.scan(run_block, x_BTD, jax.tree.map(stack, *of_blocks))
+        return x_BTD
 
 
 class Block(nn.Module):

@@ -4,7 +4,7 @@ import dataclasses
 from typing import Annotated, Literal
 
 from anchorjax.errors import require
-from anchorjax.limits import above, check_fields
+from anchorjax.limits import YOUNG, above, at_least, check_fields
 from anchorjax.models.transformer_config import Depth, Size
 
 Decayed = Literal['all_but_biases', 'matrices', 'all']
@@ -38,6 +38,15 @@ class GPT2Config:
     # CPUs computes them again too early to save much.)
     remat: bool = False
     eps: Annotated[float, above(0)] = 1e-5  # of LayerNorm
+    # Weights to start from: a safetensors file of Hugging Face's GPT-2, or its folder.
+    # '': weights are drawn. gamma has no effect then.
+    start: str = dataclasses.field(default='', metadata=YOUNG)
+    # The SHA-256 of that file; '': any.
+    start_sha256: str = dataclasses.field(default='', metadata=YOUNG)
+    # The row of its embedding for each token of the task; (): all rows, in order.
+    start_rows: tuple[Annotated[int, at_least(0)], ...] = dataclasses.field(
+        default=(), metadata=YOUNG
+    )
 
     def __post_init__(self) -> None:
         check_fields(self, 'model')

@@ -14,6 +14,7 @@ from anchorjax.tasks.cogs import list_rows
 from anchorjax.tasks.cogs.cases import Row
 from anchorjax.tasks.cogs.files import NUM_ROWS
 from anchorjax.tasks.prontoqa.files import format_questions
+from anchorjax.tasks.prontoqa.texts import write_answer, write_prompt
 from anchorjax.tasks.scan import count_lines
 from anchorjax.tasks.scan.files import format_line
 from anchorjax.tasks.scan.grammar import SPLITS, interpret, list_commands, list_lines
@@ -68,10 +69,19 @@ def write_cogs(seed: int) -> Iterator[tuple[str, str, int]]:
 
 
 def write_prontoqa(config: ProntoqaConfig) -> Iterator[tuple[str, str, int]]:
-    """The questions of a config, in the format of the official generator."""
+    """The questions of a config: in the official generator's format, and as texts.
+
+    A text is a question with its proof and judgement, for a language model to be
+    trained on (DATASETS 4.2).
+    """
     questions = prontoqa.list_questions(config)
     text = json.dumps(format_questions(questions), indent=1) + '\n'
     yield 'questions.json', text, len(questions)
+    rows = []
+    for question in questions:
+        answer = write_answer(question, chain_of_thought=True)
+        rows.append(json.dumps({'text': f'{write_prompt(question)} {answer}'}) + '\n')
+    yield 'texts.jsonl', ''.join(rows), len(questions)
 
 
 def _take(lines: list[str], rows: np.ndarray) -> list[str]:

@@ -44,7 +44,7 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
         task = tasks.make(experiment.for_cohort(cohort).task)
         labels_of[cohort.name] = curve_coordinates(task)
         empty_of[cohort.name] = _untrained_member(experiment, labels_of[cohort.name])
-    labels = _join_labels(labels_of.values())
+    labels = join_labels(labels_of.values())
     members = {}
     for chunk in folder.chunks:
         own_labels = labels_of[chunk.cohort.name]
@@ -79,7 +79,7 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
     return xr.Dataset(variables, coordinates, attributes)
 
 
-def _join_labels(labels_of_cohorts: Iterable[Labels]) -> Labels:
+def join_labels(labels_of_cohorts: Iterable[Labels]) -> Labels:
     """The labels of all cohorts along every dim, each once, in order of appearance."""
     joined: dict[str, dict[str, None]] = {}
     for labels in labels_of_cohorts:

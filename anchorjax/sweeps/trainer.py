@@ -17,15 +17,24 @@ from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
 from anchorjax.training.curves import Record, record_shapes
+from anchorjax.training.forward import keep_whole
 from anchorjax.training.members import (
     describe_placement,
     drop_padding,
     fetch_to_host,
     make_batch_splitter,
+    make_state_sharder,
     map_members,
     place_members,
+    shard_states,
+    unshard_states,
 )
-from anchorjax.training.step import TrainState, init_member, train_segment
+from anchorjax.training.step import (
+    TrainState,
+    draw_member,
+    init_member,
+    train_segment,
+)
 
 # Seconds between two checks whether to stop: schedulers leave 30 or more to save. A
 # segment that takes longer is cut into pieces, which changes no bit.
@@ -44,16 +53,25 @@ class Trainer:
         self.lanes = lanes
         self.record_steps = experiment.record_steps
         split = make_batch_splitter(mesh)
+        shard = keep_whole
+        if experiment.train.shard_params:
+            shard = make_state_sharder(mesh)
 
         def init(hparams: HParams) -> TrainState:
-            return init_member(experiment, hparams)
+            return shard(init_member(experiment, hparams))
+
+        def draw(hparams: HParams) -> TrainState:
+            return draw_member(experiment, hparams)
 
         def run_segment(
             state: TrainState, hparams: HParams, num_steps: jax.Array, before: jax.Array
         ) -> tuple[TrainState, Record]:
-            return train_segment(experiment, state, hparams, num_steps, before, split)
+            return train_segment(
+                experiment, state, hparams, num_steps, before, split, shard
+            )
 
         self.init = map_members(init, mesh, lanes)
+        self._draw = map_members(draw, mesh, lanes)  # for shapes: it reads no file
         self._segment = map_members(run_segment, mesh, lanes, num_shared=2)
         self._compiled: dict[int, Any] = {}  # by number of members, padding included
         self._pace = 1  # steps that take about _PATIENCE seconds; measured as we go
@@ -125,8 +143,9 @@ class Trainer:
         """The compiled segment for `rows` members, padding included."""
         if rows not in self._compiled:
             hparams = empty_hparams(rows, self.experiment.grid.decay_window)
-            inputs = (jax.eval_shape(self.init, hparams), hparams)
+            inputs = (jax.eval_shape(self._draw, hparams), hparams)
             state, hparams = describe_placement(inputs, rows, self.mesh, self.lanes)
+            state = self._shard(state)
             one = np.int32(1)
             with jax.default_matmul_precision(self.experiment.train.precision):
                 lowered = self._segment.lower(state, hparams, one, one)
@@ -150,7 +169,7 @@ class Trainer:
         """(step, placed state, curves [S, rows, ...]), resumed or new."""
         curves = self._empty_curves(rows)
         state_shapes = describe_placement(
-            jax.eval_shape(self.init, hparams), rows, self.mesh, self.lanes
+            jax.eval_shape(self._draw, hparams), rows, self.mesh, self.lanes
         )
         curve_shapes = jax.tree.map(
             lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), curves
@@ -161,10 +180,10 @@ class Trainer:
         if saved is not None:
             step, tree = saved
             state = place_members(tree['state'], self.mesh, self.lanes)
-            return step, state, jax.tree.map(np.array, tree['curves'])
-        state = self.init(hparams)
+            return step, self._shard(state), jax.tree.map(np.array, tree['curves'])
+        state = self._shard(self.init(hparams))
         if 0 in self.experiment.train.snapshot_steps:
-            folder.save_snapshot(0, drop_padding(state.params, rows))
+            self._save_snapshot(folder, 0, state.params, rows)
         return 0, state, curves
 
     def _empty_curves(self, rows: int) -> Record:
@@ -188,15 +207,27 @@ class Trainer:
         is_last = step == self.record_steps[-1]
         rows = curves.train_loss.shape[1]
         if is_last or step in self.experiment.train.snapshot_steps:
-            folder.save_snapshot(step, drop_padding(state.params, rows))
+            self._save_snapshot(folder, step, state.params, rows)
         if is_last:
             arrays = curves._asdict()
             arrays['steps'] = np.array(self.record_steps)
             arrays['diverged'] = fetch_to_host(state.diverged)[:rows]
             folder.finish(arrays)
         elif is_due:
-            state = drop_padding(state, rows)
-            folder.save_resume(step, {'state': state, 'curves': curves})
+            whole = drop_padding(unshard_states(state, self.mesh), rows)
+            folder.save_resume(step, {'state': whole, 'curves': curves})
+
+    def _save_snapshot(
+        self, folder: ChunkFolder, step: int, params: Any, rows: int
+    ) -> None:
+        whole = unshard_states(params, self.mesh)
+        folder.save_snapshot(step, drop_padding(whole, rows))
+
+    def _shard(self, state: Any) -> Any:
+        """The state with its matrices divided among devices, if the config says so."""
+        if not self.experiment.train.shard_params:
+            return state
+        return shard_states(state, self.mesh)
 
 
 def get_trainer(experiment: Experiment, mesh: Mesh, lanes: int) -> Trainer:

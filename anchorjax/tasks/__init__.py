@@ -8,7 +8,9 @@ from anchorjax.tasks import (
     anchor_permutations,
     anchors,
     cogs,
+    corpus,
     memory_reasoning,
+    mixture,
     modular_addition,
     prontoqa,
     scan,
@@ -18,7 +20,9 @@ from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
 from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
 from anchorjax.tasks.cogs import CogsConfig
+from anchorjax.tasks.corpus import CorpusConfig
 from anchorjax.tasks.memory_reasoning.config import MemoryReasoningConfig
+from anchorjax.tasks.mixture import MixtureConfig
 from anchorjax.tasks.modular_addition import ModularAdditionConfig
 from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.scan import ScanConfig
@@ -30,7 +34,9 @@ __all__ = [
     'AnchorsConfig',
     'Batch',
     'CogsConfig',
+    'CorpusConfig',
     'MemoryReasoningConfig',
+    'MixtureConfig',
     'ModularAdditionConfig',
     'Probes',
     'ProntoqaConfig',
@@ -52,6 +58,8 @@ TASKS = {
     'anchors': Row(AnchorsConfig, anchors.make),
     'addition': Row(AdditionConfig, addition.make),
     'cogs': Row(CogsConfig, cogs.make),
+    'corpus': Row(CorpusConfig, corpus.make),
+    'mixture': Row(MixtureConfig, mixture.make),
     'prontoqa': Row(ProntoqaConfig, prontoqa.make),
     'scan': Row(ScanConfig, scan.make),
     'memory_reasoning': Row(MemoryReasoningConfig, memory_reasoning.make),

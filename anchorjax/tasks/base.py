@@ -61,6 +61,9 @@ class Task(NamedTuple):
     batch: Callable[[Any, jax.Array], Batch]
     # data -> the sequences to evaluate, and their answers.
     probes: Callable[[Any], Probes]
+    # (data, index_B, next index_B) -> the same as `batch`, for a task that reads its
+    # examples on the host and can read the next ones meanwhile; None: it does not.
+    batch_ahead: Callable[[Any, jax.Array, jax.Array], Batch] | None = None
     last_only: bool = True  # only the last position is scored: cheaper to compute
     mapping_names: tuple[str, ...] = ('assigned',)  # R
     # Its answers are the training labels, and the targets of the loss on probes.

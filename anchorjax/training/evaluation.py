@@ -10,7 +10,7 @@ from anchorjax import tasks
 from anchorjax.config import Experiment
 from anchorjax.training import losses
 from anchorjax.training.curves import DEVIATION_LIMIT
-from anchorjax.training.forward import Split, forward, keep_whole
+from anchorjax.training.forward import Split, compute_logits, keep_whole
 
 
 class Scores(NamedTuple):
@@ -108,8 +108,7 @@ def _answer(
 
     def answer(piece: tuple[jax.Array, jax.Array]) -> Answers:
         tokens_BT, targets_BQ = split(piece)
-        activations = forward(experiment, params, tokens_BT, task.last_only)
-        logits_BQV = activations.logits
+        logits_BQV = compute_logits(experiment, params, tokens_BT, task.last_only)
         chex.assert_shape(logits_BQV, (*targets_BQ.shape, task.vocab))
         loss_BQ = losses.cross_entropy(logits_BQV, targets_BQ)
         return Answers(logits_BQV.argmax(-1), loss_BQ)

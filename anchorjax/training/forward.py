@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+from jax.sharding import PartitionSpec
 
 from anchorjax import models
 from anchorjax.config import Experiment
 from anchorjax.models.base import Activations
+from anchorjax.models.gpt2 import GPT2
 
 # Divides a batch among devices (members.make_batch_splitter).
 Split = Callable[[Any], Any]
@@ -24,3 +26,33 @@ def forward(
     """The activations of a member; logits at the last position, or at all."""
     module = models.make(experiment.model, experiment.task.vocab, gamma=0.0)
     return module.apply({'params': params}, tokens_BT, last_only)
+
+
+def compute_logits(
+    experiment: Experiment, params: Any, tokens_BT: jax.Array, last_only: bool
+) -> jax.Array:
+    """The logits of `forward` and nothing else, with little memory: for training."""
+    module = models.make(experiment.model, experiment.task.vocab, gamma=0.0)
+    gather = keep_whole
+    if experiment.train.shard_params:
+        gather = gather_parts
+    if isinstance(module, GPT2):
+        module = module.clone(logits_only=True, gather=gather)  # block after block
+    else:
+        params = gather(params)
+    return module.apply({'params': params}, tokens_BT, last_only).logits
+
+
+def gather_parts(params: Any) -> Any:
+    """Parameters whole on every device, where devices share them; else as they are.
+
+    Without this XLA may send activations around instead of parameters.
+    """
+    mesh = jax.sharding.get_abstract_mesh()
+    if mesh.empty or mesh.shape.get('batch', 1) == 1:
+        return params
+
+    def gather_array(x: jax.Array) -> jax.Array:
+        return jax.lax.with_sharding_constraint(x, PartitionSpec())
+
+    return jax.tree.map(gather_array, params)

@@ -4,6 +4,7 @@ Every random draw depends on (seed, purpose, step) alone, so the state has no ra
 key, and a member that resumes at any step sees the batches it would have seen.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import chex
@@ -18,7 +19,7 @@ from anchorjax.tasks.permutation import draw_epoch_batch
 from anchorjax.training import losses, optimizers
 from anchorjax.training.curves import Record
 from anchorjax.training.evaluation import evaluate
-from anchorjax.training.forward import Split, forward, keep_whole
+from anchorjax.training.forward import Split, compute_logits, keep_whole
 
 
 @struct.dataclass
@@ -36,10 +37,25 @@ class TrainState:
 
 
 def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
-    """A new member; gamma scales the noise, which depends on the seed alone."""
+    """A new member; gamma scales the noise, which depends on the seed alone.
+
+    Raises:
+      UserError: it starts from a file that cannot be read.
+    """
+    return _begin(experiment, hparams, models.init_params)
+
+
+def draw_member(experiment: Experiment, hparams: HParams) -> TrainState:
+    """As `init_member`, but reads no file: for the shapes of a state."""
+    return _begin(experiment, hparams, models.draw_params)
+
+
+def _begin(
+    experiment: Experiment, hparams: HParams, make_params: Callable[..., Any]
+) -> TrainState:
     key = random_key(hparams.seed, INIT)
     vocab = experiment.task.vocab
-    params = models.init_params(experiment.model, vocab, hparams.gamma, key)
+    params = make_params(experiment.model, vocab, hparams.gamma, key)
     return new_state(experiment, params)
 
 
@@ -70,17 +86,15 @@ def train_step(
       The new state, the loss in nats, and the gradient norm before clipping.
     """
     size = experiment.train.batch_size
-    order_key = random_key(hparams.seed, ORDER)
-    index_B = draw_epoch_batch(order_key, state.step, size, task.num_train)
-    batch = split(task.batch(data, index_B))
+    batch = split(_draw_batch(experiment, task, data, state.step, hparams))
     num_scored = 1 if task.last_only else task.seq_len
     chex.assert_shape(batch.tokens_BT, (size, task.seq_len))
     chex.assert_shape(batch.targets_BQ, (size, num_scored))
 
     def loss_of(params: Any) -> jax.Array:
-        activations = forward(experiment, params, batch.tokens_BT, task.last_only)
-        chex.assert_shape(activations.logits, (size, num_scored, task.vocab))
-        loss_BQ = losses.cross_entropy(activations.logits, batch.targets_BQ)
+        logits_BQV = compute_logits(experiment, params, batch.tokens_BT, task.last_only)
+        chex.assert_shape(logits_BQV, (size, num_scored, task.vocab))
+        loss_BQ = losses.cross_entropy(logits_BQV, batch.targets_BQ)
         return losses.weighted_mean(loss_BQ, batch.weights_BQ)
 
     loss, grads = jax.value_and_grad(loss_of)(state.params)
@@ -113,6 +127,23 @@ def train_step(
     return next_state, loss, norm
 
 
+def _draw_batch(
+    experiment: Experiment,
+    task: tasks.Task,
+    data: Any,
+    step: jax.Array,
+    hparams: HParams,
+) -> tasks.Batch:
+    """The training examples of a step."""
+    size = experiment.train.batch_size
+    order_key = random_key(hparams.seed, ORDER)
+    index_B = draw_epoch_batch(order_key, step, size, task.num_train)
+    if task.batch_ahead is None:
+        return task.batch(data, index_B)
+    next_B = draw_epoch_batch(order_key, step + 1, size, task.num_train)
+    return task.batch_ahead(data, index_B, next_B)
+
+
 def train_segment(
     experiment: Experiment,
     state: TrainState,
@@ -120,6 +151,7 @@ def train_segment(
     num_steps: jax.Array,
     before: jax.Array | int = 0,
     split: Split = keep_whole,
+    shard: Split = keep_whole,
 ) -> tuple[TrainState, Record]:
     """Takes `num_steps` steps, then evaluates; a whole segment or a piece of one.
 
@@ -127,6 +159,8 @@ def train_segment(
       num_steps: traced, so that one compilation serves any number.
       before: steps of the segment that earlier pieces took; the means of the Record
         include them. Cutting a segment into pieces changes no bit.
+      split: divides a batch among devices.
+      shard: divides the parameters and moments among devices.
     """
     task = tasks.make(experiment.task)
     data = task.make_data(random_key(hparams.seed, DATA))
@@ -138,7 +172,7 @@ def train_segment(
 
     def take_step(_: jax.Array, state: TrainState) -> TrainState:
         next_state, _, _ = train_step(experiment, task, data, state, hparams, split)
-        return next_state
+        return shard(next_state)
 
     state = jax.lax.fori_loop(0, num_steps, take_step, state)
     total = before + num_steps

@@ -33,18 +33,31 @@ of_every_preset = pytest.mark.parametrize('spec', SPECS, ids=NAMES)
 
 def shrink(c: ml_collections.ConfigDict) -> ml_collections.ConfigDict:
     """Two members of one cohort, two segments, everything small that costs time."""
-    for field, size in {'num_examples': 640, 'probe_examples': 16}.items():
+    smaller = {
+        'num_examples': 640,
+        'probe_examples': 16,
+        'num_sequences': 20,
+        'num_heldout': 4,
+        'hops': 1,
+    }
+    for field, size in smaller.items():
         if field in c.task:  # a task may always have all its examples
             c.task[field] = size
-    if 'path' in c.task:  # the files may not be on this machine
-        c.task.path = ''
+    for field in ('path', 'story_path', 'reasoning_path'):
+        if field in c.task:  # the files may not be on this machine
+            c.task[field] = ''
+    if c.task.name == 'corpus':  # the bundled sample is short
+        c.task.update(num_examples=40, seq_len=64)
+    if 'start' in c.model and c.model.start:  # then there is no gamma
+        c.model.update(start='', start_rows=())
+        c.grid.gamma = (0.3, 0.5)
     sizes = {'depth': 2, 'width': 8, 'head_dim': 4, 'mlp_dim': 8, 'heads': 2}
     for field, size in sizes.items():
         # Not every model has all of them: of GPT-2 the last two follow from the others.
         if field in c.model:
             c.model[field] = min(c.model[field], size)
     c.train.update(batch_size=16, num_steps=4, eval_every=2)
-    c.train.update(snapshot_steps=(0, 2), resume_every=0.0, lanes=2)
+    c.train.update(snapshot_steps=(0, 2), resume_every=0.0, lanes=2, batch_devices=1)
     c.optimizer.update(warmup_steps=2, schedule_steps=0)
     c.loop = tuple((path, values[:1]) for path, values in c.loop)
     if 'task.num_examples' in dict(c.loop):

@@ -15,7 +15,7 @@ ORDER = (
     ('config',),
     ('training',),
     ('storage',),
-    ('sweeps', 'official', 'sources'),
+    ('sweeps', 'official', 'sources', 'prompts'),
     ('cluster',),
     ('api',),
     ('cli',),

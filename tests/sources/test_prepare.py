@@ -97,11 +97,17 @@ def server(monkeypatch) -> Iterator[type[Handler]]:
 
 
 def test_our_own_prontoqa_and_again(tmp_path):
-    (file,) = run('prontoqa', tmp_path)
+    file, texts = run('prontoqa', tmp_path)
     assert file.rows == 30 and file.is_new
     questions = prontoqa_files.read_questions(tmp_path / file.name)
     assert len(questions) == 30 and len(questions[0].chain) == 5
-    (again,) = run('prontoqa', tmp_path)
+    again, _ = run('prontoqa', tmp_path)
+    rows = (tmp_path / texts.name).read_text().splitlines()
+    assert texts.rows == len(rows) == len(questions)
+    for row, question in zip(rows, questions, strict=True):
+        text = json.loads(row)['text']
+        assert text.startswith(f'Q: {question.context} True or false: ')
+        assert text.endswith(f'{question.chain[-1]} {question.answer}')
     assert again == file._replace(is_new=False)
     listed = json.loads((tmp_path / prepare.LIST_FILE).read_text())
     assert listed['files']['questions.json']['rows'] == 30

@@ -1,0 +1,134 @@
+"""What the losses and embeddings of two sources of text say about P2 (Figs 1, 7)."""
+
+import numpy as np
+
+from analysis import reasoning_bias
+from analysis.bias.readings.seeds import (
+    EARLY_STEPS,
+    LARGE_START,
+    MOMENTS,
+    SMALL_START,
+    decide,
+    pair_seeds,
+    select_seeds,
+)
+from analysis.members.statistics import Mean, mean_interval
+from analysis.reasoning_bias import PRONTOQA, STORIES
+from analysis.report.readings.borders import estimate, format_mean, judge
+from analysis.report.readings.reading import Reading, undecided
+
+MUCH = 1.5  # times: a moment that much later is "significantly faster" turned round
+
+
+def read_reasoning_first(result: reasoning_bias.Result, setting: str) -> Reading:
+    """At a small start the loss of PrOntoQA falls much earlier than that of stories.
+
+    The moments are relative to each source's own label entropy. Where the loss of the
+    stories never falls so low, the last step stands for its moment.
+
+    holds          the interval of the ratio of the moments is above MUCH
+    opposite       it is below 1
+    does not hold  it is below MUCH
+    undecided      otherwise; PrOntoQA never comes
+    """
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=MOMENTS)
+    moment_MP = result.moment_MP[seeds.index]
+    last_step = float(result.step_S[-1])
+    stories_M = np.nan_to_num(moment_MP[:, STORIES], nan=last_step)
+    ratio_M = stories_M / moment_MP[:, PRONTOQA]
+    logarithms = estimate(np.log(ratio_M))
+    found = Mean(*np.exp(logarithms).tolist())
+    is_bound = np.isnan(moment_MP[:, STORIES]).any()
+    sign = '≥ ' if is_bound else ''
+    return decide(
+        seeds,
+        judge(found, MUCH, opposite=1),
+        number=f'stories / prontoqa {sign}{format_mean(found)}',
+        null='ratio 1',
+        values=ratio_M,
+        note=_describe_entropies(result),
+        why='the interval covers its border, or a loss never falls',
+    )
+
+
+def read_delta_grows(result: reasoning_bias.Result, setting: str) -> Reading:
+    """Delta L, mean over the training, is larger at the largest gamma, seed by seed.
+
+    holds, opposite  the interval of the difference is above, below 0
+    undecided        otherwise; one gamma only
+    """
+    small = select_seeds(result.members, setting, SMALL_START, waiver=MOMENTS)
+    large = select_seeds(result.members, setting, LARGE_START, waiver=MOMENTS)
+    if small.gamma == large.gamma:
+        return undecided('one gamma only', null='difference 0')
+    mean_M = result.delta_MS.mean(1)
+    at_small, at_large = pair_seeds(result.members, small, large)
+    difference = mean_M[at_small] - mean_M[at_large]
+    found = mean_interval(difference)
+    at = format_mean(mean_interval(mean_M[at_small]))
+    than = format_mean(mean_interval(mean_M[at_large]))
+    return decide(
+        [small, large],
+        judge(found, 0, opposite=0),
+        number=f'mean Delta L {at} against {than}; difference {format_mean(found)}',
+        null=f'difference 0; {result.delta_of_counting:.2f} by counting tokens',
+        values=difference,
+        note=_describe_entropies(result),
+    )
+
+
+def read_more_than_counting(result: reasoning_bias.Result, setting: str) -> Reading:
+    """At a small start Delta L rises above what the label entropies alone give.
+
+    holds          the interval of the largest Delta L is above that of the entropies
+    does not hold  it is below
+    undecided      otherwise
+    """
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=MOMENTS)
+    largest = result.delta_MS[seeds.index].max(1)
+    found = estimate(largest)
+    return decide(
+        seeds,
+        judge(found, result.delta_of_counting),
+        number=f'largest Delta L {format_mean(found)}',
+        null=f'{result.delta_of_counting:.2f} by counting tokens',
+        values=largest,
+        note=_describe_entropies(result),
+    )
+
+
+def read_cosines(result: reasoning_bias.Result, setting: str, step: str) -> Reading:
+    """At a small start the tokens of stories are more alike than those of PrOntoQA.
+
+    holds, opposite  the interval of the difference of the mean cosines is above, below
+                     0
+    undecided        otherwise
+
+    Args:
+      step: 'early' or 'late', the last snapshot.
+    """
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    number = int(result.step_C[-1]) if step == 'late' else result.early
+    at = result.step_C.tolist().index(number)
+    cosine_MP = result.cosine_MCP[seeds.index, at]
+    difference = cosine_MP[:, STORIES] - cosine_MP[:, PRONTOQA]
+    found = mean_interval(difference)
+    stories = format_mean(mean_interval(cosine_MP[:, STORIES]))
+    prontoqa = format_mean(mean_interval(cosine_MP[:, PRONTOQA]))
+    before = result.cosine_MCP[seeds.index, 0].mean(0)
+    return decide(
+        seeds,
+        judge(found, 0, opposite=0),
+        number=f'step {number}: stories {stories}, prontoqa {prontoqa}',
+        null=f'before training {before[STORIES]:.2f} and {before[PRONTOQA]:.2f}',
+        values=difference,
+    )
+
+
+def _describe_entropies(result: reasoning_bias.Result) -> str:
+    """'77 and 1,476 labels of 3.48 and 5.49 nats'."""
+    labels, entropy = result.labels_P, result.entropy_P
+    return (
+        f'{labels[PRONTOQA]:,} and {labels[STORIES]:,} labels of '
+        f'{entropy[PRONTOQA]:.2f} and {entropy[STORIES]:.2f} nats'
+    )

@@ -1,0 +1,1 @@
+"""The anchor task as equations in a text, for language models; and their replies."""

@@ -1,0 +1,38 @@
+"""The number that a reply gives, or None: models wrap it in all kinds of text."""
+
+import re
+
+_NUMBER = r'(-?\d{1,9})(?![\d]|[.,]\d)'
+# At the very start, perhaps after '=' or in Markdown; '1. First ...' begins a list, and
+# '90 - 10' a calculation.
+_FIRST = re.compile(rf'[\s=*`$"\'>]*{_NUMBER}(?![.)]\s+\w)(?!\s*[-+*/]\s*\d)')
+_CALCULATED = re.compile(rf'[-+*/()\d\s]+=\s*{_NUMBER}\s*\.?\s*')
+_NAMED = re.compile(rf'\b(?:answer|value|result)\b[^\d\n-]{{0,40}}{_NUMBER}', re.I)
+_BOXED = re.compile(rf'\\boxed\{{\s*{_NUMBER}\s*\}}')
+_ANY = re.compile(rf'(?<![\d.,]){_NUMBER}')
+
+
+def parse_reply(reply: str, asked: tuple[int, int, int]) -> int | None:
+    """The whole number that the reply gives as the value of the asked equation.
+
+    The first that there is of: the number that the reply begins with, or that a mere
+    calculation ends with; the number in the last `\\boxed{}`; the right side of the
+    last copy of the equation; the number after the last 'answer', 'value' or 'result';
+    the only number in the reply. A reply with several numbers and none of these signs
+    is not guessed at.
+
+    Args:
+      asked: first anchor, second anchor, key item.
+    """
+    text = reply.replace('\N{MINUS SIGN}', '-')
+    match = _FIRST.match(text) or _CALCULATED.fullmatch(text)
+    if match:
+        return int(match[1])
+    inner = r',\s*'.join(map(str, asked))
+    equation = re.compile(rf'\(\s*{inner}\s*\)[\s*`$]*=[\s*`$]*{_NUMBER}')
+    for pattern in (_BOXED, equation, _NAMED):
+        found = pattern.findall(text)
+        if found:
+            return int(found[-1])
+    found = _ANY.findall(text)
+    return int(found[0]) if len(found) == 1 else None

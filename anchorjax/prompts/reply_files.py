@@ -1,0 +1,130 @@
+"""The replies of a model: a line each, kept as soon as it arrives.
+
+The first line may hold the settings they were asked with, {"settings": {...}}; every
+other one has an id and a reply. A reply from elsewhere needs no settings.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+from anchorjax.errors import StoreError, brief
+from anchorjax.storage.atomic import report_in_one_line, require_regular
+
+
+class ReplyFile:
+    """The replies that are there, and a place for more; from `open_replies`."""
+
+    def __init__(self, handle: int, replies: dict[str, str]):
+        self._handle = handle
+        self.replies = replies  # by id
+
+    def add(self, id: str, reply: str, **details: Any) -> None:
+        """Keeps a reply: it is on the disk when this returns."""
+        _append(self._handle, {'id': id, 'reply': reply, **details})
+        self.replies[id] = reply
+
+
+@contextlib.contextmanager
+def open_replies(path: pathlib.Path, settings: dict[str, Any]) -> Iterator[ReplyFile]:
+    """Opens a file of replies to continue it; no other process may at the same time.
+
+    A line that a killed process left unfinished is removed: its question is asked
+    again.
+
+    Args:
+      settings: plain JSON, kept in the first line.
+
+    Raises:
+      StoreError: it is in use, damaged, or was asked with other settings.
+    """
+    with report_in_one_line('write', path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        handle = os.open(path, flags, 0o666)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreError(f'{path}: another process is asking') from None
+        replies, found = _read(path)
+        os.ftruncate(handle, _find_end(path))
+        if found is not None and found != settings:
+            field = _find_difference(found, settings)
+            raise StoreError(f'{path}: asked with other settings: {field}')
+        if found is None and replies:
+            raise StoreError(f'{path}: holds replies without settings')
+        if found is None:
+            _append(handle, {'settings': settings})
+        yield ReplyFile(handle, replies)
+    finally:
+        os.close(handle)
+
+
+def read_replies(path: pathlib.Path) -> dict[str, str]:
+    """{id: reply} of a file.
+
+    Raises:
+      StoreError: it is missing or damaged, or has two replies to a prompt.
+    """
+    replies, _ = _read(path)
+    return replies
+
+
+def _read(path: pathlib.Path) -> tuple[dict[str, str], dict[str, Any] | None]:
+    """The replies and the settings, if there are any."""
+    with report_in_one_line('read', path):
+        data = require_regular(path).read_bytes()
+    whole, _, _ = data.rpartition(b'\n')  # the rest is unfinished
+    replies: dict[str, str] = {}
+    settings = None
+    for number, line in enumerate(whole.split(b'\n') if whole else [], 1):
+        where = f'{path}, line {number}'
+        row = _parse(line, where)
+        if number == 1 and set(row) == {'settings'}:
+            settings = row['settings']
+            continue
+        id, reply = row.get('id'), row.get('reply')
+        if not (isinstance(id, str) and isinstance(reply, str)):
+            raise StoreError(f'{where}: must have the texts "id" and "reply"')
+        if id in replies:
+            raise StoreError(f'{where}: a second reply to {brief(id)}')
+        replies[id] = reply
+    return replies, settings
+
+
+def _parse(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as e:
+        raise StoreError(f'{where}: no JSON ({brief(str(e))})') from None
+    if not isinstance(row, dict):
+        raise StoreError(f'{where}: must be an object with "id" and "reply"')
+    return row
+
+
+def _find_end(path: pathlib.Path) -> int:
+    """Bytes up to the end of the last whole line."""
+    return path.read_bytes().rfind(b'\n') + 1
+
+
+def _append(handle: int, row: dict[str, Any]) -> None:
+    data = json.dumps(row).encode() + b'\n'
+    while data:
+        data = data[os.write(handle, data) :]
+    os.fsync(handle)
+
+
+def _find_difference(found: Any, settings: dict[str, Any]) -> str:
+    """'temperature = 1, now 0', of the first field that differs."""
+    if not isinstance(found, dict):
+        return 'no settings'
+    for name in sorted({*found, *settings}):
+        if found.get(name) != settings.get(name):
+            text = f'{name} = {found.get(name)!r}, now {settings.get(name)!r}'
+            return brief(text)
+    return ''

@@ -1,0 +1,176 @@
+"""Next-token prediction on a tokenized corpus (P1 Fig 17 b; DATASETS 7).
+
+The tokens of all documents, each with its END, are cut into windows of `seq_len`. The
+last windows are held out, or another corpus is. `probe_loss` is in nats a token: its
+exponential is the perplexity.
+"""
+
+import dataclasses
+import functools
+from typing import Annotated, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from anchorjax.errors import ConfigError, require
+from anchorjax.limits import above, at_least, at_most, below, check_fields
+from anchorjax.tasks.base import Batch, Probes, Task
+from anchorjax.tasks.corpus import feed, sample
+from anchorjax.tasks.corpus.token_files import count_windows, open_corpus, read_windows
+from anchorjax.tasks.permutation import permute
+
+_MOST_WINDOWS = 2**31 - 1  # they are numbered in int32
+_FITS = 2**28  # bytes of tokens that feed = 'auto' puts on a device
+
+
+@dataclasses.dataclass(frozen=True)
+class CorpusConfig:
+    """Defaults are GPT-2's; without a path, a tiny sample in bytes."""
+
+    name: str = 'corpus'
+    path: str = ''  # folder that launch/data.py wrote; '': the bundled sample
+    heldout_path: str = ''  # the same for the probe; '': the last windows of `path`
+    seq_len: Annotated[int, at_least(1), at_most(2**16)] = 1024
+    vocab: Annotated[int, at_least(2), at_most(2**20)] = 50257
+    # Windows that are trained; 0: all that are not held out.
+    num_examples: Annotated[int, at_least(0), at_most(_MOST_WINDOWS)] = 0
+    # Share of the windows of `path` that is held out if there is no heldout_path.
+    holdout: Annotated[float, above(0), below(1)] = 0.02
+    # 'device': an array on every device; 'host': mapped from the file by the host;
+    # 'auto': on the device up to 256 MiB.
+    feed: Literal['auto', 'device', 'host'] = 'auto'
+    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 64  # per probe
+
+    def __post_init__(self) -> None:
+        check_fields(self, 'task')
+
+
+class Windows:
+    """The windows of a config: which are trained, and which are held out."""
+
+    def __init__(self, config: CorpusConfig):
+        """Raises UserError if the corpus cannot be read or does not fit the config."""
+        self.tokens = _open_tokens(config, config.path, 'task.path')
+        total = count_windows(len(self.tokens), config.seq_len)
+        if config.heldout_path:
+            path = config.heldout_path
+            self.heldout_tokens = _open_tokens(config, path, 'task.heldout_path')
+            self.first_heldout = 0
+            self.num_available = total
+            num_in_file = count_windows(len(self.heldout_tokens), config.seq_len)
+        else:
+            self.heldout_tokens = self.tokens
+            num_in_file = max(1, round(config.holdout * total))
+            self.num_available = self.first_heldout = total - num_in_file
+        self.num_heldout = min(num_in_file, config.probe_examples)
+        allowed = f'short enough for two windows of {len(self.tokens):,} tokens'
+        is_enough = self.num_available >= 1 and self.num_heldout >= 1
+        require(is_enough, 'task.seq_len', config.seq_len, allowed)
+        require(total <= _MOST_WINDOWS, 'task.seq_len', config.seq_len, 'longer')
+        allowed = f'at most the {self.num_available:,} windows of the corpus'
+        is_enough = config.num_examples <= self.num_available
+        require(is_enough, 'task.num_examples', config.num_examples, allowed)
+
+    def read_heldout(self, seq_len: int) -> np.ndarray:
+        """The held-out windows, [num_heldout, T + 1]."""
+        index = self.first_heldout + np.arange(self.num_heldout)
+        return read_windows(self.heldout_tokens, index, seq_len).astype(np.int32)
+
+
+@functools.lru_cache(maxsize=8)
+def open_windows(config: CorpusConfig) -> Windows:
+    """The windows of a config; opened once, because every cohort asks."""
+    return Windows(config)
+
+
+@functools.lru_cache(maxsize=8)
+def open_feed(config: CorpusConfig) -> feed.HostFeed:
+    return feed.HostFeed(open_windows(config).tokens, config.seq_len)
+
+
+def make_batch(
+    config: CorpusConfig,
+    key: jax.Array,
+    index_B: jax.Array,
+    next_B: jax.Array | None = None,
+) -> Batch:
+    """The training windows with these numbers, in an order that `key` selects.
+
+    Args:
+      next_B: the numbers that will be asked for next, to be read meanwhile.
+    """
+    return _ask(_read(config, key, index_B, index_B if next_B is None else next_B))
+
+
+def make_probes(config: CorpusConfig, key: jax.Array) -> Probes:
+    """Windows that are trained, and held-out ones; a short probe repeats."""
+    windows = open_windows(config)
+    size = config.probe_examples
+    number_B = jnp.arange(size) % count_trained(config)
+    # Read once, not at every evaluation: their rows are known before the key is.
+    heldout_BL = jnp.asarray(windows.read_heldout(config.seq_len))
+    heldout_BL = heldout_BL[jnp.arange(size) % windows.num_heldout]
+    asked = [make_batch(config, key, number_B), _ask(heldout_BL)]
+    tokens = jnp.stack([batch.tokens_BT for batch in asked])
+    targets = jnp.stack([batch.targets_BQ for batch in asked])
+    return Probes(tokens, targets[:, None])
+
+
+def count_trained(config: CorpusConfig) -> int:
+    return config.num_examples or open_windows(config).num_available
+
+
+def _read(
+    config: CorpusConfig, key: jax.Array, index_B: jax.Array, next_B: jax.Array
+) -> jax.Array:
+    """The tokens of the windows with these numbers, [B, T + 1]."""
+    windows = open_windows(config)
+    window_B = permute(key, index_B, windows.num_available)
+    if _is_on_device(config):
+        return feed.read_on_device(windows.tokens, window_B, config.seq_len)
+    next_window_B = permute(key, next_B, windows.num_available)
+    return feed.read_from_host(
+        open_feed(config), window_B, next_window_B, config.seq_len
+    )
+
+
+def _is_on_device(config: CorpusConfig) -> bool:
+    if config.feed == 'auto':
+        return open_windows(config).tokens.nbytes <= _FITS
+    return config.feed == 'device'
+
+
+def _ask(tokens_BL: jax.Array) -> Batch:
+    return Batch(tokens_BL[:, :-1], tokens_BL[:, 1:])
+
+
+def _open_tokens(config: CorpusConfig, path: str, field: str) -> np.ndarray:
+    """The tokens in a folder, or of the sample; ConfigError if they do not fit."""
+    if not path:
+        allowed = f'at least {sample.BYTE_VOCAB}, for the bytes of the bundled sample'
+        require(config.vocab >= sample.BYTE_VOCAB, 'task.vocab', config.vocab, allowed)
+        return sample.make_tokens()
+    corpus = open_corpus(path)
+    if corpus.vocab > config.vocab:
+        raise ConfigError(
+            f'task.vocab = {config.vocab}: must be at least the {corpus.vocab} tokens '
+            f'of {field} = {path!r}'
+        )
+    return corpus.tokens
+
+
+def make(config: CorpusConfig) -> Task:
+    """The task of a config; its data is the random key that orders the windows."""
+    batch = functools.partial(make_batch, config)
+    return Task(
+        vocab=config.vocab,
+        seq_len=config.seq_len,
+        num_train=count_trained(config),
+        probe_names=('seen_train', 'seen_heldout'),
+        make_data=lambda key: key,
+        batch=batch,
+        probes=functools.partial(make_probes, config),
+        batch_ahead=None if _is_on_device(config) else batch,
+        last_only=False,
+    )

@@ -1,0 +1,112 @@
+"""A corpus as tokens in files that are mapped into memory, never read whole.
+
+tokens.bin       all documents end to end, each with its END; uint16 or uint32
+documents.bin    where each document starts, uint64
+corpus.json      how many of both, the tokenizer, the sources, a digest
+"""
+
+import functools
+import json
+import pathlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anchorjax.errors import UserError, brief
+
+TOKENS_FILE, DOCUMENTS_FILE, LIST_FILE = 'tokens.bin', 'documents.bin', 'corpus.json'
+FORMAT = 1
+_DTYPES = {'uint16': np.dtype('<u2'), 'uint32': np.dtype('<u4')}
+
+
+class Corpus(NamedTuple):
+    """A tokenized corpus."""
+
+    tokens: np.ndarray  # mapped into memory
+    start_N: np.ndarray  # of every document, mapped into memory
+    vocab: int
+    end: int  # the token END
+    digest: str  # of the tokens, SHA-256
+    words: tuple[str, ...] = ()  # of a tokenizer of words
+
+
+def choose_dtype(vocab: int) -> str:
+    """The smallest type that holds every token."""
+    return 'uint16' if vocab <= 2**16 else 'uint32'
+
+
+def get_dtype(name: str) -> np.dtype:
+    """The type on disk, little-endian; KeyError if there is no such name."""
+    return _DTYPES[name]
+
+
+@functools.lru_cache(maxsize=8)
+def open_corpus(folder: str) -> Corpus:
+    """The corpus in a folder that `launch/data.py` wrote.
+
+    Raises:
+      UserError: there is none, or its files are not what corpus.json says.
+    """
+    path = pathlib.Path(folder)
+    listed = _read_list(path / LIST_FILE)
+    try:
+        dtype = get_dtype(listed['dtype'])
+        counts = {TOKENS_FILE: listed['tokens'], DOCUMENTS_FILE: listed['documents']}
+        vocab, end = listed['tokenizer']['vocab'], listed['tokenizer']['end']
+        words = tuple(listed['tokenizer'].get('words', ()))
+        digest = listed['sha256']
+    except (KeyError, TypeError) as e:
+        reason = brief(f'{type(e).__name__}: {e}')
+        raise UserError(f'{path / LIST_FILE}: no corpus ({reason})') from None
+    arrays = {}
+    for name, item in ((TOKENS_FILE, dtype), (DOCUMENTS_FILE, np.dtype('<u8'))):
+        arrays[name] = _map_file(path / name, item, counts[name])
+    tokens, starts = arrays[TOKENS_FILE], arrays[DOCUMENTS_FILE]
+    return Corpus(tokens, starts, vocab, end, digest, words)
+
+
+def read_document(corpus: Corpus, number: int) -> np.ndarray:
+    """The tokens of one document, without its END."""
+    first = int(corpus.start_N[number])
+    is_last = number + 1 == len(corpus.start_N)
+    next_start = len(corpus.tokens) if is_last else int(corpus.start_N[number + 1])
+    return np.asarray(corpus.tokens[first : next_start - 1])
+
+
+def count_windows(num_tokens: int, seq_len: int) -> int:
+    """How many windows of `seq_len` inputs and their next tokens there are."""
+    return max(0, (num_tokens - 1) // seq_len)
+
+
+def read_windows(tokens: np.ndarray, index: np.ndarray, seq_len: int) -> np.ndarray:
+    """The windows with these numbers, [..., seq_len + 1].
+
+    Window i begins at token i * seq_len; its last token is the first of window i + 1.
+    Windows do not stop at the ends of documents.
+    """
+    first = np.asarray(index, np.int64)[..., None] * seq_len
+    return tokens[first + np.arange(seq_len + 1)]
+
+
+def _read_list(path: pathlib.Path) -> dict[str, Any]:
+    try:
+        listed = json.loads(path.read_text('utf-8'))
+    except FileNotFoundError:
+        raise UserError(
+            f'{path}: no such file; launch/data.py writes it from a corpus'
+        ) from None
+    except (OSError, ValueError, RecursionError) as e:
+        raise UserError(f'{path}: cannot be read ({brief(str(e))})') from None
+    if not isinstance(listed, dict) or listed.get('format') != FORMAT:
+        raise UserError(f'{path}: no corpus of format {FORMAT}')
+    return listed
+
+
+def _map_file(path: pathlib.Path, dtype: np.dtype, count: Any) -> np.ndarray:
+    """The array in a file, which must have this many items."""
+    if not path.is_file():
+        raise UserError(f'{path}: no such file')
+    size = path.stat().st_size
+    if not isinstance(count, int) or count < 1 or size != count * dtype.itemsize:
+        raise UserError(f'{path}: {size:,} bytes, not {count} of {dtype.itemsize}')
+    return np.memmap(path, dtype, mode='r')

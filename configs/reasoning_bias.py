@@ -1,0 +1,97 @@
+"""Is reasoning learned before stories, the more so from small weights? (P2 Figs 1, 7)
+
+  python launch/sweep.py --config configs/reasoning_bias.py[:preset]
+
+preset     reproduces            what differs from the paper        members
+(default)  500 + 500 sequences   the bundled sample for stories:    3 gammas
+                                 it shows that the config runs
+laptop     500 + 500 sequences   a small GPT-2, a token a word,     3 gammas x 3 seeds
+                                 2 hops; data/stories
+matched    the control of        the words of the stories merged    the same
+           laptop                into as many labels, as frequent
+                                 as PrOntoQA's
+paper      5,000 + 5,000         rate, length, hops                 3 gammas x 3 seeds
+           sequences, GPT-2
+
+laptop and matched read data/stories, which launch/data.py makes of TinyStories:
+
+  python launch/data.py tinystories --source TinyStories-train.txt --out data/stories \\
+      --tokenizer words --most_words 1500
+
+paper reads data/stories_gpt2 and data/prontoqa_gpt2, both in GPT-2's tokens; the latter
+is made of the texts that launch/data.py prontoqa writes:
+
+  python launch/data.py prontoqa --out data/prontoqa --number 5_200
+  python launch/data.py text --source data/prontoqa/texts.jsonl \\
+      --out data/prontoqa_gpt2 --tokenizer gpt2 --vocabulary gpt2.tiktoken
+
+The paper states neither the rate, the batch nor the hops (PAPERS 2.3). None of these
+has been run to its end. Then:
+
+  python analysis/reasoning_bias.py --run runs/reasoning_bias_laptop
+  python analysis/reasoning_bias_claims.py --runs 'runs/reasoning_bias_*' --out runs/p2
+"""
+
+import ml_collections
+
+from anchorjax import config
+
+ConfigDict = ml_collections.ConfigDict
+
+
+def get_config(preset: str = '') -> ConfigDict:
+    """The config of a preset."""
+    if preset not in PRESETS:
+        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    size = 'small' if preset == 'paper' else 'tiny'
+    c = config.default(task='mixture', model='gpt2', size=size)
+    c.name = f'reasoning_bias_{preset}' if preset else 'reasoning_bias'
+    c.task.num_sequences = 500
+    c.task.vocab = 1_792
+    c.train.batch_size = 32
+    c.optimizer.floor = 0.0
+    c.grid.gamma = (0.3, 0.5, 0.8)
+    PRESETS[preset](c)
+    return c
+
+
+def _default(c: ConfigDict) -> None:
+    _set_small(c)
+    c.grid.seed = (0,)
+
+
+def _laptop(c: ConfigDict) -> None:
+    _set_small(c)
+    c.task.story_path = 'data/stories'
+    c.grid.seed = (0, 1, 2)
+
+
+def _matched(c: ConfigDict) -> None:
+    _laptop(c)
+    c.task.control = 'matched'
+
+
+def _paper(c: ConfigDict) -> None:
+    c.task.num_sequences = 5_000
+    c.task.seq_len = 256
+    c.task.vocab = 50_257
+    c.task.story_path = 'data/stories_gpt2'
+    c.task.reasoning_path = 'data/prontoqa_gpt2'
+    c.model.dtype = 'bfloat16'
+    c.grid.learning_rate = (1e-4,)
+    c.grid.seed = (0, 1, 2)
+    _set_length(c, 200 * 312)  # epochs
+
+
+def _set_small(c: ConfigDict) -> None:
+    c.model.width = 64
+    c.grid.learning_rate = (1e-3,)
+    _set_length(c, 620)  # twenty epochs
+
+
+def _set_length(c: ConfigDict, num_steps: int) -> None:
+    config.set_length(c, num_steps, num_records=31)
+    c.train.snapshot_steps = (0, *config.log_spaced(num_steps, 12))
+
+
+PRESETS = {'': _default, 'laptop': _laptop, 'matched': _matched, 'paper': _paper}

@@ -1,0 +1,82 @@
+"""Perplexity on code and encyclopedia by gamma (P1 Fig 17 b).
+
+  python launch/sweep.py --config configs/slimpajama.py[:preset]
+
+preset     reproduces            what differs from the paper        members
+(default)  that the config runs  a tiny GPT-2 on a bundled sample   3 gammas
+                                 of code and prose, in bytes
+github     GPT-2 medium, 40 B    rate and batch are unknown         3 gammas
+           tokens, GitHub
+both       the same with         as github                          the same
+           Wikipedia
+
+github and both read data/slimpajama_github and data/slimpajama_both, which
+launch/data.py makes of SlimPajama (DATASETS 7), and need a cluster:
+launch/slimpajama.sh has the commands and what they cost. None of it has been run but
+the default. The paper has the perplexities 1.7207, 1.7074, 1.7027 (GitHub) and 2.656,
+2.594, 2.556 at gamma 0.5, 0.75, 1.0 (PAPERS 1.6): exp(probe_loss) of seen_heldout.
+"""
+
+import ml_collections
+
+from anchorjax import config
+
+ConfigDict = ml_collections.ConfigDict
+TOKENS = 40 * 10**9
+BATCH = 512  # windows of 1,024 tokens: ours
+MEMBERS_DEVICES = 8  # that share a member
+
+
+def get_config(preset: str = '') -> ConfigDict:
+    """The config of a preset."""
+    if preset not in PRESETS:
+        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    size = 'medium' if preset else 'tiny'
+    c = config.default(task='corpus', model='gpt2', size=size)
+    c.name = f'slimpajama_{preset}' if preset else 'slimpajama'
+    c.optimizer.floor = 0.0
+    c.grid.gamma = (0.5, 0.75, 1.0)
+    c.grid.weight_decay = (0.1,)
+    PRESETS[preset](c)
+    return c
+
+
+def _sample(c: ConfigDict) -> None:
+    c.task.seq_len = 64
+    c.task.vocab = 257
+    c.task.probe_examples = 8
+    c.model.width = 32
+    c.train.batch_size = 16
+    c.grid.learning_rate = (1e-3,)
+    config.set_length(c, 100, num_records=5)
+
+
+def _github(c: ConfigDict) -> None:
+    c.task.path = 'data/slimpajama_github'
+    _set_cluster(c)
+
+
+def _both(c: ConfigDict) -> None:
+    c.task.path = 'data/slimpajama_both'
+    _set_cluster(c)
+
+
+def _set_cluster(c: ConfigDict) -> None:
+    c.task.feed = 'host'
+    # GitHub's part has about 33 B tokens (DATASETS 7): it is read again after them.
+    c.task.num_examples = 32 * 10**9 // c.task.seq_len
+    c.task.probe_examples = 512
+    c.model.dtype = 'bfloat16'
+    c.model.remat = True
+    c.train.batch_size = BATCH
+    c.train.batch_devices = MEMBERS_DEVICES
+    c.train.shard_params = True
+    c.train.lanes = 1
+    c.train.resume_every = 900.0
+    c.grid.learning_rate = (3e-4,)
+    num_steps = TOKENS // (BATCH * c.task.seq_len)
+    config.set_length(c, num_steps, num_records=100)
+    c.optimizer.warmup_steps = 2_000
+
+
+PRESETS = {'': _sample, 'github': _github, 'both': _both}

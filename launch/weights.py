@@ -1,0 +1,90 @@
+"""GPT-2 weights as Hugging Face keeps them: out of a sweep, and into one.
+
+  python launch/weights.py show --weights models/gpt2
+  python launch/weights.py export --run runs/gpt2 --out models/ours --gamma=0.8 --seed=0
+
+`show` prints what a file holds and the flags that start a sweep from it. `export`
+writes a member of GPT-2 as a folder for `GPT2LMHeadModel.from_pretrained`:
+model.safetensors and config.json. Both need the extra `llm`. Only safetensors are read
+or written.
+"""
+
+import argparse
+import pathlib
+import sys
+from typing import Any
+
+import jax
+
+from analysis.drawing.command import parse_axis
+from anchorjax import cli, models
+from anchorjax.errors import UserError
+from anchorjax.models import gpt2_files
+from anchorjax.storage import atomic
+from anchorjax.storage.reader import open_run
+
+
+def command() -> None:
+    commands = {'show': show, 'export': export}
+    name = sys.argv[1] if len(sys.argv) > 1 else ''
+    if name in ('-h', '--help'):
+        print(__doc__)
+        return
+    if name not in commands:
+        raise UserError(f'{name!r}: must be one of {tuple(commands)} (see --help)')
+    commands[name](sys.argv[2:])
+
+
+def make_parser(name: str) -> cli.Parser:
+    return cli.Parser(
+        prog=f'weights.py {name}',
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def show(words: list[str]) -> None:
+    """Prints sizes and digest of a file, and how to start from it."""
+    parser = make_parser('show')
+    text = 'a .safetensors file, or a folder with model.safetensors'
+    parser.add_argument('--weights', type=pathlib.Path, required=True, help=text)
+    flags = parser.parse_args(words)
+    path = gpt2_files.find_weights(flags.weights)
+    model, vocab = gpt2_files.infer_config(path)
+    abstract = models.abstract_params(model, vocab)
+    print(f'{path}: GPT-2, {vocab:,} tokens, {count_parameters(abstract):,} parameters')
+    print('to start from it:')
+    for field in ('depth', 'width', 'heads', 'max_len'):
+        print(f'  --config.model.{field}={getattr(model, field)}')
+    print(f'  --config.model.start={path.absolute()}')
+    print(f'  --config.model.start_sha256={gpt2_files.digest_file(path)}')
+
+
+def export(words: list[str]) -> None:
+    """Writes one member."""
+    parser = make_parser('export')
+    parser.add_argument('--run', type=pathlib.Path, required=True)
+    text = 'folder of the model; must be new'
+    parser.add_argument('--out', type=pathlib.Path, required=True, help=text)
+    flags, rest = parser.parse_known_args(words)
+    point = dict(map(parse_axis, rest))
+    step = point.pop('step', 'last')
+    run = open_run(flags.run)
+    experiment = run.experiment_of(**point)
+    if not isinstance(experiment.model, models.GPT2Config):
+        raise UserError(f'{flags.run}: model {experiment.model.name!r}: must be gpt2')
+    if flags.out.exists():
+        raise UserError(f'{flags.out}: exists; give another --out')
+    params = run.params(step, **point)
+    for path in gpt2_files.write_model(
+        flags.out, experiment.model, params, atomic.write_atomic
+    ):
+        print(path)
+
+
+def count_parameters(abstract: Any) -> int:
+    return sum(leaf.size for leaf in jax.tree.leaves(abstract))
+
+
+if __name__ == '__main__':
+    cli.run_command(command)

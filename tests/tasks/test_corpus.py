@@ -1,0 +1,152 @@
+"""Next-token prediction on a corpus: windows by hand, and both feeds alike."""
+
+import os
+import subprocess
+import sys
+
+import jax
+import numpy as np
+import pytest
+
+from anchorjax import api, config
+from anchorjax.errors import ConfigError
+from anchorjax.sweeps.signals import Preempted
+from anchorjax.tasks import CorpusConfig, make
+from anchorjax.tasks.corpus import sample
+from anchorjax.tasks.corpus.feed import HostFeed
+from anchorjax.tasks.corpus.task import open_windows
+from anchorjax.training.devices import make_mesh
+from tests.support.sweeps import ROOT, bits
+
+KEY = jax.random.key(0)
+SMALL = {'seq_len': 8, 'vocab': 257, 'probe_examples': 4}
+
+
+def test_the_windows_of_an_epoch_are_the_corpus_without_its_end():
+    task = make(CorpusConfig(**SMALL))
+    tokens = sample.make_tokens()
+    batch = jax.jit(task.batch)(KEY, np.arange(task.num_train))
+    assert batch.tokens_BT.shape == (task.num_train, 8)
+    np.testing.assert_array_equal(batch.tokens_BT[:, 1:], batch.targets_BQ[:, :-1])
+    windows = np.concatenate([batch.tokens_BT, batch.targets_BQ[:, -1:]], axis=1)
+    order = np.lexsort(windows.T[::-1])
+    total = (len(tokens) - 1) // 8
+    held_out = max(1, round(0.02 * total))
+    assert task.num_train == total - held_out
+    expected = np.stack([tokens[8 * i : 8 * i + 9] for i in range(task.num_train)])
+    expected_order = np.lexsort(expected.T[::-1])
+    np.testing.assert_array_equal(windows[order], expected[expected_order])
+    probes = jax.jit(task.probes)(KEY)
+    first = 8 * task.num_train
+    np.testing.assert_array_equal(probes.tokens_PBT[1, 0], tokens[first : first + 8])
+    np.testing.assert_array_equal(probes.tokens_PBT[0], batch.tokens_BT[:4])
+
+
+def test_the_host_feeds_what_the_device_has():
+    on_device = make(CorpusConfig(**SMALL, feed='device'))
+    from_host = make(CorpusConfig(**SMALL, feed='host'))
+    assert on_device.batch_ahead is None
+    index = np.array([3, 0, 7])
+
+    @jax.jit
+    def read(index_B):
+        return from_host.batch_ahead(KEY, index_B, index_B + 1)
+
+    read_device = jax.jit(on_device.batch)
+    expected = read_device(KEY, index)
+    for found in (read(index), jax.jit(from_host.batch)(KEY, index)):
+        jax.tree.map(np.testing.assert_array_equal, found, expected)
+    several = jax.vmap(read)(np.stack([index, index + 1]))
+    following = read_device(KEY, index + 1)
+    np.testing.assert_array_equal(several.tokens_BT[0], expected.tokens_BT)
+    np.testing.assert_array_equal(several.tokens_BT[1], following.tokens_BT)
+
+
+def test_the_feed_reads_ahead_and_survives_wrong_guesses():
+    tokens = np.arange(1000)
+    host = HostFeed(tokens, 4)
+    for number in (0, 1, 5, 2, 5):
+        found = host.read(np.array([number]), np.array([number + 1]))
+        assert found.tolist() == [[4 * number + i for i in range(5)]]
+    fetched = []
+    host._fetch = lambda index: fetched.append(index.tolist())
+    host.read(np.array([6]), np.array([7]))  # 6 was fetched ahead
+    host._thread.shutdown(wait=True)
+    assert fetched == [[7]]
+
+
+def make_experiment(batch_devices=1, **task):
+    c = config.default(task='corpus')
+    c.task.update(**{**SMALL, **task})
+    c.model.update(width=8, head_dim=4, mlp_dim=8, depth=1, max_len=8, norm='pre')
+    c.train.update(batch_size=4, num_steps=9, eval_every=3, lanes=1, resume_every=0.0)
+    c.train.batch_devices = batch_devices
+    c.optimizer.warmup_steps = 0
+    c.grid.gamma = (0.5,)
+    return config.resolve(c)
+
+
+@pytest.mark.slow
+def test_a_member_resumes_in_the_middle_of_an_epoch_with_the_same_bits(tmp_path):
+    for source in ('device', 'host'):
+        experiment = make_experiment(feed=source)
+        whole = api.train(experiment, tmp_path / source, mesh=make_mesh(1))
+        assert np.isfinite(whole.curves.probe_loss).all()
+        calls = []
+
+        def stop(calls=calls):
+            calls.append(None)
+            return len(calls) == 2
+
+        folder = tmp_path / f'{source}_cut'
+        with pytest.raises(Preempted):
+            api.train(experiment, folder, mesh=make_mesh(1), should_stop=stop)
+        api.train(experiment, folder, mesh=make_mesh(1))
+        assert bits(folder) == bits(tmp_path / source)
+    device, host = bits(tmp_path / 'device'), bits(tmp_path / 'host')
+    assert device == host
+
+
+_SHARED = """
+import sys
+from anchorjax import api
+from anchorjax.training.devices import make_mesh
+from tests.tasks.test_corpus import make_experiment
+
+for feed in ('device', 'host'):
+    experiment = make_experiment(2, feed=feed)
+    mesh = make_mesh(2, batch_devices=2)
+    run = api.train(experiment, f'{sys.argv[1]}/{feed}', mesh=mesh)
+    print(run.curves.train_loss.values.ravel().tolist())
+"""
+
+
+@pytest.mark.slow
+def test_devices_that_share_a_batch_each_read_their_part(tmp_path):
+    flags = f'{os.environ["XLA_FLAGS"]} --xla_force_host_platform_device_count=2'
+    done = subprocess.run(
+        [sys.executable, '-c', _SHARED, str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, 'XLA_FLAGS': flags},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    on_device, from_host = done.stdout.splitlines()
+    assert on_device == from_host
+
+
+@pytest.mark.parametrize(
+    ('fields', 'line'),
+    [
+        ({'vocab': 256}, 'task.vocab = 256: must be at least 257'),
+        ({'seq_len': 60_000}, 'task.seq_len = 60000: must be short enough'),
+        ({'num_examples': 10**6}, 'task.num_examples = 1000000: must be at most the'),
+        ({'holdout': 1.0}, 'task.holdout = 1.0: must be above 0, below 1'),
+    ],
+)
+def test_what_does_not_fit_is_one_line(fields, line):
+    with pytest.raises(ConfigError, match=line):
+        open_windows(CorpusConfig(**{**SMALL, **fields}))

@@ -1,0 +1,166 @@
+"""PrOntoQA and stories in one training set; the control that matches their labels."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anchorjax.errors import ConfigError, UserError
+from anchorjax.sources.corpora import write_corpus
+from anchorjax.sources.documents import Wanted
+from anchorjax.sources.tokenizers import Bytes, Words
+from anchorjax.tasks import MixtureConfig, make
+from anchorjax.tasks.mixture.matching import measure_entropy, merge_tokens
+from anchorjax.tasks.mixture.sources import SOURCES, describe_sources, make_mixture
+from anchorjax.tasks.mixture.task import PROBES, read_mixture
+from anchorjax.tasks.prontoqa.texts import END, TRUE, list_tokens
+
+SMALL = MixtureConfig(
+    hops=1, num_sequences=12, num_heldout=5, seq_len=140, vocab=512, probe_examples=6
+)
+
+
+def test_the_first_half_of_the_examples_is_prontoqa():
+    task = make(SMALL)
+    batch = task.batch(None, np.array([0, 11, 12, 23]))
+    mixture = read_mixture(SMALL)
+    for row, (source, number) in enumerate(
+        [('prontoqa', 0), ('prontoqa', 11), ('stories', 0), ('stories', 11)]
+    ):
+        tokens, length = (part[number] for part in mixture.sequences[source])
+        np.testing.assert_array_equal(batch.tokens_BT[row], tokens[:-1])
+        np.testing.assert_array_equal(batch.targets_BQ[row], tokens[1:])
+        assert batch.weights_BQ[row].sum() == length - 1
+        assert (batch.weights_BQ[row, : length - 1] == 1).all()
+    assert task.num_train == 24
+
+
+def test_the_probes_are_each_source_trained_and_held_out():
+    task = make(SMALL)
+    assert task.probe_names == PROBES
+    probes = task.probes(None)
+    mixture = read_mixture(SMALL)
+    for p, name in enumerate(PROBES):
+        source, _, is_heldout = name.partition('_')
+        first = 12 if is_heldout else 0
+        expected = mixture.sequences[source].tokens_NL[first]
+        np.testing.assert_array_equal(probes.tokens_PBT[p, 0], expected[:-1])
+    # Five held-out sequences for a probe of six: the last one has no weight.
+    assert probes.weights_PBQ[2, 5].sum() == 0 < probes.weights_PBQ[0, 5].sum()
+
+
+def test_questions_end_with_their_judgement_and_words_are_shared():
+    mixture = read_mixture(SMALL)
+    tokens_NL, length_N = mixture.sequences['prontoqa']
+    words = list_tokens()
+    for row, length in zip(tokens_NL, length_N, strict=True):
+        assert words[row[length - 2]] in ('True', 'False') and row[length - 1] == END
+    assert TRUE in tokens_NL
+    stories = mixture.sequences['stories'].tokens_NL
+    shared = set(np.unique(stories).tolist()) & set(range(len(words)))
+    assert {words[token] for token in shared} >= {'is', 'a'}
+    assert stories.max() < mixture.vocab
+
+
+def test_the_control_has_equal_labels_and_no_shared_token(tmp_path):
+    # Stories of 600 words, the frequent ones as frequent as in a language.
+    words = tuple(f'w{chr(97 + i // 26)}{chr(97 + i % 26)}' for i in range(600))
+    share = 1 / np.arange(1, 601)
+    drawn = np.random.default_rng(0).choice(600, 4_000, p=share / share.sum())
+    text = ' '.join(words[i] for i in drawn)
+    path = write_corpora(tmp_path / 'stories', Words(words), [text])
+    plain = dataclasses.replace(SMALL, story_path=path, vocab=900)
+    matched = dataclasses.replace(plain, control='matched')
+    (labels, entropy), (labels_2, entropy_2) = describe_sources(matched).values()
+    assert labels == labels_2
+    assert abs(entropy - entropy_2) < 0.03
+    assert describe_sources(plain)['stories'][1] > entropy + 1  # without it
+    sequences = read_mixture(matched).sequences
+    tokens = [set(np.unique(sequences[source].tokens_NL)) for source in SOURCES]
+    assert not tokens[0] & tokens[1]
+    # The same words are the same class everywhere: stories are merged, not shuffled.
+    unmerged = read_mixture(plain).sequences['stories'].tokens_NL
+    pairs = np.stack([unmerged, sequences['stories'].tokens_NL], axis=-1)
+    class_of = {}
+    for word, merged in pairs.reshape(-1, 2).tolist():
+        assert class_of.setdefault(word, merged) == merged
+    assert len(set(class_of.values())) < len(class_of) / 4
+
+
+def test_merging_by_hand():
+    counts = np.array([0, 6, 1, 3])
+    classes = merge_tokens(counts, np.array([0.4, 0.6]))
+    # The most frequent token to the larger class, which it fills; the rest beside it.
+    assert classes.tolist() == [-1, 1, 0, 0]
+    assert measure_entropy(np.array([5, 0, 5])) == pytest.approx(np.log(2))
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.integers(1, 50), min_size=40, max_size=80),
+    st.lists(st.integers(1, 50), min_size=2, max_size=8),
+)
+def test_merged_shares_miss_their_target_by_a_token_at_most(counts, target):
+    counts = np.array(counts)
+    share = np.array(target) / sum(target)
+    classes = merge_tokens(counts, share)
+    found = np.bincount(classes, counts, minlength=len(share)) / counts.sum()
+    assert (classes >= 0).all()
+    assert np.abs(found - share).max() <= counts.max() / counts.sum() + 1e-9
+
+
+def write_corpora(folder, tokenizer, texts):
+    folder.mkdir()
+    path = folder / 'a.jsonl'
+    path.write_text(''.join(json.dumps({'text': text}) + '\n' for text in texts))
+    write_corpus(path, folder / 'out', tokenizer, Wanted(), lambda *_: None)
+    return str(folder / 'out')
+
+
+def test_two_corpora_of_one_tokenizer(tmp_path):
+    first = write_corpora(tmp_path / 'a', Bytes(), ['ab', 'c' * 40, 'd'])
+    second = write_corpora(tmp_path / 'b', Bytes(), ['story ' * 20])
+    config = MixtureConfig(
+        reasoning_path=first,
+        story_path=second,
+        num_sequences=2,
+        num_heldout=1,
+        seq_len=8,
+        vocab=257,
+        probe_examples=1,
+    )
+    (tokens_NL, length_N), stories = read_mixture(config).sequences.values()
+    assert length_N.tolist() == [3, 9, 2]
+    assert tokens_NL[0].tolist() == [97, 98] + [256] * 7
+    assert bytes(stories.tokens_NL[1].tolist()) == b'ory story'
+    other = write_corpora(tmp_path / 'c', Words(('story',)), ['story ' * 40])
+    with pytest.raises(UserError, match='other tokenizers'):
+        read_mixture(dataclasses.replace(config, story_path=other))
+    with pytest.raises(UserError, match='must be in words'):
+        read_mixture(dataclasses.replace(config, reasoning_path=''))
+    with pytest.raises(ConfigError, match=r'needs task\.story_path and no control'):
+        read_mixture(dataclasses.replace(config, control='matched'))
+    with pytest.raises(UserError, match='3 documents, 9 needed'):
+        read_mixture(dataclasses.replace(config, num_sequences=8))
+    with pytest.raises(UserError, match='are 15 sequences of 8, 30 needed'):
+        make_mixture(
+            dataclasses.replace(
+                config,
+                reasoning_path='',
+                story_path=other_words(tmp_path),
+                hops=1,
+                num_sequences=29,
+            )
+        )
+
+
+def other_words(tmp_path):
+    return write_corpora(tmp_path / 'd', Words(('story',)), ['story ' * 120])
+
+
+def test_a_small_vocabulary_is_one_line():
+    with pytest.raises(ConfigError, match=r'task\.vocab = 20: must be at least the'):
+        read_mixture(dataclasses.replace(SMALL, vocab=20))
