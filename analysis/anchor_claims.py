@@ -20,9 +20,9 @@ from analysis.bias.table import NO_RUN, format_markdown, tabulate_claims
 from analysis.designs.cells import format_row
 from analysis.designs.table import format_csv
 from analysis.families.claims import CLAIMS, INTRODUCTION, TASK
-from analysis.report.verdict_table import run_claims_command
+from analysis.report.verdict_table import run_claims_command, tabulate_members
 from analysis.report.verdicts import count_verdicts
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run
 
 # Columns of the summary, with their titles.
 _SUMMARY = {
@@ -42,19 +42,6 @@ _NUMBERS = (
 )
 
 
-def tabulate_members(runs: dict[str, Run]) -> pd.DataFrame:
-    """Every trained member: its run, its axes and what it ends at."""
-    tables = []
-    for name, run in runs.items():
-        table = members_table(run)
-        columns = [*run.experiment.axes, *_NUMBERS]
-        known = [column for column in columns if column in table]
-        table = table.loc[table.trained, known]
-        table.insert(0, 'run', name)
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
-
-
 def summarize(verdicts: pd.DataFrame) -> str:
     """The counts of the verdicts, and a row for every claim that a run is about."""
     read = verdicts[verdicts.run != NO_RUN]
@@ -67,7 +54,7 @@ def summarize(verdicts: pd.DataFrame) -> str:
 
 def list_tables(verdicts: pd.DataFrame, runs: dict[str, Run]) -> dict[str, str]:
     """The texts of summary.md and members.csv, by name."""
-    members = tabulate_members(runs)
+    members = tabulate_members(runs, _NUMBERS)
     return {'summary.md': summarize(verdicts), 'members.csv': format_csv(members)}
 
 

@@ -6,14 +6,35 @@
   verdicts.csv   a row per claim, run, setting and size: what P1 prints, number, null,
                  verdict and why
   verdicts.md    the same as a table to read
+  members.csv    every trained member: its loss and its exact matches
 
 A claim is a row of `analysis/real/claims.py`; `analysis/real/readings/` has the rules.
 Small and large initialization are the largest and the smallest gamma of a run,
 strong and weak decay its largest and smallest decay.
 """
 
+import pandas as pd
+
+from analysis.designs.table import format_csv
 from analysis.real.table import format_markdown, tabulate_claims
-from analysis.report.verdict_table import run_claims_command
+from analysis.report.verdict_table import run_claims_command, tabulate_members
+from anchorjax.storage.reader import Run
+
+_NUMBERS = (
+    'converged',
+    'train_loss',
+    'seen_train_assigned',
+    'seen_heldout_assigned',
+    'seen_heldout_proof',
+    'test_assigned',
+    'gen_assigned',
+)
+
+
+def list_tables(verdicts: pd.DataFrame, runs: dict[str, Run]) -> dict[str, str]:
+    """The text of members.csv, by name; it does not depend on the verdicts."""
+    return {'members.csv': format_csv(tabulate_members(runs, _NUMBERS))}
+
 
 if __name__ == '__main__':
-    run_claims_command(__doc__, tabulate_claims, format_markdown)
+    run_claims_command(__doc__, tabulate_claims, format_markdown, list_tables)

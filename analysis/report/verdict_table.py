@@ -2,7 +2,7 @@
 
 import argparse
 import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import pandas as pd
@@ -14,7 +14,7 @@ from analysis.report.verdicts import count_verdicts
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage import atomic
-from anchorjax.storage.reader import Run, open_run
+from anchorjax.storage.reader import Run, members_table, open_run
 
 
 def format_verdict_table(
@@ -61,6 +61,19 @@ def save(
         atomic.write_text(folder / name, text)
         paths.append(folder / name)
     return paths
+
+
+def tabulate_members(runs: dict[str, Run], numbers: Sequence[str]) -> pd.DataFrame:
+    """Every trained member: its run, its axes and these numbers, where it has them."""
+    tables = []
+    for name, run in runs.items():
+        table = members_table(run)
+        columns = [*run.experiment.axes, *numbers]
+        known = [column for column in columns if column in table]
+        table = table.loc[table.trained, known]
+        table.insert(0, 'run', name)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
 
 
 def run_claims_command(
