@@ -1,6 +1,6 @@
 """P1's claims about real tasks, beside what some runs show; is it gamma or decay?
 
-  python analysis/real_tasks_claims.py --runs runs/addition runs/scan_laptop \\
+  python analysis/real_tasks_claims.py --runs runs/addition runs/scan \\
       --out analysis/gallery/real_tasks
 
   verdicts.csv   a row per claim, run, setting and size: what P1 prints, number, null,

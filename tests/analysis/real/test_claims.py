@@ -261,8 +261,8 @@ def load(preset: str) -> config.Experiment:
 
 
 def test_presets_are_the_runs_that_claims_are_about():
-    assert claims.is_twin(load('prontoqa.py:laptop'), load('prontoqa.py:twin'))
-    assert not claims.is_twin(load('prontoqa.py'), load('prontoqa.py:twin'))
+    assert claims.is_twin(load('prontoqa.py'), load('prontoqa.py:twin'))
+    assert not claims.is_twin(load('prontoqa.py:sizes'), load('prontoqa.py:twin'))
     assert claims.is_control(load('addition.py:laptop'), load('addition.py:random'))
     assert not claims.is_control(load('addition.py'), load('addition.py:random'))
     fits = {
@@ -271,7 +271,7 @@ def test_presets_are_the_runs_that_claims_are_about():
         'scan.py:laptop': 'is_turn_left',
         'scan.py:jump': '',
         'cogs.py': 'is_cogs',
-        'prontoqa.py:laptop': 'is_prontoqa has_proofs',
+        'prontoqa.py:sizes': 'is_prontoqa has_proofs',
         'prontoqa.py:twin': '',
     }
     names = ('is_square', 'is_turn_left', 'is_cogs', 'is_prontoqa', 'has_proofs')
