@@ -35,6 +35,9 @@ Terms (P1 to P4 are the papers of PAPERS.md):
   reasoning anchor   is added to the key (P2); masked combinations are never trained
   label law, P_s     how labels are distributed where token s occurs (P2)
   gamma              initialization rate, std = d_in ** -gamma: LARGE is SMALL weights
+                     (with model.init = 'scale', P4's: a factor of the weights)
+  window             the steps in which weight decay acts (P4); its budget is the sum
+                     of the decay over training
   member             one network; the members of a cohort share one compiled program;
                      a sweep is all cohorts
   lanes              members that one device trains side by side, under vmap

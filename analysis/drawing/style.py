@@ -114,9 +114,14 @@ def write_figure(
 
 
 def collect_arrays(result: Any) -> dict[str, np.ndarray]:
-    """The fields of a NamedTuple as arrays for an npz; a dict is one array per key."""
+    """The fields of a NamedTuple as arrays for an npz.
+
+    A field that is a dict or a NamedTuple itself is one array per key.
+    """
     arrays = {}
     for name, value in result._asdict().items():
+        if hasattr(value, '_asdict'):
+            value = value._asdict()
         if isinstance(value, dict):
             for key, inner in value.items():
                 arrays[f'{name}_{key}'] = np.asarray(inner)

@@ -199,6 +199,9 @@ _SCAN = (
     _compare('P1 Fig 6 a', is_turn_left, 'test', 'commands with `turn left`'),
     *_list_growth('P1 Fig 6 a', is_turn_left, 'test', 'commands with `turn left`'),
     *_list_effects('P1 Fig 6 a', is_turn_left, 'test', 'commands with `turn left`'),
+    *_list_effects(
+        'P1 Fig 6 a', is_turn_left, 'seen_heldout', 'new commands of the trained kinds'
+    ),
 )
 _COGS = (
     _compare('P1 Fig 6 b', is_cogs, 'seen_heldout', 'in-distribution sentences'),

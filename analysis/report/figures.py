@@ -66,51 +66,58 @@ SWEEP = (
     Row(
         phase,
         'Phase diagram',
-        'Agreement on the unseen pair: inferential above, symmetric below. Left to '
-        'right: the best learning rate for each mapping, one learning rate for all, '
-        'and the share of converged seeds (P1 Fig 2).',
+        'How networks answer the unseen pair. Above: the share of composed '
+        '(inferential) answers; below: the share of answers that are those of the '
+        'reversed pair (symmetric). Left: every cell at its best learning rate; '
+        'middle: one learning rate for all; right: the share of converged seeds '
+        '(P1 Fig 2).',
         compute_from_results,
     ),
     Row(
         mechanisms,
         'Mechanisms',
-        'Which set of attention edges is enough to keep the answers of a network when '
-        'all other edges are cut. This tests P1 Fig 3 on every converged member.',
+        'Attention moves information along edges, from one kind of token to another. '
+        'Which few edges are enough for a network to keep its answers when all others '
+        'are cut? This tests P1 Fig 3 on every converged network.',
         compute_from_run,
     ),
     Row(
         eigenvalues,
         'Eigenvalues and singular values',
-        'Eigenvalues of the covariance of the embedding, by γ and over training, and '
-        'singular values of every matrix (P1 Figs 12, 13).',
+        'How many directions the weights use. Eigenvalues of the covariance of the '
+        'embedding, by γ and over training, and singular values of every matrix: few '
+        'large ones mean few directions (P1 Figs 12, 13).',
         compute_at_point,
     ),
     Row(
         complexity,
         'Complexity',
-        'Stable rank and participation ratio over the grid, next to the solution that '
-        'the networks reach (P3 Figs 3, 5C).',
+        'Two measures of how many directions the weights use (stable rank and '
+        'participation ratio), next to how the networks answer (P3 Figs 3, 5C).',
         compute_from_run,
     ),
     Row(
         lazy,
         'Distance from the initialization',
-        'How far training moves a network: its tangent kernel, its parameters and its '
-        'activation patterns.',
+        'How far training moves a network from its start: its weights, which neurons '
+        'are active, and its tangent kernel (how a step on one example changes the '
+        'answers to others). Near 0 the network would hardly have learned features.',
         compute_from_run,
     ),
     Row(
         condensation_grid,
         'Condensation over the grid',
-        'Cosines between the input weights of the neurons of the first W_Q '
+        'Do neurons come to share a direction? Cosines between the input weights of '
+        'the neurons of the first query matrix, W_Q: blocks near 1 mean yes '
         '(P1 Fig 10).',
         compute_from_run,
     ),
     Row(
         embedding_grid,
         'Embedding over the grid',
-        'The first two principal components of the embedding of the key items '
-        '(P1 Fig 11).',
+        'Do networks place the numbers x in their order? The embeddings of the numbers '
+        'in the plane in which they differ most (first two principal components; '
+        'P1 Fig 11).',
         compute_from_run,
     ),
 )
@@ -119,50 +126,55 @@ MEMBER = (
     Row(
         attention_flow,
         'Attention flow',
-        'Which position attends to which. The line width is the attention; the bars '
-        'are means over random sequences (P1 Fig 3 a, c).',
+        'Which token reads which, from the input below to the last layer above. A wide '
+        'line is much attention, on one sequence; the bars are means over random '
+        'sequences (P1 Fig 3 a, c).',
         compute_from_member,
     ),
     Row(
         causal,
         'Causal tests',
-        'Which attention edges the answer needs, whether the suggested mechanism is '
-        'sufficient, and what each position knows. This tests P1 Fig 3.',
+        'Which edges of attention the answer needs (left, one cut at a time), whether '
+        'the mechanism of P1 Fig 3 is enough by itself (middle), and which position '
+        'knows the number and the anchors in each layer (right).',
         compute_from_member,
         {'number': 256},  # sequences to patch: no claim reads patches
     ),
     Row(
         tsne,
         'Map of the pairs',
-        't-SNE of X_ao of layer 1 at the last token. A pair and its reverse share a '
-        'hue (P1 Fig 3 b).',
+        'What the last token holds after the first attention, drawn so that similar '
+        'sequences lie close (t-SNE). A pair and its reverse share a hue: where they '
+        'mix, the network does not tell them apart (P1 Fig 3 b).',
         functools.partial(compute_from_member, map_number=2_000),
         {'map_number': 200},  # claims read the full space
     ),
     Row(
         cosine,
         'Cosines of vectors',
-        'Are the vectors parallel when the targets are equal? Red boxes mark equal '
-        'targets (P1 Fig 4).',
+        'Does the network hold the same vector for questions with the same right '
+        'answer? Cosines between such vectors; red boxes mark equal answers '
+        '(P1 Fig 4).',
         compute_from_member,
     ),
     Row(
         condensation,
         'Condensation',
-        'Do neurons share their direction? (P1 Fig 5 a, b)',
+        'Do the neurons of the first query matrix share their direction? '
+        '(P1 Fig 5 a, b)',
         compute_from_member,
     ),
     Row(
         embedding,
         'Embedding',
-        'Does the embedding of a key item contain its value? (P1 Fig 5 c, d; '
+        'Does the embedding of a number x contain its value? (P1 Fig 5 c, d; '
         'P3 Fig 5B)',
         compute_from_member,
     ),
     Row(
         curves,
         'Training curves',
-        'When the network learns what.',
+        'When the network learns which answers, from the first step to the last.',
         compute_at_point,
     ),
 )

@@ -18,9 +18,14 @@ from analysis.report import digits, verdicts
 from analysis.report.provenance import arrange_provenance
 
 WEB = pathlib.Path(__file__).parent / 'web'
-SCRIPTS = ('dom', 'data', 'grid', 'chart', 'curves', 'positions', 'attention')
-SCRIPTS += ('embedding', 'detail', 'select', 'controls', 'page')
-STYLES = ('page', 'diagram', 'member', 'sections', 'small')  # the last may overrule
+SCRIPTS = ('dom', 'data', 'address', 'copy', 'grid', 'chart', 'curves', 'positions')
+SCRIPTS += ('attention', 'embedding', 'detail', 'select', 'controls')
+SCRIPTS += ('playground/weights', 'playground/maths', 'playground/forward')
+SCRIPTS += ('playground/rules', 'playground/state', 'playground/sequence')
+SCRIPTS += ('playground/answer', 'playground/edges', 'playground/sides')
+SCRIPTS += ('playground/start', 'page')
+# The last may overrule.
+STYLES = ('page', 'diagram', 'member', 'playground', 'sections', 'small')
 SERIES = ('agreement', 'probe_loss', 'train_loss', 'by_position')
 SERIES += ('attention', 'embedding')
 SERIES_DIGITS = 3  # more cannot be seen, and thousands of curves add up
@@ -33,6 +38,7 @@ SCRIPT_FIELDS = (
     'mappings',
     'positions',
     'record_steps',
+    'playground',
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from anchorjax import tasks
 from anchorjax.config.experiment import Experiment
-from anchorjax.config.grid import TRACED_AXES, short_name
+from anchorjax.config.grid import TRACED_AXES, WINDOWS, name_axes, short_name
 from anchorjax.errors import ConfigError, nearest, require
 from anchorjax.limits import check_value, declared_fields
 
@@ -92,7 +92,7 @@ def check_experiment(experiment: Experiment) -> None:
 def check_axis_names(experiment: Experiment) -> None:
     """Raises ConfigError if two axes have the same short name."""
     names = [short_name(path) for path, _ in experiment.loop]
-    names += TRACED_AXES
+    names += (*TRACED_AXES, WINDOWS)
     for name in names:
         if names.count(name) > 1:
             line = f'loop: two axes are called {name!r}; every axis needs its own name'
@@ -104,7 +104,7 @@ def check_size(experiment: Experiment) -> None:
     num_cohorts = math.prod(len(values) for _, values in experiment.loop)
     allowed = f'at most {_MOST_COHORTS:,} combinations of values'
     require(num_cohorts <= _MOST_COHORTS, 'loop', num_cohorts, allowed)
-    traced = dataclasses.asdict(experiment.grid)
+    traced = name_axes(dataclasses.asdict(experiment.grid), ())
     num_members = num_cohorts * math.prod(len(values) for values in traced.values())
     allowed = f'at most {_MOST_MEMBERS:,} members'
     require(num_members <= _MOST_MEMBERS, 'grid', num_members, allowed)
@@ -142,6 +142,13 @@ def check_groups(experiment: Experiment) -> None:
         optimizer.floor,
         f'at most every grid.learning_rate, {lowest_rate}',
     )
+    for window in experiment.grid.decay_window:
+        require(
+            not window or window[-1] <= train.num_steps,
+            'grid.decay_window',
+            window,
+            f'within train.num_steps, {train.num_steps}',
+        )
     task = tasks.make(experiment.task)
     experiment.model.require_fit(task.seq_len, task.vocab)
     require(

@@ -1,8 +1,8 @@
 """From axes to members: which share a compiled program, and where a point lies.
 
 A sweep has static axes (`loop`: depth, width, ... one compilation for each combination)
-and traced axes (gamma, learning rate, weight decay, seed: members side by side in one
-program).
+and traced axes (gamma, learning rate, weight decay and its windows, seed: members side
+by side in one program).
 """
 
 import itertools
@@ -23,6 +23,11 @@ TRACED_DTYPES = {
     'seed': np.int32,
 }
 TRACED_AXES = tuple(TRACED_DTYPES)
+# A window of weight decay is its bounds (start, end), or those of two pieces; () is all
+# of training. An axis of the grid only in sweeps that use it, before the seed.
+WINDOWS = 'decay_window'
+NO_WINDOWS = ((),)
+MOST_BOUNDS = 4
 INIT, DATA, ORDER = 0, 1, 2  # purposes of a member's random keys
 
 
@@ -34,11 +39,16 @@ class HParams:
     learning_rate: np.ndarray  # peak of the schedule
     weight_decay: np.ndarray  # decoupled, per unit of learning rate
     seed: np.ndarray  # int32: data set, order of examples and initialization
+    # [MOST_BOUNDS] int32: weight decay acts in steps [w[0], w[1]) and [w[2], w[3]);
+    # None: in all, and the program has no windows.
+    decay_window: np.ndarray | None = None
 
 
-def empty_hparams(num_members: int) -> HParams:
-    """HParams [M] of zeros, for compiling."""
+def empty_hparams(num_members: int, windows: tuple = NO_WINDOWS) -> HParams:
+    """HParams [M] of zeros, for compiling; `windows` are those of the grid."""
     leaves = {axis: np.zeros(num_members, d) for axis, d in TRACED_DTYPES.items()}
+    if windows != NO_WINDOWS:
+        leaves[WINDOWS] = np.zeros((num_members, MOST_BOUNDS), np.int32)
     return HParams(**leaves)
 
 
@@ -67,12 +77,24 @@ class Cohort(NamedTuple):
 
 def expand_traced(traced: dict[str, tuple]) -> HParams:
     """The product of the traced axes, seed varying fastest, as HParams [M]."""
-    rows = itertools.product(*(traced[axis] for axis in TRACED_AXES))
-    columns = zip(*rows, strict=True)
+    axes = name_axes(traced, ())
+    rows = itertools.product(*axes.values())
+    columns = dict(zip(axes, zip(*rows, strict=True), strict=True))
     leaves = {}
-    for (axis, dtype), column in zip(TRACED_DTYPES.items(), columns, strict=True):
-        leaves[axis] = np.asarray(column, dtype)
+    for axis, dtype in TRACED_DTYPES.items():
+        leaves[axis] = np.asarray(columns[axis], dtype)
+    if WINDOWS in columns:
+        leaves[WINDOWS] = np.stack([pad_window(bounds) for bounds in columns[WINDOWS]])
     return HParams(**leaves)
+
+
+def pad_window(bounds: tuple[int, ...]) -> np.ndarray:
+    """A window as [MOST_BOUNDS] int32; () has no end, and a missing piece no steps."""
+    padded = np.zeros(MOST_BOUNDS, np.int32)
+    padded[: len(bounds)] = bounds
+    if not bounds:
+        padded[1] = np.iinfo(np.int32).max
+    return padded
 
 
 def expand_cohorts(traced: dict[str, tuple], loop: tuple) -> tuple[Cohort, ...]:
@@ -92,6 +114,8 @@ def name_axes(traced: dict[str, tuple], loop: tuple) -> dict[str, tuple]:
     for path, values in loop:
         axes[short_name(path)] = tuple(values)
     for axis in TRACED_AXES:
+        if axis == 'seed' and traced[WINDOWS] != NO_WINDOWS:
+            axes[WINDOWS] = tuple(traced[WINDOWS])
         axes[axis] = tuple(traced[axis])
     return axes
 
@@ -116,10 +140,15 @@ def locate(axes: dict[str, tuple], point: dict[str, object]) -> tuple[int, int]:
             indices.append(0)
         else:
             raise UserError(f'point: {name} is missing: give one of {values}')
-    sizes = [len(values) for values in axes.values()]
-    flat = int(np.ravel_multi_index(indices, sizes))
-    members_per_cohort = math.prod(sizes[-len(TRACED_AXES) :])
-    return divmod(flat, members_per_cohort)
+    sizes = {name: len(values) for name, values in axes.items()}
+    flat = int(np.ravel_multi_index(indices, tuple(sizes.values())))
+    traced = [size for name, size in sizes.items() if is_traced(name)]
+    return divmod(flat, math.prod(traced))
+
+
+def is_traced(axis: str) -> bool:
+    """Whether the values of an axis share one compiled program."""
+    return axis in TRACED_AXES or axis == WINDOWS
 
 
 def match_value(name: str, values: tuple, wanted: Any) -> int:

@@ -3,11 +3,13 @@
 import dataclasses
 from typing import Annotated, Literal, get_args
 
+from anchorjax.config.grid import MOST_BOUNDS, NO_WINDOWS, WINDOWS
 from anchorjax.errors import require
-from anchorjax.limits import above, at_least, at_most, below, check_fields
+from anchorjax.limits import YOUNG, above, at_least, at_most, below, check_fields
 
 AUTO = -1  # train.lanes: see sweeps/lanes.py
 Shape = Literal['warmup_cosine', 'warmup_drop', 'constant']
+Method = Literal['adam', 'sgd']
 Precision = Literal['float32', 'tensorfloat32', 'bfloat16']
 PRECISIONS = get_args(Precision)
 # Far beyond any use, so that a typo gives an error instead of a hang.
@@ -29,6 +31,8 @@ Seed = Annotated[int, at_least(0), at_most(2**31 - 1)]
 class OptimizerConfig:
     """AdamW and its schedule; defaults are P1's (PAPERS 1.3), 370 steps an epoch."""
 
+    # 'sgd': with momentum b1; b2 and eps mean nothing there.
+    method: Method = dataclasses.field(default='adam', metadata=YOUNG)
     b1: Momentum = 0.9
     b2: Momentum = 0.999
     eps: Positive = 1e-8
@@ -37,6 +41,9 @@ class OptimizerConfig:
     warmup_steps: Steps = 3_700
     schedule_steps: Steps = 0  # with the warm-up; 0: train.num_steps
     floor: Annotated[float, at_least(0)] = 1e-5  # rate before warm-up and after decay
+    # Whether a window of weight decay is as much stronger as it is shorter than
+    # training, so that every window has the same sum over the steps (PAPERS 4.2, E2b).
+    equal_budget: bool = dataclasses.field(default=False, metadata=YOUNG)
 
     def __post_init__(self) -> None:
         check_fields(self, 'optimizer')
@@ -94,6 +101,11 @@ class GridConfig:
     gamma: tuple[Gamma, ...] = (0.3, 0.5, 0.8)
     learning_rate: tuple[Rate, ...] = (2.5e-4,)
     weight_decay: tuple[Decay, ...] = (0.01,)
+    # Steps in which weight decay acts (PAPERS 4.1): (start, end), (start, end, start,
+    # end) for two pieces, () for all; the end is not among them, (0, 0) has none.
+    decay_window: tuple[tuple[Steps, ...], ...] = dataclasses.field(
+        default=NO_WINDOWS, metadata=YOUNG
+    )
     seed: tuple[Seed, ...] = (0,)
 
     def __post_init__(self) -> None:
@@ -102,3 +114,8 @@ class GridConfig:
             is_distinct = len(values) > 0 and len(set(values)) == len(values)
             allowed = 'at least one value, all distinct'
             require(is_distinct, f'grid.{axis}', values, allowed)
+        for window in self.decay_window:
+            is_paired = len(window) % 2 == 0 and len(window) <= MOST_BOUNDS
+            is_ordered = tuple(sorted(window)) == window
+            allowed = 'the bounds of at most two pieces, in order'
+            require(is_paired and is_ordered, f'grid.{WINDOWS}', window, allowed)

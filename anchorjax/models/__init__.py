@@ -15,6 +15,7 @@ from anchorjax.models import (
     gpt2_cost,
     gpt2_init,
     one_layer,
+    transformer_config,
     transformer_cost,
 )
 from anchorjax.models.base import ModelConfig
@@ -65,6 +66,7 @@ MODELS = {
         _make_transformer,
         transformer_cost.forward_operations,
         transformer_cost.activation_bytes,
+        transformer_config.is_decayed,
     ),
     'gpt2': Row(
         GPT2Config,

@@ -22,7 +22,7 @@ def gamma_normal(
     *,
     fan: str = 'in',
     d: int | None = None,
-    scale: float = 1.0,
+    scale: float | jax.Array = 1.0,
 ) -> Initializer:
     """A JAX initializer: normal with std = scale * d_in ** -gamma.
 
@@ -34,7 +34,7 @@ def gamma_normal(
       fan: 'in', or 'out' for the transposed reading of PAPERS quirk 11 (HF Conv1D).
       d: replaces d_in, e.g. by d_model for every matrix as in P3 (PAPERS 3.2).
       scale: factor of the std, e.g. 1/sqrt(2 N) on residual outputs as in P3
-        (PAPERS 3.2).
+        (PAPERS 3.2); may be traced.
 
     Raises:
       ValueError: fan is unknown; from the initializer: it is given a vector and no d.

@@ -8,7 +8,8 @@ from anchorjax.limits import YOUNG, above, at_least, at_most, check_fields
 from anchorjax.models.activations import Activation
 
 Norm = Literal['post', 'pre', 'pre_query', 'none']
-Init = Literal['d_in', 'd_model', 'gpt2_hf']
+Init = Literal['d_in', 'd_model', 'gpt2_hf', 'scale']
+Decayed = Literal['all', 'all_but_embeddings']
 Part = Literal['embed', 'qk', 'vo', 'mlp']
 OwnGammas = tuple[tuple[Part, Annotated[float, at_least(-100), at_most(100)]], ...]
 NORMS = get_args(Norm)
@@ -39,6 +40,9 @@ class TransformerConfig:
     # in P3's code (PAPERS 3.1, 3.2): both embeddings and W_U; W_Q and W_K; W_V and W_O;
     # the MLP. All others have that of the member.
     own_gammas: OwnGammas = dataclasses.field(default=(), metadata=YOUNG)
+    # What weight decay shrinks: everything (PAPERS 1.3), or not the tables of tokens
+    # and positions (PAPERS 4.1).
+    decayed: Decayed = dataclasses.field(default='all', metadata=YOUNG)
     eps: Annotated[float, above(0)] = 1e-5  # of LayerNorm
 
     def __post_init__(self) -> None:
@@ -46,8 +50,8 @@ class TransformerConfig:
         parts = [part for part, _ in self.own_gammas]
         is_distinct = len(set(parts)) == len(parts)
         require(is_distinct, 'model.own_gammas', self.own_gammas, 'distinct parts')
-        is_plain = self.init != 'gpt2_hf' or not parts
-        allowed = "(), with model.init = 'gpt2_hf'"
+        is_plain = self.init not in ('gpt2_hf', 'scale') or not parts
+        allowed = f'(), with model.init = {self.init!r}'
         require(is_plain, 'model.own_gammas', self.own_gammas, allowed)
 
     @property
@@ -59,3 +63,9 @@ class TransformerConfig:
         """Raises ConfigError if the position table is shorter than a sequence."""
         allowed = f'at most model.max_len, {self.max_len}'
         require(seq_len <= self.max_len, 'task.seq_len', seq_len, allowed)
+
+
+def is_decayed(config: TransformerConfig, name: str) -> bool:
+    """Whether weight decay shrinks the parameters of this name: 'W_Q', 'scale'."""
+    is_embedding = name in ('W_embed', 'W_pos')
+    return config.decayed == 'all' or not is_embedding

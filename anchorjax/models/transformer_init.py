@@ -6,6 +6,9 @@
 'gpt2_hf'  P1's GPT-2 code, which takes d_out for d_in: std = d_out^-gamma for the fused
            QKV (d_out = 3 * heads * head_dim) and the MLP's input, 0.02 / sqrt(2 depth)
            for residual outputs, 0.02 elsewhere, biases zero (PAPERS 1.6 and quirk 11)
+'scale'    P4's gamma, a factor: std = gamma * d_in^-1/2 for every matrix, gamma *
+           width^-1/2 for the embeddings, biases zero (PAPERS 4.1; what it says of
+           embeddings and biases is not known). Here a LARGE gamma is LARGE weights.
 
 With `model.own_gammas` a part of the network has a gamma of its own (PAPERS 3.1).
 """
@@ -28,6 +31,8 @@ def initializers(
     """The initializer of every kind of parameter, by the names in transformer.py."""
     if config.init == 'gpt2_hf':
         return _gpt2_hf(config, gamma)
+    if config.init == 'scale':
+        return _scale(gamma)
     gammas = dict.fromkeys(get_args(Part), gamma) | dict(config.own_gammas)
     d = config.width if config.init == 'd_model' else None
     draw = functools.partial(gamma_normal, d=d)
@@ -66,4 +71,13 @@ def _gpt2_hf(
         'mlp_out': residual,
         'unembed': plain,
     }
+    return matrices | dict.fromkeys(_BIASES, nn.initializers.zeros)
+
+
+def _scale(gamma: float | jax.Array) -> dict[str, Initializer]:
+    """gamma is a factor of the usual d_in^-1/2."""
+    matrix = gamma_normal(0.5, scale=gamma)
+    kinds = ('qk', 'v', 'attn_out', 'mlp_in', 'mlp_out', 'unembed')
+    matrices = dict.fromkeys(kinds, matrix)
+    matrices['embed'] = gamma_normal(0.5, in_axis=-1, out_axis=-2, scale=gamma)
     return matrices | dict.fromkeys(_BIASES, nn.initializers.zeros)

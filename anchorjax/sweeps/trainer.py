@@ -12,7 +12,7 @@ from jax.sharding import Mesh
 
 from anchorjax import tasks
 from anchorjax.config import Experiment, GridConfig
-from anchorjax.config.grid import HParams, empty_hparams
+from anchorjax.config.grid import NO_WINDOWS, HParams, empty_hparams
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
@@ -124,7 +124,7 @@ class Trainer:
     def compile(self, rows: int) -> Any:
         """The compiled segment for `rows` members, padding included."""
         if rows not in self._compiled:
-            hparams = empty_hparams(rows)
+            hparams = empty_hparams(rows, self.experiment.grid.decay_window)
             inputs = (jax.eval_shape(self.init, hparams), hparams)
             state, hparams = describe_placement(inputs, rows, self.mesh, self.lanes)
             one = np.int32(1)
@@ -202,9 +202,13 @@ class Trainer:
 def get_trainer(experiment: Experiment, mesh: Mesh, lanes: int) -> Trainer:
     """The trainer of a cohort's experiment; the last 32 are kept with their programs.
 
-    Experiments that differ only in name and grid share one: neither is compiled in.
+    Experiments that differ only in name and grid share one: neither is compiled in,
+    but for whether there are windows of weight decay.
     """
-    program = dataclasses.replace(experiment, name='', grid=GridConfig())
+    grid = GridConfig()
+    if experiment.grid.decay_window != NO_WINDOWS:
+        grid = GridConfig(decay_window=((0, 0),))
+    program = dataclasses.replace(experiment, name='', grid=grid)
     return _make_trainer(program, mesh, lanes)
 
 

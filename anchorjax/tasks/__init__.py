@@ -3,22 +3,35 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from anchorjax.tasks import addition, anchors, cogs, memory_reasoning, prontoqa, scan
+from anchorjax.tasks import (
+    addition,
+    anchor_permutations,
+    anchors,
+    cogs,
+    memory_reasoning,
+    modular_addition,
+    prontoqa,
+    scan,
+)
 from anchorjax.tasks.addition_config import AdditionConfig
+from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
 from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
 from anchorjax.tasks.cogs import CogsConfig
 from anchorjax.tasks.memory_reasoning.config import MemoryReasoningConfig
+from anchorjax.tasks.modular_addition import ModularAdditionConfig
 from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.scan import ScanConfig
 
 __all__ = [
     'TASKS',
     'AdditionConfig',
+    'AnchorPermutationsConfig',
     'AnchorsConfig',
     'Batch',
     'CogsConfig',
     'MemoryReasoningConfig',
+    'ModularAdditionConfig',
     'Probes',
     'ProntoqaConfig',
     'ScanConfig',
@@ -42,6 +55,8 @@ TASKS = {
     'prontoqa': Row(ProntoqaConfig, prontoqa.make),
     'scan': Row(ScanConfig, scan.make),
     'memory_reasoning': Row(MemoryReasoningConfig, memory_reasoning.make),
+    'anchor_permutations': Row(AnchorPermutationsConfig, anchor_permutations.make),
+    'modular_addition': Row(ModularAdditionConfig, modular_addition.make),
 }
 
 

@@ -42,12 +42,35 @@ def learning_rate(
     return config.floor + (peak - config.floor) * unit_shape(config, step)
 
 
+def decay_shape(
+    config: OptimizerConfig, window: jax.Array, step: jax.Array, num_steps: int
+) -> jax.Array:
+    """What weight decay is multiplied by at a step, counted from 0 (PAPERS 4.1).
+
+    1 inside the window and 0 outside. With `equal_budget` it is num_steps / steps of
+    the window inside, so that its mean over training is 1 for every window.
+
+    Args:
+      window: [4] bounds of two pieces, as in HParams; may be traced.
+    """
+    start, end = window[0::2], jnp.minimum(window[1::2], num_steps)
+    is_inside = ((step >= start) & (step < end)).any()
+    if not config.equal_budget:
+        return is_inside.astype(jnp.float32)
+    covered = jnp.maximum(1, (end - start).sum())
+    return jnp.where(is_inside, num_steps / covered, 0.0).astype(jnp.float32)
+
+
 def make_optimizer(config: OptimizerConfig) -> optax.GradientTransformation:
-    """Clipping and Adam; `apply_update` adds rate and decay, which differ by member."""
-    return optax.chain(
-        optax.clip_by_global_norm(config.clip_norm),
-        optax.scale_by_adam(config.b1, config.b2, config.eps),
-    )
+    """Clipping, and Adam or the momentum of SGD: m = b1 m + g, as in PyTorch.
+
+    `apply_update` adds rate and decay, which differ by member.
+    """
+    if config.method == 'sgd':
+        direction = optax.trace(config.b1)
+    else:
+        direction = optax.scale_by_adam(config.b1, config.b2, config.eps)
+    return optax.chain(optax.clip_by_global_norm(config.clip_norm), direction)
 
 
 def apply_update(

@@ -64,7 +64,7 @@ def train_step(
     hparams: HParams,
     split: Split = keep_whole,
 ) -> tuple[TrainState, jax.Array, jax.Array]:
-    """One AdamW step on the batch of `state.step`.
+    """One step of the optimizer on the batch of `state.step`.
 
     Returns:
       The new state, the loss in nats, and the gradient norm before clipping.
@@ -91,9 +91,15 @@ def train_step(
         experiment.optimizer, hparams.learning_rate, state.step
     )
     is_decayed = models.mask_decay(experiment.model, state.params)
-    params = optimizers.apply_update(
-        state.params, updates, rate, hparams.weight_decay, is_decayed
-    )
+    decay = hparams.weight_decay
+    if hparams.decay_window is not None:
+        decay *= optimizers.decay_shape(
+            experiment.optimizer,
+            hparams.decay_window,
+            state.step,
+            experiment.train.num_steps,
+        )
+    params = optimizers.apply_update(state.params, updates, rate, decay, is_decayed)
     is_finite = jnp.isfinite(loss) & jnp.isfinite(norm)
     diverges_now = (state.diverged < 0) & ~is_finite
     next_state = TrainState(

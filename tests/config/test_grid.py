@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anchorjax.config.grid import TRACED_DTYPES, axis_label, locate, match_value
-from anchorjax.errors import UserError
+from anchorjax.errors import ConfigError, UserError
 from tests.support.sweeps import experiment
 
 LOOP = (('model.depth', (1, 2)), ('model.heads', (1, 3)))
@@ -82,3 +82,38 @@ def test_a_tuple_is_labelled_by_its_text():
     assert axis_label(((4, 3),)) == '((4, 3),)'
     assert axis_label(0.3) == 0.3
     assert axis_label('post') == 'post'
+
+
+WINDOWS = ((), (0, 0), (3, 8, 20, 40))
+
+
+def test_windows_of_decay_are_an_axis_where_there_are_some():
+    plain = experiment()
+    assert 'decay_window' not in plain.axes
+    assert plain.cohorts()[0].hparams.decay_window is None
+    sweep = experiment(grid__decay_window=WINDOWS, loop=LOOP)
+    assert list(sweep.axes)[-2:] == ['decay_window', 'seed']
+    for index, cohort in enumerate(sweep.cohorts()):
+        assert cohort.size == 12  # two gammas, three windows, two seeds
+        bounds = cohort.hparams.decay_window
+        assert bounds[0].tolist() == [0, 2**31 - 1, 0, 0]
+        assert bounds[4].tolist() == [3, 8, 20, 40]
+        assert cohort.hparams.seed.tolist() == [0, 1] * 6
+        point = {path.split('.')[1]: value for path, value in cohort.static}
+        point |= {'gamma': 0.8, 'decay_window': WINDOWS[2], 'seed': 1}
+        assert locate(sweep.axes, point) == (index, 11)
+
+
+@pytest.mark.parametrize(
+    ('window', 'line'),
+    [
+        ((3,), 'must be the bounds of at most two pieces, in order'),
+        ((8, 3), 'must be the bounds of at most two pieces, in order'),
+        ((1, 2, 3, 4, 5, 6), 'must be the bounds of at most two pieces, in order'),
+        ((0, 41), 'must be within train.num_steps, 40'),
+    ],
+)
+def test_a_window_that_is_none_is_one_line(window, line):
+    with pytest.raises(ConfigError) as caught:
+        experiment(grid__decay_window=((), window))
+    assert str(caught.value) == f'grid.decay_window = {window}: {line}'

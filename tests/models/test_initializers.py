@@ -64,6 +64,10 @@ def std_own_gammas(name: str) -> float:
     return FAN_IN.get(name, WIDTH) ** -own.get(name, GAMMA)
 
 
+def std_scale(name: str) -> float:
+    return GAMMA * FAN_IN.get(name, WIDTH) ** -0.5
+
+
 # name: (fields of the model, documented std of a matrix by its name)
 OPTIONS = {
     'default': ({}, std_d_in),
@@ -88,7 +92,12 @@ OPTIONS = {
         {'model__init': 'gpt2_hf', 'model__norm': 'pre', 'model__biases': True},
         std_gpt2_hf,
     ),
+    'scale': (
+        {'model__init': 'scale', 'model__norm': 'pre', 'model__biases': True},
+        std_scale,
+    ),
 }
+WITHOUT_BIASES = ('gpt2_hf', 'scale')  # those that start at zero
 
 
 @functools.cache
@@ -124,7 +133,7 @@ def test_every_tensor_has_the_documented_std_within_3_sigma(option):
     for (*scope, name), value in draw_params(experiment).items():
         if scope and scope[-1].startswith('LN'):
             assert (value == (name == 'scale')).all()
-        elif name.startswith('b_') and option == 'gpt2_hf':
+        elif name.startswith('b_') and option in WITHOUT_BIASES:
             assert (value == 0).all()
         elif name.startswith('b_'):
             bound = FAN_IN.get(name, WIDTH) ** -0.5
@@ -172,6 +181,14 @@ def test_same_seed_other_gamma_is_the_same_direction_scaled():
         is_drawn = path[-1] in INPUTS | {'W_O', 'W_out'}
         factor = FAN_IN.get(path[-1], WIDTH) ** -0.8 if is_drawn else 1.0
         np.testing.assert_allclose(small[path], factor * value, rtol=1e-5)
+
+
+def test_scale_runs_the_other_way_a_large_gamma_is_a_large_start():
+    experiment = cases.tiny(**SIZES, model__init='scale')
+    small, large = draw_params(experiment, 0.4), draw_params(experiment, 1.2)
+    for path, value in small.items():
+        factor = 3.0 if path[-1] in INPUTS | {'W_O', 'W_out'} else 1.0
+        np.testing.assert_allclose(large[path], factor * value, rtol=1e-5)
 
 
 def test_other_seed_is_another_direction():

@@ -10,6 +10,7 @@ from anchorjax.errors import StoreError
 from anchorjax.storage.manifest import (
     MANIFEST_FILE,
     MANIFEST_FORMAT,
+    _digest,
     read_experiment,
     read_manifest,
 )
@@ -61,6 +62,25 @@ def test_an_older_run_folder_is_refused_in_one_line_and_kept(old_folder, use):
 
 def test_the_experiment_of_an_older_manifest_can_be_trained_again(old_folder):
     assert read_experiment(old_folder / MANIFEST_FILE) == experiment()
+
+
+def test_a_manifest_from_before_windows_of_decay_is_the_same_sweep(tmp_path):
+    folder = tmp_path / 'run'
+    opened(folder)
+    path = folder / MANIFEST_FILE
+    content = json.loads(path.read_text())
+    del content['digest'], content['experiment']['grid']['decay_window']
+    del content['experiment']['optimizer']['method']
+    del content['experiment']['optimizer']['equal_budget']
+    del content['experiment']['model']['decayed']
+    path.write_text(json.dumps({**content, 'digest': _digest(content)}))
+    assert read_manifest(folder).experiment == experiment()
+    opened(folder)  # it is taken up again, and not refused
+    # The fields that were there from the start may still not be missing.
+    del content['experiment']['grid']['seed']
+    path.write_text(json.dumps({**content, 'digest': _digest(content)}))
+    with pytest.raises(StoreError, match=r'grid\.seed is missing'):
+        read_manifest(folder)
 
 
 def test_a_machine_without_git_can_start_a_sweep(monkeypatch, tmp_path):

@@ -8,8 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from anchorjax import models, tasks
 from anchorjax.config import OptimizerConfig
+from anchorjax.config.grid import HParams, pad_window
 from anchorjax.training import optimizers
+from anchorjax.training.step import new_state, train_step
 from tests.support import cases
 from tests.support.first_steps import make_decaying_step
 
@@ -109,6 +112,114 @@ def test_decay_reaches_every_parameter_biases_and_layer_norms_included():
         np.testing.assert_allclose(a - b, 0.01 * 20 * p, rtol=1e-3, atol=1e-6)
 
     jax.tree.map(check, params, without, with_decay)
+
+
+def test_embeddings_can_be_left_out_of_decay():
+    experiment = cases.tiny(
+        model__decayed='all_but_embeddings', optimizer__shape='constant'
+    )
+    params = cases.random_params(experiment)
+    mask = models.mask_decay(experiment.model, params)
+    left_out = [name for name, value in mask.items() if value is False]
+    assert left_out == ['W_embed', 'W_pos']
+    take_step = make_decaying_step(experiment, params)
+    without, with_decay = take_step(0), take_step(20)
+    np.testing.assert_array_equal(with_decay['W_embed'], without['W_embed'])
+    np.testing.assert_array_equal(with_decay['W_pos'], without['W_pos'])
+    difference = without['W_U'] - with_decay['W_U']
+    np.testing.assert_allclose(difference, 0.2 * params['W_U'], rtol=1e-3, atol=1e-6)
+
+
+# (bounds, steps of ten in which decay acts), by hand.
+WINDOWS = {
+    (): range(10),
+    (0, 0): (),
+    (0, 10): range(10),
+    (2, 5): (2, 3, 4),
+    (9, 10): (9,),
+    (0, 2, 8, 9): (0, 1, 8),
+    (1, 3, 3, 4): (1, 2, 3),
+}
+
+
+def shape_of(window: tuple[int, ...], equal_budget: bool) -> np.ndarray:
+    """What decay is multiplied by in ten steps; the bounds are traced."""
+    config = OptimizerConfig(equal_budget=equal_budget)
+
+    @jax.jit
+    def compute(bounds: jax.Array) -> jax.Array:
+        steps = jnp.arange(10)
+        return jax.vmap(lambda t: optimizers.decay_shape(config, bounds, t, 10))(steps)
+
+    return np.asarray(compute(jnp.asarray(pad_window(window))))
+
+
+@pytest.mark.parametrize('window', WINDOWS)
+def test_decay_acts_inside_its_window_and_nowhere_else(window):
+    expected = np.isin(np.arange(10), list(WINDOWS[window]))
+    np.testing.assert_array_equal(shape_of(window, equal_budget=False), expected)
+
+
+@pytest.mark.parametrize('window', WINDOWS)
+def test_windows_of_equal_budget_have_the_same_sum(window):
+    plain = shape_of(window, equal_budget=False)
+    shape = shape_of(window, equal_budget=True)
+    expected = 10 / max(1, plain.sum()) * plain
+    np.testing.assert_allclose(shape, expected, rtol=1e-6)
+    assert shape.sum() == pytest.approx(10 if plain.any() else 0)
+
+
+def test_a_member_decays_in_its_window_alone():
+    experiment = cases.tiny(optimizer__shape='constant', optimizer__equal_budget=True)
+    params = cases.random_params(experiment)
+    task = tasks.make(experiment.task)
+    data = task.make_data(jax.random.key(0))
+    start = new_state(experiment, params)
+
+    @jax.jit
+    def take_step(step: jax.Array, window: jax.Array | None, decay: float) -> Any:
+        hparams = HParams(
+            jnp.float32(0.5), jnp.float32(0.01), jnp.float32(decay), 0, window
+        )
+        state = start.replace(step=step)
+        after, _, _ = train_step(experiment, task, data, state, hparams)
+        return after.params['W_U']
+
+    window = jnp.asarray(pad_window((2, 7)))  # 5 of 20 steps, so decay is 4 times it
+    for step, is_inside in [(1, False), (2, True), (6, True), (7, False)]:
+        without = take_step(jnp.int32(step), None, 0.0)
+        found = without - take_step(jnp.int32(step), window, 5.0)
+        expected = 0.01 * 20 * params['W_U'] if is_inside else 0.0
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6)
+
+
+def test_sgd_with_momentum_by_hand():
+    config = OptimizerConfig(method='sgd', b1=0.5, clip_norm=1e9)
+    optimizer = optimizers.make_optimizer(config)
+    state = optimizer.init({'a': jnp.zeros(2)})
+    directions = []
+    for grads in ([1.0, -2.0], [0.0, 4.0], [2.0, 0.0]):
+        updates, state = optimizer.update({'a': jnp.array(grads)}, state)
+        directions.append(updates['a'])
+    expected = [[1.0, -2.0], [0.5, 3.0], [2.25, 1.5]]
+    np.testing.assert_allclose(directions, expected, rtol=1e-6)
+
+
+def test_sgd_with_momentum_is_pytorchs():
+    torch = pytest.importorskip('torch')
+    config = OptimizerConfig(method='sgd', b1=0.9, clip_norm=1e9)
+    optimizer = optimizers.make_optimizer(config)
+    ours = {'a': jnp.array([1.0, -2.0])}
+    state = optimizer.init(ours)
+    theirs = torch.tensor([1.0, -2.0], requires_grad=True)
+    sgd = torch.optim.SGD([theirs], lr=0.1, momentum=0.9)
+    for _ in range(4):  # of the loss sum(a^4) / 4
+        updates, state = optimizer.update({'a': ours['a'] ** 3}, state)
+        ours = optimizers.apply_update(ours, updates, 0.1, 0.0)
+        sgd.zero_grad()
+        (theirs**4 / 4).sum().backward()
+        sgd.step()
+    np.testing.assert_allclose(ours['a'], theirs.detach().numpy(), rtol=1e-5)
 
 
 def test_clip_norm_is_that_of_all_parameters_together():

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from anchorjax.errors import require
-from anchorjax.limits import at_least, at_most, check_fields
+from anchorjax.limits import YOUNG, at_least, at_most, check_fields
 from anchorjax.tasks import texts
 from anchorjax.tasks.base import Batch, Probes, Task
 from anchorjax.tasks.permutation import permute
@@ -46,7 +46,7 @@ class ScanConfig:
     split: Split = 'addprim_turn_left'
     # Folder of the official files of the split, which are held to its rule; '': the
     # lines are generated. They are the same lines, but for the random split.
-    path: str = ''
+    path: str = dataclasses.field(default='', metadata=YOUNG)
     # Training lines, repeated primitives included; 0: all. The other lines of the split
     # are the probe seen_heldout.
     num_examples: Annotated[int, at_least(0)] = 0

@@ -275,7 +275,10 @@ def test_hostile_names_are_shown_and_do_nothing(tab, urls):
     places = ('h1', '#member-title', '#detail .numbers', '.claims', '#provenance pre')
     for place in (
         *places,
-        'details:last-of-type summary',
+        '#provenance details:last-of-type summary',
+        '#sides h3',
+        '.counts tbody',
+        '.counts thead',
         '.missing',
         '.card figcaption',
     ):

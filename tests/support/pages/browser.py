@@ -156,9 +156,20 @@ class Page:
 
     def click(self, selector: str) -> None:
         x, y = self.value(_LOCATE % json.dumps(selector))
+        self.click_at(x, y)
+
+    def click_at(self, x: float, y: float) -> None:
+        """Clicks a point of the window."""
         self._send_mouse('mouseMoved', x, y, button='none')
         self._send_mouse('mousePressed', x, y, button='left')
         self._send_mouse('mouseReleased', x, y, button='left')
+
+    def tap(self, selector: str) -> None:
+        """Touches the middle of an element with a finger."""
+        x, y = self.value(_LOCATE % json.dumps(selector))
+        touch = [{'x': x, 'y': y}]
+        self.send('Input.dispatchTouchEvent', type='touchStart', touchPoints=touch)
+        self.send('Input.dispatchTouchEvent', type='touchEnd', touchPoints=[])
 
     def press(self, *keys: str) -> None:
         for key in keys:

@@ -6,6 +6,7 @@ import math
 import pathlib
 from typing import Any
 
+from tests.support.pages.playground_sample import make_playground
 from tests.support.pages.report_members import (
     POSITIONS,
     STEPS,
@@ -53,6 +54,8 @@ def make_payload() -> dict[str, Any]:
         'positions': POSITIONS,
         'record_steps': STEPS,
         'members': members,
+        'playground': make_playground(),
+        'outcome': OUTCOME,
         'figures': make_figures(),
         'claims': CLAIMS,
         'provenance': PROVENANCE,
@@ -65,6 +68,13 @@ def make_hostile_payload() -> dict[str, Any]:
     payload['title'] = payload['summary'] = payload['created'] = HOSTILE
     payload['axes'] = {**AXES, 'seed': [HOSTILE, 1]}
     payload['unseen'] = dict.fromkeys(payload['unseen'], HOSTILE)
+    payload['outcome'] = {
+        'headings': [(HOSTILE, [HOSTILE])],
+        'trained': HOSTILE,
+        'converged': HOSTILE,
+        'rows': [dict.fromkeys(OUTCOME['rows'][0], HOSTILE) | {'counts': [HOSTILE]}],
+        'sure': [HOSTILE],
+    }
     for member in payload['members']:
         if member['point']['seed'] == 0:
             member['point']['seed'] = HOSTILE
@@ -112,6 +122,28 @@ def make_figures() -> list[dict[str, Any]]:
     return figures
 
 
+OUTCOME = {
+    'headings': [('γ', [0.3, 0.6, 0.9, 1.2, 1.5]), ('depth', [1, 2])],
+    'trained': 18,
+    'converged': 17,
+    'rows': [
+        {
+            'solution': 'inferential',
+            'style': 'inferential',
+            'meaning': 'compose the two anchors',
+            'total': 2,
+            'counts': [0, 0, 0, 0, 2, 0, 2],
+        },
+        {
+            'solution': 'symmetric',
+            'style': 'symmetric',
+            'meaning': 'answer as for the reversed pair',
+            'total': 6,
+            'counts': [1, 3, 2, 0, 0, 2, 4],
+        },
+    ],
+    'sure': ['Each setting has 2 seeds.', 'Converged means a loss of at most 0.02.'],
+}
 CLAIMS = [
     {
         'source': 'P1 Sec 4, Fig 2',

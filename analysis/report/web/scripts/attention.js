@@ -56,13 +56,19 @@ function flowNodes({ roles, tokens, layers }, x, y) {
   ].flat();
 }
 
+// Where a token stands, and a layer: the input is at the bottom.
+function flowScales({ tokens, layers }) {
+  const height = FLOW.top + FLOW.gap * layers.length + FLOW.bottom;
+  const x = linear(0, tokens.length - 1, FLOW.left + 14, FLOW.width - FLOW.right);
+  const y = (n) => height - FLOW.bottom - n * FLOW.gap;
+  return { height, x, y };
+}
+
 function attentionPanel(member) {
   const flow = member.attention;
   if (!flow?.layers?.length) return absent('Attention flow', 'Not recorded for this member.');
   const { tokens, layers } = flow;
-  const height = FLOW.top + FLOW.gap * layers.length + FLOW.bottom;
-  const x = linear(0, tokens.length - 1, FLOW.left + 14, FLOW.width - FLOW.right);
-  const y = (n) => height - FLOW.bottom - n * FLOW.gap;
+  const { height, x, y } = flowScales(flow);
   const right = FLOW.width - FLOW.right;
   const said = `Answers ${answerText(flow)}`;
   const text = `Attention on the tokens ${tokens.join(', ')}: ${flowSentence(flow)}. ${said}.`;
@@ -72,5 +78,12 @@ function attentionPanel(member) {
   const roles = [...new Set(flow.roles)];
   const legend = roles.map((role) => h('li', {}, swatch(roleClass(role)), roleName(role)));
   return panel('Attention flow', 'line width: share of attention', svg,
-    h('ul', { class: 'lines' }, legend));
+    h('ul', { class: 'lines' }, legend),
+    copyButton('Copy numbers', () => attentionTable(flow)));
+}
+
+function attentionTable({ layers, tokens }) {
+  const rows = layers.flatMap((layer, n) => layer.map((row, j) =>
+    [`layer ${n + 1}`, `position ${j + 1}`, ...row]));
+  return toTable([['', 'token', ...tokens], ...rows]);
 }

@@ -19,7 +19,9 @@ function linesPanel(title, unit, lines, y, yTicks, format) {
     lines.flatMap((l) => line(steps, l.values, x, y, l.name)));
   const legend = lineLegend(lines, steps, format);
   follow(svg, steps, x, legend.show);
-  return panel(title, unit, svg, legend.element);
+  const table = () => toTable([['step', ...lines.map((l) => l.label)],
+    ...steps.map((step, i) => [step, ...lines.map((l) => l.values[i] ?? '')])]);
+  return panel(title, unit, svg, legend.element, copyButton('Copy numbers', table));
 }
 
 function answersPanel(member) {

@@ -9,7 +9,7 @@ const READINGS = [
   { name: 'symmetric', label: 'symmetric', probe: 'unseen', mapping: 'symmetric',
     says: `Share of answers to the unseen pair that are ${data.unseen.symmetric}` },
   { name: 'heldout', label: 'held-out', probe: 'seen_heldout', mapping: 'assigned',
-    says: 'Share of correct answers to seen pairs with held-out keys' },
+    says: 'Share of right answers about trained pairs, for numbers x that were held out' },
 ].filter((r) => data.probes.includes(r.probe) && data.mappings.includes(r.mapping));
 
 const reading = (name) => READINGS.find((r) => r.name === name);

@@ -5,19 +5,21 @@ const SOLUTIONS = {
   symmetric: 'gives the same answer as for the reversed pair',
   'half and half': 'inferential with the key at some positions, symmetric at all others',
   third: 'one other answer to the unseen pair',
-  memorizing: 'below 0.9 on held-out keys',
-  other: 'several answers to the unseen pair, but it generalizes on seen pairs',
+  memorizing: 'misses trained pairs with numbers x that were held out',
+  other: 'several answers to the unseen pair, but it generalizes on trained pairs',
 };
 const solutionClass = (name) => // 'half-and-half': a class has no spaces
   (Object.hasOwn(SOLUTIONS, name) ? name.replaceAll(' ', '-') : 'other');
 
+const solutionMeaning = ({ solution }) =>
+  (Object.hasOwn(SOLUTIONS, solution) ? SOLUTIONS[solution] : '');
+
 function solutionLine(member) {
   const bad = member.status !== 'trained';
   const { solution, answer } = member;
-  const known = Object.hasOwn(SOLUTIONS, solution);
   return h('p', { class: 'verdict-line' },
     solution ? [swatch(solutionClass(solution)), h('strong', {}, solution),
-      h('span', {}, known ? SOLUTIONS[solution] : '')] : null,
+      h('span', {}, solutionMeaning(member))] : null,
     bad ? h('strong', { class: 'warning' }, `⚠ ${member.status}`) : null,
     answer ? h('span', { class: 'answer' }, `most frequent answer to ${data.unseen.pair}: ${answer}`) : null);
 }
@@ -49,6 +51,15 @@ function numbersTable(member) {
     h('caption', { class: 'hidden' }, 'Numbers of this member'),
     h('tbody', {}, rows.map(([name, value]) => h('tr', {}, h('th', { scope: 'row' }, name),
       h('td', {}, number(value))))));
+}
+
+// A row for every member of the sweep: its point, what became of it, its numbers.
+function membersTable() {
+  const axes = Object.keys(data.axes);
+  const names = Object.keys(data.members[0]?.numbers ?? {});
+  const rows = data.members.map((m) => [...axes.map((axis) => m.point[axis]), m.status,
+    m.solution ?? '', ...names.map((name) => m.numbers?.[name] ?? '')]);
+  return toTable([[...axes, 'status', 'solution', ...names], ...rows]);
 }
 
 function fixedPoint(member) {

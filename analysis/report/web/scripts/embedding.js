@@ -45,5 +45,7 @@ function embeddingPanel(member) {
   const stops = Array.from({ length: PLANE.stops }, (_, i) => swatch(`value-${i}`));
   return panel('Embedding', 'principal components', svg,
     h('ul', { class: 'lines' },
-      h('li', { class: 'stops' }, String(values[0]), ' ', stops, ' ', String(values.at(-1)))));
+      h('li', { class: 'stops' }, String(values[0]), ' ', stops, ' ', String(values.at(-1)))),
+    copyButton('Copy numbers', () =>
+      toTable([['value', 'component 1', 'component 2'], ...values.map((v, i) => [v, ...xy[i]])])));
 }

@@ -106,7 +106,7 @@ function drawLegend(state) {
   });
   const explained = [`${which.says}.`];
   if (expectedMembers(state.filters) > 1) {
-    explained.push('A cell shows the mean over its members.');
+    explained.push('A cell shows the mean over its networks.');
     if (!isDense()) explained.push('Below it are the lowest and the highest value.');
   }
   return [
@@ -114,11 +114,11 @@ function drawLegend(state) {
     h('div', { class: 'ramp', 'aria-hidden': 'true' }, steps),
     h('ul', { class: 'keys' },
       h('li', {}, h('span', { class: 'sample hatched', 'aria-hidden': 'true' }),
-        `lines: held-out share below ${GENERAL}`),
+        `lines: fewer than ${GENERAL} right about held-out numbers`),
       h('li', {}, h('span', { class: 'sample unconverged', 'aria-hidden': 'true' }),
-        'dots: some members are not converged'),
+        'dots: some networks have not learned their training data (not converged)'),
       h('li', {}, h('span', { class: 'sample partly', 'aria-hidden': 'true' }),
-        'dashed: some members are not trained or diverged')),
+        'dashed: some networks are not trained, or diverged')),
   ];
 }
 

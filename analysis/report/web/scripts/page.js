@@ -21,6 +21,23 @@ function startTheme() {
   applyTheme();
 }
 
+// Paper is white, and has no button to open what is folded.
+function startPrinting() {
+  let before = null;
+  addEventListener('beforeprint', () => {
+    before = document.documentElement.dataset.theme ?? null;
+    document.documentElement.dataset.theme = 'light';
+    applyTheme();
+    for (const folded of document.querySelectorAll('#provenance details')) folded.open = true;
+    for (const picture of document.querySelectorAll('.picture img')) picture.loading = 'eager';
+  });
+  addEventListener('afterprint', () => {
+    if (before === null) delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = before;
+    applyTheme();
+  });
+}
+
 function startPictures() {
   const large = $('large');
   for (const button of document.querySelectorAll('.picture')) {
@@ -34,6 +51,15 @@ function startPictures() {
   large.addEventListener('click', (event) => { if (event.target === large) large.close(); });
 }
 
+// The numbers of the sweep and of the claims, to paste somewhere else.
+function startCopying() {
+  $('map').append(copyButton('Copy the numbers of all networks', membersTable));
+  const table = document.querySelector('table.claims');
+  if (!table) return;
+  const cells = (row) => [...row.cells].map((cell) => cell.textContent.replace(/\s+/g, ' ').trim());
+  table.after(copyButton('Copy the table', () => toTable([...table.rows].map(cells))));
+}
+
 // The member shown first: the most inferential one.
 function notable() {
   const score = (m) => final(m, READINGS[0]) ?? -1;
@@ -45,8 +71,12 @@ function start() {
   $('split').classList.toggle('wide', valuesOf(data.column_axis).length > 8);
   startTheme();
   startPictures();
+  startPrinting();
+  startCopying();
   const linked = memberOfHash();
+  if (linked) address.member = addressOf(linked);
   select(linked ?? notable(), { hash: false });
+  startPlayground();
   addEventListener('hashchange', () => {
     const member = memberOfHash();
     if (member) select(member, { hash: false });

@@ -34,6 +34,8 @@ function positionPanel(member) {
     data.positions.map((position, i) => label(x(i), inside.y0 + 16, String(position), 'middle')),
     positionBars(scores, x, y, Math.min(28, band * 0.4)));
   const legend = BARS.map((mapping) => h('li', {}, swatch(mapping), mapping));
+  const table = () => toTable([['position', ...BARS], ...data.positions.map((position, i) =>
+    [position, ...BARS.map((mapping) => scores[mapping]?.[i] ?? '')])]);
   return panel(title, 'share of answers to the unseen pair', svg,
-    h('ul', { class: 'lines' }, legend));
+    h('ul', { class: 'lines' }, legend), copyButton('Copy numbers', table));
 }

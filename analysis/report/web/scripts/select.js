@@ -17,17 +17,21 @@ let timer = null;
 const valueNamed = (axis, text) => valuesOf(axis).find((value) => String(value) === text);
 
 function memberOfHash() {
-  const asked = [...new URLSearchParams(location.hash.slice(1))];
+  const asked = [...addressQuery()];
   const wanted = asked.filter(([axis]) => Object.hasOwn(data.axes, axis));
   if (!wanted.length) return null; // another link, such as '#claims'
   const fits = (m) => wanted.every(([axis, text]) => m.point[axis] === valueNamed(axis, text));
   return data.members.find(fits) ?? null;
 }
 
-function writeHash(member) {
+function addressOf(member) {
   const axes = varying.length ? varying : Object.keys(data.axes);
-  const query = new URLSearchParams(axes.map((axis) => [axis, String(member.point[axis])]));
-  history.replaceState(null, '', `#${query}`);
+  return axes.map((axis) => [axis, String(member.point[axis])]);
+}
+
+function writeHash(member) {
+  address.member = addressOf(member);
+  writeAddress();
 }
 
 function placeOf(member) {

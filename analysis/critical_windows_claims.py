@@ -1,0 +1,40 @@
+"""P4's claims about windows of weight decay, beside what some runs show.
+
+  python analysis/critical_windows_claims.py --runs 'runs/critical_windows*' \\
+      --out analysis/gallery/critical_windows
+
+  verdicts.csv   a row per claim and run: number, null, verdict and why
+  verdicts.md    the same as a table to read
+  members.csv    every member: its window, seed, train loss and accuracies
+
+A claim is a row of `analysis/windows/claims.py`; `analysis/windows/readings.py` has the
+rules.
+"""
+
+import pandas as pd
+
+from analysis.designs.table import format_csv
+from analysis.report.verdict_table import run_claims_command
+from analysis.windows.members import collect_members
+from analysis.windows.table import format_markdown, tabulate_claims
+from anchorjax.storage.reader import Run
+
+
+def tabulate_members(runs: dict[str, Run]) -> pd.DataFrame:
+    """A row for every trained member of these runs."""
+    tables = []
+    for name, run in runs.items():
+        columns = collect_members(run)._asdict()
+        for curve in ('step_S', 'unseen_MS', 'bounds'):
+            del columns[curve]
+        tables.append(pd.DataFrame({'run': name} | columns))
+    return pd.concat(tables).round(4)
+
+
+def list_tables(verdicts: pd.DataFrame, runs: dict[str, Run]) -> dict[str, str]:
+    """The text of members.csv, by name; it does not depend on the verdicts."""
+    return {'members.csv': format_csv(tabulate_members(runs))}
+
+
+if __name__ == '__main__':
+    run_claims_command(__doc__, tabulate_claims, format_markdown, list_tables)

@@ -1,0 +1,1 @@
+"""The networks that answer in the page: which ones, their weights, their task."""

@@ -1,0 +1,100 @@
+// A side of the playground: its network, picked by the slider, and what it answers.
+
+function makeSide(side) {
+  const slider = h('input', { type: 'range', min: 0, max: stops.length - 1, step: 1,
+    value: side.stop, id: `${side.name}-slider`, oninput: () => {
+      side.stop = Number(slider.value);
+      play.changed = true;
+      redraw([side]);
+    } });
+  const parts = {
+    slider,
+    title: h('h3', { id: `${side.name}-title` }),
+    solution: h('p', { class: 'verdict-line' }),
+    words: h('p', { class: 'note words' }),
+    answer: h('div', { class: 'answered' }),
+    numbers: h('div', { class: 'panels' }),
+    flow: h('div', { class: 'flow-panel' }),
+    cut: h('div', {}),
+    edges: h('div', { class: 'choice' }),
+  };
+  side.parts = parts;
+  const caption = h('label', { for: `${side.name}-slider` }, 'γ');
+  const more = h('details', { class: 'edges', ontoggle: () => redraw([side]) },
+    h('summary', {}, 'Edges as a list of buttons'), parts.edges);
+  side.list = more;
+  return h('article', { class: 'side', 'aria-labelledby': `${side.name}-title` },
+    stops.length > 1 ? h('div', { class: 'slider' }, caption, slider) : null,
+    parts.title, parts.solution, parts.words, parts.answer, parts.flow, parts.cut, more,
+    parts.numbers,
+    copyButton('Copy numbers', () => answerNumbers(side, side.sequence, side.result)));
+}
+
+function describeSide(side) {
+  const member = memberOf(networkAt(side));
+  const name = varying.length ? named(member.point, varying) : 'The only network';
+  const { slider, title, solution } = side.parts;
+  title.textContent = name;
+  const converged = member.status === 'trained' ? '' : `⚠ ${member.status}`;
+  solution.replaceChildren(swatch(solutionClass(member.solution)),
+    h('strong', {}, String(member.solution)),
+    h('span', {}, solutionMeaning(member)), h('strong', { class: 'warning' }, converged));
+  slider.value = side.stop;
+  slider.setAttribute('aria-valuetext', `${name}: ${member.solution}, ${member.status}`);
+}
+
+function drawSide(side) {
+  const rules = rulesOf(networkAt(side));
+  const { ask } = play;
+  const { parts } = side;
+  side.sequence = sequenceOf(rules, ask);
+  side.result = answerOf(side, side.sequence);
+  const { logits, lens } = side.result;
+  const layers = side.result.layers.map(meanAttention);
+  const toggle = (edge) => toggleEdge(side, edge);
+  const edges = listEdges(layers, side.sequence.roles);
+  drawFlow(side, edges, layers, toggle);
+  describeSide(side);
+  parts.words.textContent = questionWords(rules, ask);
+  parts.answer.replaceChildren(answerLine(rules, ask, logits));
+  const restore = () => { side.cuts.clear(); play.changed = true; redraw([side]); };
+  parts.cut.replaceChildren(cutLine(side, side.sequence, highest(logits), restore));
+  parts.numbers.replaceChildren(bestList(rules, ask, logits), lensTable(rules, ask, lens));
+  if (side.list.open) drawEdgeButtons(side, edges, toggle);
+}
+
+function drawFlow(side, edges, layers, toggle) {
+  const key = flowKey(side.sequence, layers);
+  if (side.flow?.key !== key) {
+    side.flow = { key, ...makeFlow(side.sequence, layers, toggle) };
+    side.parts.flow.replaceChildren(side.flow.svg);
+  }
+  side.flow.show(edges, side.cuts, layers);
+}
+
+// The buttons are drawn again: the focus returns to the one that was pressed.
+function drawEdgeButtons(side, edges, toggle) {
+  const pressed = side.parts.edges.contains(document.activeElement)
+    ? document.activeElement.dataset.edge : null;
+  side.parts.edges.replaceChildren(...edgeButtons(side, edges, toggle));
+  if (pressed === null) return;
+  [...side.parts.edges.children].find((one) => one.dataset.edge === pressed)?.focus();
+}
+
+function toggleEdge(side, edge) {
+  if (!side.cuts.delete(edge)) side.cuts.add(edge);
+  play.changed = true;
+  redraw([side]);
+}
+
+// In words, for a screen reader: what every side answers now.
+function sayAnswers() {
+  const said = play.sides.map((side) => {
+    const { point } = memberOf(networkAt(side));
+    const answer = highest(side.result.logits);
+    const { name } = meaningOf(rulesOf(networkAt(side)), play.ask, answer);
+    const cut = side.cuts.size ? `, ${side.cuts.size} edges cut` : '';
+    return `${named(point, varying)}${cut}: answers ${answer}, ${name}`;
+  });
+  $('try-status').textContent = said.join('. ');
+}

@@ -1,0 +1,158 @@
+"""Anchors that are random permutations of the keys (P4; PAPERS 4.1).
+
+A sequence is (k, a_i, a_j), and its answer pi_j(pi_i(k)). A share of the ordered pairs
+of anchors is trained, with every key; the others are unseen, and answered rightly only
+by a network that composes. There is no noise, and no number line behind the keys.
+"""
+
+import dataclasses
+from typing import Annotated, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from anchorjax.errors import require
+from anchorjax.limits import above, at_least, at_most, below, check_fields
+from anchorjax.tasks.base import Batch, Probes, Task
+
+ROLES = ('key', 'anchor_1', 'anchor_2')
+HEADINGS = {
+    'seen_train_assigned': 'trained pairs',
+    'unseen_assigned': 'unseen pairs',
+    'unseen_symmetric': 'as reversed',
+}
+Size = Annotated[int, at_least(2), at_most(1_000)]
+
+
+@dataclasses.dataclass(frozen=True)
+class AnchorPermutationsConfig:
+    """Defaults are P4's: 45 trained pairs with 720 examples, 19 unseen with 304."""
+
+    name: str = 'anchor_permutations'
+    num_keys: Size = 16  # K; tokens 0 to K - 1
+    num_anchors: Size = 8  # M; tokens K to K + M - 1
+    trained_share: Annotated[float, above(0), below(1)] = 0.7  # of the ordered pairs
+
+    def __post_init__(self) -> None:
+        check_fields(self, 'task')
+        num_pairs = self.num_anchors**2
+        require(
+            1 <= self.num_trained < num_pairs,
+            'task.trained_share',
+            self.trained_share,
+            f'a share that trains 1 to {num_pairs - 1} of {num_pairs} pairs',
+        )
+
+    @property
+    def num_trained(self) -> int:
+        """How many ordered pairs are trained."""
+        return round(self.trained_share * self.num_anchors**2)
+
+    @property
+    def seq_len(self) -> int:
+        """Key, first anchor, second anchor."""
+        return 3
+
+    @property
+    def vocab(self) -> int:
+        """The keys, then the anchors."""
+        return self.num_keys + self.num_anchors
+
+
+class Data(NamedTuple):
+    """What differs by seed."""
+
+    permutations: jax.Array  # [anchor, key]: pi_a(k)
+    pairs: jax.Array  # [pair] i * M + j; the first num_trained are trained
+
+
+def make_data(config: AnchorPermutationsConfig, key: jax.Array) -> Data:
+    """The anchors' permutations, and the order of the pairs."""
+    anchor_key, pair_key = jax.random.split(key)
+    keys = jnp.tile(jnp.arange(config.num_keys), (config.num_anchors, 1))
+    permutations = jax.random.permutation(anchor_key, keys, axis=1, independent=True)
+    pairs = jax.random.permutation(pair_key, config.num_anchors**2)
+    return Data(permutations, pairs)
+
+
+def compose(permutations: jax.Array, key: jax.Array, pair: jax.Array) -> jax.Array:
+    """pi_j(pi_i(k)) of every key and every pair i * M + j."""
+    first, second = jnp.divmod(pair, len(permutations))
+    return permutations[second, permutations[first, key]]
+
+
+def ask(
+    config: AnchorPermutationsConfig, data: Data, number_B: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """(tokens [B, 3], key [B], pair [B]) of examples by number, trained ones first.
+
+    All keys of a pair follow one another.
+    """
+    place_B, key_B = jnp.divmod(number_B, config.num_keys)
+    pair_B = data.pairs[place_B]
+    first_B, second_B = jnp.divmod(pair_B, config.num_anchors)
+    first_token = config.num_keys
+    tokens = [key_B, first_token + first_B, first_token + second_B]
+    return jnp.stack(tokens, axis=-1), key_B, pair_B
+
+
+def draw_batch(
+    config: AnchorPermutationsConfig, data: Data, number_B: jax.Array
+) -> Batch:
+    """Training examples by number."""
+    tokens_BT, key_B, pair_B = ask(config, data, number_B)
+    return Batch(tokens_BT, compose(data.permutations, key_B, pair_B)[:, None])
+
+
+def make_probes(config: AnchorPermutationsConfig, data: Data) -> Probes:
+    """All examples of the trained and of the unseen pairs; the shorter row is padded.
+
+    'assigned' is the composition, 'symmetric' that of the reversed pair.
+    """
+    num_seen = config.num_trained * config.num_keys
+    num_all = config.num_anchors**2 * config.num_keys
+    size = max(num_seen, num_all - num_seen)
+    number_PB = jnp.stack([jnp.arange(size), num_seen + jnp.arange(size)])
+    end_P1 = jnp.array([[num_seen], [num_all]])
+    is_example_PB = number_PB < end_P1
+    number_PB = jnp.minimum(number_PB, end_P1 - 1)
+    tokens_PBT, key_PB, pair_PB = ask(config, data, number_PB)
+    first_PB, second_PB = jnp.divmod(pair_PB, config.num_anchors)
+    reversed_PB = second_PB * config.num_anchors + first_PB
+    assigned_PB = compose(data.permutations, key_PB, pair_PB)
+    symmetric_PB = compose(data.permutations, key_PB, reversed_PB)
+    targets_PRB = jnp.stack([assigned_PB, symmetric_PB], axis=1)
+    weights_PB = is_example_PB.astype(jnp.float32)
+    return Probes(tokens_PBT, targets_PRB[..., None], weights_PB[..., None])
+
+
+def find_roles(tokens_BT: jax.Array) -> jax.Array:
+    """Every position has a role of its own."""
+    return jnp.broadcast_to(jnp.arange(len(ROLES)), tokens_BT.shape)
+
+
+def make(config: AnchorPermutationsConfig) -> Task:
+    """The task as data."""
+
+    def make_own_data(key: jax.Array) -> Data:
+        return make_data(config, key)
+
+    def make_batch(data: Data, number_B: jax.Array) -> Batch:
+        return draw_batch(config, data, number_B)
+
+    def make_own_probes(data: Data) -> Probes:
+        return make_probes(config, data)
+
+    return Task(
+        vocab=config.vocab,
+        seq_len=config.seq_len,
+        num_train=config.num_trained * config.num_keys,
+        probe_names=('seen_train', 'unseen'),
+        make_data=make_own_data,
+        batch=make_batch,
+        probes=make_own_probes,
+        mapping_names=('assigned', 'symmetric'),
+        headings=HEADINGS,
+        role_names=ROLES,
+        roles=find_roles,
+    )

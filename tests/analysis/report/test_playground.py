@@ -1,0 +1,189 @@
+"""Which networks the page holds, in which precision, and why others are left out."""
+
+import base64
+import pathlib
+import re
+
+import jax
+import numpy as np
+import pytest
+
+from analysis.members.selection import iterate_points
+from analysis.report import figures, write
+from analysis.report.choose import choose_members
+from analysis.report.playground import describe, members, weights
+from analysis.report.playground.request import parse_request
+from anchorjax import api, config
+from anchorjax.errors import UserError
+from anchorjax.models.gpt2_config import GPT2Config
+from anchorjax.models.transformer_config import TransformerConfig
+from anchorjax.tasks.addition_config import AdditionConfig
+from anchorjax.tasks.anchors_config import AnchorsConfig
+from anchorjax.training.devices import make_mesh
+from tests.support import cases
+from tests.support.converged import mark_converged
+from tests.support.pages import network_page
+from tests.support.planted_results import open_planted
+
+
+@pytest.fixture
+def lines() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def play(finished, lines):
+    """A function: the playground of the finished sweep for a --playground=TEXT."""
+
+    def describe_text(text: str, run=finished) -> dict:
+        choices = choose_members(run)
+        request = parse_request(text)
+        return describe.describe_playground(run, choices, request, lines.append)
+
+    return describe_text
+
+
+def test_named_members_are_in_the_file_with_their_weights(finished, play, lines):
+    playground = play('gamma=0.8,seed=1')
+    points = [point for _, point in iterate_points(finished)]
+    shown = [points[network['member']] for network in playground['networks']]
+    assert [(p['depth'], p['gamma'], p['seed']) for p in shown] == [
+        (1, 0.8, 1),
+        (2, 0.8, 1),
+    ]
+    for point, network in zip(shown, playground['networks'], strict=True):
+        stored = np.frombuffer(base64.b64decode(network['weights']), network['dtype'])
+        params = jax.tree.leaves(finished.params(**point))
+        expected = np.concatenate([np.ravel(leaf) for leaf in params])
+        sizes = [int(np.prod(shape)) for _, shape in network['arrays']]
+        assert sum(sizes) == len(stored) == len(expected)
+        np.testing.assert_array_equal(stored, expected.astype(network['dtype']))
+        assert network['model']['depth'] == point['depth']
+    assert len(playground['tasks']) == 1
+    assert re.fullmatch(r'playground: 2 networks, 0\.\d\d MB', lines[-1])
+    assert re.search(r'gamma=0\.8,seed=1: 0\.\d\d MB in float(16|32)$', lines[0])
+
+
+def test_an_axis_may_be_given_several_values_and_values_may_have_commas(play):
+    assert len(play('gamma=0.3,gamma=0.8,seed=0')['networks']) == 4
+    request = parse_request('noninferential=((3, 4, -6),),gamma=0.2')
+    assert request.values == {'noninferential': [((3, 4, -6),)], 'gamma': [0.2]}
+
+
+@pytest.mark.parametrize(
+    ('text', 'line'),
+    [
+        ('some', '--playground=some: give none, auto, or AXIS=VALUE'),
+        ('gamma=', '--playground=gamma=: give none, auto'),
+        ('gama=0.3', "unknown axis 'gama', did you mean 'gamma'"),
+        ('gamma=7', r'no member has gamma = 7; the sweep has \(0.3, 0.8\)'),
+    ],
+)
+def test_a_wrong_request_is_one_line(text, line, play):
+    with pytest.raises(UserError, match=line):
+        play(text)
+
+
+def test_none_leaves_it_out(play, lines):
+    playground = play('none')
+    assert playground['networks'] == []
+    assert playground['missing'] == 'It was left out by --playground=none.'
+    assert lines == ['playground: It was left out by --playground=none.']
+
+
+def test_auto_takes_one_of_each_solution_and_at_most_3_mb(
+    finished, play, lines, monkeypatch
+):
+    solutions = set()
+    for member in play('auto')['networks']:
+        solutions.add(member['member'])
+    assert len(solutions) >= 1
+    monkeypatch.setattr(describe, 'MOST_BYTES', 100)
+    playground = play('auto')
+    assert playground['networks'] == []
+    expected = r'No network can be asked here: its weights would make .* MB, more than'
+    assert re.match(expected, playground['missing'])
+    assert '--playground=gamma=..' in playground['missing']
+    assert play('gamma=0.3')['networks']  # named members may have any size
+
+
+def test_one_of_each_solution_prefers_another_gamma_and_the_same_setting(tmp_path):
+    answers = {
+        (1, 0.3, 0): {'symmetric': 0.95},
+        (1, 0.3, 1): {'inferential': 0.95},
+        (1, 0.8, 0): {'heldout': 0.1},
+        (2, 0.3, 0): {'heldout': 0.1},
+        (2, 0.8, 0): {'inferential': 0.99, 'train_loss': 0.5},  # not converged
+        (2, 0.8, 1): {'heldout': 0.1},
+    }
+    run = open_planted(tmp_path, answers, loop=(('model.depth', (1, 2)),))
+    points = members.choose_one_of_each(run, choose_members(run))
+    found = [(p['depth'], p['gamma'], p['seed']) for p in points]
+    assert found == [(1, 0.3, 1), (1, 0.3, 0), (1, 0.8, 0)]
+
+
+def test_a_member_that_has_not_converged_is_shown_if_none_has(finished):
+    points = members.choose_one_of_each(finished, choose_members(finished))
+    marked = mark_converged(finished)
+    assert points == members.choose_one_of_each(marked, choose_members(finished))
+
+
+def test_half_precision_only_where_no_answer_changes():
+    member = network_page.make_member()
+    logits = member.params['W_U'] * 0
+    decided = member.params | {'W_U': logits, 'b_U': np.float32(np.arange(20))}
+    assert weights.pack_weights(member._replace(params=decided)).dtype == 'float16'
+    # Two answers that are equal in half precision: the first one wins there.
+    bias = np.zeros(20, np.float32)
+    bias[3], bias[7] = 1.0, 1.0001
+    close = member.params | {'W_U': logits, 'b_U': bias}
+    assert weights.pack_weights(member._replace(params=close)).dtype == 'float32'
+    huge = member.params | {'W_U': logits, 'b_U': np.float32(np.arange(20)) * 1e5}
+    assert weights.pack_weights(member._replace(params=huge)).dtype == 'float32'
+
+
+@pytest.mark.parametrize(
+    ('model', 'task', 'reason'),
+    [
+        (TransformerConfig(), AnchorsConfig(), ''),
+        (GPT2Config(), AnchorsConfig(), 'runs the model transformer, not gpt2'),
+        (TransformerConfig(), AdditionConfig(), 'is for the anchor task, not for'),
+        (TransformerConfig(max_len=40), AnchorsConfig(seq_len=40), 'only for 32'),
+        (TransformerConfig(), AnchorsConfig(order='anchors_first'), 'sequences differ'),
+    ],
+)
+def test_what_does_not_fit_has_a_reason(model, task, reason):
+    question = members.list_question(AnchorsConfig())
+    found = describe.explain_unfit(model, task, question)
+    assert reason in found and bool(reason) == bool(found)
+
+
+def test_the_task_of_the_page_is_the_table_by_hand():
+    task = describe.describe_task(AnchorsConfig())
+    assert len(task['pairs']) == 16
+    for row in task['pairs']:
+        expected = cases.TABLE[tuple(row['pair'])]
+        assert (row['inferential'], row['symmetric'], row['assigned']) == expected
+        assert row['is_unseen'] == (row['pair'] == [4, 3])
+    assert task['unseen'] == [[4, 3]] and task['exceptions'] == [[3, 4]]
+    both = describe.describe_task(AnchorsConfig(exception='unseen'))
+    assert both['unseen'] == [[4, 3], [3, 4]]
+
+
+@pytest.mark.slow
+def test_another_model_gets_the_rest_of_the_page(tmp_path: pathlib.Path, monkeypatch):
+    c = config.default(task='anchors', model='gpt2')
+    c.task.update(seq_len=4, split='random', num_examples=320, probe_examples=32)
+    c.model.update(depth=1, width=8, heads=2, max_len=4)
+    c.train.update(batch_size=16, num_steps=4, eval_every=2)
+    c.optimizer.warmup_steps = 2
+    c.grid.gamma, c.grid.seed = (0.3, 0.8), (0,)
+    run = api.train(config.resolve(c), tmp_path / 'run', mesh=make_mesh(1))
+    monkeypatch.setattr(figures, 'SWEEP', figures.SWEEP[:1])
+    monkeypatch.setattr(figures, 'MEMBER', ())
+    path = tmp_path / 'report.html'
+    lines: list[str] = []
+    write.write_report(run, path, lines.append)
+    text = path.read_text()
+    assert 'the playground runs the model transformer, not gpt2' in text
+    assert 'data:image/png;base64,' in text

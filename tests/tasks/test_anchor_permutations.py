@@ -1,0 +1,171 @@
+"""P4's task by hand: three tokens, permutations, pairs that are never trained."""
+
+import itertools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anchorjax import tasks
+from anchorjax.errors import ConfigError
+from anchorjax.tasks.anchor_permutations import (
+    AnchorPermutationsConfig,
+    Data,
+    draw_batch,
+    make_data,
+    make_probes,
+)
+
+# Three keys; anchor 3 swaps keys 0 and 1, anchor 4 turns 0 -> 1 -> 2 -> 0. Of the pairs
+# (3, 3), (3, 4), (4, 3), (4, 4), numbered 0 to 3, the last and the first are trained.
+CONFIG = AnchorPermutationsConfig(num_keys=3, num_anchors=2, trained_share=0.5)
+DATA = Data(jnp.array([[1, 0, 2], [1, 2, 0]]), jnp.array([3, 0, 1, 2]))
+# (key, first, second): answer, by hand.
+TRAINED = {
+    (0, 4, 4): 2,
+    (1, 4, 4): 0,
+    (2, 4, 4): 1,
+    (0, 3, 3): 0,
+    (1, 3, 3): 1,
+    (2, 3, 3): 2,
+}
+# (key, first, second): (answer, answer to the reversed pair).
+UNSEEN = {
+    (0, 3, 4): (2, 0),
+    (1, 3, 4): (1, 2),
+    (2, 3, 4): (0, 1),
+    (0, 4, 3): (0, 2),
+    (1, 4, 3): (2, 1),
+    (2, 4, 3): (1, 0),
+}
+
+
+def test_training_examples_by_hand():
+    batch = draw_batch(CONFIG, DATA, jnp.arange(6))
+    tokens = map(tuple, batch.tokens_BT.tolist())
+    found = dict(zip(tokens, batch.targets_BQ[:, 0].tolist(), strict=True))
+    assert found == TRAINED
+
+
+def test_probes_by_hand():
+    probes = make_probes(CONFIG, DATA)
+    assert (probes.weights_PBQ == 1).all()
+    seen, unseen = np.asarray(probes.tokens_PBT).tolist()
+    assert [tuple(tokens) for tokens in seen] == list(TRAINED)
+    assert probes.targets_PRBQ[0, 0, :, 0].tolist() == list(TRAINED.values())
+    assert [tuple(tokens) for tokens in unseen] == list(UNSEEN)
+    answers = probes.targets_PRBQ[1, :, :, 0].T.tolist()
+    assert [tuple(answer) for answer in answers] == list(UNSEEN.values())
+
+
+def test_defaults_are_those_of_the_paper():
+    config = AnchorPermutationsConfig()
+    task = tasks.make(config)
+    assert (task.vocab, task.seq_len, task.num_train) == (24, 3, 720)
+    probes = task.probes(task.make_data(jax.random.key(0)))
+    assert probes.weights_PBQ.sum((1, 2)).tolist() == [720, 304]
+
+
+@settings(max_examples=3, deadline=None)
+@given(
+    num_keys=st.integers(2, 6),
+    num_anchors=st.integers(2, 4),
+    share=st.floats(0.3, 0.8),
+    seed=st.integers(0, 2**31 - 1),
+)
+def test_every_question_is_trained_or_unseen_and_answered_by_composition(
+    num_keys, num_anchors, share, seed
+):
+    config = AnchorPermutationsConfig(
+        num_keys=num_keys, num_anchors=num_anchors, trained_share=share
+    )
+    data = make_data(config, jax.random.key(seed))
+    maps = np.asarray(data.permutations)
+    assert (np.sort(maps) == np.arange(num_keys)).all()
+    probes = jax.tree.map(np.asarray, make_probes(config, data))
+    asked = []
+    for p in (0, 1):
+        is_example = probes.weights_PBQ[p, :, 0] > 0
+        asked.append(set(map(tuple, probes.tokens_PBT[p].tolist())))
+        assert is_example.sum() == len(asked[p])
+        for tokens, targets in zip(
+            probes.tokens_PBT[p], probes.targets_PRBQ[p, :, :, 0].T, strict=True
+        ):
+            key, first, second = tokens - [0, num_keys, num_keys]
+            assert targets[0] == maps[second][maps[first][key]]
+            assert targets[1] == maps[first][maps[second][key]]
+    anchors = range(num_keys, num_keys + num_anchors)
+    everything = set(itertools.product(range(num_keys), anchors, anchors))
+    assert asked[0] | asked[1] == everything and not asked[0] & asked[1]
+    batch = draw_batch(config, data, jnp.arange(config.num_trained * num_keys))
+    assert set(map(tuple, batch.tokens_BT.tolist())) == asked[0]
+
+
+def test_another_seed_has_other_permutations_and_other_pairs():
+    config = AnchorPermutationsConfig()
+    one, two = (make_data(config, jax.random.key(seed)) for seed in (0, 1))
+    # Two random permutations of 16 agree in one place on average.
+    assert (one.permutations == two.permutations).mean() < 0.2
+    shared = set(one.pairs[:45].tolist()) & set(two.pairs[:45].tolist())
+    assert len(shared) < 45
+    assert len(set(map(tuple, one.permutations.tolist()))) == 8
+
+
+def test_a_table_of_the_trained_pairs_does_not_know_the_others():
+    """The null: what the reversed pair was trained on is right by chance alone."""
+    task = tasks.make(AnchorPermutationsConfig())
+    agreements = []
+    for seed in range(20):
+        probes = task.probes(task.make_data(jax.random.key(seed)))
+        tokens = np.asarray(probes.tokens_PBT[1])
+        is_asked = (probes.weights_PBQ[1, :, 0] > 0) & (tokens[:, 1] != tokens[:, 2])
+        same = probes.targets_PRBQ[1, 0, :, 0] == probes.targets_PRBQ[1, 1, :, 0]
+        agreements.append(same[is_asked].mean())
+    assert np.mean(agreements) == pytest.approx(1 / 16, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ('fields', 'line'),
+    [
+        ({'trained_share': 1.0}, 'task.trained_share = 1.0: must be above 0, below 1'),
+        (
+            {'num_anchors': 2, 'trained_share': 0.01},
+            'task.trained_share = 0.01: must be a share that trains 1 to 3 of 4 pairs',
+        ),
+        ({'num_keys': 1}, 'task.num_keys = 1: must be at least 2'),
+    ],
+)
+def test_bad_values_are_one_line(fields, line):
+    with pytest.raises(ConfigError) as caught:
+        AnchorPermutationsConfig(**fields)
+    assert str(caught.value).startswith(line)
+
+
+def test_addition_by_hand():
+    config = tasks.ModularAdditionConfig(modulus=3, trained_share=0.4)
+    task = tasks.make(config)
+    order = jnp.array([8, 0, 5, 1, 2, 3, 4, 6, 7])  # questions a * 3 + b
+    batch = task.batch(order, jnp.arange(4))
+    assert batch.tokens_BT.tolist() == [[2, 2, 3], [0, 0, 3], [1, 2, 3], [0, 1, 3]]
+    assert batch.targets_BQ[:, 0].tolist() == [1, 0, 0, 1]
+    probes = task.probes(order)
+    assert probes.weights_PBQ[:, :, 0].tolist() == [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
+    assert probes.tokens_PBT[1, 0].tolist() == [0, 2, 3]
+    assert probes.targets_PRBQ[1, 0, :, 0].tolist() == [2, 1, 2, 2, 0]
+
+
+def test_addition_trains_two_fifths_of_the_questions():
+    task = tasks.make(tasks.ModularAdditionConfig())
+    assert (task.vocab, task.num_train) == (68, math.floor(0.4 * 67 * 67 + 0.5))
+    probes = task.probes(task.make_data(jax.random.key(0)))
+    pairs = []
+    for p in (0, 1):
+        is_asked = probes.weights_PBQ[p, :, 0] > 0
+        pairs.append(set(map(tuple, probes.tokens_PBT[p, is_asked, :2].tolist())))
+    assert len(pairs[0]) == 1796 and len(pairs[0] | pairs[1]) == 67 * 67
+    with pytest.raises(ConfigError, match=r'task\.modulus = 1: must be at least 2'):
+        tasks.ModularAdditionConfig(modulus=1)
