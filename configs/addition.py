@@ -24,7 +24,9 @@ gpt2 has the paper's gammas and decays (28.2 % and 99.6 %), every matrix drawn b
 true fan-in, and the rate of P1's code for other tasks (PAPERS 1.6). fine_tune starts
 from GPT-2 small in Hugging Face's safetensors, models/gpt2/model.safetensors or the
 file of --config.model.start (the paper has 88.9, 94.3 and 99.2 %). Both need a GPU.
-None of these has been run.
+Only the default has been run, on seeds 0 to 6 (14 minutes for three seeds, on two
+shared cores): of the square, a large initialization with weak decay answers 0.22 to
+0.90, a small one with strong decay 0.95 to 1.00 (RESULTS.md).
 """
 
 import ml_collections
