@@ -12,7 +12,8 @@ from anchorjax import tasks
 from anchorjax.config import Experiment
 from anchorjax.config.grid import HParams
 from anchorjax.official import weights
-from anchorjax.training.step import TrainState, forward, new_state, train_step
+from anchorjax.training.forward import forward
+from anchorjax.training.step import TrainState, new_state, train_step
 from tests.support import cases
 from tests.support.networks import reference
 

@@ -8,7 +8,7 @@ import pytest
 
 from anchorjax.models import TransformerConfig
 from anchorjax.official import weights
-from anchorjax.training import step
+from anchorjax.training import forward
 from tests.support import cases
 from tests.support.networks import reference
 from tests.support.networks.official_cases import P3, assert_same_bits, draw_member
@@ -54,7 +54,7 @@ def test_the_same_weights_give_the_same_logits(
 
     @jax.jit
     def compute_logits(params):
-        return step.forward(experiment, params, TOKENS_BT, last_only=False).logits
+        return forward.forward(experiment, params, TOKENS_BT, last_only=False).logits
 
     logits = compute_logits(params)
     np.testing.assert_allclose(logits, expected, rtol=1e-5, atol=2e-5)

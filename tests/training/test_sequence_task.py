@@ -16,9 +16,9 @@ from anchorjax import api, config, tasks
 from anchorjax.config.grid import DATA, HParams, random_key
 from anchorjax.training import losses
 from anchorjax.training.devices import make_mesh
+from anchorjax.training.forward import forward
 from anchorjax.training.step import (
     evaluate,
-    forward,
     init_member,
     new_state,
     train_segment,
