@@ -175,7 +175,10 @@ def plant_agreement(
     Args:
       has_converged: whether all members have converged, or none.
     """
-    values.train.num_steps, values.train.eval_every = 2, 1
+    if values.grid.decay_window == ((),):
+        values.train.num_steps = 2
+    # Else the windows of decay must stay within training. Two records in any case.
+    values.train.eval_every = values.train.num_steps // 2
     values.train.snapshot_steps = ()
     values.train.lanes = 1
     values.optimizer.warmup_steps, values.optimizer.schedule_steps = 1, 0
