@@ -260,7 +260,7 @@ def test_the_command_line(tmp_path):
         assert 'questions.json: 20 rows, ' in done.stdout
         assert f', {state}\n' in done.stdout
     for bad, line in (
-        (('tinystories', '--out', tmp_path), 'invalid choice'),
+        (('imagenet', '--out', tmp_path), 'invalid choice'),
         (('scan', '--out', tmp_path, '--source', '/nowhere'), 'another data set'),
         (('scan', '--out', tmp_path / 'x', '--source', '/nowhere'), 'no such file'),
         (('prontoqa', '--out', tmp_path / 'x', '--number', 1), '--number 1: must be'),

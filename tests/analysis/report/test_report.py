@@ -12,6 +12,9 @@ from analysis.members.selection import iterate_points
 from analysis.report import checks, collect, figures, page, pictures
 from analysis.report.choose import choose_members
 from analysis.report.evidence import collect_evidence
+from analysis.report.outcome import describe_outcome
+from analysis.report.playground.describe import describe_playground
+from analysis.report.playground.request import AUTO, parse_request
 from anchorjax.errors import UserError
 from anchorjax.storage import manifest
 from anchorjax.storage.reader import Run, open_run
@@ -161,6 +164,9 @@ def check_figures(run: Run, folder: pathlib.Path) -> None:
     payload['figures'] = pictures.describe_figures(drawn)
     evidence = collect_evidence(run, chosen, drawn, ignore)
     payload['claims'] = checks.check_claims(evidence)
+    request = parse_request(AUTO)
+    payload['playground'] = describe_playground(run, chosen, request, ignore)
+    payload['outcome'] = describe_outcome(run, payload['claims'])
     html = page.render(payload)
     assert html.count('data:image/png;base64,') == len(rows)
 
