@@ -43,20 +43,11 @@ def get_config(preset: str = '') -> ConfigDict:
 
 def _set_small_model(c: ConfigDict) -> None:
     """A transformer like GPT-2, that two cores can train, and its training."""
+    config.set_small_language_model(c)
     c.task.seq_len = 128
     c.task.probe_examples = 210
-    c.model.norm = 'pre'
-    c.model.activation = 'gelu'
     c.model.max_len = 128
-    c.model.width = c.model.head_dim = 64
-    c.model.mlp_dim = 256
-    c.train.batch_size = 32
     config.set_length(c, 1_300, num_records=13)
-    c.optimizer.floor = 0.0
-    c.grid.learning_rate = (1e-3,)
-    # As strong over so few steps as P1's over its own; see configs/scan.py.
-    c.grid.weight_decay = (0.01, 0.5)
-    c.train.converged_loss = 0.05
 
 
 def _default(c: ConfigDict) -> None:
@@ -76,18 +67,10 @@ def _full(c: ConfigDict) -> None:
 
 
 def _gpt2(c: ConfigDict) -> None:
-    """GPT-2 small as P1's code initializes and trains it (PAPERS 1.6, quirk 11)."""
     c.task.path = 'data/cogs'
     c.task.seq_len = 189  # and the token that is asked for last
     c.task.probe_examples = 2_100
-    c.task.loss_on = 'answer_and_padding'
-    c.task.score_end = False
-    c.model.fan = 'out'
-    c.model.residual_init = 'overwritten'
-    c.model.embed_init = 'fixed'
-    c.train.batch_size = 140
-    c.optimizer.shape = 'constant'
-    c.grid.learning_rate = (5e-5,)
+    config.set_official_gpt2(c)
     sizes = (500, 1_000, 5_000, 10_000, 20_000, 24_155)
     c.loop = (('task.num_examples', sizes),)
     config.set_length(c, 357_000, num_records=100)

@@ -43,15 +43,8 @@ def get_config(preset: str = '') -> ConfigDict:
 
 def _small(c: ConfigDict, num_steps: int) -> None:
     """What two cores can train."""
-    c.task.seq_len = 4
-    c.task.split = 'random'
-    c.task.probe_examples = 512
-    c.model.width = c.model.head_dim = 64
-    c.model.mlp_dim = 192
-    c.train.batch_size = 128
+    config.set_small_anchors(c)
     config.set_length(c, num_steps, num_records=10)
-    c.train.converged_loss = 0.05  # P1 v1's limit of what is fitted (PAPERS 1.5)
-    c.optimizer.floor = 0.0
     c.grid.seed = (0, 1, 2)
 
 

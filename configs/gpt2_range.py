@@ -39,15 +39,8 @@ def _small(c: ConfigDict) -> None:
     """What two cores can train: both pairs unseen, or gamma would change little."""
     c.task.noninferential = ()
     c.task.unseen = ((4, 3), (3, 4))
-    c.task.seq_len = 4
-    c.task.split = 'random'
-    c.task.probe_examples = 512
-    c.model.width = c.model.head_dim = 64
-    c.model.mlp_dim = 192
-    c.train.batch_size = 128
+    config.set_small_anchors(c)
     config.set_length(c, num_steps=1_000, num_records=10)
-    c.train.converged_loss = 0.05  # P1 v1's limit of what is fitted (PAPERS 1.5)
-    c.optimizer.floor = 0.0
     c.grid.gamma = (0.3, 0.5, 0.7, 0.9, 1.1, 1.3)
     c.grid.learning_rate = (4e-3,)
     c.grid.seed = (0, 1, 2, 3)

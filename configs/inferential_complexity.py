@@ -40,16 +40,10 @@ def get_config(preset: str = '') -> ConfigDict:
 
 
 def _default(c: ConfigDict) -> None:
-    c.task.seq_len = 4
-    c.task.split = 'random'
+    config.set_small_anchors(c)
     c.task.num_examples = 100_000
     c.task.probe_examples = 1024
-    c.model.width = c.model.head_dim = 64
-    c.model.mlp_dim = 192
-    c.train.batch_size = 128
     config.set_length(c, num_steps=1_000, num_records=40)
-    c.train.converged_loss = 0.05  # P1's limit of what is fitted (PAPERS 1.5)
-    c.optimizer.floor = 0.0
     c.grid.gamma = (0.4, 0.8)
     c.grid.learning_rate = (3e-3,)
     c.grid.seed = (0, 1, 2, 3, 4)

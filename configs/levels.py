@@ -33,16 +33,9 @@ def get_config(preset: str = '') -> ConfigDict:
 
 
 def _default(c: ConfigDict) -> None:
-    c.task.seq_len = 4
-    c.task.split = 'random'
-    c.task.probe_examples = 512
-    c.model.width = c.model.head_dim = 64
-    c.model.mlp_dim = 192
-    c.train.batch_size = 128
+    config.set_small_anchors(c)
     config.set_length(c, num_steps=1_500, num_records=10)
-    c.train.converged_loss = 0.05  # P1 v1's limit of what is fitted (PAPERS 1.5)
     c.train.snapshot_steps = (0, 50, 100, 200, 300, 400, 600, 800, 1_000, 1_250)
-    c.optimizer.floor = 0.0
     c.grid.gamma = (0.3, 1.3)
     c.grid.learning_rate = (4e-3,)
     c.grid.weight_decay = (0.1,)

@@ -45,20 +45,11 @@ def get_config(preset: str = '') -> ConfigDict:
 
 def _set_small_model(c: ConfigDict) -> None:
     """A transformer like GPT-2, that two cores can train, and its training."""
+    config.set_small_language_model(c)
     c.task.hops = 2
     c.task.probe_examples = 256
-    c.model.norm = 'pre'
-    c.model.activation = 'gelu'
     c.model.max_len = 256
-    c.model.width = c.model.head_dim = 64
-    c.model.mlp_dim = 256
-    c.train.batch_size = 32
     config.set_length(c, 1_300, num_records=13)
-    c.optimizer.floor = 0.0
-    c.grid.learning_rate = (1e-3,)
-    # As strong over so few steps as P1's over its own; see configs/scan.py.
-    c.grid.weight_decay = (0.01, 0.5)
-    c.train.converged_loss = 0.05
 
 
 def _default(c: ConfigDict) -> None:

@@ -14,11 +14,8 @@ gpt2       500 to 10,000 lines,  a token a word, so less padding    as laptop
            turn left, GPT-2      in the loss; three seeds
 
 The paper compares gamma 0.5 and decay 0.01 with gamma 0.7 and decay 0.1: two changes at
-once (PAPERS 1.6). The corners separate them. What decay does to a weight depends on the
-sum of rate x decay over training: 1.8 for the strong one in P1's code for COGS (5e-5 x
-0.1 x 357,000 steps). In 1,500 steps of a rate that falls from 1e-3, a decay of 0.1
-would sum to 0.08, so the strong one is 0.5 here, which sums to 0.4; with 1.0 a network
-was left at 93 % of its training examples. The probe `test` is the official one,
+once (PAPERS 1.6). The corners separate them; why the strong decay is 0.5 here is said
+in anchorjax/config/shared_settings.py. The probe `test` is the official one,
 `seen_heldout` are commands of the split that are not in the training set. Accuracy is
 exact match of the whole answer. The preset gpt2 has the settings of P1's code, with its
 quirks (PAPERS 1.6, quirk 11; DATASETS 1); it needs a GPU, and its length is that of
@@ -52,18 +49,9 @@ def get_config(preset: str = '') -> ConfigDict:
 
 def _set_small_model(c: ConfigDict) -> None:
     """A transformer like GPT-2, that two cores can train, and its training."""
+    config.set_small_language_model(c)
     c.task.probe_examples = 256
-    c.model.norm = 'pre'
-    c.model.activation = 'gelu'
     c.model.max_len = 59
-    c.model.width = c.model.head_dim = 64
-    c.model.mlp_dim = 256
-    c.train.batch_size = 32
-    c.optimizer.floor = 0.0
-    c.grid.learning_rate = (1e-3,)
-    c.grid.weight_decay = (0.01, 0.5)
-    # The strong decay keeps the loss of networks that answer everything above 0.02.
-    c.train.converged_loss = 0.05
     config.set_length(c, 1_500, num_records=15)
 
 
@@ -95,15 +83,7 @@ def _jump(c: ConfigDict) -> None:
 
 
 def _gpt2(c: ConfigDict) -> None:
-    """GPT-2 small as P1's code initializes and trains it (PAPERS 1.6, quirk 11)."""
-    c.task.loss_on = 'answer_and_padding'
-    c.task.score_end = False
-    c.model.fan = 'out'
-    c.model.residual_init = 'overwritten'
-    c.model.embed_init = 'fixed'
-    c.train.batch_size = 140
-    c.optimizer.shape = 'constant'
-    c.grid.learning_rate = (5e-5,)
+    config.set_official_gpt2(c)
     config.set_length(c, 357_000, num_records=100)
 
 

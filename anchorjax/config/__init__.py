@@ -19,6 +19,11 @@ from anchorjax.config.groups import (
     OptimizerConfig,
     TrainConfig,
 )
+from anchorjax.config.shared_settings import (
+    set_official_gpt2,
+    set_small_anchors,
+    set_small_language_model,
+)
 from anchorjax.errors import ConfigError
 
 __all__ = [
@@ -37,5 +42,8 @@ __all__ = [
     'override',
     'resolve',
     'set_length',
+    'set_official_gpt2',
+    'set_small_anchors',
+    'set_small_language_model',
     'to_dict',
 ]
