@@ -22,7 +22,6 @@ from anchorjax.models.gpt2_names import (
 )
 
 WEIGHTS_FILE, CONFIG_FILE = 'model.safetensors', 'config.json'
-_BLOCK = 2**24  # bytes read at a time for a digest
 
 
 def read_start(config: GPT2Config, vocab: int) -> Any | None:
@@ -122,11 +121,8 @@ def find_weights(path: pathlib.Path) -> pathlib.Path:
 
 def digest_file(path: pathlib.Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
     with open(path, 'rb') as f:
-        while block := f.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(f, 'sha256').hexdigest()
 
 
 @functools.lru_cache(maxsize=1)  # the cohorts of a sweep start from the same weights

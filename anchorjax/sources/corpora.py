@@ -28,7 +28,6 @@ from anchorjax.tasks.corpus.token_files import (
 
 PROGRESS_FILE = 'progress.json'
 _BATCH = 2**22  # characters that are tokenized and saved together
-_BLOCK = 2**24
 
 # report(file name, documents, tokens)
 Report = Callable[[str, int, int], None]
@@ -158,7 +157,8 @@ def write_corpus(
             atomic.write_json(out / PROGRESS_FILE, progress)
     if progress['documents'] == 0:
         raise UserError(f'{source}: has no documents; of other sets?')
-    digest = _digest(out / TOKENS_FILE)
+    with open(out / TOKENS_FILE, 'rb') as f:
+        digest = hashlib.file_digest(f, 'sha256').hexdigest()
     counts = {key: progress[key] for key in ('documents', 'tokens', 'skipped')}
     atomic.write_json(out / LIST_FILE, {**settings, **counts, 'sha256': digest})
     (out / PROGRESS_FILE).unlink()
@@ -288,11 +288,3 @@ def _gather(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _digest(path: pathlib.Path) -> str:
-    digest = hashlib.sha256()
-    with open(path, 'rb') as f:
-        while block := f.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
