@@ -5,7 +5,7 @@ import math
 import os
 import pathlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 import jax
@@ -65,6 +65,32 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f'{message} (see --help)')
+
+
+def run_subcommand(
+    commands: Mapping[str, Callable[[list[str]], None]], description: str
+) -> None:
+    """Runs the command that the first word names, on the other words.
+
+    Raises:
+      UserError: there is no such command.
+    """
+    name = sys.argv[1] if len(sys.argv) > 1 else ''
+    if name in ('-h', '--help'):
+        print(description)
+        return
+    if name not in commands:
+        raise UserError(f'{name!r}: must be one of {tuple(commands)} (see --help)')
+    commands[name](sys.argv[2:])
+
+
+def subcommand_parser(program: str, description: str) -> Parser:
+    """A parser for one command of several: program is 'weights.py show'."""
+    return Parser(
+        prog=program,
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
 
 
 def parse_command_line(

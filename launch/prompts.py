@@ -45,27 +45,12 @@ from anchorjax.sweeps.progress import format_duration
 
 
 def command() -> None:
-    commands = {'write': write, 'ask': ask, 'score': score}
-    name = sys.argv[1] if len(sys.argv) > 1 else ''
-    if name in ('-h', '--help'):
-        print(__doc__)
-        return
-    if name not in commands:
-        raise UserError(f'{name!r}: must be one of {tuple(commands)} (see --help)')
-    commands[name](sys.argv[2:])
-
-
-def make_parser(name: str) -> cli.Parser:
-    return cli.Parser(
-        prog=f'prompts.py {name}',
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    cli.run_subcommand({'write': write, 'ask': ask, 'score': score}, __doc__)
 
 
 def write(words: list[str]) -> None:
     """Writes the prompts of a config."""
-    parser = make_parser('write')
+    parser = cli.subcommand_parser('prompts.py write', __doc__)
     add = parser.add_argument
     add('--out', type=pathlib.Path, required=True, help='folder of the prompts')
     text = 'questions for each probe, setting and seed (%(default)s)'
@@ -102,7 +87,7 @@ def ask(words: list[str]) -> None:
 
 
 def parse_ask(words: list[str]) -> argparse.Namespace:
-    parser = make_parser('ask')
+    parser = cli.subcommand_parser('prompts.py ask', __doc__)
     add = parser.add_argument
     add('--prompts', type=pathlib.Path, required=True, help='folder of the prompts')
     where = parser.add_mutually_exclusive_group(required=True)
@@ -152,7 +137,7 @@ def make_model(flags: argparse.Namespace) -> tuple[LanguageModel, dict[str, Any]
 
 def score(words: list[str]) -> None:
     """Scores all replies of a folder, and draws them."""
-    parser = make_parser('score')
+    parser = cli.subcommand_parser('prompts.py score', __doc__)
     add = parser.add_argument
     add('--prompts', type=pathlib.Path, required=True, help='folder of the prompts')
     text = 'a sweep of the same task, to be shown beside'

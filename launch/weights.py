@@ -9,9 +9,7 @@ model.safetensors and config.json. Both need the extra `llm`. Only safetensors a
 or written.
 """
 
-import argparse
 import pathlib
-import sys
 from typing import Any
 
 import jax
@@ -25,27 +23,12 @@ from anchorjax.storage.reader import open_run
 
 
 def command() -> None:
-    commands = {'show': show, 'export': export}
-    name = sys.argv[1] if len(sys.argv) > 1 else ''
-    if name in ('-h', '--help'):
-        print(__doc__)
-        return
-    if name not in commands:
-        raise UserError(f'{name!r}: must be one of {tuple(commands)} (see --help)')
-    commands[name](sys.argv[2:])
-
-
-def make_parser(name: str) -> cli.Parser:
-    return cli.Parser(
-        prog=f'weights.py {name}',
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    cli.run_subcommand({'show': show, 'export': export}, __doc__)
 
 
 def show(words: list[str]) -> None:
     """Prints sizes and digest of a file, and how to start from it."""
-    parser = make_parser('show')
+    parser = cli.subcommand_parser('weights.py show', __doc__)
     text = 'a .safetensors file, or a folder with model.safetensors'
     parser.add_argument('--weights', type=pathlib.Path, required=True, help=text)
     flags = parser.parse_args(words)
@@ -62,7 +45,7 @@ def show(words: list[str]) -> None:
 
 def export(words: list[str]) -> None:
     """Writes one member."""
-    parser = make_parser('export')
+    parser = cli.subcommand_parser('weights.py export', __doc__)
     parser.add_argument('--run', type=pathlib.Path, required=True)
     text = 'folder of the model; must be new'
     parser.add_argument('--out', type=pathlib.Path, required=True, help=text)
