@@ -28,6 +28,9 @@ from anchorjax.models.transformer import Transformer
 from anchorjax.models.transformer_config import TransformerConfig
 from anchorjax.models.transformer_init import initializers
 
+# Makes parameters whole that several devices share: a tree -> the same tree.
+Gather = Callable[[Any], Any]
+
 
 def draw_every_start(config: ModelConfig, vocab: int) -> None:
     """The weights of a model that cannot start from a file."""
@@ -55,6 +58,9 @@ class Row(NamedTuple):
     sizes: Mapping[str, ModelConfig] = MappingProxyType({})
     # (config, vocab) -> parameters that were trained before; None: draw new ones.
     read_start: Callable[[ModelConfig, int], Any | None] = draw_every_start
+    # (config, vocab, gather) -> a module for training, which returns logits alone and
+    # gathers its parameters itself, a block at a time; None: `make` serves for this.
+    make_for_logits: Callable[..., nn.Module] | None = None
 
 
 def _make_transformer(
@@ -65,6 +71,11 @@ def _make_transformer(
 
 def _make_gpt2(config: GPT2Config, vocab: int, gamma: float | jax.Array) -> GPT2:
     return GPT2(config, vocab, gpt2_init.initializers(config, gamma))
+
+
+def _make_gpt2_for_logits(config: GPT2Config, vocab: int, gather: Gather) -> GPT2:
+    inits = gpt2_init.initializers(config, gamma=0.0)  # not used: nothing is drawn
+    return GPT2(config, vocab, inits, logits_only=True, gather=gather)
 
 
 MODELS = {
@@ -83,6 +94,7 @@ MODELS = {
         gpt2_config.is_decayed,
         gpt2_config.SIZES,
         gpt2_files.read_start,
+        _make_gpt2_for_logits,
     ),
     'emb_mlp': Row(
         EmbMLPConfig, EmbMLP, emb_mlp.forward_operations, emb_mlp.activation_bytes

@@ -9,7 +9,6 @@ from jax.sharding import PartitionSpec
 from anchorjax import models
 from anchorjax.config import Experiment
 from anchorjax.models.base import Activations
-from anchorjax.models.gpt2 import GPT2
 
 # Divides a batch among devices (members.make_batch_splitter).
 Split = Callable[[Any], Any]
@@ -32,14 +31,14 @@ def compute_logits(
     experiment: Experiment, params: Any, tokens_BT: jax.Array, last_only: bool
 ) -> jax.Array:
     """The logits of `forward` and nothing else, with little memory: for training."""
-    module = models.make(experiment.model, experiment.task.vocab, gamma=0.0)
-    gather = keep_whole
-    if experiment.train.shard_params:
-        gather = gather_parts
-    if isinstance(module, GPT2):
-        module = module.clone(logits_only=True, gather=gather)  # block after block
-    else:
+    model, vocab = experiment.model, experiment.task.vocab
+    gather = gather_parts if experiment.train.shard_params else keep_whole
+    make_for_logits = models.MODELS[model.name].make_for_logits
+    if make_for_logits is None:
+        module = models.make(model, vocab, gamma=0.0)
         params = gather(params)
+    else:
+        module = make_for_logits(model, vocab, gather)
     return module.apply({'params': params}, tokens_BT, last_only).logits
 
 
