@@ -76,6 +76,27 @@ def launch(*words: Any, **kwargs: Any) -> subprocess.CompletedProcess:
     return subprocess.run(**command(*words, **kwargs), timeout=_TIMEOUT, check=False)
 
 
+def fake_devices(count: int) -> dict[str, str]:
+    """The environment of a process that sees this number of CPU devices."""
+    flags = os.environ['XLA_FLAGS']
+    return {'XLA_FLAGS': f'{flags} --xla_force_host_platform_device_count={count}'}
+
+
+def run_on_devices(count: int, script: str, *words: Any) -> str:
+    """What a Python script prints in a process with so many devices."""
+    done = subprocess.run(
+        [sys.executable, '-c', script, *map(str, words)],
+        cwd=ROOT,
+        env={**os.environ, **fake_devices(count)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
 def member_shapes(run_experiment: config.Experiment, num_members: int) -> Any:
     """Shapes [members, ...] of the parameters of a cohort's experiment."""
     shapes = models.abstract_params(run_experiment.model, run_experiment.task.vocab)

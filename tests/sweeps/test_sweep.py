@@ -1,8 +1,5 @@
 """A member's bits depend on itself and on lanes, not on the members beside it."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +15,7 @@ from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training.devices import make_mesh
 from anchorjax.training.members import place_members
 from anchorjax.training.step import init_member, train_segment
-from tests.support.sweeps import ROOT, experiment, trained
+from tests.support.sweeps import experiment, run_on_devices, trained
 
 POINT = {'gamma': 0.8, 'learning_rate': 1e-2, 'seed': 1}
 ALONE = {'grid__gamma': (0.8,), 'grid__seed': (1,)}  # padded: there are two lanes
@@ -134,15 +131,7 @@ def test_one_compilation_for_every_segment_length_and_chunk(monkeypatch):
 
 @pytest.mark.slow
 def test_two_and_eight_devices_agree_and_one_is_close(tmp_path):
-    flags = os.environ['XLA_FLAGS'] + ' --xla_force_host_platform_device_count=8'
-    done = subprocess.run(
-        [sys.executable, '-c', TRAIN_ON_DEVICES, str(tmp_path)],
-        cwd=ROOT,
-        env={**os.environ, 'XLA_FLAGS': flags},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    run_on_devices(8, TRAIN_ON_DEVICES, tmp_path)
     one, two, eight = (open_run(tmp_path / devices) for devices in '128')
     assert eight.folder.chunk_size == 8
     assert are_same(read_member(two, **POINT), read_member(eight, **POINT))

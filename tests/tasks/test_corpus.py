@@ -1,9 +1,5 @@
 """Next-token prediction on a corpus: windows by hand, and both feeds alike."""
 
-import os
-import subprocess
-import sys
-
 import jax
 import numpy as np
 import pytest
@@ -16,7 +12,7 @@ from anchorjax.tasks.corpus import sample
 from anchorjax.tasks.corpus.feed import HostFeed
 from anchorjax.tasks.corpus.task import open_windows
 from anchorjax.training.devices import make_mesh
-from tests.support.sweeps import ROOT, bits
+from tests.support.sweeps import bits, run_on_devices
 
 KEY = jax.random.key(0)
 SMALL = {'seq_len': 8, 'vocab': 257, 'probe_examples': 4}
@@ -123,18 +119,8 @@ for feed in ('device', 'host'):
 
 @pytest.mark.slow
 def test_devices_that_share_a_batch_each_read_their_part(tmp_path):
-    flags = f'{os.environ["XLA_FLAGS"]} --xla_force_host_platform_device_count=2'
-    done = subprocess.run(
-        [sys.executable, '-c', _SHARED, str(tmp_path)],
-        cwd=ROOT,
-        env={**os.environ, 'XLA_FLAGS': flags},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    on_device, from_host = done.stdout.splitlines()
+    printed = run_on_devices(2, _SHARED, tmp_path)
+    on_device, from_host = printed.splitlines()
     assert on_device == from_host
 
 

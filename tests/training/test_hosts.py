@@ -12,17 +12,11 @@ import subprocess
 import pytest
 
 from tests.support.shards.waiting import wait_until
-from tests.support.sweeps import bits, command, launch
+from tests.support.sweeps import bits, command, fake_devices, launch
 
 pytestmark = pytest.mark.slow
 # 10 members on 8 devices: the second chunk is padded.
 SEEDS = '--config.grid.seed=0,1,2,3,4'
-
-
-def fake_devices(count: int) -> dict[str, str]:
-    """The environment of a process that sees this number of devices."""
-    flags = os.environ['XLA_FLAGS']
-    return {'XLA_FLAGS': f'{flags} --xla_force_host_platform_device_count={count}'}
 
 
 def start_pair(workdir: pathlib.Path, *words: str) -> list[subprocess.Popen]:

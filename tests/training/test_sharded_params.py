@@ -6,9 +6,6 @@ fake devices.
 """
 
 import json
-import os
-import subprocess
-import sys
 
 import jax
 import numpy as np
@@ -18,7 +15,7 @@ from jax.sharding import PartitionSpec
 from anchorjax.training.forward import compute_logits, forward
 from anchorjax.training.members import EVERYWHERE, divide_matrix
 from tests.support import cases
-from tests.support.sweeps import ROOT
+from tests.support.sweeps import run_on_devices
 
 _SCRIPT = """
 import json, sys
@@ -54,18 +51,8 @@ for devices, shard in ((1, False), (1, True), (2, True), (8, True)):
 
 @pytest.mark.slow
 def test_sharded_parameters_train_as_whole_ones(tmp_path):
-    flags = f'{os.environ["XLA_FLAGS"]} --xla_force_host_platform_device_count=8'
-    done = subprocess.run(
-        [sys.executable, '-c', _SCRIPT, str(tmp_path)],
-        cwd=ROOT,
-        env={**os.environ, 'XLA_FLAGS': flags},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    whole, *others = map(json.loads, done.stdout.splitlines())
+    printed = run_on_devices(8, _SCRIPT, tmp_path)
+    whole, *others = map(json.loads, printed.splitlines())
     assert [sharded['devices'] for sharded in others] == [1, 2, 8]
     for sharded in others:
         for name, expected in whole['params'].items():
