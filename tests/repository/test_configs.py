@@ -1,4 +1,8 @@
-"""Every preset of every config resolves, is planned, and runs when it is shrunk."""
+"""Every preset of every config resolves, is planned, and runs when it is shrunk.
+
+Shrunk presets that differ in traced numbers alone (rates, gammas, seeds, windows of
+decay) are one program, which is compiled and run once.
+"""
 
 import functools
 import importlib.util
@@ -24,8 +28,9 @@ def list_presets(path: pathlib.Path) -> list[str]:
     return list(module.PRESETS)
 
 
+FILES = sorted((ROOT / 'configs').glob('*.py'))
 SPECS = []
-for path in sorted((ROOT / 'configs').glob('*.py')):
+for path in FILES:
     SPECS += [f'{path}:{preset}' for preset in list_presets(path)]
 NAMES = [pathlib.Path(spec).name for spec in SPECS]
 of_every_preset = pytest.mark.parametrize('spec', SPECS, ids=NAMES)
@@ -132,16 +137,37 @@ def test_presets_have_the_sizes_that_the_paper_prints():
     assert set(published.STEPS) == sizes['prontoqa']
 
 
+def list_programs(path: pathlib.Path) -> list[str]:
+    """Presets of a file, the first of those that are one program when shrunk."""
+    first_of = {}
+    for preset in list_presets(path):
+        spec = f'{path}:{preset}'
+        values = shrink(config.load(spec)).to_dict()
+        values['grid'] = [len(values['grid'][axis]) for axis in sorted(values['grid'])]
+        del values['name'], values['train']['converged_loss']
+        first_of.setdefault(repr(values), spec)
+    return list(first_of.values())
+
+
 @pytest.mark.slow
-@of_every_preset
-def test_its_dry_run_and_its_training_run_shrunk(spec, tmp_path):
-    shrunk = config.resolve(shrink(config.load(spec)))
+@pytest.mark.parametrize('path', FILES, ids=[path.name for path in FILES])
+def test_its_dry_runs_and_its_trainings_run_shrunk(path, tmp_path):
     mesh = make_mesh(1)
-    environment = describe_environment(shrunk, mesh)
-    memory = describe_memory(shrunk, mesh, environment, available=2**40)
-    for cohort in shrunk.cohorts():
-        assert f'cohort {cohort.name}: ' in memory
-    run = api.train(shrunk, tmp_path, mesh=mesh)
-    assert int(run.results.trained.sum()) == 2
-    assert np.isfinite(run.curves.agreement).all()
-    assert np.isfinite(run.curves.train_loss).all()
+    for i, spec in enumerate(list_programs(path)):
+        shrunk = config.resolve(shrink(config.load(spec)))
+        environment = describe_environment(shrunk, mesh)
+        memory = describe_memory(shrunk, mesh, environment, available=2**40)
+        for cohort in shrunk.cohorts():
+            assert f'cohort {cohort.name}: ' in memory, spec
+        run = api.train(shrunk, tmp_path / str(i), mesh=mesh)
+        assert int(run.results.trained.sum()) == 2, spec
+        assert np.isfinite(run.curves.agreement).all(), spec
+        assert np.isfinite(run.curves.train_loss).all(), spec
+
+
+def test_one_of_two_presets_that_are_one_program_is_run():
+    programs = list_programs(ROOT / 'configs' / 'critical_windows.py')
+    names = [pathlib.Path(spec).name.partition(':')[2] for spec in programs]
+    assert {'', 'static', 'sgd', 'grokking'} <= set(names)
+    assert 'onset' not in names  # as the first, with other windows
+    assert not [name for name in names if name.startswith('paper_')]

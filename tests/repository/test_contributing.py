@@ -91,6 +91,7 @@ def test_the_task_of_the_example_trains(modular, tmp_path):
     assert 'modular' in tasks.TASKS and run.results.trained.all()
 
 
+@pytest.mark.slow
 def test_the_model_of_the_example_trains(bag, tmp_path):
     c = small(model='bag')
     run = api.train(config.resolve(c), tmp_path, mesh=make_mesh(1))
@@ -99,6 +100,7 @@ def test_the_model_of_the_example_trains(bag, tmp_path):
     assert W_embed.shape == (201, 32) and 'bag' in models.MODELS
 
 
+@pytest.mark.slow
 def test_the_figure_of_the_example_is_drawn(monkeypatch, finished):
     module = add_file('analysis/norms.py', monkeypatch)
     result = module.compute(finished)

@@ -77,6 +77,7 @@ def test_a_cohort_without_an_unseen_pair_has_no_answers_to_it(tmp_path):
     assert table.unseen_answer_share.isna().tolist() == [False, True]
 
 
+@pytest.mark.slow
 def test_a_member_has_converged_if_its_loss_is_small_enough(tmp_path):
     common = BRIEF | {'grid__seed': (0, 1), 'loop': ()}
     losses = []

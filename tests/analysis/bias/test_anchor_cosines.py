@@ -94,6 +94,7 @@ def test_a_planted_embedding_is_found_in_a_sweep(open_sweep, plant):
     np.testing.assert_array_equal(result.rho[3:, UNTRAINED, REASONING], untrained)
 
 
+@pytest.mark.slow
 def test_the_untrained_network_is_the_snapshot_of_step_0(open_sweep):
     run = open_sweep('transformer')
     result = anchor_cosines.compute(run)
@@ -104,11 +105,13 @@ def test_the_untrained_network_is_the_snapshot_of_step_0(open_sweep):
         np.testing.assert_allclose(result.cosine[m, UNTRAINED], expected, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_figure_is_drawn(open_sweep):
     result = anchor_cosines.compute(open_sweep('transformer'), permutations=5)
     assert np.ptp(draw_pixels(result, anchor_cosines)) > 0
 
 
+@pytest.mark.slow
 def test_an_unknown_snapshot_is_one_clear_line(open_sweep):
     with pytest.raises(UserError, match=r'early = 3: must be a snapshot step, \[0, 1'):
         anchor_cosines.compute(open_sweep('transformer'), early=3)

@@ -36,6 +36,7 @@ def answer_by_bias(member, answers):
     return member._replace(params=params)
 
 
+@pytest.mark.slow
 def test_planted_answers_are_counted(open_sweep):
     """Anchors 1 and 2 answer 22; of 3 and 4, 4 decides: 24 and 30."""
     member = member_of(open_sweep('groups'), gamma=0.8, seed=0)
@@ -49,6 +50,7 @@ def test_planted_answers_are_counted(open_sweep):
     assert accuracy[0] == pytest.approx((labels[is_first] == 22).mean())
 
 
+@pytest.mark.slow
 def test_a_sweep_is_measured_at_every_snapshot(open_sweep):
     run = open_sweep('groups')
     result = label_groups.compute(run, early=5)
@@ -64,6 +66,7 @@ def test_a_sweep_is_measured_at_every_snapshot(open_sweep):
     assert np.ptp(draw_pixels(result, label_groups)) > 0
 
 
+@pytest.mark.slow
 def test_a_task_without_groups_is_one_clear_line(open_sweep):
     with pytest.raises(UserError, match=r'task.label_ranges = \(\): this figure is'):
         label_groups.compute(open_sweep('flow'))

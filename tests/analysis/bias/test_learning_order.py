@@ -41,6 +41,7 @@ def run(open_sweep):
     return open_sweep('transformer')
 
 
+@pytest.mark.slow
 def test_the_curves_are_those_of_the_sweep(run):
     result = learning_order.compute(run)
     assert result.loss_MSP.shape == (6, 4, 3)
@@ -56,6 +57,7 @@ def test_the_curves_are_those_of_the_sweep(run):
     assert result.members['seed'].tolist() == [0, 1, 2] * 2
 
 
+@pytest.mark.slow
 def test_drawn_twice_is_the_same(run):
     result = learning_order.compute(run, share=0.9)
     first = draw_pixels(result, learning_order)
@@ -63,6 +65,7 @@ def test_drawn_twice_is_the_same(run):
     np.testing.assert_array_equal(first, draw_pixels(result, learning_order))
 
 
+@pytest.mark.slow
 def test_another_task_or_share_is_one_clear_line(run, finished):
     with pytest.raises(UserError, match="task 'anchors': this figure is about"):
         learning_order.compute(finished)

@@ -1,6 +1,7 @@
 """Members by setting and gamma, and the kinds of their tokens."""
 
 import numpy as np
+import pytest
 
 from analysis.bias.members import (
     count_diverged,
@@ -13,6 +14,7 @@ from anchorjax.storage.reader import open_run
 from anchorjax.tasks import MemoryReasoningConfig
 
 
+@pytest.mark.slow
 def test_a_panel_holds_the_seeds_of_a_setting_and_gamma(open_sweep):
     run = open_sweep('near')
     members = tabulate_members(run, list_points(run))
@@ -32,12 +34,14 @@ def test_a_panel_holds_the_seeds_of_a_setting_and_gamma(open_sweep):
     assert members['train_loss'][panels[3].is_here_M][2] == loss
 
 
+@pytest.mark.slow
 def test_without_other_axes_the_title_is_gamma(open_sweep):
     run = open_sweep('flow')
     members = tabulate_members(run, list_points(run))
     assert [panel.title for panel in list_panels(members)] == ['γ 0.3', 'γ 0.8']
 
 
+@pytest.mark.slow
 def test_diverged_members_are_counted_and_left_out(open_sweep):
     run = open_run(open_sweep('flow').folder.workdir)
     assert count_diverged(run) == 0

@@ -187,6 +187,7 @@ def compute_figure(run: Run, row: figures.Row) -> pictures.Figure:
         return figure._replace(missing=str(error))
 
 
+@pytest.mark.slow
 def test_a_run_that_has_not_converged_decides_nothing(finished):
     """40 steps of a tiny network: noise must not hold, nor be the opposite."""
     choices = choose_members(finished)
