@@ -17,6 +17,7 @@ from analysis.real.corners import CONTRASTS, find_contrast, list_contrasts
 from analysis.real.readings import answers, pairs, steps
 from analysis.real.readings.answers import LARGE_WEAK, SMALL_STRONG
 from analysis.real.readings.seeds import Place, judge_difference
+from analysis.report.verdict_table import format_verdict_table
 from anchorjax import config
 from anchorjax.errors import UserError
 from tests.support import real_tasks
@@ -332,7 +333,7 @@ def test_the_table_has_a_row_for_every_claim_and_place(tabulate):
     by_size = rest[(rest.run == 'scan') & (rest.printed != '–')]
     assert by_size['size'].tolist() == ['500', '1,000', '5,000']
     assert (rest.note.str.contains('of 4 converged')).all()
-    text = table.format_markdown(found)
+    text = format_verdict_table(found, table.INTRODUCTION, table.TITLES)
     assert len(text.splitlines()) == 6 + len(found)
     assert text.startswith(f'holds: {len(rest)} · undecided: 1')
     assert pd.Series(text.splitlines()[4:]).str.count(r'(?<!\\)\|').eq(10).all()
