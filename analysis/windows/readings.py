@@ -22,6 +22,7 @@ from analysis.report.readings.borders import (
     format_count,
     format_mean,
     judge,
+    negate,
 )
 from analysis.report.readings.reading import Reading, undecided
 from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED, Verdict
@@ -119,9 +120,8 @@ def read_low(result: Any, group: Group, border: float) -> Reading:
     members = result.members
     index = select(members, group)
     found = estimate(members.unseen[index])
-    negative = Mean(-found.mean, -found.high, -found.low)
     return conclude(
-        verdict=judge(negative, -border, opposite=border - 1),
+        verdict=judge(negate(found), -border, opposite=border - 1),
         number=f'{group.name} {format_mean(found)}',
         null='chance 0.06',
         note=describe_training(members, (group, index)),

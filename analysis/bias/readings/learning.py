@@ -10,13 +10,12 @@ from analysis.bias.readings.seeds import (
     SMALL_START,
     Seeds,
     decide,
-    negate,
     pair_seeds,
     select_seeds,
 )
 from analysis.learning_order import MEMORY, TEST, TRAIN, average_ratios
 from analysis.members.statistics import Mean
-from analysis.report.readings.borders import estimate, format_mean, judge
+from analysis.report.readings.borders import estimate, format_mean, judge, negate
 from analysis.report.readings.reading import Reading, undecided
 from analysis.report.verdicts import (
     DOES_NOT_HOLD,

@@ -8,12 +8,17 @@ from analysis.bias.readings.seeds import (
     LARGE_START,
     SMALL_START,
     decide,
-    negate,
     pair_seeds,
     select_seeds,
 )
 from analysis.bias.tokens import SINGLE_KINDS
-from analysis.report.readings.borders import combine, estimate, format_mean, judge
+from analysis.report.readings.borders import (
+    combine,
+    estimate,
+    format_mean,
+    judge,
+    negate,
+)
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 from analysis.report.verdicts import OPPOSITE
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from analysis.bias.members import Table
-from analysis.members.statistics import MIN_SEEDS, Mean
+from analysis.members.statistics import MIN_SEEDS
 from analysis.report.readings.borders import conclude
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 from analysis.report.verdicts import Verdict
@@ -113,8 +113,3 @@ def describe_seeds(seeds: Seeds) -> str:
     if seeds.waiver:
         text += f' ({seeds.waiver})'
     return text
-
-
-def negate(found: Mean) -> Mean:
-    """The mean of the negative numbers."""
-    return Mean(-found.mean, -found.high, -found.low)

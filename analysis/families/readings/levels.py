@@ -7,7 +7,6 @@ of the gamma that they are about.
 
 import numpy as np
 
-from analysis.bias.readings.seeds import negate
 from analysis.families.readings.pairs import (
     decide,
     describe_members,
@@ -18,7 +17,7 @@ from analysis.families.readings.pairs import (
 from analysis.levels import LINES, Result
 from analysis.members.levels import KINDS, LEVELS
 from analysis.members.rows import average_by_seed
-from analysis.report.readings.borders import estimate, format_mean, judge
+from analysis.report.readings.borders import estimate, format_mean, judge, negate
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 from analysis.report.verdicts import OPPOSITE
 

@@ -18,7 +18,7 @@ from analysis.real.readings.seeds import (
     select_seeds,
 )
 from analysis.real.result import Result
-from analysis.report.readings.borders import estimate, format_mean, judge
+from analysis.report.readings.borders import estimate, format_mean, judge, negate
 from analysis.report.readings.reading import Reading, undecided
 
 SOLVED = 0.9  # exact match of a task that is answered
@@ -48,8 +48,7 @@ def read_unsolved(
     """The corner does not answer the probe: as `read_solved`, the other way round."""
     seeds, values = _select_values(result, place, probe, corner)
     found = estimate(values)
-    negated = Mean(-found.mean, -found.high, -found.low)
-    verdict = judge(negated, -UNSOLVED, opposite=-SOLVED)
+    verdict = judge(negate(found), -UNSOLVED, opposite=-SOLVED)
     number = f'exact match {format_mean(found)}'
     return decide([seeds], verdict, number, describe_null(result, place, probe), values)
 

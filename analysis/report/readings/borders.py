@@ -65,6 +65,11 @@ def judge(found: Mean, border: float, opposite: float = -np.inf) -> Verdict:
     return DOES_NOT_HOLD if found.high <= border else UNDECIDED
 
 
+def negate(found: Mean) -> Mean:
+    """The mean of the negative numbers, to judge what lies below a border."""
+    return Mean(-found.mean, -found.high, -found.low)
+
+
 def judge_correlation(rho: float, p: float, interval: tuple[float, float]) -> Verdict:
     """Whether two numbers rise together.
 

@@ -34,6 +34,12 @@ def test_an_interval_is_judged_as_a_whole(low, high, expected):
     assert borders.judge(found, border=0.1, opposite=-0.1) is expected
 
 
+def test_a_negative_number_is_below_what_the_number_is_above():
+    found = borders.negate(Mean(0.2, 0.1, 0.4))
+    assert found == Mean(-0.2, -0.4, -0.1)
+    assert borders.judge(found, border=-0.5) is HOLDS  # 0.4 is below 0.5
+
+
 @pytest.mark.parametrize(
     ('rho', 'p', 'interval', 'expected'),
     [
