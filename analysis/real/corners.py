@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import Mean, mean_interval
 from analysis.real.members import Table
 
@@ -105,14 +106,8 @@ def subtract_by_seed(
     Args:
       lower, upper: indices of members, each seed at most once.
     """
-    i, j = pair_seeds(members['seed'][lower], members['seed'][upper])
-    return values_M[upper[j]] - values_M[lower[i]]
-
-
-def pair_seeds(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places in both of the seeds that both have."""
-    _, i, j = np.intersect1d(first, second, return_indices=True)
-    return i, j
+    lower, upper = pair_seeds(members['seed'], lower, upper)
+    return values_M[upper] - values_M[lower]
 
 
 def estimate_effect(

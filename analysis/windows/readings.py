@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import Mean, bootstrap_interval
 from analysis.report.readings.borders import (
     combine,
@@ -58,13 +59,11 @@ def select(members: Members, group: Group) -> np.ndarray:
     return index[np.argsort(members.seed[index], kind='stable')]
 
 
-def pair(members: Members, first: Group, second: Group) -> tuple[np.ndarray, ...]:
+def pair(
+    members: Members, first: Group, second: Group
+) -> tuple[np.ndarray, np.ndarray]:
     """Indices of the members of both groups with the same seeds, in the same order."""
-    i, j = select(members, first), select(members, second)
-    _, of_i, of_j = np.intersect1d(
-        members.seed[i], members.seed[j], return_indices=True
-    )
-    return i[of_i], j[of_j]
+    return pair_seeds(members.seed, select(members, first), select(members, second))
 
 
 def judge_better(found: Mean, border: float) -> Verdict:

@@ -7,7 +7,7 @@ reported, and decides nothing, of claims about early steps and embeddings (Figs 
 then, whatever training does later.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,14 +56,6 @@ def select_seeds(members: Table, setting: str, start: str, waiver: str) -> Seeds
         train_loss=float(members['train_loss'][is_here_M].mean()),
         waiver=waiver,
     )
-
-
-def pair_seeds(members: Table, first: Seeds, second: Seeds) -> tuple[Any, Any]:
-    """Indices of the members of both with the same seeds, in the same order."""
-    of_first = members['seed'][first.index]
-    of_second = members['seed'][second.index]
-    _, i, j = np.intersect1d(of_first, of_second, return_indices=True)
-    return first.index[i], second.index[j]
 
 
 def decide(

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.families.readings.pairs import decide, describe_members, find_ends
-from analysis.families.readings.pairs import pair_seeds as match
 from analysis.fitting_time import Result, shares_anchor
 from analysis.learning_order import average_ratios
+from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import Mean
 from analysis.report.readings.borders import format_mean, judge
 from analysis.report.readings.reading import Reading, format_gamma, undecided
@@ -204,7 +204,9 @@ def _divide_times(result: Result, x: int, gamma: float, depth: int) -> Growth:
     levels = np.unique(result.complexity_M)
     is_many_M = _select(result, gamma, depth, levels[-1])
     is_few_M = _select(result, gamma, depth, levels[0])
-    many, few = match(result.members, is_many_M, is_few_M)
+    many, few = pair_seeds(
+        result.members['seed'], np.flatnonzero(is_many_M), np.flatnonzero(is_few_M)
+    )
     above = result.epoch_MX[many, x]
     below = result.epoch_MX[few, x]
     lacks_above = np.isnan(above)

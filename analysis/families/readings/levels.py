@@ -11,12 +11,12 @@ from analysis.families.readings.pairs import (
     decide,
     describe_members,
     find_ends,
-    pair_seeds,
     require_converged,
 )
 from analysis.levels import LINES, Result
 from analysis.members.levels import KINDS, LEVELS
 from analysis.members.rows import average_by_seed
+from analysis.members.seeds import pair_seeds
 from analysis.report.readings.borders import estimate, format_mean, judge, negate
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 from analysis.report.verdicts import OPPOSITE
@@ -99,10 +99,10 @@ def read_examples(result: Result, setting: str) -> Reading:
     if ends is None or not result.has_sizes:
         return undecided('one gamma or one number of examples only')
     is_small_M = result.members['gamma'] == ends.small
+    is_most_M = is_small_M & (result.num_train_M == sizes[-1])
+    is_fewest_M = is_small_M & (result.num_train_M == sizes[0])
     most, fewest = pair_seeds(
-        result.members,
-        is_small_M & (result.num_train_M == sizes[-1]),
-        is_small_M & (result.num_train_M == sizes[0]),
+        result.members['seed'], np.flatnonzero(is_most_M), np.flatnonzero(is_fewest_M)
     )
     share_M = result.line(HELDOUT)[:, -1]
     found = estimate(share_M[most] - share_M[fewest])
@@ -116,10 +116,10 @@ def read_examples(result: Result, setting: str) -> Reading:
         note=f'{format_gamma(ends.small)}: {members}',
         values=share_M[most] - share_M[fewest],
     )
-    ends_of_sizes = {}
-    for size in (sizes[0], sizes[-1]):
-        is_size_M = is_small_M & (result.num_train_M == size)
-        ends_of_sizes[f'{size:,} examples'] = is_size_M
+    ends_of_sizes = {
+        f'{sizes[0]:,} examples': is_fewest_M,
+        f'{sizes[-1]:,} examples': is_most_M,
+    }
     return require_converged(reading, result.members, ends_of_sizes)
 
 

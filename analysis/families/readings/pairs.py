@@ -1,4 +1,4 @@
-"""Seeds that two groups of members share, and ratios between their numbers."""
+"""The ends of a sweep's gammas, and the members that a claim reads."""
 
 from typing import NamedTuple
 
@@ -24,17 +24,6 @@ def find_ends(members: Table) -> Ends | None:
     if len(gammas) < 2:
         return None
     return Ends(float(gammas[0]), float(gammas[-1]))
-
-
-def pair_seeds(
-    members: Table, is_first_M: np.ndarray, is_second_M: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of the members of both groups that have the same seeds, in one order."""
-    first = np.flatnonzero(is_first_M)
-    second = np.flatnonzero(is_second_M)
-    seeds = (members['seed'][first], members['seed'][second])
-    _, i, j = np.intersect1d(*seeds, return_indices=True)
-    return first[i], second[j]
 
 
 def describe_members(members: Table, is_here_M: np.ndarray) -> str:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.members.seeds import match_seeds
 from analysis.members.statistics import MIN_SEEDS, Mean
-from analysis.real.corners import Corner, is_at, pair_seeds
+from analysis.real.corners import Corner, is_at
 from analysis.real.members import Table
 from analysis.report.readings.borders import conclude
 from analysis.report.readings.reading import Reading, undecided
@@ -78,7 +79,7 @@ def pair_values(
     for members, chosen, values_M in (first, second):
         seeds.append(members['seed'][chosen.index])
         values.append(values_M[chosen.index])
-    i, j = pair_seeds(*seeds)
+    i, j = match_seeds(*seeds)
     return values[0][i], values[1][j]
 
 
