@@ -13,7 +13,7 @@ import numpy as np
 
 from analysis.bias.members import Table
 from analysis.members.statistics import MIN_SEEDS
-from analysis.report.readings.borders import conclude
+from analysis.report.readings.borders import conclude_seeds
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 from analysis.report.verdicts import Verdict
 
@@ -84,16 +84,7 @@ def decide(
                 f'{format_gamma(group.gamma)}, at least {MIN_SEEDS} needed'
             )
             return undecided(few, number, null, note)
-    return conclude(
-        verdict=verdict,
-        number=number,
-        null=null,
-        note=note,
-        count=len(values),
-        unit='seed',
-        is_known=bool(np.isfinite(values).all()),
-        why=why,
-    )
+    return conclude_seeds(verdict, number, null, note, values, why)
 
 
 def describe_seeds(seeds: Seeds) -> str:

@@ -11,10 +11,14 @@ beside them.
 import numpy as np
 
 from analysis.decay_map import ENOUGH, PHASES, Result
-from analysis.families.readings.pairs import decide
 from analysis.learning_order import average_ratios
 from analysis.members.statistics import MIN_SEEDS, Mean
-from analysis.report.readings.borders import estimate, format_mean, judge
+from analysis.report.readings.borders import (
+    conclude_seeds,
+    estimate,
+    format_mean,
+    judge,
+)
 from analysis.report.readings.reading import Reading, undecided
 from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, Verdict
 from analysis.spectra.measures import rank_correlation
@@ -107,7 +111,7 @@ def read_phases(result: Result, setting: str) -> Reading:
             'all four occur',
             f'{is_counted.sum()} converged members',
         )
-    return decide(
+    return conclude_seeds(
         verdict,
         number=f'members by phase: {number}; trend along γ {format_mean(found)}',
         null='trend 0',
@@ -137,7 +141,7 @@ def read_commutes(result: Result, setting: str) -> Reading:
     chance_S = np.nanmean(chance, axis=(0, 1))
     found = estimate(commutes_S - chance_S)
     equal = f'{commutes_S.mean():.2f} of answers equal'
-    return decide(
+    return conclude_seeds(
         judge(found, FLAT),
         number=f'{equal}; above chance by {format_mean(found)}',
         null=f'another pair gets that answer: {chance_S.mean():.2f}',
@@ -159,7 +163,7 @@ def read_oracle(result: Result, setting: str) -> Reading:
     gain_S = np.nanmean(gain, axis=(0, 1))
     found = estimate(gain_S)
     largest = np.nanmax(np.nanmean(gain, axis=-1))
-    return decide(
+    return conclude_seeds(
         judge(found, FLAT),
         number=f'best less last {format_mean(found)}; at most {largest:.2f} in a cell',
         null='a difference of 0',
@@ -185,7 +189,7 @@ def read_trend(
     lowest = np.nanmin(values_YXS)
     highest = np.nanmax(values_YXS)
     verb = 'rising' if sign > 0 else 'falling'
-    return decide(
+    return conclude_seeds(
         judge(found, TREND, opposite=-TREND),
         number=f'{name} {lowest:.2f} to {highest:.2f}; {verb}: {format_mean(found)}',
         null=f'correlation 0; a trend: above {TREND:g}',
@@ -291,4 +295,4 @@ def _conclude(
 ) -> Reading:
     if few:
         return undecided(few, number, null, note)
-    return decide(verdict, number, null, note, values)
+    return conclude_seeds(verdict, number, null, note, values)

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.families.readings.pairs import decide, describe_members, find_ends
+from analysis.families.readings.members import describe_members, find_ends
 from analysis.fitting_time import Result, shares_anchor
 from analysis.learning_order import average_ratios
 from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import Mean
-from analysis.report.readings.borders import format_mean, judge
+from analysis.report.readings.borders import conclude_seeds, format_mean, judge
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, UNDECIDED, Verdict
 
@@ -99,7 +99,7 @@ def read_pairs_near(result: Result, setting: str) -> Reading:
     if not ratios:
         return undecided('no member with one wrong pair', null=_NULL)
     found = average_ratios(np.array(ratios))
-    return decide(
+    return conclude_seeds(
         judge(found, 1, opposite=1),
         number=f'epoch of 99 %: ratio {format_mean(found)}',
         null=_NULL,
@@ -168,7 +168,7 @@ def _read_growth(
     for depth in depths[1:]:
         notes.append(f'depth {depth}: {growths[depth]}')
     epochs = _describe_epochs(result, x, gamma, depths[0])
-    return decide(
+    return conclude_seeds(
         verdict,
         number=f'{epochs}; ratio depth {depths[0]}: {growth}',
         null=f'{_NULL}; grows: above {MORE:g}',
@@ -189,7 +189,7 @@ def _compare_growths(first: Growth, second: Growth, names: tuple[str, str]) -> R
         verdict = UNDECIDED
         why = 'a network never fits'
     growths = f'{names[0]}: {first}, {names[1]}: {second}'
-    return decide(
+    return conclude_seeds(
         verdict,
         number=f'{growths}; quotient {format_mean(found)}',
         null='quotient 1',

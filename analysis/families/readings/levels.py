@@ -7,8 +7,7 @@ of the gamma that they are about.
 
 import numpy as np
 
-from analysis.families.readings.pairs import (
-    decide,
+from analysis.families.readings.members import (
     describe_members,
     find_ends,
     require_converged,
@@ -17,7 +16,13 @@ from analysis.levels import LINES, Result
 from analysis.members.levels import KINDS, LEVELS
 from analysis.members.rows import average_by_seed
 from analysis.members.seeds import pair_seeds
-from analysis.report.readings.borders import estimate, format_mean, judge, negate
+from analysis.report.readings.borders import (
+    conclude_seeds,
+    estimate,
+    format_mean,
+    judge,
+    negate,
+)
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 from analysis.report.verdicts import OPPOSITE
 
@@ -73,7 +78,7 @@ def read_memory_first(result: Result, setting: str, start: str) -> Reading:
         verdict = judge(negate(found), -HALF, opposite=-HALF)
     steps = result.step_S[first_M[is_known_MS.any(-1)]]
     when = f'step {steps.mean():,.0f}' if len(steps) else 'never'
-    return decide(
+    return conclude_seeds(
         verdict,
         number=f'held-out explained by functions when the data are known ({when}): '
         f'{format_mean(found)}',
@@ -109,7 +114,7 @@ def read_examples(result: Result, setting: str) -> Reading:
     of_fewest = f'{share_M[fewest].mean():.2f} with {sizes[0]:,} examples'
     of_most = f'{share_M[most].mean():.2f} with {sizes[-1]:,}'
     members = describe_members(result.members, is_small_M)
-    reading = decide(
+    reading = conclude_seeds(
         judge(found, HALF, opposite=0),
         number=f'{of_fewest}, {of_most}; difference {format_mean(found)}',
         null='a table of the data: 0.00',
@@ -146,7 +151,7 @@ def read_fewer_examples(result: Result, setting: str) -> Reading:
     of_small = f'{format_gamma(ends.small)}: {small.mean():.2f}'
     of_large = f'{format_gamma(ends.large)}: {large.mean():.2f}'
     is_any_M = is_small_M | is_large_M
-    return decide(
+    return conclude_seeds(
         judge(found, FLAT, opposite=-FLAT),
         number=f'{of_small}, {of_large}; difference {format_mean(found)}',
         null='a difference of 0',
@@ -176,7 +181,7 @@ def _read_line(
     kind, level = LINES[line]
     table = result.table_MLKL[is_here_M, LEVELS.index('ordered pair')]
     null = table[:, KINDS.index(kind), LEVELS.index(level)].mean()
-    reading = decide(
+    reading = conclude_seeds(
         verdict,
         number=f'{level} {format_mean(found)}; {LINES[rival][1]} '
         f'{format_mean(rival_found)}',

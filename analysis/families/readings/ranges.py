@@ -2,11 +2,16 @@
 
 import numpy as np
 
-from analysis.families.readings.pairs import decide, describe_members
+from analysis.families.readings.members import describe_members
 from analysis.gamma_range import BASELINE, LEAST_CHANGE, Result
 from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import MIN_SEEDS
-from analysis.report.readings.borders import estimate, format_mean, judge
+from analysis.report.readings.borders import (
+    conclude_seeds,
+    estimate,
+    format_mean,
+    judge,
+)
 from analysis.report.readings.reading import Reading, undecided
 
 RISE = 0.5  # of the inferential agreement over the gammas
@@ -23,7 +28,7 @@ def read_trend(result: Result, setting: str) -> Reading:
     change = result.change_2T[0, result.setting_T == setting]
     is_here_M = result.members['setting'] == setting
     found = estimate(change)
-    return decide(
+    return conclude_seeds(
         judge(found, RISE, opposite=0),
         number=f'inferential agreement rises by {format_mean(found)}',
         null='a rise of 0',
@@ -61,7 +66,7 @@ def read_narrower(result: Result, setting: str) -> Reading:
         return undecided(few, null=null, note=note)
     difference = (other - own)[is_known]
     found = estimate(difference)
-    return decide(
+    return conclude_seeds(
         judge(found, 0, opposite=0),
         number=f'width {own[is_known].mean():.2f}, one head '
         f'{other[is_known].mean():.2f}; narrower by {format_mean(found)}',

@@ -12,7 +12,7 @@ from analysis.members.seeds import match_seeds
 from analysis.members.statistics import MIN_SEEDS, Mean
 from analysis.real.corners import Corner, is_at
 from analysis.real.members import Table
-from analysis.report.readings.borders import conclude
+from analysis.report.readings.borders import conclude_seeds
 from analysis.report.readings.reading import Reading, undecided
 from analysis.report.verdicts import (
     DOES_NOT_HOLD,
@@ -102,16 +102,7 @@ def decide(
         if group.needs_convergence and group.converged < MIN_SEEDS:
             few = f'fewer than {MIN_SEEDS} converged seeds'
             return undecided(few, number, null, note)
-    return conclude(
-        verdict=verdict,
-        number=number,
-        null=null,
-        note=note,
-        count=len(values),
-        unit='seed',
-        is_known=bool(np.isfinite(values).all()),
-        why=why,
-    )
+    return conclude_seeds(verdict, number, null, note, values, why)
 
 
 def describe_seeds(seeds: Seeds) -> str:

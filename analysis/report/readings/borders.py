@@ -130,6 +130,34 @@ def conclude(
     return Reading(number, verdict, null, note)
 
 
+def conclude_seeds(
+    verdict: Verdict,
+    number: str,
+    null: str,
+    note: str,
+    values: np.ndarray,
+    why: str = 'the interval covers a border',
+) -> Reading:
+    """The Reading of a claim that rests on one number, or one row of them, a seed.
+
+    Undecided with few seeds or a NaN.
+
+    Args:
+      values: [seed, ...].
+      why: the reason if the verdict is undecided although all this is in order.
+    """
+    return conclude(
+        verdict=verdict,
+        number=number,
+        null=null,
+        note=note,
+        count=len(values),
+        unit='seed',
+        is_known=bool(np.isfinite(values).all()),
+        why=why,
+    )
+
+
 def format_mean(found: Mean, digits: int = 2) -> str:
     """'0.97 [0.95, 0.99]', or the mean alone without an interval."""
     mean = f'{found.mean:.{digits}f}'

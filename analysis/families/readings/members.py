@@ -6,9 +6,7 @@ import numpy as np
 
 from analysis.bias.members import Table
 from analysis.members.statistics import MIN_SEEDS
-from analysis.report.readings.borders import conclude
 from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdicts import Verdict
 
 
 class Ends(NamedTuple):
@@ -45,24 +43,3 @@ def require_converged(
             few = f'{converged} of {total} converged at {name}'
             return undecided(few, reading.number, reading.null, reading.note)
     return reading
-
-
-def decide(
-    verdict: Verdict,
-    number: str,
-    null: str,
-    note: str,
-    values: np.ndarray,
-    why: str = 'the interval covers a border',
-) -> Reading:
-    """The Reading of one number a seed; undecided with few seeds or a NaN."""
-    return conclude(
-        verdict=verdict,
-        number=number,
-        null=null,
-        note=note,
-        count=len(values),
-        unit='seed',
-        is_known=bool(np.isfinite(values).all()),
-        why=why,
-    )
