@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 
 from analysis.bias.claims import CLAIMS, Claim
-from analysis.bias.members import TASK, count_diverged
+from analysis.bias.members import TASK
+from analysis.members.selection import count_diverged
 from analysis.report.claim_table import (
     NO_READING,
     NO_RUN,
