@@ -12,9 +12,9 @@ from analysis.bias.readings.seeds import (
     decide,
     select_seeds,
 )
-from analysis.learning_order import MEMORY, TEST, TRAIN, average_ratios
+from analysis.learning_order import MEMORY, TEST, TRAIN
 from analysis.members.seeds import pair_seeds
-from analysis.members.statistics import Mean
+from analysis.members.statistics import Mean, average_ratios
 from analysis.report.readings.borders import estimate, format_mean, judge, negate
 from analysis.report.readings.reading import Reading, undecided
 from analysis.report.verdicts import (

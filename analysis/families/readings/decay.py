@@ -11,8 +11,7 @@ beside them.
 import numpy as np
 
 from analysis.decay_map import ENOUGH, PHASES, Result
-from analysis.learning_order import average_ratios
-from analysis.members.statistics import MIN_SEEDS, Mean
+from analysis.members.statistics import MIN_SEEDS, Mean, average_ratios
 from analysis.report.readings.borders import (
     conclude_seeds,
     estimate,

@@ -12,9 +12,8 @@ import numpy as np
 
 from analysis.families.readings.members import describe_members, find_ends
 from analysis.fitting_time import Result, shares_anchor
-from analysis.learning_order import average_ratios
 from analysis.members.seeds import pair_seeds
-from analysis.members.statistics import Mean
+from analysis.members.statistics import Mean, average_ratios
 from analysis.report.readings.borders import conclude_seeds, format_mean, judge
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, UNDECIDED, Verdict

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.learning_order import average_ratios
+from analysis.members.statistics import average_ratios
 from analysis.real.corners import find_contrast, find_corner
 from analysis.real.readings.answers import list_sizes
 from analysis.real.readings.seeds import (
