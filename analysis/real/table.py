@@ -48,7 +48,8 @@ def tabulate_claims(runs: dict[str, Run]) -> pd.DataFrame:
     Raises:
       UserError: a run of another task.
     """
-    results = select_trained(runs, TESTED, f'one of {", ".join(TESTED)}')
+    allowed = ', '.join(TESTED)
+    results = select_trained(runs, TESTED, f'one of {allowed}')
     rows = []
     for claim in CLAIMS:
         of_claim = _read_claim(claim, results)
