@@ -49,11 +49,11 @@ def read_less_with_depth(result: Result, setting: str, x: int) -> Reading:
                      below 1
     undecided        otherwise, or if a network never fits
     """
-    depths = np.unique(result.depth_M)
+    least = result.depth_M.min()
+    most = result.depth_M.max()
     ends = find_ends(result.members)
-    if len(depths) < 2 or ends is None:
+    if least == most or ends is None:
         return undecided('one depth or one gamma only', null=_NULL)
-    least, most = depths[0], depths[-1]
     shallow = _divide_times(result, x, ends.small, least)
     deep = _divide_times(result, x, ends.small, most)
     names = (f'depth {least}', f'depth {most}')
@@ -200,20 +200,17 @@ def _compare_growths(first: Growth, second: Growth, names: tuple[str, str]) -> R
 
 def _divide_times(result: Result, x: int, gamma: float, depth: int) -> Growth:
     """The growth at one gamma and depth; the last epoch stands for never."""
-    levels = np.unique(result.complexity_M)
-    is_many_M = _select(result, gamma, depth, levels[-1])
-    is_few_M = _select(result, gamma, depth, levels[0])
-    many, few = pair_seeds(
-        result.members['seed'], np.flatnonzero(is_many_M), np.flatnonzero(is_few_M)
-    )
-    above = result.epoch_MX[many, x]
-    below = result.epoch_MX[few, x]
-    lacks_above = np.isnan(above)
-    lacks_below = np.isnan(below)
-    ratio = np.where(lacks_above, result.last_epoch, above)
-    ratio = ratio / np.where(lacks_below, result.last_epoch, below)
-    ratio[lacks_above & lacks_below] = np.nan
-    return Growth(ratio, lacks_above.astype(int) - lacks_below.astype(int))
+    is_many_M = _select(result, gamma, depth, result.complexity_M.max())
+    is_few_M = _select(result, gamma, depth, result.complexity_M.min())
+    seed_M = result.members['seed']
+    many, few = pair_seeds(seed_M, np.flatnonzero(is_many_M), np.flatnonzero(is_few_M))
+    epoch_M = result.epoch_MX[:, x]
+    never_M = np.isnan(epoch_M)
+    bounded_M = np.where(never_M, result.last_epoch, epoch_M)
+    ratio = bounded_M[many] / bounded_M[few]
+    ratio[never_M[many] & never_M[few]] = np.nan
+    bound = never_M[many].astype(int) - never_M[few].astype(int)
+    return Growth(ratio, bound)
 
 
 def _select(result: Result, gamma: float, depth: int, level: int) -> np.ndarray:
@@ -227,10 +224,11 @@ def _describe_epochs(result: Result, x: int, gamma: float, depth: int) -> str:
     names = []
     for level in np.unique(result.complexity_M).tolist():
         is_here_M = _select(result, gamma, depth, level)
-        mean = np.nan  # also if one never fits
-        if is_here_M.any():
-            mean = result.epoch_MX[is_here_M, x].mean()
-        means.append('–' if np.isnan(mean) else f'{mean:.2f}')
+        epochs = result.epoch_MX[is_here_M, x]
+        if len(epochs) and np.isfinite(epochs).all():
+            means.append(f'{epochs.mean():.2f}')
+        else:
+            means.append('–')  # there is none, or one never fits
         names.append(str(level))
     return f'epochs {", ".join(means)} with {", ".join(names)} wrong pairs'
 

@@ -26,10 +26,9 @@ def find_ends(members: Table) -> Ends | None:
 
 def describe_members(members: Table, is_here_M: np.ndarray) -> str:
     """'5 of 5 converged, train loss 0.01'."""
-    converged = int(members['converged'][is_here_M].sum())
-    total = int(is_here_M.sum())
-    loss = float(members['train_loss'][is_here_M].mean())
-    return f'{converged} of {total} converged, train loss {loss:.2g}'
+    counts = count_converged(members, is_here_M)
+    loss = members['train_loss'][is_here_M].mean()
+    return f'{counts} converged, train loss {loss:.2g}'
 
 
 def require_converged(
@@ -37,9 +36,14 @@ def require_converged(
 ) -> Reading:
     """The reading, undecided if a group has fewer than MIN_SEEDS converged members."""
     for name, is_here_M in groups.items():
-        converged = int(members['converged'][is_here_M].sum())
+        converged = members['converged'][is_here_M].sum()
         if converged < MIN_SEEDS:
-            total = int(is_here_M.sum())
-            few = f'{converged} of {total} converged at {name}'
+            few = f'{count_converged(members, is_here_M)} converged at {name}'
             return undecided(few, reading.number, reading.null, reading.note)
     return reading
+
+
+def count_converged(members: Table, is_here_M: np.ndarray) -> str:
+    """'4 of 5'."""
+    converged = members['converged'][is_here_M].sum()
+    return f'{converged} of {is_here_M.sum()}'
