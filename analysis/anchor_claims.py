@@ -16,10 +16,11 @@ from functools import partial
 
 import pandas as pd
 
-from analysis.bias.table import NO_RUN, format_markdown, tabulate_claims
+from analysis.bias.table import tabulate_claims
 from analysis.designs.cells import format_row
 from analysis.designs.table import format_csv
 from analysis.families.claims import CLAIMS, INTRODUCTION, TASK
+from analysis.report.claim_table import NO_RUN
 from analysis.report.verdict_table import run_claims_command, tabulate_members
 from analysis.report.verdicts import count_verdicts
 from anchorjax.storage.reader import Run
@@ -59,9 +60,5 @@ def list_tables(verdicts: pd.DataFrame, runs: dict[str, Run]) -> dict[str, str]:
 
 
 if __name__ == '__main__':
-    run_claims_command(
-        __doc__,
-        partial(tabulate_claims, claims=CLAIMS, wanted=TASK),
-        partial(format_markdown, introduction=INTRODUCTION),
-        list_tables,
-    )
+    tabulate = partial(tabulate_claims, claims=CLAIMS, wanted=TASK)
+    run_claims_command(__doc__, tabulate, INTRODUCTION, list_tables)

@@ -16,7 +16,7 @@ import pandas as pd
 from analysis.designs.table import format_csv
 from analysis.report.verdict_table import run_claims_command
 from analysis.windows.members import collect_members
-from analysis.windows.table import format_markdown, tabulate_claims
+from analysis.windows.table import INTRODUCTION, tabulate_claims
 from anchorjax.storage.reader import Run
 
 
@@ -37,4 +37,4 @@ def list_tables(verdicts: pd.DataFrame, runs: dict[str, Run]) -> dict[str, str]:
 
 
 if __name__ == '__main__':
-    run_claims_command(__doc__, tabulate_claims, format_markdown, list_tables)
+    run_claims_command(__doc__, tabulate_claims, INTRODUCTION, list_tables)

@@ -42,6 +42,7 @@ READINGS = (
     'directions of W_Q',
     'order of the embedding',
 )
+SHARES = (*READINGS[:4], 'order of the embedding')  # the others are 1 or more
 PHASES = ('1', '2a', '2b', '3')
 ENOUGH = 0.9  # of every threshold of the phases
 
@@ -128,27 +129,15 @@ def find_phase(heldout: float, inferential: float, commutativity: float) -> int:
 
 def draw(result: Result, axes: np.ndarray) -> None:
     """Fills axes [2, 4]; a dot marks cells of which a seed has not converged."""
-    panels = axes.flat
-    for axis, name in zip(panels, READINGS, strict=True):
+    decays = [f'{decay:g}' for decay in result.decay_Y]
+    for axis, name in zip(axes.flat, READINGS, strict=True):
         if name == 'chance of that':
-            means = np.nanmean(result.phase_YXS, axis=-1)
-            axis.set_title('phase (0: 1, 1: 2a, 2: 2b, 3: 3)', fontsize=7)
-            limits = (0, 3)
-            colours = 'viridis_r'
+            _draw_phases(axis, result)
         else:
-            means = np.nanmean(result.read(name), axis=-1)
-            axis.set_title(
-                name if name != 'stable rank' else f'{name}, {result.matrix}'
-            )
-            is_share = name in READINGS[:4] or name.startswith('order')
-            limits = (0, 1) if is_share else (1, max(np.nanmax(means), 1.01))
-            colours = 'Blues' if is_share else 'Greys'
-        style.draw_heatmap(axis, means, colours, limits)
+            _draw_reading(axis, result, name)
         axis.invert_yaxis()
-        style.label_grid(axis, result.column_X, [f'{y:g}' for y in result.decay_Y])
-        is_open_YX = ~result.converged_YXS.all(-1)
-        for y, x in zip(*np.nonzero(is_open_YX), strict=True):
-            axis.plot(x + 0.4, y + 0.4, '.', ms=3, color='C3')
+        style.label_grid(axis, result.column_X, decays)
+        _mark_open_cells(axis, result)
     symbol = 'γ' if result.column_name == 'gamma' else 'learning rate'
     for axis in axes[-1]:
         axis.set_xlabel(symbol)
@@ -157,6 +146,34 @@ def draw(result: Result, axes: np.ndarray) -> None:
     axes[0, 0].figure.suptitle(
         f'means over {len(result.seed_S)} seeds; red: a seed has not converged', size=7
     )
+
+
+def _draw_phases(axis: style.Axes, result: Result) -> None:
+    """The mean phase; it takes the place of a reading that is a null."""
+    phase_YX = np.nanmean(result.phase_YXS, axis=-1)
+    style.draw_heatmap(axis, phase_YX, 'viridis_r', (0, 3))
+    axis.set_title('phase (0: 1, 1: 2a, 2: 2b, 3: 3)', fontsize=7)
+
+
+def _draw_reading(axis: style.Axes, result: Result, name: str) -> None:
+    """Shares in blue, from 0 to 1; numbers that are at least 1 in grey."""
+    mean_YX = np.nanmean(result.read(name), axis=-1)
+    if name in SHARES:
+        style.draw_heatmap(axis, mean_YX, 'Blues', (0, 1))
+    else:
+        largest = max(np.nanmax(mean_YX), 1.01)
+        style.draw_heatmap(axis, mean_YX, 'Greys', (1, largest))
+    title = name
+    if name == 'stable rank':
+        title = f'{name}, {result.matrix}'
+    axis.set_title(title)
+
+
+def _mark_open_cells(axis: style.Axes, result: Result) -> None:
+    """A dot in the corner of the cells of which a seed has not converged."""
+    is_open_YX = ~result.converged_YXS.all(-1)
+    for y, x in np.argwhere(is_open_YX):
+        axis.plot(x + 0.4, y + 0.4, '.', ms=3, color='C3')
 
 
 def layout(result: Result) -> style.Layout:

@@ -14,12 +14,11 @@ from matplotlib.axes import Axes
 
 from analysis.drawing import command, style
 from analysis.members.member import member_of
-from analysis.members.selection import report_progress
+from analysis.members.selection import count_diverged, report_progress
 from analysis.members.statistics import mean_interval
 from analysis.real import corners
 from analysis.real.members import (
     Table,
-    count_diverged,
     describe_criterion,
     list_points,
     tabulate_members,

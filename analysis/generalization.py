@@ -16,10 +16,10 @@ largest size.
 import numpy as np
 
 from analysis.drawing import command, style
+from analysis.members.selection import count_diverged
 from analysis.real import panels
 from analysis.real.baselines import score_baselines
 from analysis.real.members import (
-    count_diverged,
     describe_criterion,
     list_points,
     tabulate_members,

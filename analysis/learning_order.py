@@ -24,7 +24,7 @@ from analysis.bias.members import (
 from analysis.changes.moments import find_crossings
 from analysis.drawing import command, style
 from analysis.drawing.bands import draw_band
-from analysis.members.statistics import Mean, mean_interval
+from analysis.members.statistics import average_ratios
 from anchorjax.errors import require
 from anchorjax.storage.reader import Run
 
@@ -99,12 +99,6 @@ def divide_moments(
     lacks_both_MP = np.isnan(memory_M1) & np.isnan(moment_MP)
     ratio_MP[lacks_both_MP] = np.nan
     return ratio_MP, lacks_memory_MP.astype(int) - lacks_probe_MP.astype(int)
-
-
-def average_ratios(ratio_M: np.ndarray) -> Mean:
-    """The geometric mean over seeds, with Student's t interval of the logarithms."""
-    found = mean_interval(np.log(ratio_M))
-    return Mean(*np.exp(found).tolist())
 
 
 def draw(result: Result, axes: np.ndarray) -> None:

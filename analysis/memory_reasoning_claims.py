@@ -10,8 +10,8 @@ A claim is a row of `analysis/bias/claims.py`; `analysis/bias/readings/` has the
 Small and large initialization are the largest and the smallest gamma of a run.
 """
 
-from analysis.bias.table import format_markdown, tabulate_claims
+from analysis.bias.table import INTRODUCTION, tabulate_claims
 from analysis.report.verdict_table import run_claims_command
 
 if __name__ == '__main__':
-    run_claims_command(__doc__, tabulate_claims, format_markdown)
+    run_claims_command(__doc__, tabulate_claims, INTRODUCTION)

@@ -13,10 +13,10 @@ the preset matched.
 from functools import partial
 
 from analysis.bias.source_claims import CLAIMS
-from analysis.bias.table import format_markdown, tabulate_claims
+from analysis.bias.table import INTRODUCTION, tabulate_claims
 from analysis.reasoning_bias import TASK
 from analysis.report.verdict_table import run_claims_command
 
 if __name__ == '__main__':
     tabulate = partial(tabulate_claims, claims=CLAIMS, wanted=TASK)
-    run_claims_command(__doc__, tabulate, format_markdown)
+    run_claims_command(__doc__, tabulate, INTRODUCTION)

@@ -20,13 +20,16 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.drawing import command, style
-from analysis.members.statistics import mean_interval
+from analysis.members.statistics import Mean, mean_interval
 from analysis.windows.members import NONE, Members, collect_members
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 START, END = 0, 1  # of bounds
 NAMES = ('start', 'end')
+
+Bounds = tuple[float, float]  # of a window: shares of training
+Pair = tuple[str, str]  # windows: the earlier one, the later one
 
 
 class Result(NamedTuple):
@@ -54,41 +57,35 @@ def compute(run: Run) -> Result:
         share one end.
     """
     members = collect_members(run)
-    names = {str(name) for name in members.window}
-    whole = sorted(name for name in names if ',' not in name and name != NONE)
-    others = sorted(names - set(whole))
-    ends = {name: find_bounds(members, name) for name in whole}
-    starts = sorted({bounds[START] for bounds in ends.values()})
-    stops = sorted({bounds[END] for bounds in ends.values()})
-    shape = (len(starts), len(stops))
-    unseen_YX, loss_YX = np.full(shape, np.nan), np.full(shape, np.nan)
-    for name, (start, end) in ends.items():
-        is_here_M = members.window == name
-        place = (starts.index(start), stops.index(end))
-        unseen_YX[place] = members.unseen[is_here_M].mean()
-        loss_YX[place] = members.train_loss[is_here_M].mean()
+    whole, others = name_windows(members)
+    bounds = {}
+    for name in whole:
+        bounds[name] = find_bounds(members, name)
     seeds = find_complete_seeds(members, whole)
-    pairs_of = [pair_windows(ends, START), pair_windows(ends, END)]
-    effects = [measure_effects(members, pairs, seeds) for pairs in pairs_of]
+    by_start = pair_windows(bounds, START)
+    by_end = pair_windows(bounds, END)
+    effect_2S = [
+        measure_effects(members, by_start, seeds),
+        measure_effects(members, by_end, seeds),
+    ]
     without_W2 = []
     for name in whole:
-        row = []
-        for pairs in pairs_of:
-            rest = [pair for pair in pairs if name not in pair]
-            row.append(measure_effects(members, rest, seeds).mean())
-        without_W2.append(row)
+        of_start = measure_without(members, by_start, seeds, name)
+        of_end = measure_without(members, by_end, seeds, name)
+        without_W2.append((of_start, of_end))
     piece_mean = []
     for name in others:
-        piece_mean.append(mean_interval(members.unseen[members.window == name]))
+        unseen = members.unseen[members.window == name]
+        piece_mean.append(mean_interval(unseen))
     return Result(
         members=members,
-        start_Y=np.array(starts),
-        end_X=np.array(stops),
-        unseen_YX=unseen_YX,
-        train_loss_YX=loss_YX,
+        start_Y=list_bounds(bounds, START),
+        end_X=list_bounds(bounds, END),
+        unseen_YX=average_windows(members, members.unseen, bounds),
+        train_loss_YX=average_windows(members, members.train_loss, bounds),
         seeds=np.array(seeds),
-        effect_2S=np.array(effects),
-        pairs_2=np.array([len(pairs) for pairs in pairs_of]),
+        effect_2S=np.array(effect_2S),
+        pairs_2=np.array([len(by_start), len(by_end)]),
         windows=np.array(whole),
         without_W2=np.array(without_W2),
         piece_names=np.array(others, str),
@@ -96,10 +93,41 @@ def compute(run: Run) -> Result:
     )
 
 
-def find_bounds(members: Members, name: str) -> tuple[float, float]:
+def name_windows(members: Members) -> tuple[list[str], list[str]]:
+    """(windows of one piece, windows of two and none), sorted."""
+    whole, others = [], []
+    for name in np.unique(members.window).tolist():
+        if ',' in name or name == NONE:
+            others.append(name)
+        else:
+            whole.append(name)
+    return whole, others
+
+
+def find_bounds(members: Members, name: str) -> Bounds:
     """(start, end) of a window."""
     start, end = members.bounds[members.window == name][0]
     return float(start), float(end)
+
+
+def list_bounds(bounds: dict[str, Bounds], which: int) -> np.ndarray:
+    """The different starts (which = START) or ends of windows, in order."""
+    values = [of_window[which] for of_window in bounds.values()]
+    return np.unique(values)
+
+
+def average_windows(
+    members: Members, values_M: np.ndarray, bounds: dict[str, Bounds]
+) -> np.ndarray:
+    """The mean over seeds by start and end [Y, X]; NaN: no such window."""
+    start_Y = list_bounds(bounds, START)
+    end_X = list_bounds(bounds, END)
+    mean_YX = np.full((len(start_Y), len(end_X)), np.nan)
+    for name, (start, end) in bounds.items():
+        y = np.searchsorted(start_Y, start)
+        x = np.searchsorted(end_X, end)
+        mean_YX[y, x] = values_M[members.window == name].mean()
+    return mean_YX
 
 
 def find_complete_seeds(members: Members, windows: list[str]) -> list[int]:
@@ -118,9 +146,7 @@ def find_complete_seeds(members: Members, windows: list[str]) -> list[int]:
     return seeds
 
 
-def pair_windows(
-    ends: dict[str, tuple[float, float]], varied: int
-) -> list[tuple[str, str]]:
+def pair_windows(ends: dict[str, Bounds], varied: int) -> list[Pair]:
     """(earlier, later) of windows that differ in this bound alone.
 
     Raises:
@@ -138,7 +164,7 @@ def pair_windows(
 
 
 def measure_effects(
-    members: Members, pairs: list[tuple[str, str]], seeds: list[int]
+    members: Members, pairs: list[Pair], seeds: list[int]
 ) -> np.ndarray:
     """The mean difference, later minus earlier, of every seed; NaN without pairs."""
     if not pairs:
@@ -146,16 +172,27 @@ def measure_effects(
     return np.array([measure_effect(members, pairs, seed) for seed in seeds])
 
 
-def measure_effect(members: Members, pairs: list[tuple[str, str]], seed: int) -> float:
+def measure_without(
+    members: Members, pairs: list[Pair], seeds: list[int], name: str
+) -> float:
+    """The mean effect of the pairs without this window; NaN if none is left."""
+    rest = [pair for pair in pairs if name not in pair]
+    return measure_effects(members, rest, seeds).mean()
+
+
+def measure_effect(members: Members, pairs: list[Pair], seed: int) -> float:
     """The mean difference, later minus earlier, of one seed."""
     differences = []
     for earlier, later in pairs:
-        values = []
-        for name in (earlier, later):
-            is_here_M = (members.window == name) & (members.seed == seed)
-            values.append(members.unseen[is_here_M][0])
-        differences.append(values[1] - values[0])
+        better = find_accuracy(members, later, seed)
+        differences.append(better - find_accuracy(members, earlier, seed))
     return float(np.mean(differences))
+
+
+def find_accuracy(members: Members, name: str, seed: int) -> float:
+    """The accuracy on unseen pairs of the member with this window and seed."""
+    is_here_M = (members.window == name) & (members.seed == seed)
+    return members.unseen[is_here_M][0]
 
 
 def draw(result: Result, axes: np.ndarray) -> None:
@@ -172,10 +209,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
     losses.set_title('train loss (nats)')
     for row, name in enumerate(NAMES):
         values = result.effect_2S[row]
-        found = mean_interval(values)
-        effects.plot(values, np.full(len(values), row), '.', color='#777777', ms=4)
-        effects.plot((found.low, found.high), (row, row), color='#0072B2', lw=2)
-        effects.plot(found.mean, row, 'o', color='#0072B2', ms=5)
+        _draw_seeds(effects, row, values, mean_interval(values))
         effects.text(0.02, row - 0.3, f'a later {name}', fontsize=6)
     effects.axvline(0, color='#BBBBBB', lw=0.6, zorder=0)
     effects.set(yticks=[], ylim=(1.5, -0.6), xlabel='difference of accuracies')
@@ -188,14 +222,18 @@ def _draw_pieces(axis: style.Axes, result: Result) -> None:
     members = result.members
     for row, name in enumerate(result.piece_names):
         values = members.unseen[members.window == name]
-        mean, low, high = result.piece_mean[row]
-        axis.plot(values, np.full(len(values), row), '.', color='#777777', ms=4)
-        axis.plot((low, high), (row, row), color='#0072B2', lw=2)
-        axis.plot(mean, row, 'o', color='#0072B2', ms=5)
+        _draw_seeds(axis, row, values, Mean(*result.piece_mean[row]))
     names = [str(name).replace(', ', '\n') for name in result.piece_names]
     axis.set_yticks(range(len(names)), names, fontsize=6)
     axis.set(xlim=(-0.03, 1.03), ylim=(len(names) - 0.5, -0.5))
     axis.set(xlabel='accuracy on unseen pairs', title='in two pieces')
+
+
+def _draw_seeds(axis: style.Axes, row: int, values: np.ndarray, found: Mean) -> None:
+    """A dot for every seed in a row, and their mean with its interval."""
+    axis.plot(values, np.full(len(values), row), '.', color='#777777', ms=4)
+    axis.plot((found.low, found.high), (row, row), color='#0072B2', lw=2)
+    axis.plot(found.mean, row, 'o', color='#0072B2', ms=5)
 
 
 layout = style.Layout(rows=1, columns=4, width=7.6, height=2.3)

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.members.point import Point, name_setting
-from analysis.members.selection import find_usable, iterate_members
-from anchorjax.errors import UserError
+from analysis.members.selection import list_usable_points
 from anchorjax.storage.reader import Run
 
 TASK = 'memory_reasoning'
@@ -41,13 +40,7 @@ def list_points(run: Run, wanted: str = TASK) -> list[Point]:
     Raises:
       UserError: another task, or there is no such member.
     """
-    task = run.experiment.task.name
-    if task != wanted:
-        raise UserError(f'task {task!r}: this figure is about the task {wanted!r}')
-    points = [point for _, point in iterate_members(run)]
-    if not points:
-        raise UserError(f'{run.folder.workdir}: no member is trained yet')
-    return points
+    return list_usable_points(run, (wanted,), f'task {wanted!r}')
 
 
 def tabulate_members(run: Run, points: list[Point]) -> Table:
@@ -66,12 +59,6 @@ def tabulate_members(run: Run, points: list[Point]) -> Table:
     names = ('gamma', 'seed', 'setting', 'train_loss', 'converged')
     columns = zip(*rows, strict=True)
     return {name: np.array(column) for name, column in zip(names, columns, strict=True)}
-
-
-def count_diverged(run: Run) -> int:
-    """How many trained members diverged: no figure shows them."""
-    is_trained = run.results.trained
-    return int(is_trained.sum()) - int(find_usable(run).sum())
 
 
 def list_panels(members: Table) -> list[Panel]:

@@ -1,53 +1,31 @@
 """A table of claims, P2's by default: what every run says about each of them."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from analysis.bias.claims import CLAIMS, Claim
-from analysis.bias.members import TASK, count_diverged
-from analysis.members.selection import find_usable
-from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdict_table import format_verdict_table
+from analysis.bias.members import TASK
+from analysis.members.selection import count_diverged
+from analysis.report.claim_table import (
+    NO_READING,
+    NO_RUN,
+    TITLES,
+    Results,
+    add_diverged,
+    make_row,
+    select_trained,
+)
+from analysis.report.readings.reading import undecided
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
-
-NO_RUN = '–'  # of a claim that no run is about
-COLUMNS = ('source', 'claim', 'figure', 'run', 'number', 'null', 'verdict', 'note')
-TITLES = ('paper', 'claim', 'figure', 'run', 'this run', 'null', 'verdict', 'note')
 
 INTRODUCTION = (
     'Small initialization is the largest γ of a run, large the smallest. Intervals are '
     "of 95 %: Student's t over seeds, which may leave a number's range (ratios: by "
     'logarithms). `analysis/bias/readings/` has the rules.'
 )
-
-
-class Results(NamedTuple):
-    """The results of figures that are computed as claims ask for them."""
-
-    runs: dict[str, Run]
-    computed: dict[tuple[str, str], Any]  # by (run, figure); an error where it is one
-
-    def compute(self, name: str, claim: Claim) -> Any:
-        key = (name, claim.figure.__name__)
-        if key not in self.computed:
-            try:
-                options = self._find_baseline(claim)
-                self.computed[key] = claim.figure.compute(self.runs[name], **options)
-            except UserError as error:
-                self.computed[key] = error
-        return self.computed[key]
-
-    def _find_baseline(self, claim: Claim) -> dict[str, Run]:
-        """The first other run that the claim compares with."""
-        if claim.baseline is None:
-            return {}
-        for run in self.runs.values():
-            if claim.baseline(run.experiment):
-                return {'baseline': run}
-        raise UserError('no trained run to compare with')
 
 
 def tabulate_claims(
@@ -64,63 +42,43 @@ def tabulate_claims(
     Raises:
       UserError: a run of another task.
     """
-    for name, run in runs.items():
-        task = run.experiment.task.name
-        if task != wanted:
-            raise UserError(f'{name}: task {task!r}: must be {wanted!r}')
-    trained = {name: run for name, run in runs.items() if find_usable(run).any()}
-    results = Results(trained, {})
+    results = select_trained(runs, (wanted,), repr(wanted))
     rows = []
     for claim in claims:
-        rows += _read_claim(claim, results)
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def format_markdown(table: pd.DataFrame, introduction: str = INTRODUCTION) -> str:
-    """The table below the counts of its verdicts."""
-    titles = dict(zip(COLUMNS, TITLES, strict=True))
-    return format_verdict_table(table, titles, introduction)
+        of_claim = _read_claim(claim, results)
+        rows += of_claim or [make_row(claim, NO_RUN, NO_READING)]
+    return pd.DataFrame(rows, columns=list(TITLES))
 
 
 def _read_claim(claim: Claim, results: Results) -> list[dict[str, str]]:
     rows = []
     for name, run in results.runs.items():
-        if not claim.fits(run.experiment):
-            continue
-        result = results.compute(name, claim)
-        if isinstance(result, UserError):
-            rows.append(_make_row(claim, name, undecided(str(result))))
-            continue
-        settings = ['']
-        if not claim.is_joint:
-            settings = list(dict.fromkeys(result.members['setting'].tolist()))
-        for setting in settings:
-            reading = _add_diverged(claim.read(result, setting), run)
-            title = f'{name}, {setting}' if setting else name
-            rows.append(_make_row(claim, title, reading))
-    if not rows:
-        reading = undecided('no trained run is about this')
-        rows.append(_make_row(claim, NO_RUN, reading))
+        if claim.fits(run.experiment):
+            rows += _read_run(claim, results, name)
     return rows
 
 
-def _add_diverged(reading: Reading, run: Run) -> Reading:
-    count = count_diverged(run)
-    if not count:
-        return reading
-    return reading._replace(note=f'{reading.note}; {count} members diverged')
+def _read_run(claim: Claim, results: Results, name: str) -> list[dict[str, str]]:
+    result = _compute(claim, results, name)
+    if isinstance(result, UserError):
+        return [make_row(claim, name, undecided(str(result)))]
+    settings = ['']
+    if not claim.is_joint:
+        settings = list(dict.fromkeys(result.members['setting'].tolist()))
+    diverged = count_diverged(results.runs[name])
+    rows = []
+    for setting in settings:
+        reading = add_diverged(claim.read(result, setting), diverged)
+        title = f'{name}, {setting}' if setting else name
+        rows.append(make_row(claim, title, reading))
+    return rows
 
 
-def _make_row(claim: Claim, run: str, reading: Reading) -> dict[str, str]:
-    figure = claim.figure.__name__.rpartition('.')[2]
-    values = (
-        claim.source,
-        claim.sentence,
-        figure,
-        run,
-        reading.number,
-        reading.null,
-        reading.verdict.words,
-        reading.note,
-    )
-    return dict(zip(COLUMNS, values, strict=True))
+def _compute(claim: Claim, results: Results, name: str) -> Any:
+    """The result of the claim's figure, beside the run that it compares with."""
+    if claim.baseline is None:
+        return results.compute(name, claim.figure)
+    for run in results.runs.values():
+        if claim.baseline(run.experiment):
+            return results.compute(name, claim.figure, baseline=run)
+    return UserError('no trained run to compare with')

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -49,9 +49,32 @@ def iterate_members(run: Run) -> Iterator[tuple[Index, Point]]:
     return _iterate_chosen(run, find_usable(run))
 
 
+def list_usable_points(run: Run, tasks: Collection[str], described: str) -> list[Point]:
+    """The points of the members that can be analyzed, of a run of one of these tasks.
+
+    Args:
+      described: the tasks in the words of the error: "task 'scan'".
+
+    Raises:
+      UserError: another task, or there is no such member.
+    """
+    task = run.experiment.task.name
+    if task not in tasks:
+        raise UserError(f'task {task!r}: this figure is about the {described}')
+    points = [point for _, point in iterate_members(run)]
+    if not points:
+        raise UserError(f'{run.folder.workdir}: no member is trained yet')
+    return points
+
+
 def find_usable(run: Run) -> xr.DataArray:
     """Whether each member can be analyzed: trained, and not diverged; bool [axes]."""
     return run.results.trained & (run.results.diverged < 0)
+
+
+def count_diverged(run: Run) -> int:
+    """How many trained members diverged: no figure shows them."""
+    return int(run.results.trained.sum()) - int(find_usable(run).sum())
 
 
 def find_converged(run: Run) -> xr.DataArray:

@@ -74,6 +74,12 @@ def mean_interval(values: ArrayLike) -> Mean:
     return Mean(mean, mean - reach, mean + reach)
 
 
+def average_ratios(ratio_M: np.ndarray) -> Mean:
+    """The geometric mean over seeds, with Student's t interval of the logarithms."""
+    found = mean_interval(np.log(ratio_M))
+    return Mean(*np.exp(found).tolist())
+
+
 def permutation_p(
     statistic: Callable[[np.ndarray], float],
     labels: ArrayLike,

@@ -9,7 +9,6 @@ conclusion the end of the right proof, compared with the query: all that a judge
 """
 
 import functools
-import itertools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -53,14 +52,17 @@ def score_baselines(config: TaskConfig, seed: int) -> dict[str, dict[str, float]
     maker = _compile_maker(config)
     probes = jax.tree.map(np.asarray, maker.make_probes(seed))
     known = _list_training_texts(maker, seed)
-    scores: dict[str, dict[str, float]] = {'table': {}, 'constant': {}}
+    table, constant = {}, {}
     for p, probe in enumerate(maker.task.probe_names):
-        scores['table'][probe] = _look_up(probes, p, known)
-        scores['constant'][probe] = _repeat_one_answer(probes, p)
+        table[probe] = _look_up(probes, p, known)
+        constant[probe] = _repeat_one_answer(probes, p)
+    scores = {'table': table, 'constant': constant}
     if config.name == 'prontoqa':
         for name, guess in _SHORTCUTS.items():
-            if name != 'conclusion' or config.chain_of_thought:
-                scores[name] = {'seen_heldout': _take_shortcut(config, guess)}
+            if name == 'conclusion' and not config.chain_of_thought:
+                continue
+            share = _take_shortcut(config, guess)
+            scores[name] = {'seen_heldout': share}
     return scores
 
 
@@ -94,14 +96,18 @@ def _list_training_texts(maker: Maker, seed: int) -> set[bytes]:
 def _join_texts(tokens_BT: np.ndarray, targets_BQ: np.ndarray) -> list[bytes]:
     """Every text, with its last target, as bytes."""
     last_B1 = np.asarray(targets_BQ)[:, -1:]
-    texts_BL = np.concatenate([np.asarray(tokens_BT), last_B1], axis=1)
-    return [text_L.tobytes() for text_L in texts_BL.astype(np.int32)]
+    text_BL = np.concatenate([np.asarray(tokens_BT), last_B1], axis=1)
+    text_BL = text_BL.astype(np.int32)
+    return [text_L.tobytes() for text_L in text_BL]
 
 
 def _look_up(probes: Probes, p: int, known: set[bytes]) -> float:
     is_real_B = (probes.weights_PBQ[p] > 0).any(-1)
     texts = _join_texts(probes.tokens_PBT[p], probes.targets_PRBQ[p, 0])
-    is_known = [text in known for text in itertools.compress(texts, is_real_B)]
+    is_known = []
+    for text, is_real in zip(texts, is_real_B, strict=True):
+        if is_real:
+            is_known.append(text in known)
     return float(np.mean(is_known))
 
 

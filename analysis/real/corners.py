@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import Mean, mean_interval
 from analysis.real.members import Table
 
@@ -34,16 +35,17 @@ class Contrast(NamedTuple):
     @property
     def title(self) -> str:
         """'γ 0.5 → 0.7 at decay 0.01'."""
-        gamma, decay = f'γ {self.lower.gamma:g}', f'decay {self.lower.weight_decay:g}'
-        if self.upper.gamma != self.lower.gamma:
-            gamma += f' → {self.upper.gamma:g}'
-        if self.upper.weight_decay != self.lower.weight_decay:
-            decay += f' → {self.upper.weight_decay:g}'
-        moved, fixed = gamma, decay
-        if self.upper.gamma == self.lower.gamma:
-            moved, fixed = decay, gamma
-        joint = ', ' if self.name == 'both' else ' at '
-        return f'{moved}{joint}{fixed}'
+        lower, upper = self.lower, self.upper
+        gamma = f'γ {lower.gamma:g}'
+        decay = f'decay {lower.weight_decay:g}'
+        if upper.weight_decay != lower.weight_decay:
+            decay += f' → {upper.weight_decay:g}'
+        if upper.gamma == lower.gamma:
+            return f'{decay} at {gamma}'
+        gamma += f' → {upper.gamma:g}'
+        if self.name == 'both':
+            return f'{gamma}, {decay}'
+        return f'{gamma} at {decay}'
 
 
 # (gamma, decay) of the lower and of the upper corner: 0 is the smallest of the sweep
@@ -68,13 +70,13 @@ def find_corner(members: Table, gamma: int, decay: int) -> Corner:
 def find_contrast(members: Table, name: str) -> Contrast | None:
     """A contrast of CONTRASTS; None where what it moves does not vary."""
     lower, upper = CONTRASTS[name]
-    contrast = Contrast(
-        name, find_corner(members, *lower), find_corner(members, *upper)
-    )
-    moves_gamma = lower[0] == upper[0] or contrast.lower.gamma < contrast.upper.gamma
-    is_weaker = contrast.lower.weight_decay < contrast.upper.weight_decay
-    moves_decay = lower[1] == upper[1] or is_weaker
-    return contrast if moves_gamma and moves_decay else None
+    first = find_corner(members, *lower)
+    last = find_corner(members, *upper)
+    if lower[0] != upper[0] and first.gamma == last.gamma:
+        return None
+    if lower[1] != upper[1] and first.weight_decay == last.weight_decay:
+        return None
+    return Contrast(name, first, last)
 
 
 def list_contrasts(members: Table) -> list[Contrast]:
@@ -105,14 +107,8 @@ def subtract_by_seed(
     Args:
       lower, upper: indices of members, each seed at most once.
     """
-    i, j = pair_seeds(members['seed'][lower], members['seed'][upper])
-    return values_M[upper[j]] - values_M[lower[i]]
-
-
-def pair_seeds(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places in both of the seeds that both have."""
-    _, i, j = np.intersect1d(first, second, return_indices=True)
-    return i, j
+    lower, upper = pair_seeds(members['seed'], lower, upper)
+    return values_M[upper] - values_M[lower]
 
 
 def estimate_effect(

@@ -13,10 +13,9 @@ import numpy as np
 
 from analysis.changes.moments import find_crossings
 from analysis.members.point import Point, name_setting
-from analysis.members.selection import find_usable, iterate_members
+from analysis.members.selection import list_usable_points
 from anchorjax import tasks
 from anchorjax.config import Experiment
-from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 # The probe on which each task is about generalization.
@@ -47,14 +46,7 @@ def list_points(run: Run) -> list[Point]:
     Raises:
       UserError: another task, or there is no such member.
     """
-    task = run.experiment.task.name
-    if task not in TESTED:
-        allowed = ', '.join(TESTED)
-        raise UserError(f'task {task!r}: this figure is about the tasks {allowed}')
-    points = [point for _, point in iterate_members(run)]
-    if not points:
-        raise UserError(f'{run.folder.workdir}: no member is trained yet')
-    return points
+    return list_usable_points(run, TESTED, f'tasks {", ".join(TESTED)}')
 
 
 def tabulate_members(run: Run, points: list[Point]) -> Table:
@@ -105,8 +97,3 @@ def describe_criterion(experiment: Experiment) -> str:
     if not counts_answers_alone(experiment):
         loss = 'loss on the answers of training examples'
     return f'{loss} at most {experiment.train.converged_loss:g}'
-
-
-def count_diverged(run: Run) -> int:
-    """How many trained members diverged: no figure shows them."""
-    return int(run.results.trained.sum()) - int(find_usable(run).sum())

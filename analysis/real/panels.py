@@ -52,17 +52,19 @@ def draw_groups(axis: Axes, result: Result, p: int, is_here_M: np.ndarray) -> No
     members = result.members
     is_largest_M = members['size'] == members['size'][is_here_M].max()
     cells = corners.list_cells(members)
+    agreement_MG = result.agreement_MPG[:, p]
     values_GC = np.full((len(result.group), len(cells)), np.nan)
     for c, cell in enumerate(cells):
         is_cell_M = is_here_M & is_largest_M & corners.is_at(members, cell)
         if is_cell_M.any():
-            values_GC[:, c] = result.agreement_MPG[is_cell_M, p].mean(0)
+            values_GC[:, c] = agreement_MG[is_cell_M].mean(0)
     is_asked_G = np.isfinite(values_GC).any(1)
     if not is_asked_G.any():
         axis.set_axis_off()
         return
+    names = result.group[is_asked_G]
     style.draw_heatmap(axis, values_GC[is_asked_G], 'Blues', (0, 1))
-    axis.set_yticks(range(is_asked_G.sum()), result.group[is_asked_G], fontsize=5)
+    axis.set_yticks(range(len(names)), names, fontsize=5)
     axis.set_xticks(range(len(cells)), _label_cells(cells), fontsize=5)
 
 
@@ -74,9 +76,9 @@ def draw_effects(axis: Axes, result: Result, is_here_M: np.ndarray) -> None:
     members = result.members
     is_largest_M = members['size'] == members['size'][is_here_M].max()
     tested_M = result.agreement_MP[:, result.tested]
+    is_counted_M = is_here_M & is_largest_M & members['converged']
     titles = []
     for y, contrast in enumerate(corners.list_contrasts(members)):
-        is_counted_M = is_here_M & is_largest_M & members['converged']
         found = corners.estimate_effect(members, tested_M, contrast, is_counted_M)
         axis.plot(found.mean, y, 'o', ms=3, color='black')
         axis.plot([found.low, found.high], [y, y], lw=1, color='black')

@@ -1,18 +1,23 @@
 """The table of P1's claims about real tasks: what every run says about each of them."""
 
-from typing import Any, NamedTuple
-
 import pandas as pd
 
-from analysis.members.selection import find_usable
 from analysis.real.claims import CLAIMS, Claim, list_places
 from analysis.real.members import TESTED
 from analysis.real.readings.seeds import Place
+from analysis.report.claim_table import (
+    NO_READING,
+    NO_RUN,
+    Results,
+    add_diverged,
+    make_row,
+    select_trained,
+)
 from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdict_table import format_verdict_table
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
+NOWHERE = Place('', 0)  # of a row about no setting and no size
 TITLES = {
     'source': 'paper',
     'claim': 'claim',
@@ -32,22 +37,6 @@ INTRODUCTION = (
 )
 
 
-class Results(NamedTuple):
-    """The results of figures that are computed as claims ask for them."""
-
-    runs: dict[str, Run]
-    computed: dict[tuple[str, str], Any]  # by (run, figure); an error where it is one
-
-    def compute(self, name: str, claim: Claim) -> Any:
-        key = (name, claim.figure.__name__)
-        if key not in self.computed:
-            try:
-                self.computed[key] = claim.figure.compute(self.runs[name])
-            except UserError as error:
-                self.computed[key] = error
-        return self.computed[key]
-
-
 def tabulate_claims(runs: dict[str, Run]) -> pd.DataFrame:
     """A row for every claim, and every run, setting and size that it is about.
 
@@ -59,22 +48,13 @@ def tabulate_claims(runs: dict[str, Run]) -> pd.DataFrame:
     Raises:
       UserError: a run of another task.
     """
-    for name, run in runs.items():
-        task = run.experiment.task.name
-        if task not in TESTED:
-            allowed = ', '.join(TESTED)
-            raise UserError(f'{name}: task {task!r}: must be one of {allowed}')
-    trained = {name: run for name, run in runs.items() if find_usable(run).any()}
-    results = Results(trained, {})
+    allowed = ', '.join(TESTED)
+    results = select_trained(runs, TESTED, f'one of {allowed}')
     rows = []
     for claim in CLAIMS:
-        rows += _read_claim(claim, results)
+        of_claim = _read_claim(claim, results)
+        rows += of_claim or [_make_row(claim, NO_RUN, NO_READING)]
     return pd.DataFrame(rows, columns=list(TITLES))
-
-
-def format_markdown(table: pd.DataFrame) -> str:
-    """The table below the counts of its verdicts."""
-    return format_verdict_table(table, TITLES, INTRODUCTION)
 
 
 def _read_claim(claim: Claim, results: Results) -> list[dict[str, str]]:
@@ -82,31 +62,28 @@ def _read_claim(claim: Claim, results: Results) -> list[dict[str, str]]:
     for name, run in results.runs.items():
         if claim.fits(run.experiment):
             rows += _read_run(claim, results, name)
-    if not rows:
-        reading = undecided('no trained run is about this')
-        rows.append(_make_row(claim, '–', Place('', 0), '–', reading))
     return rows
 
 
 def _read_run(claim: Claim, results: Results, name: str) -> list[dict[str, str]]:
     """The rows of a run; none if the claim needs another run that is not there."""
     experiment = results.runs[name].experiment
-    title, arguments = name, [results.compute(name, claim)]
+    title, arguments = name, [results.compute(name, claim.figure)]
     if claim.partner is not None:
         partner = _find_partner(claim, results, name)
         if not partner:
             return []
         title = f'{name} and {partner}'
-        arguments.append(results.compute(partner, claim))
+        arguments.append(results.compute(partner, claim.figure))
     for result in arguments:
         if isinstance(result, UserError):
-            reading = undecided(str(result))
-            return [_make_row(claim, title, Place('', 0), '–', reading)]
+            return [_make_row(claim, title, undecided(str(result)))]
+    diverged = sum(result.diverged for result in arguments)
     rows = []
     for place in list_places(arguments[0], claim):
-        reading = _add_diverged(claim.read(*arguments, place), arguments)
+        reading = add_diverged(claim.read(*arguments, place), diverged)
         printed = claim.printed(experiment, place.size)
-        rows.append(_make_row(claim, title, place, printed, reading))
+        rows.append(_make_row(claim, title, reading, place, printed))
     return rows
 
 
@@ -119,26 +96,17 @@ def _find_partner(claim: Claim, results: Results, name: str) -> str:
     return ''
 
 
-def _add_diverged(reading: Reading, results: list[Any]) -> Reading:
-    count = sum(result.diverged for result in results)
-    if not count:
-        return reading
-    return reading._replace(note=f'{reading.note}; {count} members diverged')
-
-
 def _make_row(
-    claim: Claim, run: str, place: Place, printed: str, reading: Reading
+    claim: Claim,
+    run: str,
+    reading: Reading,
+    place: Place = NOWHERE,
+    printed: str = '–',
 ) -> dict[str, str]:
+    """A row with the columns of TITLES."""
     title = f'{run}, {place.setting}' if place.setting else run
-    values = (
-        claim.source,
-        claim.sentence,
-        title,
-        f'{place.size:,}' if place.size else '–',
-        printed,
-        reading.number,
-        reading.null or '–',
-        reading.verdict.words,
-        reading.note,
-    )
-    return dict(zip(TITLES, values, strict=True))
+    row = make_row(claim, title, reading)
+    row['size'] = f'{place.size:,}' if place.size else '–'
+    row['printed'] = printed
+    row['null'] = reading.null or '–'
+    return row

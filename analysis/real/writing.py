@@ -40,13 +40,12 @@ def let_write(member: Member, number: int) -> Written:
     begin_B = is_scored_BT.argmax(-1) + 1
     predict = make_predict(member)
     right_BL = np.concatenate([tokens_BT[:, :1], right_BT], axis=1)
+    before_label_B = find_end(right_BL, begin_B) - 2
     return Written(
         text_BL=write_answers(predict, tokens_BT, begin_B, END),
         right_BL=right_BL,
         begin_B=begin_B,
-        label_after_right_proof_B=_take(
-            predict(tokens_BT), find_end(right_BL, begin_B) - 2
-        ),
+        label_after_right_proof_B=_take(predict(tokens_BT), before_label_B),
     )
 
 
@@ -102,11 +101,13 @@ def _find_fitting(
     fits = []
     texts = zip(written.text_BL, written.begin_B, end_B, label_B, strict=True)
     for text_L, begin, end, label in texts:
-        query = text_L[:begin].tolist()[:-2]  # without A :
-        query = query[_find_last(query, COLON) + 1 :]
-        answer = text_L[begin : max(begin, end - 1)].tolist()
-        says_true = len(answer) >= len(query) and answer[-len(query) :] == query
-        fits.append(label == (TRUE if says_true else FALSE))
+        tokens = text_L.tolist()
+        question = tokens[:begin][:-2]  # without A :
+        query = question[_find_last(question, COLON) + 1 :]
+        answer = tokens[begin : max(begin, end - 1)]
+        last_sentence = answer[-len(query) :]
+        expected = TRUE if last_sentence == query else FALSE
+        fits.append(label == expected)
     return np.array(fits)
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from analysis.designs.cells import format_row
 from analysis.designs.collect import find_run_folders
 from analysis.designs.table import format_csv
+from analysis.report.claim_table import TITLES
 from analysis.report.verdicts import count_verdicts
 from anchorjax import cli
 from anchorjax.errors import UserError
@@ -18,7 +19,7 @@ from anchorjax.storage.reader import Run, members_table, open_run
 
 
 def format_verdict_table(
-    table: pd.DataFrame, titles: dict[str, str], introduction: str
+    table: pd.DataFrame, introduction: str, titles: Mapping[str, str] = TITLES
 ) -> str:
     """The table below the counts of its verdicts and some words.
 
@@ -79,12 +80,14 @@ def tabulate_members(runs: dict[str, Run], numbers: Sequence[str]) -> pd.DataFra
 def run_claims_command(
     doc: str,
     tabulate: Callable[[dict[str, Run]], pd.DataFrame],
-    format_markdown: Callable[[pd.DataFrame], str],
+    introduction: str,
     list_others: Callable[[pd.DataFrame, dict[str, Run]], dict[str, str]] | None = None,
+    titles: Mapping[str, str] = TITLES,
 ) -> None:
     """Runs the command line of a table of claims: --runs, --out.
 
     Args:
+      introduction, titles: of the Markdown, see `format_verdict_table`.
       list_others: from the table and the runs to the texts of other files, by name.
     """
 
@@ -94,7 +97,8 @@ def run_claims_command(
         runs = open_runs(flags.runs)
         table = tabulate(runs)
         others = {} if list_others is None else list_others(table, runs)
-        for path in save(table, format_markdown(table), flags.out, others):
+        markdown = format_verdict_table(table, introduction, titles)
+        for path in save(table, markdown, flags.out, others):
             print(path)
 
     cli.run_command(command)

@@ -4,23 +4,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.members.point import Point, format_point
-from analysis.members.selection import iterate_members
-from anchorjax.config.grid import WINDOWS, axis_label
-from anchorjax.errors import UserError
+from analysis.members.point import name_setting
+from analysis.members.selection import list_usable_points
+from anchorjax.config.grid import WINDOWS
 from anchorjax.storage.reader import Run
 
 # The probe of each task that asks what was never trained.
 HELDOUT = {'anchor_permutations': 'unseen', 'modular_addition': 'seen_heldout'}
 NONE, ALL = 'none', 'all steps'
 LEARNED = 0.95  # accuracy of who has learned a probe; E4 of P4 has it, too
-_AXES = ('gamma', 'weight_decay', WINDOWS, 'seed')  # the rest is the setting
+POOLED = ('gamma', 'weight_decay', WINDOWS, 'seed')  # the rest is the setting
 
 
 class Members(NamedTuple):
     """The trained members that did not diverge, [M] each, and their curves."""
 
-    setting: np.ndarray  # 'depth=4': the axes that vary, but those below; '' if none
+    setting: np.ndarray  # 'depth=4': the axes that vary, but POOLED; '' if none
     gamma: np.ndarray
     decay: np.ndarray  # mean weight decay, per unit of learning rate
     window: np.ndarray  # its name: shares of training, NONE or ALL
@@ -41,24 +40,20 @@ def collect_members(run: Run) -> Members:
     Raises:
       UserError: another task, or no trained member.
     """
-    task = run.experiment.task.name
-    if task not in HELDOUT:
-        allowed = ' or '.join(map(repr, HELDOUT))
-        raise UserError(f'task {task!r}: this figure is about the task {allowed}')
-    points = [point for _, point in iterate_members(run)]
-    if not points:
-        raise UserError(f'{run.folder.workdir}: no member is trained yet')
+    allowed = ' or '.join(map(repr, HELDOUT))
+    points = list_usable_points(run, HELDOUT, f'task {allowed}')
+    heldout = HELDOUT[run.experiment.task.name]
     num_steps = run.experiment.train.num_steps
     step_S = run.curves.step.values
     rows = []
     for point in points:
         member = run.curves.sel(run.labels(**point))
         accuracy = member.agreement.sel(mapping='assigned')
-        unseen_S = accuracy.sel(probe=HELDOUT[task]).values
+        unseen_S = accuracy.sel(probe=heldout).values
         bounds = point.get(WINDOWS, ())
         rows.append(
             Members(
-                setting=name_setting(run, point),
+                setting=name_setting(run, point, POOLED),
                 gamma=point['gamma'],
                 decay=point['weight_decay'],
                 window=name_window(bounds, num_steps),
@@ -75,15 +70,6 @@ def collect_members(run: Run) -> Members:
         )
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     return Members(*columns)._replace(step_S=step_S)
-
-
-def name_setting(run: Run, point: Point) -> str:
-    """'depth=4': the axes that vary, but gamma, decay, window and seed."""
-    setting = {}
-    for axis, values in run.experiment.axes.items():
-        if axis not in _AXES and len(values) > 1:
-            setting[axis] = axis_label(point[axis])
-    return format_point(setting)
 
 
 def name_window(bounds: tuple[int, ...], num_steps: int) -> str:

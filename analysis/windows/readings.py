@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import Mean, bootstrap_interval
 from analysis.report.readings.borders import (
     combine,
@@ -22,6 +23,7 @@ from analysis.report.readings.borders import (
     format_count,
     format_mean,
     judge,
+    negate,
 )
 from analysis.report.readings.reading import Reading, undecided
 from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED, Verdict
@@ -57,13 +59,11 @@ def select(members: Members, group: Group) -> np.ndarray:
     return index[np.argsort(members.seed[index], kind='stable')]
 
 
-def pair(members: Members, first: Group, second: Group) -> tuple[np.ndarray, ...]:
+def pair(
+    members: Members, first: Group, second: Group
+) -> tuple[np.ndarray, np.ndarray]:
     """Indices of the members of both groups with the same seeds, in the same order."""
-    i, j = select(members, first), select(members, second)
-    _, of_i, of_j = np.intersect1d(
-        members.seed[i], members.seed[j], return_indices=True
-    )
-    return i[of_i], j[of_j]
+    return pair_seeds(members.seed, select(members, first), select(members, second))
 
 
 def judge_better(found: Mean, border: float) -> Verdict:
@@ -119,9 +119,8 @@ def read_low(result: Any, group: Group, border: float) -> Reading:
     members = result.members
     index = select(members, group)
     found = estimate(members.unseen[index])
-    negative = Mean(-found.mean, -found.high, -found.low)
     return conclude(
-        verdict=judge(negative, -border, opposite=border - 1),
+        verdict=judge(negate(found), -border, opposite=border - 1),
         number=f'{group.name} {format_mean(found)}',
         null='chance 0.06',
         note=describe_training(members, (group, index)),
@@ -202,18 +201,26 @@ def read_moments(result: Any, first: Group, second: Group) -> Reading:
     """
     members = result.members
     i, j = pair(members, first, second)
-    last = float(members.step_S[-1])
-    moments = [np.nan_to_num(members.moment[index], nan=last) for index in (i, j)]
-    found = Mean(*np.exp(estimate(np.log(moments[0] / moments[1]))))
-    never = [int(np.isnan(members.moment[index]).sum()) for index in (i, j)]
-    steps = [f'{moment.mean():,.0f}' for moment in moments]
+    last_step = float(members.step_S[-1])
+    steps_M = np.nan_to_num(members.moment, nan=last_step)
+    of_first = steps_M[i]
+    of_second = steps_M[j]
+    logarithms = estimate(np.log(of_first / of_second))
+    found = Mean(*np.exp(logarithms))
+
+    is_never_M = np.isnan(members.moment)
+    never_first = int(is_never_M[i].sum())
+    never_second = int(is_never_M[j].sum())
     verdict = judge(found, 1, opposite=1)
-    if never[1] or (never[0] and verdict is not HOLDS):
+    if never_first and verdict is not HOLDS:
+        verdict = UNDECIDED
+    if never_second:
         verdict = UNDECIDED
     return conclude(
         verdict=verdict,
-        number=f'step {steps[0]} ({first.name}) against {steps[1]} ({second.name}); '
-        f'ratio {format_mean(found)}; never: {never[0]} and {never[1]}',
+        number=f'step {of_first.mean():,.0f} ({first.name}) against '
+        f'{of_second.mean():,.0f} ({second.name}); ratio {format_mean(found)}; '
+        f'never: {never_first} and {never_second}',
         null='ratio 1',
         note=describe_training(members, (first, i), (second, j)),
         count=len(i),

@@ -1,13 +1,16 @@
 """The table of P4's claims: what every run says about each of them."""
 
-from typing import Any
-
 import pandas as pd
 
-from analysis.bias.table import COLUMNS, TITLES
-from analysis.members.selection import find_usable
-from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdict_table import format_verdict_table
+from analysis.report.claim_table import (
+    NO_READING,
+    NO_RUN,
+    TITLES,
+    Results,
+    make_row,
+    select_trained,
+)
+from analysis.report.readings.reading import undecided
 from analysis.windows.claims import CLAIMS, Claim, fits
 from analysis.windows.members import HELDOUT
 from anchorjax.errors import UserError
@@ -30,63 +33,23 @@ def tabulate_claims(runs: dict[str, Run]) -> pd.DataFrame:
     Raises:
       UserError: a run of another task.
     """
-    trained = {}
-    for name, run in runs.items():
-        task = run.experiment.task.name
-        if task not in HELDOUT:
-            allowed = ' or '.join(map(repr, HELDOUT))
-            raise UserError(f'{name}: task {task!r}: must be {allowed}')
-        if find_usable(run).any():
-            trained[name] = run
-    computed: dict[tuple[str, str], Any] = {}
+    results = select_trained(runs, HELDOUT, ' or '.join(map(repr, HELDOUT)))
     rows = []
     for claim in CLAIMS:
-        readings = []
-        for name, run in trained.items():
-            if fits(claim, run.experiment):
-                result = _compute_once(computed, claim, name, run)
-                readings.append((name, _read(claim, result)))
-        if not readings:
-            readings.append(('–', undecided('no trained run is about this')))
-        rows += [_make_row(claim, name, reading) for name, reading in readings]
-    return pd.DataFrame(rows, columns=COLUMNS)
+        of_claim = _read_claim(claim, results)
+        rows += of_claim or [make_row(claim, NO_RUN, NO_READING)]
+    return pd.DataFrame(rows, columns=list(TITLES))
 
 
-def format_markdown(table: pd.DataFrame) -> str:
-    """The table below the counts of its verdicts."""
-    titles = dict(zip(COLUMNS, TITLES, strict=True))
-    return format_verdict_table(table, titles, INTRODUCTION)
-
-
-def _compute_once(
-    computed: dict[tuple[str, str], Any], claim: Claim, name: str, run: Run
-) -> Any:
-    """The result of a claim's figure, or the error that it raised."""
-    key = (name, claim.figure.__name__)
-    if key not in computed:
-        try:
-            computed[key] = claim.figure.compute(run)
-        except UserError as error:
-            computed[key] = error
-    return computed[key]
-
-
-def _read(claim: Claim, result: Any) -> Reading:
-    if isinstance(result, UserError):
-        return undecided(str(result))
-    return claim.read(result)
-
-
-def _make_row(claim: Claim, run: str, reading: Reading) -> dict[str, str]:
-    figure = claim.figure.__name__.rpartition('.')[2]
-    values = (
-        claim.source,
-        claim.sentence,
-        figure,
-        run,
-        reading.number,
-        reading.null,
-        reading.verdict.words,
-        reading.note,
-    )
-    return dict(zip(COLUMNS, values, strict=True))
+def _read_claim(claim: Claim, results: Results) -> list[dict[str, str]]:
+    rows = []
+    for name, run in results.runs.items():
+        if not fits(claim, run.experiment):
+            continue
+        result = results.compute(name, claim.figure)
+        if isinstance(result, UserError):
+            reading = undecided(str(result))
+        else:
+            reading = claim.read(result)
+        rows.append(make_row(claim, name, reading))
+    return rows

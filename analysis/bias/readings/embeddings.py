@@ -9,11 +9,16 @@ from analysis.bias.readings.seeds import (
     LARGE_START,
     SMALL_START,
     decide,
-    negate,
     select_seeds,
 )
 from analysis.bias.tokens import KINDS, SINGLE_KINDS
-from analysis.report.readings.borders import combine, estimate, format_mean, judge
+from analysis.report.readings.borders import (
+    combine,
+    estimate,
+    format_mean,
+    judge,
+    negate,
+)
 from analysis.report.readings.reading import Reading
 from analysis.report.verdicts import OPPOSITE
 from analysis.theory.predictions import PREDICTIONS

@@ -10,13 +10,12 @@ from analysis.bias.readings.seeds import (
     SMALL_START,
     Seeds,
     decide,
-    negate,
-    pair_seeds,
     select_seeds,
 )
-from analysis.learning_order import MEMORY, TEST, TRAIN, average_ratios
-from analysis.members.statistics import Mean
-from analysis.report.readings.borders import estimate, format_mean, judge
+from analysis.learning_order import MEMORY, TEST, TRAIN
+from analysis.members.seeds import pair_seeds
+from analysis.members.statistics import Mean, average_ratios
+from analysis.report.readings.borders import estimate, format_mean, judge, negate
 from analysis.report.readings.reading import Reading, undecided
 from analysis.report.verdicts import (
     DOES_NOT_HOLD,
@@ -78,7 +77,8 @@ def read_bias_grows(result: learning_order.Result, setting: str) -> Reading:
     if ends is None:
         return undecided('one gamma only', null='quotient 1')
     small, large = ends
-    at_small, at_large = pair_seeds(result.members, small, large)
+    seed_M = result.members['seed']
+    at_small, at_large = pair_seeds(seed_M, small.index, large.index)
     quotient = result.ratio_MP[at_small, TRAIN] / result.ratio_MP[at_large, TRAIN]
     found = average_ratios(quotient)
     bounds = result.bound_MP[np.concatenate([at_small, at_large]), TRAIN]
@@ -147,7 +147,8 @@ def read_near_labels(result: learning_order.Result, setting: str) -> Reading:
             result.members, of_labels[0], SMALL_START, waiver=MOMENTS
         )
     uniform, near = by_labels['uniform'], by_labels['near']
-    at_uniform, at_near = pair_seeds(result.members, uniform, near)
+    seed_M = result.members['seed']
+    at_uniform, at_near = pair_seeds(seed_M, uniform.index, near.index)
     moments = [result.moment_MP[index, MEMORY] for index in (at_uniform, at_near)]
     ratio = moments[0] / moments[1]
     found = average_ratios(ratio)

@@ -8,12 +8,17 @@ from analysis.bias.readings.seeds import (
     LARGE_START,
     SMALL_START,
     decide,
-    negate,
-    pair_seeds,
     select_seeds,
 )
 from analysis.bias.tokens import SINGLE_KINDS
-from analysis.report.readings.borders import combine, estimate, format_mean, judge
+from analysis.members.seeds import pair_seeds
+from analysis.report.readings.borders import (
+    combine,
+    estimate,
+    format_mean,
+    judge,
+    negate,
+)
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 from analysis.report.verdicts import OPPOSITE
 
@@ -164,7 +169,8 @@ def read_flow_lasts(result: theory_path.Result, setting: str, flow: str) -> Read
         return undecided('one gamma only', null='difference 0')
     f = result.flows.index(flow)
     until = result.holds_until[:, f, 0].astype(float)
-    at_small, at_large = pair_seeds(result.members, small, large)
+    seed_M = result.members['seed']
+    at_small, at_large = pair_seeds(seed_M, small.index, large.index)
     difference = until[at_small] - until[at_large]
     verdict = judge(estimate(difference), 0, opposite=0)
     return decide(

@@ -7,13 +7,13 @@ reported, and decides nothing, of claims about early steps and embeddings (Figs 
 then, whatever training does later.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from analysis.bias.members import Table
-from analysis.members.statistics import MIN_SEEDS, Mean
-from analysis.report.readings.borders import conclude
+from analysis.members.statistics import MIN_SEEDS
+from analysis.report.readings.borders import conclude_seeds
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 from analysis.report.verdicts import Verdict
 
@@ -58,14 +58,6 @@ def select_seeds(members: Table, setting: str, start: str, waiver: str) -> Seeds
     )
 
 
-def pair_seeds(members: Table, first: Seeds, second: Seeds) -> tuple[Any, Any]:
-    """Indices of the members of both with the same seeds, in the same order."""
-    of_first = members['seed'][first.index]
-    of_second = members['seed'][second.index]
-    _, i, j = np.intersect1d(of_first, of_second, return_indices=True)
-    return first.index[i], second.index[j]
-
-
 def decide(
     seeds: Seeds | list[Seeds],
     verdict: Verdict,
@@ -92,16 +84,7 @@ def decide(
                 f'{format_gamma(group.gamma)}, at least {MIN_SEEDS} needed'
             )
             return undecided(few, number, null, note)
-    return conclude(
-        verdict=verdict,
-        number=number,
-        null=null,
-        note=note,
-        count=len(values),
-        unit='seed',
-        is_known=bool(np.isfinite(values).all()),
-        why=why,
-    )
+    return conclude_seeds(verdict, number, null, note, values, why)
 
 
 def describe_seeds(seeds: Seeds) -> str:
@@ -113,8 +96,3 @@ def describe_seeds(seeds: Seeds) -> str:
     if seeds.waiver:
         text += f' ({seeds.waiver})'
     return text
-
-
-def negate(found: Mean) -> Mean:
-    """The mean of the negative numbers."""
-    return Mean(-found.mean, -found.high, -found.low)

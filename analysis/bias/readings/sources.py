@@ -9,9 +9,9 @@ from analysis.bias.readings.seeds import (
     MOMENTS,
     SMALL_START,
     decide,
-    pair_seeds,
     select_seeds,
 )
+from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import Mean, mean_interval
 from analysis.reasoning_bias import PRONTOQA, STORIES
 from analysis.report.readings.borders import estimate, format_mean, judge
@@ -62,7 +62,8 @@ def read_delta_grows(result: reasoning_bias.Result, setting: str) -> Reading:
     if small.gamma == large.gamma:
         return undecided('one gamma only', null='difference 0')
     mean_M = result.delta_MS.mean(1)
-    at_small, at_large = pair_seeds(result.members, small, large)
+    seed_M = result.members['seed']
+    at_small, at_large = pair_seeds(seed_M, small.index, large.index)
     difference = mean_M[at_small] - mean_M[at_large]
     found = mean_interval(difference)
     at = format_mean(mean_interval(mean_M[at_small]))

@@ -11,10 +11,13 @@ beside them.
 import numpy as np
 
 from analysis.decay_map import ENOUGH, PHASES, Result
-from analysis.families.readings.pairs import decide
-from analysis.learning_order import average_ratios
-from analysis.members.statistics import MIN_SEEDS, Mean
-from analysis.report.readings.borders import estimate, format_mean, judge
+from analysis.members.statistics import MIN_SEEDS, average_ratios
+from analysis.report.readings.borders import (
+    conclude_seeds,
+    estimate,
+    format_mean,
+    judge,
+)
 from analysis.report.readings.reading import Reading, undecided
 from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, Verdict
 from analysis.spectra.measures import rank_correlation
@@ -63,9 +66,10 @@ def read_rank_falls(result: Result, setting: str, along: str) -> Reading:
     if along == 'decay':
         last = (_find_largest_decay(result, 0), 0)
     values, note, few = _pair_cells(result, 'stable rank', first, last)
-    ratio = values[0] / values[1]
+    first_rank, last_rank = values
+    ratio = first_rank / last_rank
     found = average_ratios(ratio)
-    means = f'{np.mean(values[0]):.1f} against {np.mean(values[1]):.1f}'
+    means = f'{first_rank.mean():.1f} against {last_rank.mean():.1f}'
     return _conclude(
         judge(found, LOWER, opposite=1 / LOWER),
         number=f'stable rank of {result.matrix} {means}; ratio {format_mean(found)}',
@@ -85,20 +89,20 @@ def read_phases(result: Result, setting: str) -> Reading:
     opposite       the trend is surely below -BIG
     does not hold  a phase has fewer, or the trend is surely below BIG
     """
-    counts = []
     is_counted = result.converged_YXS
-    for i in range(len(PHASES)):
-        counts.append(int((result.phase_YXS[is_counted] == i).sum()))
+    counts = []
+    parts = []
+    for i, phase in enumerate(PHASES):
+        is_phase = result.phase_YXS[is_counted] == i
+        counts.append(is_phase.sum())
+        parts.append(f'{phase}: {counts[-1]}')
+    number = ', '.join(parts)
     trends = _find_trends(result, result.phase_YXS, 'column', is_counted)
     found = estimate(trends)
     verdict: Verdict = judge(found, BIG, opposite=-BIG)
     is_lacking = min(counts) < MIN_SEEDS
     if verdict is HOLDS and is_lacking:
         verdict = DOES_NOT_HOLD
-    parts = []
-    for phase, count in zip(PHASES, counts, strict=True):
-        parts.append(f'{phase}: {count}')
-    number = ', '.join(parts)
     why = 'the interval of the trend covers a border, or it is constant'
     if np.isnan(trends).any() and is_lacking:  # one phase only: no trend, no phases
         return Reading(
@@ -107,7 +111,7 @@ def read_phases(result: Result, setting: str) -> Reading:
             'all four occur',
             f'{is_counted.sum()} converged members',
         )
-    return decide(
+    return conclude_seeds(
         verdict,
         number=f'members by phase: {number}; trend along γ {format_mean(found)}',
         null='trend 0',
@@ -131,19 +135,23 @@ def read_commutes(result: Result, setting: str) -> Reading:
     is_chosen &= result.read('inferential') < ENOUGH
     if not is_chosen.any((0, 1)).all():
         return undecided('a seed has no such member', null='chance of that answer')
-    commutes = np.where(is_chosen, result.read('commutativity'), np.nan)
-    chance = np.where(is_chosen, result.read('chance of that'), np.nan)
-    commutes_S = np.nanmean(commutes, axis=(0, 1))
-    chance_S = np.nanmean(chance, axis=(0, 1))
+    commutes_S = _average_cells(result.read('commutativity'), is_chosen)
+    chance_S = _average_cells(result.read('chance of that'), is_chosen)
     found = estimate(commutes_S - chance_S)
-    equal = f'{commutes_S.mean():.2f} of answers equal'
-    return decide(
+    return conclude_seeds(
         judge(found, FLAT),
-        number=f'{equal}; above chance by {format_mean(found)}',
+        number=f'{commutes_S.mean():.2f} of answers equal; above chance by '
+        f'{format_mean(found)}',
         null=f'another pair gets that answer: {chance_S.mean():.2f}',
         note=f'{is_chosen.sum()} members at the middle gammas',
         values=commutes_S,
     )
+
+
+def _average_cells(values_YXS: np.ndarray, is_chosen: np.ndarray) -> np.ndarray:
+    """The mean over the chosen cells, by seed, [S]."""
+    chosen_YXS = np.where(is_chosen, values_YXS, np.nan)
+    return np.nanmean(chosen_YXS, axis=(0, 1))
 
 
 def read_oracle(result: Result, setting: str) -> Reading:
@@ -159,7 +167,7 @@ def read_oracle(result: Result, setting: str) -> Reading:
     gain_S = np.nanmean(gain, axis=(0, 1))
     found = estimate(gain_S)
     largest = np.nanmax(np.nanmean(gain, axis=-1))
-    return decide(
+    return conclude_seeds(
         judge(found, FLAT),
         number=f'best less last {format_mean(found)}; at most {largest:.2f} in a cell',
         null='a difference of 0',
@@ -185,7 +193,7 @@ def read_trend(
     lowest = np.nanmin(values_YXS)
     highest = np.nanmax(values_YXS)
     verb = 'rising' if sign > 0 else 'falling'
-    return decide(
+    return conclude_seeds(
         judge(found, TREND, opposite=-TREND),
         number=f'{name} {lowest:.2f} to {highest:.2f}; {verb}: {format_mean(found)}',
         null=f'correlation 0; a trend: above {TREND:g}',
@@ -229,8 +237,11 @@ def _find_largest_decay(result: Result, x: int) -> int:
 
     The decays are in rising order.
     """
-    enough = np.flatnonzero(result.converged_YXS[:, x].sum(-1) >= MIN_SEEDS)
-    return int(enough[-1]) if len(enough) else len(result.decay_Y) - 1
+    converged_Y = result.converged_YXS[:, x].sum(-1)
+    enough = np.flatnonzero(converged_Y >= MIN_SEEDS)
+    if len(enough) == 0:
+        return len(result.decay_Y) - 1
+    return int(enough[-1])
 
 
 Cell = tuple[int, int]
@@ -244,22 +255,30 @@ def _pair_cells(
     Only seeds that converged in both count, if there are MIN_SEEDS of them.
     """
     reading_YXS = result.read(name)
+    first_S = reading_YXS[first]
+    last_S = reading_YXS[last]
     is_counted_S = result.converged_YXS[first] & result.converged_YXS[last]
-    count = int(is_counted_S.sum())
+    count = is_counted_S.sum()
     few = ''
     if count < MIN_SEEDS:
         few = f'{count} of {is_counted_S.size} seeds converged in both cells'
-        is_counted_S = np.isfinite(reading_YXS[first] + reading_YXS[last])
-    values = []
-    notes = []
-    for cell in (first, last):
-        y, x = cell
-        values.append(reading_YXS[cell][is_counted_S])
-        loss = np.nanmean(result.train_loss_YXS[cell])
-        place = f'γ {result.column_X[x]:g}, decay {result.decay_Y[y]:g}'
-        notes.append(f'{place}: train loss {loss:.2g}')
-    notes.append(f'{int(is_counted_S.sum())} seeds')
+        is_counted_S = np.isfinite(first_S + last_S)
+    notes = [
+        _describe_cell(result, first),
+        _describe_cell(result, last),
+        f'{is_counted_S.sum()} seeds',
+    ]
+    values = [first_S[is_counted_S], last_S[is_counted_S]]
     return values, '; '.join(notes), few
+
+
+def _describe_cell(result: Result, cell: Cell) -> str:
+    """'γ 0.3, decay 0.01: train loss 0.1'."""
+    y, x = cell
+    gamma = result.column_X[x]
+    decay = result.decay_Y[y]
+    loss = np.nanmean(result.train_loss_YXS[cell])
+    return f'γ {gamma:g}, decay {decay:g}: train loss {loss:.2g}'
 
 
 def _read_difference(
@@ -268,11 +287,12 @@ def _read_difference(
     if first == last:
         return undecided('the same cell twice: more decay does not converge')
     values, note, few = _pair_cells(result, name, first, last)
-    difference = values[1] - values[0]
-    found: Mean = estimate(difference)
+    before, after = values
+    difference = after - before
+    found = estimate(difference)
     return _conclude(
         judge(found, border, opposite=opposite),
-        number=f'{name} {np.mean(values[0]):.2f}, then {np.mean(values[1]):.2f}; '
+        number=f'{name} {before.mean():.2f}, then {after.mean():.2f}; '
         f'difference {format_mean(found)}',
         null=f'a difference of 0; more: above {border:g}',
         note=note,
@@ -291,4 +311,4 @@ def _conclude(
 ) -> Reading:
     if few:
         return undecided(few, number, null, note)
-    return decide(verdict, number, null, note, values)
+    return conclude_seeds(verdict, number, null, note, values)

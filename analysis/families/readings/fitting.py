@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.families.readings.pairs import decide, describe_members, find_ends
-from analysis.families.readings.pairs import pair_seeds as match
+from analysis.families.readings.members import describe_members, find_ends
 from analysis.fitting_time import Result, shares_anchor
-from analysis.learning_order import average_ratios
-from analysis.members.statistics import Mean
-from analysis.report.readings.borders import format_mean, judge
+from analysis.members.seeds import pair_seeds
+from analysis.members.statistics import Mean, average_ratios
+from analysis.report.readings.borders import conclude_seeds, format_mean, judge
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, UNDECIDED, Verdict
 
@@ -50,11 +49,11 @@ def read_less_with_depth(result: Result, setting: str, x: int) -> Reading:
                      below 1
     undecided        otherwise, or if a network never fits
     """
-    depths = np.unique(result.depth_M)
+    least = result.depth_M.min()
+    most = result.depth_M.max()
     ends = find_ends(result.members)
-    if len(depths) < 2 or ends is None:
+    if least == most or ends is None:
         return undecided('one depth or one gamma only', null=_NULL)
-    least, most = depths[0], depths[-1]
     shallow = _divide_times(result, x, ends.small, least)
     deep = _divide_times(result, x, ends.small, most)
     names = (f'depth {least}', f'depth {most}')
@@ -99,7 +98,7 @@ def read_pairs_near(result: Result, setting: str) -> Reading:
     if not ratios:
         return undecided('no member with one wrong pair', null=_NULL)
     found = average_ratios(np.array(ratios))
-    return decide(
+    return conclude_seeds(
         judge(found, 1, opposite=1),
         number=f'epoch of 99 %: ratio {format_mean(found)}',
         null=_NULL,
@@ -168,7 +167,7 @@ def _read_growth(
     for depth in depths[1:]:
         notes.append(f'depth {depth}: {growths[depth]}')
     epochs = _describe_epochs(result, x, gamma, depths[0])
-    return decide(
+    return conclude_seeds(
         verdict,
         number=f'{epochs}; ratio depth {depths[0]}: {growth}',
         null=f'{_NULL}; grows: above {MORE:g}',
@@ -189,7 +188,7 @@ def _compare_growths(first: Growth, second: Growth, names: tuple[str, str]) -> R
         verdict = UNDECIDED
         why = 'a network never fits'
     growths = f'{names[0]}: {first}, {names[1]}: {second}'
-    return decide(
+    return conclude_seeds(
         verdict,
         number=f'{growths}; quotient {format_mean(found)}',
         null='quotient 1',
@@ -201,18 +200,17 @@ def _compare_growths(first: Growth, second: Growth, names: tuple[str, str]) -> R
 
 def _divide_times(result: Result, x: int, gamma: float, depth: int) -> Growth:
     """The growth at one gamma and depth; the last epoch stands for never."""
-    levels = np.unique(result.complexity_M)
-    is_many_M = _select(result, gamma, depth, levels[-1])
-    is_few_M = _select(result, gamma, depth, levels[0])
-    many, few = match(result.members, is_many_M, is_few_M)
-    above = result.epoch_MX[many, x]
-    below = result.epoch_MX[few, x]
-    lacks_above = np.isnan(above)
-    lacks_below = np.isnan(below)
-    ratio = np.where(lacks_above, result.last_epoch, above)
-    ratio = ratio / np.where(lacks_below, result.last_epoch, below)
-    ratio[lacks_above & lacks_below] = np.nan
-    return Growth(ratio, lacks_above.astype(int) - lacks_below.astype(int))
+    is_many_M = _select(result, gamma, depth, result.complexity_M.max())
+    is_few_M = _select(result, gamma, depth, result.complexity_M.min())
+    seed_M = result.members['seed']
+    many, few = pair_seeds(seed_M, np.flatnonzero(is_many_M), np.flatnonzero(is_few_M))
+    epoch_M = result.epoch_MX[:, x]
+    never_M = np.isnan(epoch_M)
+    bounded_M = np.where(never_M, result.last_epoch, epoch_M)
+    ratio = bounded_M[many] / bounded_M[few]
+    ratio[never_M[many] & never_M[few]] = np.nan
+    bound = never_M[many].astype(int) - never_M[few].astype(int)
+    return Growth(ratio, bound)
 
 
 def _select(result: Result, gamma: float, depth: int, level: int) -> np.ndarray:
@@ -226,10 +224,11 @@ def _describe_epochs(result: Result, x: int, gamma: float, depth: int) -> str:
     names = []
     for level in np.unique(result.complexity_M).tolist():
         is_here_M = _select(result, gamma, depth, level)
-        mean = np.nan  # also if one never fits
-        if is_here_M.any():
-            mean = result.epoch_MX[is_here_M, x].mean()
-        means.append('–' if np.isnan(mean) else f'{mean:.2f}')
+        epochs = result.epoch_MX[is_here_M, x]
+        if len(epochs) and np.isfinite(epochs).all():
+            means.append(f'{epochs.mean():.2f}')
+        else:
+            means.append('–')  # there is none, or one never fits
         names.append(str(level))
     return f'epochs {", ".join(means)} with {", ".join(names)} wrong pairs'
 

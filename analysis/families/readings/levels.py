@@ -7,18 +7,22 @@ of the gamma that they are about.
 
 import numpy as np
 
-from analysis.bias.readings.seeds import negate
-from analysis.families.readings.pairs import (
-    decide,
+from analysis.families.readings.members import (
     describe_members,
     find_ends,
-    pair_seeds,
     require_converged,
 )
 from analysis.levels import LINES, Result
 from analysis.members.levels import KINDS, LEVELS
 from analysis.members.rows import average_by_seed
-from analysis.report.readings.borders import estimate, format_mean, judge
+from analysis.members.seeds import pair_seeds
+from analysis.report.readings.borders import (
+    conclude_seeds,
+    estimate,
+    format_mean,
+    judge,
+    negate,
+)
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 from analysis.report.verdicts import OPPOSITE
 
@@ -60,26 +64,32 @@ def read_memory_first(result: Result, setting: str, start: str) -> Reading:
     if ends is None:
         return undecided(_ONE_GAMMA)
     gamma = getattr(ends, start)
-    is_setting_M = result.members['setting'] == setting
-    is_here_M = is_setting_M & (result.members['gamma'] == gamma)
-    trained_MS = result.line(TRAINED)[is_here_M]
+    is_here_M = _is_at(result, setting, gamma)
+    is_known_MS = result.line(TRAINED)[is_here_M] >= KNOWN
     heldout_MS = result.line(HELDOUT)[is_here_M]
-    is_known_MS = trained_MS >= KNOWN
-    first_M = is_known_MS.argmax(-1)
-    share_M = heldout_MS[np.arange(len(first_M)), first_M]
-    share_M = np.where(is_known_MS.any(-1), share_M, np.nan)
+    shares = []
+    steps = []
+    for is_known_S, heldout_S in zip(is_known_MS, heldout_MS, strict=True):
+        if not is_known_S.any():
+            shares.append(np.nan)
+            continue
+        first = is_known_S.argmax()
+        shares.append(heldout_S[first])
+        steps.append(result.step_S[first])
+    share_M = np.array(shares)
     found = estimate(share_M)
     verdict = judge(found, HALF, opposite=HALF)
     if start == 'large':
         verdict = judge(negate(found), -HALF, opposite=-HALF)
-    steps = result.step_S[first_M[is_known_MS.any(-1)]]
-    when = f'step {steps.mean():,.0f}' if len(steps) else 'never'
-    return decide(
+    when = 'never'
+    if steps:
+        when = f'step {np.mean(steps):,.0f}'
+    return conclude_seeds(
         verdict,
         number=f'held-out explained by functions when the data are known ({when}): '
         f'{format_mean(found)}',
         null='a table of the data: 0.00',
-        note=f'{format_gamma(gamma)}: {describe_members(result.members, is_here_M)}',
+        note=_describe_gamma(result, gamma, is_here_M),
         values=share_M,
         why='the interval covers a half, or the data are never known',
     )
@@ -95,33 +105,36 @@ def read_examples(result: Result, setting: str) -> Reading:
     opposite       it is below 0
     does not hold  it is between
     """
-    ends = find_ends(result.members)
-    sizes = np.unique(result.num_train_M)
+    members = result.members
+    ends = find_ends(members)
     if ends is None or not result.has_sizes:
         return undecided('one gamma or one number of examples only')
-    is_small_M = result.members['gamma'] == ends.small
-    most, fewest = pair_seeds(
-        result.members,
-        is_small_M & (result.num_train_M == sizes[-1]),
-        is_small_M & (result.num_train_M == sizes[0]),
+    fewest = result.num_train_M.min()
+    most = result.num_train_M.max()
+    is_small_M = members['gamma'] == ends.small
+    has_fewest_M = is_small_M & (result.num_train_M == fewest)
+    has_most_M = is_small_M & (result.num_train_M == most)
+    at_most, at_fewest = pair_seeds(
+        members['seed'], np.flatnonzero(has_most_M), np.flatnonzero(has_fewest_M)
     )
     share_M = result.line(HELDOUT)[:, -1]
-    found = estimate(share_M[most] - share_M[fewest])
-    of_fewest = f'{share_M[fewest].mean():.2f} with {sizes[0]:,} examples'
-    of_most = f'{share_M[most].mean():.2f} with {sizes[-1]:,}'
-    members = describe_members(result.members, is_small_M)
-    reading = decide(
+    with_fewest = share_M[at_fewest]
+    with_most = share_M[at_most]
+    gain = with_most - with_fewest
+    found = estimate(gain)
+    reading = conclude_seeds(
         judge(found, HALF, opposite=0),
-        number=f'{of_fewest}, {of_most}; difference {format_mean(found)}',
+        number=f'{with_fewest.mean():.2f} with {fewest:,} examples, '
+        f'{with_most.mean():.2f} with {most:,}; difference {format_mean(found)}',
         null='a table of the data: 0.00',
-        note=f'{format_gamma(ends.small)}: {members}',
-        values=share_M[most] - share_M[fewest],
+        note=_describe_gamma(result, ends.small, is_small_M),
+        values=gain,
     )
-    ends_of_sizes = {}
-    for size in (sizes[0], sizes[-1]):
-        is_size_M = is_small_M & (result.num_train_M == size)
-        ends_of_sizes[f'{size:,} examples'] = is_size_M
-    return require_converged(reading, result.members, ends_of_sizes)
+    groups = {
+        f'{fewest:,} examples': has_fewest_M,
+        f'{most:,} examples': has_most_M,
+    }
+    return require_converged(reading, members, groups)
 
 
 def read_fewer_examples(result: Result, setting: str) -> Reading:
@@ -133,25 +146,24 @@ def read_fewer_examples(result: Result, setting: str) -> Reading:
     holds, opposite  the interval is above FLAT, below -FLAT
     does not hold    it is below FLAT
     """
-    ends = find_ends(result.members)
+    members = result.members
+    ends = find_ends(members)
     if ends is None or not result.has_sizes:
         return undecided('one gamma or one number of examples only')
-    share_M = result.line(HELDOUT)[:, -1]
-    is_small_M = result.members['gamma'] == ends.small
-    is_large_M = result.members['gamma'] == ends.large
-    small = average_by_seed(share_M[is_small_M], result.members['seed'][is_small_M])
-    large = average_by_seed(share_M[is_large_M], result.members['seed'][is_large_M])
+    is_small_M = members['gamma'] == ends.small
+    is_large_M = members['gamma'] == ends.large
+    small = _average_heldout(result, is_small_M)
+    large = _average_heldout(result, is_large_M)
     number = min(len(small), len(large))
     difference = small[:number] - large[:number]
     found = estimate(difference)
     of_small = f'{format_gamma(ends.small)}: {small.mean():.2f}'
     of_large = f'{format_gamma(ends.large)}: {large.mean():.2f}'
-    is_any_M = is_small_M | is_large_M
-    return decide(
+    return conclude_seeds(
         judge(found, FLAT, opposite=-FLAT),
         number=f'{of_small}, {of_large}; difference {format_mean(found)}',
         null='a difference of 0',
-        note=describe_members(result.members, is_any_M),
+        note=describe_members(members, is_small_M | is_large_M),
         values=difference,
     )
 
@@ -164,27 +176,43 @@ def _read_line(
     if ends is None:
         return undecided(_ONE_GAMMA)
     gamma = getattr(ends, start)
-    is_setting_M = result.members['setting'] == setting
-    is_here_M = is_setting_M & (result.members['gamma'] == gamma)
+    is_here_M = _is_at(result, setting, gamma)
     is_counted_M = is_here_M & result.members['converged']
     share_M = result.line(line)[is_counted_M, -1]
-    rival_M = result.line(rival)[is_counted_M, -1]
     found = estimate(share_M)
+    of_rival = estimate(result.line(rival)[is_counted_M, -1])
     verdict = judge(found, HALF)
-    rival_found = estimate(rival_M)
-    if rival_found.low > HALF:
+    if of_rival.low > HALF:
         verdict = OPPOSITE
     kind, level = LINES[line]
-    table = result.table_MLKL[is_here_M, LEVELS.index('ordered pair')]
-    null = table[:, KINDS.index(kind), LEVELS.index(level)].mean()
-    reading = decide(
+    _, name_of_rival = LINES[rival]
+    null_MKL = result.table_MLKL[is_here_M, LEVELS.index('ordered pair')]
+    null_M = null_MKL[:, KINDS.index(kind), LEVELS.index(level)]
+    reading = conclude_seeds(
         verdict,
-        number=f'{level} {format_mean(found)}; {LINES[rival][1]} '
-        f'{format_mean(rival_found)}',
-        null=f'a function of each pair: {null:.2f}',
-        note=f'{format_gamma(gamma)}: {describe_members(result.members, is_here_M)}',
+        number=f'{level} {format_mean(found)}; {name_of_rival} {format_mean(of_rival)}',
+        null=f'a function of each pair: {null_M.mean():.2f}',
+        note=_describe_gamma(result, gamma, is_here_M),
         values=share_M,
         why='the interval covers a half',
     )
     groups = {format_gamma(gamma): is_here_M}
     return require_converged(reading, result.members, groups)
+
+
+def _is_at(result: Result, setting: str, gamma: float) -> np.ndarray:
+    """Which members have this setting and gamma, bool [M]."""
+    is_setting_M = result.members['setting'] == setting
+    return is_setting_M & (result.members['gamma'] == gamma)
+
+
+def _average_heldout(result: Result, is_here_M: np.ndarray) -> np.ndarray:
+    """The explained share of held-out answers at the end, by seed."""
+    share_M = result.line(HELDOUT)[is_here_M, -1]
+    seed_M = result.members['seed'][is_here_M]
+    return average_by_seed(share_M, seed_M)
+
+
+def _describe_gamma(result: Result, gamma: float, is_here_M: np.ndarray) -> str:
+    """'γ 0.8: 5 of 5 converged, train loss 0.01'."""
+    return f'{format_gamma(gamma)}: {describe_members(result.members, is_here_M)}'

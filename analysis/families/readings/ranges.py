@@ -2,10 +2,16 @@
 
 import numpy as np
 
-from analysis.families.readings.pairs import decide, describe_members
+from analysis.families.readings.members import describe_members
 from analysis.gamma_range import BASELINE, LEAST_CHANGE, Result
+from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import MIN_SEEDS
-from analysis.report.readings.borders import estimate, format_mean, judge
+from analysis.report.readings.borders import (
+    conclude_seeds,
+    estimate,
+    format_mean,
+    judge,
+)
 from analysis.report.readings.reading import Reading, undecided
 
 RISE = 0.5  # of the inferential agreement over the gammas
@@ -22,7 +28,7 @@ def read_trend(result: Result, setting: str) -> Reading:
     change = result.change_2T[0, result.setting_T == setting]
     is_here_M = result.members['setting'] == setting
     found = estimate(change)
-    return decide(
+    return conclude_seeds(
         judge(found, RISE, opposite=0),
         number=f'inferential agreement rises by {format_mean(found)}',
         null='a rise of 0',
@@ -44,10 +50,11 @@ def read_narrower(result: Result, setting: str) -> Reading:
         return undecided('the baseline itself')
     is_own_T = result.setting_T == setting
     is_baseline_T = result.setting_T == BASELINE
-    seeds = (result.seed_T[is_own_T], result.seed_T[is_baseline_T])
-    _, i, j = np.intersect1d(*seeds, return_indices=True)
-    own = result.width_2T[0, is_own_T][i]
-    other = result.width_2T[0, is_baseline_T][j]
+    at_own, at_baseline = pair_seeds(
+        result.seed_T, np.flatnonzero(is_own_T), np.flatnonzero(is_baseline_T)
+    )
+    own = result.width_2T[0, at_own]
+    other = result.width_2T[0, at_baseline]
     is_known = np.isfinite(own) & np.isfinite(other)
     note = describe_members(result.members, result.members['setting'] == setting)
     null = 'a difference of 0'
@@ -59,7 +66,7 @@ def read_narrower(result: Result, setting: str) -> Reading:
         return undecided(few, null=null, note=note)
     difference = (other - own)[is_known]
     found = estimate(difference)
-    return decide(
+    return conclude_seeds(
         judge(found, 0, opposite=0),
         number=f'width {own[is_known].mean():.2f}, one head '
         f'{other[is_known].mean():.2f}; narrower by {format_mean(found)}',

@@ -8,7 +8,7 @@ differences are taken seed by seed.
 import numpy as np
 
 from analysis.members.statistics import Mean, mean_interval
-from analysis.real.corners import Corner, find_contrast, find_corner
+from analysis.real.corners import find_contrast, find_corner
 from analysis.real.readings.seeds import (
     Place,
     Seeds,
@@ -18,7 +18,7 @@ from analysis.real.readings.seeds import (
     select_seeds,
 )
 from analysis.real.result import Result
-from analysis.report.readings.borders import estimate, format_mean, judge
+from analysis.report.readings.borders import estimate, format_mean, judge, negate
 from analysis.report.readings.reading import Reading, undecided
 
 SOLVED = 0.9  # exact match of a task that is answered
@@ -37,9 +37,13 @@ def read_solved(
     """
     seeds, values = _select_values(result, place, probe, corner)
     found = estimate(values)
-    verdict = judge(found, SOLVED, opposite=UNSOLVED)
-    number = f'exact match {format_mean(found)}'
-    return decide([seeds], verdict, number, describe_null(result, place, probe), values)
+    return decide(
+        [seeds],
+        judge(found, SOLVED, opposite=UNSOLVED),
+        number=f'exact match {format_mean(found)}',
+        null=describe_null(result, place, probe),
+        values=values,
+    )
 
 
 def read_unsolved(
@@ -48,10 +52,13 @@ def read_unsolved(
     """The corner does not answer the probe: as `read_solved`, the other way round."""
     seeds, values = _select_values(result, place, probe, corner)
     found = estimate(values)
-    negated = Mean(-found.mean, -found.high, -found.low)
-    verdict = judge(negated, -UNSOLVED, opposite=-SOLVED)
-    number = f'exact match {format_mean(found)}'
-    return decide([seeds], verdict, number, describe_null(result, place, probe), values)
+    return decide(
+        [seeds],
+        judge(negate(found), -UNSOLVED, opposite=-SOLVED),
+        number=f'exact match {format_mean(found)}',
+        null=describe_null(result, place, probe),
+        values=values,
+    )
 
 
 def read_effect(result: Result, place: Place, probe: str, contrast: str) -> Reading:
@@ -62,17 +69,19 @@ def read_effect(result: Result, place: Place, probe: str, contrast: str) -> Read
     moved = find_contrast(result.members, contrast)
     if moved is None:
         return undecided('gamma or decay has one value only', null='difference 0')
+    lower = select_seeds(result.members, place, moved.lower)
+    upper = select_seeds(result.members, place, moved.upper)
     agreement_M = take_probe(result, probe)
-    ends = []
-    for corner in (moved.lower, moved.upper):
-        seeds = select_seeds(result.members, place, corner)
-        ends.append((result.members, seeds, agreement_M))
-    lower, upper = pair_values(*ends)
-    found = mean_interval(upper - lower)
-    number = f'{format_pair(lower, upper)}: {format_signed(found)}'
-    null = f'difference 0; {describe_null(result, place, probe)}'
-    groups = [seeds for _, seeds, _ in ends]
-    return decide(groups, judge_difference(found), number, null, upper - lower)
+    at_lower, at_upper = pair_values(lower, agreement_M, upper, agreement_M)
+    difference = at_upper - at_lower
+    found = mean_interval(difference)
+    return decide(
+        [lower, upper],
+        judge_difference(found),
+        number=f'{format_pair(at_lower, at_upper)}: {format_signed(found)}',
+        null=f'difference 0; {describe_null(result, place, probe)}',
+        values=difference,
+    )
 
 
 def read_growth(
@@ -82,31 +91,35 @@ def read_growth(
     sizes = list_sizes(result, place)
     if len(sizes) < 2:
         return undecided('one size only', null='difference 0')
-    agreement_M = take_probe(result, probe)
+    least, most = sizes[0], sizes[-1]
     at = find_corner(result.members, *corner)
-    ends = []
-    for size in (sizes[0], sizes[-1]):
-        seeds = select_seeds(result.members, Place(place.setting, size), at)
-        ends.append((result.members, seeds, agreement_M))
-    smallest, largest = pair_values(*ends)
-    found = mean_interval(largest - smallest)
-    pair = format_pair(smallest, largest)
-    number = f'{sizes[0]:,} to {sizes[-1]:,} examples: {pair}: {format_signed(found)}'
-    groups = [seeds for _, seeds, _ in ends]
-    verdict = judge_difference(found)
-    return decide(groups, verdict, number, 'difference 0', largest - smallest)
+    few = select_seeds(result.members, Place(place.setting, least), at)
+    many = select_seeds(result.members, Place(place.setting, most), at)
+    agreement_M = take_probe(result, probe)
+    of_few, of_many = pair_values(few, agreement_M, many, agreement_M)
+    growth = of_many - of_few
+    found = mean_interval(growth)
+    pair = format_pair(of_few, of_many)
+    return decide(
+        [few, many],
+        judge_difference(found),
+        number=f'{least:,} to {most:,} examples: {pair}: {format_signed(found)}',
+        null='difference 0',
+        values=growth,
+    )
 
 
 def describe_null(result: Result, place: Place, probe: str) -> str:
     """'table 0.00, constant 0.01': what the baselines score here."""
     if probe not in result.probe:
         return ''
-    is_here_M = result.members['size'] == place.size
-    is_here_M &= result.members['setting'] == place.setting
-    parts = []
+    members = result.members
+    is_here_M = members['size'] == place.size
+    is_here_M &= members['setting'] == place.setting
     p = result.probe.tolist().index(probe)
-    for name, score_MP in zip(result.baseline, result.baseline_KMP, strict=True):
-        score_M = score_MP[is_here_M, p]
+    score_KM = result.baseline_KMP[:, is_here_M, p]
+    parts = []
+    for name, score_M in zip(result.baseline, score_KM, strict=True):
         if len(score_M) and np.isfinite(score_M).all():
             parts.append(f'{name} {score_M.mean():.2f}')
     return ', '.join(parts)
@@ -122,9 +135,10 @@ def take_probe(result: Result, probe: str) -> np.ndarray:
 def _select_values(
     result: Result, place: Place, probe: str, corner: tuple[int, int]
 ) -> tuple[Seeds, np.ndarray]:
-    at: Corner = find_corner(result.members, *corner)
+    at = find_corner(result.members, *corner)
     seeds = select_seeds(result.members, place, at)
-    return seeds, take_probe(result, probe)[seeds.index]
+    agreement_M = take_probe(result, probe)
+    return seeds, agreement_M[seeds.index]
 
 
 def format_pair(first: np.ndarray, second: np.ndarray) -> str:

@@ -44,20 +44,21 @@ def _compare_runs(
     corner: tuple[int, int],
     is_equal: bool,
 ) -> Reading:
-    ends = []
-    for of_run in (result, other):
-        at = find_corner(of_run.members, *corner)
-        seeds = select_seeds(of_run.members, place, at)
-        ends.append((of_run.members, seeds, take_probe(of_run, probe)))
-    here, there = pair_values(*ends)
-    found = mean_interval(there - here)
+    at = find_corner(result.members, *corner)
+    at_other = find_corner(other.members, *corner)
+    seeds = select_seeds(result.members, place, at)
+    of_other = select_seeds(other.members, place, at_other)
+    agreement_M = take_probe(result, probe)
+    here, there = pair_values(seeds, agreement_M, of_other, take_probe(other, probe))
+    difference = there - here
+    found = mean_interval(difference)
     verdict = judge_difference(found)
     null = f'difference 0; {describe_null(result, place, probe)}'
     if is_equal:
         verdict = judge_equality(found, SAME)
         null = f'difference within {SAME:g}; {describe_null(result, place, probe)}'
     number = f'{format_pair(here, there)}: {format_signed(found)}'
-    return decide([seeds for _, seeds, _ in ends], verdict, number, null, there - here)
+    return decide([seeds, of_other], verdict, number, null, difference)
 
 
 def read_own_proof(
@@ -69,12 +70,15 @@ def read_own_proof(
     """
     at = find_corner(result.members, *corner)
     seeds = select_seeds(result.members, place, at)
-    shares = []
-    for name in ('label after right proof', 'label after own proof'):
-        column = free_generation.MEASURES.index(name)
-        shares.append(result.share_MK[seeds.index, column])
-    right, own = shares
-    found = mean_interval(own - right)
-    number = f'{format_pair(right, own)}: {format_signed(found)}'
-    null = f'difference within {SAME:g}; a coin 0.50'
-    return decide([seeds], judge_equality(found, SAME), number, null, own - right)
+    share_MK = result.share_MK[seeds.index]
+    right = share_MK[:, free_generation.MEASURES.index('label after right proof')]
+    own = share_MK[:, free_generation.MEASURES.index('label after own proof')]
+    difference = own - right
+    found = mean_interval(difference)
+    return decide(
+        [seeds],
+        judge_equality(found, SAME),
+        number=f'{format_pair(right, own)}: {format_signed(found)}',
+        null=f'difference within {SAME:g}; a coin 0.50',
+        values=difference,
+    )

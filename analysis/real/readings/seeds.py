@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.members.seeds import match_seeds
 from analysis.members.statistics import MIN_SEEDS, Mean
-from analysis.real.corners import Corner, is_at, pair_seeds
+from analysis.real.corners import Corner, is_at
 from analysis.real.members import Table
-from analysis.report.readings.borders import conclude
+from analysis.report.readings.borders import conclude_seeds
 from analysis.report.readings.reading import Reading, undecided
 from analysis.report.verdicts import (
     DOES_NOT_HOLD,
@@ -37,6 +38,7 @@ class Seeds(NamedTuple):
 
     corner: Corner
     index: np.ndarray  # of the members that count, along M
+    seed: np.ndarray  # of the same members
     converged: int  # of all members here
     total: int
     needs_convergence: bool
@@ -59,6 +61,7 @@ def select_seeds(
     return Seeds(
         corner=corner,
         index=np.flatnonzero(is_counted_M),
+        seed=members['seed'][is_counted_M],
         converged=converged,
         total=int(is_here_M.sum()),
         needs_convergence=needs_convergence,
@@ -66,20 +69,17 @@ def select_seeds(
 
 
 def pair_values(
-    first: tuple[Table, Seeds, np.ndarray], second: tuple[Table, Seeds, np.ndarray]
+    first: Seeds, first_M: np.ndarray, second: Seeds, second_M: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The values of both for the seeds that both have, in the order of the seeds.
 
     Args:
-      first, second: (members, the seeds that count, values [M]); they may be of
-        different runs.
+      first_M, second_M: values of all members; they may be of different runs.
     """
-    seeds, values = [], []
-    for members, chosen, values_M in (first, second):
-        seeds.append(members['seed'][chosen.index])
-        values.append(values_M[chosen.index])
-    i, j = pair_seeds(*seeds)
-    return values[0][i], values[1][j]
+    i, j = match_seeds(first.seed, second.seed)
+    at_first = first.index[i]
+    at_second = second.index[j]
+    return first_M[at_first], second_M[at_second]
 
 
 def decide(
@@ -101,16 +101,7 @@ def decide(
         if group.needs_convergence and group.converged < MIN_SEEDS:
             few = f'fewer than {MIN_SEEDS} converged seeds'
             return undecided(few, number, null, note)
-    return conclude(
-        verdict=verdict,
-        number=number,
-        null=null,
-        note=note,
-        count=len(values),
-        unit='seed',
-        is_known=bool(np.isfinite(values).all()),
-        why=why,
-    )
+    return conclude_seeds(verdict, number, null, note, values, why)
 
 
 def describe_seeds(seeds: Seeds) -> str:

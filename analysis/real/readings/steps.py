@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.learning_order import average_ratios
+from analysis.members.statistics import average_ratios
 from analysis.real.corners import find_contrast, find_corner
 from analysis.real.readings.answers import list_sizes
 from analysis.real.readings.seeds import (
@@ -38,12 +38,12 @@ def read_steps(result: Result, place: Place, contrast: str) -> Reading:
     moved = find_contrast(result.members, contrast)
     if moved is None:
         return undecided('gamma or decay has one value only', null='ratio 1')
-    ends = []
+    groups = []
     for corner in (moved.lower, moved.upper):
         seeds = select_seeds(result.members, place, corner, needs_convergence=False)
-        ends.append((result.members, seeds, result.members['moment']))
-    lower, upper = pair_values(*ends)
-    groups = [seeds for _, seeds, _ in ends]
+        groups.append(seeds)
+    moment_M = result.members['moment']
+    lower, upper = pair_values(groups[0], moment_M, groups[1], moment_M)
     if (np.isnan(lower) & np.isnan(upper)).any():
         note = '; '.join(describe_seeds(seeds) for seeds in groups)
         return undecided(
@@ -108,11 +108,11 @@ def read_rise_and_fall(
 def _compare_ends(
     result: Result, size: int, between: Seeds, first: Seeds, last: Seeds
 ) -> Ratio:
-    members, moment_M = result.members, result.members['moment']
+    moment_M = result.members['moment']
     texts, verdicts, values = [], [], []
     for end in (first, last):
-        steps = pair_values((members, between, moment_M), (members, end, moment_M))
-        ratio = steps[0] / steps[1]
+        steps, of_end = pair_values(between, moment_M, end, moment_M)
+        ratio = steps / of_end
         found = average_ratios(ratio)
         texts.append(format_mean(found))
         verdicts.append(judge_ratio(found))

@@ -65,6 +65,11 @@ def judge(found: Mean, border: float, opposite: float = -np.inf) -> Verdict:
     return DOES_NOT_HOLD if found.high <= border else UNDECIDED
 
 
+def negate(found: Mean) -> Mean:
+    """The mean of the negative numbers, to judge what lies below a border."""
+    return Mean(-found.mean, -found.high, -found.low)
+
+
 def judge_correlation(rho: float, p: float, interval: tuple[float, float]) -> Verdict:
     """Whether two numbers rise together.
 
@@ -123,6 +128,34 @@ def conclude(
     if verdict is UNDECIDED:
         return undecided(why, number, null, note)
     return Reading(number, verdict, null, note)
+
+
+def conclude_seeds(
+    verdict: Verdict,
+    number: str,
+    null: str,
+    note: str,
+    values: np.ndarray,
+    why: str = 'the interval covers a border',
+) -> Reading:
+    """The Reading of a claim that rests on one number, or one row of them, a seed.
+
+    Undecided with few seeds or a NaN.
+
+    Args:
+      values: [seed, ...].
+      why: the reason if the verdict is undecided although all this is in order.
+    """
+    return conclude(
+        verdict=verdict,
+        number=number,
+        null=null,
+        note=note,
+        count=len(values),
+        unit='seed',
+        is_known=bool(np.isfinite(values).all()),
+        why=why,
+    )
 
 
 def format_mean(found: Mean, digits: int = 2) -> str:

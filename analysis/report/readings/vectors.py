@@ -14,6 +14,7 @@ from analysis.report.readings.borders import (
     format_mean,
     gather,
     judge,
+    negate,
 )
 from analysis.report.readings.reading import Reading
 from analysis.report.verdicts import OPPOSITE, Verdict
@@ -100,8 +101,8 @@ def read_unlike_values(results: Sequence[cosine.Result]) -> Reading:
     """
     boxes = _measure_boxes(results, 'v')
     parts = [
-        judge(_negate(boxes.inside), -LOW, opposite=-PARALLEL),
-        judge(_negate(boxes.excess), -CONTRAST, opposite=-CONTRAST),
+        judge(negate(boxes.inside), -LOW, opposite=-PARALLEL),
+        judge(negate(boxes.excess), -CONTRAST, opposite=-CONTRAST),
     ]
     return _conclude_boxes(boxes, combine(parts))
 
@@ -141,10 +142,6 @@ def _measure_boxes(results: Sequence[cosine.Result], name: str) -> Boxes:
         members=len(results),
         is_known=bool(np.isfinite(inside_M + outside_M + excess_M).all()),
     )
-
-
-def _negate(found: Mean) -> Mean:
-    return Mean(-found.mean, -found.high, -found.low)
 
 
 def _conclude_boxes(boxes: Boxes, verdict: Verdict) -> Reading:

@@ -8,6 +8,8 @@ import pytest
 
 from analysis.bias import claims, table
 from analysis.bias.claims import CLAIMS
+from analysis.report.claim_table import TITLES, Results
+from analysis.report.verdict_table import format_verdict_table
 from analysis.report.verdicts import VERDICTS, count_verdicts
 from tests.support.p2_tasks import make_experiment
 from tests.support.sweeps import ROOT
@@ -72,7 +74,7 @@ def tabulated(open_sweep):
 
 
 def test_every_claim_has_a_row_with_a_verdict_and_its_reason(tabulated):
-    assert list(tabulated.columns) == list(table.COLUMNS)
+    assert list(tabulated.columns) == list(TITLES)
     assert set(tabulated.claim) == {claim.sentence for claim in CLAIMS}
     words = {verdict.words for verdict in VERDICTS}
     assert set(tabulated.verdict) <= words
@@ -101,17 +103,17 @@ def test_claims_read_the_runs_they_are_about(tabulated):
 
 
 def test_the_markdown_has_the_rows_and_the_counts(tabulated):
-    text = table.format_markdown(tabulated)
+    text = format_verdict_table(tabulated, table.INTRODUCTION)
     assert text.startswith(count_verdicts(tabulated.verdict.tolist()))
     lines = text.splitlines()
     assert len(lines) == 6 + len(tabulated)
     for line in lines[4:]:
-        assert line.replace('\\|', '').count('|') == len(table.COLUMNS) + 1
+        assert line.replace('\\|', '').count('|') == len(TITLES) + 1
 
 
 def test_a_setting_is_a_row_of_its_own(open_sweep):
     runs = {'near': open_sweep('near')}
-    results = table.Results(runs, {})
+    results = Results(runs, {})
     claim = CLAIMS[0]._replace(fits=claims.has_near_labels)
     rows = table._read_claim(claim, results)
     names = [row['run'] for row in rows]
@@ -129,7 +131,8 @@ def test_the_command_writes_the_tables(open_sweep, tmp_path, monkeypatch, capsys
         str(tmp_path / 'verdicts.md'),
     ]
     read = pd.read_csv(tmp_path / 'verdicts.csv', keep_default_na=False)
-    assert table.format_markdown(read) == (tmp_path / 'verdicts.md').read_text()
+    text = format_verdict_table(read, table.INTRODUCTION)
+    assert text == (tmp_path / 'verdicts.md').read_text()
 
 
 def test_wrong_runs_are_one_line(finished, tmp_path, monkeypatch, capsys):

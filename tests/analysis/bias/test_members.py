@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from analysis.bias.members import (
-    count_diverged,
     list_panels,
     list_points,
     tabulate_members,
 )
 from analysis.bias.tokens import KINDS, list_tokens
+from analysis.members.selection import count_diverged
 from anchorjax.storage.reader import open_run
 from anchorjax.tasks import MemoryReasoningConfig
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.bias.table import COLUMNS
 from analysis.families import claims
 from analysis.families.claims import CLAIMS
+from analysis.report.claim_table import TITLES
 from analysis.report.verdicts import VERDICTS
 from anchorjax import config
 from tests.support.sweeps import ROOT
@@ -51,7 +51,7 @@ def test_the_tables_are_one_command(finished, tmp_path, monkeypatch, capsys):
     names = ('verdicts.csv', 'verdicts.md', 'summary.md', 'members.csv')
     assert printed.split() == [str(tmp_path / name) for name in names]
     verdicts = pd.read_csv(tmp_path / 'verdicts.csv', keep_default_na=False)
-    assert tuple(verdicts.columns) == COLUMNS
+    assert list(verdicts.columns) == list(TITLES)
     assert set(verdicts.claim) == {claim.sentence for claim in CLAIMS}
     assert set(verdicts.verdict) <= {verdict.words for verdict in VERDICTS}
     # The tiny sweep has two depths and snapshots: it is about levels alone, and two

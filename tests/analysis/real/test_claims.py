@@ -16,7 +16,13 @@ from analysis.real.claims import CLAIMS, list_places
 from analysis.real.corners import CONTRASTS, find_contrast, list_contrasts
 from analysis.real.readings import answers, pairs, steps
 from analysis.real.readings.answers import LARGE_WEAK, SMALL_STRONG
-from analysis.real.readings.seeds import Place, judge_difference
+from analysis.real.readings.seeds import (
+    Place,
+    judge_difference,
+    pair_values,
+    select_seeds,
+)
+from analysis.report.verdict_table import format_verdict_table
 from anchorjax import config
 from anchorjax.errors import UserError
 from tests.support import real_tasks
@@ -149,16 +155,11 @@ def test_effects_are_paired_by_seed():
     for name, column in result.members.items():
         result.members[name] = column[~is_lost_M]
     rest = result._replace(agreement_MP=result.agreement_MP[~is_lost_M])
-    at, to = pairs.pair_values(
-        *[
-            (rest.members, answers.select_seeds(rest.members, LARGEST, corner), values)
-            for corner, values in zip(
-                find_contrast(rest.members, 'gamma at weak decay')[1:],
-                [rest.agreement_MP[:, 2]] * 2,
-                strict=True,
-            )
-        ]
-    )
+    contrast = find_contrast(rest.members, 'gamma at weak decay')
+    lower = select_seeds(rest.members, LARGEST, contrast.lower)
+    upper = select_seeds(rest.members, LARGEST, contrast.upper)
+    test_M = rest.agreement_MP[:, 2]
+    at, to = pair_values(lower, test_M, upper, test_M)
     assert len(at) == len(to) == 3
 
 
@@ -332,7 +333,7 @@ def test_the_table_has_a_row_for_every_claim_and_place(tabulate):
     by_size = rest[(rest.run == 'scan') & (rest.printed != '–')]
     assert by_size['size'].tolist() == ['500', '1,000', '5,000']
     assert (rest.note.str.contains('of 4 converged')).all()
-    text = table.format_markdown(found)
+    text = format_verdict_table(found, table.INTRODUCTION, table.TITLES)
     assert len(text.splitlines()) == 6 + len(found)
     assert text.startswith(f'holds: {len(rest)} · undecided: 1')
     assert pd.Series(text.splitlines()[4:]).str.count(r'(?<!\\)\|').eq(10).all()

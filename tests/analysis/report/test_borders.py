@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.members.rows import average_by_seed
+from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import Mean
 from analysis.report.readings import borders, ends
 from analysis.report.verdicts import (
@@ -32,6 +33,12 @@ NAN = math.nan
 def test_an_interval_is_judged_as_a_whole(low, high, expected):
     found = Mean((low + high) / 2, low, high)
     assert borders.judge(found, border=0.1, opposite=-0.1) is expected
+
+
+def test_a_negative_number_is_below_what_the_number_is_above():
+    found = borders.negate(Mean(0.2, 0.1, 0.4))
+    assert found == Mean(-0.2, -0.4, -0.1)
+    assert borders.judge(found, border=-0.5) is HOLDS  # 0.4 is below 0.5
 
 
 @pytest.mark.parametrize(
@@ -121,3 +128,12 @@ def test_a_setting_at_one_end_alone_does_not_count():
 def test_members_of_a_seed_are_averaged_first():
     averages = average_by_seed(np.array([1.0, 3, 10]), np.array([4, 4, 2]))
     assert averages.tolist() == [10, 2]
+
+
+def test_members_are_paired_by_the_seeds_that_both_groups_have():
+    seed_M = np.array([3, 1, 2, 2, 5, 3, 2])
+    first, second = pair_seeds(seed_M, np.array([0, 1, 2]), np.array([3, 4, 5, 6]))
+    assert seed_M[first].tolist() == seed_M[second].tolist() == [2, 3]
+    assert first.tolist() == [2, 0] and second.tolist() == [3, 5]
+    nobody = pair_seeds(seed_M, np.array([1]), np.array([4]))
+    assert [len(index) for index in nobody] == [0, 0]

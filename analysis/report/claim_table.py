@@ -1,0 +1,96 @@
+"""What tables of claims about runs share: their runs, results, columns and rows."""
+
+from collections.abc import Collection
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol
+
+from analysis.members.selection import find_usable
+from analysis.report.readings.reading import Reading, undecided
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run
+
+NO_RUN = '–'  # of a claim that no run is about
+NO_READING = undecided('no trained run is about this')
+# Column: its title where the table is read as text.
+TITLES = {
+    'source': 'paper',
+    'claim': 'claim',
+    'figure': 'figure',
+    'run': 'run',
+    'number': 'this run',
+    'null': 'null',
+    'verdict': 'verdict',
+    'note': 'note',
+}
+
+
+class Claim(Protocol):
+    """What the claims of every table have; each table adds how its runs are read."""
+
+    source: str
+    sentence: str
+    figure: ModuleType
+
+
+class Results(NamedTuple):
+    """Trained runs, and the results of figures, computed once as claims need them."""
+
+    runs: dict[str, Run]  # by their names in the table
+    computed: dict[tuple[str, str], Any]  # by (run, figure); an error where it is one
+
+    def compute(self, name: str, figure: ModuleType, **options: Any) -> Any:
+        """The result of a figure of a run, or the UserError that it raises.
+
+        Args:
+          options: the same whenever this figure of this run is computed.
+        """
+        key = (name, figure.__name__)
+        if key not in self.computed:
+            try:
+                self.computed[key] = figure.compute(self.runs[name], **options)
+            except UserError as error:
+                self.computed[key] = error
+        return self.computed[key]
+
+
+def select_trained(
+    runs: dict[str, Run], tasks: Collection[str], allowed: str
+) -> Results:
+    """The runs with a trained member, and no result yet.
+
+    Args:
+      tasks: what the claims are about.
+      allowed: the same in the words of the error.
+
+    Raises:
+      UserError: a run of another task.
+    """
+    trained = {}
+    for name, run in runs.items():
+        task = run.experiment.task.name
+        if task not in tasks:
+            raise UserError(f'{name}: task {task!r}: must be {allowed}')
+        if find_usable(run).any():
+            trained[name] = run
+    return Results(trained, {})
+
+
+def make_row(claim: Claim, run: str, reading: Reading) -> dict[str, str]:
+    """A row with the columns of TITLES."""
+    return {
+        'source': claim.source,
+        'claim': claim.sentence,
+        'figure': claim.figure.__name__.rpartition('.')[2],
+        'run': run,
+        'number': reading.number,
+        'null': reading.null,
+        'verdict': reading.verdict.words,
+        'note': reading.note,
+    }
+
+
+def add_diverged(reading: Reading, count: int) -> Reading:
+    """The reading; its note says how many members diverged, if any did."""
+    if not count:
+        return reading
+    return reading._replace(note=f'{reading.note}; {count} members diverged')
