@@ -41,6 +41,7 @@ EXACT_MATCH: dict[tuple[str, str], Pairs] = {
     },
 }
 # Of addition, by model; its size is that of all pairs outside the square.
+ADDITION_LARGEST = 999
 ADDITION = {'transformer': (1.2, 99.6), 'gpt2': (28.2, 99.6)}
 # Steps until PrOntoQA converges, in units of 10,000.
 STEPS: Pairs = {
@@ -56,15 +57,22 @@ STEPS: Pairs = {
 
 
 def describe_exact_match(experiment: Experiment, probe: str, size: int) -> str:
-    """'28.0 % against 32.6 %'; '–' where P1 prints nothing for this size."""
-    task = experiment.task.name
-    if task == 'addition' and probe == 'test':
+    """'28.0 % against 32.6 %'; '–' where P1 prints nothing for this size.
+
+    Its numbers of addition are of 0 to 999, and say so beside smaller ones.
+    """
+    task = experiment.task
+    is_addition = task.name == 'addition' and probe == 'test'
+    if is_addition:
         pair = ADDITION.get(experiment.model.name)
     else:
-        pair = EXACT_MATCH.get((task, probe), {}).get(size)
+        pair = EXACT_MATCH.get((task.name, probe), {}).get(size)
     if pair is None:
         return '–'
-    return f'{pair[0]:.1f} % against {pair[1]:.1f} %'
+    text = f'{pair[0]:.1f} % against {pair[1]:.1f} %'
+    if is_addition and task.largest != ADDITION_LARGEST:
+        text += f' (of 0 to {ADDITION_LARGEST})'
+    return text
 
 
 def describe_steps(size: int) -> str:

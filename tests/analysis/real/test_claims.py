@@ -284,7 +284,9 @@ def test_presets_are_the_runs_that_claims_are_about():
 def test_what_the_paper_prints_stands_beside():
     addition = EXPERIMENTS['addition']
     describe = published.describe_exact_match
-    assert describe(addition, 'test', 64) == '1.2 % against 99.6 %'
+    assert describe(addition, 'test', 64) == '1.2 % against 99.6 % (of 0 to 999)'
+    paper = config.resolve(config.load(str(ROOT / 'configs' / 'addition.py:laptop')))
+    assert describe(paper, 'test', 950_000) == '1.2 % against 99.6 %'
     assert describe(addition, 'seen_heldout', 64) == '–'
     assert describe(EXPERIMENTS['scan'], 'test', 500) == '28.0 % against 32.6 %'
     assert describe(EXPERIMENTS['scan'], 'test', 501) == '–'
