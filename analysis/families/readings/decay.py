@@ -37,8 +37,15 @@ def read_gamma_composes(result: Result, setting: str) -> Reading:
     does not hold  it is between
     """
     y = _find_small_decay(result)
-    first, last = (y, 0), (y, len(result.column_X) - 1)
-    return _read_difference(result, 'inferential', first, last, BIG, 0.0)
+    last_x = len(result.column_X) - 1
+    return _read_difference(
+        result,
+        'inferential',
+        first=(y, 0),
+        last=(y, last_x),
+        border=BIG,
+        opposite=0.0,
+    )
 
 
 def read_decay_composes(result: Result, setting: str) -> Reading:
@@ -49,9 +56,16 @@ def read_decay_composes(result: Result, setting: str) -> Reading:
     holds, opposite  the interval of the difference is above FLAT, below -FLAT
     does not hold    it is below FLAT
     """
-    first = (_find_small_decay(result), 0)
-    last = (_find_largest_decay(result, 0), 0)
-    return _read_difference(result, 'inferential', first, last, FLAT, -FLAT)
+    small_y = _find_small_decay(result)
+    large_y = _find_largest_decay(result, 0)
+    return _read_difference(
+        result,
+        'inferential',
+        first=(small_y, 0),
+        last=(large_y, 0),
+        border=FLAT,
+        opposite=-FLAT,
+    )
 
 
 def read_rank_falls(result: Result, setting: str, along: str) -> Reading:
@@ -62,7 +76,8 @@ def read_rank_falls(result: Result, setting: str, along: str) -> Reading:
     does not hold  it is below LOWER
     """
     y = _find_small_decay(result)
-    first, last = (y, 0), (y, len(result.column_X) - 1)
+    first = (y, 0)
+    last = (y, len(result.column_X) - 1)
     if along == 'decay':
         last = (_find_largest_decay(result, 0), 0)
     values, note, few = _pair_cells(result, 'stable rank', first, last)
@@ -188,8 +203,9 @@ def read_trend(
     converged = result.converged_YXS
     is_trained = np.isfinite(values_YXS)
     trends = sign * _find_trends(result, values_YXS, along, is_trained)
-    of_converged = sign * _find_trends(result, values_YXS, along, converged)
     found = estimate(trends)
+    of_converged = sign * _find_trends(result, values_YXS, along, converged)
+    of_these = estimate(of_converged)
     lowest = np.nanmin(values_YXS)
     highest = np.nanmax(values_YXS)
     verb = 'rising' if sign > 0 else 'falling'
@@ -198,7 +214,7 @@ def read_trend(
         number=f'{name} {lowest:.2f} to {highest:.2f}; {verb}: {format_mean(found)}',
         null=f'correlation 0; a trend: above {TREND:g}',
         note=f'{converged.sum()} of {is_trained.sum()} members converged; of these '
-        f'alone {format_mean(estimate(of_converged))}',
+        f'alone {format_mean(of_these)}',
         values=trends,
     )
 
@@ -221,9 +237,10 @@ def _find_trends(
     for s in range(known.shape[-1]):
         correlations = []
         for line_A in lines_LAS[..., s]:
-            correlations.append(rank_correlation(axis_A, line_A))
-        finite = np.array(correlations)[np.isfinite(correlations)]
-        trends.append(finite.mean() if len(finite) else np.nan)
+            rho = rank_correlation(axis_A, line_A)
+            if np.isfinite(rho):
+                correlations.append(rho)
+        trends.append(np.mean(correlations) if correlations else np.nan)
     return np.array(trends)
 
 

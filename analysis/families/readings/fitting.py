@@ -147,11 +147,8 @@ def _read_growth(
     if ends is None:
         return undecided('one gamma only', null=_NULL)
     gamma = getattr(ends, start)
-    depths = np.unique(result.depth_M).tolist()
-    growths = {}
-    for depth in depths:
-        growths[depth] = _divide_times(result, x, gamma, depth)
-    growth = growths[depths[0]]
+    least, *deeper = np.unique(result.depth_M).tolist()
+    growth = _divide_times(result, x, gamma, least)
     verdict = rule(growth.mean)
     why = 'the interval covers a border'
     is_safe = verdict is HOLDS and rule is _judge_growth
@@ -160,16 +157,20 @@ def _read_growth(
         why = f'{np.count_nonzero(growth.bound)} networks never fit'
 
     is_here_M = result.members['gamma'] == gamma
-    is_here_M = is_here_M & (result.depth_M == depths[0])
-    levels = np.unique(result.complexity_M).tolist()
-    notes = [f'{format_gamma(gamma)}: {_describe(result, is_here_M)}']
-    notes.append(f'{levels[-1]} wrong pairs by {levels[0]}')
-    for depth in depths[1:]:
-        notes.append(f'depth {depth}: {growths[depth]}')
-    epochs = _describe_epochs(result, x, gamma, depths[0])
+    is_here_M &= result.depth_M == least
+    most = result.complexity_M.max()
+    fewest = result.complexity_M.min()
+    notes = [
+        f'{format_gamma(gamma)}: {_describe(result, is_here_M)}',
+        f'{most} wrong pairs by {fewest}',
+    ]
+    for depth in deeper:
+        of_depth = _divide_times(result, x, gamma, depth)
+        notes.append(f'depth {depth}: {of_depth}')
+    epochs = _describe_epochs(result, x, gamma, least)
     return conclude_seeds(
         verdict,
-        number=f'{epochs}; ratio depth {depths[0]}: {growth}',
+        number=f'{epochs}; ratio depth {least}: {growth}',
         null=f'{_NULL}; grows: above {MORE:g}',
         note='; '.join(notes),
         values=growth.ratio,
@@ -200,22 +201,29 @@ def _compare_growths(first: Growth, second: Growth, names: tuple[str, str]) -> R
 
 def _divide_times(result: Result, x: int, gamma: float, depth: int) -> Growth:
     """The growth at one gamma and depth; the last epoch stands for never."""
-    is_many_M = _select(result, gamma, depth, result.complexity_M.max())
-    is_few_M = _select(result, gamma, depth, result.complexity_M.min())
+    most = result.complexity_M.max()
+    fewest = result.complexity_M.min()
+    with_most = np.flatnonzero(_select(result, gamma, depth, most))
+    with_fewest = np.flatnonzero(_select(result, gamma, depth, fewest))
     seed_M = result.members['seed']
-    many, few = pair_seeds(seed_M, np.flatnonzero(is_many_M), np.flatnonzero(is_few_M))
+    with_most, with_fewest = pair_seeds(seed_M, with_most, with_fewest)
+
     epoch_M = result.epoch_MX[:, x]
-    never_M = np.isnan(epoch_M)
-    bounded_M = np.where(never_M, result.last_epoch, epoch_M)
-    ratio = bounded_M[many] / bounded_M[few]
-    ratio[never_M[many] & never_M[few]] = np.nan
-    bound = never_M[many].astype(int) - never_M[few].astype(int)
+    is_never_M = np.isnan(epoch_M)
+    epoch_M = np.where(is_never_M, result.last_epoch, epoch_M)
+    ratio = epoch_M[with_most] / epoch_M[with_fewest]
+    lacks_above = is_never_M[with_most]
+    lacks_below = is_never_M[with_fewest]
+    ratio[lacks_above & lacks_below] = np.nan
+    bound = lacks_above.astype(int) - lacks_below.astype(int)
     return Growth(ratio, bound)
 
 
 def _select(result: Result, gamma: float, depth: int, level: int) -> np.ndarray:
-    is_here_M = (result.members['gamma'] == gamma) & (result.depth_M == depth)
-    return is_here_M & (result.complexity_M == level)
+    is_here_M = result.members['gamma'] == gamma
+    is_here_M &= result.depth_M == depth
+    is_here_M &= result.complexity_M == level
+    return is_here_M
 
 
 def _describe_epochs(result: Result, x: int, gamma: float, depth: int) -> str:

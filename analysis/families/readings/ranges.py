@@ -48,29 +48,32 @@ def read_narrower(result: Result, setting: str) -> Reading:
     """
     if setting == BASELINE:
         return undecided('the baseline itself')
-    is_own_T = result.setting_T == setting
-    is_baseline_T = result.setting_T == BASELINE
-    at_own, at_baseline = pair_seeds(
-        result.seed_T, np.flatnonzero(is_own_T), np.flatnonzero(is_baseline_T)
-    )
-    own = result.width_2T[0, at_own]
-    other = result.width_2T[0, at_baseline]
-    is_known = np.isfinite(own) & np.isfinite(other)
+    at_own = np.flatnonzero(result.setting_T == setting)
+    at_baseline = np.flatnonzero(result.setting_T == BASELINE)
+    at_own, at_baseline = pair_seeds(result.seed_T, at_own, at_baseline)
+    width_T = result.width_2T[0]
+    own = width_T[at_own]
+    other = width_T[at_baseline]
+    has_own = np.isfinite(own)
+    has_other = np.isfinite(other)
+    is_known = has_own & has_other
     note = describe_members(result.members, result.members['setting'] == setting)
     null = 'a difference of 0'
     if is_known.sum() < MIN_SEEDS:
         few = (
-            f'{np.isfinite(own).sum()} of {len(own)} seeds change by {LEAST_CHANGE:g} '
-            f'or more, {np.isfinite(other).sum()} with one head'
+            f'{has_own.sum()} of {len(own)} seeds change by {LEAST_CHANGE:g} or more, '
+            f'{has_other.sum()} with one head'
         )
         return undecided(few, null=null, note=note)
-    difference = (other - own)[is_known]
+    own = own[is_known]
+    other = other[is_known]
+    difference = other - own
     found = estimate(difference)
     return conclude_seeds(
         judge(found, 0, opposite=0),
-        number=f'width {own[is_known].mean():.2f}, one head '
-        f'{other[is_known].mean():.2f}; narrower by {format_mean(found)}',
+        number=f'width {own.mean():.2f}, one head {other.mean():.2f}; '
+        f'narrower by {format_mean(found)}',
         null=null,
-        note=f'{is_known.sum()} seeds; {note}',
+        note=f'{len(difference)} seeds; {note}',
         values=difference,
     )
