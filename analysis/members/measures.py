@@ -38,6 +38,7 @@ class Counted(NamedTuple):
     """Which members have converged, and which of them the numbers are of."""
 
     is_trained: xr.DataArray  # bool [axes]
+    is_usable: xr.DataArray  # trained and not diverged
     is_converged: xr.DataArray
     is_counted: xr.DataArray  # the converged ones, or without any all but diverged ones
     loss: xr.DataArray  # that decides, nats
@@ -99,4 +100,4 @@ def count_members(run: Run) -> Counted:
         is_converged = is_usable & (loss <= limit)
     is_counted = is_converged if is_converged.any() else is_usable
     trained = run.results.trained
-    return Counted(trained, is_converged, is_counted, loss, name, limit)
+    return Counted(trained, is_usable, is_converged, is_counted, loss, name, limit)

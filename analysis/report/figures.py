@@ -47,6 +47,7 @@ class Row(NamedTuple):
     compute: Callable[..., Any]  # (module, run, point of the shown member, **options)
     # Cheaper options where nothing is drawn, which leave the numbers of claims alone.
     undrawn: Mapping[str, Any] = {}
+    varying: tuple[str, ...] = ()  # needs several values of one of these axes
 
     @property
     def name(self) -> str:
@@ -227,12 +228,14 @@ _WINDOWS = (
         'When must weight decay act? Accuracy on what is never trained, by the window '
         'in which it acts (P4 E2 to E11).',
         compute_from_run,
+        varying=('decay_window',),
     ),
     Row(
         decay_grid,
         'Decay and γ',
         'Accuracy on what is never trained, by γ and a constant weight decay (P4 E1).',
         compute_from_run,
+        varying=('gamma', 'weight_decay'),
     ),
     Row(
         decay_complexity,
@@ -240,12 +243,14 @@ _WINDOWS = (
         'Does the complexity of the weights early in training foretell accuracy at its '
         'end? (P4 E3)',
         compute_from_run,
+        varying=('gamma', 'weight_decay', 'decay_window'),
     ),
     Row(
         start_or_end,
         'Start or end',
         'What a later start of weight decay does, and what a later end does.',
         compute_from_run,
+        varying=('decay_window',),
     ),
 )
 # Figures of the sweeps of single tasks, besides those of any task.

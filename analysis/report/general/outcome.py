@@ -7,7 +7,7 @@ import numpy as np
 from analysis.accuracy import list_varying
 from analysis.members.measures import Counted
 from analysis.members.statistics import MIN_SEEDS
-from analysis.report.general.means import Values, format_number
+from analysis.report.general.means import Means, Values, format_number
 from analysis.report.general.shown import Shown
 from anchorjax.config.grid import axis_label
 from anchorjax.storage.reader import Run
@@ -19,37 +19,39 @@ def describe_outcome(
     run: Run, shown: list[Shown], tested: Shown, counted: Counted
 ) -> dict[str, Any]:
     """A row for every measure, a column for all networks and each value of an axis."""
-    values = Values(run, shown, counted)
-    columns = [np.ones(len(values.seed_M), bool)]
+    means = Means(run, shown, counted)
     trained_M = np.argwhere(counted.is_trained.values)
-    trained = [len(trained_M)]
     headings = []
+    columns: list[tuple[list[int], list[int]]] = [
+        ([], [])
+    ]  # places on axes; [], []: all
     axes = run.experiment.axes
     for axis in list_varying(axes):
-        place = list(axes).index(axis)
         labels = [str(axis_label(value)) for value in axes[axis]]
         headings.append((name_axis(axis), labels))
-        for i in range(len(labels)):
-            columns.append(values.index_M[:, place] == i)
-            trained.append(int((trained_M[:, place] == i).sum()))
+        columns += [([list(axes).index(axis)], [i]) for i in range(len(labels))]
     rows = []
-    for place, one in enumerate(shown):
-        cells = [values.describe(place, one, is_here_M) for is_here_M in columns]
+    for one in shown:
         row = {'label': one.label, 'says': one.says, 'style': one.style}
-        rows.append(row | {'cells': cells, 'is_tested': one == tested})
+        rows.append(row | {'cells': [], 'is_tested': one == tested})
     networks = []
-    for is_here_M, number in zip(columns, trained, strict=True):
-        networks.append(f'{is_here_M.sum()} of {number}')
+    for places, setting in columns:
+        number, cells = means.describe(places, setting)
+        of_trained = (trained_M[:, places] == setting).all(axis=1).sum()
+        networks.append(f'{number} of {of_trained}')
+        for row, cell in zip(rows, cells, strict=True):
+            row['cells'].append(cell)
     place = shown.index(tested)
     return {
         'headings': headings,
         'trained': len(trained_M),
-        'counted': len(values.seed_M),
+        'counted': len(means.counted.seed_M),
         'has_converged': counted.has_converged,
+        'is_partial': any(number.startswith('0 of') for number in networks),
         'criterion': counted.criterion,
         'networks': networks,
         'rows': rows,
-        'sure': _describe_certainty(run, values, place, tested, counted),
+        'sure': _describe_certainty(run, means.counted, place, tested, counted),
     }
 
 
@@ -80,14 +82,14 @@ def _describe_certainty(
     trained = int(counted.is_trained.sum())
     left_out = trained - len(values.seed_M)
     if counted.has_converged:
-        text = f'Converged means a {counted.criterion}'
+        text = f'Converged means: {counted.criterion}'
         if left_out:
             text += f'; {left_out} of {trained} trained networks did not get there'
             text += ', and these means do not count them; the diagram does, and marks '
-            text += 'them. Where few are counted, they are a selection'
+            text += 'them. Where few of many are counted, they are a selection'
         sentences.append(f'{text}.')
     else:
-        text = f'No network has converged (a {counted.criterion}), so the means are of '
+        text = f'No network has converged ({counted.criterion}), so the means are of '
         text += f'{len(values.seed_M)} networks as they are'
         if left_out:
             text += f'; {left_out} diverged and are left out'

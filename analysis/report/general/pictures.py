@@ -5,10 +5,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from analysis.accuracy import list_varying
 from analysis.members.measures import Counted, read_measure
 from analysis.members.point import Point
 from analysis.members.selection import iterate_points
 from analysis.report import figures
+from analysis.report.general.outcome import name_axis
 from analysis.report.general.shown import Shown
 from analysis.report.pictures import (
     Figure,
@@ -31,9 +33,15 @@ def draw_general(
     ends = choose_ends(run, tested, counted)
     first = next(iter(ends.values()))
     plan: Plan = []
+    absent = []
     of_task = figures.OF_TASK.get(run.experiment.task.name, ())
     for row in (*figures.GENERAL, *of_task):
-        plan.append((row, first, describe_sweep(row)))
+        figure = describe_sweep(row)
+        missing = explain_axes(row, run.experiment.axes)
+        if missing:
+            absent.append(figure._replace(missing=missing))
+        else:
+            plan.append((row, first, figure))
     for end, point in ends.items():
         for row in figures.GENERAL_MEMBER:
             name, where = name_member_figure(run, row, point)
@@ -42,7 +50,16 @@ def draw_general(
                 title += f' ({where})'
             figure = Figure(row.name, None, point, name, title, row.caption)
             plan.append((row, point, figure))
-    return draw_planned(plan, run, folder, report_progress)
+    return draw_planned(plan, run, folder, report_progress) + absent
+
+
+def explain_axes(row: figures.Row, axes: dict[str, tuple]) -> str:
+    """Why a figure has nothing to compare in a sweep; '' if it has."""
+    varying = list_varying(axes)
+    if not row.varying or any(axis in varying for axis in row.varying):
+        return ''
+    names = ' or '.join(name_axis(axis) for axis in row.varying)
+    return f'needs several values of {names}'
 
 
 def choose_ends(run: Run, tested: Shown, counted: Counted) -> dict[str, Point]:

@@ -38,10 +38,17 @@ class Shown(NamedTuple):
 
 
 def list_shown(run: Run, words: TaskWords) -> list[Shown]:
-    """Every measure of the sweep, in the order of its probes."""
+    """What a sweep measures, in the order of its probes.
+
+    Rules that are not trained are left to the figures, but for the tested probe.
+    """
     trained = tasks.make(run.experiment.task).trained_mapping
     shown = []
-    for number, measure in enumerate(list_measures(run)):
+    for measure in list_measures(run):
+        is_other_rule = measure.mapping not in ('', trained)
+        if is_other_rule and measure.probe != words.tested:
+            continue
+        number = len(shown)
         label, says = name_measure(words, measure, trained)
         style = f'probe-{number % COLOURS}'
         is_right = measure.mapping == trained
