@@ -6,8 +6,8 @@ import numpy as np
 
 from analysis.drawing.style import collect_arrays
 
-MOST_CHARACTERS = 24_000  # of a figure; a page has about 25
-DIGITS = 6
+MOST_CHARACTERS = 60_000  # of a figure; a page has about 25, most of them small
+DIGITS = 5
 _BREAKS = str.maketrans('\t\r\n', '   ')
 
 
@@ -55,7 +55,7 @@ def format_array(name: str, array: np.ndarray) -> str:
 
 
 def _format_value(value: Any) -> str:
-    """Six digits of a float, nothing for NaN; text without tabs and line breaks."""
+    """Five digits of a float, nothing for NaN; text without tabs and line breaks."""
     if isinstance(value, float):
         return '' if np.isnan(value) else f'{value:.{DIGITS}g}'
     return str(value).translate(_BREAKS)

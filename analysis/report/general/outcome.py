@@ -94,8 +94,10 @@ def _describe_certainty(
         if left_out:
             text += f'; {left_out} diverged and are left out'
         sentences.append(f'{text}.')
-    if len(run.experiment.axes['seed']) < MIN_SEEDS:
-        sentences.append(f'Fewer than {MIN_SEEDS} seeds give no interval.')
+    seeds = len(run.experiment.axes['seed'])
+    if seeds < MIN_SEEDS:
+        text = f'There are fewer than {MIN_SEEDS} seeds, so no mean has an interval'
+        sentences.append(f'{text}.')
     return sentences
 
 

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -66,7 +66,7 @@ def test_the_first_screen_has_means_over_seeds_by_axis(scan):
     ]
     row = find_row({'outcome': outcome})
     assert row['label'] == 'test'
-    # By hand: mean over the four settings of each seed, then over the three seeds.
+    # By hand: of each seed over its four settings, then over the three seeds.
     assert [cell['mean'] for cell in row['cells']] == [
         '0.49',
         '0.20',
@@ -81,18 +81,18 @@ def test_the_first_screen_has_means_over_seeds_by_axis(scan):
 
 
 def test_every_setting_has_its_row(scan):
-    settings = collect_general(scan, ignore)['general']['settings']
-    assert settings['axes'] == ['γ', 'weight decay']
-    assert [row['labels'] for row in settings['rows']] == [
+    every = collect_general(scan, ignore)['general']['settings']
+    assert every['axes'] == ['γ', 'weight decay']
+    assert [row['labels'] for row in every['rows']] == [
         ['0.5', '0.01'],
         ['0.5', '0.5'],
         ['0.7', '0.01'],
         ['0.7', '0.5'],
     ]
-    place = settings['measures'].index('test')
-    means = [row['cells'][place]['mean'] for row in settings['rows']]
+    place = every['measures'].index('test')
+    means = [row['cells'][place]['mean'] for row in every['rows']]
     assert means == ['0.20', '0.20', '0.60', '0.97']
-    intervals = [row['cells'][place]['interval'] for row in settings['rows']]
+    intervals = [row['cells'][place]['interval'] for row in every['rows']]
     assert intervals[1] == '0.20 to 0.20'
     assert intervals[3].endswith('to 1.00')  # a share is at most 1
     result = accuracy.compute(scan)
@@ -180,6 +180,25 @@ def test_every_task_has_words_for_all_that_it_asks():
         assert set(task.mapping_names) <= {task.trained_mapping, *words.mappings}
 
 
+@pytest.mark.parametrize('name', sorted(tasks.TASKS.keys() - {'anchors', 'scan'}))
+def test_every_task_has_a_page(name, tmp_path):
+    c = config.default(task=name)
+    c.grid.gamma = (0.5, 0.7)
+    c.model.max_len = 1024
+    c.train.batch_size = 8
+    run = general_sample.plant_curves(tmp_path, config.resolve(c))
+    payload = collect_general(run, ignore)
+    html = page.render(payload | {'figures': []})
+    assert f'this sweep trains the task {name}.' in html
+    assert '{task.' not in html
+    first = find_row(payload)
+    assert first['cells'][0]['mean'] != '–'
+    sources = {reading['source'] for reading in payload['readings']}
+    has_losses = name in ('corpus', 'mixture')
+    assert ('probe_loss' in sources) == has_losses
+    assert ('agreement' in sources) != has_losses
+
+
 def test_the_anchor_task_without_an_unseen_pair(tmp_path):
     run = general_sample.plant_curves(tmp_path, experiment(task__unseen=()))
     payload = collect_general(run, ignore)
@@ -220,6 +239,7 @@ def test_two_sweeps_are_one_line(tmp_path, monkeypatch, capsys):
     assert 'anchors (task anchors)' in line and 'sums (task addition)' in line
 
 
+@settings(max_examples=30)
 @given(
     arrays.arrays(
         np.float64,
@@ -230,7 +250,7 @@ def test_two_sweeps_are_one_line(tmp_path, monkeypatch, capsys):
 def test_numbers_read_back_as_the_array(array):
     lines = numbers.format_array('x', array).split('\n')
     values = [float(cell) for line in lines for cell in line.split('\t')[1:]]
-    np.testing.assert_allclose(np.reshape(values, array.shape), array, rtol=1e-5)
+    np.testing.assert_allclose(np.reshape(values, array.shape), array, rtol=1e-4)
     labels = {line.split('\t')[0] for line in lines}
     assert len(labels) == len(lines)
 
