@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from analysis.accuracy import choose_axis, list_varying
-from analysis.members.measures import TOKENS, Counted, count_members
+from analysis.members.measures import AGREEMENT, TOKENS, Counted, count_members
 from analysis.report.collect import list_axes, summarize
 from analysis.report.general.member_data import describe_members
 from analysis.report.general.outcome import describe_outcome
@@ -102,12 +102,13 @@ def _describe_page(
     left_out: str,
 ) -> dict[str, Any]:
     """What the templates of this page need besides the outcome."""
+    sources = {one.measure.source for one in shown}
     return {
         'question': words.question,
         'axes': explain_axes(run),
         'left_out': left_out,
         'baselines': '',  # once the figures are drawn
         'claims': words.claims.format(run=shlex.quote(str(run.folder.workdir))),
-        'is_text': any(one.measure.source == TOKENS for one in shown),
+        'is_text': {AGREEMENT, TOKENS} <= sources,
         'settings': describe_settings(run, shown, counted),
     }

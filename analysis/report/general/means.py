@@ -36,10 +36,10 @@ class Values:
             return NOTHING
         of_seeds = average_by_seed(values, self.seed_M[is_here_M])
         mean, low, high = mean_interval(of_seeds)
-        if one.is_share:
-            low, high = max(low, 0.0), min(high, 1.0)
         interval = ''
         if not math.isnan(low + high):
+            low = max(low, 0.0)  # nothing that is measured is negative
+            high = min(high, 1.0) if one.is_share else high
             interval = f'{format_number(low)} to {format_number(high)}'
         return {'mean': format_number(mean), 'interval': interval}
 
