@@ -9,13 +9,19 @@ import sys
 from analysis.report.playground.request import AUTO
 from analysis.report.write import write_report
 from anchorjax import cli
-from anchorjax.storage.reader import open_run
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run, open_run
 
 
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        '--run', required=True, type=pathlib.Path, help='folder of the sweep'
+        '--run',
+        required=True,
+        type=pathlib.Path,
+        nargs='+',
+        action='extend',
+        help='folder of the sweep',
     )
     parser.add_argument(
         '--out', type=pathlib.Path, help='default: report.html in that folder'
@@ -28,10 +34,29 @@ def command() -> None:
         'at most 3 MB), none, or AXIS=VALUE,... such as gamma=0.2,gamma=0.6,seed=0',
     )
     flags = parser.parse_args()
+    run = open_single(flags.run)
     cli.use_compilation_cache()
-    path = flags.out or flags.run / 'report.html'
-    write_report(open_run(flags.run), path, print_progress, flags.playground)
+    path = flags.out or run.folder.workdir / 'report.html'
+    write_report(run, path, print_progress, flags.playground)
     print(path)
+
+
+def open_single(folders: list[pathlib.Path]) -> Run:
+    """The run in the folder.
+
+    Raises:
+      UserError: there are several folders, or there is no run.
+    """
+    runs = [open_run(folder) for folder in folders]
+    if len(runs) > 1:
+        names = []
+        for folder, run in zip(folders, runs, strict=True):
+            names.append(f'{folder} (task {run.experiment.task.name})')
+        raise UserError(
+            f'--run: a report shows one sweep, and these are {len(runs)}: '
+            f'{", ".join(names)}; write one report for each'
+        )
+    return runs[0]
 
 
 def print_progress(line: str) -> None:

@@ -13,6 +13,7 @@ from anchorjax.config.grid import short_name
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
+from anchorjax.tasks.base import TaskConfig
 
 MOST = 5  # members of a solution that claims read
 TIE_BREAK = 1e-3  # weight of held-out agreement where two members score alike
@@ -80,13 +81,18 @@ def explain_unconverged(train_loss: float) -> str:
     return f'not converged (train loss {train_loss:.2g})'
 
 
+def has_unseen_pair(task: TaskConfig) -> bool:
+    """Whether it is the anchor task with a pair that is never trained."""
+    return isinstance(task, anchors.AnchorsConfig) and bool(task.unseen_pairs)
+
+
 def _require_unseen_pair(run: Run) -> None:
     workdir = run.folder.workdir
     task = run.experiment.task
     if not isinstance(task, anchors.AnchorsConfig):
-        raise UserError(f'{workdir}: task {task.name!r}: the report is for anchors')
+        raise UserError(f'{workdir}: task {task.name!r}: only anchors have solutions')
     if not task.unseen_pairs:
-        raise UserError(f'{workdir}: task.unseen = (): the report needs an unseen pair')
+        raise UserError(f'{workdir}: task.unseen = (): a solution needs an unseen pair')
 
 
 def _read_members(run: Run) -> Members:

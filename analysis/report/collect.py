@@ -5,34 +5,77 @@ from collections.abc import Callable
 from typing import Any
 
 from analysis.members.selection import find_row_axis
+from analysis.members.solution import UNSEEN_MAPPINGS
 from analysis.report.member_data import describe_members, list_positions
 from analysis.report.provenance import collect_provenance
 from anchorjax.config.grid import axis_label
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
 
+HELDOUT = {
+    'name': 'heldout',
+    'label': 'held-out',
+    'line': 'held-out',
+    'says': 'Share of right answers about trained pairs, for numbers x that were held '
+    'out',
+    'style': 'heldout',
+    'source': 'agreement',
+    'probe': 'seen_heldout',
+    'mapping': 'assigned',
+}
+LOSSES = [
+    {'probe': 'seen_heldout', 'label': 'held-out', 'style': 'loss-seen_heldout'},
+    {'probe': 'unseen', 'label': 'unseen pair', 'style': 'loss-unseen'},
+]
+PANELS = ['answers', 'positions', 'losses', 'attention', 'embedding']
+
 
 def collect(run: Run, report_progress: Callable[[str], None]) -> dict[str, Any]:
     """All of the payload of `page.render` but the figures and the claims."""
-    axes = {}
-    for axis, values in run.experiment.axes.items():
-        axes[axis] = [axis_label(value) for value in values]
     members = describe_members(run, report_progress)
+    criterion = f'train loss at most {run.experiment.train.converged_loss:g}'
+    unseen = _describe_unseen_pair(run.experiment.task)
+    readings = list_readings(unseen, run.curves.probe.values.tolist())
     return {
         'title': run.experiment.name,
         'created': time.strftime('%Y-%m-%d'),
-        'summary': _summarize(run, members),
-        'unseen': _describe_unseen_pair(run.experiment.task),
-        'axes': axes,
+        'summary': summarize(run, members, criterion),
+        'unseen': unseen,
+        'axes': list_axes(run),
         'row_axis': find_row_axis(run.experiment.axes),
         'column_axis': 'gamma',
         'probes': run.curves.probe.values.tolist(),
         'mappings': run.curves.mapping.values.tolist(),
         'positions': list_positions(run),
         'record_steps': run.curves.step.values.tolist(),
+        'readings': readings,
+        'first_reading': readings[0]['name'],
+        'losses': LOSSES,
+        'panels': PANELS,
+        'groups': [],
+        'general': None,
         'members': members,
         'provenance': collect_provenance(run),
     }
+
+
+def list_readings(unseen: dict[str, str], probes: list[str]) -> list[dict[str, str]]:
+    """What the colours of the diagram and the curves of answers show."""
+    readings = []
+    for mapping in UNSEEN_MAPPINGS:
+        reading = {
+            'name': mapping,
+            'label': mapping,
+            'line': f'{mapping} on the unseen pair',
+            'says': f'Share of answers to the unseen pair that are {unseen[mapping]}',
+            'style': mapping,
+            'source': 'agreement',
+            'probe': 'unseen',
+            'mapping': mapping,
+        }
+        readings.append(reading)
+    readings.append(HELDOUT)
+    return [reading for reading in readings if reading['probe'] in probes]
 
 
 def _describe_unseen_pair(task: anchors.AnchorsConfig) -> dict[str, str]:
@@ -56,7 +99,15 @@ def _describe_unseen_pair(task: anchors.AnchorsConfig) -> dict[str, str]:
     }
 
 
-def _summarize(run: Run, members: list[dict[str, Any]]) -> str:
+def list_axes(run: Run) -> dict[str, list[Any]]:
+    """The labels of every axis."""
+    axes = {}
+    for axis, values in run.experiment.axes.items():
+        axes[axis] = [axis_label(value) for value in values]
+    return axes
+
+
+def summarize(run: Run, members: list[dict[str, Any]], criterion: str) -> str:
     """How many networks there are, what became of them, and the axes that vary."""
     counts = {'trained': 0, 'not converged': 0, 'diverged': 0, 'not trained': 0}
     for member in members:
@@ -70,9 +121,7 @@ def _summarize(run: Run, members: list[dict[str, Any]]) -> str:
     for axis, values in run.experiment.axes.items():
         if len(values) > 1:
             axes.append(f'{axis.replace("_", " ")} {", ".join(map(str, values))}')
-    summary = f'{", ".join(parts)}; {" × ".join(axes)}'
-    limit = run.experiment.train.converged_loss
-    summary += f'; converged: train loss at most {limit:g}'
+    summary = f'{", ".join(parts)}; {" × ".join(axes)}; converged: {criterion}'
     moved = int((run.results.environments > 1).sum())
     if moved:
         summary += f'; {moved} were trained in several environments, one after another'

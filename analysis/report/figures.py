@@ -6,6 +6,8 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from analysis import (
+    accuracy,
+    anchor_cosines,
     attention_flow,
     causal,
     complexity,
@@ -13,12 +15,21 @@ from analysis import (
     condensation_grid,
     cosine,
     curves,
+    decay_complexity,
+    decay_grid,
+    decay_windows,
     eigenvalues,
     embedding,
     embedding_grid,
+    embedding_pca,
+    generalization,
+    label_law,
     lazy,
+    learning_order,
     mechanisms,
     phase,
+    reasoning_bias,
+    start_or_end,
     tsne,
 )
 from analysis.members.member import member_of
@@ -36,6 +47,7 @@ class Row(NamedTuple):
     compute: Callable[..., Any]  # (module, run, point of the shown member, **options)
     # Cheaper options where nothing is drawn, which leave the numbers of claims alone.
     undrawn: Mapping[str, Any] = {}
+    varying: tuple[str, ...] = ()  # needs several values of one of these axes
 
     @property
     def name(self) -> str:
@@ -61,7 +73,15 @@ def compute_from_member(
     return module.compute(member_of(run, **point), **options)
 
 
-# Figures of a whole sweep. Those that follow one member take the most inferential one.
+CONDENSATION = Row(
+    condensation_grid,
+    'Condensation over the grid',
+    'Do neurons come to share a direction? Cosines between the input weights of the '
+    'neurons of the first query matrix, W_Q: blocks near 1 mean yes (P1 Fig 10).',
+    compute_from_run,
+)
+# Figures of a whole sweep of the anchor task. Those that follow one member take the
+# most inferential one.
 SWEEP = (
     Row(
         phase,
@@ -104,14 +124,7 @@ SWEEP = (
         'answers to others). Near 0 the network would hardly have learned features.',
         compute_from_run,
     ),
-    Row(
-        condensation_grid,
-        'Condensation over the grid',
-        'Do neurons come to share a direction? Cosines between the input weights of '
-        'the neurons of the first query matrix, W_Q: blocks near 1 mean yes '
-        '(P1 Fig 10).',
-        compute_from_run,
-    ),
+    CONDENSATION,
     Row(
         embedding_grid,
         'Embedding over the grid',
@@ -121,7 +134,7 @@ SWEEP = (
         compute_from_run,
     ),
 )
-# Figures of one member, drawn for each of the chosen members.
+# Figures of one member, drawn for each of the chosen members of the anchor task.
 MEMBER = (
     Row(
         attention_flow,
@@ -178,3 +191,113 @@ MEMBER = (
         compute_at_point,
     ),
 )
+# Figures of a sweep of any other task.
+GENERAL = (
+    Row(
+        accuracy,
+        'Accuracy by setting',
+        'Everything that the task measures, by the axes of the sweep: means over seeds '
+        'with their 95 % interval.',
+        compute_from_run,
+    ),
+    CONDENSATION,
+)
+# Figures of two members of such a sweep, the best and the worst.
+GENERAL_MEMBER = (
+    Row(
+        curves,
+        'Training curves',
+        'What the network learns when, from the first step to the last.',
+        compute_at_point,
+    ),
+)
+_REAL = (
+    Row(
+        generalization,
+        'Generalization',
+        'Exact match by the size of the training set, for every γ and decay, beside '
+        'what a table of the training data would answer (grey); right: when networks '
+        'converge, and what γ and decay each do (P1 Figs 6, 7, 17 a).',
+        compute_from_run,
+    ),
+)
+_WINDOWS = (
+    Row(
+        decay_windows,
+        'Windows of decay',
+        'When must weight decay act? Accuracy on what is never trained, by the window '
+        'in which it acts (P4 E2 to E11).',
+        compute_from_run,
+        varying=('decay_window',),
+    ),
+    Row(
+        decay_grid,
+        'Decay and γ',
+        'Accuracy on what is never trained, by γ and a constant weight decay (P4 E1).',
+        compute_from_run,
+        varying=('gamma', 'weight_decay'),
+    ),
+    Row(
+        decay_complexity,
+        'Early complexity',
+        'Does the complexity of the weights early in training foretell accuracy at its '
+        'end? (P4 E3)',
+        compute_from_run,
+        varying=('gamma', 'weight_decay', 'decay_window'),
+    ),
+    Row(
+        start_or_end,
+        'Start or end',
+        'What a later start of weight decay does, and what a later end does.',
+        compute_from_run,
+        varying=('decay_window',),
+    ),
+)
+# Figures of the sweeps of single tasks, besides those of any task.
+OF_TASK = {
+    'addition': _REAL,
+    'cogs': _REAL,
+    'prontoqa': _REAL,
+    'scan': _REAL,
+    'anchor_permutations': _WINDOWS,
+    'modular_addition': _WINDOWS,
+    'mixture': (
+        Row(
+            reasoning_bias,
+            'Proofs before stories',
+            'Is PrOntoQA learned before stories, the more so from small weights? Loss '
+            'of both, their relative difference, and the cosines of their tokens (P2 '
+            'Figs 1, 7).',
+            compute_from_run,
+        ),
+    ),
+    'memory_reasoning': (
+        Row(
+            learning_order,
+            'Order of learning',
+            'What is learned first, sums or facts? Loss and accuracy of both over '
+            'training, by γ (P2 Fig 3).',
+            compute_from_run,
+        ),
+        Row(
+            anchor_cosines,
+            'Cosines of anchors',
+            'Are the embeddings of anchors ordered by what they add? Cosine by '
+            'distance (P2 Figs 4 A, 5 A, 14).',
+            compute_from_run,
+        ),
+        Row(
+            embedding_pca,
+            'Embedding of anchors and keys',
+            'Their order along the first principal components (P2 Fig 5 B).',
+            compute_from_run,
+        ),
+        Row(
+            label_law,
+            'Law of labels',
+            'Do the labels that occur with a token predict its embedding? Predicted '
+            'and measured cosines (P2 Figs 4 B, C, 5 C, D).',
+            compute_from_run,
+        ),
+    ),
+}

@@ -19,18 +19,24 @@ from analysis.report.provenance import arrange_provenance
 
 WEB = pathlib.Path(__file__).parent / 'web'
 SCRIPTS = ('dom', 'data', 'address', 'copy', 'grid', 'chart', 'curves', 'positions')
-SCRIPTS += ('attention', 'embedding', 'detail', 'select', 'controls')
+SCRIPTS += ('groups', 'attention', 'embedding', 'detail', 'select', 'controls')
 SCRIPTS += ('playground/weights', 'playground/maths', 'playground/forward')
 SCRIPTS += ('playground/rules', 'playground/state', 'playground/sequence')
 SCRIPTS += ('playground/answer', 'playground/edges', 'playground/sides')
 SCRIPTS += ('playground/start', 'page')
 # The last may overrule.
-STYLES = ('page', 'diagram', 'member', 'playground', 'sections', 'small')
+STYLES = ('page', 'diagram', 'member', 'playground', 'sections', 'general')
+STYLES += ('small',)
 SERIES = ('agreement', 'probe_loss', 'train_loss', 'by_position')
-SERIES += ('attention', 'embedding')
+SERIES += ('attention', 'embedding', 'token_agreement', 'by_group')
 SERIES_DIGITS = 3  # more cannot be seen, and thousands of curves add up
 SCRIPT_FIELDS = (
     'unseen',
+    'readings',
+    'first_reading',
+    'losses',
+    'panels',
+    'groups',
     'axes',
     'row_axis',
     'column_axis',
@@ -43,7 +49,10 @@ SCRIPT_FIELDS = (
 
 
 def render(payload: dict[str, Any]) -> str:
-    """The whole page; `payload` is what analysis/report/collect.py builds."""
+    """The whole page; `payload` is what analysis/report/collect.py builds.
+
+    That of other tasks is built by analysis/report/general/collect.py.
+    """
     style = join_files('styles', STYLES, 'css')
     code = join_files('scripts', SCRIPTS, 'js')
     script = f"(() => {{\n'use strict';\n{code}\n}})();"
@@ -108,6 +117,8 @@ def _select_data(payload: dict[str, Any]) -> dict[str, Any]:
     for member in payload['members']:
         shown = dict(member)
         for name in SERIES:
+            if name not in member:
+                continue
             shown[name] = digits.shorten(member[name], SERIES_DIGITS)
         data['members'].append(shown)
     return digits.drop_infinite(data)

@@ -10,6 +10,7 @@ from analysis.drawing import style
 from analysis.members.point import Point, format_point, select_varying
 from analysis.report import figures
 from analysis.report.choose import Choice
+from analysis.report.numbers import format_numbers
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -28,6 +29,10 @@ class Figure(NamedTuple):
     result: Any = None
 
 
+# What to draw: the row of its figure, the point of its member, its texts.
+Plan = list[tuple[figures.Row, Point, Figure]]
+
+
 def draw_all(
     run: Run,
     choices: dict[str, Choice],
@@ -39,9 +44,9 @@ def draw_all(
     Figures of the sweep that follow one member take the first that is shown.
     """
     points = [choice.shown for choice in choices.values() if choice.shown]
-    plan = []
+    plan: Plan = []
     for row in figures.SWEEP:
-        plan.append((row, points[0], _describe_sweep(row)))
+        plan.append((row, points[0], describe_sweep(row)))
     absent = []
     for solution, choice in choices.items():
         if choice.shown is None:
@@ -50,6 +55,13 @@ def draw_all(
         for row in figures.MEMBER:
             figure = _describe_member(run, row, solution, choice)
             plan.append((row, choice.shown, figure))
+    return draw_planned(plan, run, folder, report_progress) + absent
+
+
+def draw_planned(
+    plan: Plan, run: Run, folder: pathlib.Path, report_progress: Callable[[str], None]
+) -> list[Figure]:
+    """Draws the figures of a plan, those that the run does not support excepted."""
     drawn = []
     for number, (row, point, figure) in enumerate(plan, start=1):
         began = time.monotonic()
@@ -57,19 +69,24 @@ def draw_all(
         drawn.append(figure)
         outcome = figure.missing or f'{time.monotonic() - began:.1f} s'
         report_progress(f'{number}/{len(plan)} {figure.name}: {outcome}')
-    return drawn + absent
+    return drawn
 
 
-def _describe_sweep(row: figures.Row) -> Figure:
+def describe_sweep(row: figures.Row) -> Figure:
     return Figure(row.name, None, None, row.name, row.title, row.caption)
+
+
+def name_member_figure(run: Run, row: figures.Row, point: Point) -> tuple[str, str]:
+    """(name of the files, 'gamma=0.5,seed=0') of a member's figure."""
+    where = format_point(select_varying(run, point))
+    return f'{row.name}_{where}'.replace('/', '.').replace(' ', ''), where
 
 
 def _describe_member(
     run: Run, row: figures.Row, solution: str, choice: Choice
 ) -> Figure:
     """The caption says what the member is, because it may be at no solution."""
-    where = format_point(select_varying(run, choice.shown))
-    name = f'{row.name}_{where}'.replace('/', '.').replace(' ', '')
+    name, where = name_member_figure(run, row, choice.shown)
     about = choice.about[0].upper() + choice.about[1:]
     return Figure(
         module=row.name,
@@ -105,14 +122,17 @@ def describe_figures(drawn: list[Figure]) -> list[dict[str, Any]]:
     described = []
     for figure in drawn:
         encoded = None
+        numbers = None
         if figure.png:
             encoded = base64.b64encode(figure.png).decode()
+            numbers = format_numbers(figure.result)._asdict()
         described.append(
             {
                 'name': figure.name,
                 'title': figure.title,
                 'caption': figure.caption,
                 'png_base64': encoded,
+                'numbers': numbers,
                 'missing': figure.missing,
             }
         )

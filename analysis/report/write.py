@@ -3,9 +3,15 @@
 import pathlib
 from collections.abc import Callable
 
+from analysis.members.measures import count_members
 from analysis.report import checks, collect, page, pictures
-from analysis.report.choose import choose_members
+from analysis.report.choose import choose_members, has_unseen_pair
 from analysis.report.evidence import collect_evidence
+from analysis.report.general.baselines import describe_baselines
+from analysis.report.general.collect import collect_general
+from analysis.report.general.pictures import draw_general
+from analysis.report.general.shown import find_tested, list_shown
+from analysis.report.general.words import find_words
 from analysis.report.outcome import describe_outcome
 from analysis.report.playground.describe import describe_playground
 from analysis.report.playground.request import AUTO, parse_request
@@ -19,16 +25,22 @@ def write_report(
     report_progress: Callable[[str], None],
     playground: str = AUTO,
 ) -> None:
-    """Writes the page to `path`, claims.md next to it, figures to the run's folder.
+    """Writes the page to `path`, figures to the run's folder.
+
+    A sweep of the anchor task with an unseen pair gets claims.md next to the page, and
+    networks that answer in it; any other has neither, and the page says so.
 
     Args:
       playground: the networks that answer in the page, as `parse_request` takes them.
 
     Raises:
-      UserError: no member is trained yet, the task has no unseen pair, or there is no
-        member such as `playground` names.
+      UserError: no member is trained yet, or there is no member such as `playground`
+        names.
     """
     request = parse_request(playground)
+    if not has_unseen_pair(run.experiment.task):
+        _write_general(run, path, report_progress)
+        return
     choices = choose_members(run)
     networks = describe_playground(run, choices, request, report_progress)
     payload = collect.collect(run, report_progress)
@@ -42,3 +54,17 @@ def write_report(
     table = checks.format_markdown(payload['claims'])
     atomic.write_text(path, page.render(payload))
     atomic.write_text(path.with_name('claims.md'), table)
+
+
+def _write_general(
+    run: Run, path: pathlib.Path, report_progress: Callable[[str], None]
+) -> None:
+    """Writes the page of a task without an unseen pair of anchors."""
+    payload = collect_general(run, report_progress)
+    words = find_words(run)
+    tested = find_tested(list_shown(run, words), words)
+    folder = run.folder.workdir / 'figures'
+    drawn = draw_general(run, tested, count_members(run), folder, report_progress)
+    payload['figures'] = pictures.describe_figures(drawn)
+    payload['general']['baselines'] = describe_baselines(drawn, tested)
+    atomic.write_text(path, page.render(payload))

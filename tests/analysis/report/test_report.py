@@ -94,7 +94,7 @@ def test_a_run_without_a_trained_member_is_one_line(tmp_path):
 
 def test_a_task_without_an_unseen_pair_is_one_line(tmp_path):
     opened(tmp_path, task__unseen=())
-    with pytest.raises(UserError, match=r'task\.unseen = \(\): the report needs'):
+    with pytest.raises(UserError, match=r'task\.unseen = \(\): a solution needs'):
         choose_members(open_run(tmp_path))
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tests.support.pages import report_sample
+from tests.support.pages import general_sample, report_sample
 
 SIZES = {'desktop': (1280, 900), 'phone': (360, 740)}
 CELL = '[role=gridcell]'
@@ -281,6 +281,81 @@ def test_hostile_names_are_shown_and_do_nothing(tab, urls):
         '.counts thead',
         '.missing',
         '.card figcaption',
+        '.figure-numbers pre',
+        '.figure-numbers .note',
     ):
         shown = tab.value(f'document.querySelector("{place}").textContent')
         assert report_sample.HOSTILE in shown, place
+
+
+def test_the_page_of_another_task(open_payload, tmp_path):
+    tab = open_payload(general_sample.make_payload(tmp_path / 'run'))
+    assert tab.problems == []
+    assert tab.value(CELLS) == 4  # gammas and decays; seeds are averaged over
+    links = 'document.querySelectorAll("nav a, #map a").length'
+    assert tab.value(links) == 4
+    assert tab.value('document.querySelectorAll("nav [href=\\"#try\\"]").length') == 0
+    shown = tab.value(
+        'document.querySelector("#controls select").selectedOptions[0].text'
+    )
+    assert shown == 'test'
+    before = tab.value(find_mean(1, 1))
+    tab.value(
+        '(s => { s.value = "seen_train assigned tokens"; '
+        's.dispatchEvent(new Event("change")); })'
+        '(document.querySelector("#controls select"))'
+    )
+    assert tab.value(find_mean(1, 1)) != before
+    tab.click(find_cell(1, 2))
+    assert tab.value(TITLE).startswith('γ 0.7')
+    panels = tab.value(
+        '[...document.querySelectorAll("#detail figcaption strong")]'
+        '.map(e => e.textContent)'
+    )
+    assert panels == ['Answers', 'Loss', 'Right answers by group']
+    groups = 'document.querySelectorAll("#detail .groups tbody tr").length'
+    assert tab.value(groups) == 6
+    left_out = tab.value('document.querySelector("#left-out .lead").textContent')
+    assert left_out.startswith('The playground')
+    tab.resize(*SIZES['phone'], 'dark')
+    assert tab.value('document.documentElement.scrollWidth <= innerWidth')
+    assert tab.value(LOW_CONTRAST) == []
+
+
+def test_hostile_names_of_another_task_stay_text(open_payload, tmp_path):
+    tab = open_payload(general_sample.make_hostile_payload(tmp_path / 'run'))
+    tab.click(find_cell(1, 2))
+    assert tab.problems == []
+    assert tab.value('document.querySelectorAll("img[src=x], [onerror]").length') == 0
+    assert tab.value('document.scripts.length') == 2
+    places = ('h1', '.question', '.counts', '.settings', '#left-out pre', '#legend')
+    places += ('#controls select', '#detail .numbers', '#detail .groups')
+    for place in places:
+        shown = tab.value(f'document.querySelector("{place}").textContent')
+        assert report_sample.HOSTILE in shown, place
+
+
+def test_the_numbers_of_a_figure_are_opened_and_copied_by_keyboard(sample):
+    sample.value('navigator.clipboard.writeText = () => Promise.reject(new Error())')
+    sample.value('document.querySelector(".figure-numbers summary").focus()')
+    sample.press('Enter')
+    sample.wait('document.querySelector(".figure-numbers").open')
+    assert '9,999' in sample.value(
+        'document.querySelector(".figure-numbers").innerText'
+    )
+    sample.value('document.querySelector(".figure-numbers .copy").focus()')
+    sample.press('Enter')
+    sample.wait('document.querySelector("#copied").open')
+    text = sample.value('document.querySelector("#copied textarea").value')
+    assert text == report_sample.NUMBERS['numbers']['text']
+
+
+def test_the_first_table_is_copied_with_its_columns_in_place(sample):
+    sample.value('navigator.clipboard.writeText = () => Promise.reject(new Error())')
+    sample.click('.counts + .copy')
+    sample.wait('document.querySelector("#copied").open')
+    text = sample.value('document.querySelector("#copied textarea").value')
+    rows = [line.split('\t') for line in text.splitlines()]
+    assert {len(row) for row in rows} == {9}  # name, all, five gammas, two depths
+    assert rows[1][2:] == ['0.3', '0.6', '0.9', '1.2', '1.5', '1', '2']
+    assert rows[2][1:4] == ['2', '0', '0']

@@ -6,6 +6,7 @@ import math
 import pathlib
 from typing import Any
 
+from analysis.report import collect
 from tests.support.pages.playground_sample import make_playground
 from tests.support.pages.report_members import (
     POSITIONS,
@@ -23,6 +24,13 @@ AXES = {
     'weight_decay': [0.3],
     'seed': [0, 1],
 }
+PROBES = ['seen_train', 'seen_heldout', 'unseen']
+NUMBERS = {
+    'numbers': {
+        'text': 'gamma\t0.3\t0.6\nbest[0]\t0.1\t',
+        'left_out': ['x (9 × 9,999)'],
+    }
+}
 HOSTILE = '</script><img src=x onerror=alert(1)>"\'&{{data}}{% raw %}'
 GALLERY = pathlib.Path(__file__).parents[3] / 'analysis' / 'gallery'
 
@@ -35,21 +43,28 @@ def make_payload() -> dict[str, Any]:
     members[2] = make_diverged(members[2], after=5)
     members[-3] = make_untrained(members[-3])
     members[-5] = make_unconverged(members[-5])
+    unseen = {
+        'pair': '(4, 3)',
+        'inferential': 'x − 10',
+        'symmetric': 'x − 6',
+        'because': 'the reversed pair (3, 4) was trained with this answer',
+    }
     return {
         'title': 'phase',
         'created': '2026-11-21',
         'summary': '20 networks, 17 converged, 1 not converged, 1 diverged, 1 not '
         'trained',
-        'unseen': {
-            'pair': '(4, 3)',
-            'inferential': 'x − 10',
-            'symmetric': 'x − 6',
-            'because': 'the reversed pair (3, 4) was trained with this answer',
-        },
+        'unseen': unseen,
+        'general': None,
+        'readings': collect.list_readings(unseen, PROBES),
+        'first_reading': 'inferential',
+        'losses': collect.LOSSES,
+        'panels': collect.PANELS,
+        'groups': [],
         'axes': AXES,
         'row_axis': 'depth',
         'column_axis': 'gamma',
-        'probes': ['seen_train', 'seen_heldout', 'unseen'],
+        'probes': PROBES,
         'mappings': ['inferential', 'symmetric', 'assigned'],
         'positions': POSITIONS,
         'record_steps': STEPS,
@@ -68,6 +83,7 @@ def make_hostile_payload() -> dict[str, Any]:
     payload['title'] = payload['summary'] = payload['created'] = HOSTILE
     payload['axes'] = {**AXES, 'seed': [HOSTILE, 1]}
     payload['unseen'] = dict.fromkeys(payload['unseen'], HOSTILE)
+    payload['readings'] = collect.list_readings(payload['unseen'], PROBES)
     payload['outcome'] = {
         'headings': [(HOSTILE, [HOSTILE])],
         'trained': HOSTILE,
@@ -87,6 +103,7 @@ def make_hostile_payload() -> dict[str, Any]:
             member['attention'] |= attack | {'expected': {HOSTILE: HOSTILE}}
     for figure in payload['figures']:
         figure['title'] = figure['caption'] = HOSTILE
+        figure['numbers'] = {'text': HOSTILE, 'left_out': [HOSTILE]}
     payload['figures'][-1]['missing'] = HOSTILE
     payload['claims'] = [dict.fromkeys(CLAIMS[0], HOSTILE)]
     payload['provenance'] = {
@@ -109,13 +126,14 @@ def make_figures() -> list[dict[str, Any]]:
     figures = []
     for name, title, caption in texts:
         figure = {'name': name, 'title': title, 'caption': caption}
-        figures.append(figure | {'png_base64': png, 'missing': None})
+        figures.append(figure | {'png_base64': png, 'missing': None, **NUMBERS})
     figures.append(
         {
             'name': 'lazy',
             'title': 'Distance from the initialization',
             'caption': '',
             'png_base64': None,
+            'numbers': None,
             'missing': 'this run has no snapshot at step 0',
         }
     )

@@ -17,13 +17,22 @@ function drawMap() {
   markSelected();
 }
 
+const SEGMENTS = 3; // more readings than this are a list
+
 function readingControl() {
+  if (READINGS.length > SEGMENTS) return readingList();
   const choices = READINGS.map((r) => h('label', {},
     h('input', { type: 'radio', name: 'reading', value: r.name, checked: r.name === state.reading,
       onchange: () => { state.reading = r.name; drawMap(); } }),
-    h('span', {}, swatch(r.name), r.label)));
+    h('span', {}, swatch(r.style), r.label)));
   return h('fieldset', { class: 'segments' },
     h('legend', { class: 'hidden' }, 'Colour shows'), choices);
+}
+
+function readingList() {
+  const list = h('select', { onchange: () => { state.reading = list.value; drawMap(); } },
+    READINGS.map((r) => h('option', { value: r.name, selected: r.name === state.reading }, r.label)));
+  return h('label', { class: 'filter' }, 'colour shows ', list);
 }
 
 function filterControl(axis) {

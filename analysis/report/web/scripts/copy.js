@@ -2,6 +2,14 @@
 
 const toTable = (rows) => rows.map((row) => row.join('\t')).join('\n');
 
+// The texts of a row of a table; a cell over several columns leaves the others blank.
+function rowCells(row) {
+  return [...row.cells].flatMap((cell) => {
+    const text = cell.textContent.replace(/\s+/g, ' ').trim();
+    return [text, ...Array(cell.colSpan - 1).fill('')];
+  });
+}
+
 function copyButton(text, content) {
   const button = h('button', { type: 'button', class: 'quiet copy', onclick: async () => {
     button.textContent = await copyText(content()) ? 'Copied' : text;

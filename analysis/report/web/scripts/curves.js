@@ -25,10 +25,8 @@ function linesPanel(title, unit, lines, y, yTicks, format) {
 }
 
 function answersPanel(member) {
-  const lines = READINGS.map((r) => ({
-    name: r.name,
-    label: r.name === 'heldout' ? 'held-out' : `${r.label} on the unseen pair`,
-    values: agreement(member, r),
+  const lines = READINGS.filter((r) => !isLoss(r)).map((r) => ({
+    name: r.style, label: r.line, values: recorded(member, r),
   }));
   if (isEmpty(lines)) return absent('Answers', 'Nothing was recorded.');
   const y = linear(0, 1, inside.y0, inside.y1);
@@ -36,13 +34,11 @@ function answersPanel(member) {
   return linesPanel('Answers', 'share of answers, 0 to 1', lines, y, yTicks, share);
 }
 
-const LOSSES = [['seen_heldout', 'held-out'], ['unseen', 'unseen pair']];
-
 function lossLines(member) {
   const lines = [{ name: 'train', label: 'training', values: member.train_loss ?? [] }];
-  for (const [probe, text] of LOSSES) {
+  for (const { probe, label: text, style } of data.losses) {
     const values = member.probe_loss?.[data.probes.indexOf(probe)];
-    if (values) lines.push({ name: `loss-${probe}`, label: text, values });
+    if (values) lines.push({ name: style, label: text, values });
   }
   return lines;
 }

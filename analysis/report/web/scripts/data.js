@@ -3,20 +3,19 @@
 const data = JSON.parse($('data').textContent);
 const GENERAL = 0.9; // below this held-out share a cell is hatched, as in the paper
 
-const READINGS = [
-  { name: 'inferential', label: 'inferential', probe: 'unseen', mapping: 'inferential',
-    says: `Share of answers to the unseen pair that are ${data.unseen.inferential}` },
-  { name: 'symmetric', label: 'symmetric', probe: 'unseen', mapping: 'symmetric',
-    says: `Share of answers to the unseen pair that are ${data.unseen.symmetric}` },
-  { name: 'heldout', label: 'held-out', probe: 'seen_heldout', mapping: 'assigned',
-    says: 'Share of right answers about trained pairs, for numbers x that were held out' },
-].filter((r) => data.probes.includes(r.probe) && data.mappings.includes(r.mapping));
+// What is recorded about every network: { name, label, line, says, style, source, probe,
+// mapping }. A reading is a share, but for losses.
+const READINGS = data.readings;
 
 const reading = (name) => READINGS.find((r) => r.name === name);
+const isLoss = ({ source }) => source === 'probe_loss';
+const shownAs = (which, value) => (isLoss(which) ? number(value) : share(value));
 
-function agreement(member, { probe, mapping }) {
-  const p = data.probes.indexOf(probe), r = data.mappings.indexOf(mapping);
-  return member.agreement?.[p]?.[r] ?? [];
+// Its values along the recorded steps.
+function recorded(member, which) {
+  const ofProbe = member[which.source]?.[data.probes.indexOf(which.probe)];
+  if (isLoss(which)) return ofProbe ?? [];
+  return ofProbe?.[data.mappings.indexOf(which.mapping)] ?? [];
 }
 
 const isUnconverged = (m) => String(m.status).startsWith('not converged');
@@ -25,7 +24,13 @@ const isTrained = (m) => m.status === 'trained' || isUnconverged(m);
 // The last recorded value. The score of a member before it diverged is not its result.
 function final(member, which) {
   if (!which || String(member.status).startsWith('diverged')) return null;
-  return agreement(member, which).findLast(isNumber) ?? null;
+  return recorded(member, which).findLast(isNumber) ?? null;
+}
+
+// The value that has the full colour.
+function topOf(which) {
+  if (!isLoss(which)) return 1;
+  return Math.max(...data.members.map((m) => final(m, which)).filter(isNumber), 1e-9);
 }
 
 const valuesOf = (axis) => (axis ? data.axes[axis] ?? [] : [null]);

@@ -67,6 +67,16 @@ function fixedPoint(member) {
   return axes.length ? h('p', { class: 'meta' }, `The same for all members: ${named(member.point, axes)}.`) : null;
 }
 
+// The parts of the member view by name; the task decides which of them there are.
+const PANELS = {
+  answers: answersPanel,
+  positions: positionPanel,
+  losses: lossPanel,
+  groups: groupsPanel,
+  attention: attentionPanel,
+  embedding: embeddingPanel,
+};
+
 function drawDetail(element, member, members, previewing, choose) {
   element.classList.toggle('preview', previewing);
   if (!member) {
@@ -76,7 +86,6 @@ function drawDetail(element, member, members, previewing, choose) {
   element.replaceChildren(
     h('div', { class: 'who' }, heading(member), solutionLine(member), choice(member, members, choose)),
     numbersTable(member) ?? '',
-    h('div', { class: 'panels' },
-      answersPanel(member), positionPanel(member), lossPanel(member), attentionPanel(member), embeddingPanel(member)),
+    h('div', { class: 'panels' }, data.panels.map((name) => PANELS[name](member))),
     fixedPoint(member) ?? '');
 }

@@ -3,8 +3,12 @@
 // Colours of 0 and 1 by theme. The hues are those of analysis/drawing/style.py; the dark theme
 // has a lighter blue.
 const RAMPS = {
-  light: { zero: '#f4f3ef', inferential: '#0072b2', symmetric: '#e69f00', heldout: '#565b63' },
-  dark: { zero: '#212429', inferential: '#2b93d4', symmetric: '#e69f00', heldout: '#b4b8bf' },
+  light: { zero: '#f4f3ef', inferential: '#0072b2', symmetric: '#e69f00', heldout: '#565b63',
+    'probe-0': '#565b63', 'probe-1': '#0072b2', 'probe-2': '#00805e', 'probe-3': '#a8480a',
+    'probe-4': '#9c4c7c', 'probe-5': '#6a5acd' },
+  dark: { zero: '#212429', inferential: '#2b93d4', symmetric: '#e69f00', heldout: '#b4b8bf',
+    'probe-0': '#b4b8bf', 'probe-1': '#3a9fde', 'probe-2': '#33b38c', 'probe-3': '#e88f4f',
+    'probe-4': '#d993ba', 'probe-5': '#a69af0' },
 };
 
 const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
@@ -22,20 +26,20 @@ function inkOn(rgb) {
   return light > 0.179 ? '#000' : '#fff';
 }
 
-function paint(element, name, value, theme) {
-  const rgb = shade(name, value, theme);
+function paint(element, which, value, theme) {
+  const rgb = shade(which.style, value / topOf(which), theme);
   element.style.setProperty('--fill', `rgb(${rgb.join(' ')})`);
   element.style.setProperty('--on', inkOn(rgb));
 }
 
-const short = (value) => share(value).replace(/^0\./, '.'); // .58, so that five columns fit on a phone
+const short = (which, value) => shownAs(which, value).replace(/^0\./, '.'); // .58, so that five columns fit on a phone
 
-function cellText(cell, dense) {
+function cellText(which, cell, dense) {
   const part = cell.trained < cell.expected;
   const several = cell.values > 1 && !dense;
   return [
-    h('span', { class: 'mean' }, share(cell.mean)),
-    several ? h('span', { class: 'range' }, `${short(cell.low)}–${short(cell.high)}`) : null,
+    h('span', { class: 'mean' }, shownAs(which, cell.mean)),
+    several ? h('span', { class: 'range' }, `${short(which, cell.low)}–${short(which, cell.high)}`) : null,
     part ? h('span', { class: 'part' }, `${cell.trained} of ${cell.expected}`) : null,
     cell.unconverged ? h('span', { class: 'part' }, `${cell.unconverged} unconv.`) : null,
   ];
@@ -45,7 +49,7 @@ function cellLabel(row, column, which, cell) {
   const where = [[data.row_axis, row], [data.column_axis, column]].filter(([axis]) => axis);
   return [
     where.map(([axis, value]) => `${axisName(axis)} ${value}`).join(', '),
-    isNumber(cell.mean) ? `${which.label} ${share(cell.mean)}` : 'no value',
+    isNumber(cell.mean) ? `${which.label} ${shownAs(which, cell.mean)}` : 'no value',
     cell.trained < cell.expected ? `${cell.trained} of ${cell.expected} members trained` : null,
     cell.unconverged ? `${cell.unconverged} of ${cell.trained} not converged` : null,
     cell.hatched ? `held-out share below ${GENERAL}` : null,
@@ -59,12 +63,12 @@ function drawCell(row, column, state, { expected, dense }) {
   const text = cellLabel(row, column, which, cell);
   const element = h('td', {
     role: 'gridcell', tabindex: '-1', class: 'cell', title: text, 'aria-label': text,
-  }, h('div', {}, cellText(cell, dense)));
+  }, h('div', {}, cellText(which, cell, dense)));
   element.classList.toggle('hatched', cell.hatched);
   element.classList.toggle('unconverged', cell.unconverged > 0);
   element.classList.toggle('partly', cell.trained < cell.expected);
   element.classList.toggle('empty', !isNumber(cell.mean));
-  if (isNumber(cell.mean)) paint(element, which.name, cell.mean, state.theme);
+  if (isNumber(cell.mean)) paint(element, which, cell.mean, state.theme);
   return { element, members, row, column };
 }
 
@@ -99,9 +103,10 @@ function columnTitle() {
 
 function drawLegend(state) {
   const which = reading(state.reading);
-  const steps = [0, 0.25, 0.5, 0.75, 1].map((value) => {
-    const box = h('span', { class: 'step' }, String(value));
-    paint(box, which.name, value, state.theme);
+  const steps = [0, 0.25, 0.5, 0.75, 1].map((part) => {
+    const value = part * topOf(which);
+    const box = h('span', { class: 'step' }, isLoss(which) ? number(value) : String(value));
+    paint(box, which, value, state.theme);
     return box;
   });
   const explained = [`${which.says}.`];
@@ -113,8 +118,8 @@ function drawLegend(state) {
     h('p', {}, explained.join(' ')),
     h('div', { class: 'ramp', 'aria-hidden': 'true' }, steps),
     h('ul', { class: 'keys' },
-      h('li', {}, h('span', { class: 'sample hatched', 'aria-hidden': 'true' }),
-        `lines: fewer than ${GENERAL} right about held-out numbers`),
+      reading('heldout') ? h('li', {}, h('span', { class: 'sample hatched', 'aria-hidden': 'true' }),
+        `lines: fewer than ${GENERAL} right about held-out numbers`) : null,
       h('li', {}, h('span', { class: 'sample unconverged', 'aria-hidden': 'true' }),
         'dots: some networks have not learned their training data (not converged)'),
       h('li', {}, h('span', { class: 'sample partly', 'aria-hidden': 'true' }),

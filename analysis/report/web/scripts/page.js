@@ -28,7 +28,9 @@ function startPrinting() {
     before = document.documentElement.dataset.theme ?? null;
     document.documentElement.dataset.theme = 'light';
     applyTheme();
-    for (const folded of document.querySelectorAll('#provenance details')) folded.open = true;
+    for (const folded of document.querySelectorAll('#provenance details, #settings details')) {
+      folded.open = true;
+    }
     for (const picture of document.querySelectorAll('.picture img')) picture.loading = 'eager';
   });
   addEventListener('afterprint', () => {
@@ -54,15 +56,17 @@ function startPictures() {
 // The numbers of the sweep and of the claims, to paste somewhere else.
 function startCopying() {
   $('map').append(copyButton('Copy the numbers of all networks', membersTable));
-  const table = document.querySelector('table.claims');
-  if (!table) return;
-  const cells = (row) => [...row.cells].map((cell) => cell.textContent.replace(/\s+/g, ' ').trim());
-  table.after(copyButton('Copy the table', () => toTable([...table.rows].map(cells))));
+  for (const table of document.querySelectorAll('table.claims, table.counts, table.settings')) {
+    table.after(copyButton('Copy the table', () => toTable([...table.rows].map(rowCells))));
+  }
+  for (const numbers of document.querySelectorAll('.figure-numbers pre')) {
+    numbers.before(copyButton('Copy numbers', () => numbers.textContent));
+  }
 }
 
-// The member shown first: the most inferential one.
+// The member shown first: the one that scores highest on what the task is about.
 function notable() {
-  const score = (m) => final(m, READINGS[0]) ?? -1;
+  const score = (m) => final(m, reading(data.first_reading)) ?? -1;
   return data.members.reduce((best, m) => (!best || score(m) > score(best) ? m : best), null);
 }
 

@@ -1,7 +1,7 @@
 // The selected member: kept in the address, shown in the diagram and in the member view.
 
 const state = {
-  reading: READINGS[0]?.name,
+  reading: data.first_reading,
   filters: {}, // inner axis -> value; axes without a filter are averaged over
   theme: 'light',
   selected: null,

@@ -1,0 +1,185 @@
+"""How right are networks on every probe, by gamma and the other axes? For any task.
+
+A panel for each thing that the task measures: a mapping on a probe, the right tokens of
+answers that are texts, or the loss of next tokens. Gamma goes across, or the first axis
+that varies where gamma does not; a line is a setting of the other axes. Dots are means
+over seeds with their 95 % interval, which fewer than three seeds do not have. Members
+that have not converged are left out, unless none has.
+
+  python analysis/accuracy.py --run runs/scan
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from analysis.drawing import command, style
+from analysis.members.measures import (
+    LOSS,
+    count_members,
+    list_measures,
+    read_measure,
+)
+from analysis.members.point import format_point
+from analysis.members.selection import iterate_points
+from analysis.members.statistics import mean_interval
+from anchorjax.config.grid import axis_label
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run
+
+MOST_COLUMNS = 3
+MOST_LINES = 12  # that a legend can name
+_SHARES = (-0.03, 1.03)  # limits of an axis of shares
+
+
+class Result(NamedTuple):
+    """Statistics over seeds: setting Z (a line), place X on the axis, measure K."""
+
+    axis: str  # that goes across
+    values: np.ndarray  # [X] its labels, as text
+    settings: np.ndarray  # [Z] 'depth=2,weight_decay=0.1'; '' where nothing else varies
+    measures: np.ndarray  # [K] names
+    is_loss: np.ndarray  # [K]
+    counted: str  # which members the numbers are of, in words
+    mean_KZX: np.ndarray  # NaN: no member counts
+    low_KZX: np.ndarray  # of the 95 % interval; NaN with fewer than three seeds
+    high_KZX: np.ndarray
+    members_ZX: np.ndarray  # that count
+    converged_ZX: np.ndarray
+    trained_ZX: np.ndarray
+
+
+def compute(run: Run) -> Result:
+    """Means and intervals of everything that the sweep measures; needs no snapshots.
+
+    Raises:
+      UserError: no member is trained yet, or all have diverged.
+    """
+    counted = count_members(run)
+    if not counted.is_counted.any():
+        raise UserError(f'{run.folder.workdir}: no member is trained yet')
+    axis = choose_axis(run.experiment.axes)
+    values = run.experiment.axes[axis]
+    places = _list_places(run, axis)
+    settings = list(dict.fromkeys(setting for setting, _ in places.values()))
+    shape = (len(settings), len(values))
+    measures = list_measures(run)
+    statistics = np.full((3, len(measures), *shape), np.nan)
+    numbers = np.zeros((3, *shape), int)  # counted, converged, trained
+    masks = (counted.is_counted, counted.is_converged, counted.is_trained)
+    cells: dict[tuple[int, int], list[tuple[int, ...]]] = {}
+    for index, (setting, x) in places.items():
+        place = (settings.index(setting), x)
+        for n, mask in enumerate(masks):
+            numbers[n, *place] += mask.values[index]
+        if counted.is_counted.values[index]:
+            cells.setdefault(place, []).append(index)
+    for k, measure in enumerate(measures):
+        measured = read_measure(run.results, measure).values
+        for place, indices in cells.items():
+            of_cell = [measured[index] for index in indices]
+            statistics[:, k, *place] = mean_interval(of_cell)
+    which = 'converged networks' if counted.has_converged else 'all trained networks'
+    return Result(
+        axis=axis,
+        values=np.array([str(axis_label(value)) for value in values]),
+        settings=np.array(settings),
+        measures=np.array([measure.name for measure in measures]),
+        is_loss=np.array([measure.source == LOSS for measure in measures]),
+        counted=f'{which} ({counted.criterion})',
+        mean_KZX=statistics[0],
+        low_KZX=statistics[1],
+        high_KZX=statistics[2],
+        members_ZX=numbers[0],
+        converged_ZX=numbers[1],
+        trained_ZX=numbers[2],
+    )
+
+
+def choose_axis(axes: dict[str, tuple]) -> str:
+    """Gamma if it varies, else the first axis that does, but for the seed."""
+    varying = list_varying(axes)
+    if 'gamma' in varying or not varying:
+        return 'gamma'
+    return varying[0]
+
+
+def list_varying(axes: dict[str, tuple]) -> list[str]:
+    """The axes with several values, but for the seed: what makes a setting."""
+    varying = []
+    for axis, values in axes.items():
+        if axis != 'seed' and len(values) > 1:
+            varying.append(axis)
+    return varying
+
+
+def _list_places(run: Run, axis: str) -> dict[tuple[int, ...], tuple[str, int]]:
+    """{index of a member: (its setting of the other axes, its place on the axis)}."""
+    axes = run.experiment.axes
+    others = [name for name in list_varying(axes) if name != axis]
+    place = list(axes).index(axis)
+    places = {}
+    for index, point in iterate_points(run):
+        setting = format_point({name: axis_label(point[name]) for name in others})
+        places[index] = (setting, index[place])
+    return places
+
+
+def draw(result: Result, axes: np.ndarray) -> None:
+    """A panel for each measure."""
+    for k, axis in enumerate(axes.flat):
+        if k >= len(result.measures):
+            axis.set_axis_off()
+            continue
+        _draw_measure(axis, result, k)
+    if 1 < len(result.settings) <= MOST_LINES:
+        axes.flat[0].legend(fontsize=5.5)
+    name = 'initialization rate γ' if result.axis == 'gamma' else result.axis
+    for axis in axes[-1]:
+        axis.set_xlabel(name.replace('_', ' '))
+    figure: Any = axes.flat[0].figure
+    figure.suptitle(f'mean over seeds and its 95 % interval; {result.counted}')
+
+
+def layout(result: Result) -> style.Layout:
+    number = len(result.measures)
+    columns = min(number, MOST_COLUMNS)
+    rows = -(-number // columns)
+    tallest = max(len(value) for value in result.values)
+    width = max(2.3, 0.35 * len(result.values))
+    return style.Layout(rows, columns, width * columns, 1.9 * rows + 0.04 * tallest)
+
+
+def _draw_measure(axis: Axes, result: Result, k: int) -> None:
+    colours = style.plt.get_cmap('viridis')
+    lines = len(result.settings)
+    for z, setting in enumerate(result.settings):
+        shift = 0.3 * ((z + 0.5) / lines - 0.5)  # intervals stand side by side
+        x_X = np.arange(len(result.values)) + shift
+        mean_X = result.mean_KZX[k, z]
+        ends = np.stack([mean_X - result.low_KZX[k, z], result.high_KZX[k, z] - mean_X])
+        axis.errorbar(
+            x_X,
+            mean_X,
+            np.nan_to_num(ends),
+            fmt='o-',
+            color=colours(0.9 * z / max(lines - 1, 1)),
+            ms=3,
+            lw=1,
+            elinewidth=0.8,
+            label=setting,
+        )
+    is_long = max(map(len, result.values)) > 5
+    rotation = 60 if is_long else 0
+    axis.set_xticks(range(len(result.values)), result.values, rotation=rotation)
+    title = result.measures[k].replace('_', ' ').removesuffix(' assigned')
+    axis.set_title(title)
+    if result.is_loss[k]:
+        axis.set_ylabel('nats a token')
+    else:
+        axis.set_ylim(_SHARES)
+
+
+if __name__ == '__main__':
+    command.run_sweep_figure(__doc__, 'accuracy', compute, draw, layout)

@@ -1,0 +1,103 @@
+"""What a sweep of any task measures, and which of its members count."""
+
+from typing import NamedTuple
+
+import xarray as xr
+
+from analysis.members.selection import find_usable
+from analysis.real.members import counts_answers_alone
+from anchorjax import tasks
+from anchorjax.storage.reader import Run
+
+AGREEMENT = 'agreement'  # share of sequences answered as a mapping does
+TOKENS = 'token_agreement'  # share of right tokens
+LOSS = 'probe_loss'  # nats a scored token
+# Tasks in which every token is asked for, so that no whole sequence is ever right.
+_NEXT_TOKEN = ('corpus', 'mixture')
+
+
+class Measure(NamedTuple):
+    """A number of every member: what is recorded about one probe."""
+
+    source: str  # AGREEMENT, TOKENS or LOSS: a variable of the results
+    probe: str
+    mapping: str  # '' for a loss
+
+    @property
+    def name(self) -> str:
+        """'test assigned', 'test assigned tokens', 'stories loss'."""
+        words = [self.probe, self.mapping]
+        if self.source == TOKENS:
+            words.append('tokens')
+        if self.source == LOSS:
+            words.append('loss')
+        return ' '.join(filter(None, words))
+
+
+class Counted(NamedTuple):
+    """Which members have converged, and which of them the numbers are of."""
+
+    is_trained: xr.DataArray  # bool [axes]
+    is_usable: xr.DataArray  # trained and not diverged
+    is_converged: xr.DataArray
+    is_counted: xr.DataArray  # the converged ones, or without any all but diverged ones
+    loss: xr.DataArray  # that decides, nats
+    loss_name: str  # 'train loss'
+    limit: float  # at most this loss: converged
+
+    @property
+    def criterion(self) -> str:
+        """'train loss at most 0.02'."""
+        return f'{self.loss_name} at most {self.limit:g}'
+
+    @property
+    def has_converged(self) -> bool:
+        """Whether the counted members are those that have converged."""
+        return bool(self.is_converged.any())
+
+
+def list_measures(run: Run) -> list[Measure]:
+    """Every mapping on every probe; then the tokens of answers that are texts.
+
+    Of a task of next tokens: the tokens and the loss of every probe. The probes are
+    those of the results: a task may have more of them in some cohorts than in others.
+    """
+    task = tasks.make(run.experiment.task)
+    probes = run.results.probe.values.tolist()
+    of_tokens = [Measure(TOKENS, probe, task.trained_mapping) for probe in probes]
+    if run.experiment.task.name in _NEXT_TOKEN:
+        return of_tokens + [Measure(LOSS, probe, '') for probe in probes]
+    measures = []
+    for probe in probes:
+        for mapping in run.results.mapping.values.tolist():
+            measures.append(Measure(AGREEMENT, probe, mapping))
+    return measures if task.last_only else measures + of_tokens
+
+
+def read_measure(data: xr.Dataset, measure: Measure) -> xr.DataArray:
+    """Its values along the axes of the sweep, and along the steps of curves."""
+    values = data[measure.source].sel(probe=measure.probe, drop=True)
+    if measure.mapping:
+        values = values.sel(mapping=measure.mapping, drop=True)
+    return values
+
+
+def count_members(run: Run) -> Counted:
+    """The members that count.
+
+    Where training also counts the prompt, which cannot be predicted, the loss on the
+    answers of training examples decides, as in analysis/real/members.py.
+    """
+    limit = run.experiment.train.converged_loss
+    is_usable = find_usable(run)
+    is_converged = is_usable & run.results.converged
+    loss = run.results.train_loss
+    name = 'train loss'
+    is_text = hasattr(run.experiment.task, 'loss_on')
+    if is_text and not counts_answers_alone(run.experiment):
+        loss = read_measure(run.results, Measure(LOSS, 'seen_train', ''))
+        name = 'loss on the answers of training examples'
+        is_converged = is_usable & (loss <= limit)
+    is_counted = is_converged if is_converged.any() else is_usable
+    trained = run.results.trained
+    return Counted(trained, is_usable, is_converged, is_counted, loss, name, limit)
