@@ -5,7 +5,7 @@ converged members. A trend is Spearman's correlation of a reading with an axis, 
 members of one seed with the same value of the other axis, averaged over these. Trends
 along the rate are of all trained members, as in P1: low rates do not converge in the
 same time, and leaving them out would leave no axis. Those of converged members stand
-beside them.
+beside them, and where fewer than half have converged nothing is decided.
 """
 
 import numpy as np
@@ -209,13 +209,17 @@ def read_trend(
     lowest = np.nanmin(values_YXS)
     highest = np.nanmax(values_YXS)
     verb = 'rising' if sign > 0 else 'falling'
-    return conclude_seeds(
+    few = ''
+    if converged.sum() < is_trained.sum() / 2:
+        few = 'most members have not converged'
+    return _conclude(
         judge(found, TREND, opposite=-TREND),
         number=f'{name} {lowest:.2f} to {highest:.2f}; {verb}: {format_mean(found)}',
         null=f'correlation 0; a trend: above {TREND:g}',
         note=f'{converged.sum()} of {is_trained.sum()} members converged; of these '
         f'alone {format_mean(of_these)}',
         values=trends,
+        few=few,
     )
 
 

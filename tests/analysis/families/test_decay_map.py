@@ -212,6 +212,8 @@ def test_trends_along_the_rate_and_the_decay():
     assert words('stable rank', 'decay') == 'holds'
     # What is constant along an axis has no trend.
     assert words('inferential', 'decay') == 'undecided'
+    rates.converged_YXS[:, 1:] = False  # two of three rates
+    assert words('inferential', 'rate') == 'undecided'
 
 
 def test_noise_is_no_trend():
