@@ -48,7 +48,7 @@ def test_the_tables_are_one_command(finished, tmp_path, monkeypatch, capsys):
     words = ('--runs', finished.folder.workdir, '--out', tmp_path)
     code, printed, error = run_command(monkeypatch, capsys, 'anchor_claims', *words)
     assert not code, error
-    names = ('verdicts.csv', 'verdicts.md', 'summary.md', 'members.csv')
+    names = ('verdicts.csv', 'verdicts.md', 'members.csv')
     assert printed.split() == [str(tmp_path / name) for name in names]
     verdicts = pd.read_csv(tmp_path / 'verdicts.csv', keep_default_na=False)
     assert list(verdicts.columns) == list(TITLES)
@@ -61,8 +61,6 @@ def test_the_tables_are_one_command(finished, tmp_path, monkeypatch, capsys):
     members = pd.read_csv(tmp_path / 'members.csv')
     assert len(members) == 8 and np.isfinite(members.train_loss).all()
     assert (tmp_path / 'verdicts.md').read_text().startswith('undecided: ')
-    summary = (tmp_path / 'summary.md').read_text().splitlines()
-    assert summary[0] == f'undecided: {len(read)}' and len(summary) == 4 + len(read)
 
 
 @pytest.mark.slow
