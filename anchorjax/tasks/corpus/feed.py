@@ -42,7 +42,10 @@ class HostFeed:
                 self._ahead[following] = self._thread.submit(self._fetch, copy)
             while len(self._ahead) > _MOST_WAITING:  # several members share a feed
                 self._ahead.pop(next(iter(self._ahead)))
-        return self._fetch(np.asarray(index)) if future is None else future.result()
+        # If the thread has not begun, as on a busy machine, reading is quicker.
+        if future is None or future.cancel():
+            return self._fetch(np.asarray(index))
+        return future.result()
 
     def _fetch(self, index: np.ndarray) -> np.ndarray:
         return read_windows(self._tokens, index, self._seq_len).astype(np.int32)
