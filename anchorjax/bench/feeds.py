@@ -25,13 +25,21 @@ import jax
 import numpy as np
 
 from anchorjax import config
-from anchorjax.bench.harness import Contender, Row, prepare_anchorjax, time_in_turn
+from anchorjax.bench.harness import (
+    Contender,
+    Row,
+    prepare_anchorjax,
+    prepare_chunk,
+    time_in_turn,
+)
 from anchorjax.sources import corpora
 from anchorjax.sources.documents import Wanted
 from anchorjax.sources.tokenizers import Bytes
+from anchorjax.sweeps.trainer import Trainer
 from anchorjax.tasks.corpus import task as corpus_task
 from anchorjax.tasks.corpus.feed import HostFeed
 from anchorjax.tasks.corpus.token_files import count_windows, read_windows
+from anchorjax.training.devices import make_mesh
 
 SLOW = 0.02
 _PROBES = 2  # windows of an evaluation, which ends every timed segment
@@ -44,7 +52,7 @@ class Workload(NamedTuple):
     batch_size: int = 32
     length: int = 64
     width: int = 128
-    num_steps: int = 5  # in a round
+    num_steps: int = 10  # in a round
     rounds: int = 5
 
 
@@ -146,11 +154,13 @@ def _compare_feeds(workload: Workload, corpus: pathlib.Path) -> Iterator[Row]:
     timed = TimedFeed(feeds['thread'])
     # The program calls what it finds here while it is compiled.
     corpus_task.open_feed(experiment.task).read = timed.read
-    train = prepare_anchorjax(experiment)
+    trainer = Trainer(experiment, make_mesh(), lanes=1)
     waiting: dict[str, list[float]] = {name: [] for name in feeds}
     on_device = make_experiment(workload, corpus, 'device')
     contenders: dict[str, Contender] = {'device': prepare_anchorjax(on_device)}
     for name, feed in feeds.items():
+        # Members of its own, so that it is asked for what it read ahead.
+        train = prepare_chunk(trainer)
         contenders[name] = _exchange(timed, feed, train, waiting[name])
     seconds = time_in_turn(contenders, workload.num_steps, workload.rounds)
     step = np.median(seconds['device']) / workload.num_steps
@@ -158,13 +168,14 @@ def _compare_feeds(workload: Workload, corpus: pathlib.Path) -> Iterator[Row]:
     for name in feeds:
         share = np.array(waiting[name][1:])  # the first is the warm-up's
         share = share / (seconds[name] * len(jax.devices()))
-        ratios = seconds[name] / seconds['device']
-        yield (
-            f'feed: {name}',
-            f'waits {np.median(share):.2%} of the time ({share.min():.2%} to '
-            f'{share.max():.2%}); {np.median(ratios):.3f}x the time on the device '
-            f'({ratios.min():.3f} to {ratios.max():.3f})',
-        )
+        yield f'feed: {name}', _describe(share, seconds[name] / seconds['device'])
+
+
+def _describe(shares: np.ndarray, ratios: np.ndarray) -> str:
+    """Medians and ranges of the rounds."""
+    waits = f'{np.median(shares):.2%} ({shares.min():.2%} to {shares.max():.2%})'
+    times = f'{np.median(ratios):.2f}x ({ratios.min():.2f} to {ratios.max():.2f})'
+    return f'waits {waits} of the time; {times} the time on the device'
 
 
 def slow_down(feed: HostFeed) -> HostFeed:
@@ -198,8 +209,9 @@ def _write_corpus(folder: pathlib.Path, num_tokens: int) -> None:
     def ignore(name: str, documents: int, tokens: int) -> None:
         """Says nothing."""
 
-    letters = np.random.default_rng(0).integers(97, 123, num_tokens - 1, np.uint8)
+    rng = np.random.default_rng(0)
+    letters = rng.integers(ord('a'), ord('z') + 1, num_tokens - 1, np.uint8)
     letters[::80] = ord(' ')
-    (folder / 'letters.txt').write_bytes(letters.tobytes())
     path = folder / 'letters.txt'
+    path.write_bytes(letters.tobytes())
     corpora.write_corpus(path, folder / 'corpus', Bytes(), Wanted(), ignore)
