@@ -1,9 +1,9 @@
 """Prints a table of speed, all of it measured now: python launch/bench.py
 
 On a CPU: speed relative to eager PyTorch, a plain Flax loop, Hugging Face's GPT-2 and
-bare matrix products; what members, depth, checkpoints and compilation cost; thousands
-of members on disk. On an accelerator also lanes and matmul precision.
-anchorjax/bench/speed.py explains how the numbers are measured.
+bare matrix products; what members, depth, windows from the host, checkpoints and
+compilation cost; thousands of members on disk. On an accelerator also lanes and matmul
+precision. anchorjax/bench/speed.py explains how the numbers are measured.
 """
 
 import platform
@@ -11,7 +11,7 @@ import platform
 import jax
 
 from anchorjax import cli
-from anchorjax.bench import language, overhead, precisions, scale, speed
+from anchorjax.bench import feeds, language, overhead, precisions, scale, speed
 from anchorjax.training.devices import use_every_core
 
 MEASUREMENTS = (
@@ -19,6 +19,7 @@ MEASUREMENTS = (
     speed.compare_numbers_of_members,
     speed.compare_depths,
     language.compare_gpt2,
+    feeds.compare_feeds,
     overhead.measure_saving,
     overhead.measure_compilation,
     scale.measure_planning,

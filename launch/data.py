@@ -21,7 +21,7 @@ from typing import get_args
 
 from anchorjax import cli
 from anchorjax.errors import UserError
-from anchorjax.sources import corpora, tokenizers
+from anchorjax.sources import corpora, published, tokenizers
 from anchorjax.sources.catalog import SOURCES
 from anchorjax.sources.corpora import CORPORA
 from anchorjax.sources.documents import Wanted, list_files, read_documents
@@ -130,10 +130,23 @@ def prepare_corpus(flags: argparse.Namespace) -> None:
     size = sum(file.stat().st_size for file in files)
     print(f'{len(files)} files, {format_bytes(size)}', flush=True)
     tokenizer = make_tokenizer(flags, files, wanted)
-    written = corpora.write_corpus(path, flags.out, tokenizer, wanted, report_tokens)
+    parts = published.find_parts(source.parts, files)
+    written = corpora.write_corpus(
+        path,
+        flags.out,
+        tokenizer,
+        wanted,
+        report_tokens,
+        published.count_documents(parts),
+    )
     state = 'written' if written.is_new else 'there already'
     line = f'{flags.out}: {written.documents:,} documents, {written.tokens:,} tokens'
     print(f'{line}, {written.skipped:,} rows without text, {state}')
+    if source.parts:
+        rows = written.documents + written.empty + written.skipped
+        print(published.compare(parts, rows, len(files)))
+        if written.empty:
+            print(f'{written.empty:,} of these documents are empty and left out')
     print(f'sha256 of the tokens: {written.digest}')
 
 

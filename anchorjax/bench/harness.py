@@ -44,9 +44,13 @@ def make_experiment(
 
 def prepare_anchorjax(experiment: config.Experiment, lanes: int = 1) -> Contender:
     """A contender that trains one chunk, lanes * devices members side by side."""
-    mesh = make_mesh()
-    trainer = Trainer(experiment, mesh, lanes)
-    cohort = experiment.cohorts()[0]
+    return prepare_chunk(Trainer(experiment, make_mesh(), lanes))
+
+
+def prepare_chunk(trainer: Trainer) -> Contender:
+    """The same of a trainer whose compiled program several contenders share."""
+    mesh, lanes = trainer.mesh, trainer.lanes
+    cohort = trainer.experiment.cohorts()[0]
     hparams = chunk_hparams(cohort, 0, lanes * mesh.size)
     hparams = place_members(hparams, mesh, lanes)
     state = trainer.init(hparams)

@@ -15,6 +15,7 @@ import numpy as np
 
 from anchorjax.errors import UserError
 from anchorjax.sources.documents import Piece, Wanted, list_files, read_documents
+from anchorjax.sources.published import Part
 from anchorjax.sources.tokenizers import Tokenizer
 from anchorjax.storage import atomic
 from anchorjax.tasks.corpus.token_files import (
@@ -42,6 +43,8 @@ class Source(NamedTuple):
     pattern: str = ''  # of its files there
     # Values of meta.redpajama_set_name; () has none.
     sets: tuple[str, ...] = ()
+    # Of which the published numbers are known; the first one is the training set.
+    parts: tuple[Part, ...] = ()
 
 
 CORPORA = {
@@ -50,6 +53,12 @@ CORPORA = {
         'CDLA-Sharing-1.0: share alike, with its text',
         'roneneldan/TinyStories',
         'data/*.parquet',
+        # DATASETS 6, second row; of version 2 there is no official number.
+        parts=(
+            Part('train', ('TinyStories-train.*', 'train-*.parquet'), 2_119_719),
+            Part('validation', ('TinyStories-valid.*', 'validation-*.parquet'), 21_990),
+            Part('version 2', ('TinyStoriesV2-*',)),
+        ),
     ),
     'slimpajama': Source(
         'SlimPajama (Cerebras 2023)',
@@ -66,17 +75,23 @@ CORPORA = {
             'RedPajamaWikipedia',
             'RedPajamaStackExchange',
         ),
+        # DATASETS 7, first row: files are counted, documents are not.
+        (Part('train, validation and test', ('*.jsonl.zst',), files=59_166),),
     ),
     'text': Source('texts of your own', 'yours'),
 }
 
 
+_COUNTS = ('documents', 'tokens', 'skipped', 'empty')
+
+
 class Written(NamedTuple):
-    """What a corpus has."""
+    """What a corpus has: _COUNTS, and more."""
 
     documents: int
     tokens: int
     skipped: int  # rows without a text
+    empty: int  # rows and documents whose text is empty
     digest: str  # SHA-256 of the tokens
     is_new: bool  # False: it was there already
 
@@ -119,12 +134,15 @@ def write_corpus(
     tokenizer: Tokenizer,
     wanted: Wanted,
     report: Report,
+    published: dict[str, int] | None = None,
 ) -> Written:
     """Tokenizes all files of a corpus, or what is left of them.
 
     Args:
       source: a file or folder.
       report: called after every few megabytes.
+      published: how many documents the parts of it have that are read, kept in
+        corpus.json to compare.
 
     Raises:
       UserError: a file is missing, damaged or foreign; or the folder holds another
@@ -135,8 +153,9 @@ def write_corpus(
     if (out / LIST_FILE).exists():
         listed = atomic.read_json(out / LIST_FILE)
         _require_same(listed, settings, out)
-        numbers = (listed[key] for key in ('documents', 'tokens', 'skipped', 'sha256'))
-        return Written(*numbers, is_new=False)
+        listed.setdefault('empty', 0)  # of an older version, which did not count them
+        counts = [listed[key] for key in _COUNTS]
+        return Written(*counts, listed['sha256'], is_new=False)
     out.mkdir(parents=True, exist_ok=True)
     progress = _read_progress(out, settings)
     dtype = get_dtype(settings['dtype'])
@@ -159,8 +178,9 @@ def write_corpus(
         raise UserError(f'{source}: has no documents; of other sets?')
     with open(out / TOKENS_FILE, 'rb') as f:
         digest = hashlib.file_digest(f, 'sha256').hexdigest()
-    counts = {key: progress[key] for key in ('documents', 'tokens', 'skipped')}
-    atomic.write_json(out / LIST_FILE, {**settings, **counts, 'sha256': digest})
+    counts = {key: progress[key] for key in _COUNTS}
+    listed = {**settings, **counts, 'published': published or {}, 'sha256': digest}
+    atomic.write_json(out / LIST_FILE, listed)
     (out / PROGRESS_FILE).unlink()
     return Written(*counts.values(), digest, is_new=True)
 
@@ -191,7 +211,7 @@ class _Writer:
         total = progress['tokens']
         for piece in pieces:
             if piece.is_skipped:
-                progress['skipped'] += 1
+                progress['empty' if piece.is_empty else 'skipped'] += 1
                 continue
             if progress['is_between']:
                 starts.append(total)
@@ -251,12 +271,14 @@ def _read_progress(out: pathlib.Path, settings: dict[str, Any]) -> dict[str, Any
     if not path.exists():
         if (out / TOKENS_FILE).exists():
             raise UserError(f'{out}: holds other files; give another --out')
-        zeros = dict.fromkeys(('file', 'pieces', 'documents', 'tokens', 'skipped'), 0)
+        zeros = dict.fromkeys(('file', 'pieces', *_COUNTS), 0)
         return {'settings': settings, 'is_between': True, **zeros}
     progress = atomic.read_json(path)
     if not isinstance(progress, dict):
         raise UserError(f'{path}: damaged; delete {out} to begin again')
     _require_same(progress.get('settings'), settings, out)
+    if 'empty' not in progress:  # its pieces are counted in another way
+        raise UserError(f'{path}: of an older version; delete {out} to begin again')
     return progress
 
 

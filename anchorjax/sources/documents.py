@@ -39,7 +39,11 @@ class Piece(NamedTuple):
 
     text: str
     ends_document: bool
-    is_skipped: bool = False  # a row that has no text; nothing else of it is used
+    is_skipped: bool = False  # no part of a document; nothing else of it is used
+    is_empty: bool = False  # skipped because its text is empty, not because it has none
+
+
+_EMPTY = Piece('', ends_document=False, is_skipped=True, is_empty=True)
 
 
 class Wanted(NamedTuple):
@@ -83,7 +87,7 @@ def find_kind(path: pathlib.Path) -> str:
 
 
 def read_documents(path: pathlib.Path, wanted: Wanted) -> Iterator[Piece]:
-    """The documents of one file, in pieces; empty ones are left out.
+    """The documents of one file, in pieces; empty ones are marked, to be counted.
 
     Raises:
       UserError: the file is missing, truncated, empty, or holds something else; the
@@ -178,6 +182,8 @@ def _read_txt(stream: BinaryIO, path: pathlib.Path) -> Iterator[Piece]:
             if document or has_begun:
                 is_empty = False
                 yield Piece(document, ends_document=True)
+            else:
+                yield _EMPTY
             has_begun = False
         if not block:
             break
@@ -221,7 +227,7 @@ def _read_jsonl(
             yield Piece('', ends_document=False, is_skipped=True)
             continue
         is_first = False
-        if text:
+        if text is not None:
             yield from _cut_document(text)
     if is_first:
         raise UserError(f'{path}: holds no rows')
@@ -256,14 +262,14 @@ def _read_parquet(path: pathlib.Path, wanted: Wanted) -> Iterator[Piece]:
                     except (LookupError, TypeError, ValueError):
                         yield Piece('', ends_document=False, is_skipped=True)
                         continue
-                    if text:
+                    if text is not None:
                         yield from _cut_document(text)
     except pyarrow.ArrowException as e:
         raise UserError(f'{path}: no parquet ({brief(str(e))})') from None
 
 
-def _select(row: Any, wanted: Wanted) -> str:
-    """The text of a row; '' if its set is not wanted.
+def _select(row: Any, wanted: Wanted) -> str | None:
+    """The text of a row; None if its set is not wanted.
 
     Raises:
       LookupError, TypeError, ValueError: the row has no such text, or no set.
@@ -276,11 +282,14 @@ def _select(row: Any, wanted: Wanted) -> str:
         if isinstance(meta, str):  # in some mirrors (DATASETS 7)
             meta = json.loads(meta)
         if meta['redpajama_set_name'] not in wanted.sets:
-            return ''
+            return None
     return text
 
 
 def _cut_document(text: str) -> Iterator[Piece]:
+    if not text:
+        yield _EMPTY
+        return
     while len(text) > 2 * _PIECE:
         cut = _find_cut(text)
         yield Piece(text[:cut], ends_document=False)

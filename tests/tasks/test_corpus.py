@@ -1,5 +1,7 @@
 """Next-token prediction on a corpus: windows by hand, and both feeds alike."""
 
+import threading
+
 import jax
 import numpy as np
 import pytest
@@ -64,11 +66,26 @@ def test_the_feed_reads_ahead_and_survives_wrong_guesses():
     for number in (0, 1, 5, 2, 5):
         found = host.read(np.array([number]), np.array([number + 1]))
         assert found.tolist() == [[4 * number + i for i in range(5)]]
+    for future in host._ahead.values():
+        future.result()
     fetched = []
     host._fetch = lambda index: fetched.append(index.tolist())
     host.read(np.array([6]), np.array([7]))  # 6 was fetched ahead
     host._thread.shutdown(wait=True)
     assert fetched == [[7]]
+
+
+def test_a_feed_whose_thread_is_busy_reads_by_itself():
+    host = HostFeed(np.arange(1000), 4)
+    is_free = threading.Event()
+    host._thread.submit(is_free.wait, 60)
+    try:
+        for number in (0, 1, 2):
+            found = host.read(np.array([number]), np.array([number + 1]))
+            assert found.tolist() == [[4 * number + i for i in range(5)]]
+        assert not is_free.is_set() and len(host._ahead) == 1
+    finally:
+        is_free.set()
 
 
 def make_experiment(batch_devices=1, **task):

@@ -3,6 +3,11 @@
 A corpus that fits is an array on every device. A larger one stays in its file: the step
 asks the host for the windows of its batch, by their numbers, so nothing is sampled on
 the host and a member resumes with the same bits either way.
+
+A thread reads the next windows during a step. The library grain, which was measured
+beside it (analysis/gallery/costs.md, anchorjax/bench/feeds.py), waits longer, and its
+order of windows is its own, while a member's is a function of its seed and step. From a
+file in memory a thread gains nothing; it hides the time that slow storage takes.
 """
 
 import threading
@@ -42,7 +47,10 @@ class HostFeed:
                 self._ahead[following] = self._thread.submit(self._fetch, copy)
             while len(self._ahead) > _MOST_WAITING:  # several members share a feed
                 self._ahead.pop(next(iter(self._ahead)))
-        return self._fetch(np.asarray(index)) if future is None else future.result()
+        # If the thread has not begun, as on a busy machine, reading is quicker.
+        if future is None or future.cancel():
+            return self._fetch(np.asarray(index))
+        return future.result()
 
     def _fetch(self, index: np.ndarray) -> np.ndarray:
         return read_windows(self._tokens, index, self._seq_len).astype(np.int32)
