@@ -54,7 +54,7 @@ def describe_sources(config: MixtureConfig) -> dict[str, tuple[int, float]]:
     for source in SOURCES:
         counts = mixture.count_labels(source, config.vocab)
         num_labels = np.count_nonzero(counts)
-        described[source] = (num_labels, measure_entropy(counts))
+        described[source] = (int(num_labels), measure_entropy(counts))
     return described
 
 
