@@ -211,9 +211,7 @@ def read_own_range(result: label_groups.Result, setting: str) -> Reading:
     excess = []
     for m in seeds.index:
         is_early_S = find_early_answers(result, m)
-        share = result.share[
-            m, is_early_S
-        ]  # [early S, group, range]
+        share = result.share[m, is_early_S]  # [early S, group, range]
         own = share[:, groups, groups]
         of_widest = share[:, widest, others]
         lowest.append(own.min())
