@@ -2,7 +2,8 @@
 
 On a CPU: speed relative to eager PyTorch, a plain Flax loop, Hugging Face's GPT-2 and
 bare matrix products; what members, depth, windows from the host, checkpoints and
-compilation cost; thousands of members on disk. On an accelerator also lanes and matmul
+compilation cost; thousands of members on disk. PyTorch and transformers come with the
+extra `bench`; without them their rows say so. On an accelerator also lanes and matmul
 precision. anchorjax/bench/speed.py explains how the numbers are measured.
 """
 

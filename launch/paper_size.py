@@ -25,10 +25,10 @@ came, with everything saved (run it again). --shrink does all of it in tiny size
 any machine. It has not been run on a GPU yet; there a call that resumes may differ in
 the last bits, because XLA measures anew which kernels are fastest.
 
-On a machine that is lent without a network, JAX with its CUDA plugin must be installed,
-and Flax, Optax, Orbax, Chex and pandas: they are too large to be brought along. The
-image of the machine we know lists them (Python 3.12, jax 0.11.2 for CUDA 13), and lacks
-four packages, which can travel (13 MiB). Once, here:
+On a machine without a network, JAX with its CUDA plugin, Flax, Optax, Orbax, Chex and
+pandas must be installed: they are too large to bring along. Ours, which is lent for ten
+minutes at a time, has them (Python 3.12, jax 0.11.2 for CUDA 13) and lacks four small
+packages (13 MiB). Download these once, on a machine with internet:
 
   echo /.whl/ >> .git/info/exclude
   python3 -m pip download --no-deps --only-binary=:all: --python-version 3.12 \\
@@ -36,16 +36,16 @@ four packages, which can travel (13 MiB). Once, here:
       --platform manylinux2014_x86_64 --platform manylinux1_x86_64 -d .whl \\
       xarray==2026.9.0 ml_collections==1.1.0 netCDF4==1.7.5.1.post1 cftime==1.6.6.1
 
-Then call the tool `run` with timeout_s 600, carry ['.whl'], and this command:
+Copy the repository with .whl, and run there, with OUT a folder that is copied back:
 
   python3 -m pip install -q --no-index --no-deps --no-compile --no-cache-dir \\
       --upgrade --target /tmp/site .whl/*.whl &&
   export PYTHONPATH=/tmp/site:. PYTHONUNBUFFERED=1 &&
   python3 launch/paper_size.py --out $OUT --budget_s 570
 
-The next call, within 30 seconds, finds the machine and the sweeps as they were left. A
-later one meets a bare machine: copy the files that came back into runs/state (ignored),
-carry ['.whl', 'runs/state'], and add --state runs/state to the command.
+While the machine stays as it was left, the same command continues. On a fresh one, copy
+the files that came back into runs/state (ignored by git), copy that folder as well, and
+add --state runs/state to the command.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""How will a language model do? Prompts of the anchor task, replies and scores.
+"""How does a language model answer? Prompts of the anchor task, replies and scores.
 
   python launch/prompts.py write --config configs/phase.py:paper --out prompts
   python launch/prompts.py ask --prompts prompts --local models/gpt2

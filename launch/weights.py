@@ -5,8 +5,9 @@
 
 `show` prints what a file holds and the flags that start a sweep from it. `export`
 writes a member of GPT-2 as a folder for `GPT2LMHeadModel.from_pretrained`:
-model.safetensors and config.json. Both need the extra `llm`. Only safetensors are read
-or written.
+model.safetensors and config.json. It needs a value for every axis that varies in the
+sweep; --step=N takes a snapshot instead of the last parameters. Both need the extra
+`llm`. Only safetensors are read or written.
 """
 
 import pathlib

@@ -21,6 +21,7 @@ _BUFFERS = ('.attn.bias', '.attn.masked_bias')  # masks that old files hold
 _LAYERS = {'O': 'attn.c_proj', 'in': 'mlp.c_fc', 'out': 'mlp.c_proj'}
 _NORMS = {'LN_attn': 'ln_1', 'LN_mlp': 'ln_2'}
 _QKV = 'QKV'
+_ATTENTION = 'attn.c_attn'  # Q, K and V in one layer
 
 
 def to_hugging_face(params: Any) -> dict[str, np.ndarray]:
@@ -30,20 +31,9 @@ def to_hugging_face(params: Any) -> dict[str, np.ndarray]:
         f'{_PREFIX}wpe.weight': np.asarray(params['W_pos']),
     }
     _put_norm(state, f'{_PREFIX}ln_f', params['LN_final'])
-    depth = sum(name.startswith('block_') for name in params)
-    for layer in range(depth):
-        block = params[f'block_{layer}']
-        prefix = f'{_PREFIX}h.{layer}'
-        for ours, theirs in _NORMS.items():
-            _put_norm(state, f'{prefix}.{theirs}', block[ours])
-        for ours, theirs in _LAYERS.items():
-            state[f'{prefix}.{theirs}.weight'] = np.asarray(block[f'W_{ours}'])
-            state[f'{prefix}.{theirs}.bias'] = np.asarray(block[f'b_{ours}'])
-        matrices = [block[f'W_{letter}'] for letter in _QKV]
-        biases = [block[f'b_{letter}'] for letter in _QKV]
-        attention = f'{prefix}.attn.c_attn'
-        state[f'{attention}.weight'] = np.concatenate(matrices, axis=1)
-        state[f'{attention}.bias'] = np.concatenate(biases)
+    blocks = [name for name in params if name.startswith('block_')]
+    for layer in range(len(blocks)):
+        _put_block(state, f'{_PREFIX}h.{layer}', params[f'block_{layer}'])
     return state
 
 
@@ -81,7 +71,8 @@ def infer_sizes(state: State) -> dict[str, int]:
     """
     state = _strip(state)
     layers = {name.split('.')[1] for name in state if name.startswith('h.')}
-    vocab, width = _count_tokens(state), state['wte.weight'].shape[1]
+    vocab = _count_tokens(state)
+    width = state['wte.weight'].shape[1]
     if 'wpe.weight' not in state:
         raise UserError("not GPT-2's state: wpe.weight is missing")
     max_len = state['wpe.weight'].shape[0]
@@ -96,7 +87,7 @@ def list_shapes(config: GPT2Config, vocab: int) -> dict[str, tuple[int, ...]]:
         'wpe.weight': (config.max_len, width),
     }
     layers = {
-        'attn.c_attn': (width, 3 * width),
+        _ATTENTION: (width, 3 * width),
         'attn.c_proj': (width, width),
         'mlp.c_fc': (width, neurons),
         'mlp.c_proj': (neurons, width),
@@ -142,6 +133,21 @@ def _require_names(state: State, expected: Mapping[str, Any]) -> None:
             raise UserError(f'{len(names)} arrays {problem}, e.g. {brief(min(names))}')
 
 
+def _put_block(state: dict[str, np.ndarray], prefix: str, block: Any) -> None:
+    for ours, theirs in _NORMS.items():
+        _put_norm(state, f'{prefix}.{theirs}', block[ours])
+    for ours, theirs in _LAYERS.items():
+        _put_pair(state, f'{prefix}.{theirs}', block[f'W_{ours}'], block[f'b_{ours}'])
+    matrices = []
+    biases = []
+    for letter in _QKV:
+        matrices.append(block[f'W_{letter}'])
+        biases.append(block[f'b_{letter}'])
+    matrix = np.concatenate(matrices, axis=1)
+    bias = np.concatenate(biases)
+    _put_pair(state, f'{prefix}.{_ATTENTION}', matrix, bias)
+
+
 def _get_block(arrays: State, prefix: str) -> dict[str, Any]:
     block: dict[str, Any] = {}
     for ours, theirs in _NORMS.items():
@@ -149,8 +155,9 @@ def _get_block(arrays: State, prefix: str) -> dict[str, Any]:
     for ours, theirs in _LAYERS.items():
         block[f'W_{ours}'] = arrays[f'{prefix}.{theirs}.weight']
         block[f'b_{ours}'] = arrays[f'{prefix}.{theirs}.bias']
-    matrices = np.split(arrays[f'{prefix}.attn.c_attn.weight'], 3, axis=1)
-    biases = np.split(arrays[f'{prefix}.attn.c_attn.bias'], 3)
+    joint = f'{prefix}.{_ATTENTION}'
+    matrices = np.split(arrays[f'{joint}.weight'], 3, axis=1)
+    biases = np.split(arrays[f'{joint}.bias'], 3)
     for letter, matrix, bias in zip(_QKV, matrices, biases, strict=True):
         block[f'W_{letter}'] = np.ascontiguousarray(matrix)
         block[f'b_{letter}'] = np.ascontiguousarray(bias)
@@ -162,5 +169,9 @@ def _get_norm(arrays: State, name: str) -> dict[str, np.ndarray]:
 
 
 def _put_norm(state: dict[str, np.ndarray], name: str, norm: Any) -> None:
-    state[f'{name}.weight'] = np.asarray(norm['scale'])
-    state[f'{name}.bias'] = np.asarray(norm['bias'])
+    _put_pair(state, name, norm['scale'], norm['bias'])
+
+
+def _put_pair(state: dict[str, np.ndarray], name: str, weight: Any, bias: Any) -> None:
+    state[f'{name}.weight'] = np.asarray(weight)
+    state[f'{name}.bias'] = np.asarray(bias)

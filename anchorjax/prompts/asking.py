@@ -1,5 +1,6 @@
 """Asks a model every prompt that has no reply yet: at a rate, with retries."""
 
+import itertools
 import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
@@ -87,38 +88,62 @@ def ask_all(
         the same call continues.
     """
     waiting = [prompt for prompt in prompts if prompt.id not in file.replies]
-    done = len(prompts) - len(waiting)
+    num_kept = len(prompts) - len(waiting)
+    num_retries = 0
+    trouble = ''
     started = time.monotonic()
-    num_retries, trouble = 0, ''
-    for asked, prompt in enumerate(waiting, 1):
-        for attempt in range(retries + 1):
-            pace.wait()
-            try:
-                answer = model.ask(prompt.prompt, prompt.id)
-                break
-            except Unavailable as e:
-                trouble = str(e)
-                wait = _choose_wait(attempt, e.wait)
-                if attempt == retries or wait > _MOST_PATIENCE:
-                    raise _give_up(trouble, attempt + 1, done + asked - 1) from None
-            num_retries += 1
-            sleep(wait)
-        file.add(prompt.id, answer.text, finish=answer.finish)
+    for num_asked, prompt in enumerate(waiting, 1):
+        try:
+            result = _ask_patiently(prompt, model, pace, retries, sleep)
+        except Unavailable as e:
+            raise UserError(
+                f'{e}; {num_kept} replies are kept, and the same command continues'
+            ) from None
+        file.add(prompt.id, result.answer.text, finish=result.answer.finish)
+        num_kept += 1
+        num_retries += result.retries
+        trouble = result.trouble or trouble
         seconds = time.monotonic() - started
-        report(
-            Progress(done + asked, len(prompts), asked, seconds, num_retries, trouble)
+        progress = Progress(
+            num_kept, len(prompts), num_asked, seconds, num_retries, trouble
         )
+        report(progress)
     return len(waiting)
+
+
+class _Result(NamedTuple):
+    """An answer, and how hard it was to get."""
+
+    answer: Answer
+    retries: int
+    trouble: str  # why the last of them was necessary; '' without any
+
+
+def _ask_patiently(
+    prompt: Prompt, model: LanguageModel, pace: Pace, retries: int, sleep: Sleep
+) -> _Result:
+    """Asks one prompt until there is an answer.
+
+    Raises:
+      Unavailable: there is none after `retries` + 1 attempts, or the model wants us to
+        wait longer than _MOST_PATIENCE.
+    """
+    trouble = ''
+    for attempt in itertools.count():
+        pace.wait()
+        try:
+            answer = model.ask(prompt.prompt, prompt.id)
+            return _Result(answer, attempt, trouble)
+        except Unavailable as e:
+            trouble = str(e)
+            wait = _choose_wait(attempt, e.wait)
+        if attempt >= retries or wait > _MOST_PATIENCE:
+            raise Unavailable(f'{trouble}, after {attempt + 1} attempts')
+        sleep(wait)
 
 
 def _choose_wait(attempt: int, asked: float | None) -> float:
     """Seconds until the next attempt: what the model says, or twice the last wait."""
-    own = min(_FIRST_WAIT * 2**attempt, _LONGEST_WAIT)
-    return own if asked is None else max(asked, 0.0)
-
-
-def _give_up(trouble: str, attempts: int, done: int) -> UserError:
-    return UserError(
-        f'{trouble}, after {attempts} attempts; {done} replies are kept, and the same '
-        'command continues'
-    )
+    if asked is not None:
+        return max(asked, 0.0)
+    return min(_FIRST_WAIT * 2**attempt, _LONGEST_WAIT)

@@ -45,7 +45,8 @@ class Endpoint:
         self._key = key
         self._timeout = timeout
         base = settings.endpoint.rstrip('/')
-        self._address = f'{base}/{_PATHS[settings.api]}'
+        path = _PATHS[settings.api]
+        self._address = f'{base}/{path}'
         check_address(settings.endpoint, has_key=bool(key))
         self._opener = urllib.request.build_opener(_NoRedirects)
 
@@ -76,9 +77,8 @@ class Endpoint:
             # So that a server that knows such keys answers a repeated request once.
             'Idempotency-Key': urllib.parse.quote(id, safe=''),
         }
-        request = urllib.request.Request(
-            self._address, json.dumps(content).encode(), headers, method='POST'
-        )
+        body = json.dumps(content).encode()
+        request = urllib.request.Request(self._address, body, headers, method='POST')
         if self._key:
             request.add_unredirected_header('Authorization', f'Bearer {self._key}')
         return request
@@ -93,7 +93,8 @@ class Endpoint:
             detail = ''
         text = self._describe(f'HTTP {error.code} {error.reason}: {detail[:300]}')
         if error.code in _TEMPORARY:
-            return Unavailable(text, _parse_wait(error.headers.get('Retry-After')))
+            wait = _parse_wait(error.headers.get('Retry-After'))
+            return Unavailable(text, wait)
         return UserError(text)
 
     def _read_answer(self, data: bytes) -> Answer:
@@ -119,8 +120,9 @@ class Endpoint:
         """The text without the key, plain or as it would stand in an address."""
         if not self._key:
             return text
+        quoted = urllib.parse.quote(self._key, safe='')
         text = text.replace(self._key, _HIDDEN)
-        return text.replace(urllib.parse.quote(self._key, safe=''), _HIDDEN)
+        return text.replace(quoted, _HIDDEN)
 
 
 def read_key(variable: str) -> str:
@@ -163,7 +165,8 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 def _read_until(response: Any, deadline: float) -> bytes:
     """The whole body; TimeoutError at the deadline, though bytes keep dripping."""
-    parts, size = [], 0
+    parts = []
+    size = 0
     while block := response.read1(_BLOCK):
         parts.append(block)
         size += len(block)

@@ -54,18 +54,21 @@ def draw_questions(
     Raises:
       ConfigError: there are too few key items.
     """
-    num_keys = config.keys[1] - config.keys[0]
+    low, high = config.keys
+    num_keys = high - low
     allowed = f'1 to {num_keys - 1}: one key item is asked, of {num_keys}'
     require(1 <= shots < num_keys, 'shots', shots, allowed)
     require(number >= 1, 'number', number, 'at least 1')
     questions = []
     for probe, (rows, heldout) in probed_pairs(config).items():
+        is_new = heldout or probe.startswith('unseen')
+        # crc32: Python's own hash of a text differs from process to process.
+        probe_seed = zlib.crc32(probe.encode())
         for i in range(number):
-            # crc32: Python's own hash of a text differs from process to process.
-            random = np.random.default_rng([seed, zlib.crc32(probe.encode()), i])
+            random = np.random.default_rng([seed, probe_seed, i])
             row = int(rows[i % len(rows)])
-            is_new = heldout or probe.startswith('unseen')
-            questions.append(_draw_question(config, random, probe, row, is_new, shots))
+            question = _draw_question(config, random, probe, row, is_new, shots)
+            questions.append(question)
     return questions
 
 
@@ -76,10 +79,14 @@ def write_prompt(question: Question, instruct: bool) -> str:
       instruct: begin with what to do, for models that follow instructions; without it
         the equations are to be continued.
     """
-    lines = [_INSTRUCTION, ''] if instruct else []
+    lines = []
+    if instruct:
+        lines += [_INSTRUCTION, '']
     for equation in question.equations:
-        lines.append(f'{_write_left_side(equation[:3])} = {equation.value}')
-    lines.append(f'{_write_left_side(question.asked)} =')
+        left = _write_left_side(equation[:3])
+        lines.append(f'{left} = {equation.value}')
+    left = _write_left_side(question.asked)
+    lines.append(f'{left} =')
     return '\n'.join(lines)
 
 
@@ -96,16 +103,16 @@ def _draw_question(
     A new key item is shown neither with the pair nor with its reverse: else a table by
     unordered pair would have the answer.
     """
-    rows = pairs(config).tolist()
-    first, second = rows[row]
+    first, second = pairs(config)[row].tolist()
     asked_key = int(random.integers(*config.keys))
     equations = _draw_equations(config, random, shots, (first, second), asked_key)
     if not is_new:
         shown = [e.key for e in equations if e[:2] == (first, second)]
         asked_key = int(random.choice(shown))
     answers = {}
-    for mapping, shift in zip(MAPPINGS, mapping_shifts(config)[row], strict=True):
-        answers[mapping] = asked_key + int(shift)
+    shifts = mapping_shifts(config)[row].tolist()
+    for mapping, shift in zip(MAPPINGS, shifts, strict=True):
+        answers[mapping] = asked_key + shift
     return Question(probe, equations, (first, second, asked_key), answers)
 
 
@@ -117,20 +124,22 @@ def _draw_equations(
     asked_key: int,
 ) -> tuple[Equation, ...]:
     """Equations of all trained pairs, in a random order."""
-    shifts = mapping_shifts(config)[:, _ASSIGNED]
+    all_pairs = pairs(config).tolist()
+    shifts = mapping_shifts(config)[:, _ASSIGNED].tolist()
     keys = np.arange(*config.keys)
     equations = []
-    for (first, second), shift in zip(pairs(config).tolist(), shifts, strict=True):
+    for (first, second), shift in zip(all_pairs, shifts, strict=True):
         if (first, second) in config.unseen_pairs:
             continue
         allowed = keys
         if {first, second} == set(asked_pair):
             allowed = keys[keys != asked_key]
         for key in random.choice(allowed, shots, replace=False).tolist():
-            equations.append(Equation(first, second, key, key + int(shift)))
+            equations.append(Equation(first, second, key, key + shift))
     order = random.permutation(len(equations))
     return tuple(equations[i] for i in order)
 
 
 def _write_left_side(numbers: tuple[int, ...]) -> str:
-    return '(' + ', '.join(map(str, numbers)) + ')'
+    listed = ', '.join(map(str, numbers))
+    return f'({listed})'

@@ -68,7 +68,8 @@ class LocalModel:
             )
         new = tokens[0, length:]
         text = self._tokenizer.decode(new, skip_special_tokens=True)
-        return Answer(text, 'length' if len(new) == self._max_tokens else 'stop')
+        is_cut = len(new) == self._max_tokens
+        return Answer(text, 'length' if is_cut else 'stop')
 
     def _encode(self, prompt: str) -> Any:
         if not self._chat:

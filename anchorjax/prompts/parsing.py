@@ -15,11 +15,13 @@ _ANY = re.compile(rf'(?<![\d.,]){_NUMBER}')
 def parse_reply(reply: str, asked: tuple[int, int, int]) -> int | None:
     """The whole number that the reply gives as the value of the asked equation.
 
-    The first that there is of: the number that the reply begins with, or that a mere
-    calculation ends with; the number in the last `\\boxed{}`; the right side of the
-    last copy of the equation; the number after the last 'answer', 'value' or 'result';
-    the only number in the reply. A reply with several numbers and none of these signs
-    is not guessed at.
+    It is the first of these that the reply has:
+      the number that it begins with, or with which it ends if it is a calculation;
+      the number in the last `\\boxed{}`;
+      the right side of the last copy of the equation;
+      the number after the last 'answer', 'value' or 'result';
+      its only number.
+    None: it has several numbers and none of these signs, or no number.
 
     Args:
       asked: first anchor, second anchor, key item.
@@ -34,5 +36,7 @@ def parse_reply(reply: str, asked: tuple[int, int, int]) -> int | None:
         found = pattern.findall(text)
         if found:
             return int(found[-1])
-    found = _ANY.findall(text)
-    return int(found[0]) if len(found) == 1 else None
+    numbers = _ANY.findall(text)
+    if len(numbers) == 1:
+        return int(numbers[0])
+    return None

@@ -4,8 +4,8 @@
   prompts.jsonl    a line per prompt: id, prompt, answers under every mapping
   replies/*.jsonl  a file per model: id, reply
 
-A prompt's file is written anew from settings.json and compared, so that nobody scores
-replies to other prompts by mistake.
+Whoever reads prompts.jsonl draws the prompts again from settings.json and compares, so
+that replies to other prompts are not scored by mistake.
 """
 
 import dataclasses
@@ -66,13 +66,13 @@ class PromptSet(NamedTuple):
         questions = draw_questions(task, seed, self.number, self.shots)
         for i, question in enumerate(questions):
             prompt = Prompt(
-                f'{cohort}/{seed}/{question.probe}/{i % self.number}',
-                cohort,
-                seed,
-                question.probe,
-                question.asked,
-                write_prompt(question, self.instruct),
-                question.answers,
+                id=f'{cohort}/{seed}/{question.probe}/{i % self.number}',
+                cohort=cohort,
+                seed=seed,
+                probe=question.probe,
+                asked=question.asked,
+                prompt=write_prompt(question, self.instruct),
+                answers=question.answers,
             )
             prompts.append(prompt)
         return prompts
@@ -121,6 +121,7 @@ def read_folder(folder: pathlib.Path) -> PromptSet:
       StoreError: there are none, or they are damaged or altered.
     """
     path = folder / SETTINGS_FILE
+    prompts_path = folder / PROMPTS_FILE
     if not path.exists():
         raise StoreError(f'{folder}: holds no prompts (no {SETTINGS_FILE})')
     settings = atomic.read_json(path)
@@ -135,10 +136,10 @@ def read_folder(folder: pathlib.Path) -> PromptSet:
     except (KeyError, TypeError, ValueError, ConfigError) as e:
         reason = brief(f'{type(e).__name__}: {e}')
         raise StoreError(f'{path}: no settings of prompts ({reason})') from None
-    with atomic.report_in_one_line('read', folder / PROMPTS_FILE):
-        text = atomic.require_regular(folder / PROMPTS_FILE).read_text('utf-8')
+    with atomic.report_in_one_line('read', prompts_path):
+        text = atomic.require_regular(prompts_path).read_text('utf-8')
     if text != expected:
-        raise StoreError(f'{folder / PROMPTS_FILE}: not the prompts of {path.name}')
+        raise StoreError(f'{prompts_path}: not the prompts of {path.name}')
     return prompts
 
 

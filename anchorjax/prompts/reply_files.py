@@ -42,15 +42,7 @@ def open_replies(path: pathlib.Path, settings: dict[str, Any]) -> Iterator[Reply
     Raises:
       StoreError: it is in use, damaged, or was asked with other settings.
     """
-    with report_in_one_line('write', path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-        handle = os.open(path, flags, 0o666)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StoreError(f'{path}: another process is asking') from None
+    with _open_alone(path) as handle:
         replies, found = _read(path)
         os.ftruncate(handle, _find_end(path))
         if found is not None and found != settings:
@@ -61,8 +53,6 @@ def open_replies(path: pathlib.Path, settings: dict[str, Any]) -> Iterator[Reply
         if found is None:
             _append(handle, {'settings': settings})
         yield ReplyFile(handle, replies)
-    finally:
-        os.close(handle)
 
 
 def read_replies(path: pathlib.Path) -> dict[str, str]:
@@ -75,26 +65,54 @@ def read_replies(path: pathlib.Path) -> dict[str, str]:
     return replies
 
 
+@contextlib.contextmanager
+def _open_alone(path: pathlib.Path) -> Iterator[int]:
+    """Opens a file to append to it, and locks it against other processes."""
+    with report_in_one_line('write', path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        handle = os.open(path, flags, 0o666)
+    try:
+        _lock(handle, path)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, path: pathlib.Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StoreError(f'{path}: another process is asking') from None
+
+
 def _read(path: pathlib.Path) -> tuple[dict[str, str], dict[str, Any] | None]:
     """The replies and the settings, if there are any."""
     with report_in_one_line('read', path):
         data = require_regular(path).read_bytes()
     whole, _, _ = data.rpartition(b'\n')  # the rest is unfinished
+    lines = whole.split(b'\n') if whole else []
     replies: dict[str, str] = {}
     settings = None
-    for number, line in enumerate(whole.split(b'\n') if whole else [], 1):
+    for number, line in enumerate(lines, 1):
         where = f'{path}, line {number}'
         row = _parse(line, where)
         if number == 1 and set(row) == {'settings'}:
             settings = row['settings']
-            continue
-        id, reply = row.get('id'), row.get('reply')
-        if not (isinstance(id, str) and isinstance(reply, str)):
-            raise StoreError(f'{where}: must have the texts "id" and "reply"')
-        if id in replies:
-            raise StoreError(f'{where}: a second reply to {brief(id)}')
-        replies[id] = reply
+        else:
+            _add_reply(replies, row, where)
     return replies, settings
+
+
+def _add_reply(replies: dict[str, str], row: dict[str, Any], where: str) -> None:
+    """Adds the reply of a line; StoreError if it has none, or a second one."""
+    id = row.get('id')
+    reply = row.get('reply')
+    if not isinstance(id, str) or not isinstance(reply, str):
+        raise StoreError(f'{where}: must have the texts "id" and "reply"')
+    if id in replies:
+        raise StoreError(f'{where}: a second reply to {brief(id)}')
+    replies[id] = reply
 
 
 def _parse(line: bytes, where: str) -> dict[str, Any]:
@@ -109,13 +127,15 @@ def _parse(line: bytes, where: str) -> dict[str, Any]:
 
 def _find_end(path: pathlib.Path) -> int:
     """Bytes up to the end of the last whole line."""
-    return path.read_bytes().rfind(b'\n') + 1
+    data = path.read_bytes()
+    return data.rfind(b'\n') + 1
 
 
 def _append(handle: int, row: dict[str, Any]) -> None:
     data = json.dumps(row).encode() + b'\n'
     while data:
-        data = data[os.write(handle, data) :]
+        num_written = os.write(handle, data)
+        data = data[num_written:]
     os.fsync(handle)
 
 
@@ -124,7 +144,8 @@ def _find_difference(found: Any, settings: dict[str, Any]) -> str:
     if not isinstance(found, dict):
         return 'no settings'
     for name in sorted({*found, *settings}):
-        if found.get(name) != settings.get(name):
-            text = f'{name} = {found.get(name)!r}, now {settings.get(name)!r}'
-            return brief(text)
+        before = found.get(name)
+        now = settings.get(name)
+        if before != now:
+            return brief(f'{name} = {before!r}, now {now!r}')
     return ''

@@ -4,6 +4,7 @@ A language model has no initialization rate that we know: along gamma, learning 
 weight decay it has a single NaN. Its seeds are draws of the prompts.
 """
 
+import collections
 import json
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from anchorjax.training.curves import (
 
 # What the cube has besides the fields of a Record, [probe] each.
 EXTRA = ('replies', 'neither', 'unparsable')
+_DIMS = {**RECORD_DIMS, **dict.fromkeys(EXTRA, ('probe',))}
 
 
 class Scored(NamedTuple):
@@ -31,6 +33,9 @@ class Scored(NamedTuple):
 
     prompt: Prompt
     number: int | None
+
+
+Cell = tuple[str, int]  # cohort, seed: one member of a language model
 
 
 def score_replies(prompts: list[Prompt], replies: dict[str, str]) -> list[Scored]:
@@ -69,16 +74,16 @@ def make_cube(prompts: PromptSet, replies_of: dict[str, dict[str, str]]) -> xr.D
     """
     listed = prompts.list_prompts()
     labels = _find_labels(prompts)
-    models = []
+    cubes = []
     for model, replies in replies_of.items():
         try:
             scored = score_replies(listed, replies)
         except UserError as e:
             raise UserError(f'{model}: {e}') from None
-        models.append(_make_model(prompts, listed, scored, labels))
-    names = list(replies_of)
-    cube = xr.concat(models, 'model', join='exact')
-    return cube.assign_coords(model=names)
+        cube = _make_model(prompts, listed, scored, labels)
+        cubes.append(cube)
+    cube = xr.concat(cubes, 'model', join='exact')
+    return cube.assign_coords(model=list(replies_of))
 
 
 def _make_model(
@@ -88,35 +93,45 @@ def _make_model(
     labels: Labels,
 ) -> xr.Dataset:
     """The cube of one model."""
-    num_asked: dict[tuple[str, int], int] = {}
-    for prompt in listed:
-        cell = (prompt.cohort, prompt.seed)
-        num_asked[cell] = num_asked.get(cell, 0) + 1
-    in_cell: dict[tuple[str, int], list[Scored]] = {cell: [] for cell in num_asked}
-    for one in scored:
-        in_cell[one.prompt.cohort, one.prompt.seed].append(one)
     columns: dict[str, list[np.ndarray]] = {}
-    for cell, of_cell in in_cell.items():
-        numbers = _score_cell(of_cell, labels)
-        is_whole = len(of_cell) == num_asked[cell]
-        numbers['trained'] = numbers['converged'] = np.array(is_whole)
+    for numbers in _score_cells(listed, scored, labels):
         for name, array in numbers.items():
             columns.setdefault(name, []).append(array)
 
     experiment = prompts.experiment
-    coordinates = _list_axes(experiment)
-    shape = [len(values) for values in coordinates.values()]
+    axes = _list_axes(experiment)
+    shape = [len(values) for values in axes.values()]
     variables = {}
     for name, arrays in columns.items():
         values = np.stack(arrays)
-        dims = ('probe',) if name in EXTRA else RECORD_DIMS.get(name, ())
+        dims = _DIMS.get(name, ())
         cube = values.reshape(*shape, *values.shape[1:])
-        variables[name] = ((*coordinates, *dims), cube)
-    attributes = {
-        'experiment': json.dumps(config.to_dict(experiment)),
-        'source': 'anchorjax',
-    }
-    return xr.Dataset(variables, {**coordinates, **labels}, attributes)
+        variables[name] = ((*axes, *dims), cube)
+    described = config.to_dict(experiment)
+    attributes = {'experiment': json.dumps(described), 'source': 'anchorjax'}
+    return xr.Dataset(variables, {**axes, **labels}, attributes)
+
+
+def _score_cells(
+    listed: list[Prompt], scored: list[Scored], labels: Labels
+) -> list[dict[str, np.ndarray]]:
+    """The numbers of every cell, in the order of the prompts."""
+    num_asked = collections.Counter(_get_cell(prompt) for prompt in listed)
+    scored_of = collections.defaultdict(list)
+    for one in scored:
+        scored_of[_get_cell(one.prompt)].append(one)
+    numbers_of_cells = []
+    for cell, total in num_asked.items():
+        numbers = _score_cell(scored_of[cell], labels)
+        is_whole = np.array(len(scored_of[cell]) == total)
+        numbers['trained'] = is_whole
+        numbers['converged'] = is_whole
+        numbers_of_cells.append(numbers)
+    return numbers_of_cells
+
+
+def _get_cell(prompt: Prompt) -> Cell:
+    return prompt.cohort, prompt.seed
 
 
 def _list_axes(experiment: config.Experiment) -> dict[str, list]:
@@ -140,11 +155,13 @@ def _score_cell(scored: list[Scored], labels: Labels) -> dict[str, np.ndarray]:
         if total == 0:
             continue
         agrees = _mark_agreement(of_probe, labels['mapping'])
-        follows_none = ~agrees.any(1)
+        agreement_R = agrees.mean(0)
+        num_without_mapping = (~agrees.any(1)).sum()
         num_unparsable = sum(one.number is None for one in of_probe)
-        numbers['agreement'][p] = agrees.mean(0)
-        numbers['token_agreement'][p] = agrees.mean(0)
-        numbers['neither'][p] = (follows_none.sum() - num_unparsable) / total
+        num_neither = num_without_mapping - num_unparsable
+        numbers['agreement'][p] = agreement_R
+        numbers['token_agreement'][p] = agreement_R
+        numbers['neither'][p] = num_neither / total
         numbers['unparsable'][p] = num_unparsable / total
         if probe == 'unseen' and labels['offset']:
             numbers['deviation'] = _count_deviations(of_probe)
@@ -154,8 +171,7 @@ def _score_cell(scored: list[Scored], labels: Labels) -> dict[str, np.ndarray]:
 def _make_empty(labels: Labels) -> dict[str, np.ndarray]:
     """Arrays of NaN, and `diverged`."""
     numbers = {'diverged': np.array(-1)}
-    dims_of = {**RECORD_DIMS, **dict.fromkeys(EXTRA, ('probe',))}
-    for name, dims in dims_of.items():
+    for name, dims in _DIMS.items():
         shape = [len(labels[dim]) for dim in dims]
         numbers[name] = np.full(shape, np.nan, np.float32)
     return numbers
@@ -165,7 +181,8 @@ def _mark_agreement(scored: list[Scored], mappings: list[str]) -> np.ndarray:
     """Whether each reply is the answer of each mapping, [reply, mapping]."""
     rows = []
     for prompt, number in scored:
-        rows.append([number == prompt.answers[mapping] for mapping in mappings])
+        row = [number == prompt.answers[mapping] for mapping in mappings]
+        rows.append(row)
     return np.array(rows)
 
 
@@ -177,8 +194,10 @@ def _count_deviations(scored: list[Scored]) -> np.ndarray:
         if number is None:
             continue
         offset = number - prompt.answers['inferential']
-        is_near = abs(offset) <= DEVIATION_LIMIT
-        counts[offset + DEVIATION_LIMIT if is_near else beyond] += 1
+        index = beyond
+        if abs(offset) <= DEVIATION_LIMIT:
+            index = offset + DEVIATION_LIMIT
+        counts[index] += 1
     return counts / len(scored)
 
 

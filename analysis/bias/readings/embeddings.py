@@ -27,6 +27,7 @@ CLEAR = 0.1  # by so much a correlation must exceed that of the untrained networ
 ALIKE = 0.8  # mean cosine that is "highly similar"
 ORTHOGONAL = 0.2  # mean |cosine| that is about 0
 LOWEST = -0.9  # a rank correlation that is surely an order
+HIGHEST = 0.95  # the same of the larger one of two components
 STRONG = 0.7  # correlation that is "strong agreement"
 TOGETHER = 0.5  # of the spread of all tokens: memory anchors that lie together
 _MEMORY = ANCHORS.index('memory')
@@ -50,7 +51,9 @@ def read_reasoning_order(
     rho_MS = result.rho[seeds.index, :, _REASONING]
     bound_MS = result.rho_bound[seeds.index, :, _REASONING]
     step, s = _find_time(result, time)
-    rho, bound, before = rho_MS[:, s], bound_MS[:, s], rho_MS[:, UNTRAINED]
+    rho = rho_MS[:, s]
+    bound = bound_MS[:, s]
+    before = rho_MS[:, UNTRAINED]
     needed = np.minimum(bound, before - CLEAR)
     # No correlation is below -1, however ordered the untrained network is.
     needed = np.maximum(needed, LOWEST)
@@ -58,15 +61,16 @@ def read_reasoning_order(
     if estimate(rho + bound).low > 0:
         verdict = OPPOSITE
     is_ordered_S = rho_MS.mean(0) < bound_MS.mean(0)
+    mean = format_mean(estimate(rho))
+    ordered_steps = describe_steps(result.step_S, is_ordered_S)
     return decide(
         seeds,
         verdict,
-        number=f'ρ of cosine and distance {format_mean(estimate(rho))} at step '
-        f'{step:,}',
+        number=f'ρ of cosine and distance {mean} at step {step:,}',
         null=f'5 % of random orders below {bound.mean():.2f}; '
         f'untrained {before.mean():.2f}',
         values=rho,
-        note=f'below them {describe_steps(result.step_S, is_ordered_S)}',
+        note=f'below them {ordered_steps}',
     )
 
 
@@ -83,15 +87,16 @@ def read_memory_alike(
     mean_MS = result.mean[seeds.index, :, _MEMORY]
     step, s = _find_time(result, time)
     found = estimate(mean_MS[:, s])
-    largest = mean_MS.mean(0).argmax()
+    before = mean_MS[:, UNTRAINED].mean()
+    mean_S = mean_MS.mean(0)
+    largest_at = result.step_S[mean_S.argmax()]
     return decide(
         seeds,
         judge(found, ALIKE, opposite=ORTHOGONAL),
         number=f'mean cosine {format_mean(found)} at step {step:,}',
-        null=f'untrained {mean_MS[:, UNTRAINED].mean():.2f}',
+        null=f'untrained {before:.2f}',
         values=mean_MS,
-        note=f'largest {mean_MS.mean(0)[largest]:.2f} at step '
-        f'{result.step_S[largest]:,}',
+        note=f'largest {mean_S.max():.2f} at step {largest_at:,}',
     )
 
 
@@ -106,18 +111,21 @@ def read_memory_less_distinct(
     """
     seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
     step, s = _find_time(result, time)
-    mean = result.mean[seeds.index]
-    difference_MS = mean[:, :, _MEMORY] - mean[:, :, _REASONING]
-    memory = format_mean(estimate(mean[:, s, _MEMORY]))
-    reasoning = format_mean(estimate(mean[:, s, _REASONING]))
-    found = estimate(difference_MS[:, s])
+    memory_MS = result.mean[seeds.index, :, _MEMORY]
+    reasoning_MS = result.mean[seeds.index, :, _REASONING]
+    difference_MS = memory_MS - reasoning_MS
+    difference = difference_MS[:, s]
+    before = difference_MS[:, UNTRAINED].mean()
+    found = estimate(difference)
+    memory = format_mean(estimate(memory_MS[:, s]))
+    reasoning = format_mean(estimate(reasoning_MS[:, s]))
     return decide(
         seeds,
         judge(found, CLEAR, opposite=-CLEAR),
         number=f'mean cosine {memory} against {reasoning}, '
         f'difference {format_mean(found)} at step {step:,}',
-        null=f'difference 0; untrained {difference_MS[:, UNTRAINED].mean():.2f}',
-        values=difference_MS[:, s],
+        null=f'difference 0; untrained {before:.2f}',
+        values=difference,
     )
 
 
@@ -130,18 +138,21 @@ def read_orthogonal(result: anchor_cosines.Result, setting: str) -> Reading:
     """
     seeds = select_seeds(result.members, setting, LARGE_START, waiver=EARLY_STEPS)
     mean_abs = result.mean_abs[seeds.index]
-    parts, numbers = [], []
+    before = mean_abs[:, UNTRAINED].mean()
+    parts = []
+    numbers = []
     for time in ('early', 'late'):
         step, s = _find_time(result, time)
         for k, kind in enumerate(ANCHORS):
             found = estimate(mean_abs[:, s, k])
             parts.append(judge(negate(found), -ORTHOGONAL, opposite=-ALIKE))
             numbers.append(f'{kind} {format_mean(found)} at step {step:,}')
+    listed = ', '.join(numbers)
     return decide(
         seeds,
         combine(parts),
-        number=f'mean |cosine|: {", ".join(numbers)}',
-        null=f'untrained {mean_abs[:, UNTRAINED].mean():.2f}',
+        number=f'mean |cosine|: {listed}',
+        null=f'untrained {before:.2f}',
         values=mean_abs,
     )
 
@@ -157,25 +168,29 @@ def read_prediction(
     does not hold  otherwise, if one of the three is surely false
     """
     seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
-    k, p = KINDS.index(kind), PREDICTIONS.index(prediction)
+    k = KINDS.index(kind)
+    p = PREDICTIONS.index(prediction)
     s = result.step_S.tolist().index(result.early)
     correlation_MS = result.correlation[seeds.index, k, p]
     correlation = correlation_MS[:, s]
     bound = result.bound[seeds.index, k, p, s]
     before = result.untrained[seeds.index, k, p]
-    needed = np.maximum(np.maximum(bound, before + CLEAR), STRONG)
+    needed = np.maximum(bound, before + CLEAR)
+    needed = np.maximum(needed, STRONG)
     verdict = judge(estimate(correlation - needed), 0)
     if estimate(correlation + bound).high < 0:
         verdict = OPPOSITE
     is_strong_S = correlation_MS.mean(0) > STRONG
+    mean = format_mean(estimate(correlation))
+    strong_steps = describe_steps(result.step_S, is_strong_S)
     return decide(
         seeds,
         verdict,
-        number=f'r {format_mean(estimate(correlation))} at step {result.early:,}',
+        number=f'r {mean} at step {result.early:,}',
         null=f'95 % of random orders below {bound.mean():.2f}; '
         f'untrained {before.mean():.2f}',
         values=correlation,
-        note=f'r above {STRONG:g} {describe_steps(result.step_S, is_strong_S)}',
+        note=f'r above {STRONG:g} {strong_steps}',
     )
 
 
@@ -197,16 +212,19 @@ def read_value_order(result: embedding_pca.Result, setting: str, kind: str) -> R
     seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
     k = SINGLE_KINDS.index(kind)
     rho = result.rho[seeds.index, k].max(-1)
+    bound = result.bound[k]
     before = result.untrained[seeds.index, k].max(-1)
-    needed = np.maximum(np.maximum(result.bound[k], before + CLEAR), STRONG)
+    needed = np.maximum(bound, before + CLEAR)
+    needed = np.maximum(needed, STRONG)
     # No rank correlation is above 1, however well the untrained network is ordered.
-    needed = np.minimum(needed, 0.95)
+    needed = np.minimum(needed, HIGHEST)
+    excess = estimate(rho - needed)
+    mean = format_mean(estimate(rho))
     return decide(
         seeds,
-        judge(estimate(rho - needed), 0),
-        number=f'|ρ| with the value {format_mean(estimate(rho))}',
-        null=f'95 % of random orders below {result.bound[k]:.2f}; '
-        f'untrained {before.mean():.2f}',
+        judge(excess, 0),
+        number=f'|ρ| with the value {mean}',
+        null=f'95 % of random orders below {bound:.2f}; untrained {before.mean():.2f}',
         values=rho,
         note=f'step {result.step:,}',
     )
@@ -225,17 +243,20 @@ def read_memory_together(result: embedding_pca.Result, setting: str) -> Reading:
     r = SINGLE_KINDS.index('reasoning')
     memory = result.spread[seeds.index, k]
     reasoning = result.spread[seeds.index, r]
+    before = result.untrained_spread[seeds.index, k].mean()
     found = estimate(memory)
+    difference = estimate(reasoning - memory)
     parts = [
         judge(negate(found), -TOGETHER, opposite=-1),
-        judge(estimate(reasoning - memory), 0, opposite=0),
+        judge(difference, 0, opposite=0),
     ]
+    of_reasoning = format_mean(estimate(reasoning))
     return decide(
         seeds,
         combine(parts),
         number=f'spread {format_mean(found)} of that of all tokens, reasoning '
-        f'anchors {format_mean(estimate(reasoning))}',
-        null=f'untrained {result.untrained_spread[seeds.index, k].mean():.2f}',
+        f'anchors {of_reasoning}',
+        null=f'untrained {before:.2f}',
         values=memory,
         note=f'step {result.step:,}',
     )
@@ -243,5 +264,6 @@ def read_memory_together(result: embedding_pca.Result, setting: str) -> Reading:
 
 def _find_time(result: anchor_cosines.Result, time: str) -> tuple[int, int]:
     """(the early or late step, where it is along S)."""
-    step = {'early': result.early, 'late': result.late}[time]
+    step_of = {'early': result.early, 'late': result.late}
+    step = step_of[time]
     return step, result.find_index(step)

@@ -41,12 +41,13 @@ def read_nearly_identical(result: learning_order.Result, setting: str) -> Readin
     undecided      otherwise; a loss that never falls to its moment
     """
     seeds = select_seeds(result.members, setting, LARGE_START, waiver=MOMENTS)
-    ratio = result.ratio_MP[seeds.index, TRAIN]
-    found = average_ratios(ratio)
+    found = average_ratios(result.ratio_MP[seeds.index, TRAIN])
+    lowest = 1 / NEARLY
+    highest = NEARLY
     verdict = UNDECIDED
-    if found.low > 1 / NEARLY and found.high < NEARLY:
+    if found.low > lowest and found.high < highest:
         verdict = HOLDS
-    if found.low >= NEARLY or found.high <= 1 / NEARLY:
+    if found.low >= highest or found.high <= lowest:
         verdict = DOES_NOT_HOLD
     return _decide_ratio(result, seeds, TRAIN, verdict, found)
 
@@ -79,17 +80,20 @@ def read_bias_grows(result: learning_order.Result, setting: str) -> Reading:
     small, large = ends
     seed_M = result.members['seed']
     at_small, at_large = pair_seeds(seed_M, small.index, large.index)
-    quotient = result.ratio_MP[at_small, TRAIN] / result.ratio_MP[at_large, TRAIN]
+    ratio_small = result.ratio_MP[at_small, TRAIN]
+    ratio_large = result.ratio_MP[at_large, TRAIN]
+    quotient = ratio_small / ratio_large
     found = average_ratios(quotient)
-    bounds = result.bound_MP[np.concatenate([at_small, at_large]), TRAIN]
     verdict = judge(found, 1, opposite=1)
     # A quotient at a bound of memory's moment at the small start is itself a bound.
-    is_lower_bound = not result.bound_MP[at_large, TRAIN].any()
-    is_lower_bound &= (result.bound_MP[at_small, TRAIN] >= 0).all()
-    if bounds.any() and not (is_lower_bound and verdict is HOLDS):
+    bound_small = result.bound_MP[at_small, TRAIN]
+    bound_large = result.bound_MP[at_large, TRAIN]
+    is_bounded = bound_small.any() or bound_large.any()
+    is_lower_bound = (bound_small >= 0).all() and not bound_large.any()
+    if is_bounded and not (is_lower_bound and verdict is HOLDS):
         verdict = UNDECIDED
-    at = format_mean(average_ratios(result.ratio_MP[at_small, TRAIN]))
-    than = format_mean(average_ratios(result.ratio_MP[at_large, TRAIN]))
+    at = format_mean(average_ratios(ratio_small))
+    than = format_mean(average_ratios(ratio_large))
     return decide(
         [small, large],
         verdict,
@@ -149,15 +153,16 @@ def read_near_labels(result: learning_order.Result, setting: str) -> Reading:
     uniform, near = by_labels['uniform'], by_labels['near']
     seed_M = result.members['seed']
     at_uniform, at_near = pair_seeds(seed_M, uniform.index, near.index)
-    moments = [result.moment_MP[index, MEMORY] for index in (at_uniform, at_near)]
-    ratio = moments[0] / moments[1]
+    uniform_M = result.moment_MP[at_uniform, MEMORY]
+    near_M = result.moment_MP[at_near, MEMORY]
+    ratio = uniform_M / near_M
     found = average_ratios(ratio)
     verdict = judge(found, 1, opposite=1)
-    steps = [f'{moment.mean():,.0f}' for moment in moments]
     return decide(
         [uniform, near],
         verdict,
-        number=f'step {steps[0]} uniform, {steps[1]} near; ratio {format_mean(found)}',
+        number=f'step {uniform_M.mean():,.0f} uniform, {near_M.mean():,.0f} near; '
+        f'ratio {format_mean(found)}',
         null=_RATIO_NULL,
         values=ratio,
     )
@@ -169,8 +174,9 @@ def describe_moments(moment_M: np.ndarray) -> str:
     if not is_known_M.any():
         return 'never'
     text = f'at step {moment_M[is_known_M].mean():,.0f}'
-    if not is_known_M.all():
-        text += f' ({int((~is_known_M).sum())} of {len(moment_M)} never)'
+    num_never = np.count_nonzero(~is_known_M)
+    if num_never:
+        text += f' ({num_never} of {len(moment_M)} never)'
     return text
 
 
@@ -180,7 +186,9 @@ def _select_ends(
     """(at the largest gamma, at the smallest); None if there is one gamma only."""
     small = select_seeds(result.members, setting, SMALL_START, waiver=MOMENTS)
     large = select_seeds(result.members, setting, LARGE_START, waiver=MOMENTS)
-    return None if small.gamma == large.gamma else (small, large)
+    if small.gamma == large.gamma:
+        return None
+    return small, large
 
 
 def _decide_ratio(
@@ -192,27 +200,27 @@ def _decide_ratio(
 ) -> Reading:
     """A verdict on ratios, undecided where a bound could turn it."""
     bound = result.bound_MP[seeds.index, probe]
+    num_lower = np.count_nonzero(bound > 0)
+    num_upper = np.count_nonzero(bound < 0)
     why = 'an interval covers its border'
     sign = ''
-    if (bound > 0).any():
+    if num_lower:
         sign = '≥ '
         if verdict is not HOLDS:
             verdict = UNDECIDED
-            why = f"memory's loss never falls in {int((bound > 0).sum())} members"
-    if (bound < 0).any():
+            why = f"memory's loss never falls in {num_lower} members"
+    if num_upper:
         sign = '≤ '
-        if verdict not in (DOES_NOT_HOLD, OPPOSITE) or (bound > 0).any():
+        if verdict not in (DOES_NOT_HOLD, OPPOSITE) or num_lower:
             verdict = UNDECIDED
-            why = f"reasoning's loss never falls in {int((bound < 0).sum())} members"
-    steps = []
-    for p in (MEMORY, probe):
-        steps.append(describe_moments(result.moment_MP[seeds.index, p]))
+            why = f"reasoning's loss never falls in {num_upper} members"
+    memory = describe_moments(result.moment_MP[seeds.index, MEMORY])
+    reasoning = describe_moments(result.moment_MP[seeds.index, probe])
     name = learning_order.PROBES[probe].replace('_', ' ')
     return decide(
         seeds,
         verdict,
-        number=f'memory {steps[0]}, {name} {steps[1]}; '
-        f'ratio {sign}{format_mean(found)}',
+        number=f'memory {memory}, {name} {reasoning}; ratio {sign}{format_mean(found)}',
         null=_RATIO_NULL,
         values=result.ratio_MP[seeds.index, probe],
         note=f'loss below {result.threshold:.2f} nats',

@@ -38,17 +38,18 @@ def read_average(result: first_attention.Result, setting: str) -> Reading:
     does not hold  otherwise above NEAR_MEAN
     """
     seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
-    distance = result.distance[seeds.index, _at_early(result)]
+    early = _find_early(result)
+    distance = result.distance[seeds.index, early]
+    before = result.distance[seeds.index, 0].mean()
     random = result.random_distance_M[seeds.index].mean()
     found = estimate(distance)
     large = select_seeds(result.members, setting, LARGE_START, waiver=EARLY_STEPS)
-    at_large = result.distance[large.index, _at_early(result)].mean()
+    at_large = result.distance[large.index, early].mean()
     return decide(
         seeds,
         judge(negate(found), -NEAR_MEAN, opposite=-random),
         number=f'distance from 1/i {format_mean(found)} at step {result.early:,}',
-        null=f'random rows {random:.2f}; untrained '
-        f'{result.distance[seeds.index, 0].mean():.2f}',
+        null=f'random rows {random:.2f}; untrained {before:.2f}',
         values=distance,
         note=f'{format_gamma(large.gamma)}: {at_large:.2f}',
     )
@@ -61,7 +62,8 @@ def read_one_large_value(result: first_attention.Result, setting: str) -> Readin
     does not hold  it is below
     """
     seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
-    ratio = result.sigma_ratio[seeds.index, _at_early(result)]
+    early = _find_early(result)
+    ratio = result.sigma_ratio[seeds.index, early]
     found = estimate(ratio)
     before = result.sigma_ratio[seeds.index, 0].mean()
     return decide(
@@ -90,24 +92,22 @@ def read_alignment(result: first_attention.Result, setting: str) -> Reading:
     does not hold  otherwise, if one of the two is surely false
     """
     seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
-    alignment = result.alignment[seeds.index, _at_early(result), :, 0]
-    memory = alignment[:, SINGLE_KINDS.index('memory')]
-    reasoning = alignment[:, SINGLE_KINDS.index('reasoning')]
+    early = _find_early(result)
+    alignment = result.alignment[seeds.index, early, :, 0]
+    memory = estimate(alignment[:, SINGLE_KINDS.index('memory')])
+    reasoning = estimate(alignment[:, SINGLE_KINDS.index('reasoning')])
+    keys = alignment[:, SINGLE_KINDS.index('keys')].mean()
     mean, bound = result.random_alignment
-    parts = [
-        judge(estimate(reasoning), ALIGNED),
-        judge(negate(estimate(memory)), -bound),
-    ]
+    parts = [judge(reasoning, ALIGNED), judge(negate(memory), -bound)]
     verdict = combine(parts)
-    if estimate(memory).low > ALIGNED and estimate(reasoning).high < bound:
+    if memory.low > ALIGNED and reasoning.high < bound:
         verdict = OPPOSITE
     return decide(
         seeds,
         verdict,
-        number=f'|cosine|: reasoning {format_mean(estimate(reasoning))}, memory '
-        f'{format_mean(estimate(memory))} at step {result.early:,}',
-        null=f'random directions {mean:.2f}, 95 % below {bound:.2f}; keys '
-        f'{alignment[:, SINGLE_KINDS.index("keys")].mean():.2f}',
+        number=f'|cosine|: reasoning {format_mean(reasoning)}, memory '
+        f'{format_mean(memory)} at step {result.early:,}',
+        null=f'random directions {mean:.2f}, 95 % below {bound:.2f}; keys {keys:.2f}',
         values=alignment,
     )
 
@@ -128,28 +128,33 @@ def read_key(result: first_attention.Result, setting: str) -> Reading:
     chance = result.chance_M[seeds.index]
     before = result.key[seeds.index, 0]
     blind = result.key_without_positions[seeds.index]
+    above_null = estimate(key - np.maximum(chance, before))
+    above_blind = estimate(key - blind)
     parts = [
-        judge(estimate(key - np.maximum(chance, before)), CLEAR, opposite=0),
-        judge(estimate(key - blind), CLEAR, opposite=0),
+        judge(above_null, CLEAR, opposite=0),
+        judge(above_blind, CLEAR, opposite=0),
     ]
-    by_position = result.key_by_position[seeds.index].mean(0)
-    listed = ', '.join(f'{share:.2f}' for share in by_position)
+    share_of_key = format_mean(estimate(key))
+    share_of_blind = format_mean(estimate(blind))
+    share_Q = result.key_by_position[seeds.index].mean(0)
+    listed = ', '.join(f'{share:.2f}' for share in share_Q)
+    sources = describe_sources(result, seeds.index)
     return decide(
         seeds,
         combine(parts),
-        number=f'attention to the key {format_mean(estimate(key))}; '
-        f'without positions {format_mean(estimate(blind))}',
+        number=f'attention to the key {share_of_key}; '
+        f'without positions {share_of_blind}',
         null=f'chance {chance.mean():.2f}; untrained {before.mean():.2f}',
         values=key - blind,
-        note=f'step {result.step_S[-1]:,}; by position of the key: {listed}; '
-        f'{describe_sources(result, seeds.index)}',
+        note=f'step {result.step_S[-1]:,}; by position of the key: {listed}; {sources}',
     )
 
 
 def describe_sources(result: first_attention.Result, index: np.ndarray) -> str:
     """What the last position reads most in each layer: 'layer 1 reads noise 0.61'."""
     words = []
-    for layer, share_J in enumerate(result.sources[index].mean(0), start=1):
+    share_NJ = result.sources[index].mean(0)
+    for layer, share_J in enumerate(share_NJ, start=1):
         if np.isfinite(share_J).all():
             role = result.role_names[share_J.argmax()]
             words.append(f'layer {layer} reads most of {role} ({share_J.max():.2f})')
@@ -171,13 +176,16 @@ def read_flow_lasts(result: theory_path.Result, setting: str, flow: str) -> Read
     until = result.holds_until[:, f, 0].astype(float)
     seed_M = result.members['seed']
     at_small, at_large = pair_seeds(seed_M, small.index, large.index)
-    difference = until[at_small] - until[at_large]
+    until_small = until[at_small]
+    until_large = until[at_large]
+    difference = until_small - until_large
     verdict = judge(estimate(difference), 0, opposite=0)
+    at = format_mean(estimate(until_small), digits=0)
+    than = format_mean(estimate(until_large), digits=0)
     return decide(
         [small, large],
         verdict,
-        number=f'until step {format_mean(estimate(until[at_small]), 0)} against '
-        f'{format_mean(estimate(until[at_large]), 0)}',
+        number=f'until step {at} against {than}',
         null='difference 0',
         values=difference,
         note=f'error at most {result.limit:g} beside that of the batches',
@@ -196,42 +204,51 @@ def read_own_range(result: label_groups.Result, setting: str) -> Reading:
     does not hold  otherwise, if one of the two is surely false
     """
     seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    groups = np.arange(len(result.ranges))
     widest = label_groups.find_widest(result)
-    others = [g for g in range(len(result.ranges)) if g != widest]
-    lowest, excess = [], []
+    others = groups[groups != widest]
+    lowest = []
+    excess = []
     for m in seeds.index:
         is_early_S = find_early_answers(result, m)
-        share = result.share[m, is_early_S]
-        own = share[:, range(len(result.ranges)), range(len(result.ranges))]
+        share = result.share[m, is_early_S]  # [early S, group, range]
+        own = share[:, groups, groups]
+        of_widest = share[:, widest, others]
         lowest.append(own.min())
-        excess.append((own[:, others] - share[:, widest, others]).mean())
+        excess.append((own[:, others] - of_widest).mean())
     found = estimate(lowest)
     more = estimate(excess)
+    chance = result.chance.min()
     verdict = combine([judge(found, INSIDE), judge(more, CLEAR)])
-    if found.high < result.chance.min():
+    if found.high < chance:
         verdict = OPPOSITE
-    first, last = result.step_S[find_early_answers(result, seeds.index[0])][[0, -1]]
+    is_early_S = find_early_answers(result, seeds.index[0])
+    early_steps = result.step_S[is_early_S]
+    inside = describe_inside(result, seeds.index)
     return decide(
         seeds,
         verdict,
         number=f'lowest share {format_mean(found)}; by {format_mean(more)} above '
         'answers to the widest group',
-        null=f'0 above; uniform answers {result.chance.min():.2f}',
+        null=f'0 above; uniform answers {chance:.2f}',
         values=np.array([lowest, excess]).T,
-        note=f'steps {first:,} to {last:,} (first seed); '
-        f'{describe_inside(result, seeds.index)}',
+        note=f'steps {early_steps[0]:,} to {early_steps[-1]:,} (first seed); {inside}',
     )
 
 
 def describe_inside(result: label_groups.Result, index: np.ndarray) -> str:
     """Since when the mean share of every group is above INSIDE."""
     groups = np.arange(len(result.ranges))
-    share_SG = result.share[index][:, :, groups, groups].mean(0)
+    share_MSG = result.share[index][:, :, groups, groups]
+    share_SG = share_MSG.mean(0)
     is_inside_S = (share_SG > INSIDE).all(-1)
-    stays_S = np.logical_and.accumulate(is_inside_S[::-1])[::-1]
-    if not stays_S.any():
+    outside = np.flatnonzero(~is_inside_S)
+    first = 0  # from here on every share stays inside
+    if len(outside):
+        first = outside[-1] + 1
+    if first == len(is_inside_S):
         return f'not above {INSIDE:g} at the end'
-    return f'above {INSIDE:g} from step {result.step_S[stays_S.argmax()]:,} on'
+    return f'above {INSIDE:g} from step {result.step_S[first]:,} on'
 
 
 def find_early_answers(result: label_groups.Result, member: int) -> np.ndarray:
@@ -243,5 +260,6 @@ def find_early_answers(result: label_groups.Result, member: int) -> np.ndarray:
     return is_early_S | (result.step_S == result.early)
 
 
-def _at_early(result: first_attention.Result) -> int:
+def _find_early(result: first_attention.Result) -> int:
+    """Where the early step is along S."""
     return result.step_S.tolist().index(result.early)

@@ -42,7 +42,9 @@ def select_seeds(members: Table, setting: str, start: str, waiver: str) -> Seeds
     """
     is_setting_M = members['setting'] == setting
     gammas = np.unique(members['gamma'][is_setting_M])
-    gamma = float(gammas[-1] if start == SMALL_START else gammas[0])
+    gamma = float(gammas[0])
+    if start == SMALL_START:
+        gamma = float(gammas[-1])
     is_here_M = is_setting_M & (members['gamma'] == gamma)
     is_counted_M = is_here_M & members['converged']
     converged = int(is_counted_M.sum())
@@ -75,7 +77,8 @@ def decide(
     """
     groups = seeds if isinstance(seeds, list) else [seeds]
     parts = [describe_seeds(group) for group in groups]
-    parts += [note] if note else []
+    if note:
+        parts.append(note)
     note = '; '.join(parts)
     for group in groups:
         if not group.waiver and group.converged < MIN_SEEDS:

@@ -32,14 +32,15 @@ def read_reasoning_first(result: reasoning_bias.Result, setting: str) -> Reading
     undecided      otherwise; PrOntoQA never comes
     """
     seeds = select_seeds(result.members, setting, SMALL_START, waiver=MOMENTS)
-    moment_MP = result.moment_MP[seeds.index]
+    stories_M = result.moment_MP[seeds.index, STORIES]
+    prontoqa_M = result.moment_MP[seeds.index, PRONTOQA]
+    sign = ''
+    if np.isnan(stories_M).any():
+        sign = '≥ '
     last_step = float(result.step_S[-1])
-    stories_M = np.nan_to_num(moment_MP[:, STORIES], nan=last_step)
-    ratio_M = stories_M / moment_MP[:, PRONTOQA]
+    ratio_M = np.nan_to_num(stories_M, nan=last_step) / prontoqa_M
     logarithms = estimate(np.log(ratio_M))
     found = Mean(*np.exp(logarithms).tolist())
-    is_bound = np.isnan(moment_MP[:, STORIES]).any()
-    sign = '≥ ' if is_bound else ''
     return decide(
         seeds,
         judge(found, MUCH, opposite=1),
@@ -64,10 +65,12 @@ def read_delta_grows(result: reasoning_bias.Result, setting: str) -> Reading:
     mean_M = result.delta_MS.mean(1)
     seed_M = result.members['seed']
     at_small, at_large = pair_seeds(seed_M, small.index, large.index)
-    difference = mean_M[at_small] - mean_M[at_large]
+    mean_small = mean_M[at_small]
+    mean_large = mean_M[at_large]
+    difference = mean_small - mean_large
     found = mean_interval(difference)
-    at = format_mean(mean_interval(mean_M[at_small]))
-    than = format_mean(mean_interval(mean_M[at_large]))
+    at = format_mean(mean_interval(mean_small))
+    than = format_mean(mean_interval(mean_large))
     return decide(
         [small, large],
         judge(found, 0, opposite=0),
@@ -109,13 +112,17 @@ def read_cosines(result: reasoning_bias.Result, setting: str, step: str) -> Read
       step: 'early' or 'late', the last snapshot.
     """
     seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
-    number = int(result.step_C[-1]) if step == 'late' else result.early
-    at = result.step_C.tolist().index(number)
-    cosine_MP = result.cosine_MCP[seeds.index, at]
-    difference = cosine_MP[:, STORIES] - cosine_MP[:, PRONTOQA]
+    steps = result.step_C.tolist()
+    number = result.early
+    if step == 'late':
+        number = steps[-1]
+    at = steps.index(number)
+    stories_M = result.cosine_MCP[seeds.index, at, STORIES]
+    prontoqa_M = result.cosine_MCP[seeds.index, at, PRONTOQA]
+    difference = stories_M - prontoqa_M
     found = mean_interval(difference)
-    stories = format_mean(mean_interval(cosine_MP[:, STORIES]))
-    prontoqa = format_mean(mean_interval(cosine_MP[:, PRONTOQA]))
+    stories = format_mean(mean_interval(stories_M))
+    prontoqa = format_mean(mean_interval(prontoqa_M))
     before = result.cosine_MCP[seeds.index, 0].mean(0)
     return decide(
         seeds,

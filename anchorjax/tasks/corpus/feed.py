@@ -39,27 +39,33 @@ class HostFeed:
         Args:
           next_index: what will be asked for next; its windows are fetched meanwhile.
         """
-        wanted, following = _get_key(index), _get_key(next_index)
+        key = _make_key(index)
+        next_key = _make_key(next_index)
         with self._lock:
-            future = self._ahead.pop(wanted, None)
-            if following not in self._ahead and following != wanted:
+            future = self._ahead.pop(key, None)
+            if next_key not in self._ahead and next_key != key:
+                # A copy, because the thread may read it after this call.
                 copy = np.array(next_index)
-                self._ahead[following] = self._thread.submit(self._fetch, copy)
+                self._ahead[next_key] = self._thread.submit(self._fetch, copy)
             while len(self._ahead) > _MOST_WAITING:  # several members share a feed
-                self._ahead.pop(next(iter(self._ahead)))
+                oldest = next(iter(self._ahead))
+                del self._ahead[oldest]
         # If the thread has not begun, as on a busy machine, reading is quicker.
         if future is None or future.cancel():
             return self._fetch(np.asarray(index))
         return future.result()
 
     def _fetch(self, index: np.ndarray) -> np.ndarray:
-        return read_windows(self._tokens, index, self._seq_len).astype(np.int32)
+        windows = read_windows(self._tokens, index, self._seq_len)
+        return windows.astype(np.int32)
 
 
 def read_on_device(tokens: np.ndarray, index_B: jax.Array, seq_len: int) -> jax.Array:
     """The windows with these numbers, [B, T + 1], of an array on the device."""
-    address_BL = index_B[:, None] * seq_len + jnp.arange(seq_len + 1)
-    return jnp.asarray(tokens)[address_BL].astype(jnp.int32)
+    first_B1 = index_B[:, None] * seq_len
+    address_BL = first_B1 + jnp.arange(seq_len + 1)
+    windows_BL = jnp.asarray(tokens)[address_BL]
+    return windows_BL.astype(jnp.int32)
 
 
 def read_from_host(
@@ -71,13 +77,14 @@ def read_from_host(
     """
 
     def ask_host(index_B: jax.Array, next_B: jax.Array) -> jax.Array:
-        shape = jax.ShapeDtypeStruct((*index_B.shape, seq_len + 1), jnp.int32)
+        shape = (*index_B.shape, seq_len + 1)
+        windows_BL = jax.ShapeDtypeStruct(shape, jnp.int32)
         return jax.pure_callback(
-            feed.read, shape, index_B, next_B, vmap_method='broadcast_all'
+            feed.read, windows_BL, index_B, next_B, vmap_method='broadcast_all'
         )
 
     mesh = jax.sharding.get_abstract_mesh()
-    num_parts = 1 if mesh.empty else mesh.shape.get('batch', 1)
+    num_parts = mesh.shape.get('batch', 1)
     if num_parts > 1 and len(index_B) % num_parts == 0:
         # JAX calls a host from parts of an array only where it is cut by hand.
         of_part = PartitionSpec('batch')
@@ -91,5 +98,5 @@ def read_from_host(
     return ask_host(index_B, next_B)
 
 
-def _get_key(index: np.ndarray) -> bytes:
+def _make_key(index: np.ndarray) -> bytes:
     return np.asarray(index).tobytes()

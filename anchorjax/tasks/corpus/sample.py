@@ -5,7 +5,8 @@ It is read as bytes; END is 256.
 
 import numpy as np
 
-BYTE_VOCAB, BYTE_END = 257, 256
+BYTE_VOCAB = 257
+BYTE_END = 256
 
 # Self-written, in the two kinds that P1 trains on: code, and an encyclopedia.
 DOCUMENTS = (
@@ -23,7 +24,7 @@ _REPEATS = 40
 
 
 def make_tokens() -> np.ndarray:
-    """The documents again and again, each with its END, uint16."""
+    """The documents _REPEATS times over, each with its END, [token] uint16."""
     tokens: list[int] = []
     for _ in range(_REPEATS):
         for document in DOCUMENTS:

@@ -58,24 +58,30 @@ class Windows:
             self.heldout_tokens = _open_tokens(config, path, 'task.heldout_path')
             self.first_heldout = 0
             self.num_available = total
-            num_in_file = count_windows(len(self.heldout_tokens), config.seq_len)
+            num_left = count_windows(len(self.heldout_tokens), config.seq_len)
         else:
             self.heldout_tokens = self.tokens
-            num_in_file = max(1, round(config.holdout * total))
-            self.num_available = self.first_heldout = total - num_in_file
-        self.num_heldout = min(num_in_file, config.probe_examples)
+            num_left = max(1, round(config.holdout * total))
+            self.num_available = total - num_left
+            self.first_heldout = self.num_available
+        self.num_heldout = min(num_left, config.probe_examples)
+        self._require_fit(config, total)
+
+    def _require_fit(self, config: CorpusConfig, total: int) -> None:
+        """Raises ConfigError unless there are as many windows as the config needs."""
+        has_both = self.num_available >= 1 and self.num_heldout >= 1
         allowed = f'short enough for two windows of {len(self.tokens):,} tokens'
-        is_enough = self.num_available >= 1 and self.num_heldout >= 1
-        require(is_enough, 'task.seq_len', config.seq_len, allowed)
+        require(has_both, 'task.seq_len', config.seq_len, allowed)
         require(total <= _MOST_WINDOWS, 'task.seq_len', config.seq_len, 'longer')
+        has_examples = config.num_examples <= self.num_available
         allowed = f'at most the {self.num_available:,} windows of the corpus'
-        is_enough = config.num_examples <= self.num_available
-        require(is_enough, 'task.num_examples', config.num_examples, allowed)
+        require(has_examples, 'task.num_examples', config.num_examples, allowed)
 
     def read_heldout(self, seq_len: int) -> np.ndarray:
-        """The held-out windows, [num_heldout, T + 1]."""
+        """The held-out windows that the probe shows, [num_heldout, T + 1] int32."""
         index = self.first_heldout + np.arange(self.num_heldout)
-        return read_windows(self.heldout_tokens, index, seq_len).astype(np.int32)
+        windows = read_windows(self.heldout_tokens, index, seq_len)
+        return windows.astype(np.int32)
 
 
 @functools.lru_cache(maxsize=8)
@@ -86,7 +92,9 @@ def open_windows(config: CorpusConfig) -> Windows:
 
 @functools.lru_cache(maxsize=8)
 def open_feed(config: CorpusConfig) -> feed.HostFeed:
-    return feed.HostFeed(open_windows(config).tokens, config.seq_len)
+    """The feed of a config, which all its members share."""
+    tokens = open_windows(config).tokens
+    return feed.HostFeed(tokens, config.seq_len)
 
 
 def make_batch(
@@ -100,7 +108,10 @@ def make_batch(
     Args:
       next_B: the numbers that will be asked for next, to be read meanwhile.
     """
-    return _ask(_read(config, key, index_B, index_B if next_B is None else next_B))
+    if next_B is None:
+        next_B = index_B
+    tokens_BL = _read(config, key, index_B, next_B)
+    return _ask(tokens_BL)
 
 
 def make_probes(config: CorpusConfig, key: jax.Array) -> Probes:
@@ -109,15 +120,17 @@ def make_probes(config: CorpusConfig, key: jax.Array) -> Probes:
     size = config.probe_examples
     number_B = jnp.arange(size) % count_trained(config)
     # Read once, not at every evaluation: their rows are known before the key is.
-    heldout_BL = jnp.asarray(windows.read_heldout(config.seq_len))
-    heldout_BL = heldout_BL[jnp.arange(size) % windows.num_heldout]
-    asked = [make_batch(config, key, number_B), _ask(heldout_BL)]
-    tokens = jnp.stack([batch.tokens_BT for batch in asked])
-    targets = jnp.stack([batch.targets_BQ for batch in asked])
-    return Probes(tokens, targets[:, None])
+    all_heldout = jnp.asarray(windows.read_heldout(config.seq_len))
+    heldout_BL = all_heldout[jnp.arange(size) % windows.num_heldout]
+    trained = make_batch(config, key, number_B)
+    heldout = _ask(heldout_BL)
+    tokens_PBT = jnp.stack([trained.tokens_BT, heldout.tokens_BT])
+    targets_PBQ = jnp.stack([trained.targets_BQ, heldout.targets_BQ])
+    return Probes(tokens_PBT, targets_PBQ[:, None])
 
 
 def count_trained(config: CorpusConfig) -> int:
+    """How many windows are trained."""
     return config.num_examples or open_windows(config).num_available
 
 
@@ -142,7 +155,10 @@ def _is_on_device(config: CorpusConfig) -> bool:
 
 
 def _ask(tokens_BL: jax.Array) -> Batch:
-    return Batch(tokens_BL[:, :-1], tokens_BL[:, 1:])
+    """Windows [B, T + 1], each token of which asks for the next."""
+    tokens_BT = tokens_BL[:, :-1]
+    next_BT = tokens_BL[:, 1:]
+    return Batch(tokens_BT, next_BT)
 
 
 def _open_tokens(config: CorpusConfig, path: str, field: str) -> np.ndarray:
@@ -163,6 +179,9 @@ def _open_tokens(config: CorpusConfig, path: str, field: str) -> np.ndarray:
 def make(config: CorpusConfig) -> Task:
     """The task of a config; its data is the random key that orders the windows."""
     batch = functools.partial(make_batch, config)
+    batch_ahead = None
+    if not _is_on_device(config):
+        batch_ahead = batch
     return Task(
         vocab=config.vocab,
         seq_len=config.seq_len,
@@ -171,6 +190,6 @@ def make(config: CorpusConfig) -> Task:
         make_data=lambda key: key,
         batch=batch,
         probes=functools.partial(make_probes, config),
-        batch_ahead=None if _is_on_device(config) else batch,
+        batch_ahead=batch_ahead,
         last_only=False,
     )

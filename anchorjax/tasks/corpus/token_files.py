@@ -14,9 +14,12 @@ import numpy as np
 
 from anchorjax.errors import UserError, brief
 
-TOKENS_FILE, DOCUMENTS_FILE, LIST_FILE = 'tokens.bin', 'documents.bin', 'corpus.json'
+TOKENS_FILE = 'tokens.bin'
+DOCUMENTS_FILE = 'documents.bin'
+LIST_FILE = 'corpus.json'
 FORMAT = 1
 _DTYPES = {'uint16': np.dtype('<u2'), 'uint32': np.dtype('<u4')}
+_START_DTYPE = np.dtype('<u8')
 
 
 class Corpus(NamedTuple):
@@ -51,25 +54,27 @@ def open_corpus(folder: str) -> Corpus:
     listed = _read_list(path / LIST_FILE)
     try:
         dtype = get_dtype(listed['dtype'])
-        counts = {TOKENS_FILE: listed['tokens'], DOCUMENTS_FILE: listed['documents']}
-        vocab, end = listed['tokenizer']['vocab'], listed['tokenizer']['end']
-        words = tuple(listed['tokenizer'].get('words', ()))
+        num_tokens = listed['tokens']
+        num_documents = listed['documents']
+        tokenizer = listed['tokenizer']
+        vocab = tokenizer['vocab']
+        end = tokenizer['end']
+        words = tuple(tokenizer.get('words', ()))
         digest = listed['sha256']
     except (KeyError, TypeError) as e:
         reason = brief(f'{type(e).__name__}: {e}')
         raise UserError(f'{path / LIST_FILE}: no corpus ({reason})') from None
-    arrays = {}
-    for name, item in ((TOKENS_FILE, dtype), (DOCUMENTS_FILE, np.dtype('<u8'))):
-        arrays[name] = _map_file(path / name, item, counts[name])
-    tokens, starts = arrays[TOKENS_FILE], arrays[DOCUMENTS_FILE]
-    return Corpus(tokens, starts, vocab, end, digest, words)
+    tokens = _map_file(path / TOKENS_FILE, dtype, num_tokens)
+    start_N = _map_file(path / DOCUMENTS_FILE, _START_DTYPE, num_documents)
+    return Corpus(tokens, start_N, vocab, end, digest, words)
 
 
 def read_document(corpus: Corpus, number: int) -> np.ndarray:
     """The tokens of one document, without its END."""
     first = int(corpus.start_N[number])
-    is_last = number + 1 == len(corpus.start_N)
-    next_start = len(corpus.tokens) if is_last else int(corpus.start_N[number + 1])
+    next_start = len(corpus.tokens)
+    if number + 1 < len(corpus.start_N):
+        next_start = int(corpus.start_N[number + 1])
     return np.asarray(corpus.tokens[first : next_start - 1])
 
 
@@ -84,8 +89,10 @@ def read_windows(tokens: np.ndarray, index: np.ndarray, seq_len: int) -> np.ndar
     Window i begins at token i * seq_len; its last token is the first of window i + 1.
     Windows do not stop at the ends of documents.
     """
-    first = np.asarray(index, np.int64)[..., None] * seq_len
-    return tokens[first + np.arange(seq_len + 1)]
+    number = np.asarray(index, np.int64)
+    first = number[..., None] * seq_len
+    address = first + np.arange(seq_len + 1)
+    return tokens[address]
 
 
 def _read_list(path: pathlib.Path) -> dict[str, Any]:
@@ -107,6 +114,7 @@ def _map_file(path: pathlib.Path, dtype: np.dtype, count: Any) -> np.ndarray:
     if not path.is_file():
         raise UserError(f'{path}: no such file')
     size = path.stat().st_size
-    if not isinstance(count, int) or count < 1 or size != count * dtype.itemsize:
+    is_count = isinstance(count, int) and count >= 1
+    if not is_count or size != count * dtype.itemsize:
         raise UserError(f'{path}: {size:,} bytes, not {count} of {dtype.itemsize}')
     return np.memmap(path, dtype, mode='r')

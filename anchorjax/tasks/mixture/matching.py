@@ -35,4 +35,5 @@ def merge_tokens(counts_V: np.ndarray, target_K: np.ndarray) -> np.ndarray:
 def measure_entropy(counts: np.ndarray) -> float:
     """The entropy of a distribution in nats, from how often each label occurs."""
     share = counts[counts > 0] / counts.sum()
-    return float(-(share * np.log(share)).sum())
+    entropy = -(share * np.log(share)).sum()
+    return float(entropy)

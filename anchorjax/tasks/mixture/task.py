@@ -52,9 +52,12 @@ def make_batch(config: MixtureConfig, index_B: jax.Array) -> Batch:
 def make_probes(config: MixtureConfig) -> Probes:
     """The first trained sequences of each source, and the held-out ones."""
     size = config.probe_examples
-    asked, are_real = [], []
-    for first, count in ((0, config.num_sequences), (config.num_sequences, None)):
-        chosen = texts.choose(first, count or config.num_heldout, size)
+    trained = (0, config.num_sequences)
+    heldout = (config.num_sequences, config.num_heldout)
+    asked = []
+    are_real = []
+    for first, count in (trained, heldout):
+        chosen = texts.choose(first, count, size)
         for source in SOURCES:
             asked.append(_ask(config, source, chosen.row_B))
             are_real.append(chosen.is_real_B)
