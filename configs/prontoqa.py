@@ -20,8 +20,8 @@ ontology, batch nor rate: the preset gpt2 has batch and rate of its code for the
 tasks, every matrix drawn by its true fan-in, and as many steps as the slowest of its
 networks took to converge, 19,000 (PAPERS 1.6; the text has decay 0.1, quirk 9). It
 needs a GPU. None of these has been run to its end. In an exploration (seed 100, 1,000
-questions, gamma 0.5) the default's 1,300 steps did not suffice: the train loss fell from
-3.5 to 0.84 (decay 0.01) and 0.93 (0.5), no proof of a new question was right.
+questions, gamma 0.5) the default's 1,300 steps did not suffice: the train loss fell
+from 3.5 to 0.84 (decay 0.01) and 0.93 (0.5), no proof of a new question was right.
 """
 
 import ml_collections
