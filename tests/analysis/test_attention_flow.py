@@ -170,6 +170,7 @@ def test_with_the_anchors_first_the_key_follows_them():
         attention_flow.compute(member, tokens=(9, 10, 4, 3))
 
 
+@pytest.mark.slow
 def test_drawn_twice_is_the_same_bytes(tmp_path, composing):
     result = attention_flow.compute(composing, tokens=TOKENS, number=20)
     first = _draw(result, tmp_path / 'a')

@@ -46,6 +46,7 @@ def run(train_once):
     )
 
 
+@pytest.mark.slow
 def test_a_member_is_found_by_its_values(run):
     for _, point in iterate_points(run):
         member = member_of(run, **point)
@@ -56,6 +57,7 @@ def test_a_member_is_found_by_its_values(run):
         member_of(run, **POINT | {'shape': 'linear'})
 
 
+@pytest.mark.slow
 def test_the_phase_diagram_has_a_row_for_each_value(run):
     both = phase.compute(run.results)
     assert both.row_name == 'shape, shifts'
@@ -73,6 +75,7 @@ def test_the_phase_diagram_has_a_row_for_each_value(run):
     assert draw_pixels(by_shifts, phase).std() > 0
 
 
+@pytest.mark.slow
 def test_the_table_has_a_line_for_each_point(run):
     table = solutions.compute(members_table(run))
     assert list(table.points) == ['shape', 'shifts', 'gamma']
@@ -81,6 +84,7 @@ def test_the_table_has_a_line_for_each_point(run):
     assert lines[-1].startswith('| constant | (4, 1, -2, -7) | 0.8 |')
 
 
+@pytest.mark.slow
 def test_the_curves_are_those_of_the_member(run):
     result = curves.compute(run, **POINT)
     curve = run.curves.sel(run.labels(**POINT)).squeeze()
@@ -89,6 +93,7 @@ def test_the_curves_are_those_of_the_member(run):
     np.testing.assert_array_equal(result.train_loss_S, curve.train_loss)
 
 
+@pytest.mark.slow
 def test_the_figures_of_the_sweep_take_every_member(run):
     result = lazy.compute(run, 6)
     one_shape = 2 * ['(5, 1, -2, -8)'] + 2 * ['(4, 1, -2, -7)']
@@ -134,6 +139,7 @@ def test_small_values_are_told_apart(tmp_path):
         complete_point(run, point | {'learning_rate': 3e-8})
 
 
+@pytest.mark.slow
 def test_a_command_line_takes_text_and_tuples(run, tmp_path, monkeypatch, capsys):
     workdir = run.folder.workdir
     words = [

@@ -108,6 +108,7 @@ def test_a_single_neuron_is_one_clear_line():
         condensation.compute(make_member(np.ones((4, 1))))
 
 
+@pytest.mark.slow
 def test_a_figure_drawn_twice_is_the_same_bytes(tmp_path):
     for name in 'ab':
         result = condensation.compute(make_member(np.tri(6)), draws=3)

@@ -121,6 +121,7 @@ def test_equal_rows_are_one_clear_line():
         embedding.compute(make_member(np.ones((ITEMS, WIDTH))))
 
 
+@pytest.mark.slow
 def test_a_figure_made_twice_is_the_same_bytes(tmp_path):
     for name in 'ab':
         result = compute_quickly(make_circle(4), items=(5, 13), perplexity=3)

@@ -403,6 +403,7 @@ def run_law(monkeypatch, capsys, *words):
     return code, *capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_the_tables_are_regenerated_from_the_committed_file_with_equal_bytes(
     tmp_path, monkeypatch, capsys
 ):

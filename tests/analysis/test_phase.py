@@ -233,6 +233,7 @@ def find_hatched(axis: Axes, pattern: str) -> list[tuple[int, int]]:
     return cells
 
 
+@pytest.mark.slow
 def test_drawing_twice_gives_the_same_bytes(finished, tmp_path):
     first = phase.save(finished, tmp_path / 'first')
     second = phase.save(finished, tmp_path / 'second')

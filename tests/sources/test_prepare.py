@@ -138,6 +138,7 @@ def test_our_own_addition_and_scan(tmp_path):
         assert len(scan_files.read_pairs(tmp_path / 'scan' / file.name)) == file.rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', ['scan', 'cogs', 'prontoqa'])
 def test_the_official_files_are_taken_from_a_folder(name, tmp_path):
     if not (OFFICIAL / name).exists():

@@ -53,6 +53,7 @@ def begun(folder):
     return found
 
 
+@pytest.mark.slow
 def test_a_sweep_continues_elsewhere_to_the_same_bits(root, tmp_path, train_once):
     assert begun(root)
     names = ['tiny', 'absent', 'rows.json']

@@ -84,6 +84,7 @@ def test_the_command_that_does_not_fit_leaves_no_folder(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_largest_cohort_decides(tmp_path):
     small = measure_program(experiment(model__width=8), 1)
     large = measure_program(experiment(model__width=64), 1)

@@ -88,6 +88,7 @@ def test_a_matrix_is_divided_along_its_longest_side_that_allows_it(
     assert divide_matrix(shape, parts) == expected
 
 
+@pytest.mark.slow
 def test_logits_for_training_are_those_of_the_forward_pass():
     for changes in ({}, {'model__remat': True, 'model__depth': 3}):
         experiment = cases.tiny_gpt2(**changes, train__shard_params=True)

@@ -127,6 +127,7 @@ def test_a_small_start_averages_and_a_sweep_has_all_numbers(open_sweep):
     assert np.ptp(draw_pixels(result, first_attention)) > 0
 
 
+@pytest.mark.slow
 def test_a_model_without_attention_is_one_clear_line(open_sweep):
     with pytest.raises(UserError, match="model 'emb_mlp': it has no attention"):
         first_attention.compute(open_sweep('flow'))

@@ -93,6 +93,7 @@ def test_what_goes_across():
         assert find_column_axis(axes) == expected
 
 
+@pytest.mark.slow
 def test_a_map_of_a_sweep_reads_curves_and_last_snapshots(finished):
     result = decay_map.compute(finished, depth=2)
     assert result.reading_NYXS.shape == (len(READINGS), 1, 2, 2)

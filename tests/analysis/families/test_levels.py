@@ -133,6 +133,7 @@ def test_random_answers_are_explained_by_chance_alone():
     assert np.nanmax(share_KL) < 0.05
 
 
+@pytest.mark.slow
 def test_of_a_sweep_every_snapshot_is_asked(finished):
     result = levels.compute(finished)
     assert result.share_MSKL.shape == (8, 5, 3, 4)
