@@ -9,13 +9,12 @@ from analysis.bias.claims import CLAIMS, Claim
 from analysis.bias.members import TASK
 from analysis.members.selection import count_diverged
 from analysis.report.claim_table import (
-    NO_READING,
-    NO_RUN,
-    TITLES,
     Results,
+    Row,
     add_diverged,
     make_row,
     select_trained,
+    tabulate,
 )
 from analysis.report.readings.reading import undecided
 from anchorjax.errors import UserError
@@ -43,14 +42,10 @@ def tabulate_claims(
       UserError: a run of another task.
     """
     results = select_trained(runs, (wanted,), repr(wanted))
-    rows = []
-    for claim in claims:
-        of_claim = _read_claim(claim, results)
-        rows += of_claim or [make_row(claim, NO_RUN, NO_READING)]
-    return pd.DataFrame(rows, columns=list(TITLES))
+    return tabulate(claims, results, _read_claim)
 
 
-def _read_claim(claim: Claim, results: Results) -> list[dict[str, str]]:
+def _read_claim(claim: Claim, results: Results) -> list[Row]:
     rows = []
     for name, run in results.runs.items():
         if claim.fits(run.experiment):
@@ -58,7 +53,7 @@ def _read_claim(claim: Claim, results: Results) -> list[dict[str, str]]:
     return rows
 
 
-def _read_run(claim: Claim, results: Results, name: str) -> list[dict[str, str]]:
+def _read_run(claim: Claim, results: Results, name: str) -> list[Row]:
     result = _compute(claim, results, name)
     if isinstance(result, UserError):
         return [make_row(claim, name, undecided(str(result)))]

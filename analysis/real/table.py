@@ -6,12 +6,12 @@ from analysis.real.claims import CLAIMS, Claim, list_places
 from analysis.real.members import TESTED
 from analysis.real.readings.seeds import Place
 from analysis.report.claim_table import (
-    NO_READING,
-    NO_RUN,
     Results,
+    Row,
     add_diverged,
     make_row,
     select_trained,
+    tabulate,
 )
 from analysis.report.readings.reading import Reading, undecided
 from anchorjax.errors import UserError
@@ -50,14 +50,10 @@ def tabulate_claims(runs: dict[str, Run]) -> pd.DataFrame:
     """
     allowed = ', '.join(TESTED)
     results = select_trained(runs, TESTED, f'one of {allowed}')
-    rows = []
-    for claim in CLAIMS:
-        of_claim = _read_claim(claim, results)
-        rows += of_claim or [_make_row(claim, NO_RUN, NO_READING)]
-    return pd.DataFrame(rows, columns=list(TITLES))
+    return tabulate(CLAIMS, results, _read_claim, _make_row, TITLES)
 
 
-def _read_claim(claim: Claim, results: Results) -> list[dict[str, str]]:
+def _read_claim(claim: Claim, results: Results) -> list[Row]:
     rows = []
     for name, run in results.runs.items():
         if claim.fits(run.experiment):
@@ -65,7 +61,7 @@ def _read_claim(claim: Claim, results: Results) -> list[dict[str, str]]:
     return rows
 
 
-def _read_run(claim: Claim, results: Results, name: str) -> list[dict[str, str]]:
+def _read_run(claim: Claim, results: Results, name: str) -> list[Row]:
     """The rows of a run; none if the claim needs another run that is not there."""
     experiment = results.runs[name].experiment
     title, arguments = name, [results.compute(name, claim.figure)]
@@ -102,7 +98,7 @@ def _make_row(
     reading: Reading,
     place: Place = NOWHERE,
     printed: str = '–',
-) -> dict[str, str]:
+) -> Row:
     """A row with the columns of TITLES."""
     title = f'{run}, {place.setting}' if place.setting else run
     row = make_row(claim, title, reading)

@@ -1,8 +1,10 @@
 """What tables of claims about runs share: their runs, results, columns and rows."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol
+
+import pandas as pd
 
 from analysis.members.selection import find_usable
 from analysis.report.readings.reading import Reading, undecided
@@ -22,6 +24,7 @@ TITLES = {
     'verdict': 'verdict',
     'note': 'note',
 }
+Row = dict[str, str]
 
 
 class Claim(Protocol):
@@ -75,7 +78,7 @@ def select_trained(
     return Results(trained, {})
 
 
-def make_row(claim: Claim, run: str, reading: Reading) -> dict[str, str]:
+def make_row(claim: Claim, run: str, reading: Reading) -> Row:
     """A row with the columns of TITLES."""
     return {
         'source': claim.source,
@@ -87,6 +90,26 @@ def make_row(claim: Claim, run: str, reading: Reading) -> dict[str, str]:
         'verdict': reading.verdict.words,
         'note': reading.note,
     }
+
+
+def tabulate(
+    claims: Sequence[Claim],
+    results: Results,
+    read_claim: Callable[[Any, Results], list[Row]],
+    make_row: Callable[[Any, str, Reading], Row] = make_row,
+    titles: dict[str, str] = TITLES,
+) -> pd.DataFrame:
+    """The rows of every claim; of one that no run is about, a row that says so.
+
+    Args:
+      read_claim: the rows of a claim, none if no run is about it.
+      make_row: a row with the columns of `titles`.
+    """
+    rows = []
+    for claim in claims:
+        of_claim = read_claim(claim, results)
+        rows += of_claim or [make_row(claim, NO_RUN, NO_READING)]
+    return pd.DataFrame(rows, columns=list(titles))
 
 
 def add_diverged(reading: Reading, count: int) -> Reading:

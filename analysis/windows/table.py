@@ -3,12 +3,11 @@
 import pandas as pd
 
 from analysis.report.claim_table import (
-    NO_READING,
-    NO_RUN,
-    TITLES,
     Results,
+    Row,
     make_row,
     select_trained,
+    tabulate,
 )
 from analysis.report.readings.reading import undecided
 from analysis.windows.claims import CLAIMS, Claim, fits
@@ -34,14 +33,10 @@ def tabulate_claims(runs: dict[str, Run]) -> pd.DataFrame:
       UserError: a run of another task.
     """
     results = select_trained(runs, HELDOUT, ' or '.join(map(repr, HELDOUT)))
-    rows = []
-    for claim in CLAIMS:
-        of_claim = _read_claim(claim, results)
-        rows += of_claim or [make_row(claim, NO_RUN, NO_READING)]
-    return pd.DataFrame(rows, columns=list(TITLES))
+    return tabulate(CLAIMS, results, _read_claim)
 
 
-def _read_claim(claim: Claim, results: Results) -> list[dict[str, str]]:
+def _read_claim(claim: Claim, results: Results) -> list[Row]:
     rows = []
     for name, run in results.runs.items():
         if not fits(claim, run.experiment):
