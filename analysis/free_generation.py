@@ -13,13 +13,13 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from analysis.drawing import command, style
+from analysis.members.convergence import describe_criterion
 from analysis.members.member import member_of
 from analysis.members.selection import count_diverged, report_progress
 from analysis.members.statistics import mean_interval
 from analysis.real import corners
 from analysis.real.members import (
     Table,
-    describe_criterion,
     list_points,
     tabulate_members,
 )

@@ -16,11 +16,11 @@ largest size.
 import numpy as np
 
 from analysis.drawing import command, style
+from analysis.members.convergence import describe_criterion
 from analysis.members.selection import count_diverged
 from analysis.real import panels
 from analysis.real.baselines import score_baselines
 from analysis.real.members import (
-    describe_criterion,
     list_points,
     tabulate_members,
 )

@@ -4,16 +4,19 @@ from typing import NamedTuple
 
 import xarray as xr
 
+from analysis.members.convergence import (
+    describe_criterion,
+    name_deciding_loss,
+    read_deciding_loss,
+    trains_prompts,
+)
 from analysis.members.selection import find_usable
-from analysis.real.members import counts_answers_alone
 from anchorjax import tasks
 from anchorjax.storage.reader import Run
 
 AGREEMENT = 'agreement'  # share of sequences answered as a mapping does
 TOKENS = 'token_agreement'  # share of right tokens
 LOSS = 'probe_loss'  # nats a scored token
-# Tasks in which every token is asked for, so that no whole sequence is ever right.
-_NEXT_TOKEN = ('corpus', 'mixture')
 
 
 class Measure(NamedTuple):
@@ -43,12 +46,7 @@ class Counted(NamedTuple):
     is_counted: xr.DataArray  # the converged ones, or without any all but diverged ones
     loss: xr.DataArray  # that decides, nats
     loss_name: str  # 'train loss'
-    limit: float  # at most this loss: converged
-
-    @property
-    def criterion(self) -> str:
-        """'train loss at most 0.02'."""
-        return f'{self.loss_name} at most {self.limit:g}'
+    criterion: str  # 'train loss at most 0.02'
 
     @property
     def has_converged(self) -> bool:
@@ -59,13 +57,13 @@ class Counted(NamedTuple):
 def list_measures(run: Run) -> list[Measure]:
     """Every mapping on every probe; then the tokens of answers that are texts.
 
-    Of a task of next tokens: the tokens and the loss of every probe. The probes are
+    Of a task that is text alone: the tokens and the loss of every probe. The probes are
     those of the results: a task may have more of them in some cohorts than in others.
     """
     task = tasks.make(run.experiment.task)
     probes = run.results.probe.values.tolist()
     of_tokens = [Measure(TOKENS, probe, task.trained_mapping) for probe in probes]
-    if run.experiment.task.name in _NEXT_TOKEN:
+    if task.is_text_alone:
         return of_tokens + [Measure(LOSS, probe, '') for probe in probes]
     measures = []
     for probe in probes:
@@ -83,21 +81,18 @@ def read_measure(data: xr.Dataset, measure: Measure) -> xr.DataArray:
 
 
 def count_members(run: Run) -> Counted:
-    """The members that count.
-
-    Where training also counts the prompt, which cannot be predicted, the loss on the
-    answers of training examples decides, as in analysis/real/members.py.
-    """
-    limit = run.experiment.train.converged_loss
+    """The members that count."""
+    loss = read_deciding_loss(run.results, run.experiment)
     is_usable = find_usable(run)
     is_converged = is_usable & run.results.converged
-    loss = run.results.train_loss
-    name = 'train loss'
-    is_text = hasattr(run.experiment.task, 'loss_on')
-    if is_text and not counts_answers_alone(run.experiment):
-        loss = read_measure(run.results, Measure(LOSS, 'seen_train', ''))
-        name = 'loss on the answers of training examples'
-        is_converged = is_usable & (loss <= limit)
-    is_counted = is_converged if is_converged.any() else is_usable
-    trained = run.results.trained
-    return Counted(trained, is_usable, is_converged, is_counted, loss, name, limit)
+    if trains_prompts(run.experiment):
+        is_converged = is_usable & (loss <= run.experiment.train.converged_loss)
+    return Counted(
+        is_trained=run.results.trained,
+        is_usable=is_usable,
+        is_converged=is_converged,
+        is_counted=is_converged if is_converged.any() else is_usable,
+        loss=loss,
+        loss_name=name_deciding_loss(run.experiment),
+        criterion=describe_criterion(run.experiment),
+    )

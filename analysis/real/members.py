@@ -1,10 +1,8 @@
 """The members of a sweep of a real task, and when each of them has converged.
 
-A member has converged when the loss on the answers of training examples is at most
-`train.converged_loss` at the end, and its moment is the step at which this loss first
-falls below it. That is the train loss where training counts the answers alone. Where it
-counts the prompt too (`task.loss_on`), which cannot be predicted, it is the loss on the
-probe seen_train.
+A member has converged when the loss that decides (analysis/members/convergence.py) is
+at most `train.converged_loss` at the end, and its moment is the step at which this loss
+first falls below it.
 """
 
 from typing import NamedTuple
@@ -12,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.changes.moments import find_crossings
+from analysis.members.convergence import read_deciding_loss
 from analysis.members.point import Point, name_setting
 from analysis.members.selection import list_usable_points
 from anchorjax import tasks
-from anchorjax.config import Experiment
 from anchorjax.storage.reader import Run
 
 # The probe on which each task is about generalization.
@@ -75,25 +73,9 @@ def find_convergence(run: Run, points: list[Point]) -> Convergence:
     threshold = run.experiment.train.converged_loss
     losses = []
     for point in points:
-        member = run.curves.sel(run.labels(**point))
-        loss = member.train_loss
-        if not counts_answers_alone(run.experiment):
-            loss = member.probe_loss.sel(probe='seen_train')
+        curves = run.curves.sel(run.labels(**point))
+        loss = read_deciding_loss(curves, run.experiment)
         losses.append(loss.values.reshape(-1))
     loss_SM = np.array(losses).T
     moment = find_crossings(run.curves.step.values, loss_SM, threshold)
     return Convergence(loss_SM[-1] <= threshold, moment)
-
-
-def counts_answers_alone(experiment: Experiment) -> bool:
-    """Whether the train loss is that of the answers."""
-    task = experiment.task
-    return task.loss_on == 'answer' or getattr(task, 'encoding', '') == 'numbers'
-
-
-def describe_criterion(experiment: Experiment) -> str:
-    """'train loss at most 0.02'."""
-    loss = 'train loss'
-    if not counts_answers_alone(experiment):
-        loss = 'loss on the answers of training examples'
-    return f'{loss} at most {experiment.train.converged_loss:g}'

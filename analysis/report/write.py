@@ -3,15 +3,13 @@
 import pathlib
 from collections.abc import Callable
 
-from analysis.members.measures import count_members
 from analysis.report import checks, collect, page, pictures
 from analysis.report.choose import choose_members, has_unseen_pair
 from analysis.report.evidence import collect_evidence
 from analysis.report.general.baselines import describe_baselines
 from analysis.report.general.collect import collect_general
 from analysis.report.general.pictures import draw_general
-from analysis.report.general.shown import find_tested, list_shown
-from analysis.report.general.words import find_words
+from analysis.report.general.subject import read_subject
 from analysis.report.outcome import describe_outcome
 from analysis.report.playground.describe import describe_playground
 from analysis.report.playground.request import AUTO, parse_request
@@ -60,11 +58,10 @@ def _write_general(
     run: Run, path: pathlib.Path, report_progress: Callable[[str], None]
 ) -> None:
     """Writes the page of a task without an unseen pair of anchors."""
-    payload = collect_general(run, report_progress)
-    words = find_words(run)
-    tested = find_tested(list_shown(run, words), words)
+    subject = read_subject(run)
+    payload = collect_general(subject, report_progress)
     folder = run.folder.workdir / 'figures'
-    drawn = draw_general(run, tested, count_members(run), folder, report_progress)
+    drawn = draw_general(subject, folder, report_progress)
     payload['figures'] = pictures.describe_figures(drawn)
-    payload['general']['baselines'] = describe_baselines(drawn, tested)
+    payload['general']['baselines'] = describe_baselines(drawn, subject.tested)
     atomic.write_text(path, page.render(payload))

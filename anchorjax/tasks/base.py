@@ -65,6 +65,7 @@ class Task(NamedTuple):
     # examples on the host and can read the next ones meanwhile; None: it does not.
     batch_ahead: Callable[[Any, jax.Array, jax.Array], Batch] | None = None
     last_only: bool = True  # only the last position is scored: cheaper to compute
+    is_text_alone: bool = False  # all tokens are asked for: no text is ever right
     mapping_names: tuple[str, ...] = ('assigned',)  # R
     # Its answers are the training labels, and the targets of the loss on probes.
     trained_mapping: str = 'assigned'

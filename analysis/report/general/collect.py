@@ -6,40 +6,31 @@ from collections.abc import Callable
 from typing import Any
 
 from analysis.accuracy import choose_axis, list_varying
-from analysis.members.measures import AGREEMENT, TOKENS, Counted, count_members
+from analysis.members.measures import AGREEMENT, TOKENS
 from analysis.report.collect import list_axes, summarize
 from analysis.report.general.member_data import describe_members
 from analysis.report.general.outcome import describe_outcome
-from analysis.report.general.questions import TaskWords
 from analysis.report.general.settings import describe_settings
-from analysis.report.general.shown import Shown, find_tested, list_shown
-from analysis.report.general.words import explain_axes, find_words
+from analysis.report.general.subject import Subject
+from analysis.report.general.words import explain_axes
 from analysis.report.provenance import collect_provenance
 from anchorjax.config.grid import TRACED_AXES
-from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.anchors_config import AnchorsConfig
 
 
-def collect_general(run: Run, report_progress: Callable[[str], None]) -> dict[str, Any]:
-    """All of the payload of `page.render` but the figures.
-
-    Raises:
-      UserError: no member is trained yet.
-    """
-    words = find_words(run)
-    counted = count_members(run)
-    if not counted.is_counted.any():
-        raise UserError(f'{run.folder.workdir}: no member is trained yet')
-    shown = list_shown(run, words)
-    tested = find_tested(shown, words)
+def collect_general(
+    subject: Subject, report_progress: Callable[[str], None]
+) -> dict[str, Any]:
+    """All of the payload of `page.render` but the figures."""
+    run = subject.run
     left_out = explain_left_out(run)
     report_progress(f'playground: {left_out}')
-    members = describe_members(run, shown, counted)
+    members = describe_members(run, subject.shown, subject.counted)
     return {
         'title': run.experiment.name,
         'created': time.strftime('%Y-%m-%d'),
-        'summary': summarize(run, members, counted.criterion),
+        'summary': summarize(run, members, subject.counted.criterion),
         'axes': list_axes(run),
         'row_axis': choose_row_axis(run.experiment.axes),
         'column_axis': choose_axis(run.experiment.axes),
@@ -47,16 +38,16 @@ def collect_general(run: Run, report_progress: Callable[[str], None]) -> dict[st
         'mappings': run.curves.mapping.values.tolist(),
         'positions': [],
         'record_steps': run.curves.step.values.tolist(),
-        'readings': [one.describe() for one in shown],
-        'first_reading': tested.measure.name,
-        'losses': _describe_losses(run, words),
+        'readings': [one.describe() for one in subject.shown],
+        'first_reading': subject.tested.measure.name,
+        'losses': _describe_losses(subject),
         'panels': ['answers', 'losses', 'groups'],
         'groups': run.curves.group.values.tolist(),
         'unseen': None,
-        'general': _describe_page(run, words, shown, counted, left_out),
+        'general': _describe_page(subject, left_out),
         'members': members,
         'playground': {'missing': left_out, 'networks': [], 'tasks': []},
-        'outcome': describe_outcome(run, shown, tested, counted),
+        'outcome': describe_outcome(subject),
         'claims': [],
         'provenance': collect_provenance(run),
     }
@@ -85,24 +76,19 @@ def choose_row_axis(axes: dict[str, tuple]) -> str | None:
     return others[0] if others else None
 
 
-def _describe_losses(run: Run, words: TaskWords) -> list[dict[str, str]]:
+def _describe_losses(subject: Subject) -> list[dict[str, str]]:
     """The probes whose loss is a curve of the member view."""
     losses = []
-    for number, probe in enumerate(run.curves.probe.values.tolist()):
-        short, _ = words.probes.get(probe, (probe.replace('_', ' '), ''))
+    for number, probe in enumerate(subject.run.curves.probe.values.tolist()):
+        short, _ = subject.words.probes.get(probe, (probe.replace('_', ' '), ''))
         losses.append({'probe': probe, 'label': short, 'style': f'probe-{number % 6}'})
     return losses
 
 
-def _describe_page(
-    run: Run,
-    words: TaskWords,
-    shown: list[Shown],
-    counted: Counted,
-    left_out: str,
-) -> dict[str, Any]:
+def _describe_page(subject: Subject, left_out: str) -> dict[str, Any]:
     """What the templates of this page need besides the outcome."""
-    sources = {one.measure.source for one in shown}
+    run, words = subject.run, subject.words
+    sources = {one.measure.source for one in subject.shown}
     return {
         'question': words.question,
         'axes': explain_axes(run),
@@ -110,5 +96,5 @@ def _describe_page(
         'baselines': '',  # once the figures are drawn
         'claims': words.claims.format(run=shlex.quote(str(run.folder.workdir))),
         'is_text': {AGREEMENT, TOKENS} <= sources,
-        'settings': describe_settings(run, shown, counted),
+        'settings': describe_settings(subject),
     }

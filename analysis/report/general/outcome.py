@@ -1,58 +1,67 @@
 """The first screen: what came out on every probe, by axis, and how sure that is."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from analysis.accuracy import list_varying
-from analysis.members.measures import Counted
 from analysis.members.statistics import MIN_SEEDS
-from analysis.report.general.means import Means, Values, format_number
-from analysis.report.general.shown import Shown
+from analysis.report.general.means import format_number
+from analysis.report.general.subject import Subject
 from anchorjax.config.grid import axis_label
 from anchorjax.storage.reader import Run
 
 NAMES = {'gamma': 'γ'}
 
 
-def describe_outcome(
-    run: Run, shown: list[Shown], tested: Shown, counted: Counted
-) -> dict[str, Any]:
+class Column(NamedTuple):
+    """The networks at one place on one axis; both empty: all networks."""
+
+    axes: list[int]
+    setting: list[int]
+
+
+def describe_outcome(subject: Subject) -> dict[str, Any]:
     """A row for every measure, a column for all networks and each value of an axis."""
-    means = Means(run, shown, counted)
-    trained_M = np.argwhere(counted.is_trained.values)
-    headings = []
-    columns: list[tuple[list[int], list[int]]] = [
-        ([], [])
-    ]  # places on axes; [], []: all
-    axes = run.experiment.axes
-    for axis in list_varying(axes):
-        labels = [str(axis_label(value)) for value in axes[axis]]
-        headings.append((name_axis(axis), labels))
-        columns += [([list(axes).index(axis)], [i]) for i in range(len(labels))]
+    headings, columns = _list_columns(subject.run.experiment.axes)
     rows = []
-    for one in shown:
+    for one in subject.shown:
         row = {'label': one.label, 'says': one.says, 'style': one.style}
-        rows.append(row | {'cells': [], 'is_tested': one == tested})
+        rows.append(row | {'cells': [], 'is_tested': one == subject.tested})
+    trained_M = np.argwhere(subject.counted.is_trained.values)
     networks = []
-    for places, setting in columns:
-        number, cells = means.describe(places, setting)
-        of_trained = (trained_M[:, places] == setting).all(axis=1).sum()
-        networks.append(f'{number} of {of_trained}')
+    for column in columns:
+        number, cells = subject.means.describe(*column)
+        is_here_M = (trained_M[:, column.axes] == column.setting).all(axis=1)
+        networks.append(f'{number} of {is_here_M.sum()}')
         for row, cell in zip(rows, cells, strict=True):
             row['cells'].append(cell)
-    place = shown.index(tested)
     return {
         'headings': headings,
         'trained': len(trained_M),
-        'counted': len(means.counted.seed_M),
-        'has_converged': counted.has_converged,
+        'counted': len(subject.means.counted.seed_M),
+        'has_converged': subject.counted.has_converged,
         'is_partial': any(number.startswith('0 of') for number in networks),
-        'criterion': counted.criterion,
+        'criterion': subject.counted.criterion,
         'networks': networks,
         'rows': rows,
-        'sure': _describe_certainty(run, means.counted, place, tested, counted),
+        'sure': _describe_certainty(subject),
     }
+
+
+def _list_columns(
+    axes: dict[str, tuple],
+) -> tuple[list[tuple[str, list[str]]], list[Column]]:
+    """((axis, its labels) of every axis that varies; all columns, that of all first)"""
+    headings = []
+    columns = [Column([], [])]
+    for place, (axis, values) in enumerate(axes.items()):
+        if axis not in list_varying(axes):
+            continue
+        headings.append((name_axis(axis), [str(axis_label(value)) for value in values]))
+        for i in range(len(values)):
+            columns.append(Column([place], [i]))
+    return headings, columns
 
 
 def name_axis(axis: str) -> str:
@@ -74,13 +83,13 @@ def group_settings(run: Run, index_M: np.ndarray) -> dict[tuple[int, ...], np.nd
     return settings
 
 
-def _describe_certainty(
-    run: Run, values: Values, place: int, tested: Shown, counted: Counted
-) -> list[str]:
+def _describe_certainty(subject: Subject) -> list[str]:
     """Sentences: seeds and how far they lie apart, what counts, what intervals are."""
-    sentences = [_describe_seeds(run, values, place, tested)]
+    counted = subject.counted
+    sentences = [_describe_seeds(subject)]
     trained = int(counted.is_trained.sum())
-    left_out = trained - len(values.seed_M)
+    number = int(counted.is_counted.sum())
+    left_out = trained - number
     if counted.has_converged:
         text = f'Converged means: {counted.criterion}'
         if left_out:
@@ -90,21 +99,23 @@ def _describe_certainty(
         sentences.append(f'{text}.')
     else:
         text = f'No network has converged ({counted.criterion}), so the means are of '
-        text += f'{len(values.seed_M)} networks as they are'
+        text += f'{number} networks as they are'
         if left_out:
             text += f'; {left_out} diverged and are left out'
         sentences.append(f'{text}.')
-    seeds = len(run.experiment.axes['seed'])
+    seeds = len(subject.run.experiment.axes['seed'])
     if seeds < MIN_SEEDS:
         text = f'There are fewer than {MIN_SEEDS} seeds, so no mean has an interval'
         sentences.append(f'{text}.')
     return sentences
 
 
-def _describe_seeds(run: Run, values: Values, place: int, tested: Shown) -> str:
+def _describe_seeds(subject: Subject) -> str:
     """How far the seeds of a setting lie apart on what the task is about."""
+    values = subject.means.counted
+    place = subject.shown.index(subject.tested)
     ranges = []
-    for is_here_M in group_settings(run, values.index_M).values():
+    for is_here_M in group_settings(subject.run, values.index_M).values():
         of_setting = values.of_measure[place][is_here_M]
         if len(of_setting) > 1:
             ranges.append(np.ptp(of_setting))
@@ -113,9 +124,9 @@ def _describe_seeds(run: Run, values: Values, place: int, tested: Shown) -> str:
             'No setting has two seeds (random starts) that count, so nothing here says '
             'how much a result depends on chance.'
         )
-    seeds = len(run.experiment.axes['seed'])
+    seeds = len(subject.run.experiment.axes['seed'])
     return (
-        f'Each setting has {seeds} seeds (random starts). On “{tested.label}” the best '
-        f'and the worst of them lie {format_number(float(np.mean(ranges)))} apart on '
-        f'average, at most {format_number(float(np.max(ranges)))}.'
+        f'Each setting has {seeds} seeds (random starts). On “{subject.tested.label}” '
+        f'the best and the worst of them lie {format_number(float(np.mean(ranges)))} '
+        f'apart on average, at most {format_number(float(np.max(ranges)))}.'
     )

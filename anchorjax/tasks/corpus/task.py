@@ -192,4 +192,5 @@ def make(config: CorpusConfig) -> Task:
         probes=functools.partial(make_probes, config),
         batch_ahead=batch_ahead,
         last_only=False,
+        is_text_alone=True,
     )

@@ -84,4 +84,5 @@ def make(config: MixtureConfig) -> Task:
         batch=lambda key, index_B: make_batch(config, index_B),
         probes=lambda key: make_probes(config),
         last_only=False,
+        is_text_alone=True,
     )

@@ -15,9 +15,9 @@ from analysis.members.measures import count_members
 from analysis.members.statistics import mean_interval
 from analysis.report import figures, numbers, page
 from analysis.report.general.collect import collect_general
-from analysis.report.general.pictures import choose_ends, explain_axes
+from analysis.report.general.pictures import choose_ends, explain_absence
 from analysis.report.general.questions import WORDS
-from analysis.report.general.shown import find_tested, list_shown
+from analysis.report.general.subject import read_subject
 from analysis.report.general.words import find_words
 from analysis.report.write import write_report
 from anchorjax import config, tasks
@@ -59,7 +59,7 @@ def find_row(payload):
 
 
 def test_the_first_screen_has_means_over_seeds_by_axis(scan):
-    outcome = collect_general(scan, ignore)['outcome']
+    outcome = collect_general(read_subject(scan), ignore)['outcome']
     assert outcome['headings'] == [
         ('γ', ['0.5', '0.7']),
         ('weight decay', ['0.01', '0.5']),
@@ -81,7 +81,7 @@ def test_the_first_screen_has_means_over_seeds_by_axis(scan):
 
 
 def test_every_setting_has_its_row(scan):
-    every = collect_general(scan, ignore)['general']['settings']
+    every = collect_general(read_subject(scan), ignore)['general']['settings']
     assert every['axes'] == ['γ', 'weight decay']
     assert [row['labels'] for row in every['rows']] == [
         ['0.5', '0.01'],
@@ -107,7 +107,7 @@ def test_networks_that_have_not_converged_are_left_out(scan):
     scan.curves['converged'][0, 0, 0, 0] = False  # gamma 0.5, decay 0.01, seed 0
     scan.curves['train_loss'][0, 0, 0, 0] = 0.7
     scan.curves['converged'][-1, :, -1] = False  # gamma 0.7, decay 0.5
-    payload = collect_general(scan, ignore)
+    payload = collect_general(read_subject(scan), ignore)
     assert payload['outcome']['counted'] == 8
     assert payload['outcome']['networks'][:2] == ['8 of 12', '5 of 6']
     assert payload['members'][0]['status'] == 'not converged (train loss 0.7)'
@@ -127,7 +127,7 @@ def test_networks_that_have_not_converged_are_left_out(scan):
 def test_without_a_converged_network_all_but_diverged_ones_count(scan):
     scan.curves['converged'][:] = False
     scan.curves['diverged'][-1, -1, -1, -1] = 1
-    payload = collect_general(scan, ignore)
+    payload = collect_general(read_subject(scan), ignore)
     assert payload['outcome']['counted'] == 11
     assert not payload['outcome']['has_converged']
     assert payload['members'][-1]['status'] == 'diverged at step 1'
@@ -147,9 +147,7 @@ def test_a_loss_that_counts_the_prompt_is_not_the_criterion(tmp_path):
 
 
 def test_the_best_and_the_worst_network_are_shown(scan):
-    shown = list_shown(scan, find_words(scan))
-    tested = find_tested(shown, find_words(scan))
-    ends = choose_ends(scan, tested, count_members(scan))
+    ends = choose_ends(read_subject(scan))
     best, worst = ends['best'], ends['worst']
     assert (best['gamma'], best['weight_decay'], best['seed']) == (0.7, 0.5, 1)
     assert (worst['gamma'], worst['weight_decay'], worst['seed']) == (0.5, 0.01, 0)
@@ -160,9 +158,9 @@ def test_a_figure_of_an_axis_that_does_not_vary_says_so():
     grid = next(
         row for row in figures.OF_TASK['anchor_permutations'] if 'grid' in row.name
     )
-    assert explain_axes(grid, axes) == 'needs several values of γ or weight decay'
-    assert explain_axes(grid, axes | {'gamma': (0.5, 0.7)}) == ''
-    assert explain_axes(figures.GENERAL[0], axes) == ''
+    assert explain_absence(grid, axes) == 'needs several values of γ or weight decay'
+    assert explain_absence(grid, axes | {'gamma': (0.5, 0.7)}) == ''
+    assert explain_absence(figures.GENERAL[0], axes) == ''
 
 
 def test_every_task_has_words_for_all_that_it_asks():
@@ -187,7 +185,7 @@ def test_every_task_has_a_page(name, tmp_path):
     c.model.max_len = 1024
     c.train.batch_size = 8
     run = general_sample.plant_curves(tmp_path, config.resolve(c))
-    payload = collect_general(run, ignore)
+    payload = collect_general(read_subject(run), ignore)
     html = page.render(payload | {'figures': []})
     assert f'this sweep trains the task {name}.' in html
     assert '{task.' not in html
@@ -201,7 +199,7 @@ def test_every_task_has_a_page(name, tmp_path):
 
 def test_the_anchor_task_without_an_unseen_pair(tmp_path):
     run = general_sample.plant_curves(tmp_path, experiment(task__unseen=()))
-    payload = collect_general(run, ignore)
+    payload = collect_general(read_subject(run), ignore)
     assert payload['first_reading'] == 'seen_heldout assigned'
     left_out = payload['general']['left_out']
     assert left_out.endswith('in this sweep every pair is trained (task.unseen = ()).')

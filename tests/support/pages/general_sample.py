@@ -7,6 +7,7 @@ import numpy as np
 
 from analysis.report import pictures
 from analysis.report.general.collect import collect_general
+from analysis.report.general.subject import read_subject
 from anchorjax import config
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import create_folder
@@ -43,7 +44,7 @@ def plant_curves(folder: pathlib.Path, experiment: config.Experiment) -> Run:
 
 def make_payload(folder: pathlib.Path) -> dict[str, Any]:
     """The page of `plant_scan`, without figures."""
-    payload = collect_general(plant_scan(folder), print)
+    payload = collect_general(read_subject(plant_scan(folder)), print)
     return payload | {'figures': pictures.describe_figures([])}
 
 
