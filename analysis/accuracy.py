@@ -12,6 +12,7 @@ that have not converged are left out, unless none has.
 from typing import Any, NamedTuple
 
 import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis.drawing import command, style
@@ -50,6 +51,15 @@ class Result(NamedTuple):
     trained_ZX: np.ndarray
 
 
+class Cells(NamedTuple):
+    """Where the members of a sweep stand in the figure."""
+
+    settings: list[str]  # [Z]
+    width: int  # X
+    # {(setting, place on the axis): indices of its members along the sweep's axes}
+    members: dict[tuple[str, int], list[tuple[int, ...]]]
+
+
 def compute(run: Run) -> Result:
     """Means and intervals of everything that the sweep measures; needs no snapshots.
 
@@ -60,40 +70,27 @@ def compute(run: Run) -> Result:
     if not counted.is_counted.any():
         raise UserError(f'{run.folder.workdir}: no member is trained yet')
     axis = choose_axis(run.experiment.axes)
-    values = run.experiment.axes[axis]
-    places = _list_places(run, axis)
-    settings = list(dict.fromkeys(setting for setting, _ in places.values()))
-    shape = (len(settings), len(values))
+    cells = _arrange(run, axis)
     measures = list_measures(run)
-    statistics = np.full((3, len(measures), *shape), np.nan)
-    numbers = np.zeros((3, *shape), int)  # counted, converged, trained
-    masks = (counted.is_counted, counted.is_converged, counted.is_trained)
-    cells: dict[tuple[int, int], list[tuple[int, ...]]] = {}
-    for index, (setting, x) in places.items():
-        place = (settings.index(setting), x)
-        for n, mask in enumerate(masks):
-            numbers[n, *place] += mask.values[index]
-        if counted.is_counted.values[index]:
-            cells.setdefault(place, []).append(index)
-    for k, measure in enumerate(measures):
-        measured = read_measure(run.results, measure).values
-        for place, indices in cells.items():
-            of_cell = [measured[index] for index in indices]
-            statistics[:, k, *place] = mean_interval(of_cell)
+    statistics = []
+    for measure in measures:
+        measured = read_measure(run.results, measure)
+        statistics.append(_describe_cells(cells, measured, counted.is_counted))
+    mean_KZX, low_KZX, high_KZX = np.moveaxis(np.array(statistics), 1, 0)
     which = 'converged networks' if counted.has_converged else 'all trained networks'
     return Result(
         axis=axis,
-        values=np.array([str(axis_label(value)) for value in values]),
-        settings=np.array(settings),
+        values=np.array([str(axis_label(x)) for x in run.experiment.axes[axis]]),
+        settings=np.array(cells.settings),
         measures=np.array([measure.name for measure in measures]),
         is_loss=np.array([measure.source == LOSS for measure in measures]),
         counted=f'{which} ({counted.criterion})',
-        mean_KZX=statistics[0],
-        low_KZX=statistics[1],
-        high_KZX=statistics[2],
-        members_ZX=numbers[0],
-        converged_ZX=numbers[1],
-        trained_ZX=numbers[2],
+        mean_KZX=mean_KZX,
+        low_KZX=low_KZX,
+        high_KZX=high_KZX,
+        members_ZX=_count_members(cells, counted.is_counted),
+        converged_ZX=_count_members(cells, counted.is_converged),
+        trained_ZX=_count_members(cells, counted.is_trained),
     )
 
 
@@ -114,16 +111,38 @@ def list_varying(axes: dict[str, tuple]) -> list[str]:
     return varying
 
 
-def _list_places(run: Run, axis: str) -> dict[tuple[int, ...], tuple[str, int]]:
-    """{index of a member: (its setting of the other axes, its place on the axis)}."""
+def _arrange(run: Run, axis: str) -> Cells:
+    """The members by their setting of the other axes and their place on the axis."""
     axes = run.experiment.axes
     others = [name for name in list_varying(axes) if name != axis]
     place = list(axes).index(axis)
-    places = {}
+    members = {}
     for index, point in iterate_points(run):
         setting = format_point({name: axis_label(point[name]) for name in others})
-        places[index] = (setting, index[place])
-    return places
+        members.setdefault((setting, index[place]), []).append(index)
+    settings = list(dict.fromkeys(setting for setting, _ in members))
+    return Cells(settings, len(axes[axis]), members)
+
+
+def _count_members(cells: Cells, mask: xr.DataArray) -> np.ndarray:
+    """[Z, X] how many members of each cell are in the mask."""
+    number_ZX = np.zeros((len(cells.settings), cells.width), int)
+    for (setting, x), indices in cells.members.items():
+        here = [mask.values[index] for index in indices]
+        number_ZX[cells.settings.index(setting), x] = sum(here)
+    return number_ZX
+
+
+def _describe_cells(
+    cells: Cells, measured: xr.DataArray, is_counted: xr.DataArray
+) -> np.ndarray:
+    """[3, Z, X]: mean, low and high end over the members of each cell that count."""
+    statistics = np.full((3, len(cells.settings), cells.width), np.nan)
+    for (setting, x), indices in cells.members.items():
+        here = [measured.values[i] for i in indices if is_counted.values[i]]
+        if here:
+            statistics[:, cells.settings.index(setting), x] = mean_interval(here)
+    return statistics
 
 
 def draw(result: Result, axes: np.ndarray) -> None:
