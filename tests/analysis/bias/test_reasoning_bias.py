@@ -8,6 +8,7 @@ from analysis.bias.readings import sources
 from analysis.bias.source_claims import CLAIMS
 from analysis.bias.table import tabulate_claims
 from analysis.drawing import style
+from analysis.reasoning_bias_claims import tabulate_members
 from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
 from anchorjax import api, config
 from anchorjax.errors import UserError
@@ -130,6 +131,20 @@ def test_the_figure_of_a_run(run, tmp_path):
         result, reasoning_bias.draw, reasoning_bias.layout, tmp_path / 'figure'
     )
     assert all(path.stat().st_size > 1000 for path in paths)
+
+
+@pytest.mark.slow
+def test_the_table_of_members(run):
+    result = reasoning_bias.compute(run)
+    table = tabulate_members({'a': run, 'b': run})
+    assert table.run.tolist() == ['a', 'a', 'b', 'b']
+    assert table.gamma.tolist() == [0.3, 0.8, 0.3, 0.8]
+    np.testing.assert_allclose(table.loss_stories[:2], result.loss_MSP[:, -1, 1], 1e-4)
+    of_losses = (table.loss_stories - table.loss_prontoqa) / table.loss_prontoqa
+    np.testing.assert_allclose(table.last_delta, of_losses, atol=2e-4)
+    early = result.step_C.tolist().index(result.early)
+    cosine = result.cosine_MCP[1, early, 0]
+    assert table.early_cosine_prontoqa[1] == pytest.approx(cosine, abs=1e-4)
 
 
 @pytest.mark.slow
