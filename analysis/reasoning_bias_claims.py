@@ -23,6 +23,7 @@ from analysis.designs.table import format_csv
 from analysis.report.verdict_table import run_claims_command
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.mixture.sources import SOURCES
+from anchorjax.tasks.mixture.task import read_mixture
 
 _DIGITS = 4
 
@@ -32,12 +33,15 @@ def tabulate_members(runs: dict[str, Run]) -> pd.DataFrame:
     tables = []
     for name, run in runs.items():
         result = reasoning_bias.compute(run)
+        mixture = read_mixture(run.experiment.task)
         early = result.step_C.tolist().index(result.early)
         columns = {'run': name, 'control': run.experiment.task.control}
         for axis in ('gamma', 'seed', 'train_loss'):
             columns[axis] = result.members[axis]
         for p, source in enumerate(SOURCES):
             columns[f'label_entropy_{source}'] = result.entropy_P[p]
+            sequences = mixture.sequences[source]
+            columns[f'bigram_entropy_{source}'] = sequences.measure_bigram_entropy()
             columns[f'loss_{source}'] = result.loss_MSP[:, -1, p]
             columns[f'heldout_{source}'] = result.heldout_MSP[:, -1, p]
             columns[f'moment_{source}'] = result.moment_MP[:, p]

@@ -16,6 +16,7 @@ from anchorjax.tasks import MixtureConfig, make
 from anchorjax.tasks.mixture.matching import measure_entropy, merge_tokens
 from anchorjax.tasks.mixture.sources import SOURCES, describe_sources, make_mixture
 from anchorjax.tasks.mixture.task import PROBES, read_mixture
+from anchorjax.tasks.mixture.vocabulary import Sequences
 from anchorjax.tasks.prontoqa.texts import END, TRUE, list_tokens
 
 SMALL = MixtureConfig(
@@ -88,6 +89,15 @@ def test_the_control_has_equal_labels_and_no_shared_token(tmp_path):
     for word, merged in pairs.reshape(-1, 2).tolist():
         assert class_of.setdefault(word, merged) == merged
     assert len(set(class_of.values())) < len(class_of) / 4
+
+
+def test_the_entropy_of_bigrams_by_hand():
+    # 0 1, 1 0, 0 1 | 0 2 and padding: after 0 comes 1 twice and 2 once, after 1 a 0.
+    tokens_NL = np.array([[0, 1, 0, 1], [0, 2, 9, 9]])
+    sequences = Sequences(tokens_NL, np.array([4, 2]))
+    after_zero = -(2 / 3 * np.log(2 / 3) + 1 / 3 * np.log(1 / 3))
+    entropy = sequences.measure_bigram_entropy()
+    assert entropy == pytest.approx(3 / 4 * after_zero)
 
 
 def test_merging_by_hand():

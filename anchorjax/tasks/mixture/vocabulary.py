@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anchorjax.tasks.mixture.matching import merge_tokens
+from anchorjax.tasks.mixture.matching import measure_entropy, merge_tokens
 from anchorjax.tasks.prontoqa.texts import list_tokens
 
 SOURCES = ('prontoqa', 'stories')
@@ -23,6 +23,20 @@ class Sequences(NamedTuple):
             labels = row[1:length]
             counts += np.bincount(labels, minlength=vocab)
         return counts
+
+    def measure_bigram_entropy(self) -> float:
+        """Entropy of a label given the token before it, nats.
+
+        It is the loss, on these sequences, of a table of which token follows which.
+        """
+        befores, labels = [], []
+        for row, length in zip(self.tokens_NL, self.length_N, strict=True):
+            befores.append(row[: length - 1])
+            labels.append(row[1:length])
+        bigrams = np.stack([np.concatenate(befores), np.concatenate(labels)])
+        _, of_bigrams = np.unique(bigrams, axis=1, return_counts=True)
+        of_befores = np.bincount(bigrams[0])
+        return measure_entropy(of_bigrams) - measure_entropy(of_befores)
 
 
 class Mixture(NamedTuple):
