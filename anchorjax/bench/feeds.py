@@ -82,7 +82,7 @@ class DirectFeed(HostFeed):
     """Reads nothing ahead."""
 
     def read(self, index: np.ndarray, next_index: np.ndarray) -> np.ndarray:
-        return self._fetch(np.asarray(index))
+        return self.fetch(np.asarray(index))
 
 
 class GrainFeed:
@@ -180,13 +180,13 @@ def _describe(shares: np.ndarray, ratios: np.ndarray) -> str:
 
 def slow_down(feed: HostFeed) -> HostFeed:
     """The feed, as if its file were on slow storage."""
-    fetch = feed._fetch
+    fetch = feed.fetch
 
     def fetch_slowly(index: np.ndarray) -> np.ndarray:
         time.sleep(SLOW)
         return fetch(index)
 
-    feed._fetch = fetch_slowly
+    feed.fetch = fetch_slowly
     return feed
 
 

@@ -69,7 +69,7 @@ def test_the_feed_reads_ahead_and_survives_wrong_guesses():
     for future in host._ahead.values():
         future.result()
     fetched = []
-    host._fetch = lambda index: fetched.append(index.tolist())
+    host.fetch = lambda index: fetched.append(index.tolist())
     host.read(np.array([6]), np.array([7]))  # 6 was fetched ahead
     host._thread.shutdown(wait=True)
     assert fetched == [[7]]

@@ -46,16 +46,17 @@ class HostFeed:
             if next_key not in self._ahead and next_key != key:
                 # A copy, because the thread may read it after this call.
                 copy = np.array(next_index)
-                self._ahead[next_key] = self._thread.submit(self._fetch, copy)
+                self._ahead[next_key] = self._thread.submit(self.fetch, copy)
             while len(self._ahead) > _MOST_WAITING:  # several members share a feed
                 oldest = next(iter(self._ahead))
                 del self._ahead[oldest]
         # If the thread has not begun, as on a busy machine, reading is quicker.
         if future is None or future.cancel():
-            return self._fetch(np.asarray(index))
+            return self.fetch(np.asarray(index))
         return future.result()
 
-    def _fetch(self, index: np.ndarray) -> np.ndarray:
+    def fetch(self, index: np.ndarray) -> np.ndarray:
+        """The windows with these numbers, read now."""
         windows = read_windows(self._tokens, index, self._seq_len)
         return windows.astype(np.int32)
 
