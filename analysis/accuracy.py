@@ -116,11 +116,14 @@ def _arrange(run: Run, axis: str) -> Cells:
     axes = run.experiment.axes
     others = [name for name in list_varying(axes) if name != axis]
     place = list(axes).index(axis)
-    members = {}
+    members: dict[tuple[str, int], list[tuple[int, ...]]] = {}
+    settings = []
     for index, point in iterate_points(run):
-        setting = format_point({name: axis_label(point[name]) for name in others})
+        labels = {name: axis_label(point[name]) for name in others}
+        setting = format_point(labels)
+        if setting not in settings:
+            settings.append(setting)
         members.setdefault((setting, index[place]), []).append(index)
-    settings = list(dict.fromkeys(setting for setting, _ in members))
     return Cells(settings, len(axes[axis]), members)
 
 
