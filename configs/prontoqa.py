@@ -3,12 +3,13 @@
   python launch/sweep.py --config configs/prontoqa.py[:preset]
 
 preset     reproduces            what differs from the paper        members
-(default)  1,000 and 5,000       a small transformer, not GPT-2;    2 sizes x 4 corners
-           questions, 2 hops     a token a word; 2 hops             x 3 seeds
+(default)  2,000 and 5,000       a small transformer, not GPT-2;    2 sizes x 4 corners
+           questions, 1 hop      a token a word; 1 hop; the loss    x 3 seeds
+                                 is of the proofs alone
 twin       the same without the  ours: a second chain that only     the same
            shortcut              the premise tells from the first
-sizes      1,000 to 20,000       as the default; 4,000 steps:       4 sizes x 4 corners
-           questions, 2 hops     hours                              x 3 seeds
+sizes      1,000 to 20,000       as the default; 4,000 steps:       5 sizes x 4 corners
+           questions, 1 hop      hours                              x 3 seeds
 gpt2       10,000 to 250,000     a token a word; 5 hops, batch and  8 sizes x 4 corners
            questions, GPT-2      rate are ours                      x 3 seeds
 
@@ -19,9 +20,13 @@ occurs nowhere else is always the wrong one, so the judgement alone needs no rea
 ontology, batch nor rate: the preset gpt2 has batch and rate of its code for the other
 tasks, every matrix drawn by its true fan-in, and as many steps as the slowest of its
 networks took to converge, 19,000 (PAPERS 1.6; the text has decay 0.1, quirk 9). It
-needs a GPU. None of these has been run to its end. In an exploration (seed 100, 1,000
-questions, gamma 0.5) the default's 1,300 steps did not suffice: the train loss fell
-from 3.5 to 0.84 (decay 0.01) and 0.93 (0.5), no proof of a new question was right.
+needs a GPU.
+
+The small setting was chosen on seed 100, where 5,000 questions of one hop were learned
+in 3,000 steps at both gammas. With one head, or at half the rate, most networks knew
+the proofs by then and still guessed the judgement (train loss 0.10 to 0.15), so those
+below 0.1 count as converged. With two hops, 1,300 steps of batch 32 left the loss at
+0.31. Of 1,000 questions every answer was remembered and new ones were guessed.
 """
 
 import ml_collections
@@ -48,15 +53,22 @@ def get_config(preset: str = '') -> ConfigDict:
 def _set_small_model(c: ConfigDict) -> None:
     """A transformer like GPT-2, that two cores can train, and its training."""
     config.set_small_language_model(c)
-    c.task.hops = 2
+    c.task.hops = 1
+    c.task.loss_on = 'answer'
     c.task.probe_examples = 256
+    c.model.heads = 4
+    c.model.head_dim = 16
     c.model.max_len = 256
-    config.set_length(c, 1_300, num_records=13)
+    c.train.batch_size = 16
+    c.train.converged_loss = 0.1
+    c.grid.learning_rate = (4e-3,)
+    c.grid.weight_decay = (0.01, 0.1)
+    config.set_length(c, 3_000, num_records=20)
 
 
 def _default(c: ConfigDict) -> None:
     _set_small_model(c)
-    c.loop = (('task.num_examples', (1_000, 5_000)),)
+    c.loop = (('task.num_examples', (2_000, 5_000)),)
 
 
 def _twin(c: ConfigDict) -> None:
@@ -66,7 +78,7 @@ def _twin(c: ConfigDict) -> None:
 
 def _sizes(c: ConfigDict) -> None:
     _set_small_model(c)
-    c.loop = (('task.num_examples', (1_000, 5_000, 10_000, 20_000)),)
+    c.loop = (('task.num_examples', (1_000, 2_000, 5_000, 10_000, 20_000)),)
     config.set_length(c, 4_000, num_records=20)
 
 
