@@ -25,7 +25,7 @@ _NUMBERS = (
     'train_loss',
     'seen_train_assigned',
     'seen_heldout_assigned',
-    'seen_heldout_proof',
+    'seen_heldout_proof_assigned',
     'test_assigned',
     'gen_assigned',
 )
