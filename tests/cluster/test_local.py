@@ -52,7 +52,14 @@ def test_a_preempted_shard_continues_and_completes(tmp_path):
     assert read_state(tmp_path, 0) == 20
 
 
-@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT, signal.SIGUSR2])
+@pytest.mark.parametrize(
+    'number',
+    [
+        signal.SIGTERM,
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(signal.SIGUSR2, marks=pytest.mark.slow),
+    ],
+)
 def test_a_signal_stops_all_and_the_same_command_continues(tmp_path, number):
     words = ['--steps=20']
     supervisors = make_supervisors(tmp_path, 3, *words)

@@ -41,7 +41,9 @@ def send(supervisor, number: int) -> None:
     os.kill(wait_until(lambda: find_keeper(supervisor)), number)
 
 
-@pytest.mark.parametrize('after_sigterm', [False, True])
+@pytest.mark.parametrize(
+    'after_sigterm', [False, pytest.param(True, marks=pytest.mark.slow)]
+)
 def test_a_preempted_job_is_requeued_and_completes(submit, tmp_path, after_sigterm):
     (supervisor,) = make_supervisors(tmp_path, 1, '--steps=20')
     (job,) = submit(supervisor)

@@ -77,6 +77,7 @@ def test_an_example_is_short(path):
     assert max(len(line) for line in code) <= 88
 
 
+@pytest.mark.slow
 def test_the_task_of_the_example_trains(modular, tmp_path):
     path = tmp_path / 'modular.py'
     path.write_text(FILES['configs/modular.py'])

@@ -55,7 +55,11 @@ def test_lanes_are_those_of_the_config_and_one_on_a_cpu():
 
 
 @pytest.mark.parametrize(
-    ('lanes', 'field'), [(3, 'train.lanes = 3'), (1, 'train.batch_size')]
+    ('lanes', 'field'),
+    [
+        pytest.param(3, 'train.lanes = 3', marks=pytest.mark.slow),
+        (1, 'train.batch_size'),
+    ],
 )
 def test_a_sweep_that_does_not_fit_is_refused_before_anything_starts(
     tmp_path, lanes, field

@@ -30,10 +30,8 @@ MATRICES = {
 }
 
 
-@pytest.mark.parametrize(
-    'name',
-    ['emb_mlp', 'one_layer', pytest.param('transformer', marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize('name', ['emb_mlp', 'one_layer', 'transformer'])
 def test_a_sweep_trains_and_is_read_by_its_own_names(name, tmp_path):
     experiment = make_experiment(name, **FIELDS)
     run = api.train(experiment, tmp_path, mesh=make_mesh(1))

@@ -115,6 +115,7 @@ def test_a_flow_as_bad_as_no_movement_never_holds(open_sweep, monkeypatch):
     assert (result.holds_until[:, FROZEN] == 0).all()
 
 
+@pytest.mark.slow
 def test_other_training_or_models_are_one_clear_line(open_sweep):
     with pytest.raises(ConfigError, match=r'optimizer\.b1 = 0\.9: must be 0'):
         theory_path.compute(open_sweep('groups'))
