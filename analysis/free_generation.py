@@ -18,11 +18,7 @@ from analysis.members.member import member_of
 from analysis.members.selection import count_diverged, report_progress
 from analysis.members.statistics import mean_interval
 from analysis.real import corners
-from analysis.real.members import (
-    Table,
-    list_points,
-    tabulate_members,
-)
+from analysis.real.members import Table, list_points, tabulate_members
 from analysis.real.writing import MEASURES, let_write, measure
 from anchorjax.config import Experiment
 from anchorjax.errors import UserError, require

@@ -20,10 +20,7 @@ from analysis.members.convergence import describe_criterion
 from analysis.members.selection import count_diverged
 from analysis.real import panels
 from analysis.real.baselines import score_baselines
-from analysis.real.members import (
-    list_points,
-    tabulate_members,
-)
+from analysis.real.members import list_points, tabulate_members
 from analysis.real.result import Result
 from anchorjax.storage.reader import Run
 
