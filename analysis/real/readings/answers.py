@@ -10,6 +10,7 @@ import numpy as np
 from analysis.members.statistics import Mean, mean_interval
 from analysis.real.corners import find_contrast, find_corner
 from analysis.real.readings.seeds import (
+    SAME,
     Place,
     Seeds,
     decide,
@@ -20,6 +21,7 @@ from analysis.real.readings.seeds import (
 from analysis.real.result import Result
 from analysis.report.readings.borders import estimate, format_mean, judge, negate
 from analysis.report.readings.reading import Reading, undecided
+from analysis.report.verdicts import UNDECIDED
 
 SOLVED = 0.9  # exact match of a task that is answered
 UNSOLVED = 0.1  # of one that is not
@@ -64,7 +66,7 @@ def read_unsolved(
 def read_effect(result: Result, place: Place, probe: str, contrast: str) -> Reading:
     """The upper corner of a contrast answers more of the probe than the lower one.
 
-    By `judge_difference`.
+    By `judge_difference`; undecided where neither answers more than SAME of it.
     """
     moved = find_contrast(result.members, contrast)
     if moved is None:
@@ -73,21 +75,17 @@ def read_effect(result: Result, place: Place, probe: str, contrast: str) -> Read
     upper = select_seeds(result.members, place, moved.upper)
     agreement_M = take_probe(result, probe)
     at_lower, at_upper = pair_values(lower, agreement_M, upper, agreement_M)
-    difference = at_upper - at_lower
-    found = mean_interval(difference)
-    return decide(
-        [lower, upper],
-        judge_difference(found),
-        number=f'{format_pair(at_lower, at_upper)}: {format_signed(found)}',
-        null=f'difference 0; {describe_null(result, place, probe)}',
-        values=difference,
-    )
+    null = f'difference 0; {describe_null(result, place, probe)}'
+    return _compare([lower, upper], at_lower, at_upper, '', null)
 
 
 def read_growth(
     result: Result, place: Place, probe: str, corner: tuple[int, int]
 ) -> Reading:
-    """More is answered with the largest training set than with the smallest."""
+    """More is answered with the largest training set than with the smallest.
+
+    Decided as `read_effect`.
+    """
     sizes = list_sizes(result, place)
     if len(sizes) < 2:
         return undecided('one size only', null='difference 0')
@@ -97,15 +95,28 @@ def read_growth(
     many = select_seeds(result.members, Place(place.setting, most), at)
     agreement_M = take_probe(result, probe)
     of_few, of_many = pair_values(few, agreement_M, many, agreement_M)
-    growth = of_many - of_few
-    found = mean_interval(growth)
-    pair = format_pair(of_few, of_many)
+    sizes_compared = f'{least:,} to {most:,} examples: '
+    return _compare([few, many], of_few, of_many, sizes_compared, 'difference 0')
+
+
+def _compare(
+    groups: list[Seeds], first: np.ndarray, second: np.ndarray, where: str, null: str
+) -> Reading:
+    """Whether the second shares, paired by seed with the first, are larger."""
+    difference = second - first
+    found = mean_interval(difference)
+    verdict = judge_difference(found)
+    why = 'the interval covers its border'
+    if len(difference) and max(first.mean(), second.mean()) < SAME:
+        verdict = UNDECIDED
+        why = f'neither answers more than {SAME:g}'
     return decide(
-        [few, many],
-        judge_difference(found),
-        number=f'{least:,} to {most:,} examples: {pair}: {format_signed(found)}',
-        null='difference 0',
-        values=growth,
+        groups,
+        verdict,
+        number=f'{where}{format_pair(first, second)}: {format_signed(found)}',
+        null=null,
+        values=difference,
+        why=why,
     )
 
 

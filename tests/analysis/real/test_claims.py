@@ -163,6 +163,19 @@ def test_effects_are_paired_by_seed():
     assert len(at) == len(to) == 3
 
 
+def test_what_nobody_answers_decides_nothing():
+    result = plant_result(FLAT)
+    result.agreement_MP[:, 2] = 0.001 * result.members['seed']
+    gamma = answers.read_effect(result, LARGEST, 'test', 'gamma at weak decay')
+    growth = answers.read_growth(result, LARGEST, 'test', LARGE_WEAK)
+    for reading in (gamma, growth):
+        assert reading.verdict.words == 'undecided'
+        assert 'neither answers more than 0.02' in reading.note
+    result.agreement_MP[result.members['gamma'] == 0.7, 2] += 0.1
+    gamma = answers.read_effect(result, LARGEST, 'test', 'gamma at weak decay')
+    assert gamma.verdict.words == 'holds'
+
+
 @hypothesis.settings(max_examples=30, deadline=None)
 @hypothesis.given(st.lists(st.floats(-1, 1), min_size=3, max_size=6))
 def test_a_difference_the_other_way_round_has_the_opposite_verdict(values):
