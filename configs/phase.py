@@ -29,7 +29,7 @@ on ten fresh seeds, 10 to 19, all converged (RESULTS.md, analysis/gallery/fresh)
 
 The other cells are trained as well, and nothing is claimed of them. laptop, paper,
 paper_30 and p3 have not been run. What speaks against laptop: of its networks at gamma
-1.0 four were trained (the lead in configs/law.py), and three converged: one symmetric,
+1.0 six were trained (the lead in configs/law.py), and three converged: one symmetric,
 one inferential and one near it.
 """
 
