@@ -42,15 +42,7 @@ def tabulate_claims(
       UserError: a run of another task.
     """
     results = select_trained(runs, (wanted,), repr(wanted))
-    return tabulate(claims, results, _read_claim)
-
-
-def _read_claim(claim: Claim, results: Results) -> list[Row]:
-    rows = []
-    for name, run in results.runs.items():
-        if claim.fits(run.experiment):
-            rows += _read_run(claim, results, name)
-    return rows
+    return tabulate(claims, results, _read_run)
 
 
 def _read_run(claim: Claim, results: Results, name: str) -> list[Row]:

@@ -50,15 +50,7 @@ def tabulate_claims(runs: dict[str, Run]) -> pd.DataFrame:
     """
     allowed = ', '.join(TESTED)
     results = select_trained(runs, TESTED, f'one of {allowed}')
-    return tabulate(CLAIMS, results, _read_claim, _make_row, TITLES)
-
-
-def _read_claim(claim: Claim, results: Results) -> list[Row]:
-    rows = []
-    for name, run in results.runs.items():
-        if claim.fits(run.experiment):
-            rows += _read_run(claim, results, name)
-    return rows
+    return tabulate(CLAIMS, results, _read_run, _make_row, TITLES)
 
 
 def _read_run(claim: Claim, results: Results, name: str) -> list[Row]:

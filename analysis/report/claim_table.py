@@ -8,6 +8,7 @@ import pandas as pd
 
 from analysis.members.selection import find_usable
 from analysis.report.readings.reading import Reading, undecided
+from anchorjax.config import Experiment
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -33,6 +34,9 @@ class Claim(Protocol):
     source: str
     sentence: str
     figure: ModuleType
+
+    def fits(self, experiment: Experiment) -> bool:
+        """Whether the claim is about a run of this experiment."""
 
 
 class Results(NamedTuple):
@@ -95,19 +99,23 @@ def make_row(claim: Claim, run: str, reading: Reading) -> Row:
 def tabulate(
     claims: Sequence[Claim],
     results: Results,
-    read_claim: Callable[[Any, Results], list[Row]],
+    read_run: Callable[[Any, Results, str], list[Row]],
     make_row: Callable[[Any, str, Reading], Row] = make_row,
     titles: dict[str, str] = TITLES,
 ) -> pd.DataFrame:
     """The rows of every claim; of one that no run is about, a row that says so.
 
     Args:
-      read_claim: the rows of a claim, none if no run is about it.
+      read_run: from a claim, the results and the name of a run that it is about to its
+        rows; none if the claim also needs another run that is not there.
       make_row: a row with the columns of `titles`.
     """
     rows = []
     for claim in claims:
-        of_claim = read_claim(claim, results)
+        of_claim = []
+        for name, run in results.runs.items():
+            if claim.fits(run.experiment):
+                of_claim += read_run(claim, results, name)
         rows += of_claim or [make_row(claim, NO_RUN, NO_READING)]
     return pd.DataFrame(rows, columns=list(titles))
 

@@ -35,12 +35,11 @@ class Claim(NamedTuple):
     figure: ModuleType
     read: Callable[[Any], Reading]
 
-
-def fits(claim: Claim, experiment: Experiment) -> bool:
-    """Whether a run is of the claim's preset, at our size or at the paper's."""
-    names = {f'{_NAME}_{claim.preset}' if claim.preset else _NAME}
-    names.add(f'{_NAME}_paper_{claim.preset or "position"}')
-    return experiment.name in names
+    def fits(self, experiment: Experiment) -> bool:
+        """Whether a run is of the claim's preset, at our size or at the paper's."""
+        names = {f'{_NAME}_{self.preset}' if self.preset else _NAME}
+        names.add(f'{_NAME}_paper_{self.preset or "position"}')
+        return experiment.name in names
 
 
 def _compare(

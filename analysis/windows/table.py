@@ -10,7 +10,7 @@ from analysis.report.claim_table import (
     tabulate,
 )
 from analysis.report.readings.reading import undecided
-from analysis.windows.claims import CLAIMS, Claim, fits
+from analysis.windows.claims import CLAIMS, Claim
 from analysis.windows.members import HELDOUT
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
@@ -33,18 +33,13 @@ def tabulate_claims(runs: dict[str, Run]) -> pd.DataFrame:
       UserError: a run of another task.
     """
     results = select_trained(runs, HELDOUT, ' or '.join(map(repr, HELDOUT)))
-    return tabulate(CLAIMS, results, _read_claim)
+    return tabulate(CLAIMS, results, _read_run)
 
 
-def _read_claim(claim: Claim, results: Results) -> list[Row]:
-    rows = []
-    for name, run in results.runs.items():
-        if not fits(claim, run.experiment):
-            continue
-        result = results.compute(name, claim.figure)
-        if isinstance(result, UserError):
-            reading = undecided(str(result))
-        else:
-            reading = claim.read(result)
-        rows.append(make_row(claim, name, reading))
-    return rows
+def _read_run(claim: Claim, results: Results, name: str) -> list[Row]:
+    result = results.compute(name, claim.figure)
+    if isinstance(result, UserError):
+        reading = undecided(str(result))
+    else:
+        reading = claim.read(result)
+    return [make_row(claim, name, reading)]

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.bias import claims, table
 from analysis.bias.claims import CLAIMS
-from analysis.report.claim_table import TITLES, Results
+from analysis.report.claim_table import TITLES
 from analysis.report.verdict_table import format_verdict_table
 from analysis.report.verdicts import VERDICTS, count_verdicts
 from tests.support.p2_tasks import make_experiment
@@ -113,10 +113,9 @@ def test_the_markdown_has_the_rows_and_the_counts(tabulated):
 
 def test_a_setting_is_a_row_of_its_own(open_sweep):
     runs = {'near': open_sweep('near')}
-    results = Results(runs, {})
     claim = CLAIMS[0]._replace(fits=claims.has_near_labels)
-    rows = table._read_claim(claim, results)
-    names = [row['run'] for row in rows]
+    rows = table.tabulate_claims(runs, (claim,))
+    names = rows.run.tolist()
     assert names == ['near, memory_labels=uniform', 'near, memory_labels=near']
 
 

@@ -6,7 +6,7 @@ import pytest
 from analysis.members import statistics
 from analysis.report.verdicts import VERDICTS
 from analysis.windows import readings, table
-from analysis.windows.claims import CLAIMS, fits
+from analysis.windows.claims import CLAIMS
 from analysis.windows.members import ALL, NONE
 from analysis.windows.readings import MUCH, NEAR, Group
 from anchorjax import config
@@ -260,7 +260,7 @@ def test_every_claim_is_about_a_preset_that_exists():
         for name in (preset, f'paper_{preset or "position"}'):
             experiment = config.resolve(config.load(f'{spec}:{name}'))
             for claim in CLAIMS:
-                assert fits(claim, experiment) == (claim.preset == preset)
+                assert claim.fits(experiment) == (claim.preset == preset)
 
 
 @pytest.mark.slow
