@@ -18,25 +18,26 @@ class Sequences(NamedTuple):
 
     def count_labels(self, vocab: int) -> np.ndarray:
         """How often each token is asked for, [vocab]."""
-        counts = np.zeros(vocab, np.int64)
-        for row, length in zip(self.tokens_NL, self.length_N, strict=True):
-            labels = row[1:length]
-            counts += np.bincount(labels, minlength=vocab)
-        return counts
+        _, labels = self._list_bigrams()
+        return np.bincount(labels, minlength=vocab)
 
     def measure_bigram_entropy(self) -> float:
         """Entropy of a label given the token before it, nats.
 
         It is the loss, on these sequences, of a table of which token follows which.
         """
+        befores, labels = self._list_bigrams()
+        bigrams = np.stack([befores, labels])
+        _, of_bigrams = np.unique(bigrams, axis=1, return_counts=True)
+        return measure_entropy(of_bigrams) - measure_entropy(np.bincount(befores))
+
+    def _list_bigrams(self) -> tuple[np.ndarray, np.ndarray]:
+        """Every label that counts, and the token before it: (tokens, labels)."""
         befores, labels = [], []
         for row, length in zip(self.tokens_NL, self.length_N, strict=True):
             befores.append(row[: length - 1])
             labels.append(row[1:length])
-        bigrams = np.stack([np.concatenate(befores), np.concatenate(labels)])
-        _, of_bigrams = np.unique(bigrams, axis=1, return_counts=True)
-        of_befores = np.bincount(bigrams[0])
-        return measure_entropy(of_bigrams) - measure_entropy(of_befores)
+        return np.concatenate(befores), np.concatenate(labels)
 
 
 class Mixture(NamedTuple):
