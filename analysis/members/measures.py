@@ -10,7 +10,7 @@ from analysis.members.convergence import (
     read_deciding_loss,
     trains_prompts,
 )
-from analysis.members.selection import find_usable
+from analysis.members.selection import find_converged, find_usable
 from anchorjax import tasks
 from anchorjax.storage.reader import Run
 
@@ -84,7 +84,7 @@ def count_members(run: Run) -> Counted:
     """The members that count."""
     loss = read_deciding_loss(run.results, run.experiment)
     is_usable = find_usable(run)
-    is_converged = is_usable & run.results.converged
+    is_converged = find_converged(run)
     if trains_prompts(run.experiment):
         is_converged = is_usable & (loss <= run.experiment.train.converged_loss)
     return Counted(

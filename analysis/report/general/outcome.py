@@ -52,15 +52,14 @@ def describe_outcome(subject: Subject) -> dict[str, Any]:
 def _list_columns(
     axes: dict[str, tuple],
 ) -> tuple[list[tuple[str, list[str]]], list[Column]]:
-    """((axis, its labels) of every axis that varies; all columns, that of all first)"""
+    """(axis and labels of every axis that varies; columns, all networks first)."""
     headings = []
     columns = [Column([], [])]
-    for place, (axis, values) in enumerate(axes.items()):
-        if axis not in list_varying(axes):
-            continue
-        headings.append((name_axis(axis), [str(axis_label(value)) for value in values]))
-        for i in range(len(values)):
-            columns.append(Column([place], [i]))
+    for axis in list_varying(axes):
+        labels = [str(axis_label(value)) for value in axes[axis]]
+        headings.append((name_axis(axis), labels))
+        place = list(axes).index(axis)
+        columns += [Column([place], [i]) for i in range(len(labels))]
     return headings, columns
 
 
