@@ -160,16 +160,10 @@ def test_a_command_line_takes_text_and_tuples(run, tmp_path, monkeypatch, capsys
 
 
 def list_presets() -> list[str]:
-    """Every preset; of the cells of a design, which share their axes, the first."""
     specs = []
     for path in sorted((ROOT / 'configs').glob('*.py')):
-        designs = set()
-        for preset in runpy.run_path(str(path))['PRESETS']:
-            design = preset.partition('_')[0]
-            if design in ('square', 'short') and design in designs:
-                continue
-            designs.add(design)
-            specs.append(f'{path}:{preset}')
+        presets = runpy.run_path(str(path))['PRESETS']
+        specs += [f'{path}:{preset}' for preset in presets]
     return specs
 
 

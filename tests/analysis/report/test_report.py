@@ -202,7 +202,6 @@ def test_a_run_that_has_not_converged_decides_nothing(finished):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('labelled', ['tuples'], indirect=True)
-def test_every_figure_of_an_axis_that_is_no_number(labelled, tmp_path):
+def test_every_figure_of_axes_that_are_no_numbers(labelled, tmp_path):
     # 40 steps are too few to converge, and only converged members have mechanisms.
     check_figures(mark_converged(labelled[0]), tmp_path)
