@@ -1,4 +1,4 @@
-"""When must weight decay act? Accuracy on unseen pairs by window (P4, E2 to E11).
+"""When must weight decay act? Accuracy on what is never trained, by window (P4).
 
 Rows are windows of weight decay, drawn as bars over training; all have the same sum of
 decay if the sweep has `optimizer.equal_budget`. A dot is a seed, a line the interval of
@@ -113,7 +113,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
         _draw_curves(below, result, c)
     if result.measure == 'accuracy':
         for above in axes[0, 1:]:
-            above.set(xlim=(-0.03, 1.03), xlabel='accuracy on unseen pairs')
+            above.set(xlim=(-0.03, 1.03), xlabel=f'accuracy on {members.asked[0]}')
     else:
         for above in axes[0, 1:]:
             above.set(xlabel=f'step at which {LEARNED:.0%} are right')

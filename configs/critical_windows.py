@@ -17,6 +17,8 @@ sgd            E11       SGD with momentum: five positions      20       4 minut
 grokking       E4        addition mod 67: decay at all steps    24       5 minutes
                          or in a window
 widths         E2b       narrow and wide windows                24       2 minutes
+scan           E9        SCAN with `jump` held out: three       72       40 minutes
+                         strengths of decay, four windows
 paper_<name>   the same  the paper's size                                hours
 
 All windows have the same budget, the sum of the decay over training: a window of T / 4
@@ -39,6 +41,11 @@ embeddings decays; the gammas of E1, and some of its decays; whether lambda has 
 it in E11 (SGD) and E4, and gamma in E4. E4's printed lambda, 0.01, does nothing here if
 eta is in it, and 3e-3 a step already keeps the train loss above 1, so `grokking` has
 1.5e-3 a step, chosen on seeds 100 and 101; `paper_grokking` has 0.01 a step.
+
+`scan` has both readings of lambda 5e-3 (0.005 with eta in it; 50 without) and one
+between (0.5), batch 32 and 4,000 steps of 3e-4, where the paper has 128 and 12,000 of
+1e-4. P4 gives the middle half twice the decay of all steps; that the first quarter has
+the same budget, and so four times, is an assumption.
 """
 
 import ml_collections
@@ -51,6 +58,7 @@ _BUDGET = 1e-3  # lambda of decay in all steps, of one step
 _LAMBDAS = (0.0, 3e-4, 1e-3, 3e-3, 1e-2)  # of E3
 _ALL, _NONE = (), (0, 0)
 _SEEDS = tuple(range(12))
+_TASKS = {'grokking': 'modular_addition', 'scan': 'scan'}  # of presets; else P4's own
 
 
 def get_config(preset: str = '') -> ConfigDict:
@@ -59,7 +67,7 @@ def get_config(preset: str = '') -> ConfigDict:
         raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
     is_paper = preset.startswith('paper_')
     fill = PRESETS[preset]
-    task = 'modular_addition' if fill is _grokking else 'anchor_permutations'
+    task = _TASKS.get(preset.removeprefix('paper_'), 'anchor_permutations')
     c = config.default(task=task)
     c.name = f'critical_windows_{preset}' if preset else 'critical_windows'
     _set_up(c)
@@ -202,6 +210,24 @@ def _grokking(c: ConfigDict, is_paper: bool) -> None:
     c.grid.seed = _SEEDS[:8]
 
 
+def _scan(c: ConfigDict, is_paper: bool) -> None:
+    """Rate x steps is P4's at either size, and so is what a decay comes to."""
+    if is_paper:
+        _set_size(c, width=32, batch_size=128, num_steps=12_000)
+        c.grid.learning_rate = (1e-4,)
+        c.grid.seed = _SEEDS[:3]
+    else:
+        _set_size(c, width=32, batch_size=32, num_steps=4_000)
+        c.grid.learning_rate = (3e-4,)
+        c.grid.seed = _SEEDS[:6]
+    c.task.split = 'addprim_jump'
+    c.task.probe_examples = 256
+    c.model.max_len = 59
+    c.train.lanes = config.AUTO
+    c.grid.weight_decay = (5e-3, 0.5, 50.0)
+    c.grid.decay_window = (_NONE, _ALL, _place(c, 0.0, 0.25), _place(c, 0.25, 0.75))
+
+
 def _widths(c: ConfigDict, is_paper: bool) -> None:
     """T / 10 and T / 4, from 0, T / 4 and at the end."""
     narrow = tuple(_place(c, start, start + 0.1) for start in (0.0, 0.25, 0.9))
@@ -221,5 +247,6 @@ PRESETS = {
     'sgd': _sgd,
     'grokking': _grokking,
     'widths': _widths,
+    'scan': _scan,
 }
 PRESETS |= {f'paper_{name or "position"}': fill for name, fill in PRESETS.items()}

@@ -6,8 +6,8 @@ preset     reproduces            what differs from the paper        members
 (default)  2,000 and 5,000       a small transformer, not GPT-2;    2 sizes x 4 corners
            questions, 1 hop      a token a word; 1 hop; the loss    x 3 seeds
                                  is of the proofs alone
-twin       the same without the  ours: a second chain that only     the same
-           shortcut              the premise tells from the first
+twin       5,000 questions       ours: a second chain that only     4 corners
+           without the shortcut  the premise tells from the first   x 3 seeds
 sizes      1,000 to 20,000       as the default; 4,000 steps:       5 sizes x 4 corners
            questions, 1 hop      hours                              x 3 seeds
 gpt2       10,000 to 250,000     a token a word; 5 hops, batch and  8 sizes x 4 corners
@@ -76,8 +76,9 @@ def _default(c: ConfigDict) -> None:
 
 
 def _twin(c: ConfigDict) -> None:
-    _default(c)
+    _set_small_model(c)
     c.task.distractor = 'twin'
+    c.loop = (('task.num_examples', (5_000,)),)
 
 
 def _sizes(c: ConfigDict) -> None:

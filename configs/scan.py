@@ -8,8 +8,6 @@ preset     reproduces            what differs from the paper        members
                                  the strong decay                   x 3 seeds
 laptop     500 to 10,000 lines,  as the default                     4 sizes x 4 corners
            turn left                                                x 3 seeds
-jump       P4 E9: `jump` held    what the windows are; a few lines  4 windows of decay
-           out                   are kept out                       x 3 seeds
 gpt2       500 to 10,000 lines,  a token a word, so less padding    as laptop
            turn left, GPT-2      in the loss; three seeds
 
@@ -21,8 +19,8 @@ exact match of the whole answer. The preset gpt2 has the settings of P1's code, 
 quirks (PAPERS 1.6, quirk 11; DATASETS 1); it needs a GPU, and its length is that of
 5,000 epochs of 10,000 lines, as of COGS. The laptop presets read `data/scan` instead of
 generating the same lines with --config.task.path=data/scan. The default takes 16
-minutes on two shared cores, `laptop` 30; what came out is in RESULTS.md. `jump` and
-`gpt2` have not been run.
+minutes on two shared cores, `laptop` 30; what came out is in RESULTS.md. `gpt2` has not
+been run. P4's experiment with `jump` held out is configs/critical_windows.py:scan.
 """
 
 import ml_collections
@@ -60,31 +58,9 @@ def _default(c: ConfigDict) -> None:
     c.loop = (('task.num_examples', (500, 1_000)),)
 
 
-def _jump(c: ConfigDict) -> None:
-    """P4 E9 (PAPERS 4.2): none, early, middle, all; twice as strong in half the time.
-
-    That windows are half of training, so that all have one budget, is ours.
-    """
-    _set_small_model(c)
-    c.task.split = 'addprim_jump'
-    c.task.num_examples = 14_000  # of 14,670
-    c.model.width = 32
-    c.model.head_dim = 16
-    c.model.heads = 2
-    c.model.mlp_dim = 128
-    c.train.batch_size = 128
-    c.grid.learning_rate = (1e-4,)
-    c.grid.gamma = (0.5,)
-    c.grid.weight_decay = (5e-3,)
-    c.grid.decay_window = ((0, 0), (0, 6_000), (3_000, 9_000), ())
-    c.optimizer.equal_budget = True
-    c.loop = ()
-    config.set_length(c, 12_000, num_records=20)
-
-
 def _gpt2(c: ConfigDict) -> None:
     config.set_official_gpt2(c)
     config.set_length(c, 357_000, num_records=100)
 
 
-PRESETS = {'': _default, 'laptop': _set_small_model, 'jump': _jump, 'gpt2': _gpt2}
+PRESETS = {'': _default, 'laptop': _set_small_model, 'gpt2': _gpt2}

@@ -49,7 +49,7 @@ class Maker(NamedTuple):
 @functools.lru_cache(maxsize=64)
 def score_baselines(config: TaskConfig, seed: int) -> dict[str, dict[str, float]]:
     """{baseline: {probe: exact match}} for the data of a seed."""
-    maker = _compile_maker(config)
+    maker = compile_maker(config)
     probes = jax.tree.map(np.asarray, maker.make_probes(seed))
     known = _list_training_texts(maker, seed)
     table, constant = {}, {}
@@ -67,7 +67,8 @@ def score_baselines(config: TaskConfig, seed: int) -> dict[str, dict[str, float]
 
 
 @functools.lru_cache(maxsize=16)
-def _compile_maker(config: TaskConfig) -> Maker:
+def compile_maker(config: TaskConfig) -> Maker:
+    """The probes and batches of a task by its seed."""
     task = tasks.make(config)
 
     @jax.jit

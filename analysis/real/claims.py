@@ -4,7 +4,7 @@ A claim is a row of CLAIMS. P1 changes both at once; the rows 'ours' tell them a
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -81,8 +81,9 @@ def is_control(experiment: Experiment, other: Experiment) -> bool:
 
 
 def is_twin(experiment: Experiment, other: Experiment) -> bool:
-    """Whether the other run differs in that it has no shortcut."""
-    return other == replace_task(experiment, other.name, distractor='twin')
+    """Whether the other run differs in that it has no shortcut, at any sizes."""
+    twin = replace_task(experiment, other.name, distractor='twin')
+    return other == dataclasses.replace(twin, loop=other.loop)
 
 
 def replace_task(experiment: Experiment, name: str, **fields: Any) -> Experiment:
@@ -268,8 +269,22 @@ _PRONTOQA = (
 CLAIMS = (*_ADDITION, *_SCAN, *_COGS, *_PRONTOQA)
 
 
-def list_places(result: Any, claim: Claim) -> list[Place]:
-    """A place for every row that a claim has of a run, in the order of the sweep."""
+def list_places(results: Sequence[Any], claim: Claim) -> list[Place]:
+    """A place for every row that a claim has of a run, in the order of the sweep.
+
+    Args:
+      results: of the run; of a claim about two runs those of both, and then the places
+        are those that both have.
+    """
+    first, *others = results
+    places = _list_all_places(first, claim)
+    for other in others:
+        shared = _list_all_places(other, claim)
+        places = [place for place in places if place in shared]
+    return places
+
+
+def _list_all_places(result: Any, claim: Claim) -> list[Place]:
     members = result.members
     places = []
     for setting in dict.fromkeys(members['setting'].tolist()):

@@ -68,7 +68,7 @@ def _read_run(claim: Claim, results: Results, name: str) -> list[Row]:
             return [_make_row(claim, title, undecided(str(result)))]
     diverged = sum(result.diverged for result in arguments)
     rows = []
-    for place in list_places(arguments[0], claim):
+    for place in list_places(arguments, claim):
         reading = add_diverged(claim.read(*arguments, place), diverged)
         printed = claim.printed(experiment, place.size)
         rows.append(_make_row(claim, title, reading, place, printed))

@@ -106,6 +106,53 @@ _LAMBDA_HUGE = _at('λ 1e-2', 1e-2)
 _LITERAL = _at('η λ with λ 1e-3', 3e-6)
 
 
+def _list_scan() -> list[Claim]:
+    """P4's windows on SCAN, for both readings of its decay, and for one between."""
+    half = Group('0.25–0.75', window='0.25–0.75')
+    rows = [
+        Claim(
+            'P4 E9',
+            'SCAN: no network answers a whole command with `jump`.',
+            'scan',
+            decay_windows,
+            readings.read_no_answer,
+        ),
+        Claim(
+            'P4 E9',
+            'SCAN: without decay the share of right tokens falls after a third of '
+            'training.',
+            'scan',
+            decay_windows,
+            partial(readings.read_fall, group=_WITHOUT._replace(decay=5e-3)),
+        ),
+    ]
+    decays = {
+        'P4 E9, as written': ('λ 5e-3 with η in it', 5e-3),
+        'P4 E9': ('λ 5e-3 a step', 50.0),
+        'ours, on P4 E9': ('decay 0.5, between the two', 0.5),
+    }
+    windows = {
+        'the first quarter': _EARLY,
+        'the middle half': half,
+        'all steps': _CONSTANT,
+    }
+    for source, (words, decay) in decays.items():
+        for where, group in windows.items():
+            at_decay = group._replace(decay=decay)
+            without = _WITHOUT._replace(decay=decay)
+            rows.append(
+                Claim(
+                    source,
+                    f'SCAN, {words}: with decay in {where} more tokens are right than '
+                    'without.',
+                    'scan',
+                    decay_windows,
+                    _compare(at_decay, without, judge_better, 0.0),
+                )
+            )
+    return rows
+
+
 CLAIMS = (
     Claim(
         'P4 E1',
@@ -252,6 +299,7 @@ CLAIMS = (
             second=_CONSTANT,
         ),
     ),
+    *_list_scan(),
     Claim(
         'Ours, on P4 E6',
         'Composition shows when decay stops: accuracy rises more in the eighth of '

@@ -6,18 +6,34 @@ import numpy as np
 
 from analysis.members.point import name_setting
 from analysis.members.selection import list_usable_points
+from analysis.windows.nulls import score_null
 from anchorjax.config.grid import WINDOWS
 from anchorjax.storage.reader import Run
 
-# The probe of each task that asks what was never trained.
-HELDOUT = {'anchor_permutations': 'unseen', 'modular_addition': 'seen_heldout'}
+
+class Question(NamedTuple):
+    """What a task asks that was never trained."""
+
+    probe: str
+    words: str
+
+
+HELDOUT = {
+    'anchor_permutations': Question('unseen', 'unseen pairs'),
+    'modular_addition': Question('seen_heldout', 'unseen sums'),
+    'scan': Question('test', 'unseen commands'),
+}
 NONE, ALL = 'none', 'all steps'
 LEARNED = 0.95  # accuracy of who has learned a probe; E4 of P4 has it, too
 POOLED = ('gamma', 'weight_decay', WINDOWS, 'seed')  # the rest is the setting
 
 
 class Members(NamedTuple):
-    """The trained members that did not diverge, [M] each, and their curves."""
+    """The trained members that did not diverge, [M] each, and their curves.
+
+    Accuracy is the share of right tokens, each asked for after the right ones before
+    it. An answer of SCAN has many tokens, of the other tasks one.
+    """
 
     setting: np.ndarray  # 'depth=4': the axes that vary, but POOLED; '' if none
     gamma: np.ndarray
@@ -29,6 +45,9 @@ class Members(NamedTuple):
     train_loss: np.ndarray  # at the end, nats
     seen: np.ndarray  # accuracy on the training examples, at the end
     unseen: np.ndarray  # on what was never trained
+    asked: np.ndarray  # what that is
+    whole: np.ndarray  # share of right whole answers to what was never trained
+    null: np.ndarray  # accuracy on it of who does not compose (nulls.py)
     moment: np.ndarray  # step at which it reaches LEARNED; NaN: never
     step_S: np.ndarray
     unseen_MS: np.ndarray
@@ -40,16 +59,18 @@ def collect_members(run: Run) -> Members:
     Raises:
       UserError: another task, or no trained member.
     """
-    allowed = ' or '.join(map(repr, HELDOUT))
-    points = list_usable_points(run, HELDOUT, f'task {allowed}')
-    heldout = HELDOUT[run.experiment.task.name]
+    allowed = ', '.join(map(repr, HELDOUT))
+    points = list_usable_points(run, HELDOUT, f'tasks {allowed}')
+    asked = HELDOUT[run.experiment.task.name]
     num_steps = run.experiment.train.num_steps
     step_S = run.curves.step.values
     rows = []
     for point in points:
         member = run.curves.sel(run.labels(**point))
-        accuracy = member.agreement.sel(mapping='assigned')
-        unseen_S = accuracy.sel(probe=heldout).values
+        accuracy = member.token_agreement.sel(mapping='assigned')
+        whole = member.agreement.sel(mapping='assigned', probe=asked.probe)
+        task = run.experiment_of(**point).task
+        unseen_S = accuracy.sel(probe=asked.probe).values
         bounds = point.get(WINDOWS, ())
         rows.append(
             Members(
@@ -63,6 +84,9 @@ def collect_members(run: Run) -> Members:
                 train_loss=float(member.train_loss[-1]),
                 seen=float(accuracy.sel(probe='seen_train')[-1]),
                 unseen=float(unseen_S[-1]),
+                asked=asked.words,
+                whole=float(whole[-1]),
+                null=score_null(task, point['seed']),
                 moment=find_moment(step_S, unseen_S),
                 step_S=step_S,
                 unseen_MS=unseen_S,

@@ -34,7 +34,7 @@ MUCH = 0.25
 NEAR = 0.1
 WEAK = 0.5  # a rank correlation below this is weak
 RELEASE = 0.125  # share of training after a window
-CHANCE = 'chance 0.06; difference 0'
+NO_ANSWER = 0.02  # a share of right whole answers below this is none
 
 
 class Group(NamedTuple):
@@ -107,7 +107,7 @@ def read_difference(
     return conclude(
         verdict=rule(found, border),
         number=f'{" against ".join(values)}; difference {format_mean(found)}',
-        null=CHANCE,
+        null=f'{members.null[i].mean():.2f}; difference 0',
         note=describe_training(members, (first, i), (second, j)),
         count=len(i),
         unit='seed',
@@ -122,7 +122,7 @@ def read_low(result: Any, group: Group, border: float) -> Reading:
     return conclude(
         verdict=judge(negate(found), -border, opposite=border - 1),
         number=f'{group.name} {format_mean(found)}',
-        null='chance 0.06',
+        null=f'{members.null[index].mean():.2f}',
         note=describe_training(members, (group, index)),
         count=len(index),
         unit='seed',
@@ -137,7 +137,7 @@ def read_high(result: Any, group: Group, border: float) -> Reading:
     return conclude(
         verdict=judge(found, border, opposite=1 - border),
         number=f'{group.name} {format_mean(found)}',
-        null='chance 0.06',
+        null=f'{members.null[index].mean():.2f}',
         note=describe_training(members, (group, index)),
         count=len(index),
         unit='seed',
@@ -149,7 +149,48 @@ def read_peak(result: Any, middle: Group, ends: tuple[Group, Group]) -> Reading:
     parts = [read_difference(result, middle, end, judge_better, MUCH) for end in ends]
     verdict = combine([part.verdict for part in parts])
     number = '; '.join(part.number for part in parts)
-    return Reading(number, verdict, CHANCE, parts[0].note)
+    return Reading(number, verdict, parts[0].null, parts[0].note)
+
+
+def read_no_answer(result: Any) -> Reading:
+    """Nobody answers what was never trained as a whole, averaged within seeds.
+
+    holds, opposite  the share of whole answers is surely below NO_ANSWER, above half
+    """
+    members = result.members
+    seeds = np.unique(members.seed)
+    found = estimate(np.array([members.whole[members.seed == s].mean() for s in seeds]))
+    everything = np.arange(len(members.seed))
+    return conclude(
+        verdict=judge(negate(found), -NO_ANSWER, opposite=-0.5),
+        number=f'{format_mean(found)}, at most {members.whole.max():.2f}',
+        null='0',
+        note=describe_training(members, (Group('all'), everything)),
+        count=len(seeds),
+        unit='seed',
+    )
+
+
+def read_fall(result: Any, group: Group) -> Reading:
+    """Accuracy at a third of training is higher than at its end.
+
+    holds, opposite  the difference is surely above, below 0
+    """
+    members = result.members
+    index = select(members, group)
+    place = np.abs(members.step_S - members.step_S[-1] / 3).argmin()
+    before = members.unseen_MS[index, place]
+    found = estimate(before - members.unseen[index])
+    return conclude(
+        verdict=judge(found, 0, opposite=0),
+        number=f'step {members.step_S[place]:,} {format_mean(estimate(before))}, at '
+        f'the end {format_mean(estimate(members.unseen[index]))}; difference '
+        f'{format_mean(found)}',
+        null='difference 0',
+        note=describe_training(members, (group, index)),
+        count=len(index),
+        unit='seed',
+    )
 
 
 def read_share(result: Any, group: Group, border: float) -> Reading:

@@ -16,8 +16,10 @@ from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 INTRODUCTION = (
-    'Numbers are accuracies on unseen pairs at the end, with intervals of 95 % '
-    "(Student's t over seeds; shares: Wilson). Differences are within seeds. "
+    'Numbers are accuracies on what was never trained at the end (unseen pairs, unseen '
+    'sums, tokens of SCAN), with intervals of 95 % '
+    "(Student's t over seeds; shares: Wilson). Differences are within seeds. The null "
+    'is the accuracy of who does not compose (`analysis/windows/nulls.py`). '
     '`analysis/windows/readings.py` has the rules; "much" is a difference of 0.25, '
     '"as much as" one below 0.1.'
 )
@@ -32,7 +34,8 @@ def tabulate_claims(runs: dict[str, Run]) -> pd.DataFrame:
     Raises:
       UserError: a run of another task.
     """
-    results = select_trained(runs, HELDOUT, ' or '.join(map(repr, HELDOUT)))
+    allowed = ', '.join(map(repr, HELDOUT))
+    results = select_trained(runs, HELDOUT, f'one of {allowed}')
     return tabulate(CLAIMS, results, _read_run)
 
 

@@ -54,7 +54,7 @@ def read_all(claim, world, **fields):
     result = plant_result(world, find_task(claim), **fields)
     if claim.figure is free_generation:
         result = real_tasks.plant_shares(world, result)
-    return [claim.read(result, place) for place in list_places(result, claim)]
+    return [claim.read(result, place) for place in list_places([result], claim)]
 
 
 @pytest.mark.parametrize('words', WORLDS)
@@ -78,7 +78,7 @@ def test_a_claim_needs_seeds_that_have_converged():
         result.members['moment'][result.members['seed'] >= 2] = np.nan
         if claim.figure is free_generation:
             result = real_tasks.plant_shares(AGREEING, result)
-        for place in list_places(result, claim):
+        for place in list_places([result], claim):
             reading = claim.read(result, place)
             assert reading.verdict.words == 'undecided', claim
             assert 'converge' in reading.note or 'NaN' in reading.note
@@ -119,7 +119,7 @@ def test_the_order_of_members_does_not_matter():
         result.members['converged'][::7] = False
         if claim.figure is free_generation:
             result = real_tasks.plant_shares(MIXED, result)
-        for place in list_places(result, claim):
+        for place in list_places([result], claim):
             expected = claim.read(result, place)
             assert claim.read(shuffle(result, number), place) == expected
 
@@ -270,6 +270,16 @@ def test_two_runs_are_compared_seed_by_seed(change, same, more):
     assert '0 of 4 converged' in reading.note
 
 
+def test_two_runs_are_compared_where_both_have_members():
+    claim = next(claim for claim in CLAIMS if claim.partner is claims.is_twin)
+    runs = [
+        plant_result(FLAT, 'prontoqa', sizes=(500, 1_000, 2_000)),
+        plant_result(FLAT, 'prontoqa', sizes=(1_000, 4_000)),
+    ]
+    assert list_places(runs, claim) == [Place('', 1_000)]
+    assert len(list_places(runs[:1], claim)) == 3
+
+
 def load(preset: str) -> config.Experiment:
     return config.resolve(config.load(str(ROOT / 'configs' / preset)))
 
@@ -283,7 +293,7 @@ def test_presets_are_the_runs_that_claims_are_about():
         'addition.py': 'is_square',
         'addition.py:random': '',
         'scan.py:laptop': 'is_turn_left',
-        'scan.py:jump': '',
+        'critical_windows.py:scan': '',
         'cogs.py': 'is_cogs',
         'prontoqa.py:sizes': 'is_prontoqa has_proofs',
         'prontoqa.py:twin': '',

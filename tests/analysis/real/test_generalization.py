@@ -181,7 +181,7 @@ def test_the_shortcuts_of_prontoqa_are_its_nulls():
 
 def test_longer_data_are_read_in_pieces(monkeypatch):
     task = AdditionConfig(largest=9, square=(3, 5), probe_examples=16)
-    maker = baselines._compile_maker(task)
+    maker = baselines.compile_maker(task)
     whole = baselines._list_training_texts(maker, 5)
     assert len(whole) == tasks.make(task).num_train == 91
     monkeypatch.setattr(baselines, '_PIECE', 40)

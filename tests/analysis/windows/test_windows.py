@@ -1,5 +1,8 @@
 """Windows of decay in a sweep and in the figures: by hand, and planted."""
 
+import collections
+import itertools
+
 import numpy as np
 import pytest
 
@@ -7,7 +10,7 @@ from analysis import decay_complexity, decay_grid, decay_windows, start_or_end
 from analysis.critical_windows_claims import tabulate_members
 from analysis.decay_windows import read_pieces
 from analysis.members.statistics import mean_interval
-from analysis.windows import readings
+from analysis.windows import nulls, readings
 from analysis.windows.members import (
     ALL,
     NONE,
@@ -19,6 +22,11 @@ from analysis.windows.members import (
     name_window,
 )
 from anchorjax.errors import UserError
+from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
+from anchorjax.tasks.base import Batch
+from anchorjax.tasks.modular_addition import ModularAdditionConfig
+from anchorjax.tasks.scan.grammar import interpret, list_commands, list_lines
+from anchorjax.tasks.scan.task import ScanConfig
 from tests.support.drawing import draw_pixels
 from tests.support.planted_windows import plant_members
 
@@ -50,6 +58,45 @@ def test_a_moment_is_the_first_record_that_has_learned():
     steps = np.array([10, 20, 30])
     assert find_moment(steps, np.array([0.1, 0.95, 0.2])) == 20
     assert np.isnan(find_moment(steps, np.array([0.1, 0.94, 0.9])))
+
+
+def test_a_successor_is_the_most_frequent_one_that_is_scored():
+    batch = Batch(
+        tokens_BT=np.array([[0, 1, 2], [0, 1, 2], [0, 1, 3]]),
+        targets_BQ=np.array([[1, 2, 3], [1, 4, 0], [1, 4, 4]]),
+        weights_BQ=np.array([[0, 1, 1], [0, 1, 1], [0, 1, 0.5]]),
+    )
+    # After 1 came 2, 4, 4; after 2 came 3 and 0, the first of equals; after 3 came 4.
+    assert nulls.find_successors(batch, 5).tolist() == [0, 4, 0, 4, 0]
+
+
+def test_the_null_is_chance_or_a_table_of_bigrams():
+    assert nulls.score_null(AnchorPermutationsConfig(num_keys=8), 0) == 1 / 8
+    assert nulls.score_null(ModularAdditionConfig(modulus=5), 0) == 1 / 5
+
+
+@pytest.mark.slow
+def test_the_null_of_scan_is_a_table_of_bigrams_that_was_counted_by_hand():
+    lines = list_lines('addprim_jump')
+    commands = list_commands()
+    tested = [commands[row] for row in lines.tested]
+    trained = [commands[row] for row in lines.trained]
+    trained += ['jump'] * (len(trained) // 9)
+
+    tally: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
+    for before, after in list_bigrams(trained):
+        tally[before][after] += 1
+    right = []
+    for before, after in list_bigrams(tested):
+        right.append(tally[before].most_common(1)[0][0] == after)
+    config = ScanConfig(split='addprim_jump', probe_examples=len(tested))
+    assert nulls.score_null(config, 0) == pytest.approx(np.mean(right), abs=1e-6)
+
+
+def list_bigrams(commands):
+    """Every word of the answers with the word before it."""
+    for command in commands:
+        yield from itertools.pairwise(['OUT', *interpret(command), 'END'])
 
 
 @pytest.mark.slow

@@ -217,7 +217,7 @@ def read_all(plant):
             members = static
         if claim.preset in ('gammas', 'seeds'):
             members = by_window._replace(**gammas)
-        unfit = ('grokking', 'start_or_end')
+        unfit = ('grokking', 'start_or_end', 'scan')
         is_other = 'correlation' in claim.sentence or 'decay stops' in claim.sentence
         if claim.preset in unfit or is_other:
             continue
@@ -253,6 +253,59 @@ def test_in_a_flat_world_nothing_is_much_better():
             assert reading.verdict.words in ('does not hold', 'opposite'), sentence
 
 
+SCAN = [claim for claim in CLAIMS if claim.preset == 'scan']
+
+
+def read_scan(change, last_share=1.0, whole=0.0):
+    """{sentence: verdict} where windows change the share of right tokens by so much.
+
+    Args:
+      last_share: accuracy at the end, as a share of that at any earlier step.
+      whole: share of right whole answers.
+    """
+
+    def accuracy(window, decay, gamma, seed):
+        wave = 0.01 * (-1) ** seed
+        return 0.5 + (0.0 if window == NONE else change + wave)
+
+    windows = (NONE, ALL, '0–0.25', '0.25–0.75')
+    members = plant_members(accuracy, windows, decays=(5e-3, 0.5, 50.0))
+    is_last_S = members.step_S == members.step_S[-1]
+    shares_S = np.where(is_last_S, 1.0, 1 / last_share)
+    result = make_result(
+        members._replace(
+            unseen_MS=members.unseen[:, None] * shares_S,
+            whole=np.full(len(members.seed), whole),
+        )
+    )
+    return {claim.sentence: claim.read(result).verdict.words for claim in SCAN}
+
+
+@pytest.mark.parametrize(
+    ('change', 'words'), [(0.07, 'holds'), (0.0, 'undecided'), (-0.07, 'opposite')]
+)
+def test_decay_in_a_window_helps_on_scan_or_not(change, words):
+    found = read_scan(change)
+    compared = [found[sentence] for sentence in found if 'more tokens' in sentence]
+    assert compared == [words] * 9
+
+
+@pytest.mark.parametrize(
+    ('last_share', 'words'), [(0.8, 'holds'), (1.0, 'does not hold'), (1.2, 'opposite')]
+)
+def test_without_decay_accuracy_falls_on_scan_or_not(last_share, words):
+    found = read_scan(0.0, last_share)
+    assert [found[name] for name in found if 'falls' in name] == [words]
+
+
+@pytest.mark.parametrize(
+    ('whole', 'words'), [(0.0, 'holds'), (0.1, 'does not hold'), (0.9, 'opposite')]
+)
+def test_somebody_answers_whole_commands_or_not(whole, words):
+    found = read_scan(0.0, whole=whole)
+    assert [found[name] for name in found if 'whole command' in name] == [words]
+
+
 def test_every_claim_is_about_a_preset_that_exists():
     spec = f'{ROOT}/configs/critical_windows.py'
     presets = {claim.preset for claim in CLAIMS}
@@ -276,5 +329,5 @@ def test_the_table_has_a_row_for_every_claim(windows_run):
 
 @pytest.mark.slow
 def test_a_run_of_another_task_is_one_clear_line(finished):
-    with pytest.raises(UserError, match="x: task 'anchors': must be 'anchor_perm"):
+    with pytest.raises(UserError, match="x: task 'anchors': must be one of 'anch"):
         table.tabulate_claims({'x': finished})
