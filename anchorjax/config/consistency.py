@@ -10,6 +10,7 @@ from anchorjax.config.experiment import Experiment
 from anchorjax.config.grid import TRACED_AXES, WINDOWS, name_axes, short_name
 from anchorjax.errors import ConfigError, nearest, require
 from anchorjax.limits import check_value, declared_fields
+from anchorjax.models.gpt2_config import GPT2Config
 
 # Fields that cannot be axes: all cohorts share one task, one layout, one cube.
 _SHARED_FIELDS = (
@@ -150,7 +151,8 @@ def check_groups(experiment: Experiment) -> None:
             window,
             f'within train.num_steps, {train.num_steps}',
         )
-    if getattr(experiment.model, 'start', ''):
+    model = experiment.model
+    if isinstance(model, GPT2Config) and model.start:
         gammas = experiment.grid.gamma
         allowed = 'a single value: members that start from model.start have no gamma'
         require(len(gammas) == 1, 'grid.gamma', gammas, allowed)
