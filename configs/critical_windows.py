@@ -17,7 +17,7 @@ sgd            E11       SGD with momentum: five positions      20       4 minut
 grokking       E4        addition mod 67: decay at all steps    24       5 minutes
                          or in a window
 widths         E2b       narrow and wide windows                24       2 minutes
-scan           E9        SCAN with `jump` held out: three       72       40 minutes
+scan           E9        SCAN with `jump` held out: three       72       32 minutes
                          strengths of decay, four windows
 paper_<name>   the same  the paper's size                                hours
 

@@ -282,12 +282,18 @@ def read_scan(change, last_share=1.0, whole=0.0):
 
 
 @pytest.mark.parametrize(
-    ('change', 'words'), [(0.07, 'holds'), (0.0, 'undecided'), (-0.07, 'opposite')]
+    ('change', 'of_p4', 'ours'),
+    [
+        (0.07, 'holds', 'holds'),
+        (0.0, 'does not hold', 'undecided'),
+        (0.03, 'undecided', 'holds'),
+        (-0.07, 'opposite', 'opposite'),
+    ],
 )
-def test_decay_in_a_window_helps_on_scan_or_not(change, words):
+def test_decay_in_a_window_helps_on_scan_or_not(change, of_p4, ours):
     found = read_scan(change)
     compared = [found[sentence] for sentence in found if 'more tokens' in sentence]
-    assert compared == [words] * 9
+    assert compared == [of_p4] * 6 + [ours] * 3
 
 
 @pytest.mark.parametrize(
