@@ -228,7 +228,9 @@ def _list_twins() -> list[Claim]:
                 'A small initialization with strong decay does not need the shortcut: '
                 f'without it as many new questions are {words}.',
                 is_prontoqa,
-                partial(pairs.read_same_in_other, probe=probe, corner=SMALL_STRONG),
+                partial(
+                    pairs.read_same_without_shortcut, probe=probe, corner=SMALL_STRONG
+                ),
                 partner=is_twin,
             )
         )

@@ -146,8 +146,10 @@ def plant_result(
         agreement_MPG=np.stack(
             [agreement_MP, agreement_MP, np.full_like(agreement_MP, np.nan)], -1
         ),
-        baseline=np.array(['table', 'constant']),
-        baseline_KMP=np.array([0 * agreement_MP, 0 * agreement_MP + 0.05]),
+        baseline=np.array(['table', 'constant', 'recurrence']),
+        baseline_KMP=np.stack(
+            [np.full_like(agreement_MP, score) for score in (0, 0.05, 0.5)]
+        ),
     )
 
 

@@ -208,6 +208,13 @@ def test_the_shortcut_solves_the_original_and_not_the_twin():
             assert abs(num_right / 1_000 - 0.5) < 0.07
 
 
+@pytest.mark.parametrize(('hops', 'share'), [(1, 1.0), (2, 0.5)])
+def test_with_one_hop_a_twin_takes_no_shortcut_away(hops, share):
+    questions = draw(500, hops, 'fictional', 'postorder', 'twin')
+    num_right = sum(shortcuts.guess_by_recurrence(q) == q.answer for q in questions)
+    assert abs(num_right / 500 - share) < 0.08
+
+
 def test_the_shortcuts_by_hand():
     # Impuses and yumpuses are mentioned twice each; the first rule is trusted.
     assert shortcuts.guess_by_recurrence(BY_HAND) is True

@@ -1,5 +1,7 @@
 """What a claim says that is about two runs, or about one network asked in two ways."""
 
+import numpy as np
+
 from analysis import free_generation
 from analysis.members.statistics import mean_interval
 from analysis.real.corners import find_corner
@@ -19,13 +21,25 @@ from analysis.real.readings.seeds import (
     select_seeds,
 )
 from analysis.real.result import Result
-from analysis.report.readings.reading import Reading
+from analysis.report.readings.reading import Reading, undecided
+
+SHORTCUT = 'recurrence'  # the baseline that a twin is to be without
+GUESSES = 0.75  # a shortcut that answers no more than this decides little
 
 
-def read_same_in_other(
+def read_same_without_shortcut(
     result: Result, other: Result, place: Place, probe: str, corner: tuple[int, int]
 ) -> Reading:
-    """The other run answers as much of the probe as this one, by `judge_equality`."""
+    """The other run answers as much of the probe as this one, by `judge_equality`.
+
+    undecided if the shortcut answers the questions of the other run, too: with one hop
+    the rule about the concept that recurs is the whole proof.
+    """
+    k = other.baseline.tolist().index(SHORTCUT)
+    score = float(np.nanmean(other.baseline_KMP[k]))
+    if score > GUESSES:
+        why = f'the shortcut answers {score:.2f} of the other run, too'
+        return undecided(why, null=f'shortcut at most {GUESSES:g}')
     return _compare_runs(result, other, place, probe, corner, is_equal=True)
 
 
