@@ -91,7 +91,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
         loss.plot(early, members.train_loss[is_here_M], 'o', **dots)
     path.set(xlabel='step', ylabel='C: participation ratio of W_V')
     path.legend(title='weight decay', fontsize=5, title_fontsize=5)
-    scatter.set(ylabel='accuracy on unseen pairs', ylim=(-0.03, 1.03))
+    scatter.set(ylabel=f'accuracy on {members.asked[0]}', ylim=(-0.03, 1.03))
     scatter.set_title(f'rank correlation {result.correlation:+.2f}')
     loss.set(ylabel='train loss (nats)', yscale='log')
     for axis in (scatter, loss):

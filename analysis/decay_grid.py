@@ -48,8 +48,9 @@ def compute(run: Run) -> Result:
 
 def draw(result: Result, axes: np.ndarray) -> None:
     """Fills axes [1, 3]: unseen pairs, trained pairs, train loss."""
+    asked = result.members.asked[0]
     panels = (
-        ('accuracy on unseen pairs', result.unseen_YG, 'Blues', (0, 1)),
+        (f'accuracy on {asked}', result.unseen_YG, 'Blues', (0, 1)),
         ('on trained pairs', result.seen_YG, 'Greys', (0, 1)),
         ('train loss (nats)', result.train_loss_YG, 'Reds', (0, 3)),
     )

@@ -205,7 +205,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
         style.label_grid(axis, result.end_X, starts)
         axis.set_xlabel('end of decay (share of T)')
     grid.set_ylabel('start of decay')
-    grid.set_title(f'unseen pairs, {len(result.seeds)} seeds')
+    grid.set_title(f'{result.members.asked[0]}, {len(result.seeds)} seeds')
     losses.set_title('train loss (nats)')
     for row, name in enumerate(NAMES):
         values = result.effect_2S[row]
@@ -226,7 +226,7 @@ def _draw_pieces(axis: style.Axes, result: Result) -> None:
     names = [str(name).replace(', ', '\n') for name in result.piece_names]
     axis.set_yticks(range(len(names)), names, fontsize=6)
     axis.set(xlim=(-0.03, 1.03), ylim=(len(names) - 0.5, -0.5))
-    axis.set(xlabel='accuracy on unseen pairs', title='in two pieces')
+    axis.set(xlabel=f'accuracy on {members.asked[0]}', title='in two pieces')
 
 
 def _draw_seeds(axis: style.Axes, row: int, values: np.ndarray, found: Mean) -> None:
