@@ -37,7 +37,8 @@ from anchorjax.training.step import (
 )
 
 # Seconds between two checks whether to stop: schedulers leave 30 or more to save. A
-# segment that takes longer is cut into pieces, which changes no bit.
+# segment that takes longer is cut into pieces, which changes no bit. Only the last
+# piece is evaluated: at the paper's size an evaluation takes longer than this.
 _PATIENCE = 5.0
 
 # tick(step, new steps, their seconds) is called after every piece; True means stop.
@@ -64,15 +65,19 @@ class Trainer:
             return draw_member(experiment, hparams)
 
         def run_segment(
-            state: TrainState, hparams: HParams, num_steps: jax.Array, before: jax.Array
+            state: TrainState,
+            hparams: HParams,
+            num_steps: jax.Array,
+            before: jax.Array,
+            is_end: jax.Array,
         ) -> tuple[TrainState, Record]:
             return train_segment(
-                experiment, state, hparams, num_steps, before, split, shard
+                experiment, state, hparams, num_steps, before, is_end, split, shard
             )
 
         self.init = map_members(init, mesh, lanes)
         self._draw = map_members(draw, mesh, lanes)  # for shapes: it reads no file
-        self._segment = map_members(run_segment, mesh, lanes, num_shared=2)
+        self._segment = map_members(run_segment, mesh, lanes, num_shared=3)
         self._compiled: dict[int, Any] = {}  # by number of members, padding included
         self._pace = 1  # steps that take about _PATIENCE seconds; measured as we go
 
@@ -109,14 +114,18 @@ class Trainer:
             segment_end = self.record_steps[row]
             segment_start = self.record_steps[row - 1] if row else 0
             num_steps = min(self._pace, segment_end - step)
-            state, record = self.segment(state, placed, num_steps, step - segment_start)
+            is_end = step + num_steps == segment_end
+            state, record = self.segment(
+                state, placed, num_steps, step - segment_start, is_end
+            )
             record = fetch_to_host(record)  # waits for the device
             step += num_steps
-            if step == segment_end:
+            seconds = time.monotonic() - started
+            if is_end:
                 for curve, values in zip(curves, record, strict=True):
                     curve[row] = values[:rows]
-            seconds = time.monotonic() - started
-            self._pace = max(1, int(num_steps * _PATIENCE / seconds))
+            else:  # the seconds are of steps alone, not of an evaluation
+                self._pace = max(1, int(num_steps * _PATIENCE / seconds))
 
             is_due = time.monotonic() - last_save >= self.experiment.train.resume_every
             stop, is_due = self._agree(tick(step, num_steps, seconds), is_due)
@@ -130,14 +139,21 @@ class Trainer:
         return seconds_saving
 
     def segment(
-        self, state: TrainState, hparams: HParams, num_steps: int, before: int = 0
+        self,
+        state: TrainState,
+        hparams: HParams,
+        num_steps: int,
+        before: int = 0,
+        is_end: bool = True,
     ) -> tuple[TrainState, Record]:
         """`num_steps` steps of all members of a chunk; see `step.train_segment`.
 
         Leaves are [M, ...] with padding; the memory of `state` is reused.
         """
         compiled = self.compile(len(hparams.seed))
-        return compiled(state, hparams, np.int32(num_steps), np.int32(before))
+        return compiled(
+            state, hparams, np.int32(num_steps), np.int32(before), np.bool_(is_end)
+        )
 
     def compile(self, rows: int) -> Any:
         """The compiled segment for `rows` members, padding included."""
@@ -146,9 +162,9 @@ class Trainer:
             inputs = (jax.eval_shape(self._draw, hparams), hparams)
             state, hparams = describe_placement(inputs, rows, self.mesh, self.lanes)
             state = self._shard(state)
-            one = np.int32(1)
+            shared = (np.int32(1), np.int32(0), np.bool_(True))
             with jax.default_matmul_precision(self.experiment.train.precision):
-                lowered = self._segment.lower(state, hparams, one, one)
+                lowered = self._segment.lower(state, hparams, *shared)
             self._compiled[rows] = lowered.compile()
         return self._compiled[rows]
 

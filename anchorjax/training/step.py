@@ -18,7 +18,7 @@ from anchorjax.config.grid import DATA, INIT, ORDER, HParams, random_key
 from anchorjax.tasks.permutation import draw_epoch_batch
 from anchorjax.training import losses, optimizers
 from anchorjax.training.curves import Record
-from anchorjax.training.evaluation import evaluate
+from anchorjax.training.evaluation import Scores, evaluate
 from anchorjax.training.forward import Split, compute_logits, keep_whole
 
 
@@ -150,6 +150,7 @@ def train_segment(
     hparams: HParams,
     num_steps: jax.Array,
     before: jax.Array | int = 0,
+    is_end: jax.Array | bool = True,
     split: Split = keep_whole,
     shard: Split = keep_whole,
 ) -> tuple[TrainState, Record]:
@@ -159,6 +160,8 @@ def train_segment(
       num_steps: traced, so that one compilation serves any number.
       before: steps of the segment that earlier pieces took; the means of the Record
         include them. Cutting a segment into pieces changes no bit.
+      is_end: whether the segment ends with this piece. If not, nothing is evaluated,
+        and the scores of the Record are NaN.
       split: divides a batch among devices.
       shard: divides the parameters and moments among devices.
     """
@@ -176,7 +179,15 @@ def train_segment(
 
     state = jax.lax.fori_loop(0, num_steps, take_step, state)
     total = before + num_steps
-    scores = evaluate(experiment, task, data, state.params, split)
+
+    def score() -> Scores:
+        return evaluate(experiment, task, data, state.params, split)
+
+    def skip() -> Scores:
+        shapes = jax.eval_shape(score)
+        return jax.tree.map(lambda x: jnp.full(x.shape, jnp.nan, x.dtype), shapes)
+
+    scores = jax.lax.cond(is_end, score, skip)
     record = Record(
         train_loss=state.loss_sum / total,
         grad_norm=state.norm_sum / total,
