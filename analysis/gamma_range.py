@@ -5,7 +5,8 @@ one head (PAPERS 1.4), and gives no definition. Here a transition is where a see
 agreement with a mapping on the unseen pair goes from 10 % to 90 % of the way from its
 value at the smallest gamma to the value that is farthest from it, with straight lines
 between gammas. Its width is the distance in gamma; there is none where the agreement
-changes by less than 0.5.
+changes by less than 0.5. A gamma at which a seed of the setting has not converged does
+not count: what an untrained network answers is no solution.
 
   python analysis/gamma_range.py --run runs/gpt2_range \\
       --baseline runs/gpt2_range_one_head
@@ -37,10 +38,12 @@ class Result(NamedTuple):
     outcome_3M: np.ndarray  # agreement, along OUTCOMES
     setting_T: np.ndarray
     seed_T: np.ndarray
-    # Gamma at both SHARES of the way, along UNSEEN_MAPPINGS: [mapping, share, T]. NaN:
-    # no transition, or a member is missing.
+    # Of the gammas at which all seeds have converged. Gamma at both SHARES of the way,
+    # along UNSEEN_MAPPINGS: [mapping, share, T]. NaN: no transition.
     gamma_22T: np.ndarray
-    change_2T: np.ndarray  # the agreement farthest from that at the smallest gamma
+    # The agreement farthest from that at the smallest gamma, less that. NaN: all seeds
+    # have converged at one gamma at most.
+    change_2T: np.ndarray
 
     @property
     def width_2T(self) -> np.ndarray:
@@ -69,9 +72,10 @@ def compute(run: Run, baseline: Run | str = '') -> Result:
     settings, seeds, ends, changes = [], [], [], []
     for setting in dict.fromkeys(members['setting'].tolist()):
         is_setting_M = members['setting'] == setting
-        gammas = np.unique(members['gamma'][is_setting_M])
+        gammas = list_converged(members, is_setting_M)
+        is_counted_M = is_setting_M & np.isin(members['gamma'], gammas)
         for seed in np.unique(members['seed'][is_setting_M]):
-            is_here_M = is_setting_M & (members['seed'] == seed)
+            is_here_M = is_counted_M & (members['seed'] == seed)
             if is_here_M.sum() < len(gammas):
                 continue  # not all of its members are trained
             order = np.argsort(members['gamma'][is_here_M])
@@ -101,8 +105,20 @@ def _read_members(run: Run) -> tuple[Table, np.ndarray]:
     return tabulate_members(run, points), np.array(columns).T
 
 
+def list_converged(members: Table, is_setting_M: np.ndarray) -> np.ndarray:
+    """The gammas at which every trained member of a setting has converged."""
+    is_open_M = is_setting_M & ~members['converged']
+    gammas = np.unique(members['gamma'][is_setting_M])
+    return np.setdiff1d(gammas, members['gamma'][is_open_M])
+
+
 def find_change(value_G: np.ndarray) -> float:
-    """The value that is farthest from the first one, less the first one."""
+    """The value that is farthest from the first one, less the first one.
+
+    NaN with fewer than two values.
+    """
+    if len(value_G) < 2:
+        return math.nan
     differences = value_G - value_G[0]
     return float(differences[np.abs(differences).argmax()])
 

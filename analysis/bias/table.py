@@ -7,6 +7,7 @@ import pandas as pd
 
 from analysis.bias.claims import CLAIMS, Claim
 from analysis.bias.members import TASK
+from analysis.gamma_range import BASELINE
 from analysis.members.selection import count_diverged
 from analysis.report.claim_table import (
     Results,
@@ -52,6 +53,8 @@ def _read_run(claim: Claim, results: Results, name: str) -> list[Row]:
     settings = ['']
     if not claim.is_joint:
         settings = list(dict.fromkeys(result.members['setting'].tolist()))
+    if claim.baseline is not None:  # it is compared with; the claim is not about it
+        settings = [setting for setting in settings if setting != BASELINE]
     diverged = count_diverged(results.runs[name])
     rows = []
     for setting in settings:

@@ -43,8 +43,8 @@ class Progress:
 
         Args:
           is_first: the piece is the first of its cohort, usually a single step, whose
-            time is mostly compilation and evaluation. Counting it in the rate made the
-            first estimate of a six-minute sweep "48.8 h left".
+            time is mostly compilation. Counting it in the rate made the first estimate
+            of a six-minute sweep "48.8 h left".
         """
         self.done += member_steps
         self.done_operations += operations

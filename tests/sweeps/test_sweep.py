@@ -129,6 +129,21 @@ def test_one_compilation_for_every_segment_length_and_chunk(monkeypatch):
     assert num_traces == 1
 
 
+def test_only_the_end_of_a_segment_is_evaluated():
+    tiny, mesh = experiment(), make_mesh(1)
+    trainer = Trainer(tiny, mesh, lanes=1)
+    hparams = chunk_hparams(tiny.cohorts()[0], 0, size=1)
+    hparams = place_members(hparams, mesh, lanes=1)
+
+    _, whole = trainer.segment(trainer.init(hparams), hparams, 5)
+    state, piece = trainer.segment(trainer.init(hparams), hparams, 2, is_end=False)
+    assert np.isnan(piece.agreement).all() and np.isnan(piece.probe_loss).all()
+    assert np.isfinite(piece.train_loss).all()
+    _, end = trainer.segment(state, hparams, 3, before=2)
+    assert np.isfinite(end.train_loss).all()
+    assert are_same(end, whole)
+
+
 @pytest.mark.slow
 def test_two_and_eight_devices_agree_and_one_is_close(tmp_path):
     run_on_devices(8, TRAIN_ON_DEVICES, tmp_path)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from analysis.families.readings.members import describe_members
-from analysis.gamma_range import BASELINE, LEAST_CHANGE, Result
+from analysis.gamma_range import BASELINE, LEAST_CHANGE, Result, list_converged
 from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import MIN_SEEDS
 from analysis.report.readings.borders import (
@@ -12,7 +12,11 @@ from analysis.report.readings.borders import (
     format_mean,
     judge,
 )
-from analysis.report.readings.reading import Reading, undecided
+from analysis.report.readings.reading import (
+    Reading,
+    format_gamma,
+    undecided,
+)
 
 RISE = 0.5  # of the inferential agreement over the gammas
 
@@ -20,19 +24,20 @@ RISE = 0.5  # of the inferential agreement over the gammas
 def read_trend(result: Result, setting: str) -> Reading:
     """As in one head: at a smaller initialization, the unseen pair is composed.
 
+    Of the gammas at which all seeds have converged.
+
     holds          the interval of the largest change from the smallest gamma is above
                    RISE
     opposite       it is below 0
     does not hold  it is between
     """
     change = result.change_2T[0, result.setting_T == setting]
-    is_here_M = result.members['setting'] == setting
     found = estimate(change)
     return conclude_seeds(
         judge(found, RISE, opposite=0),
         number=f'inferential agreement rises by {format_mean(found)}',
         null='a rise of 0',
-        note=describe_members(result.members, is_here_M),
+        note=_describe(result, setting),
         values=change,
     )
 
@@ -46,8 +51,6 @@ def read_narrower(result: Result, setting: str) -> Reading:
     does not hold    the widths are equal
     undecided        otherwise, or if fewer than MIN_SEEDS have a transition in both
     """
-    if setting == BASELINE:
-        return undecided('the baseline itself')
     at_own = np.flatnonzero(result.setting_T == setting)
     at_baseline = np.flatnonzero(result.setting_T == BASELINE)
     at_own, at_baseline = pair_seeds(result.seed_T, at_own, at_baseline)
@@ -57,7 +60,7 @@ def read_narrower(result: Result, setting: str) -> Reading:
     has_own = np.isfinite(own)
     has_other = np.isfinite(other)
     is_known = has_own & has_other
-    note = describe_members(result.members, result.members['setting'] == setting)
+    note = _describe(result, setting)
     null = 'a difference of 0'
     if is_known.sum() < MIN_SEEDS:
         few = (
@@ -77,3 +80,13 @@ def read_narrower(result: Result, setting: str) -> Reading:
         note=f'{len(difference)} seeds; {note}',
         values=difference,
     )
+
+
+def _describe(result: Result, setting: str) -> str:
+    """'γ 0.3 to 0.9; 16 of 24 converged, train loss 0.86'."""
+    is_here_M = result.members['setting'] == setting
+    gammas = list_converged(result.members, is_here_M)
+    counted = 'no γ at which all converged'
+    if len(gammas):
+        counted = f'{format_gamma(gammas[0])} to {gammas[-1]:g}'
+    return f'{counted}; {describe_members(result.members, is_here_M)}'

@@ -106,8 +106,25 @@ def test_of_sweeps_members_of_a_baseline_have_a_setting_of_their_own(finished):
     np.testing.assert_array_equal(first, draw_pixels(alone, gamma_range))
 
 
+def test_a_gamma_at_which_a_seed_has_not_converged_does_not_count(finished):
+    members = make_result(0.3, 0.7).members
+    is_setting = members['setting'] == 'norm=pre'
+    assert gamma_range.list_converged(members, is_setting).tolist() == GAMMAS.tolist()
+    is_open = is_setting & (members['gamma'] == 0.8) & (members['seed'] == 2)
+    members['converged'][is_open] = False
+    assert gamma_range.list_converged(members, is_setting).tolist() == [
+        0.2,
+        0.4,
+        0.6,
+        1.0,
+    ]
+    # One gamma is no range, and none of this sweep's networks has converged.
+    assert np.isnan(find_change(np.array([0.3])))
+    assert not finished.results.converged.values.any()
+    assert np.isnan(gamma_range.compute(finished).change_2T).all()
+
+
 def test_every_pair_of_settings_is_told_apart():
     result = make_result(0.3, 0.7)
     pairs = set(zip(result.setting_T.tolist(), result.seed_T.tolist(), strict=True))
     assert pairs == set(itertools.product(('norm=pre', BASELINE), range(4)))
-    assert ranges.read_narrower(result, BASELINE).note == 'the baseline itself'
