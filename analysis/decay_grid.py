@@ -51,7 +51,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
     asked = result.members.asked[0]
     panels = (
         (f'accuracy on {asked}', result.unseen_YG, 'Blues', (0, 1)),
-        ('on trained pairs', result.seen_YG, 'Greys', (0, 1)),
+        ('on what was trained', result.seen_YG, 'Greys', (0, 1)),
         ('train loss (nats)', result.train_loss_YG, 'Reds', (0, 3)),
     )
     rows = np.array([f'{decay:.3g}' for decay in result.decay])

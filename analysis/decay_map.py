@@ -73,9 +73,13 @@ def compute(run: Run, matrix: str = condensation.MATRIX, **point) -> Result:
       UserError: a task without an unseen pair of two anchors, no such axis or matrix,
         or no trained member.
     """
-    axes = run.experiment.axes
+    axes = dict(run.experiment.axes)
     column_name = find_column_axis(axes)
     shown = ('weight_decay', column_name, 'seed')
+    for axis in shown[
+        :2
+    ]:  # claims compare the first and the last; a grid has any order
+        axes[axis] = tuple(sorted(axes[axis]))
     fixed = {}
     for axis, values in axes.items():
         if axis not in shown:
@@ -87,8 +91,11 @@ def compute(run: Run, matrix: str = condensation.MATRIX, **point) -> Result:
     shape = tuple(len(axes[axis]) for axis in shown)
     readings = np.full((len(READINGS), *shape), np.nan)
     phases = np.full(shape, np.nan)
-    results = run.results.sel(run.labels(**fixed)).transpose(*shown, ...)
-    is_usable = find_usable(run).sel(run.labels(**fixed)).transpose(*shown).values
+    rising = list(shown[:2])
+    results = run.results.sel(run.labels(**fixed)).sortby(rising)
+    results = results.transpose(*shown, ...)
+    is_usable = find_usable(run).sel(run.labels(**fixed)).sortby(rising)
+    is_usable = is_usable.transpose(*shown).values
     if not is_usable.any():
         raise UserError('no member of this map is trained yet')
     usable = np.argwhere(is_usable).tolist()
@@ -149,10 +156,10 @@ def draw(result: Result, axes: np.ndarray) -> None:
 
 
 def _draw_phases(axis: style.Axes, result: Result) -> None:
-    """The mean phase; it takes the place of a reading that is a null."""
-    phase_YX = np.nanmean(result.phase_YXS, axis=-1)
+    """The median phase; it takes the place of a reading that is a null."""
+    phase_YX = np.nanmedian(result.phase_YXS, axis=-1)
     style.draw_heatmap(axis, phase_YX, 'viridis_r', (0, 3))
-    axis.set_title('phase (0: 1, 1: 2a, 2: 2b, 3: 3)', fontsize=7)
+    axis.set_title('median phase (0: 1, 1: 2a, 2: 2b, 3: 3)', fontsize=7)
 
 
 def _draw_reading(axis: style.Axes, result: Result, name: str) -> None:

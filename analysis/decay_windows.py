@@ -113,7 +113,8 @@ def draw(result: Result, axes: np.ndarray) -> None:
         _draw_curves(below, result, c)
     if result.measure == 'accuracy':
         for above in axes[0, 1:]:
-            above.set(xlim=(-0.03, 1.03), xlabel=f'accuracy on {members.asked[0]}')
+            above.set_xlim(-0.03, 1.03)
+            above.set_xlabel(f'accuracy on {members.asked[0]}', fontsize=6)
     else:
         for above in axes[0, 1:]:
             above.set(xlabel=f'step at which {LEARNED:.0%} are right')
@@ -155,13 +156,20 @@ def _label_windows(axis: Axes, result: Result) -> None:
 def _draw_dots(
     axis: Axes, result: Result, value_M: np.ndarray, cell: int | None
 ) -> None:
-    """A dot for every seed of a cell, or of all."""
-    is_here_M = np.ones(len(value_M), bool)
-    if cell is not None:
-        is_here_M = result.place_M[:, 0] == cell
-    rows = result.place_M[is_here_M, 1]
-    spread = (result.members.seed[is_here_M] % 7 - 3) * 0.06
-    axis.plot(value_M[is_here_M], rows + spread, '.', color='#777777', ms=3, alpha=0.7)
+    """A dot for every seed of a cell; of all cells, each in a colour of its own."""
+    cells = [cell]
+    if cell is None:
+        cells = list(range(len(result.cells)))
+    for c in cells:
+        is_here_M = result.place_M[:, 0] == c
+        rows = result.place_M[is_here_M, 1]
+        spread = (result.members.seed[is_here_M] % 7 - 3) * 0.06
+        dots = {'ms': 3, 'alpha': 0.7, 'color': '#777777'}
+        if len(cells) > 1:
+            dots |= {'color': f'C{c}', 'label': result.cells[c]}
+        axis.plot(value_M[is_here_M], rows + spread, '.', **dots)
+    if len(cells) > 1:
+        axis.legend(fontsize=5)
     axis.set_ylim(len(result.windows) - 0.4, -0.6)
 
 

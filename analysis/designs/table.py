@@ -1,6 +1,5 @@
 """The table of members as a file: written so that equal members give equal bytes."""
 
-import io
 import pathlib
 
 import pandas as pd
@@ -63,12 +62,6 @@ def read_csv(path: pathlib.Path) -> pd.DataFrame:
     _check_values(members, path)
     members, _ = drop_repeated(members)
     return sort_members(members)
-
-
-def round_members(members: pd.DataFrame) -> pd.DataFrame:
-    """The members as they are read from the file that holds them."""
-    text = io.StringIO(format_csv(members))
-    return pd.read_csv(text, keep_default_na=False, na_values=[''])
 
 
 def drop_repeated(members: pd.DataFrame) -> tuple[pd.DataFrame, int]:

@@ -129,7 +129,7 @@ def _list_scan() -> list[Claim]:
     # The last number is the border: half of the smallest gain that P4 prints, 0.06.
     decays = {
         'P4 E9, as written': ('λ 5e-3 with η in it', 5e-3, 0.03),
-        'P4 E9': ('λ 5e-3 a step', 50.0, 0.03),
+        'P4 E9': ('λ 5e-3 a step of P4', 50.0, 0.03),
         'ours, on P4 E9': ('decay 0.5, between the two', 0.5, 0.0),
     }
     windows = {

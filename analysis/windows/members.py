@@ -21,7 +21,7 @@ class Question(NamedTuple):
 HELDOUT = {
     'anchor_permutations': Question('unseen', 'unseen pairs'),
     'modular_addition': Question('seen_heldout', 'unseen sums'),
-    'scan': Question('test', 'unseen commands'),
+    'scan': Question('test', 'tokens of unseen commands'),
 }
 NONE, ALL = 'none', 'all steps'
 LEARNED = 0.95  # accuracy of who has learned a probe; E4 of P4 has it, too

@@ -129,21 +129,6 @@ def read_low(result: Any, group: Group, border: float) -> Reading:
     )
 
 
-def read_high(result: Any, group: Group, border: float) -> Reading:
-    """holds: surely above the border; opposite: surely below 1 - border."""
-    members = result.members
-    index = select(members, group)
-    found = estimate(members.unseen[index])
-    return conclude(
-        verdict=judge(found, border, opposite=1 - border),
-        number=f'{group.name} {format_mean(found)}',
-        null=f'{members.null[index].mean():.2f}',
-        note=describe_training(members, (group, index)),
-        count=len(index),
-        unit='seed',
-    )
-
-
 def read_peak(result: Any, middle: Group, ends: tuple[Group, Group]) -> Reading:
     """The middle is much better than either end; every part must hold."""
     parts = [read_difference(result, middle, end, judge_better, MUCH) for end in ends]

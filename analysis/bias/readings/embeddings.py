@@ -5,7 +5,7 @@ import numpy as np
 from analysis import anchor_cosines, embedding_pca, label_law
 from analysis.anchor_cosines import ANCHORS, UNTRAINED
 from analysis.bias.readings.seeds import (
-    EARLY_STEPS,
+    AT_A_STEP,
     LARGE_START,
     SMALL_START,
     decide,
@@ -47,7 +47,7 @@ def read_reasoning_order(
     Args:
       time: 'early' or 'late'.
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=AT_A_STEP)
     rho_MS = result.rho[seeds.index, :, _REASONING]
     bound_MS = result.rho_bound[seeds.index, :, _REASONING]
     step, s = _find_time(result, time)
@@ -83,7 +83,7 @@ def read_memory_alike(
     opposite       it is below ORTHOGONAL
     does not hold  it is surely between
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=AT_A_STEP)
     mean_MS = result.mean[seeds.index, :, _MEMORY]
     step, s = _find_time(result, time)
     found = estimate(mean_MS[:, s])
@@ -109,7 +109,7 @@ def read_memory_less_distinct(
     opposite       it is below -CLEAR
     does not hold  it is below CLEAR
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=AT_A_STEP)
     step, s = _find_time(result, time)
     memory_MS = result.mean[seeds.index, :, _MEMORY]
     reasoning_MS = result.mean[seeds.index, :, _REASONING]
@@ -136,7 +136,7 @@ def read_orthogonal(result: anchor_cosines.Result, setting: str) -> Reading:
     opposite       it is above ALIKE everywhere
     does not hold  otherwise, if one of them is surely above ORTHOGONAL
     """
-    seeds = select_seeds(result.members, setting, LARGE_START, waiver=EARLY_STEPS)
+    seeds = select_seeds(result.members, setting, LARGE_START, waiver=AT_A_STEP)
     mean_abs = result.mean_abs[seeds.index]
     before = mean_abs[:, UNTRAINED].mean()
     parts = []
@@ -167,7 +167,7 @@ def read_prediction(
     opposite       it is below minus the 95 % quantile
     does not hold  otherwise, if one of the three is surely false
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=AT_A_STEP)
     k = KINDS.index(kind)
     p = PREDICTIONS.index(prediction)
     s = result.step_S.tolist().index(result.early)
@@ -209,7 +209,7 @@ def read_value_order(result: embedding_pca.Result, setting: str, kind: str) -> R
                    of random orders, and by CLEAR above that of the untrained network
     does not hold  one of the three is surely false
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=AT_A_STEP)
     k = SINGLE_KINDS.index(kind)
     rho = result.rho[seeds.index, k].max(-1)
     bound = result.bound[k]
@@ -238,7 +238,7 @@ def read_memory_together(result: embedding_pca.Result, setting: str) -> Reading:
     opposite       it is above that of all tokens
     does not hold  otherwise, if one of the two is surely false
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=AT_A_STEP)
     k = SINGLE_KINDS.index('memory')
     r = SINGLE_KINDS.index('reasoning')
     memory = result.spread[seeds.index, k]

@@ -49,6 +49,8 @@ def read_nearly_identical(result: learning_order.Result, setting: str) -> Readin
         verdict = HOLDS
     if found.low >= highest or found.high <= lowest:
         verdict = DOES_NOT_HOLD
+    if result.bound_MP[seeds.index, TRAIN].any():
+        verdict = UNDECIDED  # a bound has no other end
     return _decide_ratio(result, seeds, TRAIN, verdict, found)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from analysis import first_attention, label_groups, theory_path
 from analysis.bias.readings.seeds import (
-    EARLY_STEPS,
+    AT_A_STEP,
     LARGE_START,
     SMALL_START,
     decide,
@@ -37,13 +37,13 @@ def read_average(result: first_attention.Result, setting: str) -> Reading:
     opposite       it is above that of random rows
     does not hold  otherwise above NEAR_MEAN
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=AT_A_STEP)
     early = _find_early(result)
     distance = result.distance[seeds.index, early]
     before = result.distance[seeds.index, 0].mean()
     random = result.random_distance_M[seeds.index].mean()
     found = estimate(distance)
-    large = select_seeds(result.members, setting, LARGE_START, waiver=EARLY_STEPS)
+    large = select_seeds(result.members, setting, LARGE_START, waiver=AT_A_STEP)
     at_large = result.distance[large.index, early].mean()
     return decide(
         seeds,
@@ -61,7 +61,7 @@ def read_one_large_value(result: first_attention.Result, setting: str) -> Readin
     holds          the first is above LARGE times the second
     does not hold  it is below
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=AT_A_STEP)
     early = _find_early(result)
     ratio = result.sigma_ratio[seeds.index, early]
     found = estimate(ratio)
@@ -91,7 +91,7 @@ def read_alignment(result: first_attention.Result, setting: str) -> Reading:
     opposite       the other way round
     does not hold  otherwise, if one of the two is surely false
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=AT_A_STEP)
     early = _find_early(result)
     alignment = result.alignment[seeds.index, early, :, 0]
     memory = estimate(alignment[:, SINGLE_KINDS.index('memory')])
@@ -123,7 +123,7 @@ def read_key(result: first_attention.Result, setting: str) -> Reading:
     opposite       it is below 1/T, and below what is left
     does not hold  otherwise, if one of the two is surely false
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=AT_A_STEP)
     key = result.key[seeds.index, -1]
     chance = result.chance_M[seeds.index]
     before = result.key[seeds.index, 0]
@@ -168,8 +168,8 @@ def read_flow_lasts(result: theory_path.Result, setting: str, flow: str) -> Read
                      above, below 0
     undecided        otherwise; one gamma only
     """
-    small = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
-    large = select_seeds(result.members, setting, LARGE_START, waiver=EARLY_STEPS)
+    small = select_seeds(result.members, setting, SMALL_START, waiver=AT_A_STEP)
+    large = select_seeds(result.members, setting, LARGE_START, waiver=AT_A_STEP)
     if small.gamma == large.gamma:
         return undecided('one gamma only', null='difference 0')
     f = result.flows.index(flow)
@@ -203,7 +203,7 @@ def read_own_range(result: label_groups.Result, setting: str) -> Reading:
     opposite       the share is below that of uniform answers
     does not hold  otherwise, if one of the two is surely false
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=AT_A_STEP)
     groups = np.arange(len(result.ranges))
     widest = label_groups.find_widest(result)
     others = groups[groups != widest]

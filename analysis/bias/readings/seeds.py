@@ -1,10 +1,10 @@
 """The seeds that a claim reads, and the verdict on what they say.
 
 A claim is about one setting of a sweep at one end of its gammas: a small start is the
-largest gamma. Of a claim about the end of training only converged members count. It is
-reported, and decides nothing, of claims about early steps and embeddings (Figs 4 to 6,
-8 right), and of those about moments (Figs 3, 8 left): a loss that has fallen has fallen
-then, whatever training does later.
+largest gamma. Of a claim about answers at the end only converged members count.
+Convergence is reported, and decides nothing, of claims about what a network is like at
+a step (embeddings, Figs 4 to 6, 8 right), and of those about moments (Figs 3, 8 left):
+a loss that has fallen has fallen then, whatever training does later.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,8 @@ from analysis.report.verdicts import Verdict
 SMALL_START = 'small'
 LARGE_START = 'large'
 REQUIRED = ''
-EARLY_STEPS = 'not required: not about the end'
+AT_A_STEP = 'not required: as it is at this step'
+THESE_STEPS = 'not required: the mean over these steps'
 MOMENTS = 'not required: moments do not change later'
 
 

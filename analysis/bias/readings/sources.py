@@ -4,10 +4,11 @@ import numpy as np
 
 from analysis import reasoning_bias
 from analysis.bias.readings.seeds import (
-    EARLY_STEPS,
+    AT_A_STEP,
     LARGE_START,
     MOMENTS,
     SMALL_START,
+    THESE_STEPS,
     decide,
     select_seeds,
 )
@@ -16,6 +17,7 @@ from analysis.members.statistics import Mean, mean_interval
 from analysis.reasoning_bias import PRONTOQA, STORIES
 from analysis.report.readings.borders import estimate, format_mean, judge
 from analysis.report.readings.reading import Reading, undecided
+from analysis.report.verdicts import HOLDS, UNDECIDED
 
 MUCH = 1.5  # times: a moment that much later is "significantly faster" turned round
 
@@ -29,7 +31,7 @@ def read_reasoning_first(result: reasoning_bias.Result, setting: str) -> Reading
     holds          the interval of the ratio of the moments is above MUCH
     opposite       it is below 1
     does not hold  it is below MUCH
-    undecided      otherwise; PrOntoQA never comes
+    undecided      otherwise; PrOntoQA never comes; a bound that would not decide
     """
     seeds = select_seeds(result.members, setting, SMALL_START, waiver=MOMENTS)
     stories_M = result.moment_MP[seeds.index, STORIES]
@@ -41,9 +43,12 @@ def read_reasoning_first(result: reasoning_bias.Result, setting: str) -> Reading
     ratio_M = np.nan_to_num(stories_M, nan=last_step) / prontoqa_M
     logarithms = estimate(np.log(ratio_M))
     found = Mean(*np.exp(logarithms).tolist())
+    verdict = judge(found, MUCH, opposite=1)
+    if sign and verdict is not HOLDS:
+        verdict = UNDECIDED
     return decide(
         seeds,
-        judge(found, MUCH, opposite=1),
+        verdict,
         number=f'stories / prontoqa {sign}{format_mean(found)}',
         null='ratio 1',
         values=ratio_M,
@@ -58,8 +63,8 @@ def read_delta_grows(result: reasoning_bias.Result, setting: str) -> Reading:
     holds, opposite  the interval of the difference is above, below 0
     undecided        otherwise; one gamma only
     """
-    small = select_seeds(result.members, setting, SMALL_START, waiver=MOMENTS)
-    large = select_seeds(result.members, setting, LARGE_START, waiver=MOMENTS)
+    small = select_seeds(result.members, setting, SMALL_START, waiver=THESE_STEPS)
+    large = select_seeds(result.members, setting, LARGE_START, waiver=THESE_STEPS)
     if small.gamma == large.gamma:
         return undecided('one gamma only', null='difference 0')
     mean_M = result.delta_MS.mean(1)
@@ -82,21 +87,24 @@ def read_delta_grows(result: reasoning_bias.Result, setting: str) -> Reading:
 
 
 def read_more_than_counting(result: reasoning_bias.Result, setting: str) -> Reading:
-    """At a small start Delta L rises above what the label entropies alone give.
+    """At a small start Delta L ends above what the label entropies alone give.
 
-    holds          the interval of the largest Delta L is above that of the entropies
+    At the end, because a network that only counts passes that value on its way, if it
+    counts the tokens of one source first.
+
+    holds          the interval of Delta L is above that of the entropies
     does not hold  it is below
     undecided      otherwise
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, waiver=MOMENTS)
-    largest = result.delta_MS[seeds.index].max(1)
-    found = estimate(largest)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=AT_A_STEP)
+    last = result.delta_MS[seeds.index, -1]
+    found = estimate(last)
     return decide(
         seeds,
         judge(found, result.delta_of_counting),
-        number=f'largest Delta L {format_mean(found)}',
+        number=f'Delta L at the end {format_mean(found)}',
         null=f'{result.delta_of_counting:.2f} by counting tokens',
-        values=largest,
+        values=last,
         note=_describe_entropies(result),
     )
 
@@ -111,7 +119,7 @@ def read_cosines(result: reasoning_bias.Result, setting: str, step: str) -> Read
     Args:
       step: 'early' or 'late', the last snapshot.
     """
-    seeds = select_seeds(result.members, setting, SMALL_START, waiver=EARLY_STEPS)
+    seeds = select_seeds(result.members, setting, SMALL_START, waiver=AT_A_STEP)
     steps = result.step_C.tolist()
     number = result.early
     if step == 'late':

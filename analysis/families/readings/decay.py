@@ -5,7 +5,8 @@ converged members. A trend is Spearman's correlation of a reading with an axis, 
 members of one seed with the same value of the other axis, averaged over these. Trends
 along the rate are of all trained members, as in P1: low rates do not converge in the
 same time, and leaving them out would leave no axis. Those of converged members stand
-beside them, and where fewer than half have converged nothing is decided.
+beside them: a trend that these alone do not show decides nothing, nor does one where
+fewer than half have converged.
 """
 
 import numpy as np
@@ -19,7 +20,7 @@ from analysis.report.readings.borders import (
     judge,
 )
 from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, Verdict
+from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, Verdict
 from analysis.spectra.measures import rank_correlation
 
 BIG = 0.5  # of an agreement: from memory to reasoning
@@ -116,7 +117,7 @@ def read_phases(result: Result, setting: str) -> Reading:
     found = estimate(trends)
     verdict: Verdict = judge(found, BIG, opposite=-BIG)
     is_lacking = min(counts) < MIN_SEEDS
-    if verdict is HOLDS and is_lacking:
+    if verdict is not OPPOSITE and is_lacking:
         verdict = DOES_NOT_HOLD
     why = 'the interval of the trend covers a border, or it is constant'
     if np.isnan(trends).any() and is_lacking:  # one phase only: no trend, no phases
@@ -204,16 +205,20 @@ def read_trend(
     is_trained = np.isfinite(values_YXS)
     trends = sign * _find_trends(result, values_YXS, along, is_trained)
     found = estimate(trends)
+    verdict = judge(found, TREND, opposite=-TREND)
     of_converged = sign * _find_trends(result, values_YXS, along, converged)
     of_these = estimate(of_converged)
     lowest = np.nanmin(values_YXS)
     highest = np.nanmax(values_YXS)
     verb = 'rising' if sign > 0 else 'falling'
+    is_trend = verdict in (HOLDS, OPPOSITE)
     few = ''
     if converged.sum() < is_trained.sum() / 2:
         few = 'most members have not converged'
+    elif is_trend and judge(of_these, TREND, opposite=-TREND) is not verdict:
+        few = 'the converged members alone do not show it'
     return _conclude(
-        judge(found, TREND, opposite=-TREND),
+        verdict,
         number=f'{name} {lowest:.2f} to {highest:.2f}; {verb}: {format_mean(found)}',
         null=f'correlation 0; a trend: above {TREND:g}',
         note=f'{converged.sum()} of {is_trained.sum()} members converged; of these '

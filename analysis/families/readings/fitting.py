@@ -12,7 +12,7 @@ import numpy as np
 
 from analysis.families.readings.members import describe_members, find_ends
 from analysis.fitting_time import Result, shares_anchor
-from analysis.members.seeds import pair_seeds
+from analysis.members.seeds import match_seeds, pair_seeds
 from analysis.members.statistics import Mean, average_ratios
 from analysis.report.readings.borders import conclude_seeds, format_mean, judge
 from analysis.report.readings.reading import Reading, format_gamma, undecided
@@ -121,6 +121,7 @@ def _judge_flat(found: Mean) -> Verdict:
 class Growth(NamedTuple):
     """Times with the most wrong pairs by those with the fewest, seed by seed."""
 
+    seed: np.ndarray
     ratio: np.ndarray  # [seed]; NaN where neither fits
     bound: np.ndarray  # 1: the ratio is at least so large, -1: at most; 0: exact
 
@@ -151,7 +152,7 @@ def _read_growth(
     growth = _divide_times(result, x, gamma, least)
     verdict = rule(growth.mean)
     why = 'the interval covers a border'
-    is_safe = verdict is HOLDS and rule is _judge_growth
+    is_safe = verdict is HOLDS and rule is _judge_growth and (growth.bound >= 0).all()
     if growth.bound.any() and not is_safe:
         verdict = UNDECIDED
         why = f'{np.count_nonzero(growth.bound)} networks never fit'
@@ -180,8 +181,8 @@ def _read_growth(
 
 def _compare_growths(first: Growth, second: Growth, names: tuple[str, str]) -> Reading:
     """The first growth by the second, seed by seed."""
-    number = min(len(first.ratio), len(second.ratio))
-    quotient = first.ratio[:number] / second.ratio[:number]
+    i, j = match_seeds(first.seed, second.seed)
+    quotient = first.ratio[i] / second.ratio[j]
     found = average_ratios(quotient)
     verdict = judge(found, 1, opposite=1)
     why = 'the interval covers 1'
@@ -193,7 +194,7 @@ def _compare_growths(first: Growth, second: Growth, names: tuple[str, str]) -> R
         verdict,
         number=f'{growths}; quotient {format_mean(found)}',
         null='quotient 1',
-        note=f'{number} seeds',
+        note=f'{len(quotient)} seeds',
         values=quotient,
         why=why,
     )
@@ -216,7 +217,7 @@ def _divide_times(result: Result, x: int, gamma: float, depth: int) -> Growth:
     lacks_below = is_never_M[with_fewest]
     ratio[lacks_above & lacks_below] = np.nan
     bound = lacks_above.astype(int) - lacks_below.astype(int)
-    return Growth(ratio, bound)
+    return Growth(seed_M[with_most], ratio, bound)
 
 
 def _select(result: Result, gamma: float, depth: int, level: int) -> np.ndarray:

@@ -14,8 +14,7 @@ from analysis.families.readings.members import (
 )
 from analysis.levels import LINES, Result
 from analysis.members.levels import KINDS, LEVELS
-from analysis.members.rows import average_by_seed
-from analysis.members.seeds import pair_seeds
+from analysis.members.seeds import match_seeds, pair_seeds
 from analysis.report.readings.borders import (
     conclude_seeds,
     estimate,
@@ -140,8 +139,9 @@ def read_examples(result: Result, setting: str) -> Reading:
 def read_fewer_examples(result: Result, setting: str) -> Reading:
     """A small start needs fewer examples to leave memory.
 
-    The explained share of held-out answers, averaged over the numbers of examples, at a
-    small start less that at a large one, seed by seed.
+    The explained share of held-out answers, averaged over the numbers of examples at
+    which all seeds have converged, at a small start less that at a large one, seed by
+    seed.
 
     holds, opposite  the interval is above FLAT, below -FLAT
     does not hold    it is below FLAT
@@ -152,10 +152,14 @@ def read_fewer_examples(result: Result, setting: str) -> Reading:
         return undecided('one gamma or one number of examples only')
     is_small_M = members['gamma'] == ends.small
     is_large_M = members['gamma'] == ends.large
-    small = _average_heldout(result, is_small_M)
-    large = _average_heldout(result, is_large_M)
-    number = min(len(small), len(large))
-    difference = small[:number] - large[:number]
+    is_here_M = is_small_M | is_large_M
+    sizes = _list_converged_sizes(result, is_here_M)
+    if len(sizes) == 0:
+        return undecided('no number of examples at which all seeds have converged')
+    seed_of_small, small = _average_heldout(result, is_small_M, sizes)
+    seed_of_large, large = _average_heldout(result, is_large_M, sizes)
+    i, j = match_seeds(seed_of_small, seed_of_large)
+    difference = small[i] - large[j]
     found = estimate(difference)
     of_small = f'{format_gamma(ends.small)}: {small.mean():.2f}'
     of_large = f'{format_gamma(ends.large)}: {large.mean():.2f}'
@@ -163,7 +167,8 @@ def read_fewer_examples(result: Result, setting: str) -> Reading:
         judge(found, FLAT, opposite=-FLAT),
         number=f'{of_small}, {of_large}; difference {format_mean(found)}',
         null='a difference of 0',
-        note=describe_members(members, is_small_M | is_large_M),
+        note=f'{", ".join(f"{size:,}" for size in sizes.tolist())} examples; '
+        f'{describe_members(members, is_here_M)}',
         values=difference,
     )
 
@@ -206,11 +211,31 @@ def _is_at(result: Result, setting: str, gamma: float) -> np.ndarray:
     return is_setting_M & (result.members['gamma'] == gamma)
 
 
-def _average_heldout(result: Result, is_here_M: np.ndarray) -> np.ndarray:
-    """The explained share of held-out answers at the end, by seed."""
-    share_M = result.line(HELDOUT)[is_here_M, -1]
-    seed_M = result.members['seed'][is_here_M]
-    return average_by_seed(share_M, seed_M)
+def _list_converged_sizes(result: Result, is_here_M: np.ndarray) -> np.ndarray:
+    """The numbers of training examples at which all these members have converged."""
+    is_open_M = is_here_M & ~result.members['converged']
+    sizes = np.unique(result.num_train_M[is_here_M])
+    return np.setdiff1d(sizes, result.num_train_M[is_open_M])
+
+
+def _average_heldout(
+    result: Result, is_here_M: np.ndarray, sizes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(the seeds with all these sizes, their mean explained share of held-out answers)
+
+    The shares are those at the end of training.
+    """
+    share_M = result.line(HELDOUT)[:, -1]
+    seed_M = result.members['seed']
+    is_counted_M = is_here_M & np.isin(result.num_train_M, sizes)
+    seeds = []
+    averages = []
+    for seed in np.unique(seed_M[is_counted_M]).tolist():
+        is_seed_M = is_counted_M & (seed_M == seed)
+        if is_seed_M.sum() == len(sizes):
+            seeds.append(seed)
+            averages.append(share_M[is_seed_M].mean())
+    return np.array(seeds), np.array(averages)
 
 
 def _describe_gamma(result: Result, gamma: float, is_here_M: np.ndarray) -> str:

@@ -22,7 +22,7 @@ from analysis.report.readings.reading import Reading, format_gamma, undecided
 
 MOST = 2 / 3  # of the members at one gamma: "most of them"
 NONE_OF = 6  # members: if none of so many does it, it does not happen
-INFORMATIVE = 0.6  # an interval of a difference of shares that is no wider is an answer
+MARGIN = 0.25  # a difference of shares that is surely no larger is none
 
 
 class Best(NamedTuple):
@@ -128,7 +128,7 @@ def judge(found: Comparison, number: str, null: str, note: str) -> Reading:
     if found.count == 0 and found.total >= NONE_OF:
         return Reading(number, verdicts.DOES_NOT_HOLD, null, note)
     if found.low <= 0:
-        if found.high - found.low <= INFORMATIVE:
+        if found.high <= MARGIN:
             return Reading(number, verdicts.DOES_NOT_HOLD, null, note)
         return undecided('the interval covers 0', number, null, note)
     if found.best is None:

@@ -29,7 +29,7 @@ from analysis.report.readings.reading import Reading, format_gamma, undecided
 
 FEW = 1 / 3  # of the members at one gamma
 MIN_MEMBERS = 3  # of either kind
-NARROW = 0.5  # of the range of gamma: an interval no wider than this is an answer
+NEAR = 0.25  # of the range of gamma: a difference that is surely smaller is none
 
 
 def read_symmetric_half(members: MemberRows) -> Reading:
@@ -55,7 +55,7 @@ def read_phase_order(members: MemberRows) -> Reading:
 
     holds, opposite  the difference has a permutation p-value (labels permuted within
                      seeds) below P_VALUE, and an interval (seeds resampled) beyond 0
-    does not hold    the interval covers 0, narrower than NARROW of the range of gamma
+    does not hold    the interval covers 0 and ends below NEAR of the range of gamma
     undecided        one gamma, fewer than MIN_SEEDS seeds with either solution, fewer
                      than MIN_MEMBERS members of either kind, or anything else
     """
@@ -93,7 +93,7 @@ def read_phase_order(members: MemberRows) -> Reading:
             return undecided('too few members for a small p', number, null, note)
         verdict = verdicts.HOLDS if low > 0 else verdicts.OPPOSITE
         return Reading(number, verdict, null, note)
-    if high - low > NARROW * (gammas[-1] - gammas[0]):
+    if high > NEAR * (gammas[-1] - gammas[0]):
         return undecided('the interval covers 0', number, null, note)
     return Reading(number, verdicts.DOES_NOT_HOLD, null, note)
 
@@ -126,8 +126,8 @@ def read_seen_pairs(members: MemberRows) -> Reading:
                    and at most FEW there; at the best of the other gammas at least MOST
     opposite       the share is higher at the smallest gamma
     does not hold  surely more than FEW generalize at the smallest gamma; or none of
-                   NONE_OF or more at the others; or the interval covers 0 and is as
-                   narrow as INFORMATIVE
+                   NONE_OF or more at the others; or the interval covers 0 and ends
+                   below MARGIN
     undecided      one gamma, fewer than MIN_SEEDS converged seeds on either side, a
                    table of the training data that would score SEEN_ENOUGH itself, or
                    anything else
@@ -168,8 +168,8 @@ def _read_half(members: MemberRows, solution: str, small_gammas: bool) -> Readin
                    named half at least MOST of the members are at the solution
     opposite       the interval is below 0
     does not hold  no member of NONE_OF or more in the named half is at the solution;
-                   or the interval covers 0 and is as narrow as INFORMATIVE; or it is
-                   above 0 and the share at the best gamma is surely below MOST
+                   or the interval covers 0 and ends below MARGIN; or it is above 0
+                   and the share at the best gamma is surely below MOST
     undecided      one gamma, fewer than MIN_SEEDS converged seeds in either half, or
                    anything else
     """

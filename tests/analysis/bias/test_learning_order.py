@@ -142,6 +142,14 @@ def test_a_bound_decides_only_what_it_can(moments, words, number):
     assert number in reading.number
 
 
+def test_a_loss_that_never_falls_is_not_nearly_identical():
+    """The last step is within the limit of the other moment; the moment is later."""
+    result = make_result({0.3: (np.nan, 90, np.nan), 0.8: (30, 30, 30)})
+    reading = learning.read_nearly_identical(result, '')
+    assert reading.verdict.words == 'undecided'
+    assert 'ratio ≥ 1.11' in reading.number
+
+
 def test_moments_in_words():
     describe = learning.describe_moments
     assert describe(np.array([1000.0, 2000.0])) == 'at step 1,500'

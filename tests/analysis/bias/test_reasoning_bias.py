@@ -89,6 +89,22 @@ def test_stories_that_are_never_learned_give_a_bound():
     assert reading.verdict is UNDECIDED
 
 
+def test_a_bound_below_the_border_refutes_nothing():
+    result = plant(3.0, 0.9, 0.5)
+    moments = np.full_like(result.moment_MP, 18.0)
+    moments[:, 1] = np.nan  # later than step 20, so the ratio is at least 1.11
+    reading = sources.read_reasoning_first(result._replace(moment_MP=moments), '')
+    assert reading.verdict is UNDECIDED and '≥ 1.11' in reading.number
+
+
+def test_what_counting_passes_on_its_way_is_not_more_than_counting():
+    result = plant(3.0, 0.9, 0.5)
+    delta = result.delta_MS.copy()
+    delta[:, -1] = 0.3 + 0.01 * np.arange(len(delta))
+    reading = sources.read_more_than_counting(result._replace(delta_MS=delta), '')
+    assert reading.verdict is DOES_NOT_HOLD
+
+
 def test_delta_l_and_cosines_by_hand():
     losses = np.array([[2.0, 3.0], [4.0, 2.0]])
     assert reasoning_bias.compare_losses(losses).tolist() == [0.5, -0.5]

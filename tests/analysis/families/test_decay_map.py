@@ -110,6 +110,17 @@ def test_a_map_of_a_sweep_reads_curves_and_last_snapshots(finished):
         decay_map.compute(finished, gamma=0.3)
 
 
+@pytest.mark.slow
+def test_the_map_rises_whatever_the_order_of_the_grid(train_once):
+    run = train_once('falling', grid__gamma=(0.8, 0.3), loop=())
+    result = decay_map.compute(run)
+    assert result.column_X.tolist() == [0.3, 0.8]
+    unseen = run.results.agreement.sel(probe='unseen', mapping='inferential')
+    for x, gamma in enumerate(result.column_X.tolist()):
+        expected = unseen.sel(gamma=gamma).squeeze(drop=True)
+        np.testing.assert_array_equal(result.read('inferential')[0, x], expected)
+
+
 def make_map(
     fill, columns=(0.4, 0.6, 0.8), decays=(0.0, 0.01, 0.1), seeds=4, name='gamma'
 ) -> Result:
@@ -215,6 +226,27 @@ def test_trends_along_the_rate_and_the_decay():
     assert words('inferential', 'decay') == 'undecided'
     rates.converged_YXS[:, 1:] = False  # two of three rates
     assert words('inferential', 'rate') == 'undecided'
+
+
+def test_a_trend_that_only_unconverged_members_show_decides_nothing():
+    def fill(x, y):
+        return {'inferential': 0.9 if y == 1 else 0.1}
+
+    result = make_map(fill, decays=(0.01, 0.1, 0.3, 1.0))
+    reading = readings.read_trend(result, '', 'inferential', 'decay')
+    assert reading.verdict.words == 'holds'
+    result.converged_YXS[-1] = False
+    reading = readings.read_trend(result, '', 'inferential', 'decay')
+    assert reading.verdict.words == 'undecided'
+    assert reading.note.startswith('the converged members alone do not show it')
+
+
+def test_a_phase_that_is_missing_is_refuted_whatever_the_trend():
+    result = make_map(fill_flat)
+    for s in range(4):  # phases 1 and 2a alone, rising in two seeds and falling in two
+        result.phase_YXS[:, :, s] = [0, 0, 1] if s % 2 else [1, 0, 0]
+    reading = readings.read_phases(result, '')
+    assert reading.verdict.words == 'does not hold'
 
 
 def test_noise_is_no_trend():

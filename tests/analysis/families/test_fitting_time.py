@@ -112,6 +112,26 @@ def test_a_network_that_never_fits_bounds_the_ratio():
     assert '5 networks never fit' in reading.note
 
 
+def test_an_upper_bound_does_not_make_times_grow():
+    result = make_result(time_as_paper)._replace(last_epoch=30.0)
+    is_here = (result.members['gamma'] == SMALL) & (result.depth_M == 2)
+    is_here &= (result.complexity_M == 0) & (result.members['seed'] == 0)
+    result.epoch_MX[is_here] = np.nan
+    reading = fitting.read_grows(result, '', 0)
+    assert reading.verdict.words == 'undecided' and '≤ ' in reading.number
+
+
+def test_growths_are_compared_seed_by_seed():
+    """The seed that is missing on one side shifts nothing."""
+    ratio = np.array([1.0, 2.0, 4.0])
+    first = fitting.Growth(np.array([1, 2, 3]), 2 * ratio, np.zeros(3))
+    ratio = np.array([9.0, *ratio])
+    second = fitting.Growth(np.arange(4), ratio, np.zeros(4))
+    reading = fitting._compare_growths(first, second, ('depth 2', 'depth 4'))
+    assert 'quotient 2.00 [2.00, 2.00]' in reading.number
+    assert reading.note == '3 seeds'
+
+
 def test_two_seeds_or_one_gamma_decide_nothing():
     few = make_result(time_as_paper, seeds=2)
     assert fitting.read_grows(few, '', 0).verdict.words == 'undecided'

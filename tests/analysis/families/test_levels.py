@@ -213,6 +213,21 @@ def test_the_reversed_pattern_does_not():
     assert words['at once'] == 'opposite'
 
 
+def test_numbers_of_examples_at_which_a_seed_is_unconverged_do_not_count():
+    result = make_result(explain_as_slides)
+    is_open = (result.num_train_M == 1_000) & (result.members['gamma'] == SMALL)
+    is_open &= result.members['seed'] == 1
+    result.members['converged'][is_open] = False
+    reading = readings.read_fewer_examples(result, '')
+    assert reading.note.startswith('100 examples; 15 of 16 converged')
+    assert f'γ {SMALL:g}: 0.09' in reading.number  # with 1,000 examples 0.9
+    result.members['seed'][is_open] = 9  # no seed 1 of that size at the small start
+    result.members['converged'][:] = True
+    reading = readings.read_fewer_examples(result, '')
+    assert reading.verdict.words == 'holds'
+    assert 'difference 0.22 [0.22, 0.22]' in reading.number
+
+
 def test_unconverged_members_or_two_seeds_decide_nothing():
     result = make_result(explain_as_slides)
     result.members['converged'][:] = False
