@@ -21,6 +21,10 @@ class StoreError(UserError):
     """The folder of a sweep is unwritable, damaged, in use, or of another sweep."""
 
 
+class Damaged(StoreError):
+    """The content of a file is not what was written: reading it again will not help."""
+
+
 def require(condition: bool, field: str, value: object, allowed: str) -> None:
     """Raises ConfigError 'field = value: must be allowed' if the condition is false."""
     if not condition:

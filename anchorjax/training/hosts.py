@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from jax.experimental import multihost_utils
 
-from anchorjax.errors import StoreError, UserError
+from anchorjax.errors import Damaged, StoreError, UserError
 
 _HEARTBEAT_TIMEOUT = 60  # seconds of silence from a process until the others end
 
@@ -89,16 +89,20 @@ def run_together(action: Callable[[], Any]) -> Any:
     """Runs the action on every process and returns its result.
 
     Raises:
-      StoreError: on all processes, if a UserError or OSError was raised on any.
+      StoreError: on all processes, if a UserError or OSError was raised on any. It is
+        Damaged only if every process that failed raised that.
     """
     result, problem = None, None
     try:
         result = action()
     except (UserError, OSError) as e:
-        problem = str(e)
-    for reported in gather(problem):
-        if reported is not None:
-            raise StoreError(reported)
+        problem = (str(e), isinstance(e, Damaged))
+    problems = [reported for reported in gather(problem) if reported is not None]
+    for line, is_damage in problems:
+        if not is_damage:
+            raise StoreError(line)
+    if problems:
+        raise Damaged(problems[0][0])
     return result
 
 
