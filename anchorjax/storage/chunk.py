@@ -109,16 +109,21 @@ class ChunkFolder:
     def begin(self, step: int, environment: int) -> None:
         """Records in which environment the members train from `step` on.
 
+        What was recorded of later steps is forgotten: they are trained again.
+
         Args:
           environment: its index in the manifest's environments.
         """
-        history = [entry for entry in self.environments() if entry[0] < step]
-        if history and history[-1][1] == environment:
-            return
-        history.append((step, environment))
-        content = {'history': history, 'digest': digest_array(np.array(history))}
         path = self._inside('environments.json')
-        hosts.run_on_first(lambda: atomic.write_json(path, content))
+
+        def write() -> None:
+            history = [entry for entry in self.environments() if entry[0] < step]
+            if not history or history[-1][1] != environment:
+                history.append((step, environment))
+            content = {'history': history, 'digest': digest_array(np.array(history))}
+            atomic.write_json(path, content)
+
+        hosts.run_on_first(write)
 
     def finish(self, curves: dict[str, np.ndarray]) -> None:
         """Writes the curves, which marks the chunk done; removes the resume states."""

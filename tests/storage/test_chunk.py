@@ -1,4 +1,4 @@
-"""The resume states of a chunk: a damaged one is passed over, no other is lost."""
+"""What a chunk keeps: only damaged states are passed over; where it was trained."""
 
 import errno
 from typing import Any
@@ -86,3 +86,24 @@ def test_a_state_that_cannot_be_read_now_is_refused_and_stays(
     require_line(caught.value, chunk.path)
     assert list_files(chunk.path) == before
     assert load(chunk)[0][0] == 20
+
+
+@pytest.mark.parametrize(
+    ('step', 'environment', 'expected'),
+    [
+        (30, 1, [(0, 0), (20, 1)]),
+        (30, 0, [(0, 0), (20, 1), (30, 0)]),
+        (20, 2, [(0, 0), (20, 2)]),
+        (10, 0, [(0, 0)]),  # the state of step 20 was damaged
+        (10, 1, [(0, 0), (10, 1)]),
+        (0, 1, [(0, 1)]),
+    ],
+)
+def test_environments_of_steps_that_are_trained_again_are_forgotten(
+    tmp_path, step, environment, expected
+):
+    chunk = ChunkFolder(tmp_path, tmp_path / 'chunk')
+    chunk.begin(0, 0)
+    chunk.begin(20, 1)
+    chunk.begin(step, environment)
+    assert chunk.environments() == expected
