@@ -1,4 +1,4 @@
-"""The errors a user can cause; a command prints one line and exits with code 2."""
+"""Errors that are one line; a command exits with code 2 if a user can cause them."""
 
 import difflib
 from collections.abc import Iterable
@@ -8,6 +8,13 @@ _LONGEST = 300  # characters shown of a text that may come from any file
 
 class UserError(ValueError):
     """Bad input: one line that names the thing, its value and what is allowed."""
+
+    def __init__(self, line: str):
+        super().__init__(printable(' '.join(line.split())))
+
+
+class TemporaryError(RuntimeError):
+    """One line about what may be gone the next time; a command exits with code 1."""
 
     def __init__(self, line: str):
         super().__init__(printable(' '.join(line.split())))

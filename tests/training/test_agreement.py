@@ -1,7 +1,10 @@
-"""What the processes of a program make of an error that only some of them had."""
+"""How the processes of a program find each other, and agree on an error."""
+
+from typing import Any
 
 import pytest
 
+from anchorjax import cli
 from anchorjax.errors import Damaged, StoreError
 from anchorjax.training import hosts
 
@@ -34,3 +37,25 @@ def test_the_kind_of_an_error_is_kept(kind):
     with pytest.raises(StoreError) as caught:
         hosts.run_together(fail)
     assert type(caught.value) is kind
+
+
+@pytest.mark.parametrize(
+    ('error', 'code'),
+    [
+        (ValueError('coordinator_address should be defined.'), 2),
+        (RuntimeError('DEADLINE_EXCEEDED: Barrier timed out.\nmore'), 1),
+    ],
+)
+def test_hosts_that_answer_too_late_are_tried_again(monkeypatch, capsys, error, code):
+    """A supervisor takes exit code 2 for bad input, which it never runs again."""
+
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise error
+
+    monkeypatch.setattr('jax.distributed.initialize', fail)
+    monkeypatch.setattr('jax.config.update', lambda *_: None)
+    with pytest.raises(SystemExit) as caught:
+        cli.run_command(hosts.join)
+    assert caught.value.code == code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f'error: --distributed: {str(error).splitlines()[0]}')
