@@ -155,7 +155,8 @@ def sweep_parser(**kwargs: str) -> Parser:
         '--device_memory',
         type=parse_gibibytes,
         metavar='GIB',
-        help='memory that a device may use; default: 90 %% of what it has',
+        help='memory that a device may use; default: 90 %% of what JAX may allocate, '
+        'which is 75 %% of a GPU unless XLA_PYTHON_CLIENT_MEM_FRACTION is set',
     )
     add(
         '--distributed',
