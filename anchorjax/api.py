@@ -77,7 +77,7 @@ def train(
       draw: writes figures once the tables are written, as `analysis.phase.save` does.
       allow_environment_change: continue although hardware, versions or layout changed;
         bits may then differ, and the manifest records the change.
-      device_bytes: bytes that a device may use; by default 90 % of what it has.
+      device_bytes: bytes that a device may use; by default `memory.device_bytes`.
 
     Returns:
       The sweep, for reading. With several hosts, the first writes the tables.

@@ -14,7 +14,7 @@ import ml_collections
 
 from anchorjax import config
 from anchorjax.config import Experiment
-from anchorjax.errors import ConfigError, UserError, printable
+from anchorjax.errors import ConfigError, TemporaryError, UserError, printable
 from anchorjax.storage.manifest import read_experiment
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.plan import summarize_members
@@ -22,6 +22,7 @@ from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
 from anchorjax.training.devices import cpu_fingerprint
 
+EXIT_FAILED = 1
 EXIT_USER_ERROR = 2
 EXIT_PREEMPTED = 75  # sysexits' "temporary failure": saved, run it again
 EXIT_INTERRUPTED = 130
@@ -38,11 +39,13 @@ _FLAGS_OF_A_JOB = (
 
 
 def run_command(command: Callable[[], None]) -> None:
-    """Runs a command; errors that a user can cause become one line and an exit code."""
+    """Runs a command; known errors become one line and an exit code."""
     try:
         command()
     except UserError as e:
         _exit(f'error: {e}', EXIT_USER_ERROR)
+    except TemporaryError as e:
+        _exit(f'error: {e}; the same command may work later.', EXIT_FAILED)
     except OSError as e:  # any write may find the disk full
         where = f': {e.filename}' if e.filename else ''
         line = printable(f'{e.strerror or e}{where}')
@@ -152,7 +155,8 @@ def sweep_parser(**kwargs: str) -> Parser:
         '--device_memory',
         type=parse_gibibytes,
         metavar='GIB',
-        help='memory that a device may use; default: 90 %% of what it has',
+        help='memory that a device may use; default: 90 %% of what JAX may allocate, '
+        'which is 75 %% of a GPU unless XLA_PYTHON_CLIENT_MEM_FRACTION is set',
     )
     add(
         '--distributed',
@@ -205,7 +209,8 @@ def join_hosts(flags: argparse.Namespace) -> None:
     """Joins the other processes of a program on several hosts, if the flags say so.
 
     Raises:
-      UserError: the flags are incomplete, or the other processes are not found.
+      UserError: the flags are incomplete, or no cluster is recognized.
+      TemporaryError: the other processes do not answer in time.
     """
     explicit = (flags.coordinator, flags.processes, flags.process)
     num_given = sum(value is not None for value in explicit)

@@ -1,4 +1,4 @@
-"""The errors a user can cause; a command prints one line and exits with code 2."""
+"""Errors that are one line; a command exits with code 2 if a user can cause them."""
 
 import difflib
 from collections.abc import Iterable
@@ -13,12 +13,23 @@ class UserError(ValueError):
         super().__init__(printable(' '.join(line.split())))
 
 
+class TemporaryError(RuntimeError):
+    """One line about what may be gone the next time; a command exits with code 1."""
+
+    def __init__(self, line: str):
+        super().__init__(printable(' '.join(line.split())))
+
+
 class ConfigError(UserError):
     """A field of the configuration has a value that is not allowed."""
 
 
 class StoreError(UserError):
     """The folder of a sweep is unwritable, damaged, in use, or of another sweep."""
+
+
+class Damaged(StoreError):
+    """The content of a file is not what was written: reading it again will not help."""
 
 
 def require(condition: bool, field: str, value: object, allowed: str) -> None:

@@ -63,7 +63,13 @@ from anchorjax.errors import UserError
 from anchorjax.storage import atomic, portable
 from anchorjax.sweeps import stages
 from anchorjax.sweeps.cost import operations_of_sweep
-from anchorjax.sweeps.ledger import LEDGER_FILE, Ledger, read_ledger, write_ledger
+from anchorjax.sweeps.ledger import (
+    FAILED,
+    LEDGER_FILE,
+    Ledger,
+    read_ledger,
+    write_ledger,
+)
 from anchorjax.sweeps.progress import Progress, ProgressLine
 from anchorjax.sweeps.signals import catch_stop
 from anchorjax.sweeps.stage_tables import collect_tables, describe_stages
@@ -140,7 +146,11 @@ def command() -> None:
         line = 'the budget is over and all is saved; the same command continues.'
         print(line, file=sys.stderr)
         sys.exit(cli.EXIT_PREEMPTED)
-    sys.exit(0 if all(stage.is_done for stage in chosen) else 1)
+    is_complete = True
+    for stage in chosen:
+        has_failed = ledger[stage.name].state == FAILED
+        is_complete = is_complete and stage.is_done and not has_failed
+    sys.exit(0 if is_complete else 1)
 
 
 def make_stages(flags: argparse.Namespace, mesh: Mesh) -> list[stages.Stage]:

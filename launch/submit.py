@@ -25,6 +25,7 @@ from anchorjax.cluster.shards import Shard
 from anchorjax.cluster.supervisor import Supervisor
 from anchorjax.errors import UserError
 
+_LONGEST_PAUSE = 86_400
 SAVING_SHARE = 0.8  # of --signal_delay; the rest is for requeueing
 
 
@@ -40,12 +41,12 @@ def make_parser() -> cli.Parser:
     number = {'type': parse_positive, 'metavar': 'N'}
     add('--shards', required=True, help='jobs to divide the sweep into', **number)
     text = 'how often a shard that crashes is tried again (%(default)s)'
-    add('--retries', type=int, default=3, metavar='N', help=text)
+    add('--retries', type=parse_count, default=3, metavar='N', help=text)
     text = 'pause between a crash and the next try (%(default)s)'
-    add('--pause', type=float, default=5, metavar='SECONDS', help=text)
+    add('--pause', type=parse_seconds, default=5, metavar='SECONDS', help=text)
     add('--max_parallel', help='jobs at a time (local: 1, slurm: all)', **number)
     text = 'GPUs of each job, on each of its nodes (%(default)s)'
-    add('--gpus', type=int, default=0, metavar='N', help=text)
+    add('--gpus', type=parse_count, default=0, metavar='N', help=text)
     add_slurm_flags(parser)
     return parser
 
@@ -74,6 +75,21 @@ def parse_positive(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f'{text!r} is not a positive whole number')
     return int(text)
+
+
+def parse_count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f'{text!r} is not a whole number, at least 0')
+    return int(text)
+
+
+def parse_seconds(text: str) -> float:
+    """A number of seconds that a process can sleep: neither negative nor endless."""
+    seconds = float(text)
+    if not 0 <= seconds <= _LONGEST_PAUSE:
+        allowed = f'must be from 0 to {_LONGEST_PAUSE} seconds'
+        raise argparse.ArgumentTypeError(f'{text!r}: {allowed}')
+    return seconds
 
 
 def command() -> None:

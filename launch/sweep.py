@@ -10,7 +10,7 @@ import pathlib
 
 from analysis import phase
 from anchorjax import api, cli
-from anchorjax.cluster.shards import parse_shard
+from anchorjax.cluster.shards import Shard, parse_shard
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps import memory
@@ -52,7 +52,7 @@ def command() -> None:
         def draw(run: Run, figures: pathlib.Path) -> list[pathlib.Path]:
             line.close()
             if not has_trained:
-                print('all members are trained already')
+                print(describe_trained(run, shard))
             paths = phase.save(run, figures)
             cli.print_results(run, paths)
             return paths
@@ -69,6 +69,17 @@ def command() -> None:
             allow_environment_change=flags.allow_numerics_change,
             device_bytes=available,
         )
+
+
+def describe_trained(run: Run, shard: Shard) -> str:
+    """What is said if this command had nothing to train."""
+    num_left = int((~run.results.trained).sum())
+    if not num_left:
+        return 'all members are trained already'
+    return (
+        f'all members of shard {shard} are trained already; '
+        f'left to other shards: {num_left}'
+    )
 
 
 if __name__ == '__main__':

@@ -51,7 +51,8 @@ def _compare_gpt2(workload: Workload) -> Iterator[Row]:
     matmul_rates = []
 
     def multiply(num_steps: int) -> None:
-        matmul_rates.append(measure_matmul_rate(num_steps))
+        rate = measure_matmul_rate(experiment.train.precision, num_steps)
+        matmul_rates.append(rate)
 
     contenders = {'ours': prepare_anchorjax(experiment), 'matmul': multiply}
     baselines = {}

@@ -62,7 +62,8 @@ def _compare_at_size(size: Size) -> Iterator[Row]:
     matmul_rates = []
 
     def multiply(num_steps: int) -> None:
-        matmul_rates.append(measure_matmul_rate(num_steps))
+        rate = measure_matmul_rate(experiment.train.precision, num_steps)
+        matmul_rates.append(rate)
 
     contenders = {'ours': prepare_anchorjax(experiment), 'matmul': multiply}
     baselines = {'plain Flax': prepare_flax(experiment)}

@@ -65,6 +65,10 @@ def check_slices(slices: Slices) -> None:
     is_grid = re.fullmatch('[1-9][0-9]*(x[1-9][0-9]*){1,2}', topology)
     require(bool(is_grid), '--topology', topology, 'as 2x4 or 4x4x4')
     chips = math.prod(int(side) for side in topology.split('x'))
+    require(slices.hosts > 0, '--hosts', slices.hosts, 'positive')
+    require(
+        slices.chips_per_host > 0, '--chips_per_host', slices.chips_per_host, 'positive'
+    )
     given = slices.hosts * slices.chips_per_host
     allowed = f'{chips}, the number of chips in --topology'
     require(given == chips, '--hosts * --chips_per_host', given, allowed)

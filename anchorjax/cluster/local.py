@@ -6,13 +6,18 @@ and kills its jobs one second after Ctrl-C.
 """
 
 import os
+import pathlib
 import queue
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 
 from anchorjax.cluster.supervisor import ShardFailed, Supervisor
+from anchorjax.errors import UserError
 from anchorjax.sweeps.signals import STOP_SIGNALS, handle_signals
+
+_DRIVER_FOLDER = pathlib.Path('/proc/driver/nvidia/gpus')  # one entry for each GPU
+_NO_GPU = ('', '-1', 'NoDevFiles')  # what CUDA_VISIBLE_DEVICES says instead of a GPU
 
 
 def run_local(supervisors: list[Supervisor], slots: int, gpus: int) -> list[str]:
@@ -23,8 +28,10 @@ def run_local(supervisors: list[Supervisor], slots: int, gpus: int) -> list[str]
         all of them.
 
     Raises:
+      UserError: there are fewer GPUs than the slots need; nothing was started.
       Preempted: SIGTERM, SIGUSR2 or Ctrl-C came; all running shards have saved.
     """
+    _require_gpus(min(slots, len(supervisors)), gpus)
     free_slots: queue.SimpleQueue[int] = queue.SimpleQueue()
     for slot in range(slots):
         free_slots.put(slot)
@@ -59,6 +66,27 @@ def assign_gpus(slot: int, gpus: int) -> dict[str, str]:
     if not gpus:
         return {}
     first, last = slot * gpus, (slot + 1) * gpus
+    names = _list_gpus()
+    if names is None:
+        names = list(map(str, range(last)))
+    return {'CUDA_VISIBLE_DEVICES': ','.join(names[first:last])}
+
+
+def _require_gpus(slots: int, gpus: int) -> None:
+    """Raises UserError if a slot would get fewer GPUs, and so train on the CPU."""
+    names = _list_gpus()
+    if names is not None and slots * gpus > len(names):
+        raise UserError(
+            f'--max_parallel * --gpus = {slots} * {gpus}: must be at most '
+            f'{len(names)}, the number of GPUs that this process sees'
+        )
+
+
+def _list_gpus() -> list[str] | None:
+    """The GPUs that this process sees, as CUDA names them; None: not known."""
     visible = os.environ.get('CUDA_VISIBLE_DEVICES')
-    numbers = visible.split(',') if visible else list(map(str, range(last)))
-    return {'CUDA_VISIBLE_DEVICES': ','.join(numbers[first:last])}
+    if visible is not None:
+        return [name for name in visible.split(',') if name not in _NO_GPU]
+    if _DRIVER_FOLDER.is_dir():
+        return list(map(str, range(len(list(_DRIVER_FOLDER.iterdir())))))
+    return None

@@ -165,9 +165,7 @@ def wait_slurm(jobs: list[submitit.Job], supervisors: list[Supervisor]) -> list[
     array = jobs[0].job_id.split('_')[0]
     command = ['squeue', '-h', '-j', array]
     while True:
-        result = subprocess.run(command, capture_output=True, check=False)
-        is_unreachable = b'connect' in result.stderr
-        if not result.stdout.strip() and not is_unreachable:
+        if not _is_queued(subprocess.run(command, capture_output=True, check=False)):
             break
         time.sleep(_QUEUE_POLL)
     lines = []
@@ -176,6 +174,16 @@ def wait_slurm(jobs: list[submitit.Job], supervisors: list[Supervisor]) -> list[
         if line:
             lines.append(line)
     return lines
+
+
+def _is_queued(answer: subprocess.CompletedProcess[bytes]) -> bool:
+    """Whether squeue lists jobs, or cannot tell: it fails when the controller is busy.
+
+    Of jobs that ended minutes ago it says that their id is invalid.
+    """
+    if answer.returncode:
+        return b'Invalid job id' not in answer.stderr
+    return bool(answer.stdout.strip())
 
 
 def _describe_failure(job: submitit.Job, supervisor: Supervisor) -> str:

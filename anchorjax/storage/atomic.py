@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 import stat
+import time
 import uuid
 import zipfile
 from collections.abc import Callable, Iterator
@@ -135,19 +136,23 @@ def require_inside(root: pathlib.Path, path: pathlib.Path) -> pathlib.Path:
     return path
 
 
-def remove_leftovers(folder: pathlib.Path, name: str = '*') -> None:
+def remove_leftovers(
+    folder: pathlib.Path, name: str = '*', min_age: float = 0.0
+) -> None:
     """Removes the temporary files of killed processes.
-
-    Only the process that holds the lock on the files may call it.
 
     Args:
       name: pattern of their final names.
+      min_age: seconds since a file was last written; younger ones stay. Only the
+        process that holds the lock on the files may leave it at 0.
     """
     if not folder.is_dir():
         return
     for path in folder.iterdir():
         is_ours = fnmatch.fnmatch(path.name, _TEMPORARY + name)
-        if is_ours or '.orbax-checkpoint-tmp' in path.name:
+        is_ours = is_ours or '.orbax-checkpoint-tmp' in path.name
+        # Without a least age, clocks that differ must not matter.
+        if is_ours and not (min_age and _is_younger(path, min_age)):
             remove(path)
 
 
@@ -157,6 +162,14 @@ def remove(path: pathlib.Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+def _is_younger(path: pathlib.Path, seconds: float) -> bool:
+    """Whether a file was written in the last seconds; False if it is gone."""
+    try:
+        return time.time() - path.lstat().st_mtime < seconds
+    except FileNotFoundError:
+        return False
 
 
 def _is_deeper(value: Any, levels: int) -> bool:

@@ -5,9 +5,11 @@ rows (members) of its own devices.
 """
 
 import contextlib
+import errno
 import json
 import logging
 import pathlib
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -18,13 +20,30 @@ import numpy as np
 import orbax.checkpoint as ocp
 import tensorstore as ts
 
-from anchorjax.errors import StoreError, brief
+from anchorjax.errors import Damaged, StoreError, brief
 from anchorjax.storage import atomic, digests
 
 # Orbax logs every step it takes; errors reach us as exceptions. Of several writes that
 # fail at once one is raised, and asyncio would print the others with their tracebacks.
 for _name in ('absl', 'asyncio'):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
+
+# How the system and tensorstore say that a file is missing, replaced or unreadable as
+# what it should be. EINVAL is from `atomic.require_regular`.
+_DAMAGE_ERRNOS = (
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.ELOOP,
+    errno.EINVAL,
+)
+_DAMAGE_STATUSES = (
+    'DATA_LOSS',
+    'FAILED_PRECONDITION',
+    'INVALID_ARGUMENT',
+    'NOT_FOUND',
+    'OUT_OF_RANGE',
+)
 
 # label of a leaf -> first row of a piece -> the array being read
 _Reads = dict[str, dict[int, Any]]
@@ -81,8 +100,9 @@ def load(folder: pathlib.Path, step: int, abstract: Any) -> Any:
         whole NumPy array.
 
     Raises:
-      StoreError: it is missing, truncated or altered, or has another structure; the
-        line names the first leaf that differs.
+      Damaged: it is truncated or altered.
+      StoreError: it is missing, cannot be read now, or has another structure; the line
+        names the first leaf that differs.
     """
     with _open_checkpoint(folder, step) as (path, written):
         _require_same_tree(written, abstract, path)
@@ -111,7 +131,7 @@ def load_row(folder: pathlib.Path, step: int, row: int, abstract: Any) -> Any:
       abstract: a part of the tree that was saved, as ShapeDtypeStructs [members, ...].
 
     Raises:
-      StoreError: as `load`.
+      StoreError: as `load`, Damaged included.
     """
 
     def select_row(like: jax.ShapeDtypeStruct) -> dict[int, slice]:
@@ -189,9 +209,24 @@ def _open_checkpoint(
     except StoreError:
         raise
     except _Altered as e:
-        raise StoreError(f'checkpoint {path} is altered: digest of {e} differs') from e
+        raise Damaged(f'checkpoint {path} is altered: digest of {e} differs') from e
     except Exception as e:
-        raise StoreError(f'checkpoint {path} is damaged: {_first_line(e)}') from e
+        if _is_damage(e):
+            raise Damaged(f'checkpoint {path} is damaged: {_first_line(e)}') from e
+        raise StoreError(f'cannot read checkpoint {path}: {_first_line(e)}') from e
+
+
+def _is_damage(e: Exception) -> bool:
+    """Whether an error is about the content of a checkpoint.
+
+    Others may be gone the next time: a failing disk, too many open files, no memory.
+    """
+    if isinstance(e, OSError):
+        return e.errno in _DAMAGE_ERRNOS
+    if not isinstance(e, ValueError | LookupError | TypeError | AttributeError):
+        return False
+    status = re.match('([A-Z_]+): ', str(e))  # of tensorstore; JSON's errors have none
+    return status is None or status[1] in _DAMAGE_STATUSES
 
 
 def _require_same_tree(
@@ -207,7 +242,7 @@ def _require_same_tree(
         if expected.get(label) != found.get(label):
             differs = f'{found.get(label)}, expected {expected.get(label)}'
             differs = brief(f'leaf {label} is {differs}')
-            raise StoreError(f'checkpoint {path}: {differs}')
+            raise StoreError(f'checkpoint {path} was saved by other code: {differs}')
 
 
 def _leave_out_empty(array: np.ndarray | jax.Array) -> np.ndarray | jax.Array | None:

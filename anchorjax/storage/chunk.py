@@ -1,13 +1,14 @@
 """The folder of a chunk: resume states, snapshots, curves."""
 
 import dataclasses
+import os
 import pathlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from anchorjax.errors import StoreError
+from anchorjax.errors import Damaged, StoreError
 from anchorjax.storage import atomic, checkpoint
 from anchorjax.storage.digests import digest_array
 from anchorjax.training import hosts
@@ -38,23 +39,33 @@ class ChunkFolder:
 
         Args:
           abstract: the tree as ShapeDtypeStructs; see `checkpoint.load`.
-          warn: called with a line for every damaged state, which is then removed.
+          warn: called with a line for every damaged state, which is then moved to
+            resume/damaged, and kept there until the chunk is done.
+
+        Raises:
+          StoreError: a state cannot be read now, or is of other code; it is left there.
         """
         folder = self._inside('resume')
         steps = hosts.broadcast(checkpoint.list_steps(folder))
-        for step in reversed(steps):
+        for index, step in reversed(list(enumerate(steps))):
 
             def load(step: int = step) -> Any:
                 return checkpoint.load(folder, step, abstract)
 
-            def remove(step: int = step) -> None:
-                atomic.remove(folder / str(step))
+            def move_aside(step: int = step) -> None:
+                aside = self._inside('resume/damaged')
+                aside.mkdir(exist_ok=True)
+                atomic.remove(aside / str(step))
+                os.replace(folder / str(step), aside / str(step))
 
             try:
                 return step, hosts.run_together(load)
-            except StoreError as e:
-                warn(f'{e}; falling back to the state before it')
-                hosts.run_on_first(remove)
+            except Damaged as e:
+                hosts.run_on_first(move_aside)
+                then = 'falling back to the state before it'
+                if index == 0:
+                    then = 'there is none before it, so training begins anew'
+                warn(f'{e}; moved to resume/damaged; {then}')
         return None
 
     def save_snapshot(self, step: int, params: Any) -> None:
@@ -98,16 +109,21 @@ class ChunkFolder:
     def begin(self, step: int, environment: int) -> None:
         """Records in which environment the members train from `step` on.
 
+        What was recorded of later steps is forgotten: they are trained again.
+
         Args:
           environment: its index in the manifest's environments.
         """
-        history = [entry for entry in self.environments() if entry[0] < step]
-        if history and history[-1][1] == environment:
-            return
-        history.append((step, environment))
-        content = {'history': history, 'digest': digest_array(np.array(history))}
         path = self._inside('environments.json')
-        hosts.run_on_first(lambda: atomic.write_json(path, content))
+
+        def write() -> None:
+            history = [entry for entry in self.environments() if entry[0] < step]
+            if not history or history[-1][1] != environment:
+                history.append((step, environment))
+            content = {'history': history, 'digest': digest_array(np.array(history))}
+            atomic.write_json(path, content)
+
+        hosts.run_on_first(write)
 
     def finish(self, curves: dict[str, np.ndarray]) -> None:
         """Writes the curves, which marks the chunk done; removes the resume states."""

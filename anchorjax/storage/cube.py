@@ -140,10 +140,10 @@ def _read_chunk(
     arrays = {}
     for name in Record._fields:
         arrays[name] = np.moveaxis(curves[name][:, :size], 0, 1)
-    history = curves['environments']  # [environments, (from step, index)]
+    history = curves['environments']  # [stretches, (from step, index)]
     arrays['trained'] = np.full(size, True)
     arrays['environment'] = np.full(size, history[-1, 1])
-    arrays['environments'] = np.full(size, len(history))
+    arrays['environments'] = np.full(size, len(np.unique(history[:, 1])))
     arrays['diverged'] = curves['diverged'][:size]
     return arrays
 
@@ -184,7 +184,7 @@ def _find_mismatch(
 def _expected_arrays(
     curves: dict[str, np.ndarray], folder: SweepFolder, empty: dict[str, np.ndarray]
 ) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """(dtype, shape) of every array; the number of environments is not checked."""
+    """(dtype, shape) of every array; any number of stretches is allowed."""
     rows, size = len(folder.experiment.record_steps), folder.chunk_size
     expected = {}
     for name in Record._fields:

@@ -44,8 +44,15 @@ def num_parameters(experiment: Experiment) -> int:
 
 
 def state_bytes(experiment: Experiment) -> int:
-    """Bytes of a member's state: parameters, two moments, three counters, two sums."""
-    return 4 * (3 * num_parameters(experiment) + 5)
+    """Bytes of a member's state: parameters, moments, counters and two sums.
+
+    Adam has two moments and a counter of its own, SGD one moment; `training.step`
+    counts the step and the divergence.
+    """
+    moments, counters = 2, 3
+    if experiment.optimizer.method == 'sgd':
+        moments, counters = 1, 2
+    return 4 * ((1 + moments) * num_parameters(experiment) + counters + 2)
 
 
 def step_bytes(experiment: Experiment) -> int:

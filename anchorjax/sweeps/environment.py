@@ -30,7 +30,7 @@ def describe_environment(
     """The environment in which this process would train an experiment.
 
     Args:
-      device_bytes: bytes that a device may use; by default 90 % of what it has. They
+      device_bytes: bytes that a device may use; by default `memory.device_bytes`. They
         decide the lanes if the config does not.
     """
     device = mesh.devices.flat[0]

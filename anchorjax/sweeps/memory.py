@@ -8,7 +8,7 @@ from jax.sharding import Mesh
 
 from anchorjax.errors import ConfigError
 
-_SHARE = 0.9  # of the device's memory; the rest is for allocator and program
+_SHARE = 0.9  # of what JAX may allocate; the rest is for allocator and program
 _CGROUP_LIMITS = (
     '/sys/fs/cgroup/memory.max',
     '/sys/fs/cgroup/memory/memory.limit_in_bytes',
@@ -16,8 +16,9 @@ _CGROUP_LIMITS = (
 
 
 def device_bytes(mesh: Mesh) -> float:
-    """Bytes that a device may use: 90 % of its memory.
+    """Bytes that a device may use: 90 % of what JAX may allocate there.
 
+    Of a GPU, JAX allocates 75 % by default (XLA_PYTHON_CLIENT_MEM_FRACTION).
     CPU devices share the memory of the machine, or of the container, equally.
     """
     devices = mesh.local_devices

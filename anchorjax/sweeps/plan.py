@@ -130,8 +130,12 @@ def _name_agreements(run: Run) -> dict[str, str]:
     return names
 
 
-def measure_matmul_rate(repeats: int = 8) -> float:
-    """Operations per second of float32 matrix products on all devices at once."""
+def measure_matmul_rate(precision: str, repeats: int = 8) -> float:
+    """Operations per second of float32 matrix products on all devices at once.
+
+    Args:
+      precision: `train.precision`: accelerators multiply less exactly by default.
+    """
     arrays = []
     for device in jax.local_devices():
         ones = jnp.ones((_MATMUL_SIZE, _MATMUL_SIZE))
@@ -144,10 +148,11 @@ def measure_matmul_rate(repeats: int = 8) -> float:
             products += [multiply(array, array) for _ in range(times)]
         jax.block_until_ready(products)
 
-    multiply_all(1)
-    started = time.perf_counter()
-    multiply_all(repeats)
-    seconds = time.perf_counter() - started
+    with jax.default_matmul_precision(precision):
+        multiply_all(1)
+        started = time.perf_counter()
+        multiply_all(repeats)
+        seconds = time.perf_counter() - started
     operations = 2 * _MATMUL_SIZE**3 * repeats * len(arrays)
     return operations / seconds * jax.process_count()
 
@@ -168,7 +173,8 @@ def _estimate_seconds(experiment: Experiment, platform: str) -> float:
     """Operations of the sweep over the rate that training is expected to reach."""
     operations = cost.operations_of_sweep(experiment)
     efficiency = _CPU_EFFICIENCY if platform == 'cpu' else _ACCELERATOR_EFFICIENCY
-    return operations / measure_matmul_rate() / efficiency
+    rate = measure_matmul_rate(experiment.train.precision)
+    return operations / rate / efficiency
 
 
 def _count(number: int, noun: str) -> str:

@@ -12,6 +12,10 @@ from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, members_table
 from anchorjax.storage.sweep_folder import SweepFolder
 
+# Seconds. The scripts of analysis/ write figures without the lock: a young temporary
+# file may be that of a living one.
+_LONGEST_WRITE = 3600.0
+
 # (run, folder for the figures) -> the files that were written.
 Draw = Callable[[Run, pathlib.Path], list[pathlib.Path]]
 
@@ -39,7 +43,7 @@ def publish(
         for name in (MANIFEST_FILE, 'results.nc', 'members.csv'):
             atomic.remove_leftovers(workdir, name)
         figures = atomic.require_inside(workdir, workdir / 'figures')
-        atomic.remove_leftovers(figures)
+        atomic.remove_leftovers(figures, min_age=_LONGEST_WRITE)
         run = write_tables(folder)
         return run, draw(run, figures)
 

@@ -56,7 +56,7 @@ def run_sweep(
       report: called with the progress after every piece of work.
       warn: called with a line for every damaged state that is skipped.
       allow_environment_change: continue chunks that began in another environment.
-      device_bytes: bytes that a device may use; by default 90 % of what it has.
+      device_bytes: bytes that a device may use; by default `memory.device_bytes`.
 
     Raises:
       ConfigError: the largest program does not fit; nothing was trained.

@@ -10,7 +10,7 @@ from anchorjax.errors import StoreError
 from anchorjax.storage import atomic
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.sweep_folder import read_folder
-from anchorjax.sweeps.ledger import DONE, Entry, Ledger
+from anchorjax.sweeps.ledger import DONE, FAILED, Entry, Ledger
 from anchorjax.sweeps.progress import format_duration
 from anchorjax.sweeps.publish import publish
 from anchorjax.sweeps.stages import Stage
@@ -33,8 +33,8 @@ def describe_stages(stages: Sequence[Stage], ledger: Ledger, speed: float) -> st
         entry = ledger.get(stage.name, Entry())
         amount = stage.measure()
         state = DONE if stage.is_done else entry.state
-        if entry.message:
-            state += f': {entry.message}'
+        if entry.state == FAILED:
+            state = f'{FAILED}: {entry.message}'
         share = f'{amount.done / amount.total:.1%}'
         rate = _format_rate(entry.rate)
         left = _estimate_left(stage, entry, speed)

@@ -16,7 +16,7 @@ from anchorjax.errors import UserError, brief
 from anchorjax.storage.checkpoint import list_steps
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.sweep_folder import read_folder
-from anchorjax.sweeps.ledger import DONE, FAILED, STOPPED, Entry, Ledger
+from anchorjax.sweeps.ledger import DONE, FAILED, STOPPED, WAITING, Entry, Ledger
 from anchorjax.sweeps.signals import Preempted
 
 ShouldStop = Callable[[], bool]
@@ -90,6 +90,8 @@ def run_stages(
     """Does the stages in order, until all are done or the budget is over.
 
     A stage that fails is reported on standard error and recorded; the next one goes on.
+    The next call does it again even if all its members are trained: it may have failed
+    after that, as it wrote its tables.
 
     Args:
       ledger: gets the state of every stage.
@@ -101,7 +103,7 @@ def run_stages(
     """
     for stage in stages:
         entry = ledger.setdefault(stage.name, Entry())
-        if stage.is_done:
+        if stage.is_done and entry.state in (DONE, WAITING):
             entry.state = DONE
             continue
         if budget.is_too_late():

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from jax.experimental import multihost_utils
 
-from anchorjax.errors import StoreError, UserError
+from anchorjax.errors import Damaged, StoreError, TemporaryError, UserError
 
 _HEARTBEAT_TIMEOUT = 60  # seconds of silence from a process until the others end
 
@@ -35,7 +35,8 @@ def join(
       process: the index of this one.
 
     Raises:
-      UserError: no cluster is recognized, or the others do not answer.
+      UserError: no cluster is recognized.
+      TemporaryError: the others do not answer in time.
     """
     jax.config.update('jax_cpu_collectives_implementation', 'gloo')
     # JAX's handler would swallow the signals that sweeps/signals.py waits for.
@@ -47,11 +48,14 @@ def join(
             process,
             heartbeat_timeout_seconds=_HEARTBEAT_TIMEOUT,
         )
-    except (ValueError, RuntimeError) as e:
-        reason = str(e).splitlines()[0]
+    except ValueError as e:
+        reason = _first_line(e)
         raise UserError(
             f'--distributed: {reason} (or give --coordinator HOST:PORT)'
         ) from e
+    except RuntimeError as e:
+        # Not bad input: the others may start late, so a supervisor tries again.
+        raise TemporaryError(f'--distributed: {_first_line(e)}') from e
 
 
 def is_first() -> bool:
@@ -89,16 +93,20 @@ def run_together(action: Callable[[], Any]) -> Any:
     """Runs the action on every process and returns its result.
 
     Raises:
-      StoreError: on all processes, if a UserError or OSError was raised on any.
+      StoreError: on all processes, if a UserError or OSError was raised on any. It is
+        Damaged only if every process that failed raised that.
     """
     result, problem = None, None
     try:
         result = action()
     except (UserError, OSError) as e:
-        problem = str(e)
-    for reported in gather(problem):
-        if reported is not None:
-            raise StoreError(reported)
+        problem = (str(e), isinstance(e, Damaged))
+    problems = [reported for reported in gather(problem) if reported is not None]
+    for line, is_damage in problems:
+        if not is_damage:
+            raise StoreError(line)
+    if problems:
+        raise Damaged(problems[0][0])
     return result
 
 
@@ -120,3 +128,7 @@ def silence_others() -> Iterator[None]:
         return
     with open(os.devnull, 'w') as devnull, contextlib.redirect_stdout(devnull):
         yield
+
+
+def _first_line(e: Exception) -> str:
+    return (str(e) or type(e).__name__).splitlines()[0]

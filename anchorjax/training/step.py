@@ -17,7 +17,7 @@ from anchorjax.config import Experiment
 from anchorjax.config.grid import DATA, INIT, ORDER, HParams, random_key
 from anchorjax.tasks.permutation import draw_epoch_batch
 from anchorjax.training import losses, optimizers
-from anchorjax.training.curves import Record
+from anchorjax.training.curves import Record, record_shapes
 from anchorjax.training.evaluation import Scores, evaluate
 from anchorjax.training.forward import Split, compute_logits, keep_whole
 
@@ -154,7 +154,7 @@ def train_segment(
     split: Split = keep_whole,
     shard: Split = keep_whole,
 ) -> tuple[TrainState, Record]:
-    """Takes `num_steps` steps, then evaluates; a whole segment or a piece of one.
+    """Takes `num_steps` steps and, if `is_end`, evaluates.
 
     Args:
       num_steps: traced, so that one compilation serves any number.
@@ -184,8 +184,12 @@ def train_segment(
         return evaluate(experiment, task, data, state.params, split)
 
     def skip() -> Scores:
-        shapes = jax.eval_shape(score)
-        return jax.tree.map(lambda x: jnp.full(x.shape, jnp.nan, x.dtype), shapes)
+        # Not the shapes of `score`: it would be traced, and its data placed, twice.
+        shapes = record_shapes(task)
+        empty = {}
+        for name in Scores._fields:
+            empty[name] = jnp.full(getattr(shapes, name), jnp.nan, jnp.float32)
+        return Scores(**empty)
 
     scores = jax.lax.cond(is_end, score, skip)
     record = Record(

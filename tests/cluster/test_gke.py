@@ -134,6 +134,7 @@ def test_dollars_of_the_user_stay_dollars(print_jobset):
         ({'accelerator': 'TPU v5'}, "--accelerator = 'TPU v5'"),
         ({'claim': 'my_runs'}, "--claim = 'my_runs'"),
         ({'mount': 'runs'}, '--mount'),
+        ({'hosts': -2, 'chips_per_host': -4}, '--hosts = -2: must be positive'),
         ({'retries': -1}, '--retries = -1'),
         (
             {'words': ['--config', 'tests/support/tiny.py']},

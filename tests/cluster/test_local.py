@@ -1,6 +1,7 @@
 """Shards as processes of this machine: slots, GPUs, failures, and every way to stop."""
 
 import os
+import pathlib
 import signal
 import sys
 import threading
@@ -10,6 +11,7 @@ import pytest
 from anchorjax.cluster.local import assign_gpus, run_local
 from anchorjax.cluster.shards import Shard
 from anchorjax.cluster.supervisor import Supervisor
+from anchorjax.errors import UserError
 from anchorjax.sweeps.signals import Preempted
 from tests.support.shards.stub_shards import (
     count_starts,
@@ -82,8 +84,33 @@ def test_a_signal_stops_all_and_the_same_command_continues(tmp_path, number):
     assert [read_state(tmp_path, i) for i in range(3)] == [20, 20, 20]
 
 
-def test_each_slot_has_gpus_of_its_own(monkeypatch):
+@pytest.fixture
+def driver(tmp_path, monkeypatch) -> pathlib.Path:
+    """The driver's folder of GPUs, which there is not, and no choice among them."""
+    folder = tmp_path / 'driver'
+    monkeypatch.setattr('anchorjax.cluster.local._DRIVER_FOLDER', folder)
     monkeypatch.delenv('CUDA_VISIBLE_DEVICES', raising=False)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ('visible', 'num_gpus', 'seen'), [('4,5', 8, 2), ('', 8, 0), (None, 3, 3)]
+)
+def test_more_gpus_than_there_are_are_refused_before_anything_starts(
+    tmp_path, monkeypatch, driver, visible, num_gpus, seen
+):
+    for index in range(num_gpus):
+        (driver / f'0000:{index:02d}:00.0').mkdir(parents=True)
+    if visible is not None:
+        monkeypatch.setenv('CUDA_VISIBLE_DEVICES', visible)
+    supervisors = make_supervisors(tmp_path, 4)
+    line = rf'--gpus = 4 \* 1: must be at most {seen}, '
+    with pytest.raises(UserError, match=line):
+        run_local(supervisors, slots=9, gpus=1)
+    assert not supervisors[0].log.exists()
+
+
+def test_each_slot_has_gpus_of_its_own(monkeypatch, driver):
     assert assign_gpus(1, 2) == {'CUDA_VISIBLE_DEVICES': '2,3'}
     assert assign_gpus(1, 0) == {}
     monkeypatch.setenv('CUDA_VISIBLE_DEVICES', '4,5,6,7')
@@ -96,9 +123,8 @@ def test_each_slot_has_gpus_of_its_own(monkeypatch):
     [(None, 0, None), ('4,5', 0, '4,5'), (None, 2, '0,1'), ('4,5', 1, '4')],
 )
 def test_a_shard_sees_the_gpus_of_its_slot(
-    tmp_path, monkeypatch, given, gpus, expected
+    tmp_path, monkeypatch, driver, given, gpus, expected
 ):
-    monkeypatch.delenv('CUDA_VISIBLE_DEVICES', raising=False)
     if given:
         monkeypatch.setenv('CUDA_VISIBLE_DEVICES', given)
     code = "import os; print('seen:', os.environ.get('CUDA_VISIBLE_DEVICES'))"

@@ -23,7 +23,10 @@ from anchorjax.storage.reader import Run
 from anchorjax.sweeps import cost, signals
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.run import run_sweep
+from anchorjax.training import devices
 from anchorjax.training.devices import make_mesh
+from tests.support import in_process
+from tests.support.faults import ONE
 from tests.support.sweeps import bits, experiment, opened, trained
 
 COSTS = st.lists(st.floats(0.1, 1e3), max_size=60)
@@ -148,3 +151,16 @@ def test_statuses_tell_what_became_of_every_shard(tmp_path):
     assert len(statuses[2].log) == 5
     assert 'ZeroDivisionError' in statuses[2].job.message
     assert statuses[3].job.engine == '17_3'
+
+
+def test_a_shard_with_nothing_to_train_tells_what_is_left(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(devices, 'use_every_core', lambda: None)
+    opened(tmp_path, **ONE)
+    words = ['--config=tests/support/tiny.py', f'--workdir={tmp_path}', '--shard=0/3']
+    words += ['--config.grid.gamma=0.5', '--config.grid.seed=3']
+    said = in_process.run('sweep.py', words, monkeypatch, capsys)
+    assert said.code == 0, said.errors
+    line = 'all members of shard 0/3 are trained already; left to other shards: 1\n'
+    assert line in said.out

@@ -3,6 +3,7 @@
 import os
 import signal
 import stat
+import types
 
 import pytest
 
@@ -106,6 +107,33 @@ def test_failures_are_reported_and_others_go_on(submit, tmp_path, monkeypatch):
         assert '\n' not in line and '.log' in line
     assert [count_starts(tmp_path, i) for i in range(4)] == [2, 1, 1, 1]
     assert read_state(tmp_path, 2) == 2
+
+
+@pytest.mark.parametrize(
+    'last',
+    ['exit 0', 'echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1'],
+)
+def test_jobs_have_ended_only_if_squeue_says_so(tmp_path, monkeypatch, last):
+    """First it fails, then it lists a job, then it does not answer in time."""
+    calls = tmp_path / 'calls'
+    script = f"""#!/bin/sh
+echo >> {calls}
+case $(wc -l < {calls}) in
+1) echo 'slurm_load_jobs error: Socket timed out on send/recv operation' >&2; exit 1 ;;
+2) echo '12 gpu anchorjax me R 1:00 1 node' ;;
+3) exit 1 ;;
+*) {last} ;;
+esac
+"""
+    (tmp_path / 'squeue').write_text(script)
+    (tmp_path / 'squeue').chmod(0o755)
+    monkeypatch.setenv('PATH', f'{tmp_path}:{os.environ["PATH"]}')
+    monkeypatch.setattr(submission, '_QUEUE_POLL', 0.0)
+    paths = types.SimpleNamespace(result_pickle=tmp_path / 'absent')
+    job = types.SimpleNamespace(job_id='12_0', paths=paths)
+    (line,) = submission.wait_slurm([job], make_supervisors(tmp_path, 1))
+    assert line.startswith('shard 0/1 was stopped; ')
+    assert len(calls.read_text().splitlines()) == 4
 
 
 def test_pickles_lie_where_nobody_else_can_have_put_one(tmp_path):

@@ -9,6 +9,7 @@ from anchorjax.errors import StoreError
 from anchorjax.storage import atomic
 from anchorjax.storage.reader import members_table
 from tests.support import sweeps
+from tests.support.fuzzing import copy_folder
 
 # Two steps, no snapshots: what is tested is how the numbers are read.
 BRIEF = {
@@ -130,3 +131,14 @@ def test_curves_of_a_sweep_from_before_token_agreement_are_read(tmp_path):
     atomic.write_arrays(path, arrays)
     with pytest.raises(StoreError, match=r'curves.npz is damaged \(array'):
         _ = api.open(tmp_path).results
+
+
+def test_an_environment_that_is_come_back_to_counts_once(one_member, tmp_path):
+    workdir = copy_folder(one_member, tmp_path / 'run')
+    (chunk,) = api.open(workdir).folder.chunks
+    arrays = chunk.folder.read_curves()
+    assert arrays['environments'].tolist() == [[0, 0]]
+    twice = np.array([[0, 0], [10, 0]], np.int32)
+    path = chunk.folder.path / 'curves.npz'
+    atomic.write_arrays(path, {**arrays, 'environments': twice})
+    assert api.open(workdir).results.environments.values.item() == 1

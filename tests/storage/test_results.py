@@ -1,6 +1,8 @@
 """The labelled results of a sweep are the curves and parameters on disk."""
 
 import itertools
+import os
+import time
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import xarray as xr
 
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import Run, open_run
-from anchorjax.sweeps.publish import write_tables
+from anchorjax.sweeps.publish import publish, write_tables
 from anchorjax.sweeps.run import run_sweep
 from tests.support.sweeps import opened
 
@@ -51,6 +53,20 @@ def test_the_table_has_one_row_per_member_with_its_last_numbers(
     agreement = on_disk['agreement'][LAST, 0, UNSEEN, SYMMETRIC]
     assert row.unseen_symmetric.item() == pytest.approx(agreement)
     assert row.train_loss.item() == pytest.approx(on_disk['train_loss'][LAST, 0])
+
+
+def test_unfinished_figures_are_removed_once_they_are_old(tmp_path):
+    """The scripts of analysis/ write there without the lock."""
+    folder, _ = opened(tmp_path)
+    figures = tmp_path / 'figures'
+    figures.mkdir()
+    young, old = (figures / f'.{digit * 32}.phase.png' for digit in 'ab')
+    for path in (young, old):
+        path.write_bytes(b'half')
+    two_hours_ago = time.time() - 7200
+    os.utime(old, (two_hours_ago, two_hours_ago))
+    publish(folder)
+    assert list(figures.iterdir()) == [young]
 
 
 def test_building_the_tables_twice_gives_the_same(finished):

@@ -1,5 +1,7 @@
 """Memory as the compiled program tells it: what fits is chosen, the rest refused."""
 
+import functools
+
 import jax
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from anchorjax.sweeps.run import chunk_hparams, run_sweep
 from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.devices import make_mesh
 from anchorjax.training.members import place_members
+from anchorjax.training.step import draw_member
 from tests.support.fuzzing import require_line
 from tests.support.sweeps import experiment, launch, list_files, opened
 
@@ -132,6 +135,19 @@ def make_noise(like: jax.ShapeDtypeStruct) -> np.ndarray:
     """Random values, because zeros would be compressed to nothing."""
     rng = np.random.default_rng(0)
     return rng.normal(size=like.shape).astype(like.dtype)
+
+
+@pytest.mark.parametrize('method', ['adam', 'sgd'])
+def test_the_bytes_of_a_state_are_those_of_its_leaves(method):
+    of_one = experiment(optimizer__method=method, grid__seed=(0,), grid__gamma=(0.3,))
+    hparams = jax.tree.map(first, of_one.cohorts()[0].hparams)
+    state = jax.eval_shape(functools.partial(draw_member, of_one), hparams)
+    num_bytes = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
+    assert cost.state_bytes(of_one) == num_bytes
+
+
+def first(values: np.ndarray) -> np.ndarray:
+    return values[0]
 
 
 def test_the_plan_tells_what_reaches_the_disk(tmp_path):

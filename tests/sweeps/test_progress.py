@@ -58,7 +58,7 @@ def test_the_estimate_follows_the_latest_pieces():
 class FakeTrainer:
     """Trains nothing, but tells the seconds that the operations would take.
 
-    Its first piece takes a minute for one step: that is the evaluation.
+    Its first piece takes a minute for one step: that is compilation.
     """
 
     def __init__(self, experiment: Experiment, mesh: Mesh, lanes: int):

@@ -110,6 +110,27 @@ def test_a_stage_that_fails_is_reported_and_the_next_one_goes_on(capsys, error, 
     assert f'| a | failed: {part}' in table and '| b | done |' in table
 
 
+def test_a_stage_that_fails_after_its_last_member_is_failed_until_it_succeeds(capsys):
+    work = Work()
+    problems = [StoreError('cannot write tables')]
+    (piece, *_), measure, rate = work.make('a', 1)[1:4]
+
+    def write_tables(should_stop):
+        if problems:
+            raise problems.pop()
+
+    stage = stages.Stage('a', [piece, write_tables], measure, rate)
+    ledger = {}
+    assert stages.run_stages([stage], make_budget(1e9), ledger, '', work.keep)
+    assert stage.is_done and ledger['a'].state == 'failed'
+    table = describe_stages([stage], ledger, speed=0)
+    assert '| a | failed: cannot write tables |' in table
+
+    assert stages.run_stages([stage], make_budget(1e9), ledger, '', work.keep)
+    assert (ledger['a'].state, ledger['a'].message) == ('done', '')
+    assert '| a | done |' in describe_stages([stage], ledger, speed=0)
+
+
 def test_the_table_estimates_what_is_left_from_the_rate_or_from_the_speed():
     work = Work()
     made = [work.make('a', 100), work.make('b', 100, operations=1e6), work.make('c')]
