@@ -44,8 +44,9 @@ eta is in it, and 3e-3 a step already keeps the train loss above 1, so `grokking
 
 `scan` has both readings of lambda 5e-3 (0.005 with eta in it; 50 without) and one
 between (0.5), batch 32 and 4,000 steps of 3e-4, where the paper has 128 and 12,000 of
-1e-4. So 50 is 1.5e-2 a step, with the sum over training of the paper's 5e-3. P4 gives the middle half twice the decay of all steps; that the first quarter has
-the same budget, and so four times, is an assumption.
+1e-4. So 50 is 1.5e-2 a step, with the sum over training of the paper's 5e-3. P4 gives
+the middle half twice the decay of all steps; that the first quarter has the same
+budget, and so four times, is an assumption.
 """
 
 import ml_collections
