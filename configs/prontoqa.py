@@ -98,6 +98,7 @@ def _sizes(c: ConfigDict) -> None:
 
 
 def _gpt2(c: ConfigDict) -> None:
+    c.model.residual_init = 'plain'  # P1's text has no factor (PAPERS 1.6)
     c.train.batch_size = 140
     c.optimizer.shape = 'constant'
     c.grid.learning_rate = (5e-5,)

@@ -66,6 +66,7 @@ def _set_cluster(c: ConfigDict) -> None:
     # GitHub's part has about 33 B tokens (DATASETS 7): it is read again after them.
     c.task.num_examples = 32 * 10**9 // c.task.seq_len
     c.task.probe_examples = 512
+    c.model.residual_init = 'plain'  # P1's text has no factor (PAPERS 1.6)
     c.model.dtype = 'bfloat16'
     c.model.remat = True
     c.train.batch_size = BATCH
