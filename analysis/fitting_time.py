@@ -138,7 +138,7 @@ def _find_pair_epochs(
     member: xr.Dataset, epoch_S: np.ndarray, pairs_A2: np.ndarray, accuracy: float
 ) -> np.ndarray:
     """The first recorded epoch with this accuracy on each pair, [A]."""
-    names = [f'{a}{b}' for a, b in pairs_A2.tolist()]
+    names = [anchors.name_pair(a, b) for a, b in pairs_A2.tolist()]
     if not np.isin(names, member.group.values).all():
         return np.full(len(names), np.nan)
     of_pairs = member.agreement_by_group.sel(

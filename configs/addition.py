@@ -95,6 +95,7 @@ def _random(c: ConfigDict) -> None:
 
 def _gpt2(c: ConfigDict) -> None:
     c.task.num_examples = 950_000
+    c.model.residual_init = 'plain'  # P1's text has no factor (PAPERS 1.6)
     c.train.batch_size = 1_024
     c.optimizer.shape = 'constant'
     c.grid.learning_rate = (5e-5,)

@@ -8,16 +8,18 @@ preset       reproduces         what differs from the paper             cost on 
                                 form, rate 4e-3; a decay of 0.3 more
 rates        P1 Figs 14 to 16   4 tokens, width 64, 1,600 steps;        9 minutes
                                 gamma 0.7, whose std is that of P1's
-                                0.5; rates 1e-3 to 8e-3
+                                0.5; rates 1e-3 to 8e-3; decays .01 to
+                                1, not .003 to .3; 3 seeds, not 9
 parts        - (beyond)         one part of a network starts large      5 minutes
 paper_rates  P1 Figs 14 to 16   the decays between the ends are         225 networks:
                                 inferred                                GPUs
 
 P3's own size is the preset p3 of configs/phase.py; `model.own_gammas` gives a part of
 it a gamma of its own, as P3's code does. In all of these (3, 4) and (4, 3) are unseen.
-Rate times steps times decay, which says how far decay shrinks a weight, is 3 at the
-default's decay of 1 and 1.2 at P3's; so 0.3 here is nearest to P3's 1. What is expected
-of the presets is in analysis/gallery/predictions.md, what came out in RESULTS.md.
+The sum of rate x decay over training, which says how far decay shrinks a weight, is 3.0
+at the default's decay of 1 and 1.6 at P3's, whose rate starts and ends at 1e-5; so
+0.3 here, with 0.9, is nearest to P3's 1, and only just. What is expected of the presets
+is in analysis/gallery/predictions.md, what came out in RESULTS.md.
 """
 
 import ml_collections

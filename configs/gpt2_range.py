@@ -13,8 +13,9 @@ paper      P1 Fig 2 (c)    gammas unknown; GPT-2 small's sizes are   48 networks
 
 As in P1 a GPT-2-like network is the transformer with GELU, with post-norm or pre-norm
 (PAPERS 1.2), and no biases but the last; the model `gpt2` is GPT-2 itself, with tied
-embeddings and pre-norm alone. P1 trains (3, 4) on its exception. At this size gamma
-then moves the answer to (4, 3) little (RESULTS.md), so both pairs are unseen here.
+embeddings and pre-norm alone. P1 trains (3, 4) on its exception. At this size
+networks then answer (4, 3) as its reverse at small initialization (RESULTS.md), so both
+pairs are unseen here.
 """
 
 import ml_collections
@@ -36,7 +37,7 @@ def get_config(preset: str = '') -> ConfigDict:
 
 
 def _small(c: ConfigDict) -> None:
-    """What two cores can train: both pairs unseen, or gamma would change little."""
+    """What two cores can train: both pairs unseen (see above)."""
     c.task.noninferential = ()
     c.task.unseen = ((4, 3), (3, 4))
     config.set_small_anchors(c)

@@ -5,10 +5,10 @@
 preset     reproduces            what differs from the paper        members
 (default)  that the config runs  a tiny GPT-2 on a bundled sample   3 gammas
                                  of code and prose, in bytes
-github     GPT-2 medium, 40 B    rate and batch are unknown         3 gammas
-           tokens, GitHub
-both       the same with         as github                          the same
-           Wikipedia
+github     GPT-2 medium, 40 B    rate and batch are unknown; 32 B   3 gammas
+           tokens, GitHub        of the tokens are distinct
+both       the same with         rate and batch are unknown; every  the same
+           Wikipedia             token once
 
 github and both read data/slimpajama_github and data/slimpajama_both, which
 launch/data.py makes of SlimPajama (DATASETS 7), and need a cluster:
@@ -54,18 +54,21 @@ def _sample(c: ConfigDict) -> None:
 def _github(c: ConfigDict) -> None:
     c.task.path = 'data/slimpajama_github'
     _set_cluster(c)
+    # GitHub's part has about 33 B tokens (DATASETS 7): it is read again after them.
+    c.task.num_examples = 32 * 10**9 // c.task.seq_len
 
 
 def _both(c: ConfigDict) -> None:
     c.task.path = 'data/slimpajama_both'
     _set_cluster(c)
+    # Both parts have about 56 B tokens (DATASETS 7): no window is read twice.
+    c.task.num_examples = c.train.num_steps * BATCH
 
 
 def _set_cluster(c: ConfigDict) -> None:
     c.task.feed = 'host'
-    # GitHub's part has about 33 B tokens (DATASETS 7): it is read again after them.
-    c.task.num_examples = 32 * 10**9 // c.task.seq_len
     c.task.probe_examples = 512
+    c.model.residual_init = 'plain'  # P1's text has no factor (PAPERS 1.6)
     c.model.dtype = 'bfloat16'
     c.model.remat = True
     c.train.batch_size = BATCH

@@ -16,8 +16,9 @@ RANKS=${RANKS:-gpt2.tiktoken}  # assets/gpt2.tiktoken of the PyPI package mlx-wh
 
 case "${1:-}" in
 prepare)
-    # All training files, about 895 GB, as the configs ask for 32 B tokens of GitHub. They
-    # are downloaded once; SOURCE is a local copy. Tokens are another 180 GB.
+    # All training files, about 895 GB, as the configs ask for 32 B tokens of GitHub and
+    # 40 B of both parts. They are downloaded once; SOURCE is a local copy. Tokens are
+    # another 180 GB.
     source=${SOURCE:-public}
     for name in github both; do
         sets=RedPajamaGithub

@@ -15,7 +15,7 @@ from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.environment import describe_environment
-from anchorjax.sweeps.plan import describe_memory, describe_plan
+from anchorjax.sweeps.plan import describe_data, describe_memory, describe_plan
 from anchorjax.sweeps.progress import Progress, ProgressLine
 from anchorjax.sweeps.signals import catch_stop
 from anchorjax.training import hosts
@@ -38,6 +38,7 @@ def command() -> None:
     with catch_stop() as should_stop, hosts.silence_others():
         plan = describe_plan(experiment, environment, workdir, estimate=is_new)
         print(plan, flush=True)
+        print(describe_data(experiment), end='', flush=True)
         if flags.dry_run:
             print(describe_memory(experiment, mesh, environment, available))
             return

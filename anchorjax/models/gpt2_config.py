@@ -12,8 +12,9 @@ Decayed = Literal['all_but_biases', 'matrices', 'all']
 
 @dataclasses.dataclass(frozen=True)
 class GPT2Config:
-    """Defaults are GPT-2 small (PAPERS 1.6), with gamma_init by the true fan-in.
+    """Defaults are GPT-2 small (PAPERS 1.6); every matrix is drawn by its true fan-in.
 
+    residual_init = 'scaled' has GPT-2's own factor, 'plain' is the text of P1 and P2.
     The options of the official code of P1 (PAPERS 1.6, quirk 11) are fan = 'out',
     residual_init = 'overwritten' and embed_init = 'fixed'; see gpt2_init.py.
     """

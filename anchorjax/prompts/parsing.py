@@ -2,14 +2,20 @@
 
 import re
 
-_NUMBER = r'(-?\d{1,9})(?![\d]|[.,]\d)'
-# At the very start, perhaps after '=' or in Markdown; '1. First ...' begins a list, and
-# '90 - 10' a calculation.
-_FIRST = re.compile(rf'[\s=*`$"\'>]*{_NUMBER}(?![.)]\s+\w)(?!\s*[-+*/]\s*\d)')
-_CALCULATED = re.compile(rf'[-+*/()\d\s]+=\s*{_NUMBER}\s*\.?\s*')
-_NAMED = re.compile(rf'\b(?:answer|value|result)\b[^\d\n-]{{0,40}}{_NUMBER}', re.I)
+_WHOLE = r'(-?\d{1,9})(?![\d]|[.,]\d)'
+_OPERATOR = r'[-+*/\N{EN DASH}\N{MULTIPLICATION SIGN}]'
+# What an operator follows is part of a calculation, or of a range.
+_NUMBER = rf'{_WHOLE}(?!\s*{_OPERATOR}\s*[\d(])'
+_CALCULATION = rf'(?:{_OPERATOR}|[()\d\s])+=[\s*`$]*'  # with its '='
+# At the very start, perhaps after '=' or in Markdown; '1. First ...' begins a list.
+_FIRST = re.compile(rf'[\s=*`$"\'>]*{_NUMBER}(?![.)]\s+\w)')
+_CALCULATED = re.compile(rf'{_CALCULATION}{_NUMBER}[\s*`$]*\.?\s*')
+# A number of another equation, 'the value of (3, 4, 50)', has commas after it.
+_NAMED = re.compile(
+    rf'\b(?:answer|value|result)\b[^\d\n-]{{0,40}}{_NUMBER}(?!\s*,\s*-?\d)', re.I
+)
 _BOXED = re.compile(rf'\\boxed\{{\s*{_NUMBER}\s*\}}')
-_ANY = re.compile(rf'(?<![\d.,]){_NUMBER}')
+_ANY = re.compile(rf'(?<![\d.,]){_WHOLE}')
 
 
 def parse_reply(reply: str, asked: tuple[int, int, int]) -> int | None:
@@ -18,9 +24,9 @@ def parse_reply(reply: str, asked: tuple[int, int, int]) -> int | None:
     It is the first of these that the reply has:
       the number that it begins with, or with which it ends if it is a calculation;
       the number in the last `\\boxed{}`;
-      the right side of the last copy of the equation;
+      the right side of the last copy of the equation, perhaps after a calculation;
       the number after the last 'answer', 'value' or 'result';
-      its only number.
+      its only number, not counting what was asked.
     None: it has several numbers and none of these signs, or no number.
 
     Args:
@@ -30,13 +36,17 @@ def parse_reply(reply: str, asked: tuple[int, int, int]) -> int | None:
     match = _FIRST.match(text) or _CALCULATED.fullmatch(text)
     if match:
         return int(match[1])
-    inner = r',\s*'.join(map(str, asked))
-    equation = re.compile(rf'\(\s*{inner}\s*\)[\s*`$]*=[\s*`$]*{_NUMBER}')
-    for pattern in (_BOXED, equation, _NAMED):
+    left_side = r'\(\s*' + r',\s*'.join(map(str, asked)) + r'\s*\)'
+    equation = re.compile(rf'{left_side}[\s*`$]*=[\s*`$]*(?:{_CALCULATION})?{_NUMBER}')
+    for pattern in (_BOXED, equation):
         found = pattern.findall(text)
         if found:
             return int(found[-1])
-    numbers = _ANY.findall(text)
+    rest = re.sub(left_side, '', text)
+    named = _NAMED.findall(rest)
+    if named:
+        return int(named[-1])
+    numbers = _ANY.findall(rest)
     if len(numbers) == 1:
         return int(numbers[0])
     return None

@@ -64,6 +64,20 @@ def describe_plan(
     return '\n'.join([*lines, line])
 
 
+def describe_data(experiment: Experiment) -> str:
+    """What the tasks of the cohorts say about their data, each line once.
+
+    Raises:
+      UserError: the data cannot be read.
+    """
+    lines = []
+    for cohort in experiment.cohorts():
+        task = tasks.make(experiment.for_cohort(cohort).task)
+        if task.describe_data is not None:
+            lines.append(f'  {task.describe_data()}\n')
+    return ''.join(dict.fromkeys(lines))
+
+
 def describe_memory(
     experiment: Experiment,
     mesh: Mesh,

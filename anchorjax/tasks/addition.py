@@ -2,6 +2,10 @@
 
 The question is a + b, with a and b from 0 to 999; both in [400, 600] is never trained.
 A network that looks up similar cases fails there, one that adds does not.
+
+Pairs outside the square that are kept out are ordered ones: (b, a) is usually trained
+where (a, b) is asked, so there a table of unordered pairs would do. It knows none of
+the square.
 """
 
 import functools

@@ -57,6 +57,11 @@ def pairs(config: AnchorsConfig) -> np.ndarray:
     return np.array(rows, np.int32)
 
 
+def name_pair(a: int, b: int) -> str:
+    """'34', or '3_11': without the line (1, 11) and (11, 1) would both be '111'."""
+    return f'{a}{b}' if max(a, b) < 10 else f'{a}_{b}'
+
+
 def mapping_shifts(config: AnchorsConfig) -> np.ndarray:
     """Answer minus key item of every mapping for every pair, [pair, R] (P1 Sec 4).
 
@@ -193,7 +198,7 @@ def probed_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool]]:
     seen = np.array([row for row in range(len(rows)) if row not in unseen], np.int32)
     probed = {'seen_train': (seen, False), 'seen_heldout': (seen, True)}
     for i, ((a, b), row) in enumerate(zip(config.unseen_pairs, unseen, strict=True)):
-        name = 'unseen' if i == 0 else f'unseen_{a}{b}'
+        name = 'unseen' if i == 0 else f'unseen_{name_pair(a, b)}'
         probed[name] = (np.array([row]), False)
     return probed
 
@@ -224,7 +229,7 @@ def _name_offsets(config: AnchorsConfig) -> dict[int, str]:
 def _name_groups(config: AnchorsConfig) -> tuple[str, ...]:
     """'at_0', ... by position of the first of the three tokens; '12' by pair."""
     if config.groups == 'pair':
-        return tuple(f'{a}{b}' for a, b in pairs(config).tolist())
+        return tuple(name_pair(a, b) for a, b in pairs(config).tolist())
     return tuple(f'at_{i}' for i in range(config.num_positions))
 
 

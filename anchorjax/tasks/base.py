@@ -64,6 +64,9 @@ class Task(NamedTuple):
     # (data, index_B, next index_B) -> the same as `batch`, for a task that reads its
     # examples on the host and can read the next ones meanwhile; None: it does not.
     batch_ahead: Callable[[Any, jax.Array, jax.Array], Batch] | None = None
+    # A line about the data for the user to see before training, such as what of them is
+    # left out; it may read files. None: there is nothing to say.
+    describe_data: Callable[[], str] | None = None
     last_only: bool = True  # only the last position is scored: cheaper to compute
     is_text_alone: bool = False  # all tokens are asked for: no text is ever right
     mapping_names: tuple[str, ...] = ('assigned',)  # R

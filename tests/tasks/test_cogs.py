@@ -357,6 +357,9 @@ def test_files_are_read_with_either_name_and_end_of_line(tmp_path, own_rows):
         (b'Emma\tEmma\n', "line 1: 'Emma.*is no line of COGS"),
         (b'Emma\tEmma\tverb\n', 'line 1: .* is no line of COGS'),
         (b'IN: jump OUT: I_JUMP\n', 'line 1: .* is no line of COGS'),
+        (b'Emma\tAva\tprimitive\n', 'line 1: .* has another logical form than by the'),
+        (b'Emma yodeled .\tx\tin_distribution\n', 'line 1: .* another logical form'),
+        (b'Emma liked that ' * 999 + b'\tx\tprimitive\n', 'another logical form'),
         (b'\xff\n', 'train.tsv: cannot be read'),
     ],
 )
@@ -368,15 +371,51 @@ def test_a_bad_file_is_one_line(tmp_path, content, line):
     assert '\n' not in str(caught.value)
 
 
-def test_a_foreign_word_is_one_line(tmp_path, own_rows, monkeypatch):
-    monkeypatch.setattr(cogs_files, 'NUM_ROWS', {'train': 2, 'dev': 1, 'gen': 21})
-    rows = [*own_rows[:1], cogs_cases.Row('Emma yodeled .', 'x', 'in_distribution')]
-    parts = {'train': rows, 'dev': own_rows[200:201], 'gen': own_rows[-21:]}
-    for name, of_part in parts.items():
-        text = ''.join('\t'.join(row) + '\n' for row in of_part)
-        (tmp_path / f'{name}.tsv').write_text(text)
-    with pytest.raises(ConfigError, match=r"task.path = .*'yodeled' in 'Emma yodeled"):
+def plant_counts(monkeypatch, of_train: dict[str, int]) -> None:
+    """Files of so many training rows, one held-out row, one of each case."""
+    counts = {'train': of_train, 'dev': {'in_distribution': 1}}
+    counts['gen'] = dict.fromkeys(cogs_cases.CASES, 1)
+    num_rows = {name: sum(of_case.values()) for name, of_case in counts.items()}
+    monkeypatch.setattr(cogs_files, 'NUM_OF_CASE', counts)
+    monkeypatch.setattr(cogs_files, 'NUM_ROWS', num_rows)
+
+
+def write_parts(folder: pathlib.Path, **parts: list[cogs_cases.Row]) -> None:
+    for name, rows in parts.items():
+        text = ''.join('\t'.join(row) + '\n' for row in rows)
+        (folder / f'{name}.tsv').write_text(text)
+
+
+def test_a_sentence_too_long_for_our_words_is_one_line(tmp_path, monkeypatch, own_rows):
+    plant_counts(monkeypatch, {'in_distribution': 1})
+    row = cogs_cases.make_row('Emma liked that ' * 99 + 'Ava ate .', 'in_distribution')
+    write_parts(tmp_path, train=[row], dev=own_rows[200:201], gen=own_rows[-21:])
+    with pytest.raises(
+        ConfigError, match=r"task.path = .*'\d+' in 'Emma liked.* no word"
+    ):
         cogs.load(CogsConfig(path=str(tmp_path), probe_examples=21))
+
+
+def test_another_mix_of_cases_is_one_line(tmp_path, monkeypatch, own_rows):
+    plant_counts(monkeypatch, {'in_distribution': 1, 'primitive': 1})
+    ordinary, primitive = own_rows[200], own_rows[20]
+    assert (ordinary.case, primitive.case) == ('in_distribution', 'primitive')
+    gen = own_rows[-21:]
+    write_parts(tmp_path, train=[ordinary, primitive], dev=[ordinary], gen=gen)
+    assert len(cogs_files.read_split(tmp_path, 'train')) == 2
+    assert len(cogs_files.read_split(tmp_path, 'gen')) == 21
+    # As many rows as there should be, but others.
+    write_parts(tmp_path, train=[ordinary, ordinary], dev=[primitive])
+    write_parts(tmp_path, gen=[*gen[1:], ordinary])
+    lines = {
+        'train': '2 rows of in_distribution, not the 1 of COGS',
+        'dev': '0 rows of in_distribution, not the 1 of COGS',
+        'gen': f'0 rows of {gen[0].case}, not the 1 of COGS',
+    }
+    for name, line in lines.items():
+        with pytest.raises(UserError, match=line) as caught:
+            cogs_files.read_split(tmp_path, name)
+        assert '\n' not in str(caught.value)
 
 
 @pytest.mark.parametrize(

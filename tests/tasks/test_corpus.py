@@ -11,8 +11,8 @@ from anchorjax.errors import ConfigError
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.tasks import CorpusConfig, make
 from anchorjax.tasks.corpus import sample
+from anchorjax.tasks.corpus import task as corpus
 from anchorjax.tasks.corpus.feed import HostFeed
-from anchorjax.tasks.corpus.task import open_windows
 from anchorjax.training.devices import make_mesh
 from tests.support.sweeps import bits, run_on_devices
 
@@ -58,6 +58,16 @@ def test_the_host_feeds_what_the_device_has():
     following = read_device(KEY, index + 1)
     np.testing.assert_array_equal(several.tokens_BT[0], expected.tokens_BT)
     np.testing.assert_array_equal(several.tokens_BT[1], following.tokens_BT)
+
+
+def test_more_tokens_than_int32_numbers_come_from_the_host(monkeypatch):
+    num_tokens = len(sample.make_tokens())
+    monkeypatch.setattr(corpus, '_MOST_ON_DEVICE', num_tokens)
+    corpus.Windows(CorpusConfig(**SMALL, feed='device'))
+    monkeypatch.setattr(corpus, '_MOST_ON_DEVICE', num_tokens - 1)
+    corpus.Windows(CorpusConfig(**SMALL, feed='host'))
+    with pytest.raises(ConfigError, match=r"task\.feed = 'device': must be 'h"):
+        corpus.Windows(CorpusConfig(**SMALL, feed='device'))
 
 
 def test_the_feed_reads_ahead_and_survives_wrong_guesses():
@@ -152,4 +162,4 @@ def test_devices_that_share_a_batch_each_read_their_part(tmp_path):
 )
 def test_what_does_not_fit_is_one_line(fields, line):
     with pytest.raises(ConfigError, match=line):
-        open_windows(CorpusConfig(**{**SMALL, **fields}))
+        corpus.open_windows(CorpusConfig(**{**SMALL, **fields}))

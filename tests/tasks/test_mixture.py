@@ -2,22 +2,35 @@
 
 import dataclasses
 import json
+import os
+import pathlib
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anchorjax import config
 from anchorjax.errors import ConfigError, UserError
 from anchorjax.sources.corpora import write_corpus
 from anchorjax.sources.documents import Wanted
-from anchorjax.sources.tokenizers import Bytes, Words
-from anchorjax.tasks import MixtureConfig, make
+from anchorjax.sources.tokenizers import Bytes, Gpt2, Words
+from anchorjax.tasks import MixtureConfig, ProntoqaConfig, make, prontoqa
 from anchorjax.tasks.mixture.matching import measure_entropy, merge_tokens
 from anchorjax.tasks.mixture.sources import SOURCES, describe_sources, make_mixture
-from anchorjax.tasks.mixture.task import PROBES, read_mixture
+from anchorjax.tasks.mixture.task import PROBES, describe_cut, read_mixture
 from anchorjax.tasks.mixture.vocabulary import Sequences
-from anchorjax.tasks.prontoqa.texts import END, TRUE, list_tokens
+from anchorjax.tasks.prontoqa.texts import (
+    END,
+    TRUE,
+    encode,
+    list_tokens,
+    write_answer,
+    write_prompt,
+)
+from tests.support.sweeps import ROOT
+
+RANKS = pathlib.Path(os.environ.get('ANCHORJAX_GPT2_RANKS', '/nowhere'))
 
 SMALL = MixtureConfig(
     hops=1, num_sequences=12, num_heldout=5, seq_len=140, vocab=512, probe_examples=6
@@ -165,6 +178,59 @@ def test_two_corpora_of_one_tokenizer(tmp_path):
                 num_sequences=29,
             )
         )
+
+
+def test_questions_that_are_cut_are_counted():
+    lengths = list_lengths(SMALL)
+    assert lengths.max() <= SMALL.seq_len + 1
+    assert describe_cut(SMALL).startswith('0 of 17 questions of PrOntoQA are longer')
+    middle = int(np.median(lengths))  # with END: so many tokens just fit
+    for control in ('none', 'matched'):
+        short = dataclasses.replace(SMALL, seq_len=middle - 1, control=control)
+        num_cut = int((lengths > middle).sum())
+        assert 0 < num_cut < 17
+        line = make(short).describe_data()
+        assert line.startswith(f'{num_cut} of 17 questions of PrOntoQA are longer')
+
+
+def list_lengths(task: MixtureConfig) -> np.ndarray:
+    """Tokens of every question with its proof and END."""
+    asked = ProntoqaConfig(
+        hops=task.hops,
+        num_examples=task.num_sequences,
+        probe_examples=task.num_heldout,
+    )
+    lengths = []
+    for question in prontoqa.list_questions(asked):
+        text = encode(write_prompt(question)) + encode(write_answer(question, True))
+        lengths.append(len(text) + 1)
+    return np.array(lengths)
+
+
+def load_task(preset: str) -> MixtureConfig:
+    path = ROOT / 'configs' / f'reasoning_bias.py:{preset}'
+    return config.resolve(config.load(str(path))).task
+
+
+def test_the_presets_cut_as_many_questions_as_their_file_says():
+    laptop = load_task('laptop')
+    lengths = list_lengths(laptop)
+    assert len(lengths) == 600
+    assert (lengths > laptop.seq_len + 1).sum() == 77
+    assert (lengths > laptop.seq_len + 2).sum() == 61  # these lose more than END
+    assert load_task('paper').seq_len + 1 >= 264
+
+
+@pytest.mark.skipif(not RANKS.is_file(), reason='ANCHORJAX_GPT2_RANKS is not set')
+def test_the_paper_preset_cuts_no_question_in_tokens_of_gpt2():
+    pytest.importorskip('tiktoken')
+    paper = load_task('paper')
+    written = ProntoqaConfig(num_examples=5_199, probe_examples=1)
+    texts = []
+    for question in prontoqa.list_questions(written):
+        texts.append(f'{write_prompt(question)} {write_answer(question, True)}')
+    longest = max(len(tokens) for tokens in Gpt2(RANKS).encode(texts))
+    assert longest + 1 == 264 <= paper.seq_len + 1  # with END
 
 
 def other_words(tmp_path):

@@ -368,6 +368,48 @@ def test_files_of_both_formats_are_read_back(tmp_path):
         prontoqa.make_table(fewer_hops)
 
 
+def write_questions(path: pathlib.Path, questions: list[Question]) -> None:
+    path.write_text(json.dumps(prontoqa_files.format_questions(questions)))
+
+
+def test_a_question_of_a_file_is_read_once(tmp_path):
+    questions = draw(6, 3)
+    path = tmp_path / 'twice.json'
+    write_questions(path, [*questions, BY_HAND, *questions[::-1]])
+    assert prontoqa_files.read_questions(path) == [*questions, BY_HAND]
+
+
+@pytest.mark.parametrize(
+    ('changed', 'reason'),
+    [
+        ({'answer': True}, 'the answer True contradicts the proof'),
+        ({'query': 'Rex is small.'}, 'which is not asked'),
+        ({'query': 'Max is red.'}, 'which is not asked'),
+        ({'premise': 'Rex is an impus.'}, 'the proof begins with .*, not with'),
+        ({'rules': BY_HAND.rules[:-1]}, "'Every wumpus is a yumpus.' of the proof is"),
+        ({'chain': BY_HAND.chain[:-2]}, 'which is not asked'),
+        ({'chain': BY_HAND.chain[:-1]}, 'ValueError'),
+        ({'chain': ()}, 'ValueError'),
+        (
+            {'chain': (*BY_HAND.chain[:3], 'Impuses are red.', 'Rex is red.')},
+            "'Rex is red.' of the proof does not follow",
+        ),
+        (
+            {'chain': (*BY_HAND.chain[:-1], 'Rex is red.')},
+            "'Rex is red.' of the proof does not follow",
+        ),
+    ],
+)
+def test_a_wrong_proof_in_a_file_is_one_line(tmp_path, changed, reason):
+    path = tmp_path / 'wrong.json'
+    write_questions(path, [BY_HAND])
+    assert prontoqa_files.read_questions(path) == [BY_HAND]
+    write_questions(path, [BY_HAND, BY_HAND._replace(**changed)])
+    with pytest.raises(UserError, match=f'example2 test_example: .*{reason}') as caught:
+        prontoqa_files.read_questions(path)
+    assert '\n' not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ('content', 'line'),
     [

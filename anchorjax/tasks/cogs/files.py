@@ -1,18 +1,28 @@
 """Reads the official files of COGS: sentence, logical form, case; tabs between."""
 
+import collections
 import pathlib
 
 from anchorjax.errors import UserError, brief
 from anchorjax.tasks.cogs.cases import CASES, EXPOSURES, Row
+from anchorjax.tasks.cogs.logic import write_logical_form
 from anchorjax.tasks.text_files import read_lines
 
-NUM_ROWS = {'train': 24_155, 'dev': 3_000, 'test': 3_000, 'gen': 21_000}
 NUM_SPECIAL = 155  # primitives and exposures among the training rows
+_SPECIAL = {'primitive': NUM_SPECIAL - len(EXPOSURES)} | dict.fromkeys(EXPOSURES, 1)
+# How often each file has each case (DATASETS 3.1).
+NUM_OF_CASE = {
+    'train': {'in_distribution': 24_000} | _SPECIAL,
+    'dev': {'in_distribution': 3_000},
+    'test': {'in_distribution': 3_000},
+    'gen': dict.fromkeys(CASES, 1_000),
+}
+NUM_ROWS = {name: sum(of_case.values()) for name, of_case in NUM_OF_CASE.items()}
 _LABELS = frozenset({'in_distribution', 'primitive', *EXPOSURES, *CASES})
 
 
 def read_rows(path: pathlib.Path) -> list[Row]:
-    """The rows of a file, which may be gzipped.
+    """The rows of a file, which may be gzipped; their logical forms are checked.
 
     Raises:
       UserError: it is missing, truncated, empty, or holds something else; the line
@@ -26,7 +36,13 @@ def read_rows(path: pathlib.Path) -> list[Row]:
                 f'{path}, line {number}: {brief(line)!r} is no line of COGS: a '
                 'sentence, its logical form and its case, with tabs between'
             )
-        rows.append(Row(*fields))
+        row = Row(*fields)
+        if not _has_our_form(row):
+            raise UserError(
+                f'{path}, line {number}: {brief(line)!r} has another logical form '
+                'than by the rules of COGS'
+            )
+        rows.append(row)
     if not rows:
         raise UserError(f'{path}: empty; must have lines of COGS')
     return rows
@@ -39,7 +55,8 @@ def read_split(folder: pathlib.Path, name: str) -> list[Row]:
       name: train, dev, test or gen.
 
     Raises:
-      UserError: as `read_rows`, or it has another number of rows than the official one.
+      UserError: as `read_rows`, or it has other numbers of rows, in all or of a case,
+        than the official one.
     """
     path = folder / f'{name}.tsv'
     if not path.exists() and path.with_name(f'{name}.tsv.gz').exists():
@@ -50,7 +67,23 @@ def read_split(folder: pathlib.Path, name: str) -> list[Row]:
             f'{path}: {len(rows):,} rows, not the {NUM_ROWS[name]:,} of COGS; '
             'truncated, or another data set'
         )
+    found = collections.Counter(row.case for row in rows)
+    expected = NUM_OF_CASE[name]
+    for case in (*expected, *found):
+        number = expected.get(case, 0)
+        if found[case] != number:
+            raise UserError(
+                f'{path}: {found[case]:,} rows of {case}, not the {number:,} of COGS; '
+                'another data set'
+            )
     return rows
+
+
+def _has_our_form(row: Row) -> bool:
+    try:
+        return write_logical_form(row.sentence) == row.form
+    except (ValueError, RecursionError):
+        return False
 
 
 def take_turns(rows: list[Row]) -> list[Row]:

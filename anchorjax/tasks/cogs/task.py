@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from anchorjax.errors import ConfigError
+from anchorjax.errors import ConfigError, brief
 from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.tasks import texts
 from anchorjax.tasks.base import Batch, Probes, Task
@@ -133,7 +133,7 @@ def _load(path: str, sample_seed: int, num_heldout: int, num_gen: int) -> Loaded
             prompts.append(encode(f'IN {row.sentence} OUT'))
             answers.append(encode(row.form))
         except KeyError as e:
-            line = f'{e} in {row.sentence!r} is no word of COGS'
+            line = f'{e} in {brief(row.sentence)!r} is no word of COGS'
             raise ConfigError(f'task.path = {path!r}: {line}') from None
         groups.append(_find_group(row.case))
     table = texts.make_table(prompts, answers, tokens['END'])

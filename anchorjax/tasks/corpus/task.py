@@ -22,6 +22,7 @@ from anchorjax.tasks.permutation import permute
 
 _MOST_WINDOWS = 2**31 - 1  # they are numbered in int32
 _FITS = 2**28  # bytes of tokens that feed = 'auto' puts on a device
+_MOST_ON_DEVICE = 2**31 - 1  # tokens there: their places are int32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,6 +75,9 @@ class Windows:
         require(has_both, 'task.seq_len', config.seq_len, allowed)
         require(total <= _MOST_WINDOWS, 'task.seq_len', config.seq_len, 'longer')
         has_examples = config.num_examples <= self.num_available
+        is_small = len(self.tokens) <= _MOST_ON_DEVICE
+        allowed = f"'host' for {len(self.tokens):,} tokens, too many to number in int32"
+        require(is_small or config.feed != 'device', 'task.feed', config.feed, allowed)
         allowed = f'at most the {self.num_available:,} windows of the corpus'
         require(has_examples, 'task.num_examples', config.num_examples, allowed)
 

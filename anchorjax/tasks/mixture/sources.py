@@ -11,6 +11,7 @@ from anchorjax.tasks.corpus.token_files import (
     Corpus,
     count_windows,
     open_corpus,
+    read_document,
     read_windows,
 )
 from anchorjax.tasks.mixture.config import MixtureConfig
@@ -42,9 +43,10 @@ def make_mixture(config: MixtureConfig) -> Mixture:
         return _join_corpora(config)
     reasoning = _write_questions(config)
     stories, words = _read_stories(config)
+    num_cut = _count_cut(reasoning, END)
     if config.control == 'matched':
-        return match(reasoning, stories)
-    return share_words(reasoning, stories, words)
+        return match(reasoning, stories)._replace(num_cut=num_cut)
+    return share_words(reasoning, stories, words)._replace(num_cut=num_cut)
 
 
 def describe_sources(config: MixtureConfig) -> dict[str, tuple[int, float]]:
@@ -100,7 +102,8 @@ def _join_corpora(config: MixtureConfig) -> Mixture:
         )
     stories = _cut(config, of_stories.tokens)
     reasoning = _list_documents(config, of_reasoning)
-    return mix(reasoning, stories, of_reasoning.vocab)
+    num_cut = _count_cut(reasoning, of_reasoning.end)
+    return mix(reasoning, stories, of_reasoning.vocab)._replace(num_cut=num_cut)
 
 
 def _describe_tokenizer(corpus: Corpus) -> tuple:
@@ -114,12 +117,10 @@ def _list_documents(config: MixtureConfig, corpus: Corpus) -> Sequences:
             f'task.reasoning_path: {len(corpus.start_N)} documents, '
             f'{config.num_all} needed'
         )
-    borders = corpus.start_N[: config.num_all + 1].tolist()
-    borders.append(len(corpus.tokens))  # where the last document ends
     texts = []
-    for i in range(config.num_all):
-        text = corpus.tokens[borders[i] : borders[i + 1]]
-        texts.append(text.tolist())
+    for number in range(config.num_all):
+        document = read_document(corpus, number)
+        texts.append([*document.tolist(), corpus.end])
     return _pad(texts, config.seq_len + 1, corpus.end)
 
 
@@ -145,6 +146,13 @@ def _pad(texts: list[list[int]], size: int, end: int) -> Sequences:
         tokens_NL[i, : len(kept)] = kept
         length_N[i] = len(kept)
     return Sequences(tokens_NL, length_N)
+
+
+def _count_cut(texts: Sequences, end: int) -> int:
+    """How many texts do not end with their END."""
+    row_N = np.arange(len(texts.length_N))
+    last_N = texts.tokens_NL[row_N, texts.length_N - 1]
+    return int(np.count_nonzero(last_N != end))
 
 
 def _split_sample() -> tuple[np.ndarray, tuple[str, ...]]:

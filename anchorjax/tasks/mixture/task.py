@@ -6,6 +6,7 @@ Delta L = (L_stories - L_prontoqa) / L_prontoqa (PAPERS 2.3).
 """
 
 import dataclasses
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -33,6 +34,19 @@ def read_mixture(config: MixtureConfig) -> Mixture:
             'of both sources'
         )
     return mixture
+
+
+def describe_cut(config: MixtureConfig) -> str:
+    """How many questions are longer than a sequence; most of them lose the judgement.
+
+    Raises:
+      UserError: as `read_mixture` and `make_mixture`.
+    """
+    num_cut = read_mixture(config).num_cut
+    return (
+        f'{num_cut:,} of {config.num_all:,} questions of PrOntoQA are longer than '
+        f'task.seq_len, {config.seq_len} tokens, and are cut'
+    )
 
 
 def make_batch(config: MixtureConfig, index_B: jax.Array) -> Batch:
@@ -83,6 +97,7 @@ def make(config: MixtureConfig) -> Task:
         make_data=lambda key: key,
         batch=lambda key, index_B: make_batch(config, index_B),
         probes=lambda key: make_probes(config),
+        describe_data=functools.partial(describe_cut, config),
         last_only=False,
         is_text_alone=True,
     )

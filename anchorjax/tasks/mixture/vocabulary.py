@@ -45,6 +45,7 @@ class Mixture(NamedTuple):
 
     sequences: dict[str, Sequences]  # by SOURCES
     vocab: int  # tokens that there are
+    num_cut: int = 0  # questions of PrOntoQA that are longer than a sequence
 
     def count_labels(self, source: str, vocab: int) -> np.ndarray:
         """How often each token is asked for in a source, [vocab]."""

@@ -14,14 +14,14 @@ _ANSWERS = {'True': True, 'False': False, 'A': True, 'B': False}
 
 
 def read_questions(path: pathlib.Path) -> list[Question]:
-    """The questions of a file, which may be gzipped.
+    """The questions of a file, which may be gzipped; each once, their proofs checked.
 
     Of the generator's format these are the test examples and the examples in their
     contexts.
 
     Raises:
-      UserError: it is missing, truncated, empty, or holds something else; the line
-        names the file and the first example that is wrong.
+      UserError: it is missing, truncated, empty, or holds something else, such as a
+        wrong proof; the line names the file and the first example that is wrong.
     """
     text = read_text(path)
     try:
@@ -37,7 +37,8 @@ def read_questions(path: pathlib.Path) -> list[Question]:
             raise UserError(f'{path}, {label}: no PrOntoQA example ({reason})') from e
     if not questions:
         raise UserError(f'{path}: has no PrOntoQA examples')
-    return questions
+    # A question that is there twice could be trained and held out.
+    return list(dict.fromkeys(questions))
 
 
 def format_questions(questions: list[Question]) -> dict[str, Any]:
@@ -80,4 +81,27 @@ def _read_example(example: dict[str, Any]) -> Question:
         parse(sentence)
     *rules, premise = sentences
     answer = _ANSWERS[example['answer']]
-    return Question(tuple(rules), premise, query, tuple(chain), answer)
+    question = Question(tuple(rules), premise, query, tuple(chain), answer)
+    _check_proof(question)
+    return question
+
+
+def _check_proof(question: Question) -> None:
+    """Raises ValueError unless given rules lead from the premise to the answer."""
+    first, *steps = question.chain
+    if first != question.premise:
+        raise ValueError(f'the proof begins with {first!r}, not with the premise')
+    known = parse(first)
+    for rule_text, fact_text in zip(steps[::2], steps[1::2], strict=True):
+        if rule_text not in question.rules:
+            raise ValueError(f'{rule_text!r} of the proof is no given rule')
+        rule, fact = parse(rule_text), parse(fact_text)
+        applies = known.is_true and rule.subject == known.predicate
+        if not applies or fact != rule._replace(subject=known.subject):
+            raise ValueError(f'{fact_text!r} of the proof does not follow')
+        known = fact
+    query = parse(question.query)
+    if query not in (known, known.negate()):
+        raise ValueError(f'the proof ends with {steps[-1:]}, which is not asked')
+    if question.answer != (query == known):
+        raise ValueError(f'the answer {question.answer} contradicts the proof')
