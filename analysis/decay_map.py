@@ -75,10 +75,9 @@ def compute(run: Run, matrix: str = condensation.MATRIX, **point) -> Result:
     """
     axes = dict(run.experiment.axes)
     column_name = find_column_axis(axes)
-    shown = ('weight_decay', column_name, 'seed')
-    for axis in shown[
-        :2
-    ]:  # claims compare the first and the last; a grid has any order
+    rising = ['weight_decay', column_name]
+    shown = (*rising, 'seed')
+    for axis in rising:  # claims compare the first and the last; a grid has any order
         axes[axis] = tuple(sorted(axes[axis]))
     fixed = {}
     for axis, values in axes.items():
@@ -91,7 +90,6 @@ def compute(run: Run, matrix: str = condensation.MATRIX, **point) -> Result:
     shape = tuple(len(axes[axis]) for axis in shown)
     readings = np.full((len(READINGS), *shape), np.nan)
     phases = np.full(shape, np.nan)
-    rising = list(shown[:2])
     results = run.results.sel(run.labels(**fixed)).sortby(rising)
     results = results.transpose(*shown, ...)
     is_usable = find_usable(run).sel(run.labels(**fixed)).sortby(rising)

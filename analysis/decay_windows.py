@@ -31,6 +31,7 @@ from anchorjax.storage.reader import Run
 
 MEASURES = ('accuracy', 'moment')
 _BAR = '#0072B2'
+_DOT = '#777777'
 
 
 class Result(NamedTuple):
@@ -100,10 +101,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
     members = result.members
     value_M = find_values(members, result.measure)
     _draw_bars(axes[0, 0], result)
-    _draw_dots(axes[1, 0], result, members.train_loss, cell=None)
-    smallest = max(members.train_loss.min(), 1e-5)
-    axes[1, 0].set(xscale='log', xlabel='train loss (nats)', xlim=(smallest / 2, 5))
-    _label_windows(axes[1, 0], result)
+    _draw_losses(axes[1, 0], result)
     for c, name in enumerate(result.cells):
         above, below = axes[:, 1 + c]
         _draw_dots(above, result, value_M, cell=c)
@@ -153,23 +151,28 @@ def _label_windows(axis: Axes, result: Result) -> None:
     axis.set_ylim(len(result.windows) - 0.4, -0.6)
 
 
-def _draw_dots(
-    axis: Axes, result: Result, value_M: np.ndarray, cell: int | None
-) -> None:
-    """A dot for every seed of a cell; of all cells, each in a colour of its own."""
-    cells = [cell]
-    if cell is None:
-        cells = list(range(len(result.cells)))
-    for c in cells:
-        is_here_M = result.place_M[:, 0] == c
-        rows = result.place_M[is_here_M, 1]
-        spread = (result.members.seed[is_here_M] % 7 - 3) * 0.06
-        dots = {'ms': 3, 'alpha': 0.7, 'color': '#777777'}
-        if len(cells) > 1:
-            dots |= {'color': f'C{c}', 'label': result.cells[c]}
-        axis.plot(value_M[is_here_M], rows + spread, '.', **dots)
-    if len(cells) > 1:
+def _draw_losses(axis: Axes, result: Result) -> None:
+    """The train loss of every seed; several cells have a colour each."""
+    loss_M = result.members.train_loss
+    is_single = len(result.cells) == 1
+    for c in range(len(result.cells)):
+        _draw_dots(axis, result, loss_M, c, colour=_DOT if is_single else f'C{c}')
+    if not is_single:
         axis.legend(fontsize=5)
+    smallest = max(loss_M.min(), 1e-5)
+    axis.set(xscale='log', xlabel='train loss (nats)', xlim=(smallest / 2, 5))
+    _label_windows(axis, result)
+
+
+def _draw_dots(
+    axis: Axes, result: Result, value_M: np.ndarray, cell: int, colour: str = _DOT
+) -> None:
+    """A dot for every seed of a cell."""
+    is_here_M = result.place_M[:, 0] == cell
+    rows = result.place_M[is_here_M, 1]
+    spread = (result.members.seed[is_here_M] % 7 - 3) * 0.06
+    dots = {'color': colour, 'label': result.cells[cell], 'ms': 3, 'alpha': 0.7}
+    axis.plot(value_M[is_here_M], rows + spread, '.', **dots)
     axis.set_ylim(len(result.windows) - 0.4, -0.6)
 
 

@@ -18,7 +18,12 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.bias.members import Table, list_points, tabulate_members
+from analysis.bias.members import (
+    Table,
+    list_converged,
+    list_points,
+    tabulate_members,
+)
 from analysis.drawing import command, style
 from analysis.members.selection import OUTCOMES, collect_outcomes
 from analysis.members.solution import UNSEEN_MAPPINGS
@@ -72,7 +77,7 @@ def compute(run: Run, baseline: Run | str = '') -> Result:
     settings, seeds, ends, changes = [], [], [], []
     for setting in dict.fromkeys(members['setting'].tolist()):
         is_setting_M = members['setting'] == setting
-        gammas = list_converged(members, is_setting_M)
+        gammas = list_converged(members, is_setting_M, members['gamma'])
         is_counted_M = is_setting_M & np.isin(members['gamma'], gammas)
         for seed in np.unique(members['seed'][is_setting_M]):
             is_here_M = is_counted_M & (members['seed'] == seed)
@@ -103,13 +108,6 @@ def _read_members(run: Run) -> tuple[Table, np.ndarray]:
     outcomes = collect_outcomes(run.results)
     columns = [outcomes.sel(run.labels(**point)).values for point in points]
     return tabulate_members(run, points), np.array(columns).T
-
-
-def list_converged(members: Table, is_setting_M: np.ndarray) -> np.ndarray:
-    """The gammas at which every trained member of a setting has converged."""
-    is_open_M = is_setting_M & ~members['converged']
-    gammas = np.unique(members['gamma'][is_setting_M])
-    return np.setdiff1d(gammas, members['gamma'][is_open_M])
 
 
 def find_change(value_G: np.ndarray) -> float:

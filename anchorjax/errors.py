@@ -6,18 +6,19 @@ from collections.abc import Iterable
 _LONGEST = 300  # characters shown of a text that may come from any file
 
 
-class UserError(ValueError):
+class OneLine(Exception):
+    """An error whose message is one printable line."""
+
+    def __init__(self, line: str):
+        super().__init__(printable(' '.join(line.split())))
+
+
+class UserError(OneLine, ValueError):
     """Bad input: one line that names the thing, its value and what is allowed."""
 
-    def __init__(self, line: str):
-        super().__init__(printable(' '.join(line.split())))
 
-
-class TemporaryError(RuntimeError):
+class TemporaryError(OneLine, RuntimeError):
     """One line about what may be gone the next time; a command exits with code 1."""
-
-    def __init__(self, line: str):
-        super().__init__(printable(' '.join(line.split())))
 
 
 class ConfigError(UserError):

@@ -146,11 +146,9 @@ def command() -> None:
         line = 'the budget is over and all is saved; the same command continues.'
         print(line, file=sys.stderr)
         sys.exit(cli.EXIT_PREEMPTED)
-    is_complete = True
-    for stage in chosen:
-        has_failed = ledger[stage.name].state == FAILED
-        is_complete = is_complete and stage.is_done and not has_failed
-    sys.exit(0 if is_complete else 1)
+    has_failed = any(ledger[stage.name].state == FAILED for stage in chosen)
+    is_complete = all(stage.is_done for stage in chosen)
+    sys.exit(0 if is_complete and not has_failed else cli.EXIT_FAILED)
 
 
 def make_stages(flags: argparse.Namespace, mesh: Mesh) -> list[stages.Stage]:

@@ -108,7 +108,7 @@ def command() -> None:
         failures = run_here(supervisors, workdir, flags)
     for line in failures:
         print(f'error: {line}', file=sys.stderr)
-    sys.exit(1 if failures else 0)
+    sys.exit(cli.EXIT_FAILED if failures else 0)
 
 
 def make_supervisors(

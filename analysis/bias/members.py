@@ -61,6 +61,18 @@ def tabulate_members(run: Run, points: list[Point]) -> Table:
     return {name: np.array(column) for name, column in zip(names, columns, strict=True)}
 
 
+def list_converged(
+    members: Table, is_here_M: np.ndarray, value_M: np.ndarray
+) -> np.ndarray:
+    """The values of an axis at which all of these members have converged, in order.
+
+    Args:
+      value_M: the value of every member, as its gamma.
+    """
+    is_open_M = is_here_M & ~members['converged']
+    return np.setdiff1d(value_M[is_here_M], value_M[is_open_M])
+
+
 def list_panels(members: Table) -> list[Panel]:
     """A panel for every setting and gamma, settings in the order of the sweep."""
     panels = []

@@ -47,7 +47,7 @@ class ChunkFolder:
         """
         folder = self._inside('resume')
         steps = hosts.broadcast(checkpoint.list_steps(folder))
-        for index, step in reversed(list(enumerate(steps))):
+        for step in reversed(steps):
 
             def load(step: int = step) -> Any:
                 return checkpoint.load(folder, step, abstract)
@@ -63,7 +63,7 @@ class ChunkFolder:
             except Damaged as e:
                 hosts.run_on_first(move_aside)
                 then = 'falling back to the state before it'
-                if index == 0:
+                if step == steps[0]:
                     then = 'there is none before it, so training begins anew'
                 warn(f'{e}; moved to resume/damaged; {then}')
         return None

@@ -1,7 +1,7 @@
 """A member's bits depend on itself and on lanes, not on the members beside it."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -109,35 +109,43 @@ def split_rows(hparams: HParams) -> list[HParams]:
     return [jax.tree.map(lambda x, row=row: x[row], hparams) for row in rows]
 
 
+def count_calls(monkeypatch, where: str, function: Callable) -> list[tuple]:
+    """The arguments of every call of the function that is known as `where`."""
+    calls = []
+
+    def call(*args: Any) -> Any:
+        calls.append(args)
+        return function(*args)
+
+    monkeypatch.setattr(where, call)
+    return calls
+
+
+def place_member(trainer: Trainer, index: int) -> HParams:
+    """The HParams of one member, on the trainer's device."""
+    hparams = chunk_hparams(trainer.experiment.cohorts()[0], index, size=1)
+    return place_members(hparams, trainer.mesh, trainer.lanes)
+
+
 def test_one_compilation_for_every_segment_length_and_chunk(monkeypatch):
-    num_traces = 0
-
-    def count_trace(*args: Any) -> Any:
-        nonlocal num_traces
-        num_traces += 1
-        return train_segment(*args)
-
-    monkeypatch.setattr('anchorjax.sweeps.trainer.train_segment', count_trace)
-    tiny, mesh = experiment(), make_mesh(1)
-    trainer = Trainer(tiny, mesh, lanes=1)
+    traces = count_calls(
+        monkeypatch, 'anchorjax.sweeps.trainer.train_segment', train_segment
+    )
+    trainer = Trainer(experiment(), make_mesh(1), lanes=1)
     program = trainer.compile(1)
     for index in range(2):
-        hparams = chunk_hparams(tiny.cohorts()[0], index, size=1)
-        hparams = place_members(hparams, mesh, lanes=1)
+        hparams = place_member(trainer, index)
         state = trainer.init(hparams)
         for num_steps in (1, 7, 3):
             state, _ = trainer.segment(state, hparams, num_steps)
         assert int(state.step[0]) == 11
     assert trainer.compile(1) is program
-    assert num_traces == 1
+    assert len(traces) == 1
 
 
 def test_only_the_end_of_a_segment_is_evaluated():
-    tiny, mesh = experiment(), make_mesh(1)
-    trainer = Trainer(tiny, mesh, lanes=1)
-    hparams = chunk_hparams(tiny.cohorts()[0], 0, size=1)
-    hparams = place_members(hparams, mesh, lanes=1)
-
+    trainer = Trainer(experiment(), make_mesh(1), lanes=1)
+    hparams = place_member(trainer, 0)
     _, whole = trainer.segment(trainer.init(hparams), hparams, 5)
     state, piece = trainer.segment(trainer.init(hparams), hparams, 2, is_end=False)
     assert np.isnan(piece.agreement).all() and np.isnan(piece.probe_loss).all()
@@ -148,18 +156,11 @@ def test_only_the_end_of_a_segment_is_evaluated():
 
 
 def test_the_evaluation_is_traced_once(monkeypatch):
-    num_traces = 0
-
-    def count_trace(*args: Any) -> Any:
-        nonlocal num_traces
-        num_traces += 1
-        return evaluate(*args)
-
-    monkeypatch.setattr('anchorjax.training.step.evaluate', count_trace)
+    traces = count_calls(monkeypatch, 'anchorjax.training.step.evaluate', evaluate)
     tiny = experiment()
     (hparams,) = split_rows(chunk_hparams(tiny.cohorts()[0], index=0, size=1))
     jax.eval_shape(functools.partial(segment_of, tiny), hparams, np.bool_(True))
-    assert num_traces == 1
+    assert len(traces) == 1
 
 
 def segment_of(

@@ -7,6 +7,7 @@ of the gamma that they are about.
 
 import numpy as np
 
+from analysis.bias.members import list_converged
 from analysis.families.readings.members import (
     describe_members,
     find_ends,
@@ -153,7 +154,7 @@ def read_fewer_examples(result: Result, setting: str) -> Reading:
     is_small_M = members['gamma'] == ends.small
     is_large_M = members['gamma'] == ends.large
     is_here_M = is_small_M | is_large_M
-    sizes = _list_converged_sizes(result, is_here_M)
+    sizes = list_converged(members, is_here_M, result.num_train_M)
     if len(sizes) == 0:
         return undecided('no number of examples at which all seeds have converged')
     seed_of_small, small = _average_heldout(result, is_small_M, sizes)
@@ -209,13 +210,6 @@ def _is_at(result: Result, setting: str, gamma: float) -> np.ndarray:
     """Which members have this setting and gamma, bool [M]."""
     is_setting_M = result.members['setting'] == setting
     return is_setting_M & (result.members['gamma'] == gamma)
-
-
-def _list_converged_sizes(result: Result, is_here_M: np.ndarray) -> np.ndarray:
-    """The numbers of training examples at which all these members have converged."""
-    is_open_M = is_here_M & ~result.members['converged']
-    sizes = np.unique(result.num_train_M[is_here_M])
-    return np.setdiff1d(sizes, result.num_train_M[is_open_M])
 
 
 def _average_heldout(

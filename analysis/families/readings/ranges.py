@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from analysis.bias.members import list_converged
 from analysis.families.readings.members import describe_members
-from analysis.gamma_range import BASELINE, LEAST_CHANGE, Result, list_converged
+from analysis.gamma_range import BASELINE, LEAST_CHANGE, Result
 from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import MIN_SEEDS
 from analysis.report.readings.borders import (
@@ -12,11 +13,7 @@ from analysis.report.readings.borders import (
     format_mean,
     judge,
 )
-from analysis.report.readings.reading import (
-    Reading,
-    format_gamma,
-    undecided,
-)
+from analysis.report.readings.reading import Reading, format_gamma, undecided
 
 RISE = 0.5  # of the inferential agreement over the gammas
 
@@ -85,7 +82,7 @@ def read_narrower(result: Result, setting: str) -> Reading:
 def _describe(result: Result, setting: str) -> str:
     """'γ 0.3 to 0.9; 16 of 24 converged, train loss 0.86'."""
     is_here_M = result.members['setting'] == setting
-    gammas = list_converged(result.members, is_here_M)
+    gammas = list_converged(result.members, is_here_M, result.members['gamma'])
     counted = 'no γ at which all converged'
     if len(gammas):
         counted = f'{format_gamma(gammas[0])} to {gammas[-1]:g}'

@@ -43,10 +43,11 @@ def make_mixture(config: MixtureConfig) -> Mixture:
         return _join_corpora(config)
     reasoning = _write_questions(config)
     stories, words = _read_stories(config)
-    num_cut = _count_cut(reasoning, END)
     if config.control == 'matched':
-        return match(reasoning, stories)._replace(num_cut=num_cut)
-    return share_words(reasoning, stories, words)._replace(num_cut=num_cut)
+        mixture = match(reasoning, stories)
+    else:
+        mixture = share_words(reasoning, stories, words)
+    return mixture._replace(num_cut=_count_cut(reasoning, END))
 
 
 def describe_sources(config: MixtureConfig) -> dict[str, tuple[int, float]]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from analysis import gamma_range
+from analysis.bias.members import list_converged
 from analysis.families.readings import ranges
 from analysis.gamma_range import BASELINE, Result, find_change, find_transition
 from tests.support.drawing import draw_pixels
@@ -109,15 +110,12 @@ def test_of_sweeps_members_of_a_baseline_have_a_setting_of_their_own(finished):
 def test_a_gamma_at_which_a_seed_has_not_converged_does_not_count(finished):
     members = make_result(0.3, 0.7).members
     is_setting = members['setting'] == 'norm=pre'
-    assert gamma_range.list_converged(members, is_setting).tolist() == GAMMAS.tolist()
+    gamma_M = members['gamma']
+    assert list_converged(members, is_setting, gamma_M).tolist() == GAMMAS.tolist()
     is_open = is_setting & (members['gamma'] == 0.8) & (members['seed'] == 2)
     members['converged'][is_open] = False
-    assert gamma_range.list_converged(members, is_setting).tolist() == [
-        0.2,
-        0.4,
-        0.6,
-        1.0,
-    ]
+    found = list_converged(members, is_setting, gamma_M)
+    assert found.tolist() == [0.2, 0.4, 0.6, 1.0]
     # One gamma is no range, and none of this sweep's networks has converged.
     assert np.isnan(find_change(np.array([0.3])))
     assert not finished.results.converged.values.any()
