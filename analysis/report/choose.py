@@ -1,7 +1,5 @@
 """Which members stand for a solution: those that figures show and claims read."""
 
-import operator
-from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -41,10 +39,10 @@ class Members(NamedTuple):
 def choose_members(run: Run) -> dict[str, Choice]:
     """The members that stand for each of UNSEEN_MAPPINGS, all of one architecture.
 
-    Its `members` are converged and at the solution, at most MOST: the best of every
-    seed first. The figures show the first. Without such a member they show the one with
-    the highest agreement, and `about` says that it is no solution. One network is never
-    shown for both.
+    Its `members` are converged and at the solution, one of a seed, so that intervals
+    are over independent networks, and at most MOST. The figures show the first. Without
+    such a member they show the one with the highest agreement, and `about` says that it
+    is no solution. One network is never shown for both.
 
     Raises:
       UserError: no member is trained yet, or the task is not the anchor task with an
@@ -59,7 +57,7 @@ def choose_members(run: Run) -> dict[str, Choice]:
     places = {}
     for mapping in UNSEEN_MAPPINGS:
         ranked = _rank(known, mapping, _is_at(known, mapping) & is_here)
-        members = _spread_over_seeds(run, ranked)
+        members = _take_best_of_seeds(run, ranked)
         if not ranked:
             ranked = _rank(known, mapping, known.is_usable & is_here)
         places[mapping] = ranked[0]
@@ -166,17 +164,13 @@ def _rank(known: Members, mapping: str, is_candidate: np.ndarray) -> list[Index]
     return [tuple(index) for index in candidates[order].tolist()]
 
 
-def _spread_over_seeds(run: Run, ranked: list[Index]) -> list[Index]:
-    """At most MOST: the best of every seed, then the second best of every seed."""
+def _take_best_of_seeds(run: Run, ranked: list[Index]) -> list[Index]:
+    """The best of every seed, the best seed first, and at most MOST of them."""
     axis = list(run.experiment.axes).index('seed')
-    rounds = []
-    taken = Counter()
+    best = {}
     for index in ranked:
-        seed = index[axis]
-        rounds.append((taken[seed], index))
-        taken[seed] += 1
-    rounds.sort(key=operator.itemgetter(0))
-    return [index for _, index in rounds[:MOST]]
+        best.setdefault(index[axis], index)
+    return list(best.values())[:MOST]
 
 
 def _describe(known: Members, mapping: str, index: Index) -> str:
