@@ -107,7 +107,7 @@ def train(
         mesh = make_mesh(batch_devices=experiment.train.batch_devices)
     if device_bytes is None:
         device_bytes = min(hosts.gather(memory.device_bytes(mesh)))
-    environment = describe_environment(experiment, mesh, device_bytes)
+    environment = describe_environment(experiment, mesh, device_bytes, workdir)
     if not (workdir / MANIFEST_FILE).exists():
         require_fit(experiment, mesh, environment, device_bytes=device_bytes)
     folder = create_folder(workdir, experiment, environment, allow_environment_change)

@@ -1,10 +1,11 @@
 """Prints a table of speed, all of it measured now: python launch/bench.py
 
 On a CPU: speed relative to eager PyTorch, a plain Flax loop, Hugging Face's GPT-2 and
-bare matrix products; what members, depth, windows from the host, checkpoints and
-compilation cost; thousands of members on disk. PyTorch and transformers come with the
-extra `bench`; without them their rows say so. On an accelerator also lanes and matmul
-precision. anchorjax/bench/speed.py explains how the numbers are measured.
+bare matrix products; what members, depth, windows from the host, the loop of a sweep,
+checkpoints and compilation cost; thousands of members on disk. PyTorch and transformers
+come with the extra `bench`; without them their rows say so. On an accelerator also
+lanes and matmul precision. anchorjax/bench/speed.py explains how the numbers are
+measured.
 """
 
 import platform
@@ -21,6 +22,7 @@ MEASUREMENTS = (
     speed.compare_depths,
     language.compare_gpt2,
     feeds.compare_feeds,
+    overhead.measure_sweep,
     overhead.measure_saving,
     overhead.measure_compilation,
     scale.measure_planning,

@@ -32,7 +32,7 @@ def command() -> None:
     cli.use_compilation_cache()
     mesh = make_mesh(batch_devices=experiment.train.batch_devices)
     available = flags.device_memory or min(hosts.gather(memory.device_bytes(mesh)))
-    environment = describe_environment(experiment, mesh, available)
+    environment = describe_environment(experiment, mesh, available, workdir)
     is_new = not (workdir / MANIFEST_FILE).exists()
 
     with catch_stop() as should_stop, hosts.silence_others():

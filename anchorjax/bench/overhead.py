@@ -1,4 +1,4 @@
-"""What a run costs besides its steps: saving checkpoints, and compiling."""
+"""What a run costs besides its steps: saving, compiling, the loop of a sweep."""
 
 import os
 import pathlib
@@ -8,6 +8,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 
+import jax
+
 from anchorjax.api import train
 from anchorjax.bench.harness import (
     Row,
@@ -16,8 +18,15 @@ from anchorjax.bench.harness import (
     prepare_anchorjax,
     time_call,
 )
+from anchorjax.bench.speed import PAPER, Size
+from anchorjax.config import Experiment
 from anchorjax.sweeps.progress import Progress
-from anchorjax.training.devices import use_every_core
+from anchorjax.sweeps.run import chunk_hparams
+from anchorjax.sweeps.trainer import Trainer
+from anchorjax.training.devices import make_mesh, use_every_core
+from anchorjax.training.members import place_members
+
+_BARE_STEPS = 10
 
 
 def measure_saving(num_steps: int = 4_000) -> Iterator[Row]:
@@ -29,24 +38,74 @@ def measure_saving(num_steps: int = 4_000) -> Iterator[Row]:
     experiment = make_experiment(
         64, 64, 192, train__num_steps=num_steps, train__eval_every=250
     )
+    with tempfile.TemporaryDirectory() as name:
+        workdir = pathlib.Path(name)
+        start = time.perf_counter()
+        progress = _train_sweep(experiment, workdir)
+        seconds = time.perf_counter() - start
+        stored = count_bytes(workdir)
+    share = progress.saving / seconds
+    yield (
+        'checkpoints',
+        f'{share:.2%} of {seconds:.0f} s; {stored / 2**20:.1f} MiB left on disk',
+    )
+
+
+def measure_sweep(size: Size = PAPER, num_steps: int = 40) -> Iterator[Row]:
+    """What a step costs within a sweep with one evaluation, beside a step alone.
+
+    At the largest shape, where a single step or evaluation takes seconds: there the
+    loop of a sweep, which works in short pieces, can cost the most.
+    """
+    experiment = make_experiment(
+        size.width,
+        size.head_dim,
+        size.mlp_dim,
+        train__batch_size=2048,
+        train__num_steps=num_steps,
+        train__eval_every=num_steps,
+        optimizer__warmup_steps=1,
+        task__probe_examples=8192,
+    )
+    with tempfile.TemporaryDirectory() as name:
+        progress = _train_sweep(experiment, pathlib.Path(name))
+    in_sweep = len(jax.devices()) / progress.rate  # without the piece that compiles
+    ratio = in_sweep / _time_bare_step(experiment)
+    yield (
+        f'width {size.width}, batch 2048: a step within a sweep',
+        f'{in_sweep:.2f} s, {ratio:.2f}x a step alone; '
+        f'one evaluation in {num_steps} steps is in it',
+    )
+
+
+def _train_sweep(experiment: Experiment, workdir: pathlib.Path) -> Progress:
+    """Trains a whole sweep; returns its progress at the end."""
     progress = None
 
     def keep_progress(latest: Progress) -> None:
         nonlocal progress
         progress = latest
 
-    with tempfile.TemporaryDirectory() as name:
-        workdir = pathlib.Path(name)
-        start = time.perf_counter()
-        train(experiment, workdir, report=keep_progress)
-        seconds = time.perf_counter() - start
-        stored = count_bytes(workdir)
     # The sweep counts on in the same object: the last save comes after the last report.
-    share = progress.saving / seconds
-    yield (
-        'checkpoints',
-        f'{share:.2%} of {seconds:.0f} s; {stored / 2**20:.1f} MiB left on disk',
-    )
+    train(experiment, workdir, report=keep_progress)
+    return progress
+
+
+def _time_bare_step(experiment: Experiment) -> float:
+    """Seconds of a step of one member a device, without evaluations."""
+    mesh = make_mesh()
+    trainer = Trainer(experiment, mesh, lanes=1)
+    hparams = chunk_hparams(experiment.cohorts()[0], 0, mesh.size)
+    hparams = place_members(hparams, mesh, lanes=1)
+    state = trainer.init(hparams)
+
+    def train_steps(num_steps: int) -> None:
+        nonlocal state
+        state, record = trainer.segment(state, hparams, num_steps, is_end=False)
+        jax.block_until_ready(record)
+
+    train_steps(1)  # compiles
+    return time_call(train_steps, _BARE_STEPS) / _BARE_STEPS
 
 
 def measure_compilation() -> Iterator[Row]:

@@ -55,4 +55,6 @@ def environment_from_json(values: Any) -> Environment:
     for name, kind in expected.items():
         if type(values[name]) is not kind:
             raise StoreError(brief(f'not an environment: {name} = {values[name]!r}'))
+    if values['lanes'] < 1:
+        raise StoreError(brief(f'not an environment: lanes = {values["lanes"]!r}'))
     return Environment(**values)

@@ -1,6 +1,8 @@
 """The environment of this process, as the manifest records it."""
 
+import dataclasses
 import os
+import pathlib
 import platform
 from importlib.metadata import version
 from typing import Any
@@ -8,10 +10,12 @@ from typing import Any
 import jax
 from jax.sharding import Mesh
 
-from anchorjax.config import Experiment
+from anchorjax.config import AUTO, Experiment
 from anchorjax.storage.environment import Environment
+from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.lanes import choose_lanes
+from anchorjax.training import hosts
 from anchorjax.training.devices import cpu_fingerprint
 
 _LIBRARIES = ('jax', 'jaxlib', 'flax', 'optax', 'numpy')
@@ -25,22 +29,28 @@ _IGNORED_FLAGS = ('--xla_force_host_platform_device_count',)
 
 
 def describe_environment(
-    experiment: Experiment, mesh: Mesh, device_bytes: float | None = None
+    experiment: Experiment,
+    mesh: Mesh,
+    device_bytes: float | None = None,
+    workdir: pathlib.Path | None = None,
 ) -> Environment:
     """The environment in which this process would train an experiment.
 
     Args:
       device_bytes: bytes that a device may use; by default `memory.device_bytes`. They
-        decide the lanes if the config does not.
+        decide the lanes if neither the config nor the folder does.
+      workdir: the folder of the sweep, which may have begun: bits depend on the lanes,
+        so those that were chosen there for such an environment are kept.
+
+    Raises:
+      StoreError: the manifest in the folder is damaged.
     """
     device = mesh.devices.flat[0]
-    if device_bytes is None:
-        device_bytes = memory.device_bytes(mesh)
     hardware = {'device': device.device_kind, 'machine': platform.machine()}
     if device.platform == 'cpu':
         hardware['cpu'] = cpu_fingerprint()
-    return Environment(
-        lanes=choose_lanes(experiment, mesh, device_bytes),
+    environment = Environment(
+        lanes=experiment.train.lanes,
         devices=mesh.shape['member'],
         batch_devices=mesh.shape['batch'],
         platform=device.platform,
@@ -49,6 +59,29 @@ def describe_environment(
         hardware=hardware,
         flags=_read_flags(),
     )
+    lanes = None
+    if environment.lanes == AUTO and workdir is not None:
+        lanes = _recall_lanes(workdir, environment)
+    if lanes is None:
+        if device_bytes is None:
+            device_bytes = memory.device_bytes(mesh)
+        lanes = choose_lanes(experiment, mesh, device_bytes)
+    return dataclasses.replace(environment, lanes=lanes)
+
+
+def _recall_lanes(workdir: pathlib.Path, environment: Environment) -> int | None:
+    """The lanes of the newest environment there that differs in nothing else."""
+
+    def read() -> int | None:
+        if not (workdir / MANIFEST_FILE).exists():
+            return None
+        for entry in reversed(read_manifest(workdir).environments):
+            lanes = entry.environment.lanes
+            if dataclasses.replace(environment, lanes=lanes) == entry.environment:
+                return lanes
+        return None
+
+    return hosts.broadcast(hosts.run_together(read))
 
 
 def _read_flags() -> dict[str, Any]:

@@ -60,7 +60,9 @@ def require_fit(compiled: Any, lanes: int, available: float, name: str) -> None:
         f'which has {format_bytes(available)} available'
     )
     if lanes > 1:
-        raise ConfigError(f'train.lanes = {lanes}: {sizes}; use fewer lanes, or -1')
+        raise ConfigError(
+            f'train.lanes = {lanes}: {sizes}; use fewer lanes, or -1 in a new --workdir'
+        )
     raise ConfigError(
         f'train.batch_size: one member of {sizes}; use a smaller batch, or share it '
         'between devices by train.batch_devices'

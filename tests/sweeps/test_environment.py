@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from jax.sharding import Mesh
 
+from anchorjax.config import AUTO
 from anchorjax.errors import StoreError
 from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
@@ -121,6 +122,23 @@ def test_members_begun_elsewhere_are_refused_though_the_sweep_knows_both(tmp_pat
     line = r'chunk_0000 was last trained with versions.jaxlib'
     with pytest.raises(StoreError, match=line):
         run_sweep(folder, mesh)
+
+
+def test_lanes_that_were_chosen_at_the_beginning_are_kept(tmp_path, monkeypatch):
+    """As on a GPU whose free memory is another one when the sweep goes on."""
+
+    def replace(function: str, result: Any) -> None:
+        where = f'anchorjax.sweeps.environment.{function}'
+        monkeypatch.setattr(where, lambda *_: result)
+
+    auto, mesh = experiment(train__lanes=AUTO), make_mesh(1)
+    replace('choose_lanes', 3)
+    create_folder(tmp_path, auto, describe_environment(auto, mesh, workdir=tmp_path))
+    replace('choose_lanes', 1)
+    assert describe_environment(auto, mesh, workdir=tmp_path).lanes == 3
+    assert describe_environment(auto, mesh, workdir=tmp_path / 'new').lanes == 1
+    replace('cpu_fingerprint', 'another CPU')
+    assert describe_environment(auto, mesh, workdir=tmp_path).lanes == 1
 
 
 @pytest.mark.slow
