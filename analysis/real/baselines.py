@@ -1,6 +1,7 @@
 """What answers a real task without generalizing: the nulls of its exact match.
 
 table      a table of this member's training texts, which knows nothing else
+unordered  the same of unordered pairs of operands, for addition
 constant   the answer that is most frequent in the probe, given to every question
 recurrence, distance
            the shortcuts of PrOntoQA, which judge without a proof (DATASETS 4.3)
@@ -17,7 +18,7 @@ import numpy as np
 
 from anchorjax import tasks
 from anchorjax.config.grid import DATA, random_key
-from anchorjax.tasks import prontoqa
+from anchorjax.tasks import addition, prontoqa
 from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
 from anchorjax.tasks.prontoqa import shortcuts
 from anchorjax.tasks.prontoqa.sentences import Question
@@ -57,6 +58,8 @@ def score_baselines(config: TaskConfig, seed: int) -> dict[str, dict[str, float]
         table[probe] = _look_up(probes, p, known)
         constant[probe] = _repeat_one_answer(probes, p)
     scores = {'table': table, 'constant': constant}
+    if config.name == 'addition':
+        scores['unordered'] = _look_up_unordered(config, seed)
     if config.name == 'prontoqa':
         for name, guess in _SHORTCUTS.items():
             if name == 'conclusion' and not config.chain_of_thought:
@@ -110,6 +113,21 @@ def _look_up(probes: Probes, p: int, known: set[bytes]) -> float:
         if is_real:
             is_known.append(text in known)
     return float(np.mean(is_known))
+
+
+def _look_up_unordered(config: addition.AdditionConfig, seed: int) -> dict[str, float]:
+    """{probe: share of the pairs that were trained, or whose reverse was}."""
+    key = random_key(seed, DATA)
+    number_N = np.arange(config.num_train)
+    first_N, second_N = map(np.asarray, addition.training_pair(config, key, number_N))
+    is_known = np.zeros((config.num_operands, config.num_operands), bool)
+    is_known[first_N, second_N] = True
+    is_known |= is_known.T
+    shares = {}
+    for probe, pairs in addition.list_probed_pairs(config, key).items():
+        is_known_B = is_known[pairs.a_B, pairs.b_B]
+        shares[probe] = float(is_known_B[np.asarray(pairs.is_real_B)].mean())
+    return shares
 
 
 def _repeat_one_answer(probes: Probes, p: int) -> float:

@@ -10,6 +10,7 @@ the square.
 
 import functools
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -138,18 +139,34 @@ def make_batch(config: AdditionConfig, key: jax.Array, index_B: jax.Array) -> Ba
     return texts.to_training_batch(written, config.loss_on)
 
 
-def make_probes(config: AdditionConfig, key: jax.Array) -> Probes:
-    """Trained pairs, pairs kept out at random if there are any, and the square."""
-    asked, are_real, groups = [], [], []
-    for find_pair, first, count in _probed(config).values():
+class ProbedPairs(NamedTuple):
+    """The pairs of a probe, [B]; those that are not real fill it up."""
+
+    a_B: jax.Array
+    b_B: jax.Array
+    is_real_B: jax.Array
+
+
+def list_probed_pairs(config: AdditionConfig, key: jax.Array) -> dict[str, ProbedPairs]:
+    """By probe: trained pairs, pairs kept out at random if any are, and the square."""
+    pairs = {}
+    for probe, (find_pair, first, count) in _probed(config).items():
         chosen = texts.choose(first, count, config.probe_examples)
         a_B, b_B = find_pair(config, key, chosen.row_B)
+        pairs[probe] = ProbedPairs(a_B, b_B, chosen.is_real_B)
+    return pairs
+
+
+def make_probes(config: AdditionConfig, key: jax.Array) -> Probes:
+    """The questions about the probed pairs, grouped by region."""
+    asked, are_real, groups = [], [], []
+    for a_B, b_B, is_real_B in list_probed_pairs(config, key).values():
         if config.encoding == 'numbers':
             asked.append(_ask_numbers(a_B, b_B))
         else:
             written = write_digits(config, a_B, b_B)
             asked.append(texts.to_scored_batch(written, config.score_end))
-        are_real.append(chosen.is_real_B)
+        are_real.append(is_real_B)
         groups.append(find_region(config, a_B, b_B))
     return texts.join_probes(asked, are_real, groups)
 

@@ -10,10 +10,12 @@ from analysis import generalization
 from analysis.real import baselines
 from analysis.real.members import list_points, tabulate_members
 from anchorjax import config, tasks
+from anchorjax.config.grid import DATA, random_key
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import members_table
 from anchorjax.sweeps.plan import summarize_members
 from anchorjax.tasks import AdditionConfig, ProntoqaConfig, ScanConfig
+from anchorjax.tasks.addition import list_probed_pairs
 from tests.support import real_tasks
 from tests.support.drawing import draw_pixels
 from tests.support.real_tasks import AGREEING, plant_result
@@ -141,8 +143,26 @@ def test_baselines_of_addition_by_hand():
     assert scores['table'] == {'seen_train': 1.0, 'seen_heldout': 0.0, 'test': 0.0}
     # Of the 9 sums of 3, 4 and 5 with each other three are 8.
     assert scores['constant']['test'] == pytest.approx(3 / 9)
+    # 64 of 91 ordered pairs are trained, so of most others the reverse is.
+    unordered = scores['unordered']
+    assert unordered['seen_train'] == 1.0 and unordered['test'] == 0.0
+    assert 0.4 < unordered['seen_heldout'] < 0.9
     numbers = dataclasses.replace(task, encoding='numbers')
     assert baselines.score_baselines(numbers, 0) == scores
+
+
+def test_a_table_of_unordered_pairs_knows_the_reverse_of_what_was_trained():
+    """Seven of the eight pairs of 0, 1 and 2 but (2, 2) are trained."""
+    shares = set()
+    for seed in range(8):
+        task = AdditionConfig(largest=2, square=(2, 2), num_examples=7)
+        probed = list_probed_pairs(task, random_key(seed, DATA))['seen_heldout']
+        assert probed.is_real_B.sum() == 1
+        is_double = probed.a_B[0] == probed.b_B[0]
+        share = baselines.score_baselines(task, seed)['unordered']['seen_heldout']
+        assert share == (0.0 if is_double else 1.0)
+        shares.add(share)
+    assert shares == {0.0, 1.0}
 
 
 def test_a_table_knows_what_it_was_trained_on_alone():
