@@ -67,9 +67,11 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
         tree = jax.tree.map(np.asarray, tree)
     stored = jax.tree.map(_leave_out_empty, tree)
     row_by_row = jax.tree.map(_store_row_by_row, stored)
+    written = {'step': step, 'leaves': digests.digest_tree(tree)}
+    content = {**written, 'digest': digests.digest_json(written)}
     args = ocp.args.Composite(
         tree=ocp.args.StandardSave(stored, row_by_row),
-        digests=ocp.args.JsonSave({'step': step, 'leaves': digests.digest_tree(tree)}),
+        digests=ocp.args.JsonSave(content),
     )
     try:
         with _mute_threads(), _open_manager(folder, keep) as manager:
@@ -203,6 +205,10 @@ def _open_checkpoint(
         for inner in path.rglob('*'):
             atomic.require_regular(inner)
         content = json.loads((path / 'digests' / 'metadata').read_text())
+        # Checkpoints of earlier versions have no digest of the digests.
+        digest = content.pop('digest', None)
+        if digest is not None and digest != digests.digest_json(content):
+            raise _Altered('the list of leaves')
         if content['step'] != step:
             raise _Altered('step')
         yield path, content['leaves']

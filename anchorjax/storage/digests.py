@@ -5,6 +5,7 @@ computes the digests of its own rows.
 """
 
 import hashlib
+import json
 from typing import Any
 
 import jax
@@ -16,6 +17,12 @@ from anchorjax.training import hosts
 def digest_array(array: np.ndarray) -> str:
     """The first 128 bits of the SHA-256 of an array's bytes."""
     data = np.ascontiguousarray(array).tobytes()
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def digest_json(value: Any) -> str:
+    """The same of plain JSON, whatever the order of its keys."""
+    data = json.dumps(value, sort_keys=True).encode()
     return hashlib.sha256(data).hexdigest()[:32]
 
 

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 import pytest
 
-from anchorjax.errors import StoreError
+from anchorjax.errors import Damaged, StoreError
 from anchorjax.storage import checkpoint
 from tests.support.faults import flip, largest
 
@@ -57,6 +57,17 @@ def test_another_shape_is_refused_by_the_name_of_the_leaf(saved):
     line = r"leaf \['W'\] is .*30, 30\]\), expected .*30, 31\]"
     with pytest.raises(StoreError, match=line):
         checkpoint.load_row(saved.folder, STEP, 0, wrong)
+
+
+@pytest.mark.parametrize('old', ['float64', '40, 30', "W'"])
+def test_altered_metadata_that_are_still_json_are_damage_not_other_code(saved, old):
+    path = saved.folder / str(STEP) / 'digests' / 'metadata'
+    text = path.read_text()
+    altered = text.replace(old, chr(ord(old[0]) ^ 1) + old[1:], 1)
+    assert altered != text
+    path.write_text(altered)
+    with pytest.raises(Damaged):
+        checkpoint.load(saved.folder, STEP, saved.abstract)
 
 
 def test_a_flipped_bit_is_found_in_the_member_it_is_in(saved):
