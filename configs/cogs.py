@@ -27,10 +27,9 @@ tokens of which the padding counts in the loss, and 5,000 epochs of 10,000 rows 
 1.6, quirk 11; DATASETS 1). It needs a GPU.
 
 The default takes 34 minutes on two cores; what came out, there and with 500 rows on six
-fresh seeds, is in RESULTS.md. With 1,000
-rows no network under strong decay converges in its 1,300 steps; with 5,000 rows two
-exploratory ones ended at losses of 0.21 and 0.12, so `official` trains for longer. The
-other presets have not been run.
+fresh seeds, is in RESULTS.md. With 1,000 rows no network under strong decay converges
+in its 1,300 steps; with 5,000 rows two exploratory ones ended at losses of 0.21 and
+0.12, so `official` trains for longer. The other presets have not been run.
 """
 
 import ml_collections
