@@ -1,7 +1,6 @@
 """What the command lines of all figures share: --run, --out, --step, --AXIS=VALUE."""
 
 import argparse
-import ast
 import pathlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from analysis.drawing import style
 from analysis.members.member import member_of
 from analysis.members.point import format_point, select_varying
 from anchorjax import cli
+from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
 
@@ -166,7 +166,4 @@ def parse_axis(word: str) -> tuple[str, Any]:
     axis, _, text = word.removeprefix('--').partition('=')
     if not (word.startswith('--') and text):
         raise UserError(f'cannot read {word!r}: give --AXIS=VALUE (see --help)')
-    try:
-        return axis, ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return axis, text
+    return axis, literal_or_text(text)

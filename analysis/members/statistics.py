@@ -26,7 +26,7 @@ class Mean(NamedTuple):
     high: float
 
 
-def wilson_interval(successes: int, total: int) -> tuple[float, float]:
+def wilson_interval(successes: float, total: int) -> tuple[float, float]:
     """Wilson's score interval of a proportion; (0, 1) where total = 0."""
     if total == 0:
         return 0.0, 1.0

@@ -51,7 +51,8 @@ def choose_members(run: Run) -> dict[str, Choice]:
     _require_unseen_pair(run)
     known = _read_members(run)
     if not known.is_usable.any():
-        raise UserError(f'{run.folder.workdir}: no member is trained yet')
+        where = run.folder.workdir
+        raise UserError(f'{where}: no member is trained yet, or all have diverged')
     is_here = _choose_architecture(run, known)
     choices = {}
     places = {}

@@ -124,4 +124,5 @@ def add_diverged(reading: Reading, count: int) -> Reading:
     """The reading; its note says how many members diverged, if any did."""
     if not count:
         return reading
-    return reading._replace(note=f'{reading.note}; {count} members diverged')
+    members = '1 member' if count == 1 else f'{count} members'
+    return reading._replace(note=f'{reading.note}; {members} diverged')

@@ -34,7 +34,9 @@ def collect(run: Run, report_progress: Callable[[str], None]) -> dict[str, Any]:
     """All of the payload of `page.render` but the figures and the claims."""
     members = describe_members(run, report_progress)
     criterion = f'train loss at most {run.experiment.train.converged_loss:g}'
-    unseen = _describe_unseen_pair(run.experiment.task)
+    experiment = run.experiment
+    tasks = [experiment.for_cohort(cohort).task for cohort in experiment.cohorts()]
+    unseen = describe_unseen_pair(tasks)
     readings = list_readings(unseen, run.curves.probe.values.tolist())
     return {
         'title': run.experiment.name,
@@ -78,23 +80,35 @@ def list_readings(unseen: dict[str, str], probes: list[str]) -> list[dict[str, s
     return [reading for reading in readings if reading['probe'] in probes]
 
 
-def _describe_unseen_pair(task: anchors.AnchorsConfig) -> dict[str, str]:
-    """The first unseen pair, the answers to it, and why one of them is symmetric."""
-    first, second = task.unseen_pairs[0]
-    row = anchors.pairs(task).tolist().index([first, second])
-    shifts = anchors.mapping_shifts(task)[row].tolist()
-    answers = {}
-    for mapping, shift in zip(anchors.MAPPINGS, shifts, strict=True):
-        sign = '−' if shift < 0 else '+'
-        answers[mapping] = f'x {sign} {abs(shift)}'
+def describe_unseen_pair(tasks: list[anchors.AnchorsConfig]) -> dict[str, str]:
+    """The first unseen pair, the answers to it, and why one of them is symmetric.
+
+    Args:
+      tasks: of all cohorts; what they have in common is said once.
+    """
+    first, second = tasks[0].unseen_pairs[0]
     reverse = f'({second}, {first})'
-    reason = f'the reversed pair {reverse} was trained with this answer'
-    if (second, first) in task.unseen_pairs:
-        reason = f'it treats the reversed pair {reverse} in the same way'
+    answers = {mapping: [] for mapping in anchors.MAPPINGS}
+    is_reverse_trained = set()
+    for task in tasks:
+        if (first, second) not in task.unseen_pairs:
+            continue
+        is_reverse_trained.add((second, first) not in task.unseen_pairs)
+        row = anchors.pairs(task).tolist().index([first, second])
+        shifts = anchors.mapping_shifts(task)[row].tolist()
+        for mapping, shift in zip(anchors.MAPPINGS, shifts, strict=True):
+            answer = f'x {"−" if shift < 0 else "+"} {abs(shift)}'
+            if answer not in answers[mapping]:
+                answers[mapping].append(answer)
+    reason = f'it treats the reversed pair {reverse} in the same way'
+    if is_reverse_trained == {True}:
+        reason = f'the reversed pair {reverse} was trained with this answer'
+    elif True in is_reverse_trained:
+        reason += ', which some of the networks were trained on'
     return {
         'pair': f'({first}, {second})',
-        'inferential': answers['inferential'],
-        'symmetric': answers['symmetric'],
+        'inferential': ' or '.join(answers['inferential']),
+        'symmetric': ' or '.join(answers['symmetric']),
         'because': reason,
     }
 
@@ -115,13 +129,14 @@ def summarize(run: Run, members: list[dict[str, Any]], criterion: str) -> str:
             if member['status'].startswith(status):
                 counts[status] += 1
     counts = {'converged': counts.pop('trained')} | counts
-    parts = [f'{len(members)} networks']
+    parts = ['1 network' if len(members) == 1 else f'{len(members)} networks']
     parts += [f'{count} {name}' for name, count in counts.items()]
     axes = []
     for axis, values in run.experiment.axes.items():
         if len(values) > 1:
             axes.append(f'{axis.replace("_", " ")} {", ".join(map(str, values))}')
-    summary = f'{", ".join(parts)}; {" × ".join(axes)}; converged: {criterion}'
+    parts = [', '.join(parts), ' × '.join(axes), f'converged: {criterion}']
+    summary = '; '.join(part for part in parts if part)
     moved = int((run.results.environments > 1).sum())
     if moved:
         summary += f'; {moved} were trained in several environments, one after another'

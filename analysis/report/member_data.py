@@ -8,13 +8,14 @@ import pandas as pd
 
 from analysis import attention_flow, embedding
 from analysis.members.member import Member, member_of
+from analysis.members.point import format_point
 from analysis.members.selection import iterate_points
 from analysis.members.solution import UNSEEN_MAPPINGS, classify_members
 from analysis.report.choose import explain_unconverged
 from analysis.report.digits import shorten
 from analysis.vectors import order
 from anchorjax.config.grid import axis_label
-from anchorjax.errors import UserError
+from anchorjax.errors import Damaged, UserError
 from anchorjax.storage.reader import Run, members_table
 
 DIGITS = 4  # of every number on the page
@@ -39,7 +40,7 @@ def describe_members(
         member['by_position'] = _describe_positions(table.iloc[i])
         for name in SERIES:
             member[name] = shorten(series[name][i], DIGITS)
-        member |= _look_inside(run, point)
+        member |= _look_inside(run, point, report_progress)
         members.append(member)
         if (i + 1) % PROGRESS_EVERY == 0:
             report_progress(f'{i + 1} of {len(points)} members')
@@ -108,16 +109,23 @@ def _describe_positions(row: pd.Series) -> dict[str, list[float | None]] | None:
     return by_position
 
 
-def _look_inside(run: Run, point: dict[str, Any]) -> dict[str, Any]:
-    """Attention and embedding of a member; None where it has no parameters to read."""
-    try:
-        member = member_of(run, **point)
-        return {
-            'attention': _describe_attention(member),
-            'embedding': _describe_embedding(member),
-        }
-    except UserError:
-        return {'attention': None, 'embedding': None}
+def _look_inside(
+    run: Run, point: dict[str, Any], report_progress: Callable[[str], None]
+) -> dict[str, Any]:
+    """Attention and embedding of a member; None for what there is not.
+
+    A member that is not trained has no parameters, and a task may lack the sequence
+    that the attention is shown on. Damage is reported.
+    """
+    inside = {}
+    for name, describe in _INSIDE.items():
+        try:
+            inside[name] = describe(member_of(run, **point))
+        except UserError as e:
+            inside[name] = None
+            if isinstance(e, Damaged):
+                report_progress(f'{format_point(point)}: {e}')
+    return inside
 
 
 def _describe_attention(member: Member) -> dict[str, Any]:
@@ -140,3 +148,6 @@ def _describe_embedding(member: Member) -> dict[str, Any]:
         'xy': shorten(scores[:, :2], DIGITS),
         'explained': shorten(explained[:2], DIGITS),
     }
+
+
+_INSIDE = {'attention': _describe_attention, 'embedding': _describe_embedding}

@@ -39,6 +39,20 @@ def build(cls: type, values: dict, path: str) -> Any:
     return cls(**checked)
 
 
+# What reading and showing a literal raises, of text that is none.
+_NO_LITERAL = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
+
+
+def literal_or_text(text: str) -> Any:
+    """A Python literal, as the values of axes are written; what is none is text."""
+    try:
+        value = ast.literal_eval(text)
+        repr(value)  # fails for what no error line could show: 0xfff..., ((((...
+    except _NO_LITERAL:
+        return text
+    return value
+
+
 def parse_word(text: str, current: Any, field: str) -> Any:
     """The value that a word of the command line gives a field, like its current value.
 
@@ -51,8 +65,8 @@ def parse_word(text: str, current: Any, field: str) -> Any:
         return text
     try:
         value = ast.literal_eval(text)
-        repr(value)  # fails for what no error line could show: 0xfff..., ((((...
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        repr(value)
+    except _NO_LITERAL:
         kind = _KINDS[type(current)]
         line = f'{field} = {text!r}: must be {kind}, like {current!r}'
         raise ConfigError(line) from None

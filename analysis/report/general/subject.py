@@ -30,7 +30,8 @@ def read_subject(run: Run) -> Subject:
     """
     counted = count_members(run)
     if not counted.is_counted.any():
-        raise UserError(f'{run.folder.workdir}: no member is trained yet')
+        where = run.folder.workdir
+        raise UserError(f'{where}: no member is trained yet, or all have diverged')
     words = find_words(run)
     shown = list_shown(run, words)
     return Subject(

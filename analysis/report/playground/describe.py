@@ -11,6 +11,7 @@ from analysis.report.playground import request as requests
 from analysis.report.playground.members import choose_one_of_each, list_question
 from analysis.report.playground.request import Request
 from analysis.report.playground.weights import Weights, pack_weights
+from anchorjax.errors import UserError
 from anchorjax.models.transformer_config import TransformerConfig
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
@@ -32,7 +33,8 @@ def describe_playground(
     """The networks to ask, or in `missing` why there are none, in one sentence.
 
     Raises:
-      UserError: the request names an axis, a value or a member that there is not.
+      UserError: the request names an axis, a value or a member that there is not, or
+        one whose snapshot is damaged.
     """
     if request.kind == requests.NONE:
         return _leave_out('It was left out by --playground=none.', report_progress)
@@ -51,9 +53,14 @@ def describe_playground(
         experiment = run.experiment_of(**point)
         reason = explain_unfit(experiment.model, experiment.task, question)
         if not reason:
-            member = member_of(run, **point)
-            weights = pack_weights(member)
-            reason = _explain_size(size + len(weights.text), limit)
+            try:
+                member = member_of(run, **point)
+                weights = pack_weights(member)
+                reason = _explain_size(size + len(weights.text), limit)
+            except UserError as e:  # its snapshot is damaged or gone
+                if request.kind != requests.AUTO:
+                    raise
+                reason = str(e)
         if reason:
             report_progress(f'playground: without {where}: {reason}')
             continue

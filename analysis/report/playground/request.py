@@ -1,12 +1,12 @@
 """Which networks the reader can ask, as --playground says it."""
 
-import ast
 import re
 from typing import Any, NamedTuple
 
 from analysis.members.point import Point
 from analysis.members.selection import explain_missing, iterate_points
 from anchorjax.config.grid import match_value
+from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, nearest
 from anchorjax.storage.reader import Run
 
@@ -37,7 +37,7 @@ def parse_request(text: str) -> Request:
         axis, equals, value = part.partition('=')
         if not (axis and equals and value):
             raise UserError(f'--playground={text}: {_ALLOWED}')
-        values.setdefault(axis, []).append(_parse_value(value))
+        values.setdefault(axis, []).append(literal_or_text(value))
     return Request('members', values)
 
 
@@ -68,11 +68,3 @@ def list_requested(run: Run, request: Request) -> list[Point]:
     if not points:
         raise UserError(f'--playground: no such member can be asked: {reason}')
     return points
-
-
-def _parse_value(text: str) -> Any:
-    """A Python literal; what is none is text."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from analysis.members.rows import average_by_seed
 from analysis.members.statistics import (
     MIN_SEEDS,
     P_VALUE,
@@ -53,6 +54,19 @@ def estimate_share(count: int, total: int) -> Mean:
     return Mean(share, *wilson_interval(count, total))
 
 
+def estimate_seed_share(is_so_M: np.ndarray, seed_M: np.ndarray) -> Mean:
+    """The share of members that do something, some of which may share a seed.
+
+    They are no independent draws: the share is the mean over seeds, and its interval
+    Wilson's of as many draws as there are seeds.
+    """
+    of_seeds = average_by_seed(is_so_M.astype(float), seed_M)
+    if len(of_seeds) == 0:
+        return estimate_share(0, 0)
+    share = float(of_seeds.mean())
+    return Mean(share, *wilson_interval(share * len(of_seeds), len(of_seeds)))
+
+
 def judge(found: Mean, border: float, opposite: float = -np.inf) -> Verdict:
     """holds above the border, opposite below another one, does not hold between.
 
@@ -74,8 +88,8 @@ def judge_correlation(rho: float, p: float, interval: tuple[float, float]) -> Ve
     """Whether two numbers rise together.
 
     holds, opposite  p is below P_VALUE, and the interval does not cover 0
-    does not hold    otherwise, if the whole interval is below STRONG
-    undecided        otherwise, or NaN
+    does not hold    the interval covers 0 and lies below STRONG
+    undecided        otherwise, as where so few members cannot have a small p; or NaN
     """
     low, high = interval
     if np.isnan([rho, p, low, high]).any():
@@ -84,7 +98,7 @@ def judge_correlation(rho: float, p: float, interval: tuple[float, float]) -> Ve
         return HOLDS
     if p < P_VALUE and high < 0:
         return OPPOSITE
-    return DOES_NOT_HOLD if high < STRONG else UNDECIDED
+    return DOES_NOT_HOLD if low <= 0 <= high < STRONG else UNDECIDED
 
 
 def combine(parts: Sequence[Verdict]) -> Verdict:
@@ -170,6 +184,18 @@ def format_count(count: int, total: int) -> str:
     """'4 of 5 [0.38, 0.96]'."""
     low, high = wilson_interval(count, total)
     return f'{count} of {total} [{low:.2f}, {high:.2f}]'
+
+
+def format_seed_share(is_so_M: np.ndarray, seed_M: np.ndarray) -> str:
+    """'4 of 5 [0.38, 0.96]'; where members share seeds '9 of 16, 5 seeds [0.24, 0.83]'.
+
+    The interval is that of `estimate_seed_share`.
+    """
+    found = estimate_seed_share(is_so_M, seed_M)
+    seeds = len(np.unique(seed_M))
+    shared = f', {seeds} seeds' if seeds < len(seed_M) else ''
+    counted = f'{int(is_so_M.sum())} of {len(seed_M)}{shared}'
+    return f'{counted} [{found.low:.2f}, {found.high:.2f}]'
 
 
 def format_negative(rho: float, interval: tuple[float, float]) -> str:

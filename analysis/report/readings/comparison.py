@@ -42,6 +42,7 @@ class Comparison(NamedTuple):
     other_total: int
     low: float  # of the interval of the difference of the shares
     high: float
+    seeds: int  # that were compared
     best: Best | None  # None: no place has MIN_SEEDS converged seeds
 
 
@@ -52,7 +53,7 @@ def explain_too_few(
     left_out = describe_left_out(members)
     if len(np.unique(members.gamma)) < 2:
         return undecided('one gamma only', null=null, note=left_out)
-    is_counted = _select_comparable(members, is_named)
+    is_counted = select_comparable(members, is_named)
     for is_side in (is_named, ~is_named):
         seeds = len(np.unique(members.seed[is_counted & is_side]))
         if seeds < MIN_SEEDS:
@@ -61,7 +62,7 @@ def explain_too_few(
     return None
 
 
-def _select_comparable(members: MemberRows, is_named: np.ndarray) -> np.ndarray:
+def select_comparable(members: MemberRows, is_named: np.ndarray) -> np.ndarray:
     """Mask of the converged members of settings with some on both sides."""
     on_both_sides = np.intersect1d(
         members.setting[members.converged & is_named],
@@ -74,7 +75,7 @@ def compare(
     members: MemberRows, is_counted: np.ndarray, is_named: np.ndarray
 ) -> Comparison:
     """Shares of the members of a mask on the named side and on the other side."""
-    is_comparable = _select_comparable(members, is_named)
+    is_comparable = select_comparable(members, is_named)
     known = members.select(is_comparable)
     is_counted = is_counted[is_comparable]
     is_named = is_named[is_comparable]
@@ -99,6 +100,7 @@ def compare(
         other_total=other_total,
         low=min(low, low_of_seeds),
         high=max(high, high_of_seeds),
+        seeds=len(np.unique(known.seed)),
         best=_find_best(known.select(is_named), is_counted[is_named]),
     )
 
@@ -148,9 +150,12 @@ def describe_members(members: MemberRows, found: Comparison) -> str:
         share = format_share(found.best.count, found.best.total)
         best = f'best: {share} at {found.best.place}'
     total = found.total + found.other_total
-    seeds = len(np.unique(members.seed[members.converged]))
-    counted = f'{total} converged members, {seeds} seeds'
-    return join_parts(best, counted, describe_left_out(members))
+    counted = f'{total} converged members, {found.seeds} seeds'
+    converged = int(members.converged.sum())
+    alone = ''
+    if converged > total:
+        alone = f'{converged - total} more in settings with one side only'
+    return join_parts(best, counted, alone, describe_left_out(members))
 
 
 def format_share(count: int, total: int) -> str:

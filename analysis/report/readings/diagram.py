@@ -12,10 +12,10 @@ from analysis.members.statistics import (
     P_VALUE,
     bootstrap_interval,
     permutation_p,
-    wilson_interval,
 )
 from analysis.report import verdicts
 from analysis.report.member_rows import MemberRows, describe_left_out
+from analysis.report.readings.borders import estimate_seed_share
 from analysis.report.readings.comparison import (
     compare,
     describe_members,
@@ -24,6 +24,7 @@ from analysis.report.readings.comparison import (
     format_share,
     join_parts,
     judge,
+    select_comparable,
 )
 from analysis.report.readings.reading import Reading, format_gamma, undecided
 
@@ -150,8 +151,12 @@ def read_seen_pairs(members: MemberRows) -> Reading:
         f'at larger γ, {format_difference(found)}'
     )
     note = describe_members(members, found)
-    at_least, _ = wilson_interval(found.other_count, found.other_total)
-    if found.high >= 0 and at_least > FEW:
+    is_smallest = select_comparable(members, members.gamma > gammas[0])
+    is_smallest &= members.gamma == gammas[0]
+    at_smallest = estimate_seed_share(
+        is_general[is_smallest], members.seed[is_smallest]
+    )
+    if found.high >= 0 and at_smallest.low > FEW:
         return Reading(number, verdicts.DOES_NOT_HOLD, null, note)
     if found.low > 0 and found.other_count > FEW * found.other_total:
         return undecided('some generalize at the smallest γ', number, null, note)

@@ -10,8 +10,8 @@ from analysis.members.statistics import MIN_SEEDS
 from analysis.report.readings.borders import (
     HALF,
     combine,
-    estimate_share,
-    format_count,
+    estimate_seed_share,
+    format_seed_share,
     judge,
 )
 from analysis.report.readings.reading import Reading, undecided
@@ -32,7 +32,8 @@ def read_mechanisms(result: mechanisms.Result) -> Reading:
 
     The null is the mechanism of the other solution in the same members.
 
-    holds          for both solutions it suffices in most (Wilson's interval above HALF)
+    holds          for both solutions it suffices in most (the interval, which is over
+                   seeds, is above HALF)
     opposite       for both, the other solution's mechanism suffices in most, not its
                    own
     does not hold  otherwise, if for one of them it does not suffice in most
@@ -42,24 +43,17 @@ def read_mechanisms(result: mechanisms.Result) -> Reading:
     for solution in UNSEEN_MAPPINGS:
         faithful_MC, seeds_M = _select_faithful(result, solution)
         why = _explain_few(seeds_M, solution)
-        own = result.mechanism_names.index(solution)
-        counts_C = faithful_MC.sum(0)
-        total = len(faithful_MC)
-        other = 1 - UNSEEN_MAPPINGS.index(solution)
-        other_name = UNSEEN_MAPPINGS[other]
-        others = int(counts_C[result.mechanism_names.index(other_name)])
-        verdict = judge(estimate_share(int(counts_C[own]), total), HALF)
-        does_other = estimate_share(others, total).low > HALF
-        if does_other and verdict is DOES_NOT_HOLD:
-            verdict = OPPOSITE
-        parts.append(
-            Part(
-                verdict=UNDECIDED if why else verdict,
-                number=f'{solution} {format_count(int(counts_C[own]), total)}',
-                null=f'{solution}, {other_name} edges: {others} of {total}',
-                why=why,
-            )
+        other = UNSEEN_MAPPINGS[1 - UNSEEN_MAPPINGS.index(solution)]
+        own_M = faithful_MC[:, result.mechanism_names.index(solution)]
+        other_M = faithful_MC[:, result.mechanism_names.index(other)]
+        others = f'{int(other_M.sum())} of {len(other_M)}'
+        part = Part(
+            verdict=UNDECIDED if why else _judge_sets(own_M, other_M, seeds_M),
+            number=f'{solution} {format_seed_share(own_M, seeds_M)}',
+            null=f'{solution}, {other} edges: {others}',
+            why=why,
         )
+        parts.append(part)
     return _conclude(parts, result, 'converged members with two layers')
 
 
@@ -71,10 +65,11 @@ def read_confirmed_mechanisms(result: mechanisms.Result) -> Reading:
     the best of the sets that were not chosen.
 
     holds          for every solution there is, it suffices in most members of fresh
-                   seeds (Wilson's interval above HALF)
+                   seeds (the interval, which is over seeds, is above HALF)
     opposite       for every solution, it does not, and a set that was not chosen does
     does not hold  otherwise, if for one of them it does not suffice in most
-    undecided      otherwise; fewer than 3 fresh seeds; no solution
+    undecided      otherwise; fewer than 3 fresh seeds; no set to choose, as none
+                   suffices; no solution
     """
     parts = []
     for solution in UNSEEN_MAPPINGS:
@@ -97,21 +92,30 @@ def _confirm(
     why = _explain_few(seeds_M[~explores_M], f'fresh {solution}')
     if not explores_M.any():
         return Part(UNDECIDED, f'{solution}: no seed to choose in', why=why)
-    chosen = int(faithful_MC[explores_M].mean(0).argmax())
-    counts_C = faithful_MC[~explores_M].sum(0)
-    total = int((~explores_M).sum())
-    others_C = np.delete(counts_C, chosen)
-    verdict = judge(estimate_share(int(counts_C[chosen]), total), HALF)
-    does_other = estimate_share(int(others_C.max()), total).low > HALF
-    if does_other and verdict is DOES_NOT_HOLD:
-        verdict = OPPOSITE
-    count = format_count(int(counts_C[chosen]), total)
+    shares_C = faithful_MC[explores_M].mean(0)
+    if shares_C.max() == 0:
+        none = f'{solution}: no set suffices in the seeds that choose'
+        return Part(UNDECIDED, none, why=f'no set of {solution} members to confirm')
+    chosen = int(shares_C.argmax())
+    fresh_MC, fresh_seeds_M = faithful_MC[~explores_M], seeds_M[~explores_M]
+    chosen_M = fresh_MC[:, chosen]
+    others_MC = np.delete(fresh_MC, chosen, axis=1)
+    best_M = others_MC[:, others_MC.sum(0).argmax()]
+    verdict = _judge_sets(chosen_M, best_M, fresh_seeds_M)
+    count = format_seed_share(chosen_M, fresh_seeds_M)
     return Part(
         verdict=UNDECIDED if why else verdict,
         number=f'{solution}: "{names[chosen]}" in {count} fresh ones',
-        null=f'{solution}, best of the others: {others_C.max()} of {total}',
+        null=f'{solution}, best of the others: {best_M.sum()} of {len(best_M)}',
         why=why,
     )
+
+
+def _judge_sets(own_M: np.ndarray, other_M: np.ndarray, seeds_M: np.ndarray) -> Verdict:
+    """Whether a set of edges suffices in most members; opposite if the other does."""
+    verdict = judge(estimate_seed_share(own_M, seeds_M), HALF)
+    does_other = estimate_seed_share(other_M, seeds_M).low > HALF
+    return OPPOSITE if does_other and verdict is DOES_NOT_HOLD else verdict
 
 
 def _select_faithful(

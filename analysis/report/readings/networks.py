@@ -8,16 +8,16 @@ from analysis.report.readings.borders import (
     HALF,
     combine,
     conclude,
-    estimate_share,
-    format_count,
+    estimate_seed_share,
     format_negative,
+    format_seed_share,
     judge_correlation,
 )
 from analysis.report.readings.reading import Reading, undecided
 from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
 
 LAZY = 1 / 2  # of the distance of two untrained networks: nearer is lazy
-NONE_OF = 6  # members: if none of so many does it, it does not happen
+NONE_OF = 6  # seeds: if none of so many does it, it does not happen
 
 
 def read_stable_rank(result: complexity.Result) -> Reading:
@@ -79,10 +79,10 @@ def read_lazy(result: lazy.Result) -> Reading:
     The null is the distance of two independent untrained networks of the same gamma. A
     member is lazy if its own distance is below LAZY of that.
 
-    holds          none of NONE_OF or more members is lazy
-    opposite       most are (Wilson's interval above HALF)
+    holds          no member of NONE_OF or more seeds is lazy
+    opposite       most are (the interval, which is over seeds, is above HALF)
     does not hold  otherwise, if one is
-    undecided      none of fewer members; fewer than 3 seeds; NaN
+    undecided      none of fewer seeds; fewer than 3 seeds; NaN
     """
     converged_M = result.converged_M
     distance_M = result.lazy_M[converged_M]
@@ -90,22 +90,24 @@ def read_lazy(result: lazy.Result) -> Reading:
     total = len(distance_M)
     if total == 0:
         return undecided('no converged member')
-    count = int((distance_M < LAZY * null_M).sum())
-    if estimate_share(count, total).low > HALF:
+    is_lazy_M = distance_M < LAZY * null_M
+    seed_M = result.points['seed'][converged_M]
+    seeds = len(np.unique(seed_M))
+    if estimate_seed_share(is_lazy_M, seed_M).low > HALF:
         verdict = OPPOSITE
-    elif count > 0:
+    elif is_lazy_M.any():
         verdict = DOES_NOT_HOLD
     else:
-        verdict = HOLDS if total >= NONE_OF else UNDECIDED
+        verdict = HOLDS if seeds >= NONE_OF else UNDECIDED
     is_known = bool(np.isfinite(distance_M + null_M).all())
     return conclude(
         verdict=verdict if is_known else UNDECIDED,
-        number=f'{format_count(count, total)} lazy; distance from the start '
+        number=f'{format_seed_share(is_lazy_M, seed_M)} lazy; distance from the start '
         f'{distance_M.min():.2f} to {distance_M.max():.2f}',
         null=f'two untrained networks: {null_M.min():.2f} to {null_M.max():.2f}',
         note=f'{total} converged members, {result.number} sequences',
-        count=len(np.unique(result.points['seed'][converged_M])),
+        count=seeds,
         unit='seed',
         is_known=is_known,
-        why=f'none of {total} members; at least {NONE_OF} needed to say that none is',
+        why=f'none of {seeds} seeds; at least {NONE_OF} needed to say that none is',
     )

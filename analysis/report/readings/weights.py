@@ -8,9 +8,9 @@ from analysis.report.readings.borders import (
     HALF,
     combine,
     conclude,
-    estimate_share,
-    format_count,
+    estimate_seed_share,
     format_negative,
+    format_seed_share,
     judge,
     judge_correlation,
 )
@@ -130,7 +130,8 @@ def read_large_eigenvalues(result: eigenvalues.Result) -> Reading:
         return undecided(ends)
     gamma_M = np.asarray(result.points['gamma'], float)
     seed_M = result.points['seed']
-    strata_M = np.char.add(list_settings(result.points), seed_M.astype(str))
+    named_seed_M = np.char.add(' seed=', seed_M.astype(str))
+    strata_M = np.char.add(list_settings(result.points), named_seed_M)
     participation_M = result.participation_M
     falling_M = -participation_M
     tests = correlations(gamma_M[None], falling_M[None], strata_M=strata_M)
@@ -157,7 +158,8 @@ def read_first_rise(result: eigenvalues.Result) -> Reading:
 
     Of the converged members at the largest gamma in which it rises at all.
 
-    holds          so it is in most of them (Wilson's interval above HALF)
+    holds          so it is in most of them (the interval, which is over seeds, is
+                   above HALF)
     opposite       in most of them another one rises earlier
     does not hold  otherwise, if it is surely not the first in most of them
     undecided      otherwise; fewer than 3 seeds; fewer than 3 snapshots; snapshots so
@@ -172,13 +174,14 @@ def read_first_rise(result: eigenvalues.Result) -> Reading:
     # One that never rises is later than all.
     others_KI = np.nan_to_num(result.rises_KI[rises_K, 1:], nan=np.inf)
     earliest_K = others_KI.min(1)
-    total = len(first_K)
-    count = int((first_K < earliest_K).sum())
-    reversed_count = int((first_K > earliest_K).sum())
-    verdict = judge(estimate_share(count, total), HALF)
-    if estimate_share(reversed_count, total).low > HALF:
+    seed_K = result.rises_seeds_K[rises_K]
+    is_first_K, is_reversed_K = first_K < earliest_K, first_K > earliest_K
+    verdict = judge(estimate_seed_share(is_first_K, seed_K), HALF)
+    if estimate_seed_share(is_reversed_K, seed_K).low > HALF:
         verdict = OPPOSITE
-    together = total - count - reversed_count
+    total = len(first_K)
+    reversed_count = int(is_reversed_K.sum())
+    together = int((first_K == earliest_K).sum())
     why = 'an interval covers its border'
     if together > HALF * total:
         verdict = UNDECIDED
@@ -187,11 +190,11 @@ def read_first_rise(result: eigenvalues.Result) -> Reading:
     eigenvalues_looked_at = result.rises_KI.shape[1]
     return conclude(
         verdict=verdict,
-        number=f'the largest rises first in {format_count(count, total)}',
+        number=f'the largest rises first in {format_seed_share(is_first_K, seed_K)}',
         null=f'1 of {eigenvalues_looked_at} by chance',
         note=f'{gamma}; another one earlier in {reversed_count}, at the same snapshot '
         f'in {together}; left out, because it does not rise: {len(rises_K) - total}',
-        count=len(np.unique(result.rises_seeds_K[rises_K])),
+        count=len(np.unique(seed_K)),
         unit='seed',
         why=why,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from analysis.report import page
-from tests.support.pages import browser, report_sample
+from tests.support.pages import browser, node, report_sample
 
 
 @pytest.fixture(scope='module')
@@ -16,6 +16,16 @@ def tab() -> Iterator[browser.Page]:
         pytest.skip(f'no Chromium here: none of {names} is on the PATH')
     with browser.open_browser() as opened:
         yield opened
+
+
+@pytest.fixture(scope='module')
+def engine(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> browser.Page | node.Node:
+    """What evaluates scripts that need no page: the browser, or else Node."""
+    if browser.find_executable() is None and node.find_executable() is not None:
+        return node.Node(tmp_path_factory.mktemp('node'))
+    return request.getfixturevalue('tab')
 
 
 @pytest.fixture(scope='module')

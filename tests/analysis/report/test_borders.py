@@ -49,6 +49,7 @@ def test_a_negative_number_is_below_what_the_number_is_above():
         (0.0, 0.9, (-0.2, 0.2), DOES_NOT_HOLD),
         (0.4, 0.2, (-0.2, 0.9), UNDECIDED),
         (1.0, 0.25, (1.0, 1.0), UNDECIDED),  # so few members that p cannot be small
+        (-1.0, 0.25, (-1.0, -1.0), UNDECIDED),
         (NAN, NAN, (NAN, NAN), UNDECIDED),
         (0.8, 0.001, (NAN, NAN), UNDECIDED),  # fewer than three seeds
     ],

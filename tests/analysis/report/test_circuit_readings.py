@@ -202,6 +202,9 @@ def test_every_network_uses_the_edges_of_its_solution(result, expected):
     ('result', 'expected'),
     [
         (make_mechanisms(INFERENTIAL), HOLDS),
+        # No set suffices in the seeds that choose: there is nothing to confirm.
+        (make_mechanisms({'symmetric': {}}), UNDECIDED),
+        (make_mechanisms({'symmetric': {'symmetric': EVEN}}), UNDECIDED),
         # Found in the first half (odd seeds) alone.
         (make_mechanisms({'inferential': {'inferential': ODD}}), DOES_NOT_HOLD),
         (
@@ -227,6 +230,22 @@ def test_the_seeds_that_choose_do_not_count():
     assert reading.null == 'inferential, best of the others: 6 of 6'
     few = mechanisms.read_confirmed_mechanisms(make_mechanisms(INFERENTIAL, seeds=4))
     assert few.note.startswith('2 fresh inferential seeds, at least 3 needed')
+
+
+def test_networks_of_one_seed_are_no_independent_ones():
+    """Three of four seeds, in one setting each or in four."""
+    found = {'inferential': {'inferential': [0, 1, 2]}}
+    found |= {'symmetric': {'symmetric': [0, 1, 2]}}
+    one = make_mechanisms(found, seeds=4)
+    names = ('solutions', 'seeds_M', 'unchanged_MC')
+    four = SimpleNamespace(**vars(one))
+    for name in names:
+        values = np.asarray(getattr(one, name))
+        setattr(four, name, np.concatenate([values] * 4))
+    for result, number in ((one, '3 of 4 ['), (four, '12 of 16, 4 seeds [')):
+        reading = mechanisms.read_mechanisms(result)
+        assert reading.verdict is UNDECIDED
+        assert reading.number.startswith(f'inferential {number}0.30, 0.95]')
 
 
 def test_a_nan_is_undecided():

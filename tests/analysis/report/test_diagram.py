@@ -40,6 +40,17 @@ def test_a_sweep_that_agrees_with_the_paper_holds(read):
     assert '[' in reading.number
 
 
+def test_members_of_a_setting_with_one_side_only_are_said():
+    settings = ('depth=2', 'depth=3')
+    members = make_members(solve_by_halves, settings=settings)
+    is_alone = (members.setting == 'depth=3') & (members.gamma <= GAMMAS[1])
+    members = members.select(~is_alone)
+    note = diagram.read_symmetric_half(members).note
+    is_compared = members.setting == 'depth=2'
+    assert f'{is_compared.sum()} converged members, 5 seeds; ' in note
+    assert f'{(~is_compared).sum()} more in settings with one side only' in note
+
+
 def solve_seen_reversed(gamma: float, seed: int) -> str:
     return 'inferential' if gamma == GAMMAS[0] else 'memorizing'
 

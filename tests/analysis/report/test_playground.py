@@ -3,6 +3,7 @@
 import base64
 import pathlib
 import re
+import shutil
 
 import jax
 import numpy as np
@@ -17,11 +18,13 @@ from anchorjax import api, config
 from anchorjax.errors import UserError
 from anchorjax.models.gpt2_config import GPT2Config
 from anchorjax.models.transformer_config import TransformerConfig
+from anchorjax.storage.reader import open_run
 from anchorjax.tasks.addition_config import AdditionConfig
 from anchorjax.tasks.anchors_config import AnchorsConfig
 from anchorjax.training.devices import make_mesh
 from tests.support import cases
 from tests.support.converged import mark_converged
+from tests.support.faults import flip, largest
 from tests.support.pages import network_page
 from tests.support.planted_results import open_planted
 
@@ -41,6 +44,21 @@ def play(finished, lines):
         return describe.describe_playground(run, choices, request, lines.append)
 
     return describe_text
+
+
+def test_a_damaged_member_is_left_out_or_refused_if_it_is_named(
+    finished, play, lines, tmp_path
+):
+    workdir = tmp_path / 'run'
+    shutil.copytree(finished.folder.workdir, workdir)
+    for snapshots in (workdir / 'cohorts').rglob('snapshots'):
+        for path in snapshots.iterdir():
+            flip(largest(path))
+    run = open_run(workdir)
+    assert 'altered' in play('auto', run)['missing']
+    assert any('without' in line and 'altered' in line for line in lines)
+    with pytest.raises(UserError, match='altered'):
+        play('gamma=0.3,seed=0', run)
 
 
 def test_named_members_are_in_the_file_with_their_weights(finished, play, lines):

@@ -7,7 +7,7 @@ import pytest
 from analysis.circuits import edge_sets, interventions
 from analysis.members.member import Member
 from tests.support.pages import network_page
-from tests.support.pages.browser import Page
+from tests.support.pages.network_page import Engine
 
 TOLERANCE = 1e-4
 FIELDS = ('Q', 'K', 'V', 'Attn', 'X_qkv', 'X_ao', 'hidden', 'X_do')
@@ -16,29 +16,31 @@ ACTIVATIONS = f"""result.layers.map(({{ {', '.join(FIELDS)} }}) =>
   [{', '.join(FIELDS)}].map(round))"""
 
 
-def compare_logits(tab: Page, member: Member, number: int = 100) -> None:
+def compare_logits(engine: Engine, member: Member, number: int = 100) -> None:
     tokens_BT = network_page.sample_tokens(member, number)
     network = network_page.describe_network(member)
-    logits = network_page.run_in_page(tab, network, tokens_BT, 'round(result.logits)')
+    logits = network_page.run_in_page(
+        engine, network, tokens_BT, 'round(result.logits)'
+    )
     expected_BV = member.forward(tokens_BT).logits[:, -1]
     np.testing.assert_allclose(logits, expected_BV, atol=TOLERANCE, rtol=0)
     # The test can fail: networks that forget their tokens would agree as well.
     assert np.ptp(expected_BV, axis=0).max() > 0.1
 
 
-def test_logits_activations_and_answers_are_those_of_jax(tab):
+def test_logits_activations_and_answers_are_those_of_jax(engine):
     """One network of every field: 100 sequences, and the answers to 1,000."""
     member = network_page.make_member('pre', 'gelu', heads=2, biases=True)
-    compare_logits(tab, member)
+    compare_logits(engine, member)
     tokens_BT = network_page.sample_tokens(member, 1_000)
     network = network_page.describe_network(member)
     argmax = 'result.logits.indexOf(result.logits.reduce((a, b) => Math.max(a, b)))'
-    answers_B = network_page.run_in_page(tab, network, tokens_BT, argmax)
+    answers_B = network_page.run_in_page(engine, network, tokens_BT, argmax)
     activations = member.forward(tokens_BT)
     np.testing.assert_array_equal(answers_B, activations.logits[:, -1].argmax(-1))
 
     few_BT = tokens_BT[:3]
-    shown = network_page.run_in_page(tab, network, few_BT, ACTIVATIONS)
+    shown = network_page.run_in_page(engine, network, few_BT, ACTIVATIONS)
     for layer, block in enumerate(activations.blocks):
         for f, field in enumerate(FIELDS):
             expected = getattr(block, field)[:3]
@@ -50,15 +52,17 @@ def test_logits_activations_and_answers_are_those_of_jax(tab):
 
 @pytest.mark.slow
 @pytest.mark.parametrize('options', network_page.OPTIONS)
-def test_logits_are_those_of_jax_for_every_option(options, tab):
-    compare_logits(tab, network_page.make_member(*options))
+def test_logits_are_those_of_jax_for_every_option(options, engine):
+    compare_logits(engine, network_page.make_member(*options))
 
 
-def test_the_logit_lens_reads_the_stream_after_every_layer(tab):
+def test_the_logit_lens_reads_the_stream_after_every_layer(engine):
     member = network_page.make_member('post', 'relu')
     tokens_BT = network_page.sample_tokens(member, 10)
     network = network_page.describe_network(member)
-    lens = network_page.run_in_page(tab, network, tokens_BT, 'result.lens.map(round)')
+    lens = network_page.run_in_page(
+        engine, network, tokens_BT, 'result.lens.map(round)'
+    )
     activations = member.forward(tokens_BT)
     streams = [activations.X_em, *(block.X_do for block in activations.blocks)]
     for layer, X_BTD in enumerate(streams):
@@ -68,7 +72,7 @@ def test_the_logit_lens_reads_the_stream_after_every_layer(tab):
 
 
 @pytest.mark.slow
-def test_a_cut_edge_is_the_knock_out_of_causal(tab):
+def test_a_cut_edge_is_the_knock_out_of_causal(engine):
     """Every edge cut alone: the answers of analysis/causal.py, and its logits."""
     member = network_page.make_member('post', 'relu', heads=2)
     tokens_BT = network_page.sample_tokens(member, 16)
@@ -86,7 +90,7 @@ def test_a_cut_edge_is_the_knock_out_of_causal(tab):
     network = network_page.describe_network(member)
     repeated = np.tile(tokens_BT, (len(masks), 1))
     logits = network_page.run_in_page(
-        tab, network, repeated, 'round(result.logits)', cuts
+        engine, network, repeated, 'round(result.logits)', cuts
     )
     logits_CBV = np.reshape(logits, (len(masks), len(tokens_BT), -1))
 
@@ -99,7 +103,7 @@ def test_a_cut_edge_is_the_knock_out_of_causal(tab):
     assert (expected_CB != intact_B).any()  # some cut changes something
 
 
-def test_half_precision_is_decoded_to_the_same_numbers(tab):
+def test_half_precision_is_decoded_to_the_same_numbers(engine):
     """All kinds of numbers: normal, subnormal, zero, the largest."""
     numbers = np.array([1.0, -0.333, 65504.0, 6e-8, -5.9e-5, 0.0, 2.0**-14, 3.14159])
     member = network_page.make_member()
@@ -110,5 +114,5 @@ def test_half_precision_is_decoded_to_the_same_numbers(tab):
         network = network_page.describe_network(member, dtype)
         weights = 'Array.from(network.weights.get("W_U").data)'
         tokens_BT = network_page.sample_tokens(member, 1)
-        [found] = network_page.run_in_page(tab, network, tokens_BT, weights)
+        [found] = network_page.run_in_page(engine, network, tokens_BT, weights)
         np.testing.assert_array_equal(found, params['W_U'].astype(dtype).ravel())

@@ -7,6 +7,8 @@ import pytest
 
 from analysis.circuits import interventions
 from analysis.report import page
+from analysis.report.playground.describe import describe_task
+from anchorjax.tasks import AnchorsConfig
 from tests.support.pages import playground_sample, report_sample
 from tests.support.pages.browser import Page
 
@@ -100,7 +102,7 @@ def test_a_click_asks_for_the_unseen_pair_and_for_the_exception(playing):
     assert playing.value(words) == expected
 
 
-def test_the_meaning_of_every_answer(playing):
+def test_the_meaning_of_every_answer(engine):
     """By hand: of the pair (4, 3), of the exception, and of a trained pair."""
     rules = playground_sample.make_playground()['tasks'][0]
     cases = (
@@ -116,7 +118,47 @@ def test_the_meaning_of_every_answer(playing):
     for pair, answer, expected in cases:
         asked = json.dumps([rules, {'key': 9, 'pair': pair}, answer])
         script = f'(() => {{ {code}; return meaningOf(...{asked}).name; }})()'
-        assert playing.value(script) == expected, (pair, answer)
+        assert engine.value(script) == expected, (pair, answer)
+
+
+def test_an_answer_is_as_trained_only_if_it_was_trained(engine):
+    """The exception unseen; and a pair whose reverse has the same exception."""
+    code = page.join_files('scripts', ('playground/rules',), 'js')
+    cases = (
+        ((AnchorsConfig(exception='unseen'), [3, 4]), -6, "no pair's"),
+        (
+            (AnchorsConfig(noninferential=((3, 4, -6), (4, 3, -6))), [3, 4]),
+            -6,
+            'as trained',
+        ),
+    )
+    for (task, pair), shift, expected in cases:
+        rules = describe_task(task)
+        asked = json.dumps([rules, {'key': 60, 'pair': pair}, 60 + shift])
+        script = f'(() => {{ {code}; return meaningOf(...{asked}).name; }})()'
+        assert engine.value(script) == expected
+
+
+def test_the_weight_of_an_edge_is_a_share(engine):
+    """Every position reads all up to itself equally: by hand for four tokens."""
+    roles = ['noise', 'key', 'anchor_1', 'noise']
+    attention = []
+    for t in range(4):
+        attention.append([1 / (t + 1)] * (t + 1) + [0] * (3 - t))
+    code = page.join_files('scripts', ('playground/state', 'playground/edges'), 'js')
+    asked = json.dumps([[attention], roles])
+    script = f"""(() => {{
+const data = {{ playground: {{ networks: [], tasks: [] }}, members: [] }};
+const fixed = String, share = String;
+{code}
+const edges = listEdges(...{asked});
+return Object.fromEntries(edges.map((e) => [e.name, e.weight])); }})()"""
+    weights = engine.value(script)
+    # Two noise tokens, of which the first reads nothing before it.
+    assert weights['0 noise noise'] == pytest.approx(1 / 8)
+    assert weights['0 key noise'] == pytest.approx(1 / 8)
+    assert weights['0 noise key'] == pytest.approx(1 / 2)
+    assert weights['0 key anchor_1'] == pytest.approx(1 / 3)
 
 
 def test_the_position_moves_the_three_tokens(playing):

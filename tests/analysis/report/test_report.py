@@ -18,6 +18,7 @@ from analysis.report.playground.request import AUTO, parse_request
 from anchorjax.errors import UserError
 from anchorjax.storage import manifest
 from anchorjax.storage.reader import Run, open_run
+from anchorjax.tasks import AnchorsConfig
 from tests.support.converged import mark_converged
 from tests.support.sweeps import ROOT, opened, trained
 
@@ -70,6 +71,23 @@ def test_the_payload_describes_the_run(payload):
     assert payload['row_axis'] == 'depth'
     assert payload['unseen']['pair'] == '(4, 3)'
     assert payload['unseen']['symmetric'] == 'x − 6'
+
+
+def test_the_symmetric_answer_is_explained_for_every_network():
+    """Half of the default sweep was never trained on the reversed pair."""
+    trained, unseen = AnchorsConfig(), AnchorsConfig(exception='unseen')
+    other = AnchorsConfig(noninferential=((3, 4, -7),))
+    same_way = 'it treats the reversed pair (3, 4) in the same way'
+    expected = {
+        (trained,): 'the reversed pair (3, 4) was trained with this answer',
+        (unseen,): same_way,
+        (trained, unseen): f'{same_way}, which some of the networks were trained on',
+    }
+    for tasks, because in expected.items():
+        assert collect.describe_unseen_pair(list(tasks))['because'] == because
+    shown = collect.describe_unseen_pair([trained, other])
+    assert shown['symmetric'] == 'x − 6 or x − 7'
+    assert shown['inferential'] == 'x − 10'
 
 
 def test_the_provenance_names_every_environment(finished, payload):

@@ -337,4 +337,7 @@ def test_an_open_reading_says_what_is_missing():
     together = weights.read_first_rise(make_rises(*[TOGETHER] * 5))
     assert together.note.startswith('the snapshots are too far apart')
     few = networks.read_lazy(make_lazy([0.5] * 4))
-    assert few.note.startswith('none of 4 members; at least 6 needed')
+    assert few.note.startswith('none of 4 seeds; at least 6 needed')
+    several = make_lazy([0.5] * 8)
+    several.points['seed'] %= 4
+    assert networks.read_lazy(several).verdict is UNDECIDED

@@ -12,6 +12,9 @@ from analysis.report import page
 from analysis.report.playground import describe, weights
 from tests.support import cases
 from tests.support.pages.browser import Page
+from tests.support.pages.node import Node
+
+Engine = Page | Node
 
 # Options of the transformer: norm, activation, heads, biases. Every value occurs, and
 # GELU and biases also with the norms of GPT-2 and P3.
@@ -63,7 +66,7 @@ def describe_network(member: Member, dtype: str = 'float32') -> dict[str, Any]:
 
 
 def run_in_page(
-    tab: Page,
+    engine: Engine,
     network: dict[str, Any],
     tokens_BT: np.ndarray,
     returned: str,
@@ -92,7 +95,7 @@ return sequences.map((tokens, i) => {{
   return {returned};
 }});
 }})()"""
-    return tab.value(script)
+    return engine.value(script)
 
 
 def list_position_cuts(

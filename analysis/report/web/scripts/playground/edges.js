@@ -4,6 +4,8 @@
 const REACH = 14; // how far from a line a finger may be, in units of the drawing
 
 // Every edge that the sequence has: { layer, source, target, weight, name, lines }.
+// Its weight is the share of its reading that a position of the target role spends on the
+// source, on average over all positions of that role.
 function listEdges(layers, roles) {
   const edges = new Map();
   layers.forEach((attention, layer) => attention.forEach((row, target) =>
@@ -12,7 +14,7 @@ function listEdges(layers, roles) {
       const edge = edges.get(name) ?? {
         layer, source: roles[source], target: roles[target], name, weight: 0, lines: [],
       };
-      edge.weight += weight;
+      edge.weight += weight / roles.filter((role) => role === roles[target]).length;
       edge.lines.push({ source, target, weight });
       edges.set(name, edge);
     })));

@@ -49,11 +49,14 @@ function meaningOf(rules, { key, pair }, answer) {
   if (!row) return { name: 'no meaning', solution: 'other', why: 'an anchor is unknown to it' };
   const shift = answer - key;
   const why = `x ${signed(shift)}`;
+  // An unseen pair has an assigned answer, too, but was never trained with it.
+  if (!row.is_unseen && shift === row.assigned) {
+    return { name: 'as trained', solution: 'heldout', why };
+  }
   if (row.is_unseen || row.assigned !== row.inferential) {
     if (shift === row.inferential) return { name: 'inferential', solution: 'inferential', why };
     if (shift === row.symmetric) return { name: 'symmetric', solution: 'symmetric', why };
   }
-  if (shift === row.assigned) return { name: 'as trained', solution: 'heldout', why };
   const others = rules.pairs.filter((other) => !other.is_unseen && other.assigned === shift);
   if (!others.length) return { name: 'no pair\'s', solution: 'memorizing', why };
   const names = others.slice(0, 3).map(({ pair: other }) => pairName(other)).join(', ');

@@ -79,6 +79,13 @@ function playgroundAddress() {
   return entries;
 }
 
+// Whether the text is the name of an edge of a network of this depth.
+function isEdgeName(text, depth) {
+  const [layer, ...roles] = text.split(CUT_SEPARATOR);
+  return /^\d+$/.test(layer) && Number(layer) < depth
+    && roles.length === 2 && roles.every((role) => known(role));
+}
+
 // Whether the address has a state that can be shown; what it does not name stays.
 function readPlaygroundAddress(query) {
   const tokens = (query.get('ask') ?? '').split(CUT_SEPARATOR).map(Number);
@@ -90,8 +97,10 @@ function readPlaygroundAddress(query) {
     const wanted = varying.filter((axis) => query.has(`${side.name}.${axis}`));
     const stop = stops.findIndex((n) => wanted.every((axis) =>
       String(memberOf(networks[n]).point[axis]) === query.get(`${side.name}.${axis}`)));
-    if (stop >= 0) side.stop = stop;
-    side.cuts = new Set(query.getAll(`${side.name}.cut`));
+    if (wanted.length && stop >= 0) side.stop = stop;
+    const { depth } = networkAt(side).model;
+    const cuts = query.getAll(`${side.name}.cut`);
+    side.cuts = new Set(cuts.filter((cut) => isEdgeName(cut, depth)));
   }
   return true;
 }
