@@ -144,11 +144,17 @@ def score(words: list[str]) -> None:
     add('--run', type=pathlib.Path, help=text)
     flags = parser.parse_args(words)
     prompts = read_folder(flags.prompts)
-    replies_of = {}
+    replies_of, empty = {}, []
     for path in sorted((flags.prompts / REPLIES_FOLDER).glob('*.jsonl')):
-        replies_of[path.stem] = read_replies(path)
+        replies = read_replies(path)
+        if replies:
+            replies_of[path.stem] = replies
+        else:
+            empty.append(path)
     if not replies_of:
         raise UserError(f'{flags.prompts / REPLIES_FOLDER}: no replies (*.jsonl)')
+    for path in empty:
+        print(f'warning: {path}: no replies yet; left out', file=sys.stderr)
     cube = make_cube(prompts, replies_of)
     run = open_run(flags.run) if flags.run else None
     result = figure.compute(cube, run)

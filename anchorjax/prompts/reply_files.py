@@ -10,7 +10,7 @@ import json
 import os
 import pathlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from anchorjax.errors import StoreError, brief
 from anchorjax.storage.atomic import report_in_one_line, require_regular
@@ -34,7 +34,7 @@ def open_replies(path: pathlib.Path, settings: dict[str, Any]) -> Iterator[Reply
     """Opens a file of replies to continue it; no other process may at the same time.
 
     A line that a killed process left unfinished is removed: its question is asked
-    again.
+    again. A file that is refused stays as it is.
 
     Args:
       settings: plain JSON, kept in the first line.
@@ -43,16 +43,16 @@ def open_replies(path: pathlib.Path, settings: dict[str, Any]) -> Iterator[Reply
       StoreError: it is in use, damaged, or was asked with other settings.
     """
     with _open_alone(path) as handle:
-        replies, found = _read(path)
-        os.ftruncate(handle, _find_end(path))
-        if found is not None and found != settings:
-            field = _find_difference(found, settings)
-            raise StoreError(f'{path}: asked with other settings: {field}')
-        if found is None and replies:
-            raise StoreError(f'{path}: holds replies without settings')
-        if found is None:
+        content = _read(path)
+        if content.replies:
+            _require_settings(path, content.settings, settings)
+            os.ftruncate(handle, content.end)
+            if content.lacks_newline:
+                _write(handle, b'\n')
+        else:  # settings that gave no reply may have been a mistake
+            os.ftruncate(handle, 0)
             _append(handle, {'settings': settings})
-        yield ReplyFile(handle, replies)
+        yield ReplyFile(handle, content.replies)
 
 
 def read_replies(path: pathlib.Path) -> dict[str, str]:
@@ -61,8 +61,7 @@ def read_replies(path: pathlib.Path) -> dict[str, str]:
     Raises:
       StoreError: it is missing or damaged, or has two replies to a prompt.
     """
-    replies, _ = _read(path)
-    return replies
+    return _read(path).replies
 
 
 @contextlib.contextmanager
@@ -86,12 +85,25 @@ def _lock(handle: int, path: pathlib.Path) -> None:
         raise StoreError(f'{path}: another process is asking') from None
 
 
-def _read(path: pathlib.Path) -> tuple[dict[str, str], dict[str, Any] | None]:
-    """The replies and the settings, if there are any."""
+class _Content(NamedTuple):
+    """What a file of replies holds."""
+
+    replies: dict[str, str]  # by id
+    settings: Any  # None: there are none
+    end: int  # bytes up to the end of the last whole line
+    lacks_newline: bool  # whether that line does
+
+
+def _read(path: pathlib.Path) -> _Content:
     with report_in_one_line('read', path):
         data = require_regular(path).read_bytes()
-    whole, _, _ = data.rpartition(b'\n')  # the rest is unfinished
-    lines = whole.split(b'\n') if whole else []
+    *lines, rest = data.split(b'\n')
+    # A last line without its end: another program may leave that out, and a process
+    # that was killed leaves a part of an object, which is no JSON.
+    lacks_newline = _is_json(rest)
+    if lacks_newline:
+        lines.append(rest)
+        rest = b''
     replies: dict[str, str] = {}
     settings = None
     for number, line in enumerate(lines, 1):
@@ -101,7 +113,7 @@ def _read(path: pathlib.Path) -> tuple[dict[str, str], dict[str, Any] | None]:
             settings = row['settings']
         else:
             _add_reply(replies, row, where)
-    return replies, settings
+    return _Content(replies, settings, len(data) - len(rest), lacks_newline)
 
 
 def _add_reply(replies: dict[str, str], row: dict[str, Any], where: str) -> None:
@@ -125,14 +137,29 @@ def _parse(line: bytes, where: str) -> dict[str, Any]:
     return row
 
 
-def _find_end(path: pathlib.Path) -> int:
-    """Bytes up to the end of the last whole line."""
-    data = path.read_bytes()
-    return data.rfind(b'\n') + 1
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _require_settings(path: pathlib.Path, found: Any, settings: dict[str, Any]) -> None:
+    """Raises StoreError unless the replies of a file were asked with these settings."""
+    if found is None:
+        raise StoreError(f'{path}: holds replies without settings')
+    if found != settings:
+        field = _find_difference(found, settings)
+        raise StoreError(f'{path}: asked with other settings: {field}')
 
 
 def _append(handle: int, row: dict[str, Any]) -> None:
-    data = json.dumps(row).encode() + b'\n'
+    _write(handle, json.dumps(row).encode() + b'\n')
+
+
+def _write(handle: int, data: bytes) -> None:
+    """Adds the data to the file: it is on the disk when this returns."""
     while data:
         num_written = os.write(handle, data)
         data = data[num_written:]

@@ -245,6 +245,46 @@ def test_replies_from_elsewhere_need_no_settings(tmp_path):
         open_replies(path, SETTINGS).__enter__()
 
 
+LAST = b'{"id": "b", "reply": "8"}'
+
+
+def test_a_last_reply_without_a_newline_counts_and_is_kept(tmp_path):
+    path = tmp_path / 'r.jsonl'
+    path.write_bytes(b'{"id": "a", "reply": "7"}\n' + LAST)  # from elsewhere
+    before = path.read_bytes()
+    assert read_replies(path) == {'a': '7', 'b': '8'}
+    with pytest.raises(StoreError, match='replies without settings'):
+        open_replies(path, SETTINGS).__enter__()
+    assert path.read_bytes() == before
+    path.write_bytes(json.dumps({'settings': SETTINGS}).encode() + b'\n' + LAST)
+    with open_replies(path, SETTINGS) as file:
+        file.add('c', '9')
+    assert read_replies(path) == {'b': '8', 'c': '9'}
+
+
+@pytest.mark.parametrize('rest', [LAST, LAST[:-3]])
+def test_a_refused_file_of_replies_stays_as_it_is(tmp_path, rest):
+    path = tmp_path / 'r.jsonl'
+    with open_replies(path, SETTINGS) as file:
+        file.add('a', '7')
+    with path.open('ab') as f:
+        f.write(rest)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match='asked with other settings'):
+        open_replies(path, {'model': 'other'}).__enter__()
+    assert path.read_bytes() == before
+
+
+def test_settings_without_replies_can_be_corrected(tmp_path):
+    path = tmp_path / 'r.jsonl'
+    with open_replies(path, {'endpoint': 'mistyped'}):
+        pass
+    with open_replies(path, SETTINGS) as file:
+        file.add('a', '7')
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert rows == [{'settings': SETTINGS}, {'id': 'a', 'reply': '7'}]
+
+
 def test_no_file_of_replies_is_followed_out_of_its_folder(tmp_path):
     target = tmp_path / 'target'
     target.write_text('')

@@ -12,6 +12,7 @@ from analysis.members.solution import find_solutions
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.prompts.prompt_files import make_prompts, read_folder, reply_path
+from anchorjax.prompts.reply_files import open_replies
 from anchorjax.prompts.scores import make_cube
 from tests.support.in_process import run
 from tests.support.stub_endpoint import serve, solve
@@ -109,6 +110,26 @@ def test_a_part_of_the_replies_counts_as_not_trained(folder):
         make_cube(prompts, {'a': {'elsewhere': '7'}})
     with pytest.raises(UserError, match='a: no replies'):
         make_cube(prompts, {'a': {}})
+
+
+def test_a_file_without_replies_is_left_out_of_the_scores(say, folder):
+    """A failed `ask` leaves one; the others count all the same."""
+    prompts = read_folder(folder)
+    empty = reply_path(folder, 'empty')
+    with open_replies(empty, {'model': 'empty'}):
+        pass
+    done = say('score', '--prompts', folder)
+    assert done.code == 2 and 'no replies (*.jsonl)' in done.errors
+    assert done.errors.count('\n') == 1
+    rows = []
+    for prompt in prompts.list_prompts():
+        rows.append(json.dumps({'id': prompt.id, 'reply': '9'}))
+    reply_path(folder, 'whole').write_text('\n'.join(rows))
+    done = say('score', '--prompts', folder)
+    assert done.code == 0
+    assert done.errors == f'warning: {empty}: no replies yet; left out\n'
+    cube = xr.load_dataset(folder / 'results.nc')
+    assert cube.model.values.tolist() == ['whole'] and cube.trained.all()
 
 
 def test_members_of_a_sweep_are_shown_beside(folder):
