@@ -11,6 +11,8 @@ rename and locks (Filestore or another NFS, not a bucket); --workdir must be on 
 """
 
 import argparse
+import pathlib
+import posixpath
 import sys
 
 from anchorjax import cli
@@ -47,6 +49,8 @@ def make_parser() -> cli.Parser:
 def command() -> None:
     own_words, words = cli.split_words(sys.argv[1:])
     flags = make_parser().parse_args(own_words)
+    volume = gke.Volume(flags.claim, flags.mount)
+    gke.check_volume(volume)
     check_workdir(words, flags.mount)
     slices = gke.Slices(
         flags.accelerator, flags.topology, flags.hosts, flags.chips_per_host
@@ -56,7 +60,7 @@ def command() -> None:
         flags.image,
         flags.shards,
         slices,
-        gke.Volume(flags.claim, flags.mount),
+        volume,
         words,
         retries=flags.retries,
         grace=flags.grace,
@@ -72,7 +76,9 @@ def check_workdir(words: list[str], mount: str) -> None:
     """Raises UserError if pods would refuse the words, or lose their folder."""
     sweep_flags, _ = cli.check_job_words(words)
     workdir = sweep_flags.workdir
-    if workdir is None or not workdir.is_relative_to(mount):
+    # Without '..', which could lead out again. It is a path of the pods, not of here.
+    inside = pathlib.PurePosixPath(posixpath.normpath(workdir or ''))
+    if workdir is None or not inside.is_relative_to(mount):
         raise UserError(
             f'--workdir {workdir}: must be given, and be inside --mount={mount}'
         )

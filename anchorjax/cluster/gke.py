@@ -154,9 +154,10 @@ def _make_container(
 def _make_arguments(shards: int, hosts: int, words: list[str]) -> list[str]:
     """The command; Kubernetes replaces $(SHARD) by the index of the pod's Job.
 
-    It reads $$ as $, so '$$(' protects what a user wrote as '$('.
+    It reads $$ as $, so doubling every $ protects what a user wrote. No shell reads the
+    words: `env` starts the command.
     """
-    escaped = [word.replace('$(', '$$(') for word in words]
+    escaped = [word.replace('$', '$$') for word in words]
     arguments = ['python', '-u', 'launch/sweep.py', *escaped]
     arguments.append(f'--shard=$(SHARD)/{shards}')
     if hosts > 1:

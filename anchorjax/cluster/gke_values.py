@@ -75,10 +75,17 @@ def check_slices(slices: Slices) -> None:
 
 
 def check_volume(volume: Volume) -> None:
-    """Raises ConfigError unless the claim is a valid name and the mount absolute."""
+    """Raises ConfigError unless the claim is a valid name and the mount a folder.
+
+    Mounted on /, the claim would hide the image.
+    """
     claim, mount = volume.claim, volume.mount
     label = claim.replace('.', '-')
     is_name = re.fullmatch(_DNS_LABEL, label) and not label[0].isdecimal()
     allowed = 'the name of a PersistentVolumeClaim'
     require(bool(is_name) and len(claim) <= 253, '--claim', claim, allowed)
-    require(mount.startswith('/'), '--mount', mount, 'an absolute path')
+    parts = [part for part in mount.split('/') if part not in ('', '.')]
+    is_folder = mount.startswith('/') and bool(parts) and '..' not in parts
+    is_folder = is_folder and ':' not in mount
+    allowed = 'an absolute path other than /, without .. and :'
+    require(is_folder, '--mount', mount, allowed)

@@ -114,10 +114,14 @@ def test_preemptions_are_not_failures_and_bad_input_is_final(jobset):
     assert get_job(jobset)['template']['spec']['restartPolicy'] == 'Never'
 
 
-def test_dollars_of_the_user_stay_dollars(print_jobset):
-    _, out, errors = print_jobset([*WORDS[:2], '--workdir=/runs/a$(HOME)b'])
+@pytest.mark.parametrize(
+    'name, escaped', [('a$(HOME)b', 'a$$(HOME)b'), ('a$$b$', 'a$$$$b$$')]
+)
+def test_dollars_of_the_user_stay_dollars(print_jobset, name, escaped):
+    """Kubernetes reads $$ as $ and then does not replace $(HOME)."""
+    _, out, errors = print_jobset([*WORDS[:2], f'--workdir=/runs/{name}'])
     assert errors == ''
-    assert '--workdir=/runs/a$$(HOME)b' in get_container(yaml.safe_load(out))['args']
+    assert f'--workdir=/runs/{escaped}' in get_container(yaml.safe_load(out))['args']
 
 
 @pytest.mark.parametrize(
@@ -134,6 +138,9 @@ def test_dollars_of_the_user_stay_dollars(print_jobset):
         ({'accelerator': 'TPU v5'}, "--accelerator = 'TPU v5'"),
         ({'claim': 'my_runs'}, "--claim = 'my_runs'"),
         ({'mount': 'runs'}, '--mount'),
+        ({'mount': '/'}, "--mount = '/': must be an absolute path other than /"),
+        ({'mount': '/runs/..'}, '--mount'),
+        ({'words': [*WORDS[:2], '--workdir=/runs/../tmp/x']}, 'inside --mount=/runs'),
         ({'hosts': -2, 'chips_per_host': -4}, '--hosts = -2: must be positive'),
         ({'retries': -1}, '--retries = -1'),
         (
