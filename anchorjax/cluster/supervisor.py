@@ -30,7 +30,7 @@ REFUSED = 2  # the exit codes of anchorjax.cli, which imports JAX
 SAVED = 75
 # After its last save a child has no handlers any more: a stop signal may kill it.
 _STOPPED_CODES = (SAVED, -signal.SIGTERM, -signal.SIGUSR2)
-_POLL = 1.0  # seconds between two looks at the time while a child runs
+_POLL = 1.0  # seconds between two looks at the time, or at a wish to stop
 
 
 class ShardFailed(RuntimeError):
@@ -145,14 +145,17 @@ class Supervisor:
                     child.kill()  # its earlier saves are complete
 
     def _handle_failure(self, code: int) -> None:
-        """Waits before the next try, or raises ShardFailed."""
+        """Waits before the next try or until `stop`, or raises ShardFailed."""
         if code == REFUSED:
             raise ShardFailed(f'{self.name} was refused (exit code 2); see {self.log}')
         self.crashes += 1
         if self.crashes > self.retries:
             count = f'{self.crashes} times, the last with exit code {code}'
             raise ShardFailed(f'{self.name} crashed {count}; see {self.log}')
-        time.sleep(self.pause)
+        end = time.monotonic() + self.pause
+        while not self._stopping and time.monotonic() < end:
+            # In short steps: neither a thread's nor a handler's `stop` ends a sleep.
+            time.sleep(min(self.pause, _POLL))
 
 
 def _open_log(path: pathlib.Path) -> BinaryIO:

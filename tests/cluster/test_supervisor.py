@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -68,6 +69,25 @@ def test_a_stop_before_the_start_starts_nothing(tmp_path):
     with pytest.raises(Preempted):
         supervisor.run()
     assert count_starts(tmp_path, 0) == 0
+
+
+def test_a_stop_in_the_pause_after_a_crash_is_obeyed(tmp_path, monkeypatch):
+    monkeypatch.setattr('anchorjax.cluster.supervisor._POLL', 0.05)
+    (supervisor,) = make_supervisors(tmp_path, 1, '--mode=0=crash', retries=1)
+    supervisor.pause = 45.0
+
+    def stop() -> None:
+        wait_until(lambda: 'ended with exit code' in read_text(supervisor.log))
+        supervisor.stop()
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    start = time.monotonic()
+    with pytest.raises(Preempted):
+        supervisor.run()
+    thread.join()
+    assert time.monotonic() - start < supervisor.pause
+    assert count_starts(tmp_path, 0) == 1
 
 
 def test_a_child_that_does_not_save_in_time_is_killed(tmp_path):
