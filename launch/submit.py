@@ -15,17 +15,20 @@ input, 75 stopped with everything saved.
 """
 
 import argparse
+import math
 import pathlib
 import sys
+from typing import Any
 
 from anchorjax import cli
 from anchorjax.cluster.job_files import announce_job, log_path, make_jobs_folder
 from anchorjax.cluster.local import run_local
-from anchorjax.cluster.shards import Shard
+from anchorjax.cluster.shards import MOST_SHARDS, Shard
 from anchorjax.cluster.supervisor import Supervisor
 from anchorjax.errors import UserError
 
 _LONGEST_PAUSE = 86_400
+_MOST_DIGITS = 9  # of a whole number
 SAVING_SHARE = 0.8  # of --signal_delay; the rest is for requeueing
 
 
@@ -39,7 +42,8 @@ def make_parser() -> cli.Parser:
     backends = ('slurm', 'local', 'debug')
     add('--backend', choices=backends, default='local')
     number = {'type': parse_positive, 'metavar': 'N'}
-    add('--shards', required=True, help='jobs to divide the sweep into', **number)
+    text = 'jobs to divide the sweep into'
+    add('--shards', type=parse_shards, required=True, metavar='N', help=text)
     text = 'how often a shard that crashes is tried again (%(default)s)'
     add('--retries', type=parse_count, default=3, metavar='N', help=text)
     text = 'pause between a crash and the next try (%(default)s)'
@@ -72,20 +76,39 @@ def add_slurm_flags(parser: cli.Parser) -> None:
 
 
 def parse_positive(text: str) -> int:
-    if not text.isdecimal() or not int(text):
+    number = parse_whole(text)
+    if not number:
         raise argparse.ArgumentTypeError(f'{text!r} is not a positive whole number')
-    return int(text)
+    return number
 
 
 def parse_count(text: str) -> int:
-    if not text.isdecimal():
+    number = parse_whole(text)
+    if number is None:
         raise argparse.ArgumentTypeError(f'{text!r} is not a whole number, at least 0')
-    return int(text)
+    return number
+
+
+def parse_shards(text: str) -> int:
+    number = parse_whole(text)
+    if not number or number > MOST_SHARDS:
+        allowed = f'is not a positive whole number, at most {MOST_SHARDS}'
+        raise argparse.ArgumentTypeError(f'{text!r} {allowed}')
+    return number
+
+
+def parse_whole(text: str) -> int | None:
+    """A whole number, at least 0; None for anything else, or a number far too large."""
+    is_number = text.isdecimal() and len(text) <= _MOST_DIGITS
+    return int(text) if is_number else None
 
 
 def parse_seconds(text: str) -> float:
     """A number of seconds that a process can sleep: neither negative nor endless."""
-    seconds = float(text)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
     if not 0 <= seconds <= _LONGEST_PAUSE:
         allowed = f'must be from 0 to {_LONGEST_PAUSE} seconds'
         raise argparse.ArgumentTypeError(f'{text!r}: {allowed}')
@@ -95,8 +118,7 @@ def parse_seconds(text: str) -> float:
 def command() -> None:
     own_words, words = cli.split_words(sys.argv[1:])
     flags = make_parser().parse_args(own_words)
-    if flags.nodes > 1 and flags.backend != 'slurm':
-        raise UserError(f'--nodes={flags.nodes} needs --backend=slurm')
+    check_backend(flags)
     # What every job would refuse is refused here, before anything starts.
     sweep_flags, experiment = cli.check_job_words(words)
     workdir = cli.sweep_workdir(sweep_flags.workdir, experiment).absolute()
@@ -109,6 +131,32 @@ def command() -> None:
     for line in failures:
         print(f'error: {line}', file=sys.stderr)
     sys.exit(cli.EXIT_FAILED if failures else 0)
+
+
+def check_backend(flags: argparse.Namespace) -> None:
+    """Raises UserError for a flag that the backend would ignore, or cannot obey."""
+    if flags.backend == 'slurm' and flags.signal_delay >= 60 * flags.time:
+        raise UserError(
+            f'--signal_delay={flags.signal_delay}: must be less than the seconds of '
+            f'--time={flags.time} (minutes)'
+        )
+    if flags.backend != 'slurm':
+        on_slurm = cli.Parser()
+        add_slurm_flags(on_slurm)
+        require_defaults(flags, vars(on_slurm.parse_args([])), '--backend=slurm')
+    if flags.backend == 'debug':
+        several = {'gpus': 0, 'max_parallel': None}
+        require_defaults(flags, several, '--backend=slurm or local')
+
+
+def require_defaults(
+    flags: argparse.Namespace, defaults: dict[str, Any], needed: str
+) -> None:
+    """Raises UserError if a flag has another value than its default."""
+    for name, default in defaults.items():
+        value = getattr(flags, name)
+        if value != default:
+            raise UserError(f'--{name}={value} needs {needed}')
 
 
 def make_supervisors(

@@ -13,6 +13,9 @@ from anchorjax.errors import UserError
 from anchorjax.storage.sweep_folder import SweepFolder
 from anchorjax.sweeps.cost import operations_per_step
 
+_DIGITS = 5  # of an index or a count, in the names of files
+MOST_SHARDS = 10**_DIGITS - 1
+
 
 class Shard(NamedTuple):
     """Part `index` (from 0) of `count`."""
@@ -23,7 +26,7 @@ class Shard(NamedTuple):
     @property
     def name(self) -> str:
         """The stem of its files: 'shard_00003_of_00016'."""
-        return f'shard_{self.index:05d}_of_{self.count:05d}'
+        return f'shard_{self.index:0{_DIGITS}d}_of_{self.count:0{_DIGITS}d}'
 
     def __str__(self) -> str:
         return f'{self.index}/{self.count}'
@@ -40,7 +43,7 @@ def parse_shard(text: str) -> Shard:
     """
     index, _, count = text.partition('/')
     is_number = index.isdecimal() and count.isdecimal()
-    is_short = len(index) < 6 and len(count) < 6
+    is_short = max(len(index), len(count)) <= _DIGITS
     if not (is_number and is_short and int(index) < int(count)):
         raise UserError(
             f'--shard={text}: must be INDEX/COUNT with 0 <= INDEX < COUNT, e.g. 0/16'
