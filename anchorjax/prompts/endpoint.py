@@ -8,6 +8,7 @@ comes back is searched for the key before it is kept or shown.
 import http.client
 import ipaddress
 import json
+import math
 import os
 import time
 import urllib.error
@@ -141,6 +142,11 @@ def read_key(variable: str) -> str:
 
 def check_address(endpoint: str, has_key: bool) -> None:
     """Raises UserError unless the address may be kept in files and given the key."""
+    if not _is_well_formed(endpoint):
+        raise UserError(
+            '--endpoint: must be https://HOST:PORT/... in plain ASCII without spaces, '
+            'with a number as port, or without one'
+        )
     parts = urllib.parse.urlsplit(endpoint)
     shown = f'{parts.scheme}://{parts.hostname}'
     if parts.scheme not in ('http', 'https') or not parts.hostname:
@@ -154,6 +160,17 @@ def check_address(endpoint: str, has_key: bool) -> None:
         raise UserError(
             f'--endpoint {shown}: must be https, or the key could be read on the way'
         )
+
+
+def _is_well_formed(endpoint: str) -> bool:
+    """Whether the standard library can use the address; it may be of a wrong kind."""
+    is_plain = endpoint.isascii() and endpoint.isprintable() and ' ' not in endpoint
+    try:
+        parts = urllib.parse.urlsplit(endpoint)
+        (parts.hostname or '').encode('idna')  # as a socket does
+        return is_plain and parts.port != 0
+    except ValueError:  # no number as port, half of an IPv6 address, a host as a..b
+        return False
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -183,9 +200,10 @@ def _read_until(response: Any, deadline: float) -> bytes:
 def _parse_wait(text: str | None) -> float | None:
     """Seconds of a Retry-After header; None for a date or anything else."""
     try:
-        return min(float(text or ''), 1e9)
+        seconds = float(text or '')
     except ValueError:
         return None
+    return None if math.isnan(seconds) else min(seconds, 1e9)
 
 
 def _is_this_machine(host: str) -> bool:
