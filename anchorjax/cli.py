@@ -14,7 +14,13 @@ import ml_collections
 
 from anchorjax import config
 from anchorjax.config import Experiment
-from anchorjax.errors import ConfigError, TemporaryError, UserError, printable
+from anchorjax.errors import (
+    ConfigError,
+    TemporaryError,
+    UserError,
+    is_temporary,
+    printable,
+)
 from anchorjax.storage.manifest import read_experiment
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.plan import summarize_members
@@ -42,14 +48,11 @@ def run_command(command: Callable[[], None]) -> None:
     """Runs a command; known errors become one line and an exit code."""
     try:
         command()
-    except UserError as e:
-        _exit(f'error: {e}', EXIT_USER_ERROR)
-    except TemporaryError as e:
-        _exit(f'error: {e}; the same command may work later.', EXIT_FAILED)
+    except (UserError, TemporaryError) as e:
+        _report(str(e), e)
     except OSError as e:  # any write may find the disk full
         where = f': {e.filename}' if e.filename else ''
-        line = printable(f'{e.strerror or e}{where}')
-        _exit(f'error: {line}', EXIT_USER_ERROR)
+        _report(printable(f'{e.strerror or e}{where}'), e)
     except jax.errors.JaxRuntimeError as e:
         if 'RESOURCE_EXHAUSTED' not in str(e):
             raise
@@ -221,11 +224,20 @@ def join_hosts(flags: argparse.Namespace) -> None:
 
 
 def parse_gibibytes(text: str) -> float:
-    """The bytes in a number of GiB; ValueError unless it is positive and finite."""
-    size = float(text)
-    if not 0 < size < math.inf:
-        raise ValueError
-    return size * 2**30
+    """The bytes in a number of GiB, for argparse."""
+    return parse_positive(text) * 2**30
+
+
+def parse_positive(text: str, most: float = math.inf) -> float:
+    """A positive and finite number, at most `most`; for argparse."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not (0 < number <= most and number < math.inf):
+        limit = f', at most {most:g}' if most < math.inf else ''
+        raise argparse.ArgumentTypeError(f'{text!r}: must be a positive number{limit}')
+    return number
 
 
 def print_results(run: Run, paths: list[pathlib.Path]) -> None:
@@ -245,6 +257,13 @@ def use_compilation_cache() -> None:
     folder = home / 'anchorjax' / name
     jax.config.update('jax_compilation_cache_dir', str(folder))
     jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.5)
+
+
+def _report(line: str, e: Exception) -> NoReturn:
+    """Ends the command with the line of an error; code 1 if it may be gone later."""
+    if is_temporary(e):
+        _exit(f'error: {line}; the same command may work later.', EXIT_FAILED)
+    _exit(f'error: {line}', EXIT_USER_ERROR)
 
 
 def _exit(line: str, code: int) -> NoReturn:

@@ -1,9 +1,18 @@
 """Errors that are one line; a command exits with code 2 if a user can cause them."""
 
 import difflib
+import errno
 from collections.abc import Iterable
 
 _LONGEST = 300  # characters shown of a text that may come from any file
+# A full disk, or a network file system that is away: not what the user gave.
+_TEMPORARY_ERRNOS = (
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.ESTALE,
+    errno.EIO,
+    errno.ETIMEDOUT,
+)
 
 
 class OneLine(Exception):
@@ -29,8 +38,24 @@ class StoreError(UserError):
     """The folder of a sweep is unwritable, damaged, in use, or of another sweep."""
 
 
+class StoreUnavailable(StoreError, TemporaryError):
+    """The folder of a sweep cannot be used now: in use by another, or its disk full."""
+
+
 class Damaged(StoreError):
     """The content of a file is not what was written: reading it again will not help."""
+
+
+def is_temporary(e: BaseException) -> bool:
+    """Whether an error, or the one it was raised for, may be gone the next time."""
+    found: BaseException | None = e
+    while found is not None:
+        if isinstance(found, TemporaryError):
+            return True
+        if isinstance(found, OSError) and found.errno in _TEMPORARY_ERRNOS:
+            return True
+        found = found.__cause__ or found.__context__
+    return False
 
 
 def require(condition: bool, field: str, value: object, allowed: str) -> None:

@@ -15,7 +15,6 @@ what has a reply is not asked again. `score` reads replies/*.jsonl, also from el
 
 import argparse
 import json
-import math
 import pathlib
 import sys
 from typing import Any
@@ -26,7 +25,7 @@ import xarray as xr
 from analysis import replies as figure
 from analysis.drawing import style
 from anchorjax import cli
-from anchorjax.errors import UserError
+from anchorjax.errors import UserError, brief
 from anchorjax.prompts import endpoint
 from anchorjax.prompts.asking import LanguageModel, Pace, Progress, ask_all
 from anchorjax.prompts.local_model import LocalModel
@@ -42,6 +41,8 @@ from anchorjax.prompts.scores import make_cube
 from anchorjax.storage import atomic
 from anchorjax.storage.reader import open_run
 from anchorjax.sweeps.progress import format_duration
+
+_LONGEST_TIMEOUT = 86_400.0  # seconds
 
 
 def command() -> None:
@@ -106,10 +107,10 @@ def parse_ask(words: list[str]) -> argparse.Namespace:
     text = 'variable of the environment with the key (%(default)s)'
     add('--key_variable', default='OPENAI_API_KEY', metavar='NAME', help=text)
     text = 'most requests a minute (%(default)g)'
-    add('--per_minute', type=parse_positive, default=60.0, help=text)
+    add('--per_minute', type=cli.parse_positive, default=60.0, help=text)
     add('--retries', type=int, default=6, help='of one request (%(default)s)')
     text = 'seconds for one reply (%(default)g)'
-    add('--timeout', type=parse_positive, default=120.0, help=text)
+    add('--timeout', type=parse_seconds, default=120.0, help=text)
     flags = parser.parse_args(words)
     if flags.endpoint and not flags.model:
         raise UserError('--endpoint needs --model NAME')
@@ -190,17 +191,19 @@ def show_progress(progress: Progress) -> None:
 
 
 def parse_fields(text: str) -> dict[str, Any]:
-    fields = json.loads(text)
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        fields = None
     if not isinstance(fields, dict):
-        raise ValueError(text)
+        allowed = 'must be a JSON object, e.g. {"seed": 1}'
+        raise argparse.ArgumentTypeError(f'{brief(text)!r}: {allowed}')
     return fields
 
 
-def parse_positive(text: str) -> float:
-    number = float(text)
-    if not 0 < number < math.inf:
-        raise ValueError(text)
-    return number
+def parse_seconds(text: str) -> float:
+    """A number of seconds for which a socket can wait."""
+    return cli.parse_positive(text, most=_LONGEST_TIMEOUT)
 
 
 if __name__ == '__main__':

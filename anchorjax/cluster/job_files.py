@@ -16,7 +16,13 @@ from typing import Any
 
 from anchorjax.cluster.shards import Shard, chunks_of_shard
 from anchorjax.config import schema
-from anchorjax.errors import ConfigError, StoreError, brief, require
+from anchorjax.errors import (
+    ConfigError,
+    StoreError,
+    StoreUnavailable,
+    brief,
+    require,
+)
 from anchorjax.storage import atomic, locks
 from anchorjax.storage.sweep_folder import SweepFolder
 from anchorjax.sweeps.progress import Progress
@@ -69,7 +75,7 @@ def hold_shard(
     """Locks the chunks of a shard and keeps its file; yields a function for progress.
 
     Raises:
-      StoreError: another job holds some of the chunks; the line says which job.
+      StoreUnavailable: another job holds some of the chunks; the line says which job.
     """
     workdir = folder.workdir
     chunks = chunks_of_shard(folder, shard)
@@ -95,8 +101,14 @@ def hold_shard(
 
 
 def announce_job(workdir: pathlib.Path, shard: Shard, engine: str) -> None:
-    """Records that a shard is in a queue, under the name the queue has for it."""
+    """Records that a shard is in a queue, under the name the queue has for it.
+
+    What the job itself has written already is newer, and stays.
+    """
     job = _describe_job(shard, range(0))
+    written = _read_job(_job_path(workdir, shard))
+    if engine and written is not None and written.engine == engine:
+        return
     _write_job(workdir, dataclasses.replace(job, state='waiting', engine=engine))
 
 
@@ -116,10 +128,23 @@ def read_jobs(workdir: pathlib.Path) -> list[Job]:
     """All jobs; damaged files are skipped, because they hold no data."""
     jobs = []
     for path in sorted((workdir / 'jobs').glob('shard_*.json')):
-        with contextlib.suppress(StoreError, ConfigError):
-            values = schema.tuples_from_lists(atomic.read_json(path))
-            jobs.append(schema.build(Job, values, path.name))
+        job = _read_job(path)
+        if job is not None:
+            jobs.append(job)
     return jobs
+
+
+def _read_job(path: pathlib.Path) -> Job | None:
+    """The job in a file; None if that is missing or damaged."""
+    try:
+        values = schema.tuples_from_lists(atomic.read_json(path))
+        return schema.build(Job, values, path.name)
+    except (StoreError, ConfigError):
+        return None
+
+
+def _job_path(workdir: pathlib.Path, shard: Shard) -> pathlib.Path:
+    return workdir / 'jobs' / f'{shard.name}.json'
 
 
 class _Reporter:
@@ -155,7 +180,7 @@ class _Reporter:
 def _lock_chunks(
     stack: contextlib.ExitStack, workdir: pathlib.Path, chunks: range
 ) -> None:
-    """Locks chunks until the stack closes; StoreError names their holder."""
+    """Locks chunks until the stack closes; StoreUnavailable names their holder."""
     try:
         stack.enter_context(locks.hold_chunks(workdir, chunks))
     except locks.Held as e:
@@ -166,25 +191,34 @@ def _lock_chunks(
             if has_taken and (holder is None or job.started > holder.started):
                 holder = job
         name = holder or 'another process'
-        raise StoreError(f'{workdir}: {e} by {name}') from None
+        raise StoreUnavailable(f'{workdir}: {e} by {name}') from None
 
 
 def _describe_job(shard: Shard, chunks: range) -> Job:
     """The job that this process is."""
-    engine = ''
-    for name in _ENGINE_VARIABLES:
-        engine = engine or os.environ.get(name, '')
     return Job(
         shard=tuple(shard),
         chunks=(chunks.start, chunks.stop),
         host=socket.gethostname(),
         process=os.getpid(),
-        engine=engine,
+        engine=_find_engine(),
         started=time.time(),
     )
 
 
+def _find_engine() -> str:
+    """The name that Slurm or Kubernetes has for this process's job; '' without one."""
+    array = os.environ.get('SLURM_ARRAY_JOB_ID')
+    task = os.environ.get('SLURM_ARRAY_TASK_ID')
+    if array and task:  # what squeue and submitit show; the job has another number, too
+        return f'{array}_{task}'
+    for name in _ENGINE_VARIABLES:
+        if engine := os.environ.get(name):
+            return engine
+    return ''
+
+
 def _write_job(workdir: pathlib.Path, job: Job) -> None:
-    path = workdir / 'jobs' / f'{Shard(*job.shard).name}.json'
+    path = _job_path(workdir, Shard(*job.shard))
     atomic.require_inside(workdir, path)
     atomic.write_json(path, dataclasses.asdict(job))

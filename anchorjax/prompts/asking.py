@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from anchorjax.errors import UserError
+from anchorjax.errors import TemporaryError
 from anchorjax.prompts.prompt_files import Prompt
 from anchorjax.prompts.reply_files import ReplyFile
 
@@ -84,8 +84,8 @@ def ask_all(
     Every reply is kept before the next prompt is sent.
 
     Raises:
-      UserError: the model refuses, or failed `retries` + 1 times; the line says so, and
-        the same call continues.
+      UserError: the model refuses.
+      TemporaryError: it failed `retries` + 1 times; the same call continues.
     """
     waiting = [prompt for prompt in prompts if prompt.id not in file.replies]
     num_kept = len(prompts) - len(waiting)
@@ -96,9 +96,7 @@ def ask_all(
         try:
             result = _ask_patiently(prompt, model, pace, retries, sleep)
         except Unavailable as e:
-            raise UserError(
-                f'{e}; {num_kept} replies are kept, and the same command continues'
-            ) from None
+            raise TemporaryError(f'{e}; {num_kept} replies are kept') from None
         file.add(prompt.id, result.answer.text, finish=result.answer.finish)
         num_kept += 1
         num_retries += result.retries

@@ -12,7 +12,7 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from anchorjax.errors import StoreError, brief
+from anchorjax.errors import StoreError, StoreUnavailable, brief
 from anchorjax.storage.atomic import report_in_one_line, require_regular
 
 
@@ -40,7 +40,8 @@ def open_replies(path: pathlib.Path, settings: dict[str, Any]) -> Iterator[Reply
       settings: plain JSON, kept in the first line.
 
     Raises:
-      StoreError: it is in use, damaged, or was asked with other settings.
+      StoreError: it is damaged, or was asked with other settings.
+      StoreUnavailable: it is in use.
     """
     with _open_alone(path) as handle:
         content = _read(path)
@@ -82,7 +83,7 @@ def _lock(handle: int, path: pathlib.Path) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise StoreError(f'{path}: another process is asking') from None
+        raise StoreUnavailable(f'{path}: another process is asking') from None
 
 
 class _Content(NamedTuple):

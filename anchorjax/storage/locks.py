@@ -14,7 +14,7 @@ import pathlib
 import struct
 from collections.abc import Iterator
 
-from anchorjax.errors import StoreError
+from anchorjax.errors import StoreError, StoreUnavailable
 from anchorjax.storage.atomic import report_in_one_line
 
 LOCK_FILE = '.lock'
@@ -23,7 +23,7 @@ _FLOCK = 'hhqqi4x'  # struct flock: type, whence, start, length, process
 _RESULTS_BYTE = 2**40
 
 
-class Held(StoreError):
+class Held(StoreUnavailable):
     """Another job works on some of these chunks."""
 
     def __init__(self, taken: range):

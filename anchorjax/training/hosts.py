@@ -15,9 +15,22 @@ import jax
 import numpy as np
 from jax.experimental import multihost_utils
 
-from anchorjax.errors import Damaged, StoreError, TemporaryError, UserError
+from anchorjax.errors import (
+    Damaged,
+    StoreError,
+    StoreUnavailable,
+    TemporaryError,
+    UserError,
+    is_temporary,
+)
 
 _HEARTBEAT_TIMEOUT = 60  # seconds of silence from a process until the others end
+# What all processes raise if any of them failed: the first of these that occurred.
+_KINDS = {
+    'refused': StoreError,
+    'unavailable': StoreUnavailable,
+    'damaged': Damaged,
+}
 
 
 def join(
@@ -94,19 +107,19 @@ def run_together(action: Callable[[], Any]) -> Any:
 
     Raises:
       StoreError: on all processes, if a UserError or OSError was raised on any. It is
-        Damaged only if every process that failed raised that.
+        Damaged only if every process that failed raised that, and StoreUnavailable if
+        another try may help all of them.
     """
     result, problem = None, None
     try:
         result = action()
-    except (UserError, OSError) as e:
-        problem = (str(e), isinstance(e, Damaged))
+    except (UserError, TemporaryError, OSError) as e:
+        problem = (str(e), _find_kind(e))
     problems = [reported for reported in gather(problem) if reported is not None]
-    for line, is_damage in problems:
-        if not is_damage:
-            raise StoreError(line)
-    if problems:
-        raise Damaged(problems[0][0])
+    for kind, error in _KINDS.items():
+        for line, found in problems:
+            if found == kind:
+                raise error(line)
     return result
 
 
@@ -128,6 +141,12 @@ def silence_others() -> Iterator[None]:
         return
     with open(os.devnull, 'w') as devnull, contextlib.redirect_stdout(devnull):
         yield
+
+
+def _find_kind(e: Exception) -> str:
+    if isinstance(e, Damaged):
+        return 'damaged'
+    return 'unavailable' if is_temporary(e) else 'refused'
 
 
 def _first_line(e: Exception) -> str:

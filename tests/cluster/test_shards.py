@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anchorjax import api
+from anchorjax import api, cli
 from anchorjax.cluster.job_files import announce_job, hold_shard, log_path
 from anchorjax.cluster.shards import (
     Shard,
@@ -82,6 +82,22 @@ def test_overlapping_chunks_are_held_by_one_alone(tmp_path):
             pass
         assert locks.find_holder(tmp_path, range(0, 2)) is None
     assert locks.find_holder(tmp_path, range(0, 20)) is None
+
+
+def test_chunks_in_use_are_tried_again(tmp_path, capsys):
+    """A supervisor takes exit code 2 for bad input, which it never runs again."""
+    folder, _ = opened(tmp_path)
+
+    def intrude() -> None:
+        with hold_shard(folder, Shard(0, 1)):
+            pass
+
+    with hold_shard(folder, Shard(0, 1)), pytest.raises(SystemExit) as caught:
+        cli.run_command(intrude)
+    assert caught.value.code == cli.EXIT_FAILED
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f'are in use by process {os.getpid()} on ' in line
+    assert line.endswith('; the same command may work later.')
 
 
 def list_states(folder) -> list[str]:

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from anchorjax.cluster.job_files import announce_job, hold_shard
+from anchorjax.cluster.job_files import announce_job, hold_shard, read_jobs
 from anchorjax.cluster.shards import Shard
 from anchorjax.cluster.status import list_statuses
-from anchorjax.errors import StoreError
+from anchorjax.errors import StoreUnavailable
 from anchorjax.sweeps.progress import Progress
 from tests.support.sweeps import ROOT, opened
 
@@ -46,7 +46,7 @@ def test_the_second_job_is_told_who_works_there_until_that_one_dies(holder):
     folder, _ = opened(workdir)
     shard = Shard(2, 3)
     message = rf'are in use by process {process.pid} on \S+ \(shard 0/1, since'
-    with pytest.raises(StoreError, match=message), hold_shard(folder, shard):
+    with pytest.raises(StoreUnavailable, match=message), hold_shard(folder, shard):
         pass
     assert list_states(folder) == ['running']
     process.kill()
@@ -63,6 +63,23 @@ def test_a_job_of_another_division_is_shown_while_it_runs(tmp_path):
         statuses = list_statuses(folder)
     shown = [(str(status.shard), status.state) for status in statuses]
     assert shown == [('0/2', 'waiting'), ('1/2', 'not started'), ('0/4', 'running')]
+
+
+@pytest.mark.parametrize('engine, state', [('17_1', 'failed'), ('18_1', 'waiting')])
+def test_what_a_fast_job_wrote_is_not_announced_over(
+    tmp_path, monkeypatch, engine, state
+):
+    """The file of an earlier submission is."""
+    folder, _ = opened(tmp_path)
+    monkeypatch.setenv('SLURM_JOB_ID', '19')
+    monkeypatch.setenv('SLURM_ARRAY_JOB_ID', '17')
+    monkeypatch.setenv('SLURM_ARRAY_TASK_ID', '1')
+    with pytest.raises(ZeroDivisionError), hold_shard(folder, Shard(1, 2)):
+        _ = 1 / 0
+    announce_job(tmp_path, Shard(1, 2), engine)
+    (job,) = read_jobs(tmp_path)
+    assert (job.state, job.engine) == (state, engine)
+    assert ('ZeroDivisionError' in job.message) == (state == 'failed')
 
 
 def test_a_job_file_that_cannot_be_read_is_no_obstacle(tmp_path):

@@ -10,7 +10,7 @@ import pathlib
 import pytest
 
 from anchorjax import config
-from anchorjax.errors import StoreError, UserError
+from anchorjax.errors import StoreError, StoreUnavailable, TemporaryError, UserError
 from anchorjax.prompts.asking import Answer, Pace, Unavailable, ask_all
 from anchorjax.prompts.endpoint import Endpoint, Settings, check_address, read_key
 from anchorjax.prompts.prompt_files import make_prompts
@@ -61,7 +61,7 @@ def ask(server, prompts, path, retries=3, timeout=0.3, api='chat', report=None):
 def test_every_prompt_has_one_answer_despite_all_accidents(server, prompts, tmp_path):
     server.accidents = ['', 'refuse', '429', 'cut', '', '503', 'nonsense', '', 'stall']
     server.accidents += ['', 'drip', '500']
-    server.waits = ['7', 'Wed, 21 Oct 2026 07:28:00 GMT']
+    server.waits = ['7', 'Wed, 21 Oct 2026 07:28:00 GMT', 'nan']
     replies, waits = ask(server, prompts, tmp_path / 'r.jsonl')
     assert list(replies) == [prompt.id for prompt in prompts]
     assert read_replies(tmp_path / 'r.jsonl') == replies
@@ -89,7 +89,7 @@ def test_a_failure_keeps_what_is_there_and_the_next_call_continues(
 ):
     path = tmp_path / 'r.jsonl'
     server.accidents = ['', '', '503', '503', '503']
-    with pytest.raises(UserError, match='after 3 attempts; 2 replies are kept'):
+    with pytest.raises(TemporaryError, match='after 3 attempts; 2 replies are kept'):
         ask(server, prompts, path, retries=2)
     assert len(read_replies(path)) == 2
     with path.open('ab') as f:  # killed while it wrote
@@ -129,7 +129,7 @@ def test_a_final_refusal_is_one_line_and_not_repeated(
 
 def test_a_wait_beyond_all_patience_is_refused(server, prompts, tmp_path):
     server.accidents, server.waits = ['429'], ['100000']
-    with pytest.raises(UserError, match=r'HTTP 429 .*after 1 attempts'):
+    with pytest.raises(TemporaryError, match=r'HTTP 429 .*after 1 attempts'):
         ask(server, prompts, tmp_path / 'r.jsonl')
 
 
@@ -174,6 +174,23 @@ def test_an_address_that_would_give_the_key_away_is_refused(address):
     assert 'sk-secret' not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    'address',
+    [
+        'https://[bad',
+        'https://example.org:sk-secret/v1',
+        'https://example.org:99999/v1',
+        'http://127.0.0.1:9/ü',
+        'https://example.org/v 1',
+        'https://a..b/v1',
+    ],
+)
+def test_an_address_that_cannot_be_used_is_one_line(address):
+    with pytest.raises(UserError, match='--endpoint: must be https://HOST:PO') as error:
+        check_address(address, has_key=True)
+    assert 'sk-secret' not in str(error.value)
+
+
 def test_other_addresses_are_allowed():
     check_address('https://example.org/v1', has_key=True)
     check_address('http://127.0.0.1:8000/v1', has_key=True)
@@ -202,7 +219,7 @@ class Brief:
 def test_without_retries_one_failure_ends_it(prompts, tmp_path):
     with (
         open_replies(tmp_path / 'r.jsonl', SETTINGS) as file,
-        pytest.raises(UserError, match='deaf, after 1 attempts; 0 replies'),
+        pytest.raises(TemporaryError, match='deaf, after 1 attempts; 0 replies'),
     ):
         ask_all(prompts, file, Deaf(), pace=Pace(1e9), retries=0, report=print)
 
@@ -211,7 +228,7 @@ def test_a_file_of_replies_is_of_one_process_and_one_setting(tmp_path):
     path = tmp_path / 'r.jsonl'
     with open_replies(path, SETTINGS) as file:
         file.add('a', '7')
-        with pytest.raises(StoreError, match='another process is asking'):
+        with pytest.raises(StoreUnavailable, match='another process is asking'):
             open_replies(path, SETTINGS).__enter__()
     other = {'model': 'stub', 'temperature': 1}
     with pytest.raises(StoreError, match='temperature = None, now 1'):

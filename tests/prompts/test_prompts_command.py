@@ -159,10 +159,12 @@ def test_bad_input_is_one_line(say, folder, tmp_path, finished):
         ((), "'': must be one of"),
         (('ask', '--prompts', other, *stub), 'holds no prompts'),
         (('ask', '--prompts', folder, *stub[:2]), '--endpoint needs --model'),
-        (('ask', '--prompts', folder, *stub, '--fields', '[]'), '--fields'),
-        (('ask', '--prompts', folder, *stub, '--per_minute', '0'), '--per_minute'),
+        (('ask', '--prompts', folder, *stub, '--fields', '[]'), 'must be a JSON obj'),
+        (('ask', '--prompts', folder, *stub, '--fields', '{'), 'must be a JSON obj'),
+        (('ask', '--prompts', folder, *stub, '--per_minute', '0'), 'a positive number'),
+        (('ask', '--prompts', folder, *stub, '--timeout', 'x'), "'x': must be a posi"),
+        (('ask', '--prompts', folder, *stub, '--timeout', '1e9'), 'at most 86400'),
         (('ask', '--prompts', folder, *stub, '--name', '../x'), "'../x': must be"),
-        (('ask', '--prompts', folder, *stub, '--retries', '0'), 'no answer'),
         (('score', '--prompts', other), 'holds no prompts'),
         (('write', '--config', TINY_FILE, '--out', folder), 'holds other prompts'),
         (('write', '--config', 'configs/scan.py', '--out', other), 'task.name'),
@@ -171,6 +173,9 @@ def test_bad_input_is_one_line(say, folder, tmp_path, finished):
         done = say(*words)
         assert (done.code, done.errors.count('\n')) == (2, 1), (words, done.errors)
         assert line in done.errors, done.errors
+    done = say('ask', '--prompts', folder, *stub, '--retries', '0')
+    assert (done.code, done.errors.count('\n')) == (1, 1)  # it may answer later
+    assert 'no answer' in done.errors
     text = (folder / 'prompts.jsonl').read_text()
     (folder / 'prompts.jsonl').write_text(text.replace('= 4', '= 5', 1))
     done = say('score', '--prompts', folder)

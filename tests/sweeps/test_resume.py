@@ -130,7 +130,7 @@ def small_disk(tmp_path):
 @pytest.mark.slow
 def test_a_full_disk_is_one_line_and_the_same_command_continues(launched, small_disk):
     full = launch('--workdir', small_disk)
-    assert full.returncode == 2, full.stderr
+    assert full.returncode == 1, full.stderr
     assert len(full.stderr.strip().splitlines()) == 1
     assert 'cannot write' in full.stderr
     assert mounted(small_disk, '40m', remount=True)

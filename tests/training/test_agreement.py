@@ -1,23 +1,26 @@
 """How the processes of a program find each other, and agree on an error."""
 
+import errno
 from typing import Any
 
 import pytest
 
 from anchorjax import cli
-from anchorjax.errors import Damaged, StoreError
+from anchorjax.errors import Damaged, StoreError, StoreUnavailable
 from anchorjax.training import hosts
 
-BROKEN = ('a is damaged', True)
-BUSY = ('cannot read a', False)
+BROKEN = ('a is damaged', 'damaged')
+BUSY = ('cannot read a', 'unavailable')
+OTHER = ('a was saved by other code', 'refused')
 
 
 @pytest.mark.parametrize(
     ('reported', 'kind', 'line'),
     [
         ([None, BROKEN], Damaged, 'a is damaged'),
-        ([BROKEN, BUSY], StoreError, 'cannot read a'),
-        ([BUSY, None], StoreError, 'cannot read a'),
+        ([BROKEN, BUSY], StoreUnavailable, 'cannot read a'),
+        ([BUSY, None], StoreUnavailable, 'cannot read a'),
+        ([BROKEN, BUSY, OTHER], StoreError, 'other code'),
     ],
 )
 def test_a_state_is_damaged_if_no_process_has_another_problem(
@@ -29,7 +32,7 @@ def test_a_state_is_damaged_if_no_process_has_another_problem(
     assert type(caught.value) is kind
 
 
-@pytest.mark.parametrize('kind', [Damaged, StoreError])
+@pytest.mark.parametrize('kind', [Damaged, StoreError, StoreUnavailable])
 def test_the_kind_of_an_error_is_kept(kind):
     def fail() -> None:
         raise kind('a is damaged')
@@ -37,6 +40,14 @@ def test_the_kind_of_an_error_is_kept(kind):
     with pytest.raises(StoreError) as caught:
         hosts.run_together(fail)
     assert type(caught.value) is kind
+
+
+def test_a_failing_disk_is_no_bad_input():
+    def fail() -> None:
+        raise OSError(errno.EIO, 'Input/output error')
+
+    with pytest.raises(StoreUnavailable, match='Input/output error'):
+        hosts.run_together(fail)
 
 
 @pytest.mark.parametrize(

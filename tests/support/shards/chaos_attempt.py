@@ -138,7 +138,7 @@ class Attempt:
         """A second process is refused in one line and changes nothing."""
         before = self._work.hash_files()
         intruder = launch(*self._line)
-        assert intruder.returncode == 2, intruder.stderr
+        assert intruder.returncode == 1, intruder.stderr
         assert len(intruder.stderr.splitlines()) == 1
         assert 'are in use' in intruder.stderr
         assert f'process {self.process.pid} ' in intruder.stderr
@@ -150,7 +150,7 @@ class Attempt:
         situation = self._situation
         lines = errors.splitlines()
         warnings = [line for line in lines if line.startswith('warning: ')]
-        if code == 2:
+        if code == 1:
             assert situation.full_from < time.monotonic(), errors
             assert self._start < situation.full_to, errors
             assert len(lines) - len(warnings) == 1, errors

@@ -1,0 +1,64 @@
+"""How a command ends: 2 for bad input, which is final, 1 for what may be gone later."""
+
+import errno
+import os
+
+import pytest
+
+from anchorjax import cli
+from anchorjax.errors import StoreUnavailable, TemporaryError, UserError
+from anchorjax.storage.atomic import report_in_one_line
+
+
+def make_error(number: int) -> OSError:
+    return OSError(number, os.strerror(number))
+
+
+@pytest.mark.parametrize(
+    ('error', 'code'),
+    [
+        (UserError('x'), 2),
+        (TemporaryError('x'), 1),
+        (StoreUnavailable('x'), 1),
+        (make_error(errno.EACCES), 2),
+        (make_error(errno.ENOENT), 2),
+        (make_error(errno.ENOSPC), 1),
+        (make_error(errno.EDQUOT), 1),
+        (make_error(errno.ESTALE), 1),
+        (make_error(errno.EIO), 1),
+        (make_error(errno.ETIMEDOUT), 1),
+    ],
+)
+def test_what_may_be_gone_later_is_exit_code_1(capsys, error, code):
+    """A supervisor takes exit code 2 for bad input, which it never runs again."""
+
+    def fail() -> None:
+        raise error
+
+    with pytest.raises(SystemExit) as caught:
+        cli.run_command(fail)
+    assert caught.value.code == code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith('error: ')
+    assert line.endswith('; the same command may work later.') == (code == 1)
+
+
+@pytest.mark.parametrize(('number', 'code'), [(errno.ENOSPC, 1), (errno.EACCES, 2)])
+def test_an_error_of_a_file_counts_by_what_it_was_raised_for(
+    capsys, tmp_path, number, code
+):
+    def write() -> None:
+        with report_in_one_line('write', tmp_path):
+            raise make_error(number)
+
+    def read() -> None:
+        try:
+            raise make_error(number)
+        except OSError as e:
+            raise UserError(f'{tmp_path}: {e.strerror}') from None
+
+    for command in (write, read):
+        with pytest.raises(SystemExit) as caught:
+            cli.run_command(command)
+        assert caught.value.code == code
+        assert os.strerror(number) in capsys.readouterr().err
