@@ -2,6 +2,7 @@
 
 import difflib
 import errno
+import re
 from collections.abc import Iterable
 
 _LONGEST = 300  # characters shown of a text that may come from any file
@@ -52,7 +53,7 @@ def is_temporary(e: BaseException) -> bool:
     while found is not None:
         if isinstance(found, TemporaryError):
             return True
-        if isinstance(found, OSError) and found.errno in _TEMPORARY_ERRNOS:
+        if _find_errno(found) in _TEMPORARY_ERRNOS:
             return True
         found = found.__cause__ or found.__context__
     return False
@@ -89,6 +90,13 @@ def _cut_middle(text: str) -> str:
         return text
     half = _LONGEST // 2
     return f'{text[:half]} ... {text[-half:]}'
+
+
+def _find_errno(e: BaseException) -> int | None:
+    if isinstance(e, OSError):
+        return e.errno
+    code = re.search(r"\[os_error_code='(\d+)'\]", str(e))  # of tensorstore
+    return int(code[1]) if code else None
 
 
 def _show(value: object) -> str:

@@ -21,6 +21,7 @@ from anchorjax.errors import StoreError
 
 # Name of a file that is being written: '.', 32 hex digits, '.', the final name.
 _TEMPORARY = '.' + '[0-9a-f]' * 32 + '.'
+_ROOM = 2**20  # bytes that a disk that is not full can take
 _DEEPEST_JSON = 50  # levels of nesting; recursive functions fail near 1,000
 
 
@@ -49,7 +50,11 @@ def write_atomic(path: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> No
     try:
         with report_in_one_line('write', path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            write(temporary)
+            try:
+                write(temporary)
+            except (OSError, RuntimeError):
+                _require_room(temporary)
+                raise
             with open(temporary, 'rb') as f:
                 os.fsync(f.fileno())
             os.replace(temporary, path)
@@ -162,6 +167,12 @@ def remove(path: pathlib.Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+def _require_room(path: pathlib.Path) -> None:
+    """Raises OSError if a file cannot grow: netCDF does not tell of a full disk."""
+    with open(path, 'ab') as f:
+        f.write(bytes(_ROOM))
 
 
 def _is_younger(path: pathlib.Path, seconds: float) -> bool:

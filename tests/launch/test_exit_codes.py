@@ -2,12 +2,13 @@
 
 import errno
 import os
+import pathlib
 
 import pytest
 
 from anchorjax import cli
-from anchorjax.errors import StoreUnavailable, TemporaryError, UserError
-from anchorjax.storage.atomic import report_in_one_line
+from anchorjax.errors import StoreError, StoreUnavailable, TemporaryError, UserError
+from anchorjax.storage.atomic import report_in_one_line, write_atomic
 
 
 def make_error(number: int) -> OSError:
@@ -20,6 +21,7 @@ def make_error(number: int) -> OSError:
         (UserError('x'), 2),
         (TemporaryError('x'), 1),
         (StoreUnavailable('x'), 1),
+        (ValueError("Failed to write to file 14 [os_error_code='28']"), 1),
         (make_error(errno.EACCES), 2),
         (make_error(errno.ENOENT), 2),
         (make_error(errno.ENOSPC), 1),
@@ -33,6 +35,8 @@ def test_what_may_be_gone_later_is_exit_code_1(capsys, error, code):
     """A supervisor takes exit code 2 for bad input, which it never runs again."""
 
     def fail() -> None:
+        if isinstance(error, ValueError) and not isinstance(error, UserError):
+            raise StoreError('x') from error  # as of tensorstore's errors
         raise error
 
     with pytest.raises(SystemExit) as caught:
@@ -62,3 +66,15 @@ def test_an_error_of_a_file_counts_by_what_it_was_raised_for(
             cli.run_command(command)
         assert caught.value.code == code
         assert os.strerror(number) in capsys.readouterr().err
+
+
+def test_a_full_disk_is_told_though_netcdf_does_not_know_it(capsys, tmp_path):
+    def fill(temporary: pathlib.Path) -> None:
+        temporary.symlink_to('/dev/full')
+        raise RuntimeError('NetCDF: HDF error')
+
+    with pytest.raises(SystemExit) as caught:
+        cli.run_command(lambda: write_atomic(tmp_path / 'results.nc', fill))
+    assert caught.value.code == 1
+    assert os.strerror(errno.ENOSPC) in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
