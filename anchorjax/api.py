@@ -20,7 +20,7 @@ from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import SweepFolder, create_folder, read_folder
 from anchorjax.sweeps import memory
-from anchorjax.sweeps.environment import describe_environment
+from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.publish import Draw, draw_nothing, publish
 from anchorjax.sweeps.run import (
@@ -86,6 +86,7 @@ def train(
       ConfigError: the members do not fit the devices; nothing was trained.
       StoreError: the folder holds another sweep, was trained in another environment,
         is in use, is damaged or cannot be written.
+      UserError: the data of a task cannot be read.
       Preempted: should_stop returned True; everything is saved.
     """
     workdir = pathlib.Path(workdir)
@@ -108,6 +109,7 @@ def train(
     if device_bytes is None:
         device_bytes = min(hosts.gather(memory.device_bytes(mesh)))
     environment = describe_environment(experiment, mesh, device_bytes, workdir)
+    environment = add_data(environment, experiment)
     if not (workdir / MANIFEST_FILE).exists():
         require_fit(experiment, mesh, environment, device_bytes=device_bytes)
     folder = create_folder(workdir, experiment, environment, allow_environment_change)

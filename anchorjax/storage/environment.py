@@ -22,6 +22,9 @@ class Environment:
     versions: dict[str, str]  # of the libraries that decide bits
     hardware: dict[str, str]
     flags: dict[str, Any]  # of XLA and JAX that change what is computed
+    # {path: SHA-256} of what the examples are read from; {} also in manifests from
+    # before it was recorded.
+    data: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def chunk_size(self) -> int:
@@ -29,8 +32,11 @@ class Environment:
         return self.lanes * self.devices
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as a dict; see `environment_from_json`."""
-        return dataclasses.asdict(self)
+        """The fields as a dict, without empty `data`; see `environment_from_json`."""
+        values = dataclasses.asdict(self)
+        if not self.data:
+            del values['data']
+        return values
 
 
 def environment_from_json(values: Any) -> Environment:
@@ -40,6 +46,8 @@ def environment_from_json(values: Any) -> Environment:
       StoreError: the values do not describe one.
     """
     fields = dataclasses.fields(Environment)
+    if isinstance(values, dict):
+        values = {'data': {}, **values}
     if not isinstance(values, dict) or set(values) != {field.name for field in fields}:
         raise StoreError(brief(f'not an environment: {values!r}'))
     expected = {
@@ -51,6 +59,7 @@ def environment_from_json(values: Any) -> Environment:
         'versions': dict,
         'hardware': dict,
         'flags': dict,
+        'data': dict,
     }
     for name, kind in expected.items():
         if type(values[name]) is not kind:

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 from jax.sharding import Mesh
 
+from anchorjax import tasks
 from anchorjax.config import AUTO, Experiment
 from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
@@ -35,6 +36,9 @@ def describe_environment(
     workdir: pathlib.Path | None = None,
 ) -> Environment:
     """The environment in which this process would train an experiment.
+
+    It is without `data`, so that a sweep can be planned where its data are not; see
+    `add_data`.
 
     Args:
       device_bytes: bytes that a device may use; by default `memory.device_bytes`. They
@@ -69,15 +73,32 @@ def describe_environment(
     return dataclasses.replace(environment, lanes=lanes)
 
 
+def add_data(environment: Environment, experiment: Experiment) -> Environment:
+    """The environment with the digests of what the tasks of all cohorts are read from.
+
+    Raises:
+      UserError: the data cannot be read.
+    """
+    configs = [experiment.for_cohort(cohort).task for cohort in experiment.cohorts()]
+    digests = {}
+    for config in dict.fromkeys(configs):
+        task = tasks.make(config)
+        if task.digest_data is not None:
+            digests |= task.digest_data()
+    return dataclasses.replace(environment, data=digests)
+
+
 def _recall_lanes(workdir: pathlib.Path, environment: Environment) -> int | None:
-    """The lanes of the newest environment there that differs in nothing else."""
+    """The lanes of the newest environment there that differs in nothing but data."""
 
     def read() -> int | None:
         if not (workdir / MANIFEST_FILE).exists():
             return None
         for entry in reversed(read_manifest(workdir).environments):
             lanes = entry.environment.lanes
-            if dataclasses.replace(environment, lanes=lanes) == entry.environment:
+            data = entry.environment.data
+            same = dataclasses.replace(environment, lanes=lanes, data=data)
+            if same == entry.environment:
                 return lanes
         return None
 

@@ -67,6 +67,9 @@ class Task(NamedTuple):
     # A line about the data for the user to see before training, such as what of them is
     # left out; it may read files. None: there is nothing to say.
     describe_data: Callable[[], str] | None = None
+    # {path: SHA-256} of what the examples are read from, as the manifest records it;
+    # None: they are not read from files.
+    digest_data: Callable[[], dict[str, str]] | None = None
     last_only: bool = True  # only the last position is scored: cheaper to compute
     is_text_alone: bool = False  # all tokens are asked for: no text is ever right
     mapping_names: tuple[str, ...] = ('assigned',)  # R

@@ -1,8 +1,11 @@
 """Text files from elsewhere: whole, or an error of one line."""
 
+import functools
 import gzip
+import hashlib
 import pathlib
 import zlib
+from collections.abc import Iterable
 
 from anchorjax.errors import UserError, brief
 
@@ -47,3 +50,13 @@ def read_bytes(path: pathlib.Path) -> bytes:
     except (OSError, EOFError, zlib.error) as e:
         reason = getattr(e, 'strerror', None) or brief(str(e))
         raise UserError(f'{path}: cannot be read ({reason})') from None
+
+
+def digest_files(paths: Iterable[pathlib.Path]) -> dict[str, str]:
+    """{path: SHA-256} of what is in some files; errors as `read_bytes`."""
+    return {str(path): _digest_file(path) for path in paths}
+
+
+@functools.lru_cache(maxsize=64)  # read once, as the tasks read their files once
+def _digest_file(path: pathlib.Path) -> str:
+    return hashlib.sha256(read_bytes(path)).hexdigest()

@@ -1,5 +1,7 @@
 """Next-token prediction on a corpus: windows by hand, and both feeds alike."""
 
+import dataclasses
+import json
 import threading
 
 import jax
@@ -7,13 +9,20 @@ import numpy as np
 import pytest
 
 from anchorjax import api, config
-from anchorjax.errors import ConfigError
+from anchorjax.errors import ConfigError, StoreError
+from anchorjax.sources.tokenizers import Bytes, Words
+from anchorjax.storage.manifest import MANIFEST_FILE, _digest, read_manifest
+from anchorjax.storage.sweep_folder import create_folder
+from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.tasks import CorpusConfig, make
 from anchorjax.tasks.corpus import sample
 from anchorjax.tasks.corpus import task as corpus
 from anchorjax.tasks.corpus.feed import HostFeed
+from anchorjax.tasks.corpus.token_files import open_corpus
 from anchorjax.training.devices import make_mesh
+from tests.support.corpora import write_corpora
+from tests.support.fuzzing import require_line
 from tests.support.sweeps import bits, run_on_devices
 
 KEY = jax.random.key(0)
@@ -98,7 +107,7 @@ def test_a_feed_whose_thread_is_busy_reads_by_itself():
         is_free.set()
 
 
-def make_experiment(batch_devices=1, **task):
+def make_experiment(batch_devices=1, loop=(), **task):
     c = config.default(task='corpus')
     c.task.update(**{**SMALL, **task})
     c.model.update(width=8, head_dim=4, mlp_dim=8, depth=1, max_len=8, norm='pre')
@@ -106,6 +115,7 @@ def make_experiment(batch_devices=1, **task):
     c.train.batch_devices = batch_devices
     c.optimizer.warmup_steps = 0
     c.grid.gamma = (0.5,)
+    c.loop = loop
     return config.resolve(c)
 
 
@@ -163,3 +173,82 @@ def test_devices_that_share_a_batch_each_read_their_part(tmp_path):
 def test_what_does_not_fit_is_one_line(fields, line):
     with pytest.raises(ConfigError, match=line):
         corpus.open_windows(CorpusConfig(**{**SMALL, **fields}))
+
+
+def begin(workdir, experiment):
+    """The sweep of an experiment, begun or taken up, as `api.train` does it."""
+    open_corpus.cache_clear()
+    corpus.open_windows.cache_clear()
+    environment = describe_environment(experiment, make_mesh(1), device_bytes=2**40)
+    return create_folder(workdir, experiment, add_data(environment, experiment))
+
+
+def test_a_sweep_is_not_continued_on_another_corpus_in_the_same_place(tmp_path):
+    paths = []
+    for name in ('first', 'second'):
+        text = f'the {name} story. ' * 20
+        paths.append(write_corpora(tmp_path / name, Bytes(), [text]))
+    experiment = make_experiment(loop=(('task.path', tuple(paths)),))
+    run = tmp_path / 'run'
+    begin(run, experiment)
+    (entry,) = read_manifest(run).environments
+    assert entry.environment.data == {path: open_corpus(path).digest for path in paths}
+    begin(run, experiment)
+    other = write_corpora(tmp_path / 'other', Bytes(), ['another story. ' * 20])
+    for name in ('tokens.bin', 'documents.bin', 'corpus.json'):
+        (tmp_path / other / name).replace(tmp_path / paths[1] / name)
+    before = (run / MANIFEST_FILE).read_bytes()
+    line = r"last trained with data.*/second/out = '[0-9a-f]{64}', this process has '"
+    with pytest.raises(StoreError, match=line) as caught:
+        begin(run, experiment)
+    require_line(caught.value, run)
+    assert (run / MANIFEST_FILE).read_bytes() == before
+
+
+def test_api_train_records_the_corpus(tmp_path, monkeypatch):
+    class Recorded(Exception):
+        """Ends the call: nothing is trained."""
+
+    def record(workdir, experiment, environment, allow_change):
+        assert environment.data == {path: open_corpus(path).digest}
+        raise Recorded
+
+    path = write_corpora(tmp_path / 'a', Bytes(), ['a story. ' * 40])
+    monkeypatch.setattr(api, 'require_fit', lambda *_, **__: None)
+    monkeypatch.setattr(api, 'create_folder', record)
+    with pytest.raises(Recorded):
+        api.train(make_experiment(path=path), tmp_path / 'run', mesh=make_mesh(1))
+
+
+def test_a_manifest_from_before_digests_is_read_and_not_continued(tmp_path):
+    path = write_corpora(tmp_path / 'a', Bytes(), ['a story. ' * 40])
+    experiment = make_experiment(path=path)
+    run = tmp_path / 'run'
+    begin(run, experiment)
+    content = json.loads((run / MANIFEST_FILE).read_text())
+    del content['digest'], content['environments'][0]['environment']['data']
+    text = json.dumps({**content, 'digest': _digest(content)})
+    (run / MANIFEST_FILE).write_text(text)
+    (entry,) = read_manifest(run).environments
+    assert entry.environment.data == {}
+    with pytest.raises(StoreError, match=r"data = '\(absent\)', this process has"):
+        begin(run, experiment)
+    # Where nothing is read from files, the manifest is what it was before.
+    begin(tmp_path / 'sample', make_experiment())
+    content = json.loads((tmp_path / 'sample' / MANIFEST_FILE).read_text())
+    assert 'data' not in content['environments'][0]['environment']
+
+
+def test_the_heldout_corpus_has_the_same_tokenizer_and_other_tokens(tmp_path):
+    path = write_corpora(tmp_path / 'a', Bytes(), ['a story. ' * 40])
+    copy = write_corpora(tmp_path / 'copy', Bytes(), ['a story. ' * 40])
+    words = write_corpora(tmp_path / 'words', Words(('story',)), ['a story. ' * 40])
+    config = CorpusConfig(**SMALL, path=path)
+    line = r"task\.heldout_path = '.*': must be of the same tokenizer as task\.path = '"
+    with pytest.raises(ConfigError, match=line):
+        corpus.Windows(dataclasses.replace(config, heldout_path=words))
+    line = r"task\.heldout_path = '.*': must be another corpus than task\.path = '"
+    for same in (path, copy):
+        with pytest.raises(ConfigError, match=line):
+            corpus.Windows(dataclasses.replace(config, heldout_path=same))
+    corpus.Windows(dataclasses.replace(config, path='', heldout_path=path))

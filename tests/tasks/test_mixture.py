@@ -1,7 +1,6 @@
 """PrOntoQA and stories in one training set; the control that matches their labels."""
 
 import dataclasses
-import json
 import os
 import pathlib
 
@@ -12,10 +11,9 @@ from hypothesis import strategies as st
 
 from anchorjax import config
 from anchorjax.errors import ConfigError, UserError
-from anchorjax.sources.corpora import write_corpus
-from anchorjax.sources.documents import Wanted
 from anchorjax.sources.tokenizers import Bytes, Gpt2, Words
 from anchorjax.tasks import MixtureConfig, ProntoqaConfig, make, prontoqa
+from anchorjax.tasks.corpus.token_files import open_corpus
 from anchorjax.tasks.mixture.matching import measure_entropy, merge_tokens
 from anchorjax.tasks.mixture.sources import SOURCES, describe_sources, make_mixture
 from anchorjax.tasks.mixture.task import PROBES, describe_cut, read_mixture
@@ -28,6 +26,7 @@ from anchorjax.tasks.prontoqa.texts import (
     write_answer,
     write_prompt,
 )
+from tests.support.corpora import write_corpora
 from tests.support.sweeps import ROOT
 
 RANKS = pathlib.Path(os.environ.get('ANCHORJAX_GPT2_RANKS', '/nowhere'))
@@ -135,14 +134,6 @@ def test_merged_shares_miss_their_target_by_a_token_at_most(counts, target):
     assert np.abs(found - share).max() <= counts.max() / counts.sum() + 1e-9
 
 
-def write_corpora(folder, tokenizer, texts):
-    folder.mkdir()
-    path = folder / 'a.jsonl'
-    path.write_text(''.join(json.dumps({'text': text}) + '\n' for text in texts))
-    write_corpus(path, folder / 'out', tokenizer, Wanted(), lambda *_: None)
-    return str(folder / 'out')
-
-
 def test_two_corpora_of_one_tokenizer(tmp_path):
     first = write_corpora(tmp_path / 'a', Bytes(), ['ab', 'c' * 40, 'd'])
     second = write_corpora(tmp_path / 'b', Bytes(), ['story ' * 20])
@@ -155,6 +146,8 @@ def test_two_corpora_of_one_tokenizer(tmp_path):
         vocab=257,
         probe_examples=1,
     )
+    digests = make(config).digest_data()
+    assert digests == {path: open_corpus(path).digest for path in (first, second)}
     (tokens_NL, length_N), stories = read_mixture(config).sequences.values()
     assert length_N.tolist() == [3, 9, 2]
     assert tokens_NL[0].tolist() == [97, 98] + [256] * 7
@@ -164,7 +157,7 @@ def test_two_corpora_of_one_tokenizer(tmp_path):
         read_mixture(dataclasses.replace(config, story_path=other))
     with pytest.raises(UserError, match='must be in words'):
         read_mixture(dataclasses.replace(config, reasoning_path=''))
-    with pytest.raises(ConfigError, match=r'needs task\.story_path and no control'):
+    with pytest.raises(ConfigError, match=r"path = '.+': needs task\.story_path"):
         read_mixture(dataclasses.replace(config, control='matched'))
     with pytest.raises(UserError, match='3 documents, 9 needed'):
         read_mixture(dataclasses.replace(config, num_sequences=8))

@@ -48,6 +48,13 @@ def read_rows(path: pathlib.Path) -> list[Row]:
     return rows
 
 
+def find_split(folder: pathlib.Path, name: str) -> pathlib.Path:
+    """`name`.tsv in a folder, or `name`.tsv.gz if there is only that."""
+    path = folder / f'{name}.tsv'
+    packed = path.with_name(f'{name}.tsv.gz')
+    return packed if packed.exists() and not path.exists() else path
+
+
 def read_split(folder: pathlib.Path, name: str) -> list[Row]:
     """The rows of `name`.tsv, or of `name`.tsv.gz, in a folder.
 
@@ -58,9 +65,7 @@ def read_split(folder: pathlib.Path, name: str) -> list[Row]:
       UserError: as `read_rows`, or it has other numbers of rows, in all or of a case,
         than the official one.
     """
-    path = folder / f'{name}.tsv'
-    if not path.exists() and path.with_name(f'{name}.tsv.gz').exists():
-        path = path.with_name(f'{name}.tsv.gz')
+    path = find_split(folder, name)
     rows = read_rows(path)
     if len(rows) != NUM_ROWS[name]:
         raise UserError(

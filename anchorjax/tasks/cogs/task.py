@@ -26,8 +26,15 @@ from anchorjax.tasks.cogs.cases import (
     draw_in_distribution,
     draw_special,
 )
-from anchorjax.tasks.cogs.files import NUM_ROWS, NUM_SPECIAL, read_split, take_turns
+from anchorjax.tasks.cogs.files import (
+    NUM_ROWS,
+    NUM_SPECIAL,
+    find_split,
+    read_split,
+    take_turns,
+)
 from anchorjax.tasks.permutation import permute
+from anchorjax.tasks.text_files import digest_files
 from anchorjax.tasks.texts import LossOn, Table, Texts
 
 GROUPS = ('in_distribution', 'primitive', 'exposure', *CASES)
@@ -211,6 +218,18 @@ def _read(config: CogsConfig, row_B: jax.Array) -> Texts:
     return texts.read_table(table, row_B, config.seq_len + 1, _token_of()['END'])
 
 
+def digest_data(config: CogsConfig) -> dict[str, str]:
+    """{path: SHA-256} of the official files that are read; {} of our own rows.
+
+    Raises:
+      UserError: one of them is missing.
+    """
+    if not config.path:
+        return {}
+    folder = pathlib.Path(config.path)
+    return digest_files(find_split(folder, name) for name in ('train', 'dev', 'gen'))
+
+
 def make(config: CogsConfig) -> Task:
     """The task of a config; its data is the random key that orders the rows."""
     return Task(
@@ -221,6 +240,7 @@ def make(config: CogsConfig) -> Task:
         make_data=lambda key: key,
         batch=functools.partial(make_batch, config),
         probes=functools.partial(make_probes, config),
+        digest_data=functools.partial(digest_data, config),
         last_only=False,
         group_names=GROUPS,
     )

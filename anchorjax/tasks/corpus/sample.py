@@ -3,7 +3,11 @@
 It is read as bytes; END is 256.
 """
 
+import hashlib
+
 import numpy as np
+
+from anchorjax.tasks.corpus.token_files import Corpus
 
 BYTE_VOCAB = 257
 BYTE_END = 256
@@ -31,3 +35,12 @@ def make_tokens() -> np.ndarray:
             tokens += document.encode()
             tokens.append(BYTE_END)
     return np.array(tokens, np.uint16)
+
+
+def make_corpus() -> Corpus:
+    """The sample as if it had been read from files."""
+    tokens = make_tokens()
+    start_N = np.flatnonzero(np.append(BYTE_END, tokens[:-1]) == BYTE_END)
+    digest = hashlib.sha256(tokens.astype('<u2').tobytes()).hexdigest()
+    tokenizer = {'kind': 'bytes', 'vocab': BYTE_VOCAB, 'end': BYTE_END}
+    return Corpus(tokens, start_N, BYTE_VOCAB, BYTE_END, digest, tokenizer)

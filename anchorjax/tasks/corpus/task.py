@@ -17,7 +17,13 @@ from anchorjax.errors import ConfigError, require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
 from anchorjax.tasks.base import Batch, Probes, Task
 from anchorjax.tasks.corpus import feed, sample
-from anchorjax.tasks.corpus.token_files import count_windows, open_corpus, read_windows
+from anchorjax.tasks.corpus.token_files import (
+    Corpus,
+    count_windows,
+    digest_corpora,
+    open_corpus,
+    read_windows,
+)
 from anchorjax.tasks.permutation import permute
 
 _MOST_WINDOWS = 2**31 - 1  # they are numbered in int32
@@ -52,11 +58,13 @@ class Windows:
 
     def __init__(self, config: CorpusConfig):
         """Raises UserError if the corpus cannot be read or does not fit the config."""
-        self.tokens = _open_tokens(config, config.path, 'task.path')
+        corpus = _open(config, config.path, 'task.path')
+        self.tokens = corpus.tokens
         total = count_windows(len(self.tokens), config.seq_len)
         if config.heldout_path:
-            path = config.heldout_path
-            self.heldout_tokens = _open_tokens(config, path, 'task.heldout_path')
+            heldout = _open(config, config.heldout_path, 'task.heldout_path')
+            _require_other_text(config, corpus, heldout)
+            self.heldout_tokens = heldout.tokens
             self.first_heldout = 0
             self.num_available = total
             num_left = count_windows(len(self.heldout_tokens), config.seq_len)
@@ -165,19 +173,30 @@ def _ask(tokens_BL: jax.Array) -> Batch:
     return Batch(tokens_BT, next_BT)
 
 
-def _open_tokens(config: CorpusConfig, path: str, field: str) -> np.ndarray:
-    """The tokens in a folder, or of the sample; ConfigError if they do not fit."""
+def _open(config: CorpusConfig, path: str, field: str) -> Corpus:
+    """The corpus in a folder, or the sample; ConfigError if it does not fit."""
     if not path:
         allowed = f'at least {sample.BYTE_VOCAB}, for the bytes of the bundled sample'
         require(config.vocab >= sample.BYTE_VOCAB, 'task.vocab', config.vocab, allowed)
-        return sample.make_tokens()
+        return sample.make_corpus()
     corpus = open_corpus(path)
     if corpus.vocab > config.vocab:
         raise ConfigError(
             f'task.vocab = {config.vocab}: must be at least the {corpus.vocab} tokens '
             f'of {field} = {path!r}'
         )
-    return corpus.tokens
+    return corpus
+
+
+def _require_other_text(config: CorpusConfig, trained: Corpus, heldout: Corpus) -> None:
+    """Raises ConfigError unless both are of one tokenizer, and differ."""
+    of_path = f'task.path = {config.path!r}'
+    has_same_tokenizer = heldout.tokenizer == trained.tokenizer
+    allowed = f'of the same tokenizer as {of_path}'
+    require(has_same_tokenizer, 'task.heldout_path', config.heldout_path, allowed)
+    is_other = heldout.digest != trained.digest
+    allowed = f'another corpus than {of_path}: their tokens are the same'
+    require(is_other, 'task.heldout_path', config.heldout_path, allowed)
 
 
 def make(config: CorpusConfig) -> Task:
@@ -195,6 +214,9 @@ def make(config: CorpusConfig) -> Task:
         batch=batch,
         probes=functools.partial(make_probes, config),
         batch_ahead=batch_ahead,
+        digest_data=functools.partial(
+            digest_corpora, config.path, config.heldout_path
+        ),
         last_only=False,
         is_text_alone=True,
     )

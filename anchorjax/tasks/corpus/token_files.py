@@ -30,6 +30,7 @@ class Corpus(NamedTuple):
     vocab: int
     end: int  # the token END
     digest: str  # of the tokens, SHA-256
+    tokenizer: dict[str, Any]  # its description, plain JSON
     words: tuple[str, ...] = ()  # of a tokenizer of words
 
 
@@ -45,12 +46,25 @@ def get_dtype(name: str) -> np.dtype:
 
 @functools.lru_cache(maxsize=8)
 def open_corpus(folder: str) -> Corpus:
-    """The corpus in a folder that `launch/data.py` wrote.
+    """The corpus in a folder that `launch/data.py` wrote; opened once.
+
+    Raises:
+      UserError: as `read_corpus`.
+    """
+    return read_corpus(pathlib.Path(folder))
+
+
+def digest_corpora(*folders: str) -> dict[str, str]:
+    """{folder: SHA-256 of its tokens}, of those folders that are not ''."""
+    return {folder: open_corpus(folder).digest for folder in folders if folder}
+
+
+def read_corpus(path: pathlib.Path) -> Corpus:
+    """The corpus in a folder, as it is now.
 
     Raises:
       UserError: there is none, or its files are not what corpus.json says.
     """
-    path = pathlib.Path(folder)
     listed = _read_list(path / LIST_FILE)
     try:
         dtype = get_dtype(listed['dtype'])
@@ -66,7 +80,7 @@ def open_corpus(folder: str) -> Corpus:
         raise UserError(f'{path / LIST_FILE}: no corpus ({reason})') from None
     tokens = _map_file(path / TOKENS_FILE, dtype, num_tokens)
     start_N = _map_file(path / DOCUMENTS_FILE, _START_DTYPE, num_documents)
-    return Corpus(tokens, start_N, vocab, end, digest, words)
+    return Corpus(tokens, start_N, vocab, end, digest, tokenizer, words)
 
 
 def read_document(corpus: Corpus, number: int) -> np.ndarray:

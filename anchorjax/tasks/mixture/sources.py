@@ -94,10 +94,11 @@ def _read_stories(config: MixtureConfig) -> tuple[Sequences, tuple[str, ...]]:
 def _join_corpora(config: MixtureConfig) -> Mixture:
     """Both sources from files of the same tokenizer."""
     if not config.story_path or config.control != 'none':
-        raise ConfigError('task.reasoning_path: needs task.story_path and no control')
+        given = f'task.reasoning_path = {config.reasoning_path!r}'
+        raise ConfigError(f'{given}: needs task.story_path and no control')
     of_reasoning = open_corpus(config.reasoning_path)
     of_stories = open_corpus(config.story_path)
-    if _describe_tokenizer(of_reasoning) != _describe_tokenizer(of_stories):
+    if of_reasoning.tokenizer != of_stories.tokenizer:
         raise UserError(
             f'{config.reasoning_path} and {config.story_path}: other tokenizers'
         )
@@ -105,10 +106,6 @@ def _join_corpora(config: MixtureConfig) -> Mixture:
     reasoning = _list_documents(config, of_reasoning)
     num_cut = _count_cut(reasoning, of_reasoning.end)
     return mix(reasoning, stories, of_reasoning.vocab)._replace(num_cut=num_cut)
-
-
-def _describe_tokenizer(corpus: Corpus) -> tuple:
-    return corpus.vocab, corpus.end, corpus.words
 
 
 def _list_documents(config: MixtureConfig, corpus: Corpus) -> Sequences:

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from anchorjax.errors import ConfigError
 from anchorjax.tasks import texts
 from anchorjax.tasks.base import Batch, Probes, Task
+from anchorjax.tasks.corpus.token_files import digest_corpora
 from anchorjax.tasks.mixture.config import MixtureConfig
 from anchorjax.tasks.mixture.sources import SOURCES, Mixture, make_mixture
 
@@ -98,6 +99,9 @@ def make(config: MixtureConfig) -> Task:
         batch=lambda key, index_B: make_batch(config, index_B),
         probes=lambda key: make_probes(config),
         describe_data=functools.partial(describe_cut, config),
+        digest_data=functools.partial(
+            digest_corpora, config.story_path, config.reasoning_path
+        ),
         last_only=False,
         is_text_alone=True,
     )

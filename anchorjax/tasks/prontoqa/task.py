@@ -36,6 +36,7 @@ from anchorjax.tasks.prontoqa.worlds import (
     count_rules,
     draw_question,
 )
+from anchorjax.tasks.text_files import digest_files
 from anchorjax.tasks.texts import LossOn, Table, Texts
 
 _MOST_TRIES = 20  # draws for every question that is new
@@ -199,6 +200,17 @@ def _find_group(read: Texts) -> jax.Array:
     return (last_B[:, 0] != TRUE).astype(jnp.int32)
 
 
+def digest_data(config: ProntoqaConfig) -> dict[str, str]:
+    """{path: SHA-256} of the file of the questions; {} if they are generated.
+
+    Raises:
+      UserError: it is missing.
+    """
+    if not config.path:
+        return {}
+    return digest_files([pathlib.Path(config.path)])
+
+
 def make(config: ProntoqaConfig) -> Task:
     """The task of a config; its data is the random key that orders the questions."""
     names = ('seen_train', 'seen_heldout')
@@ -212,6 +224,7 @@ def make(config: ProntoqaConfig) -> Task:
         make_data=lambda key: key,
         batch=functools.partial(make_batch, config),
         probes=functools.partial(make_probes, config),
+        digest_data=functools.partial(digest_data, config),
         last_only=False,
         group_names=('true', 'false'),
     )

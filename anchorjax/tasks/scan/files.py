@@ -57,8 +57,7 @@ def read_split(folder: pathlib.Path, split: Split, num_trained: int) -> Lines:
       UserError: as `read_pairs`, or they are not those of the split.
     """
     expected = list_lines(split)
-    train_path = _find_file(folder, 'train', split)
-    test_path = _find_file(folder, 'test', split)
+    train_path, test_path = find_files(folder, split)
     rows = _read_rows(train_path)
     tested = np.sort(_read_rows(test_path))
     trained = np.sort(rows)
@@ -77,6 +76,11 @@ def read_split(folder: pathlib.Path, split: Split, num_trained: int) -> Lines:
         line = f'these are not the commands that {split} trains and tests'
         raise UserError(f'{train_path} and {test_path.name}: {line}')
     return Lines(trained, tested, expected.primitive)
+
+
+def find_files(folder: pathlib.Path, split: Split) -> tuple[pathlib.Path, pathlib.Path]:
+    """The files of a split in a folder: what is trained, and what is tested."""
+    return _find_file(folder, 'train', split), _find_file(folder, 'test', split)
 
 
 def _find_file(folder: pathlib.Path, part: str, split: Split) -> pathlib.Path:

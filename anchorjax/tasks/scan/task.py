@@ -18,7 +18,7 @@ from anchorjax.limits import YOUNG, at_least, at_most, check_fields
 from anchorjax.tasks import texts
 from anchorjax.tasks.base import Batch, Probes, Task
 from anchorjax.tasks.permutation import permute
-from anchorjax.tasks.scan.files import read_split
+from anchorjax.tasks.scan.files import find_files, read_split
 from anchorjax.tasks.scan.grammar import (
     ACTIONS,
     LONGEST_COMMAND,
@@ -30,6 +30,7 @@ from anchorjax.tasks.scan.grammar import (
     list_commands,
     list_lines,
 )
+from anchorjax.tasks.text_files import digest_files
 from anchorjax.tasks.texts import LossOn, Table, Texts
 
 TOKENS = (*WORDS, *ACTIONS, 'IN', 'OUT', 'END')
@@ -199,6 +200,17 @@ def _count_kept_out(config: ScanConfig) -> int:
     return len(list_lines(config.split).trained) - _count_trained(config)
 
 
+def digest_data(config: ScanConfig) -> dict[str, str]:
+    """{path: SHA-256} of the official files of the split; {} if it is generated.
+
+    Raises:
+      UserError: one of them is missing.
+    """
+    if not config.path:
+        return {}
+    return digest_files(find_files(pathlib.Path(config.path), config.split))
+
+
 def make(config: ScanConfig) -> Task:
     """The task of a config; its data is the random key that orders the commands."""
     names = ['seen_train', 'seen_heldout', 'test']
@@ -212,6 +224,7 @@ def make(config: ScanConfig) -> Task:
         make_data=lambda key: key,
         batch=functools.partial(make_batch, config),
         probes=functools.partial(make_probes, config),
+        digest_data=functools.partial(digest_data, config),
         last_only=False,
         group_names=name_groups(),
     )
