@@ -33,6 +33,8 @@ _ROWS = 256  # of parquet, read at a time
 # begin with their space.
 _CUT = re.compile(r'(?<=\S) (?=\S)')
 
+_HALF_LETTER = re.compile(r'[\ud800-\udfff]')
+
 
 class Piece(NamedTuple):
     """A part of a document."""
@@ -67,11 +69,16 @@ def list_files(path: pathlib.Path) -> list[pathlib.Path]:
         raise UserError(f'{path}: no such file or folder')
     files = []
     for file in sorted(path.rglob('*')):
-        if file.is_file() and _strip_packing(file.name).endswith(SUFFIXES):
+        if file.is_file() and has_known_kind(file.name):
             files.append(file)
     if not files:
         raise UserError(f'{path}: has no files {", ".join(SUFFIXES)}, packed or not')
     return files
+
+
+def has_known_kind(name: str) -> bool:
+    """Whether a file of this name can be read."""
+    return _strip_packing(name).endswith(SUFFIXES)
 
 
 def find_kind(path: pathlib.Path) -> str:
@@ -178,13 +185,15 @@ def _read_txt(stream: BinaryIO, path: pathlib.Path) -> Iterator[Piece]:
         text += decoder.decode(block, final=not block)
         *whole, text = text.split(SEPARATOR)
         for document in whole:
-            document = document.strip('\n\r')
+            document = _strip_ends(document, has_begun)
             if document or has_begun:
                 is_empty = False
                 yield Piece(document, ends_document=True)
             else:
                 yield _EMPTY
             has_begun = False
+        if not has_begun:
+            text = text.lstrip('\n\r')
         if not block:
             break
         while len(text) > 2 * _PIECE:
@@ -192,12 +201,18 @@ def _read_txt(stream: BinaryIO, path: pathlib.Path) -> Iterator[Piece]:
             yield Piece(text[:cut], ends_document=False)
             is_empty, has_begun = False, True
             text = text[cut:]
-    text = text.strip('\n\r')
+    text = _strip_ends(text, has_begun)
     if text or has_begun:
         is_empty = False
         yield Piece(text, ends_document=True)
     if is_empty:
         raise UserError(f'{path}: holds no text')
+
+
+def _strip_ends(text: str, has_begun: bool) -> str:
+    """The last piece of a document without the line ends around the document."""
+    text = text.rstrip('\n\r')
+    return text if has_begun else text.lstrip('\n\r')
 
 
 def _find_cut(text: str) -> int:
@@ -256,7 +271,7 @@ def _read_parquet(path: pathlib.Path, wanted: Wanted) -> Iterator[Piece]:
             if file.metadata.num_rows == 0:
                 raise UserError(f'{path}: holds no rows')
             for batch in file.iter_batches(_ROWS, columns=columns):
-                for row in batch.to_pylist():
+                for row in _list_rows(batch):
                     try:
                         text = _select(row, wanted)
                     except (LookupError, TypeError, ValueError):
@@ -266,6 +281,21 @@ def _read_parquet(path: pathlib.Path, wanted: Wanted) -> Iterator[Piece]:
                         yield from _cut_document(text)
     except pyarrow.ArrowException as e:
         raise UserError(f'{path}: no parquet ({brief(str(e))})') from None
+
+
+def _list_rows(batch: Any) -> list[Any]:
+    """The rows of a pyarrow.RecordBatch; None for one that is no UTF-8."""
+    try:
+        return batch.to_pylist()
+    except UnicodeDecodeError:  # does not say in which row
+        pass
+    rows: list[Any] = []
+    for number in range(len(batch)):
+        try:
+            rows += batch.slice(number, 1).to_pylist()
+        except UnicodeDecodeError:
+            rows.append(None)
+    return rows
 
 
 def _select(row: Any, wanted: Wanted) -> str | None:
@@ -283,7 +313,8 @@ def _select(row: Any, wanted: Wanted) -> str | None:
             meta = json.loads(meta)
         if meta['redpajama_set_name'] not in wanted.sets:
             return None
-    return text
+    # JSON can escape half of a letter beyond 16 bits, which UTF-8 cannot write.
+    return _HALF_LETTER.sub('\N{REPLACEMENT CHARACTER}', text)
 
 
 def _cut_document(text: str) -> Iterator[Piece]:

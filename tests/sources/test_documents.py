@@ -121,6 +121,41 @@ def test_a_long_document_comes_in_pieces_cut_before_a_word(tmp_path, kind, monke
     assert len(pieces) > 5
 
 
+@pytest.mark.parametrize(
+    'document',
+    ['\n\nab cd' + ' word' * 40, 'a' * 40 + '\n' * 3 + 'b' * 40, '\r\n' * 60 + 'a'],
+)
+def test_a_long_document_loses_the_line_ends_around_it_alone(
+    tmp_path, monkeypatch, document
+):
+    path = tmp_path / 'a.txt'
+    path.write_bytes(f'{document}\n<|endoftext|>\n{document}\n'.encode())
+    whole = document.strip('\n\r')
+    assert read(path) == [whole] * 2
+    for size in (16, 24, 40):
+        monkeypatch.setattr(documents, '_PIECE', size)
+        monkeypatch.setattr(documents, '_BLOCK', 2 * size)
+        assert read(path) == [whole] * 2
+
+
+def test_half_a_letter_is_replaced(tmp_path):
+    path = tmp_path / 'a.jsonl'
+    path.write_text(r'{"text": "a\ud800b"}' + '\n' + r'{"text": "\ud83d\ude00"}' + '\n')
+    assert read(path) == ['a\N{REPLACEMENT CHARACTER}b', '\N{GRINNING FACE}']
+
+
+def test_a_row_of_parquet_that_is_no_utf8_is_counted(tmp_path):
+    pyarrow = pytest.importorskip('pyarrow')
+    parquet = pytest.importorskip('pyarrow.parquet')
+    texts = pyarrow.array([b'a', b'\xff\xfe', b'b'])
+    texts = pyarrow.StringArray.from_buffers(3, *texts.buffers()[1:])
+    path = tmp_path / 'a.parquet'
+    parquet.write_table(pyarrow.table({'text': texts}), path)
+    pieces = list(read_documents(path, Wanted()))
+    assert [piece.is_skipped for piece in pieces] == [False, True, False]
+    assert [piece.text for piece in pieces] == ['a', '', 'b']
+
+
 def test_a_row_without_text_is_counted_and_a_foreign_file_refused(tmp_path):
     path = tmp_path / 'a.jsonl'
     path.write_text('{"text": "a"}\n{"txt": 1}\nnonsense\n\n{"text": "b"}\n')
