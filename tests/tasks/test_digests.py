@@ -23,7 +23,7 @@ def digest(config, path):
 
 
 @pytest.mark.parametrize(('config', 'name', 'files'), CASES)
-def test_the_digests_are_those_of_the_files_that_are_read(tmp_path, config, name, files):
+def test_the_digests_are_those_of_what_is_read(tmp_path, config, name, files):
     expected = {}
     for file in files:
         (tmp_path / file).write_text(file)

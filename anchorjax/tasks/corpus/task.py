@@ -214,9 +214,7 @@ def make(config: CorpusConfig) -> Task:
         batch=batch,
         probes=functools.partial(make_probes, config),
         batch_ahead=batch_ahead,
-        digest_data=functools.partial(
-            digest_corpora, config.path, config.heldout_path
-        ),
+        digest_data=functools.partial(digest_corpora, config.path, config.heldout_path),
         last_only=False,
         is_text_alone=True,
     )
