@@ -10,7 +10,8 @@ The others are written by our own rules (--source own, the default), from the pu
 files (--source public, on a machine with internet), or from a local copy of these
 (--source PATH); a corpus needs one of the last two. Says what is written, how large it
 is and under which licence, and checks every row. The same command again continues, and
-keeps what is there. Exit code 2: a file is missing, truncated or another one.
+keeps what is there. Exit codes: 1 no connection, or another process writes there; 2 a
+file is missing, truncated or another one.
 """
 
 import argparse
@@ -20,16 +21,21 @@ from collections.abc import Iterator
 from typing import get_args
 
 from anchorjax import cli
-from anchorjax.errors import UserError
+from anchorjax.errors import UserError, require
+from anchorjax.limits import check_value, declared_fields
 from anchorjax.sources import corpora, published, tokenizers
 from anchorjax.sources.catalog import SOURCES
 from anchorjax.sources.corpora import CORPORA
-from anchorjax.sources.documents import Wanted, list_files, read_documents
+from anchorjax.sources.documents import Wanted, read_documents
 from anchorjax.sources.prepare import OWN, PUBLIC, describe, prepare
 from anchorjax.sources.tokenizers import KINDS, Tokenizer
 from anchorjax.sweeps.memory import format_bytes
 from anchorjax.tasks import ProntoqaConfig
+from anchorjax.tasks.prontoqa.task import MOST_EXAMPLES
 from anchorjax.tasks.prontoqa.worlds import Distractor, Ontology, Order
+
+# One of them is the probe's.
+_MOST_QUESTIONS = MOST_EXAMPLES + 1
 
 
 def make_parser() -> cli.Parser:
@@ -86,17 +92,7 @@ def command() -> None:
     if flags.name in CORPORA:
         prepare_corpus(flags)
         return
-    if flags.number < 2:
-        raise UserError(f'--number {flags.number}: must be at least 2')
-    questions = ProntoqaConfig(
-        hops=flags.hops,
-        ontology=flags.ontology,
-        order=flags.order,
-        distractor=flags.distractor,
-        num_examples=flags.number - 1,
-        probe_examples=1,
-        pool_seed=flags.seed,
-    )
+    questions = describe_questions(flags)
     source = SOURCES[flags.name]
     print(describe(flags.name, flags.source, questions))
     print(f'licence: {source.licence}', flush=True)
@@ -112,6 +108,28 @@ def command() -> None:
     print(f'{flags.out}: {format_bytes(total)}')
 
 
+def describe_questions(flags: argparse.Namespace) -> ProntoqaConfig:
+    """The questions that the flags ask for; ConfigError names the flag."""
+    allowed = f'at least 2, at most {_MOST_QUESTIONS:,}'
+    is_allowed = 2 <= flags.number <= _MOST_QUESTIONS
+    require(is_allowed, '--number', flags.number, allowed)
+    fields = declared_fields(ProntoqaConfig)
+    for name, field in (('hops', 'hops'), ('seed', 'pool_seed')):
+        check_value(getattr(flags, name), fields[field], f'--{name}')
+    is_possible = flags.distractor != 'twin' or flags.ontology == 'fictional'
+    allowed = "'original' with this --ontology: only 'fictional' has names for 'twin'"
+    require(is_possible, '--distractor', flags.distractor, allowed)
+    return ProntoqaConfig(
+        hops=flags.hops,
+        ontology=flags.ontology,
+        order=flags.order,
+        distractor=flags.distractor,
+        num_examples=flags.number - 1,
+        probe_examples=1,
+        pool_seed=flags.seed,
+    )
+
+
 def prepare_corpus(flags: argparse.Namespace) -> None:
     """Tokenizes a corpus from local files, or from those of the hub."""
     source = CORPORA[flags.name]
@@ -120,19 +138,23 @@ def prepare_corpus(flags: argparse.Namespace) -> None:
     for name in flags.sets:
         if name not in source.sets:
             raise UserError(f'--sets {name!r}: must be of {source.sets}')
-    path = pathlib.Path(flags.source)
     if flags.source == OWN:
         raise UserError(f'{flags.name}: give --source PATH, or --source public')
+    tokenizer = make_tokenizer(flags)  # before hours of downloading
     if flags.source == PUBLIC:
-        path = corpora.download(flags.name, flags.out / 'public', flags.pattern)
+        revision = corpora.read_revision(flags.out)
+        folder = flags.out / 'public'
+        files = corpora.download(flags.name, folder, flags.pattern, revision)
+    else:
+        files = corpora.find_files(pathlib.Path(flags.source))
     wanted = Wanted(flags.field, flags.sets)
-    files = list_files(path)
-    size = sum(file.stat().st_size for file in files)
-    print(f'{len(files)} files, {format_bytes(size)}', flush=True)
-    tokenizer = make_tokenizer(flags, files, wanted)
-    parts = published.find_parts(source.parts, files)
+    size = sum(path.stat().st_size for path in files.paths)
+    print(f'{len(files.paths)} files, {format_bytes(size)}', flush=True)
+    if tokenizer is None:
+        tokenizer = find_words(flags, files.paths, wanted)
+    parts = published.find_parts(source.parts, files.paths)
     written = corpora.write_corpus(
-        path,
+        files,
         flags.out,
         tokenizer,
         wanted,
@@ -144,15 +166,14 @@ def prepare_corpus(flags: argparse.Namespace) -> None:
     print(f'{line}, {written.skipped:,} rows without text, {state}')
     if source.parts:
         rows = written.documents + written.empty + written.skipped
-        print(published.compare(parts, rows, len(files)))
+        print(published.compare(parts, rows, len(files.paths)))
         if written.empty:
             print(f'{written.empty:,} of these documents are empty and left out')
     print(f'sha256 of the tokens: {written.digest}')
 
 
-def make_tokenizer(
-    flags: argparse.Namespace, files: list[pathlib.Path], wanted: Wanted
-) -> Tokenizer:
+def make_tokenizer(flags: argparse.Namespace) -> Tokenizer | None:
+    """The tokenizer of the flags; None if its words are found in the texts."""
     if flags.tokenizer == 'bytes':
         return tokenizers.Bytes()
     if flags.tokenizer == 'gpt2':
@@ -163,6 +184,13 @@ def make_tokenizer(
         return tokenizers.Words(tokenizers.read_words(flags.vocabulary))
     if flags.most_words < 1:
         raise UserError(f'--most_words {flags.most_words}: must be at least 1')
+    return None
+
+
+def find_words(
+    flags: argparse.Namespace, files: list[pathlib.Path], wanted: Wanted
+) -> tokenizers.Words:
+    """The most frequent words of these files."""
     counted = tokenizers.count_words(list_texts(files, wanted), flags.most_words)
     print(f'{len(counted.words):,} words are {counted.share:.1%} of all', flush=True)
     return tokenizers.Words(counted.words)

@@ -5,6 +5,7 @@ progress.json says how many belong to which document. The next call cuts off wha
 after, skips the documents that are done, and continues; the files are the same bytes.
 """
 
+import fnmatch
 import hashlib
 import os
 import pathlib
@@ -13,11 +14,18 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from anchorjax.errors import UserError
-from anchorjax.sources.documents import Piece, Wanted, list_files, read_documents
+from anchorjax.errors import TemporaryError, UserError, brief
+from anchorjax.sources import fetch
+from anchorjax.sources.documents import (
+    Piece,
+    Wanted,
+    has_known_kind,
+    list_files,
+    read_documents,
+)
 from anchorjax.sources.published import Part
 from anchorjax.sources.tokenizers import Tokenizer
-from anchorjax.storage import atomic
+from anchorjax.storage import atomic, locks
 from anchorjax.tasks.corpus.token_files import (
     DOCUMENTS_FILE,
     FORMAT,
@@ -25,6 +33,7 @@ from anchorjax.tasks.corpus.token_files import (
     TOKENS_FILE,
     choose_dtype,
     get_dtype,
+    read_corpus,
 )
 
 PROGRESS_FILE = 'progress.json'
@@ -82,6 +91,8 @@ CORPORA = {
 }
 
 
+# Settings that folders of earlier versions do not have.
+_YOUNG = ('revision', 'source_times')
 _COUNTS = ('documents', 'tokens', 'skipped', 'empty')
 
 
@@ -96,14 +107,35 @@ class Written(NamedTuple):
     is_new: bool  # False: it was there already
 
 
-def download(name: str, out: pathlib.Path, pattern: str = '') -> pathlib.Path:
-    """Downloads the public files of a corpus; returns their folder.
+class Files(NamedTuple):
+    """The files of a corpus, in order."""
+
+    folder: pathlib.Path
+    paths: list[pathlib.Path]
+    revision: str = ''  # the commit on the hub that they are of; '': local files
+
+
+def find_files(path: pathlib.Path) -> Files:
+    """A local file, or all in a folder; errors as `list_files`."""
+    folder = path if path.is_dir() else path.parent
+    return Files(folder, list_files(path))
+
+
+def download(
+    name: str, out: pathlib.Path, pattern: str = '', revision: str = ''
+) -> Files:
+    """Downloads the public files of a corpus, and returns exactly these.
 
     What is there is kept, and what was interrupted is continued, by the package
     huggingface_hub, which shows its own progress.
 
+    Args:
+      revision: the commit on the hub; by default the newest.
+
     Raises:
-      UserError: the package is missing, or there is no connection.
+      UserError: the package is missing, nothing matches the pattern, or the hub
+        refuses.
+      TemporaryError: the hub does not answer, or not with every file.
     """
     source = CORPORA[name]
     if not source.repository:
@@ -112,24 +144,68 @@ def download(name: str, out: pathlib.Path, pattern: str = '') -> pathlib.Path:
         import huggingface_hub
     except ImportError as e:
         raise UserError(f"{e}: pip install 'anchorjax[data]'") from None
+    pattern = pattern or source.pattern
+    api = huggingface_hub.HfApi()
+    where = {'repo_type': 'dataset'}
     try:
-        folder = huggingface_hub.snapshot_download(
-            source.repository,
-            repo_type='dataset',
-            allow_patterns=[pattern or source.pattern],
-            local_dir=out,
+        info = api.dataset_info(source.repository, revision=revision or None)
+        where['revision'] = info.sha
+        # The list in `info` ends after 50,000 files.
+        entries = list(api.list_repo_tree(source.repository, recursive=True, **where))
+        # Without a connection it returns what is there, whether it is whole or not.
+        huggingface_hub.snapshot_download(
+            source.repository, allow_patterns=[pattern], local_dir=out, **where
         )
     except Exception as e:  # its client raises many kinds
-        reason = str(e).splitlines()[0] if str(e) else type(e).__name__
-        raise UserError(
-            f'{source.repository}: {reason[:200]}; run the command again to continue, '
-            'or give --source PATH'
-        ) from None
-    return pathlib.Path(folder)
+        reason = brief(str(e).splitlines()[0] if str(e) else type(e).__name__)
+        line = f'{source.repository}: {reason}; a local copy can be --source PATH'
+        raise (TemporaryError if _may_pass(e) else UserError)(line) from None
+    size_of = {entry.path: entry.size for entry in entries if hasattr(entry, 'size')}
+    matching = [path for path in size_of if fnmatch.fnmatch(path, pattern)]
+    names = sorted(path for path in matching if has_known_kind(path))
+    if not names:
+        raise UserError(f'--pattern {pattern}: {source.repository} has no such files')
+    missing = [name for name in names if not _has_size(out / name, size_of[name])]
+    if missing:
+        raise TemporaryError(
+            f'{source.repository}: {len(missing):,} of {len(names):,} files are not '
+            f'whole, {missing[0]} first'
+        )
+    return Files(out, [out / name for name in names], info.sha)
+
+
+def read_revision(out: pathlib.Path) -> str:
+    """The commit on the hub of the corpus in a folder, whole or begun; '' without one.
+
+    Raises:
+      StoreError: its list cannot be read.
+    """
+    settings: Any = {}
+    if (out / LIST_FILE).exists():
+        settings = atomic.read_json(out / LIST_FILE)
+    elif (out / PROGRESS_FILE).exists():
+        progress = atomic.read_json(out / PROGRESS_FILE)
+        settings = progress.get('settings') if isinstance(progress, dict) else {}
+    revision = settings.get('revision') if isinstance(settings, dict) else ''
+    return revision if isinstance(revision, str) else ''
+
+
+def _may_pass(error: Exception) -> bool:
+    """Whether a download that failed may work the next time."""
+    status = getattr(getattr(error, 'response', None), 'status_code', None)
+    if status is not None:
+        return fetch.is_temporary_status(status)
+    # An OSError with a number, but of a connection, is of the local disk.
+    is_local = isinstance(error, OSError) and error.errno is not None
+    return not is_local or isinstance(error, (ConnectionError, TimeoutError))
+
+
+def _has_size(path: pathlib.Path, size: int) -> bool:
+    return path.is_file() and path.stat().st_size == size
 
 
 def write_corpus(
-    source: pathlib.Path,
+    source: pathlib.Path | Files,
     out: pathlib.Path,
     tokenizer: Tokenizer,
     wanted: Wanted,
@@ -139,25 +215,55 @@ def write_corpus(
     """Tokenizes all files of a corpus, or what is left of them.
 
     Args:
-      source: a file or folder.
+      source: a file or folder, or what `find_files` or `download` found.
       report: called after every few megabytes.
       published: how many documents the parts of it have that are read, kept in
         corpus.json to compare.
 
     Raises:
       UserError: a file is missing, damaged or foreign; or the folder holds another
-        corpus. What was written stays, and the next call continues.
+        corpus, or a damaged one. What was written stays, and the next call continues.
+      TemporaryError: another process writes there.
     """
-    files = list_files(source)
-    settings = _describe(files, source, tokenizer, wanted)
-    if (out / LIST_FILE).exists():
-        listed = atomic.read_json(out / LIST_FILE)
-        _require_same(listed, settings, out)
-        listed.setdefault('empty', 0)  # of an older version, which did not count them
-        counts = [listed[key] for key in _COUNTS]
-        return Written(*counts, listed['sha256'], is_new=False)
-    out.mkdir(parents=True, exist_ok=True)
+    files = source if isinstance(source, Files) else find_files(source)
+    settings = _describe(files, tokenizer, wanted)
+    with locks.hold_folder(out):
+        if (out / LIST_FILE).exists():
+            return _check_whole(out, settings)
+        return _write_rest(files, out, tokenizer, wanted, report, settings, published)
+
+
+def _check_whole(out: pathlib.Path, settings: dict[str, Any]) -> Written:
+    """What is in a folder with a whole corpus; UserError if it is not what it says."""
+    listed = atomic.read_json(out / LIST_FILE)
+    _require_same(listed, settings, out)
+    corpus = read_corpus(out)
+    listed.setdefault('empty', 0)  # of an older version, which did not count them
+    counts = {key: listed.get(key) for key in _COUNTS}
+    for key, count in counts.items():
+        if type(count) is not int:
+            raise UserError(f'{out / LIST_FILE}: no corpus ({key} = {count!r})')
+    if _digest(out / TOKENS_FILE) != corpus.digest:
+        raise UserError(
+            f'{out / TOKENS_FILE}: damaged, its sha256 is not that of {LIST_FILE}; '
+            f'delete {out} to begin again'
+        )
+    return Written(*counts.values(), corpus.digest, is_new=False)
+
+
+def _write_rest(
+    files: Files,
+    out: pathlib.Path,
+    tokenizer: Tokenizer,
+    wanted: Wanted,
+    report: Report,
+    settings: dict[str, Any],
+    published: dict[str, int] | None,
+) -> Written:
+    """Tokenizes what is left of a corpus, and lists it; see `write_corpus`."""
     progress = _read_progress(out, settings)
+    # Before the first token, so that whatever happens the folder is known as ours.
+    atomic.write_json(out / PROGRESS_FILE, progress)
     dtype = get_dtype(settings['dtype'])
     num_bytes = progress['tokens'] * dtype.itemsize
     with (
@@ -165,19 +271,23 @@ def write_corpus(
         _open_at(out / DOCUMENTS_FILE, progress['documents'] * 8) as starts_file,
     ):
         writer = _Writer(tokens_file, starts_file, tokenizer, dtype, progress)
-        for place in range(progress['file'], len(files)):
-            pieces = read_documents(files[place], wanted)
+        for place in range(progress['file'], len(files.paths)):
+            path = files.paths[place]
+            pieces = read_documents(path, wanted)
             for batch in _gather(_skip(pieces, progress['pieces'])):
                 writer.write(batch)
                 atomic.write_json(out / PROGRESS_FILE, progress)
-                name = files[place].name
-                report(name, progress['documents'], progress['tokens'])
+                report(path.name, progress['documents'], progress['tokens'])
             progress.update(file=place + 1, pieces=0)
             atomic.write_json(out / PROGRESS_FILE, progress)
     if progress['documents'] == 0:
-        raise UserError(f'{source}: has no documents; of other sets?')
-    with open(out / TOKENS_FILE, 'rb') as f:
-        digest = hashlib.file_digest(f, 'sha256').hexdigest()
+        raise UserError(f'{files.folder}: has no documents; of other sets?')
+    if not _has_size(out / TOKENS_FILE, progress['tokens'] * dtype.itemsize):
+        raise UserError(
+            f'{out / TOKENS_FILE}: not as large as what was written; delete {out} to '
+            'begin again'
+        )
+    digest = _digest(out / TOKENS_FILE)
     counts = {key: progress[key] for key in _COUNTS}
     listed = {**settings, **counts, 'published': published or {}, 'sha256': digest}
     atomic.write_json(out / LIST_FILE, listed)
@@ -238,18 +348,25 @@ def _to_array(tokens: Sequence[int]) -> np.ndarray:
     return np.array(tokens, np.int64)
 
 
-def _describe(
-    files: list[pathlib.Path],
-    source: pathlib.Path,
-    tokenizer: Tokenizer,
-    wanted: Wanted,
-) -> dict[str, Any]:
+def _digest(path: pathlib.Path) -> str:
+    with open(path, 'rb') as f:
+        return hashlib.file_digest(f, 'sha256').hexdigest()
+
+
+def _describe(files: Files, tokenizer: Tokenizer, wanted: Wanted) -> dict[str, Any]:
     """What the files depend on, as plain JSON."""
-    root = source if source.is_dir() else source.parent
-    sizes = {str(file.relative_to(root)): file.stat().st_size for file in files}
+    sizes, times = {}, {}
+    for path in files.paths:
+        name = str(path.relative_to(files.folder))
+        sizes[name] = path.stat().st_size
+        times[name] = path.stat().st_mtime_ns
     return {
         'format': FORMAT,
         'sources': sizes,
+        'revision': files.revision,
+        # Of local files; the revision says which the others are, however often they
+        # are downloaded.
+        'source_times': {} if files.revision else times,
         'field': wanted.field,
         'sets': list(wanted.sets),
         'tokenizer': tokenizer.description,
@@ -259,6 +376,8 @@ def _describe(
 
 def _require_same(listed: Any, settings: dict[str, Any], out: pathlib.Path) -> None:
     for name, value in settings.items():
+        if name in _YOUNG and isinstance(listed, dict) and name not in listed:
+            continue
         if not isinstance(listed, dict) or listed.get(name) != value:
             raise UserError(
                 f'{out}: holds another corpus (another {name}); give another --out'
@@ -268,18 +387,24 @@ def _require_same(listed: Any, settings: dict[str, Any], out: pathlib.Path) -> N
 def _read_progress(out: pathlib.Path, settings: dict[str, Any]) -> dict[str, Any]:
     """How far an interrupted call was; zeros for a new folder."""
     path = out / PROGRESS_FILE
+    zeros = dict.fromkeys(('file', 'pieces', *_COUNTS), 0)
+    new = {'settings': settings, 'is_between': True, **zeros}
     if not path.exists():
         if (out / TOKENS_FILE).exists():
             raise UserError(f'{out}: holds other files; give another --out')
-        zeros = dict.fromkeys(('file', 'pieces', *_COUNTS), 0)
-        return {'settings': settings, 'is_between': True, **zeros}
+        return new
     progress = atomic.read_json(path)
     if not isinstance(progress, dict):
         raise UserError(f'{path}: damaged; delete {out} to begin again')
+    if progress.get('documents') == 0 and progress.get('settings') != settings:
+        return new  # nothing is lost
     _require_same(progress.get('settings'), settings, out)
     if 'empty' not in progress:  # its pieces are counted in another way
         raise UserError(f'{path}: of an older version; delete {out} to begin again')
-    return progress
+    for name, value in zeros.items():
+        if type(progress.get(name)) is not type(value):
+            raise UserError(f'{path}: damaged; delete {out} to begin again')
+    return {**new, **progress}
 
 
 def _open_at(path: pathlib.Path, size: int) -> BinaryIO:

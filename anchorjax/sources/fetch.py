@@ -8,13 +8,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 
-from anchorjax.errors import UserError, brief
+from anchorjax.errors import TemporaryError, UserError, brief
 from anchorjax.sources.catalog import ALIASES, PublicFile
 from anchorjax.storage import atomic
 from anchorjax.tasks.text_files import read_bytes
 
 _BLOCK = 2**16  # bytes read at a time
 _TIMEOUT = 30  # seconds without any byte
+_BUSY = (http.HTTPStatus.REQUEST_TIMEOUT, http.HTTPStatus.TOO_MANY_REQUESTS)
 _LARGEST = 2**31  # bytes; a server may send anything
 
 # report(bytes so far, bytes in all or 0)
@@ -46,23 +47,21 @@ def download(out: pathlib.Path, file: PublicFile, report: Report) -> None:
     """Downloads a file; what an interrupted download left is continued.
 
     Raises:
-      UserError: there is no connection, it ends early (the next call continues), or
-        the file is another one.
+      UserError: there is no such file, it is another one, or it cannot be written.
+      TemporaryError: there is no answer, or it ends early; the next call continues.
     """
     part = out / f'{file.name}.part'
     try:
         _download_rest(file, part, report)
     except (OSError, http.client.HTTPException) as e:
         reason = brief(str(getattr(e, 'reason', e)) or type(e).__name__)
-        raise UserError(
-            f'{file.address}: {reason}; run the command again to continue, or give '
-            '--source FOLDER'
-        ) from None
+        line = f'{file.address}: {reason}; a local copy can be --source FOLDER'
+        raise (TemporaryError if _may_pass(e) else UserError)(line) from None
     data = part.read_bytes()
     if len(data) < file.size:
-        raise UserError(
-            f'{file.address}: ended after {len(data):,} of {file.size:,} bytes; run '
-            'the command again to continue'
+        raise TemporaryError(
+            f'{file.address}: ended after {len(data):,} of {file.size:,} bytes; the '
+            'next call continues'
         )
     try:
         _require_same(data, file, file.address)
@@ -72,8 +71,22 @@ def download(out: pathlib.Path, file: PublicFile, report: Report) -> None:
     os.replace(part, out / file.name)
 
 
+def is_temporary_status(status: int) -> bool:
+    """Whether a server that answers with this status may answer otherwise later."""
+    return status >= 500 or status in _BUSY
+
+
 def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def _may_pass(error: Exception) -> bool:
+    """Whether a download that failed may work the next time."""
+    if isinstance(error, urllib.error.HTTPError):
+        return is_temporary_status(error.code)
+    # Any other OSError is of the local disk.
+    of_network = (urllib.error.URLError, http.client.HTTPException)
+    return isinstance(error, (*of_network, ConnectionError, TimeoutError))
 
 
 def _find_local(folder: pathlib.Path, file: PublicFile) -> pathlib.Path:

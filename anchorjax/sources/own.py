@@ -19,6 +19,8 @@ from anchorjax.tasks.scan import count_lines
 from anchorjax.tasks.scan.files import format_line
 from anchorjax.tasks.scan.grammar import SPLITS, interpret, list_commands, list_lines
 
+QUESTIONS_FILE = 'questions.json'  # of our own prontoqa
+
 
 def write_addition() -> Iterator[tuple[str, str, int]]:
     """(file name, text, rows): every pair outside the square, and every one inside."""
@@ -76,7 +78,7 @@ def write_prontoqa(config: ProntoqaConfig) -> Iterator[tuple[str, str, int]]:
     """
     questions = prontoqa.list_questions(config)
     text = json.dumps(format_questions(questions), indent=1) + '\n'
-    yield 'questions.json', text, len(questions)
+    yield QUESTIONS_FILE, text, len(questions)
     rows = []
     for question in questions:
         answer = write_answer(question, chain_of_thought=True)

@@ -59,7 +59,8 @@ def prepare(
       questions: what OWN writes for prontoqa.
 
     Raises:
-      UserError: a file is missing, truncated or another one, or cannot be fetched.
+      UserError: a file is missing, truncated or another one.
+      TemporaryError: a file cannot be fetched for the moment.
     """
     listed = _read_list(out, name, source, questions)
     out.mkdir(parents=True, exist_ok=True)
@@ -147,4 +148,17 @@ def _read_list(
     is_list = isinstance(found, dict) and isinstance(found.get('files'), dict)
     if not is_list or found.get('title') != title:
         raise UserError(f'{out}: holds another data set; give another --out')
+    if name == 'prontoqa' and source == OWN:
+        _require_number(out, found['files'], questions)
     return found
+
+
+def _require_number(out: pathlib.Path, files: dict, questions: ProntoqaConfig) -> None:
+    """Raises UserError if the folder has another number of our own questions."""
+    number = questions.num_examples + questions.probe_examples
+    of_questions = files.get(own.QUESTIONS_FILE)
+    found = of_questions.get('rows') if isinstance(of_questions, dict) else None
+    if found not in (None, number):
+        raise UserError(
+            f'{out}: holds {found} questions, not --number {number}; give another --out'
+        )

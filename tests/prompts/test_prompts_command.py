@@ -161,6 +161,10 @@ def test_bad_input_is_one_line(say, folder, tmp_path, finished):
         (('ask', '--prompts', folder, *stub[:2]), '--endpoint needs --model'),
         (('ask', '--prompts', folder, *stub, '--fields', '[]'), 'must be a JSON obj'),
         (('ask', '--prompts', folder, *stub, '--fields', '{'), 'must be a JSON obj'),
+        (
+            ('ask', '--prompts', folder, *stub, '--fields', '[' * 60_000),
+            'must be a JSON',
+        ),
         (('ask', '--prompts', folder, *stub, '--per_minute', '0'), 'a positive number'),
         (('ask', '--prompts', folder, *stub, '--timeout', 'x'), "'x': must be a posi"),
         (('ask', '--prompts', folder, *stub, '--timeout', '1e9'), 'at most 86400'),

@@ -4,13 +4,16 @@ import hashlib
 import json
 import os
 import pathlib
+import shutil
+import sys
+import types
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anchorjax.errors import UserError
+from anchorjax.errors import TemporaryError, UserError
 from anchorjax.sources import corpora
 from anchorjax.sources.corpora import write_corpus
 from anchorjax.sources.documents import Wanted
@@ -22,6 +25,7 @@ from anchorjax.sources.tokenizers import (
     read_words,
     split_words,
 )
+from anchorjax.storage import locks
 from anchorjax.tasks.corpus.token_files import (
     count_windows,
     open_corpus,
@@ -135,6 +139,96 @@ def test_another_corpus_is_refused(source, tmp_path):
         write(tmp_path / 'one.jsonl', tmp_path / 'none', sets=('RedPajamaBook',))
 
 
+def test_a_failure_before_the_first_token_leaves_the_folder_usable(source, tmp_path):
+    class Interrupted(Bytes):
+        def encode(self, texts):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write(source, tmp_path / 'a', Interrupted())
+    assert write(source, tmp_path / 'a').documents == 5
+    with pytest.raises(UserError, match="no object with the text 'story'"):
+        write(source, tmp_path / 'b', field='story')
+    assert write(source, tmp_path / 'b').documents == 5
+    for name in ('tokens.bin', 'documents.bin'):
+        contents = [(tmp_path / out / name).read_bytes() for out in 'ab']
+        assert contents[0] == contents[1]
+
+
+def damage(path):
+    data = bytearray(path.read_bytes())
+    data[-3] ^= 1
+    path.write_bytes(data)
+
+
+def drop(path, key):
+    listed = json.loads(path.read_text())
+    del listed[key]
+    path.write_text(json.dumps(listed))
+
+
+@pytest.mark.parametrize(
+    ('change', 'line'),
+    [
+        (lambda out: damage(out / 'tokens.bin'), 'tokens.bin: damaged, its sha256'),
+        (lambda out: (out / 'tokens.bin').unlink(), 'tokens.bin: no such file'),
+        (lambda out: os.truncate(out / 'documents.bin', 8), '8 bytes, not 5 of 8'),
+        (lambda out: drop(out / 'corpus.json', 'sha256'), "KeyError: 'sha256'"),
+        (lambda out: drop(out / 'corpus.json', 'skipped'), 'skipped = None'),
+    ],
+)
+def test_a_damaged_corpus_is_not_there_already(source, tmp_path, change, line):
+    out = tmp_path / 'out'
+    write(source, out)
+    change(out)
+    with pytest.raises(UserError, match=line) as error:
+        write(source, out)
+    assert '\n' not in str(error.value)
+
+
+def test_two_processes_do_not_write_into_one_folder(source, tmp_path):
+    out = tmp_path / 'out'
+    with locks.hold_folder(out):
+        with pytest.raises(TemporaryError, match='another process writes there'):
+            write(source, out)
+        assert [path.name for path in out.iterdir()] == ['.lock']
+    assert write(source, out).is_new
+
+
+def test_tokens_of_another_size_at_the_end_are_refused(source, tmp_path):
+    def grow(*_):
+        with (tmp_path / 'out' / 'tokens.bin').open('ab') as f:
+            f.write(b'of a process without locks')
+
+    with pytest.raises(UserError, match=r'tokens\.bin: not as large as'):
+        write(source, tmp_path / 'out', report=grow)
+    assert not (tmp_path / 'out' / 'corpus.json').exists()
+
+
+def test_a_source_of_the_same_size_may_be_another(source, tmp_path):
+    write(source, tmp_path / 'out')
+    path = source / 'b.txt'
+    path.write_text(path.read_text()[::-1])
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(UserError, match='another source_times'):
+        write(source, tmp_path / 'out')
+    for name in ('source_times', 'revision'):  # as a folder of an earlier version
+        drop(tmp_path / 'out' / 'corpus.json', name)
+    assert not write(source, tmp_path / 'out').is_new
+
+
+@pytest.mark.parametrize('key', ['file', 'pieces', 'tokens'])
+def test_damaged_progress_is_one_line(source, tmp_path, key):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write(source, tmp_path, report=stop)
+    drop(tmp_path / 'progress.json', key)
+    with pytest.raises(UserError, match=r'progress\.json: damaged; delete'):
+        write(source, tmp_path)
+
+
 @pytest.mark.parametrize(
     ('change', 'line'),
     [
@@ -211,14 +305,111 @@ def test_other_ranks_are_refused(tmp_path):
         Gpt2(tmp_path / 'none')
 
 
-def test_a_download_without_the_hub_is_one_line(tmp_path, monkeypatch):
-    class Hub:
-        @staticmethod
-        def snapshot_download(*_, **__):
-            raise RuntimeError('no route\nand more')
+class Hub:
+    """Stands for the package huggingface_hub, with a repository of some files."""
 
-    monkeypatch.setitem(__import__('sys').modules, 'huggingface_hub', Hub)
-    with pytest.raises(UserError, match='no route; run the command again') as error:
+    def __init__(self):
+        self.files = {'data/b.txt': 'of b', 'data/a.txt': 'of a', 'README.md': 'x'}
+        self.sha = 'first'
+        self.trouble = None  # raised when the repository is asked
+        self.left_out = ()  # as by a download that was interrupted
+        self.asked = []  # revisions
+
+    def HfApi(self):
+        return self
+
+    def dataset_info(self, repository, revision=None):
+        if self.trouble:
+            raise self.trouble
+        self.asked.append(revision)
+        return types.SimpleNamespace(sha=revision or self.sha)
+
+    def list_repo_tree(self, repository, recursive, repo_type, revision):
+        yield types.SimpleNamespace(path='data')  # a folder has no size
+        for path, text in self.files.items():
+            yield types.SimpleNamespace(path=path, size=len(text))
+
+    def snapshot_download(
+        self, repository, allow_patterns, local_dir, repo_type, revision
+    ):
+        for path, text in self.files.items():
+            if path.endswith('.txt') and path not in self.left_out:
+                (local_dir / path).parent.mkdir(parents=True, exist_ok=True)
+                (local_dir / path).write_text(text)
+
+
+class Refused(Exception):
+    """An answer of the hub with another status than 200."""
+
+    def __init__(self, status):
+        super().__init__(f'status {status}\nand more')
+        self.response = types.SimpleNamespace(status_code=status)
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    planted = Hub()
+    monkeypatch.setitem(sys.modules, 'huggingface_hub', planted)
+    return planted
+
+
+def test_a_download_is_exactly_the_files_of_one_commit(hub, tmp_path):
+    (tmp_path / 'public').mkdir()
+    (tmp_path / 'public' / 'earlier.txt').write_text('of another --pattern')
+
+    def download(revision=''):
+        folder = tmp_path / 'public'
+        return corpora.download('tinystories', folder, 'data/*', revision)
+
+    files = download()
+    assert [path.name for path in files.paths] == ['a.txt', 'b.txt']
+    assert files.revision == 'first'
+    out = tmp_path / 'out'
+    assert corpora.read_revision(out) == ''
+    written = write(files, out)
+    corpus = open_corpus(str(out))
+    assert (
+        bytes(read_document(corpus, 0).tolist()) == b'of a' and written.documents == 2
+    )
+    assert json.loads((out / 'corpus.json').read_text())['revision'] == 'first'
+    # The hub has moved on; the corpus stays with its commit, downloaded anew or not.
+    hub.sha = 'second'
+    shutil.rmtree(tmp_path / 'public')
+    revision = corpora.read_revision(out)
+    assert revision == 'first' and not write(download(revision), out).is_new
+    assert hub.asked == [None, 'first']
+    with pytest.raises(UserError, match='another revision'):
+        write(download(), out)
+    with pytest.raises(UserError, match='another revision'):
+        write(tmp_path / 'public', out)
+
+
+def test_an_interrupted_download_is_not_taken_for_whole(hub, tmp_path):
+    hub.left_out = ('data/b.txt',)
+    line = '1 of 2 files are not whole, data/b.txt first'
+    with pytest.raises(TemporaryError, match=line):
+        corpora.download('tinystories', tmp_path, 'data/*')
+    (tmp_path / 'data' / 'b.txt').write_text('o')
+    with pytest.raises(TemporaryError, match=line):
+        corpora.download('tinystories', tmp_path, 'data/*')
+    with pytest.raises(UserError, match=r'--pattern \*\.zst: .* has no such files'):
+        corpora.download('tinystories', tmp_path, '*.zst')
+
+
+@pytest.mark.parametrize(
+    ('trouble', 'kind'),
+    [
+        (RuntimeError('no route\nand more'), TemporaryError),
+        (ConnectionRefusedError(111, 'no route'), TemporaryError),
+        (Refused(503), TemporaryError),
+        (Refused(404), UserError),
+        (PermissionError(13, 'no route'), UserError),
+    ],
+)
+def test_a_download_without_the_hub_is_one_line(hub, tmp_path, trouble, kind):
+    hub.trouble = trouble
+    (tmp_path / 'a.parquet').write_text('of an interrupted download')
+    with pytest.raises(kind, match=r'(no route|status \d+).*; a local copy') as error:
         corpora.download('tinystories', tmp_path)
     assert '\n' not in str(error.value)
     with pytest.raises(UserError, match='nothing of it is public'):
@@ -242,10 +433,18 @@ def test_the_command_line(source, tmp_path, monkeypatch, capsys):
     assert corpus.words[-2:] == ('<unknown>', '<end>')
     for bad, line in (
         (('text', '--out', out), 'give --source PATH, or --source public'),
-        (('text', '--out', out, '--source', 'public'), 'nothing of it is public'),
+        ((*words[:2], 'public', *words[3:]), 'nothing of it is public'),
         (('text', '--out', out, '--source', source), 'needs --vocabulary'),
         ((*words, '--sets', 'RedPajamaX'), "'RedPajamaX': must be of"),
         ((*words[:6], 'words', '--most_words', 0), '--most_words 0: must be at least'),
+        (('slimpajama', '--source', 'public', '--out', out), 'needs --vocabulary'),
+        (('prontoqa', '--out', out, '--number', 99999999), '--number = 99999999: must'),
+        (('prontoqa', '--out', out, '--hops', 9), '--hops = 9: must be'),
+        (('cogs', '--out', out, '--seed', -1), '--seed = -1: must be at least 0'),
+        (
+            ('prontoqa', '--out', out, '--distractor', 'twin', '--ontology', 'true'),
+            "--distractor = 'twin': must be 'original'",
+        ),
     ):
         done = say(*bad)
         assert (done.code, done.errors.count('\n')) == (2, 1), (bad, done.errors)

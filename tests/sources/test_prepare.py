@@ -1,5 +1,6 @@
 """Data sets as files: every way to get them, interrupted, damaged, foreign."""
 
+import dataclasses
 import gzip
 import http.server
 import json
@@ -12,7 +13,7 @@ from typing import ClassVar
 
 import pytest
 
-from anchorjax.errors import UserError
+from anchorjax.errors import TemporaryError, UserError
 from anchorjax.sources import catalog, fetch, prepare
 from anchorjax.sources.catalog import PublicFile, Source
 from anchorjax.tasks import ProntoqaConfig
@@ -62,6 +63,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     stops: ClassVar[list[int]]  # bytes after which to stop, one for each answer
     offsets: ClassVar[list[int]]  # where the answers began
     can_continue = True
+    status = 200
 
     def do_GET(self) -> None:
         first = 0
@@ -69,7 +71,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if asked and self.can_continue:
             first = int(asked.removeprefix('bytes=').removesuffix('-'))
         self.offsets.append(first)
-        self.send_response(206 if first else 200)
+        self.send_response(206 if first else self.status)
         self.send_header('Content-Length', str(len(self.content) - first))
         self.end_headers()
         last = self.stops.pop(0) if self.stops else len(self.content)
@@ -212,7 +214,7 @@ def test_a_download_is_continued_after_an_interruption(server, tmp_path, can_con
     server.stops += [5_000, 9_000]
     server.can_continue = can_continue
     for _ in range(2):
-        with pytest.raises(UserError, match='run the command again to continue'):
+        with pytest.raises(TemporaryError, match='the next call continues'):
             run('scan', tmp_path, prepare.PUBLIC)
         assert not (tmp_path / 'tasks.txt').exists()
     assert run('scan', tmp_path, prepare.PUBLIC)[0].rows == 400
@@ -229,8 +231,28 @@ def test_another_file_at_the_address_is_one_line(server, tmp_path):
 
 
 def test_no_connection_is_one_line(one_file, tmp_path):
-    with pytest.raises(UserError, match=r'127.0.0.1:1/tasks.txt: .* give --source'):
+    line = r'127.0.0.1:1/tasks.txt: .* local copy can be --source'
+    with pytest.raises(TemporaryError, match=line):
         run('scan', tmp_path, prepare.PUBLIC)
+
+
+@pytest.mark.parametrize(
+    ('status', 'kind'), [(404, UserError), (503, TemporaryError), (429, TemporaryError)]
+)
+def test_only_what_may_pass_is_temporary(server, tmp_path, status, kind):
+    server.status = status
+    with pytest.raises(kind, match=r'tasks\.txt: '):
+        run('scan', tmp_path, prepare.PUBLIC)
+
+
+def test_another_number_of_questions_is_refused(tmp_path):
+    run('prontoqa', tmp_path)
+    before = (tmp_path / 'questions.json').read_bytes()
+    fewer = dataclasses.replace(QUESTIONS, num_examples=19)
+    line = r'holds 30 questions, not --number 20; give another --out'
+    with pytest.raises(UserError, match=line):
+        list(prepare.prepare('prontoqa', tmp_path, prepare.OWN, fewer, ignore))
+    assert (tmp_path / 'questions.json').read_bytes() == before
 
 
 def test_a_folder_of_another_data_set_is_refused(one_file, tmp_path):
@@ -264,8 +286,8 @@ def test_the_command_line(tmp_path):
         (('imagenet', '--out', tmp_path), 'invalid choice'),
         (('scan', '--out', tmp_path, '--source', '/nowhere'), 'another data set'),
         (('scan', '--out', tmp_path / 'x', '--source', '/nowhere'), 'no such file'),
-        (('prontoqa', '--out', tmp_path / 'x', '--number', 1), '--number 1: must be'),
-        (('prontoqa', '--out', tmp_path / 'x', '--hops', 9), 'task.hops = 9: must be'),
+        (('prontoqa', '--out', tmp_path / 'x', '--number', 1), '--number = 1: must be'),
+        (('prontoqa', '--out', tmp_path / 'x', '--hops', 9), '--hops = 9: must be'),
         (('addition', '--out', tmp_path / 'x', '--source', 'public'), 'nothing of it'),
     ):
         done = launch(*bad)
