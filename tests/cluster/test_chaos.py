@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from anchorjax.cli import EXIT_FAILED
 from anchorjax.cluster.shards import Shard, chunks_of_shard
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import SweepFolder
@@ -60,7 +61,7 @@ def disturb(crew: Crew, disk: Disk) -> float:
         crew.wait_until(lambda: time.monotonic() > start + SECONDS / 3)
         if disk.is_small:
             with crew.fill_disk(disk.folder):
-                crew.wait_until(lambda: crew.counts.exits[2] > 0)
+                crew.wait_until(lambda: crew.counts.exits[EXIT_FAILED] > 0)
         crew.wait_until(
             lambda: time.monotonic() > start + SECONDS and not crew.has_plans()
         )
