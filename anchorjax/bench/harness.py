@@ -47,8 +47,12 @@ def prepare_anchorjax(experiment: config.Experiment, lanes: int = 1) -> Contende
     return prepare_chunk(Trainer(experiment, make_mesh(), lanes))
 
 
-def prepare_chunk(trainer: Trainer) -> Contender:
-    """The same of a trainer whose compiled program several contenders share."""
+def prepare_chunk(trainer: Trainer, is_end: bool = True) -> Contender:
+    """The same of a trainer whose compiled program several contenders share.
+
+    Args:
+      is_end: whether every call ends with an evaluation, as a segment does.
+    """
     mesh, lanes = trainer.mesh, trainer.lanes
     cohort = trainer.experiment.cohorts()[0]
     hparams = chunk_hparams(cohort, 0, lanes * mesh.size)
@@ -57,7 +61,7 @@ def prepare_chunk(trainer: Trainer) -> Contender:
 
     def train(num_steps: int) -> None:
         nonlocal state
-        state, record = trainer.segment(state, hparams, num_steps)
+        state, record = trainer.segment(state, hparams, num_steps, is_end=is_end)
         jax.block_until_ready(record)
 
     return train

@@ -16,15 +16,14 @@ from anchorjax.bench.harness import (
     count_bytes,
     make_experiment,
     prepare_anchorjax,
+    prepare_chunk,
     time_call,
 )
 from anchorjax.bench.speed import PAPER, Size
 from anchorjax.config import Experiment
 from anchorjax.sweeps.progress import Progress
-from anchorjax.sweeps.run import chunk_hparams
 from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training.devices import make_mesh, use_every_core
-from anchorjax.training.members import place_members
 
 _BARE_STEPS = 10
 
@@ -93,17 +92,8 @@ def _train_sweep(experiment: Experiment, workdir: pathlib.Path) -> Progress:
 
 def _time_bare_step(experiment: Experiment) -> float:
     """Seconds of a step of one member a device, without evaluations."""
-    mesh = make_mesh()
-    trainer = Trainer(experiment, mesh, lanes=1)
-    hparams = chunk_hparams(experiment.cohorts()[0], 0, mesh.size)
-    hparams = place_members(hparams, mesh, lanes=1)
-    state = trainer.init(hparams)
-
-    def train_steps(num_steps: int) -> None:
-        nonlocal state
-        state, record = trainer.segment(state, hparams, num_steps, is_end=False)
-        jax.block_until_ready(record)
-
+    trainer = Trainer(experiment, make_mesh(), lanes=1)
+    train_steps = prepare_chunk(trainer, is_end=False)
     train_steps(1)  # compiles
     return time_call(train_steps, _BARE_STEPS) / _BARE_STEPS
 
