@@ -16,7 +16,7 @@ from anchorjax import config
 from anchorjax.config import Experiment
 from anchorjax.errors import (
     ConfigError,
-    TemporaryError,
+    OneLine,
     UserError,
     is_temporary,
     printable,
@@ -48,7 +48,7 @@ def run_command(command: Callable[[], None]) -> None:
     """Runs a command; known errors become one line and an exit code."""
     try:
         command()
-    except (UserError, TemporaryError) as e:
+    except OneLine as e:
         _report(str(e), e)
     except OSError as e:  # any write may find the disk full
         where = f': {e.filename}' if e.filename else ''

@@ -46,10 +46,15 @@ _NO_LITERAL = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
 def literal_or_text(text: str) -> Any:
     """A Python literal, as the values of axes are written; what is none is text."""
     try:
-        value = ast.literal_eval(text)
-        repr(value)  # fails for what no error line could show: 0xfff..., ((((...
+        return _read_literal(text)
     except _NO_LITERAL:
         return text
+
+
+def _read_literal(text: str) -> Any:
+    """The value of a Python literal; one of _NO_LITERAL if the text is none."""
+    value = ast.literal_eval(text)
+    repr(value)  # fails for what no error line could show: 0xfff..., ((((...
     return value
 
 
@@ -64,8 +69,7 @@ def parse_word(text: str, current: Any, field: str) -> Any:
     if isinstance(current, str):
         return text
     try:
-        value = ast.literal_eval(text)
-        repr(value)
+        value = _read_literal(text)
     except _NO_LITERAL:
         kind = _KINDS[type(current)]
         line = f'{field} = {text!r}: must be {kind}, like {current!r}'

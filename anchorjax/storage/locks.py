@@ -14,7 +14,7 @@ import pathlib
 import struct
 from collections.abc import Iterator
 
-from anchorjax.errors import StoreError, StoreUnavailable, TemporaryError
+from anchorjax.errors import StoreError, StoreUnavailable
 from anchorjax.storage.atomic import report_in_one_line
 
 LOCK_FILE = '.lock'
@@ -55,14 +55,15 @@ def hold_folder(folder: pathlib.Path) -> Iterator[None]:
     """Locks a folder that is no sweep, such as one of data, for this process.
 
     Raises:
-      TemporaryError: another process holds it.
+      StoreUnavailable: another process holds it.
       StoreError: the folder cannot be written, or has no locks.
     """
     with _open_lock_file(folder) as handle:
         try:
             _lock(handle, fcntl.F_OFD_SETLK, 0, 1)
         except BlockingIOError:
-            raise TemporaryError(f'{folder}: another process writes there') from None
+            line = f'{folder}: another process writes there'
+            raise StoreUnavailable(line) from None
         yield
 
 

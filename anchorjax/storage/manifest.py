@@ -4,7 +4,6 @@ It is written when the sweep begins. After that only the list of environments ma
 by one entry whenever the user allows the sweep to continue in a new one.
 """
 
-import hashlib
 import json
 import pathlib
 import subprocess
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 from anchorjax import config
 from anchorjax.errors import ConfigError, StoreError, brief
 from anchorjax.storage import atomic, locks
+from anchorjax.storage.digests import digest_json
 from anchorjax.storage.environment import Environment, environment_from_json
 
 MANIFEST_FORMAT = 5
@@ -171,7 +171,7 @@ def _write(workdir: pathlib.Path, manifest: Manifest) -> None:
         'chunk_size': manifest.chunk_size,
         'environments': entries,
     }
-    digest = _digest(content)
+    digest = digest_json(content)
     atomic.write_json(workdir / MANIFEST_FILE, {**content, 'digest': digest})
 
 
@@ -181,7 +181,7 @@ def _read_content(path: pathlib.Path) -> dict:
     if found != MANIFEST_FORMAT:
         described = brief(f'format {found!r}')
         raise StoreError(f'{path}: {described}, this version reads {MANIFEST_FORMAT}')
-    if content.pop('digest', None) != _digest(content):
+    if content.pop('digest', None) != digest_json(content):
         raise StoreError(f'{path} is altered: its digest differs')
     _check_content(content, path)
     return content
@@ -214,11 +214,6 @@ def _read_entry(entry: Any, path: pathlib.Path) -> Entry:
 def _as_json(experiment: config.Experiment) -> dict:
     """The experiment after a round trip through JSON: with lists for tuples."""
     return json.loads(json.dumps(config.to_dict(experiment)))
-
-
-def _digest(content: dict) -> str:
-    text = json.dumps(content, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _git_commit() -> str:

@@ -17,6 +17,7 @@ from jax.experimental import multihost_utils
 
 from anchorjax.errors import (
     Damaged,
+    OneLine,
     StoreError,
     StoreUnavailable,
     TemporaryError,
@@ -113,7 +114,7 @@ def run_together(action: Callable[[], Any]) -> Any:
     result, problem = None, None
     try:
         result = action()
-    except (UserError, TemporaryError, OSError) as e:
+    except (OneLine, OSError) as e:
         problem = (str(e), _find_kind(e))
     problems = [reported for reported in gather(problem) if reported is not None]
     for kind, error in _KINDS.items():

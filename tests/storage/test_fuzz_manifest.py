@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anchorjax import config
+from anchorjax.storage.digests import digest_json
 from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import (
     MANIFEST_FILE,
     Manifest,
-    _digest,
     read_experiment,
     read_manifest,
 )
@@ -163,7 +163,7 @@ def forge_digest(manifest: Any) -> Any:
     if not isinstance(manifest, dict):
         return manifest
     content = {key: value for key, value in manifest.items() if key != 'digest'}
-    return {**content, 'digest': _digest(content)}
+    return {**content, 'digest': digest_json(content)}
 
 
 @pytest.mark.parametrize('has_right_digest', [False, True])

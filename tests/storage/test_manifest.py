@@ -7,10 +7,10 @@ import pytest
 
 from anchorjax import api, config
 from anchorjax.errors import StoreError
+from anchorjax.storage.digests import digest_json
 from anchorjax.storage.manifest import (
     MANIFEST_FILE,
     MANIFEST_FORMAT,
-    _digest,
     read_experiment,
     read_manifest,
 )
@@ -73,12 +73,12 @@ def test_a_manifest_from_before_windows_of_decay_is_the_same_sweep(tmp_path):
     del content['experiment']['optimizer']['method']
     del content['experiment']['optimizer']['equal_budget']
     del content['experiment']['model']['decayed']
-    path.write_text(json.dumps({**content, 'digest': _digest(content)}))
+    path.write_text(json.dumps({**content, 'digest': digest_json(content)}))
     assert read_manifest(folder).experiment == experiment()
     opened(folder)  # it is taken up again, and not refused
     # The fields that were there from the start may still not be missing.
     del content['experiment']['grid']['seed']
-    path.write_text(json.dumps({**content, 'digest': _digest(content)}))
+    path.write_text(json.dumps({**content, 'digest': digest_json(content)}))
     with pytest.raises(StoreError, match=r'grid\.seed is missing'):
         read_manifest(folder)
 

@@ -11,7 +11,8 @@ import pytest
 from anchorjax import api, config
 from anchorjax.errors import ConfigError, StoreError
 from anchorjax.sources.tokenizers import Bytes, Words
-from anchorjax.storage.manifest import MANIFEST_FILE, _digest, read_manifest
+from anchorjax.storage.digests import digest_json
+from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.signals import Preempted
@@ -227,7 +228,7 @@ def test_a_manifest_from_before_digests_is_read_and_not_continued(tmp_path):
     begin(run, experiment)
     content = json.loads((run / MANIFEST_FILE).read_text())
     del content['digest'], content['environments'][0]['environment']['data']
-    text = json.dumps({**content, 'digest': _digest(content)})
+    text = json.dumps({**content, 'digest': digest_json(content)})
     (run / MANIFEST_FILE).write_text(text)
     (entry,) = read_manifest(run).environments
     assert entry.environment.data == {}
