@@ -1,5 +1,6 @@
 """Every member as the page shows it: its state, its curves, and a look inside it."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -117,14 +118,17 @@ def _look_inside(
     A member that is not trained has no parameters, and a task may lack the sequence
     that the attention is shown on. Damage is reported.
     """
-    inside = {}
-    for name, describe in _INSIDE.items():
-        try:
-            inside[name] = describe(member_of(run, **point))
-        except UserError as e:
-            inside[name] = None
-            if isinstance(e, Damaged):
-                report_progress(f'{format_point(point)}: {e}')
+    inside: dict[str, Any] = {'attention': None, 'embedding': None}
+    try:
+        member = member_of(run, **point)
+    except UserError as e:
+        if isinstance(e, Damaged):
+            report_progress(f'{format_point(point)}: {e}')
+        return inside
+    with contextlib.suppress(UserError):
+        inside['attention'] = _describe_attention(member)
+    with contextlib.suppress(UserError):
+        inside['embedding'] = _describe_embedding(member)
     return inside
 
 
@@ -148,6 +152,3 @@ def _describe_embedding(member: Member) -> dict[str, Any]:
         'xy': shorten(scores[:, :2], DIGITS),
         'explained': shorten(explained[:2], DIGITS),
     }
-
-
-_INSIDE = {'attention': _describe_attention, 'embedding': _describe_embedding}

@@ -8,13 +8,15 @@ const REACH = 14; // how far from a line a finger may be, in units of the drawin
 // source, on average over all positions of that role.
 function listEdges(layers, roles) {
   const edges = new Map();
+  const readersOf = (role) => roles.filter((other) => other === role).length;
+  const readers = roles.map(readersOf);
   layers.forEach((attention, layer) => attention.forEach((row, target) =>
     row.slice(0, target).forEach((weight, source) => {
       const name = edgeName(layer, roles[source], roles[target]);
       const edge = edges.get(name) ?? {
         layer, source: roles[source], target: roles[target], name, weight: 0, lines: [],
       };
-      edge.weight += weight / roles.filter((role) => role === roles[target]).length;
+      edge.weight += weight / readers[target];
       edge.lines.push({ source, target, weight });
       edges.set(name, edge);
     })));
