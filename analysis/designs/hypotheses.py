@@ -15,6 +15,18 @@ LEAD = {
     'width': 64,
     'depth': 2,
 }
+# Where four tokens show P1's order (analysis/gallery/predictions.md, 2026-11-23).
+P1_ORDER = {
+    'seq_len': 4,
+    'split': 'random',
+    'last_noise': False,
+    'anchors': 4,
+    'batch_size': 512,
+    'learning_rate': 4e-3,
+    'weight_decay': 0.15,
+    'width': 64,
+    'depth': 2,
+}
 
 
 class Part(NamedTuple):
@@ -35,6 +47,7 @@ class Hypothesis(NamedTuple):
     block: str
     parts: tuple[Part, ...]
     at: dict[str, Any] | None = None  # about this setting alone
+    among: dict[str, tuple] | None = None  # about these levels alone
 
 
 # Shares with a star are of the members that do not memorize: where all do, no factor
@@ -83,6 +96,16 @@ HYPOTHESES = (
         _expect_tipping('seq_len'),
     ),
     Hypothesis(
+        'noise',
+        'a noise token (from three to four tokens) turns inferential into symmetric',
+        factors.TRAINED,
+        (
+            Part('seq_len', outcomes.SYMMETRIC_RULE, 1),
+            Part('seq_len', outcomes.INFERENTIAL_RULE, -1),
+        ),
+        among={'seq_len': (3, 4)},
+    ),
+    Hypothesis(
         'b, width',
         'a larger width turns symmetric into inferential',
         factors.TRAINED,
@@ -118,6 +141,15 @@ HYPOTHESES = (
         'a smaller initialization (larger γ) turns symmetric into inferential',
         factors.TRAINED,
         _expect_tipping('gamma'),
+    ),
+    Hypothesis(
+        "γ, composing, P1's order",
+        'at four tokens and anchors, rate 4e-3 and decay 0.15, going from γ 1.0 to 2.0 '
+        'turns symmetric into inferential',
+        factors.TRAINED,
+        _expect_tipping('gamma'),
+        at=P1_ORDER,
+        among={'gamma': (1.0, 2.0)},
     ),
     Hypothesis(
         'γ, both unseen',

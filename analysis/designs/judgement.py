@@ -12,9 +12,9 @@ One contrast
 Matched cells decide if they come from at least MIN_SETTINGS settings; else the marginal
 contrast does, with at least MIN_LEVEL_SETTINGS at either level; else it is undecided. A
 hypothesis about one setting is decided by the matched cells of at least MIN_SETTINGS
-gammas. A hypothesis of several contrasts holds, or is opposite, if all of them are; it
-does not hold if one of them does not, or if two contradict each other; else it is
-undecided.
+gammas; if it is about gamma itself, by its two cells. A hypothesis of several contrasts
+holds, or is opposite, if all of them are; it does not hold if one of them does not, or
+if two contradict each other; else it is undecided.
 """
 
 from collections.abc import Callable
@@ -57,6 +57,8 @@ def read_hypothesis(members: pd.DataFrame, hypothesis: Hypothesis) -> Reading:
     members = outcomes.select_block(members, hypothesis.block)
     for name, value in (hypothesis.at or {}).items():
         members = members[members[name] == value]
+    for name, levels in (hypothesis.among or {}).items():
+        members = members[members[name].isin(levels)]
     if members.empty:
         where = 'at this setting' if hypothesis.at else f'with {block}'
         return undecided(f'no members {where}', null=_NULL)
@@ -80,10 +82,11 @@ def find_evidence(
 ) -> Evidence:
     """The matched contrast of a part if there is enough of it, else the marginal."""
     matched = _measure(contrasts.contrast_matched, members, part)
-    if is_single_setting:
-        return Evidence(matched, 'matched', matched.sets >= MIN_SETTINGS, '')
-    marginal = _measure(contrasts.contrast_marginal, members, part)
     is_gamma = part.factor == 'gamma'
+    if is_single_setting:
+        least = 1 if is_gamma else MIN_SETTINGS
+        return Evidence(matched, 'matched', matched.sets >= least, '')
+    marginal = _measure(contrasts.contrast_marginal, members, part)
     if is_gamma or matched.settings >= MIN_SETTINGS:
         aside = '' if is_gamma else _describe_aside('marginal', marginal)
         enough = matched.settings >= MIN_SETTINGS

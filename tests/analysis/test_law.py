@@ -231,6 +231,36 @@ def test_one_setting_is_no_law_but_it_decides_about_itself():
 
 
 @pytest.mark.parametrize(
+    ('large', 'small', 'verdict'),
+    [
+        ('symmetric', 'inferential', 'holds'),
+        ('inferential', 'symmetric', 'opposite'),
+        ('symmetric', 'symmetric', 'undecided'),
+        ('symmetric', 'memorizing', 'undecided'),
+    ],
+)
+def test_the_order_of_two_gammas_is_decided_at_one_setting(large, small, verdict):
+    """The solutions at a large initialization, gamma 1, and at a small one, gamma 2."""
+    solutions = {0.6: 'inferential', 1.0: large, 2.0: small}
+    setting = {name: (level,) for name, level in hypotheses.P1_ORDER.items()}
+    setting['gamma'] = tuple(solutions)  # gamma 0.6 does not count
+    members = plant(lambda point: solutions[point['gamma']], seeds=10, **setting)
+    assert read(members, "γ, composing, P1's order").verdict.words == verdict
+
+
+def test_longer_sequences_do_not_count_for_what_a_noise_token_does():
+    def decide(point):
+        return 'symmetric' if point['seq_len'] == 4 else 'inferential'
+
+    members = plant(decide, seq_len=(3, 4, 9))
+    assert read(members, 'noise').verdict.words == 'holds'
+    assert read(members, 'b, length').verdict.words != 'holds'
+    reverse = plant(decide, seq_len=(4, 9))
+    assert read(reverse, 'noise').verdict.words == 'undecided'
+    assert read(reverse, 'b, length').verdict.words == 'holds'
+
+
+@pytest.mark.parametrize(
     ('change', 'why'),
     [
         ({'seeds': 2}, 'fewer than 3 seeds'),
