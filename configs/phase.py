@@ -7,7 +7,7 @@ preset     reproduces            what differs from the paper        cost
            symmetric, composing  64, random split, rate 4e-3, decay 2 cores
                                  0.15; (3, 4) trained on its
                                  exception, or unseen like (4, 3)
-noise      what a noise token    3 and 4 tokens, both trained with  7 minutes on 2
+noise      what a noise token    3 and 4 tokens, both trained with  6 minutes on 2
            does (ours)           the exception; else the default's  cores
 laptop     Fig 2, 9 tokens       width 64, 8,000 steps, rate 1e-3,  50 minutes on 2
                                  decay 0.1                          cores

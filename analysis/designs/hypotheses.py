@@ -16,16 +16,12 @@ LEAD = {
     'depth': 2,
 }
 # Where four tokens show P1's order (analysis/gallery/predictions.md, 2026-11-23).
-P1_ORDER = {
+P1_ORDER = LEAD | {
     'seq_len': 4,
     'split': 'random',
-    'last_noise': False,
-    'anchors': 4,
     'batch_size': 512,
     'learning_rate': 4e-3,
     'weight_decay': 0.15,
-    'width': 64,
-    'depth': 2,
 }
 
 
@@ -52,10 +48,12 @@ class Hypothesis(NamedTuple):
 
 # Shares with a star are of the members that do not memorize: where all do, no factor
 # could turn one rule into another.
-def _expect_tipping(factor: str, by_length: bool = False) -> tuple[Part, ...]:
-    """More of the factor turns symmetric members into inferential ones."""
-    symmetric = Part(factor, outcomes.SYMMETRIC_RULE, -1, by_length)
-    inferential = Part(factor, outcomes.INFERENTIAL_RULE, 1, by_length)
+def _expect_tipping(
+    factor: str, by_length: bool = False, sign: int = 1
+) -> tuple[Part, ...]:
+    """More of the factor (less, if sign is -1) turns symmetric into inferential."""
+    symmetric = Part(factor, outcomes.SYMMETRIC_RULE, -sign, by_length)
+    inferential = Part(factor, outcomes.INFERENTIAL_RULE, sign, by_length)
     return symmetric, inferential
 
 
@@ -99,10 +97,7 @@ HYPOTHESES = (
         'noise',
         'a noise token (from three to four tokens) turns inferential into symmetric',
         factors.TRAINED,
-        (
-            Part('seq_len', outcomes.SYMMETRIC_RULE, 1),
-            Part('seq_len', outcomes.INFERENTIAL_RULE, -1),
-        ),
+        _expect_tipping('seq_len', sign=-1),
         among={'seq_len': (3, 4)},
     ),
     Hypothesis(

@@ -84,8 +84,8 @@ def find_evidence(
     matched = _measure(contrasts.contrast_matched, members, part)
     is_gamma = part.factor == 'gamma'
     if is_single_setting:
-        least = 1 if is_gamma else MIN_SETTINGS
-        return Evidence(matched, 'matched', matched.sets >= least, '')
+        enough = is_gamma or matched.sets >= MIN_SETTINGS
+        return Evidence(matched, 'matched', enough, '')
     marginal = _measure(contrasts.contrast_marginal, members, part)
     if is_gamma or matched.settings >= MIN_SETTINGS:
         aside = '' if is_gamma else _describe_aside('marginal', marginal)
