@@ -73,7 +73,7 @@ def get_config(preset: str = 'lead') -> ConfigDict:
 
 def _compare_anchors(c: ConfigDict) -> None:
     """Axes of its own: the number of anchors, and two initializations."""
-    c.task.last_noise = True
+    c.task.last_token = 'noise'
     c.grid.gamma = (0.2, 1.0)
     c.grid.seed = (10, 11, 12, 13, 14)
     c.train.snapshot_steps = (0, 250, 500, 1_000, 2_000, 4_000)

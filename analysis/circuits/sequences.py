@@ -31,7 +31,9 @@ class Sequences(NamedTuple):
 def sample(
     member: Member, number: int, seed: int = 0, pairs: ArrayLike | None = None
 ) -> Sequences:
-    """Sequences with uniform keys, pairs, positions and noise; the last token is noise.
+    """Sequences with uniform keys, pairs, positions and noise.
+
+    The last token is noise if the task has sequences of that kind.
 
     Args:
       pairs: the pairs of anchors to choose from, [A, 2]; all of them by default.
@@ -46,13 +48,12 @@ def sample(
         pairs_A2 = np.asarray(pairs)
     length = config.seq_len
     low, high = config.keys
-    # The key and its anchors take three positions, and the last position is left to
-    # noise. A sequence of three tokens has no room for noise.
-    num_positions = max(length - 3, 1)
+    before_noise = [p for p in config.positions if p + 3 < length]
+    positions = before_noise or list(config.positions)
 
     rng = np.random.default_rng(seed)  # a new order of the draws gives new sequences
     noise_BT = rng.integers(low, high, (number, length))
-    first_B = rng.integers(0, num_positions, number)
+    first_B = positions[0] + rng.integers(0, len(positions), number)
     x_B = rng.integers(low, high, number)
     index_B = rng.integers(0, len(pairs_A2), number)
     return place(noise_BT, first_B, x_B, pairs_A2[index_B], config.order)
@@ -62,12 +63,16 @@ def fit_paper_sequence(member: Member) -> np.ndarray:
     """P1 Fig 3's sequence as the tokens [T] of the member's task.
 
     A shorter task gets the part around the key and the pair, a longer one repeats the
-    last token.
+    last token. If the pair always comes last, so it does here.
     """
-    length = require_anchor_task(member).seq_len
-    tokens = list(PAPER)
-    while len(tokens) < length:
-        tokens.append(PAPER[-1])
+    config = require_anchor_task(member)
+    length = config.seq_len
+    padding = PAPER[-1:] * max(length - len(PAPER), 0)
+    if config.last_token == 'pair':
+        end = PAPER.index(3) + 1
+        tokens = padding + PAPER[end:] + PAPER[:end]
+        return np.array(tokens[-length:])
+    tokens = PAPER + padding
     # From six tokens on, the part starts where the paper's sequence does. A shorter
     # part gives up the noise before the key, which stands at position 2.
     missing = max(6 - length, 0)

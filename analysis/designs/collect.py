@@ -25,7 +25,7 @@ _EXPECTED = {
     'task.noninferential',
     'task.unseen',
     'task.exception',
-    'task.last_noise',
+    'task.last_token',
     'task.anchors',
     'task.shifts',
     'task.num_anchors',

@@ -28,7 +28,7 @@ FACTORS = (
         'split', 'split', str, 'names', ('code', 'paper', 'random', 'random_position')
     ),
     Factor('exception', 'exception', str, 'names', (TRAINED, BOTH_UNSEEN, NONE)),
-    Factor('last_noise', 'last token noise', bool, 'linear'),
+    Factor('last_token', 'last token', str, 'names', ('noise', 'any', 'pair')),
     Factor('anchors', 'anchors', int),
     Factor('batch_size', 'batch', int),
     Factor('learning_rate', 'rate', float),
@@ -60,7 +60,7 @@ def describe_experiment(experiment: Experiment) -> dict[str, Any]:
         'seq_len': task.seq_len,
         'split': task.split,
         'exception': _name_exception(task.unseen_pairs, task.noninferential),
-        'last_noise': task.last_noise,
+        'last_token': task.last_token,
         'anchors': len(task.shift_of),
         'batch_size': experiment.train.batch_size,
         'width': experiment.model.width,
@@ -141,12 +141,9 @@ def _name_exception(unseen: tuple, noninferential: tuple) -> str:
 
 
 def _parse_level(factor: Factor, word: str) -> Any:
-    allowed = ('True', 'False') if factor.kind is bool else factor.names
-    if allowed and word not in allowed:
-        words = ', '.join(allowed)
+    if factor.names and word not in factor.names:
+        words = ', '.join(factor.names)
         raise UserError(f'--predict: {factor.name} = {word!r}: must be one of {words}')
-    if factor.kind is bool:
-        return word == 'True'
     try:
         value = factor.kind(word)
     except ValueError:

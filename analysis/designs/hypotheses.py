@@ -8,7 +8,7 @@ from analysis.designs import factors, outcomes
 LEAD = {
     'seq_len': 9,
     'split': 'code',
-    'last_noise': False,
+    'last_token': 'any',
     'anchors': 4,
     'learning_rate': 1e-3,
     'weight_decay': 0.1,
@@ -99,6 +99,13 @@ HYPOTHESES = (
         factors.TRAINED,
         _expect_tipping('seq_len', sign=-1),
         among={'seq_len': (3, 4)},
+    ),
+    Hypothesis(
+        'noise after the pair',
+        'the less often noise comes after the pair (last token: noise, any, pair), the '
+        'more symmetric turns into inferential',
+        factors.TRAINED,
+        _expect_tipping('last_token'),
     ),
     Hypothesis(
         'b, width',

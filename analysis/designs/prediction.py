@@ -80,7 +80,7 @@ def find_outside(members: pd.DataFrame, point: dict[str, Any]) -> list[str]:
         levels = factors.order_levels(factor, members[name])
         if name == factors.NUISANCE:
             continue
-        if factor.scale == 'names' or factor.kind is bool:
+        if factor.scale == 'names':
             if value not in levels:
                 known = ', '.join(str(level) for level in levels)
                 lines.append(f'{factor.title} {value}: trained with {known} alone')

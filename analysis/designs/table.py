@@ -81,9 +81,6 @@ def _check_values(members: pd.DataFrame, path: pathlib.Path) -> None:
         if factor.kind is str:
             is_valid = values.isin(factor.names)
             allowed = f'one of {", ".join(factor.names)}'
-        elif factor.kind is bool:
-            is_valid = values.isin([True, False])
-            allowed = 'True or False'
         else:
             is_valid = pd.to_numeric(values, errors='coerce').notna()
             allowed = 'a number'

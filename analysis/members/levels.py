@@ -58,8 +58,9 @@ def list_questions(config: AnchorsConfig, seed: int) -> Questions:
     about trained pairs, also those that could have been drawn and were not.
     """
     low, high = config.keys
-    shape = (config.num_pairs, config.num_positions, high - low)
-    row_N, position_N, key_N = (index.ravel() for index in np.indices(shape))
+    shape = (config.num_pairs, len(config.positions), high - low)
+    row_N, column_N, key_N = (index.ravel() for index in np.indices(shape))
+    position_N = np.array(config.positions)[column_N]
     x_N = low + key_N
     anchors_N2 = anchors.pairs(config)[row_N]
     rng = np.random.default_rng(seed)
@@ -151,14 +152,14 @@ def _mark_trained(
     is_trained = np.zeros(shape, bool)
     for start in range(0, task.num_train, _CHUNK):
         index_B = np.arange(start, min(start + _CHUNK, task.num_train), dtype=np.int32)
-        row_B, position_B, key_B = map(np.asarray, read(seed, index_B))
-        is_trained[row_B, position_B, key_B] = True
+        row_B, column_B, key_B = map(np.asarray, read(seed, index_B))
+        is_trained[row_B, column_B, key_B] = True
     return is_trained
 
 
 @functools.lru_cache
 def _compile_examples(config: AnchorsConfig) -> Any:
-    """(seed, numbers) -> (row of the pair, position, key) of training examples."""
+    """(seed, numbers) -> indices [pair, position, key] of training examples."""
     task = tasks.make(config)
     rows, _ = anchors.probed_pairs(config)['seen_train']
 
@@ -167,6 +168,7 @@ def _compile_examples(config: AnchorsConfig) -> Any:
         data = task.make_data(random_key(seed, DATA))
         row_B = jax.numpy.asarray(rows)[index_B % len(rows)]
         drawn = anchors.sequences(config, data, data.key, row_B, index_B, heldout=False)
-        return row_B, drawn.position_B, drawn.x_B - config.keys[0]
+        column_B = drawn.position_B - config.positions.start
+        return row_B, column_B, drawn.x_B - config.keys[0]
 
     return read

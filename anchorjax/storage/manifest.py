@@ -16,7 +16,7 @@ from anchorjax.storage import atomic, locks
 from anchorjax.storage.digests import digest_json
 from anchorjax.storage.environment import Environment, environment_from_json
 
-MANIFEST_FORMAT = 5
+MANIFEST_FORMAT = 6
 MANIFEST_FILE = 'manifest.json'
 _MOST_MEMBERS = 2**20  # of a chunk; more must be a mistake, and would cost memory
 _ABSENT = '(absent)'  # in place of a field; not None, which is a value

@@ -35,7 +35,7 @@ _ORDERS = {
 class Data(NamedTuple):
     """Which key items are trained: the first `count` of `order`; the rest are held out.
 
-    `position` is that of the first of the three tokens; `pair` is a row of `pairs`.
+    `position` is an index into `config.positions`, `pair` one into the rows of `pairs`.
     """
 
     key: jax.Array  # random key of the examples
@@ -92,10 +92,10 @@ def training_keys(config: AnchorsConfig, key: jax.Array) -> jax.Array:
     held-out questions could be answered from the reversed pair.
     """
     low, high = config.keys
-    shape = (config.num_pairs, config.num_positions, high - low)
+    shape = (config.num_pairs, len(config.positions), high - low)
     if config.split in ('code', 'paper'):
         items = np.arange(low, high)
-        positions = np.arange(config.num_positions)[:, None]
+        positions = np.array(config.positions)[:, None]
         return jnp.broadcast_to(items % config.modulus != positions, shape)
     same_everywhere = config.split == 'random'
     drawn = (config.num_pairs, 1, high - low) if same_everywhere else shape
@@ -140,14 +140,15 @@ def sequences(
     """
     low, high = config.keys
     bits_BT = draw_bits(key, number_B, config.seq_len + 2)
-    position_B = (bits_BT[:, 0] % config.num_positions).astype(jnp.int32)
-    count_B = data.count[pair_B, position_B]
+    column_B = (bits_BT[:, 0] % len(config.positions)).astype(jnp.int32)
+    position_B = config.positions.start + column_B
+    count_B = data.count[pair_B, column_B]
     if heldout:
         first_B, size_B = count_B, high - low - count_B
     else:
         first_B, size_B = 0, count_B
     rank_B = first_B + (bits_BT[:, 1] % size_B.astype(jnp.uint32)).astype(jnp.int32)
-    x_B = data.order[pair_B, position_B, rank_B]
+    x_B = data.order[pair_B, column_B, rank_B]
     noise_BT = (low + bits_BT[:, 2:] % (high - low)).astype(jnp.int32)
     anchors_B2 = jnp.asarray(pairs(config))[pair_B]
     tokens_BT = place(noise_BT, position_B, x_B, anchors_B2, config.order)
@@ -230,7 +231,7 @@ def _name_groups(config: AnchorsConfig) -> tuple[str, ...]:
     """'at_0', ... by position of the first of the three tokens; '12' by pair."""
     if config.groups == 'pair':
         return tuple(name_pair(a, b) for a, b in pairs(config).tolist())
-    return tuple(f'at_{i}' for i in range(config.num_positions))
+    return tuple(f'at_{i}' for i in config.positions)
 
 
 def make(config: AnchorsConfig) -> Task:
@@ -256,7 +257,8 @@ def make(config: AnchorsConfig) -> Task:
             answers_RB = drawn.x_B + jnp.asarray(shifts)[pair_B].T
             tokens.append(drawn.tokens_BT)
             targets.append(answers_RB[..., None])
-            groups.append(pair_B if config.groups == 'pair' else drawn.position_B)
+            column_B = drawn.position_B - config.positions.start
+            groups.append(pair_B if config.groups == 'pair' else column_B)
         return Probes(
             jnp.stack(tokens), jnp.stack(targets), groups_PB=jnp.stack(groups)
         )

@@ -9,6 +9,7 @@ from anchorjax.limits import YOUNG, above, at_least, at_most, check_fields
 Split = Literal['code', 'paper', 'random', 'random_position']
 Order = Literal['key_first', 'anchors_first']
 ExceptionPairs = Literal['trained', 'unseen']
+LastToken = Literal['any', 'noise', 'pair']
 Groups = Literal['position', 'pair']
 # (a1, a2, shift) of P1 v1 Sec 6 in its order, for (a1, a2) and (a2, a1) (PAPERS 1.5).
 WRONG_PAIRS = (
@@ -46,7 +47,9 @@ class AnchorsConfig:
     unseen: tuple[tuple[int, int], ...] = ((4, 3),)
     # (x, a1, a2), or (a1, a2, x) as in arXiv 2401.08309 and the slides.
     order: Order = 'key_first'
-    last_noise: bool = False  # the last token is always noise; False as in the paper
+    # What comes last in every sequence: noise, the pair (so that all noise comes before
+    # the key), or either of them, as in the paper.
+    last_token: LastToken = 'any'
     # Nominal: counts all pairs, with training and test examples.
     num_examples: Annotated[int, at_most(_MOST_EXAMPLES)] = 900_000
     # Share of each pair's examples that is trained; 9:1 in the paper.
@@ -66,8 +69,11 @@ class AnchorsConfig:
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
-        allowed = 'at least 4 if task.last_noise: a key, two anchors and noise'
-        require(self.num_positions >= 1, 'task.seq_len', self.seq_len, allowed)
+        allowed = "at least 4 if task.last_token is 'noise': a key, two anchors, noise"
+        require(len(self.positions) >= 1, 'task.seq_len', self.seq_len, allowed)
+        allowed = "'any' or 'noise' where the key comes after the pair"
+        has_key_last = self.order == 'anchors_first' and self.last_token == 'pair'
+        require(not has_key_last, 'task.last_token', self.last_token, allowed)
         _check_anchors(self)
         _check_pairs(self)
         _check_vocab(self)
@@ -107,9 +113,12 @@ class AnchorsConfig:
         return tuple(dict.fromkeys(untrained))
 
     @property
-    def num_positions(self) -> int:
-        """Positions at which the first of the three tokens may stand."""
-        return self.seq_len - 3 if self.last_noise else self.seq_len - 2
+    def positions(self) -> range:
+        """Where the first of the three tokens may stand."""
+        last = self.seq_len - 3
+        if self.last_token == 'pair':
+            return range(last, last + 1)
+        return range(last) if self.last_token == 'noise' else range(last + 1)
 
     @property
     def num_heldout(self) -> int:
@@ -188,7 +197,7 @@ def _check_vocab(c: AnchorsConfig) -> None:
 
 def _check_split(c: AnchorsConfig) -> None:
     keys = range(*c.keys)
-    rows = c.num_pairs * c.num_positions * len(keys)
+    rows = c.num_pairs * len(c.positions) * len(keys)
     require(
         rows <= _MOST_COMBINATIONS,
         'task.keys',
@@ -212,7 +221,7 @@ def _check_split(c: AnchorsConfig) -> None:
 
 def _check_official_split(c: AnchorsConfig, keys: range) -> None:
     """x mod modulus = position is held out: some keys at every position, not all."""
-    for position in range(c.num_positions):
+    for position in c.positions:
         first = keys.start + (position - keys.start) % c.modulus
         num_heldout = len(range(first, keys.stop, c.modulus))
         require(

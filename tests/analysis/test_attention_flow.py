@@ -144,6 +144,23 @@ def test_the_papers_sequence_fits_the_task(length, expected):
 
 
 @pytest.mark.parametrize(
+    'length, expected',
+    [
+        (3, (99, 4, 3)),
+        (4, (63, 99, 4, 3)),
+        (9, (38, 42, 36, 62, 35, 63, 99, 4, 3)),
+        (10, (62, 38, 42, 36, 62, 35, 63, 99, 4, 3)),
+    ],
+)
+def test_the_papers_sequence_ends_with_the_pair_where_all_do(length, expected):
+    changes = {'task__seq_len': length, 'task__last_token': 'pair'}
+    member = Member(cases.tiny(**changes, model__max_len=11), {}, {}, 0)
+    assert tuple(sequences.fit_paper_sequence(member)) == expected
+    drawn = sequences.sample(member, 50)
+    assert set(drawn.position_B.tolist()) == {length - 3}
+
+
+@pytest.mark.parametrize(
     'tokens, complaint',
     [
         ((9, 10, 4, 3, 11), 'must be 4 tokens'),

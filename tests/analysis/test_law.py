@@ -261,6 +261,22 @@ def test_longer_sequences_do_not_count_for_what_a_noise_token_does():
 
 
 @pytest.mark.parametrize(
+    ('after', 'before', 'verdict'),
+    [
+        ('symmetric', 'inferential', 'holds'),
+        ('inferential', 'symmetric', 'opposite'),
+        ('symmetric', 'symmetric', 'does not hold'),
+    ],
+)
+def test_what_noise_does_after_the_pair_is_read_between_the_ends(
+    after, before, verdict
+):
+    solutions = {'noise': after, 'any': 'memorizing', 'pair': before}
+    members = plant(lambda point: solutions[point['last_token']], last_token=solutions)
+    assert read(members, 'noise after the pair').verdict.words == verdict
+
+
+@pytest.mark.parametrize(
     ('change', 'why'),
     [
         ({'seeds': 2}, 'fewer than 3 seeds'),
@@ -383,7 +399,7 @@ def test_equal_standard_deviations_are_equal_as_std(by_batch):
 def test_a_prediction_says_what_was_planted_and_how_far_it_is_outside(by_batch):
     point = factors.parse_point(
         'exception=trained,seq_len=9,batch_size=2048,learning_rate=2e-4,gamma=1.2,'
-        'width=400,split=random,last_noise=True'
+        'width=400,split=random,last_token=noise'
     )
     predicted = prediction.predict_point(by_batch, point)
     assert predicted.names[predicted.probability.argmax()] == 'inferential'
@@ -393,7 +409,7 @@ def test_a_prediction_says_what_was_planted_and_how_far_it_is_outside(by_batch):
         'rate 0.0002: trained from 0.001 to 0.002, 2.3 doublings away',
         'width 400: trained from 64 to 64, 2.6 doublings away',
         'split random: trained with code alone',
-        'last token noise True: trained with False alone',
+        'last token noise: trained with any alone',
     ]
     assert 'inferential 3' in predicted.nearest[0]
     text = prediction.format_prediction(predicted)
@@ -409,7 +425,7 @@ def test_a_prediction_says_what_was_planted_and_how_far_it_is_outside(by_batch):
         ('batch_size=2.5', "batch_size = '2.5': must be a whole number"),
         ('width=0', "width = '0': must be above 0"),
         ('exception=some', "exception = 'some': must be one of trained"),
-        ('last_noise=1', "last_noise = '1': must be one of True, False"),
+        ('last_token=1', "last_token = '1': must be one of noise, any, pair"),
         ('gamma=1', 'give exception, too'),
         ('exception=trained,gamma=1', 'give seq_len, batch_size, learning_rate, too'),
     ],

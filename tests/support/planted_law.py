@@ -14,7 +14,7 @@ CELL = {
     'seq_len': 9,
     'split': 'code',
     'exception': 'trained',
-    'last_noise': False,
+    'last_token': 'any',
     'anchors': 4,
     'batch_size': 512,
     'learning_rate': 1e-3,

@@ -54,6 +54,22 @@ def test_key_and_anchors_stand_side_by_side_in_their_order(order, sequences):
     assert tokens_BT.tolist() == sequences
 
 
+@pytest.mark.parametrize(
+    ('changes', 'line'),
+    [
+        ({'seq_len': 3, 'last_token': 'noise'}, 'seq_len = 3.*at least 4'),
+        ({'last_token': 'key'}, "last_token = 'key'"),
+        (
+            {'order': 'anchors_first', 'last_token': 'pair'},
+            "last_token = 'pair'.*must be 'any' or 'noise' where the key comes after",
+        ),
+    ],
+)
+def test_a_last_token_that_cannot_be_is_one_line(changes, line):
+    with pytest.raises(ConfigError, match=line):
+        AnchorsConfig(**changes)
+
+
 def test_roles_by_hand_with_the_key_first():
     sequences = np.array(
         [[50, 3, 4, 23, 24, 25], [20, 51, 1, 2, 24, 25], [20, 21, 22, 52, 4, 4]]

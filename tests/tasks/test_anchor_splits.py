@@ -62,7 +62,7 @@ def test_random_splits_hold_out_the_same_keys_of_a_pair_and_its_reverse(
 
 @pytest.mark.parametrize('split', ['code', 'paper', 'random', 'random_position'])
 def test_last_noise_leaves_out_the_last_position(split):
-    config = AnchorsConfig(split=split, seq_len=6, last_noise=True)
+    config = AnchorsConfig(split=split, seq_len=6, last_token='noise')
     assert draw_training_keys(config).shape == (16, 3, 80)
     task = tasks.make(config)
     assert task.group_names == ('at_0', 'at_1', 'at_2')
@@ -71,6 +71,28 @@ def test_last_noise_leaves_out_the_last_position(split):
     position_B, _, _ = cases.decode(batch.tokens_BT)
     assert set(position_B.tolist()) == {0, 1, 2}
     assert (np.asarray(batch.tokens_BT)[:, -1] >= 20).all()  # never an anchor
+
+
+@pytest.mark.parametrize('split', ['code', 'paper', 'random', 'random_position'])
+def test_last_pair_leaves_one_position_with_its_own_keys(split):
+    config = AnchorsConfig(split=split, seq_len=6, last_token='pair')
+    split_key, _ = jax.random.split(jax.random.key(0))  # as make_data
+    trained = np.asarray(anchors.training_keys(config, split_key))
+    assert trained.shape == (16, 1, 80)
+    modulus = {'code': 6, 'paper': 4}
+    if split in modulus:  # the key stands at position 3 of 0 to 5
+        assert (trained[:, 0] == (KEYS % modulus[split] != 3)).all()
+    task = tasks.make(config)
+    assert task.group_names == ('at_3',)
+    data = jax.jit(task.make_data)(jax.random.key(0))
+    batch = jax.jit(task.batch)(data, jnp.arange(2_000))
+    tokens_BT = np.asarray(batch.tokens_BT)
+    position_B, x_B, pair_B2 = cases.decode(tokens_BT)
+    assert set(position_B.tolist()) == {3}
+    assert (tokens_BT[:, 4:] < 20).all() and (tokens_BT[:, :4] >= 20).all()
+    rows = anchors.pairs(config).tolist()
+    row_B = [rows.index(pair) for pair in pair_B2.tolist()]
+    assert trained[row_B, 0, x_B - 20].all()
 
 
 @pytest.mark.parametrize('order', ['key_first', 'anchors_first'])

@@ -112,9 +112,17 @@ def test_counts():
     assert not {(3, 4), (4, 3)} & set(map(tuple, pair_B2.tolist()))
 
 
-@pytest.mark.parametrize('order', ['key_first', 'anchors_first'])
-def test_probes_ask_what_they_say_with_every_mapping(order):
-    task = tasks.make(AnchorsConfig(order=order))
+@pytest.mark.parametrize(
+    ('order', 'last_token', 'positions'),
+    [
+        ('key_first', 'any', range(7)),
+        ('anchors_first', 'any', range(7)),
+        ('anchors_first', 'noise', range(6)),
+        ('key_first', 'pair', [6]),
+    ],
+)
+def test_probes_ask_what_they_say_with_every_mapping(order, last_token, positions):
+    task = tasks.make(AnchorsConfig(order=order, last_token=last_token))
 
     @jax.jit
     def draw(key: jax.Array) -> tasks.Probes:
@@ -123,7 +131,7 @@ def test_probes_ask_what_they_say_with_every_mapping(order):
     probes = draw(jax.random.key(0))
     assert probes.weights_PBQ is None
     assert probes.targets_PRBQ.shape == (3, 3, 8192, 1)
-    assert task.group_names == tuple(f'at_{position}' for position in range(7))
+    assert task.group_names == tuple(f'at_{position}' for position in positions)
     assert task.probe_names == ('seen_train', 'seen_heldout', 'unseen')
     assert task.mapping_names == anchors.MAPPINGS
     assert task.trained_mapping == 'assigned'
@@ -131,7 +139,8 @@ def test_probes_ask_what_they_say_with_every_mapping(order):
     seen = set(cases.TABLE) - {(4, 3)}
     for i, expected_pairs in enumerate((seen, seen, {(4, 3)})):
         position_B, x, pair_B2 = cases.decode(probes.tokens_PBT[i], order=order)
-        np.testing.assert_array_equal(probes.groups_PB[i], position_B)
+        group_B = position_B - positions[0]
+        np.testing.assert_array_equal(probes.groups_PB[i], group_B)
         rows = list(map(tuple, pair_B2.tolist()))
         assert set(rows) == expected_pairs
         shifts = np.array([cases.TABLE[pair] for pair in rows])
@@ -171,14 +180,18 @@ def configs(draw: st.DrawFn) -> AnchorsConfig:
     unseen = tuple(draw(st.lists(pair, max_size=3, unique=True)))
     exceptions = draw(st.dictionaries(pair, st.integers(-18, 18), max_size=3))
     noninferential = tuple((*pair, shift) for pair, shift in exceptions.items())
+    order = draw(st.sampled_from(('key_first', 'anchors_first')))
+    last_tokens = ('any', 'noise', 'pair') if order == 'key_first' else ('any', 'noise')
+    last_token = draw(st.sampled_from(last_tokens))
     return AnchorsConfig(
-        seq_len=draw(st.integers(3, 12)),
+        seq_len=draw(st.integers(4 if last_token == 'noise' else 3, 12)),
         keys=keys,
         anchors=tokens,
         shifts=shifts,
         noninferential=noninferential,
         unseen=unseen,
-        order=draw(st.sampled_from(('key_first', 'anchors_first'))),
+        order=order,
+        last_token=last_token,
         split='random',
         holdout=0.3,
         vocab=128,

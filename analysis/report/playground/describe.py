@@ -107,7 +107,7 @@ def describe_task(config: AnchorsConfig) -> dict[str, Any]:
         'seq_len': config.seq_len,
         'keys': list(config.keys),
         'order': config.order,
-        'positions': config.num_positions,
+        'positions': list(config.positions),
         'shift_of': {str(name): shift for name, shift in config.shift_of.items()},
         'pairs': pairs,
         'unseen': [list(pair) for pair in config.unseen_pairs],

@@ -54,4 +54,4 @@ def _score(point: Point, chosen: list[Point]) -> tuple[bool, int]:
 
 def list_question(task: AnchorsConfig) -> tuple[Any, ...]:
     """What two tasks must share so that one sequence can be put to both."""
-    return (task.seq_len, task.keys, task.order, task.last_noise)
+    return (task.seq_len, task.keys, task.order, task.last_token)

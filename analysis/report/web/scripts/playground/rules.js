@@ -30,7 +30,7 @@ function questionOf(rules, anchors, tokens) {
   const isKey = (token) => Number.isInteger(token)
     && token >= rules.keys[0] && token < rules.keys[1];
   if (first < 0 || tokens.length !== rules.seq_len || !anchors.includes(pair[1])) return null;
-  if (position < 0 || position >= rules.positions) return null;
+  if (!rules.positions.includes(position)) return null;
   if (tokens.some((token, t) => t !== first && t !== first + 1 && !isKey(token))) return null;
   for (const t of [first, first + 1]) ask.noise[t] = key;
   return ask;

@@ -69,10 +69,10 @@ function drawQuestion() {
 
 function positionControl() {
   const { positions } = sharedRules();
-  if (positions < 2) return null;
+  if (positions.length < 2) return null;
   const list = h('select', { id: 'ask-position',
     onchange: () => change({ position: Number(list.value) }) },
-  Array.from({ length: positions }, (_, i) => h('option', { value: i }, String(i + 1))));
+  positions.map((position) => h('option', { value: position }, String(position + 1))));
   return h('label', { class: 'filter' }, 'position ', list);
 }
 

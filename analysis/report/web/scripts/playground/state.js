@@ -32,7 +32,8 @@ function firstQuestion() {
   const [low, high] = rules.keys;
   const size = high - low;
   const noise = Array.from({ length: rules.seq_len }, (_, t) => low + ((37 * t + 15) % size));
-  const position = Math.max(0, Math.min(2, rules.seq_len - 4, rules.positions - 1));
+  const wanted = Math.max(0, Math.min(2, rules.seq_len - 4));
+  const position = rules.positions.includes(wanted) ? wanted : rules.positions.at(-1);
   const pair = rules.unseen[0] ?? rules.pairs[0].pair;
   return { key: low + Math.floor(size / 2), pair, position, noise };
 }
