@@ -29,7 +29,6 @@ from analysis.circuits import (
     sequences,
 )
 from analysis.circuits.edge_sets import Edge
-from analysis.circuits.hypotheses import MECHANISMS
 from analysis.drawing import command, style
 from analysis.members.member import Member
 from anchorjax.errors import require
@@ -47,8 +46,8 @@ _AGREEMENTS = (
 class Result(NamedTuple):
     """Edges E, probes P, mappings R, mechanisms C; factors U, layers N, places L.
 
-    Edges are cut on sequences whose last token is noise. The results of mechanisms are
-    NaN where `hypotheses.apply_to` is false.
+    Edges are cut on sequences whose last token is noise, if there are any. The results
+    of mechanisms are NaN where `hypotheses.apply_to` is false.
     """
 
     edges: tuple[str, ...]  # [E] '1: key → last', layers from 1
@@ -58,6 +57,7 @@ class Result(NamedTuple):
     without_EPR: np.ndarray  # agreement with that edge alone cut
     unchanged_EP: np.ndarray  # share of answers that stay the intact network's
     mechanism_names: tuple[str, ...]
+    mechanism_edges: tuple[tuple[str, ...], ...]  # of each mechanism, those there are
     only_CPR: np.ndarray  # agreement with the mechanism's edges alone: sufficient?
     only_unchanged_CP: np.ndarray
     random_unchanged_CP: np.ndarray  # mean over random sets of as many edges alone
@@ -84,14 +84,15 @@ def compute(
         (`interventions.make_cut_edit`).
 
     Raises:
-      UserError: the member's task is not the anchor task with an unseen pair, a probe
-        has no sequence that ends in noise, or `number` or `draws` is below 1.
+      UserError: the member's task is not the anchor task with an unseen pair, one probe
+        alone has no sequence that ends in noise, or `number` or `draws` is below 1.
     """
     sequences.require_unseen_pair(member)
     require(draws >= 1, 'draws', draws, 'at least 1')
     ablation = edge_sets.prepare_ablation(member, renormalize)
     single = edge_sets.cut_each_edge(ablation, ablation.edges)
     mechanisms = hypotheses.measure_mechanisms(ablation)
+    edges_of = hypotheses.list_mechanisms(ablation)
     random_CDP = random_sets.measure_random_sets(ablation, draws)
     removed, unchanged_E = pruning.prune_edges(ablation)
     circuit = pruning.find_circuit(removed, unchanged_E, FAITHFUL)
@@ -103,7 +104,8 @@ def compute(
         intact_PR=single.intact_PR,
         without_EPR=single.agreement_CPR,
         unchanged_EP=single.unchanged_CP,
-        mechanism_names=tuple(MECHANISMS),
+        mechanism_names=tuple(edges_of),
+        mechanism_edges=tuple(tuple(map(name_edge, e)) for e in edges_of.values()),
         only_CPR=mechanisms.only.agreement_CPR,
         only_unchanged_CP=mechanisms.only.unchanged_CP,
         random_unchanged_CP=random_CDP.mean(1),

@@ -45,8 +45,8 @@ def prepare_ablation(
       most: sequences of each probe.
 
     Raises:
-      UserError: the member's task is not the anchor task, or a probe has no sequence
-        that ends in noise.
+      UserError: the member's task is not the anchor task, or one probe alone has no
+        sequence that ends in noise.
     """
     sequences.require_anchor_task(member)
     tokens_BT, labels_PRB = _select_probes(member, most)
@@ -114,9 +114,10 @@ def _select_probes(member: Member, most: int) -> tuple[np.ndarray, np.ndarray]:
     """(tokens [B, T], labels [P, R, B / P]) of the member's own probes.
 
     Only sequences that end in noise are taken: in the others the last token is also an
-    anchor (or the key), and the edges of the two cannot be told apart. As many of each
-    probe are taken as the largest power of two up to `most`, so that members share
-    compiled programs.
+    anchor (or the key), and the edges of the two cannot be told apart. If none does,
+    the last token has one role in all of them, and all count. As many of each probe are
+    taken as the largest power of two up to `most`, so that members share compiled
+    programs.
     """
     tokens_PBT, labels_PRB = member.probes
     last = member.task.role_names.index('last')
@@ -126,6 +127,8 @@ def _select_probes(member: Member, most: int) -> tuple[np.ndarray, np.ndarray]:
         ends_in_noise_B = roles_BT[:, -1] == last
         chosen_P.append(np.flatnonzero(ends_in_noise_B))
 
+    if not any(map(len, chosen_P)):
+        chosen_P = [np.arange(len(tokens_BT)) for tokens_BT in tokens_PBT]
     fewest = min(map(len, chosen_P))
     if fewest == 0:
         raise UserError(

@@ -53,12 +53,28 @@ def measure_mechanisms(ablation: Ablation) -> MechanismEffects:
 
 
 def mask_mechanisms(ablation: Ablation) -> list[np.ndarray]:
-    """The edges of every mechanism as a mask, without edges that no sequence has."""
-    masks = []
-    for mechanism in MECHANISMS.values():
-        present = set(mechanism) & set(ablation.edges)
-        masks.append(edge_sets.mask_edges(ablation, present))
-    return masks
+    """The edges of every mechanism as a mask."""
+    mechanisms = list_mechanisms(ablation).values()
+    return [edge_sets.mask_edges(ablation, edges) for edges in mechanisms]
+
+
+def list_mechanisms(ablation: Ablation) -> dict[str, tuple[Edge, ...]]:
+    """The edges of each of MECHANISMS that some sequence has.
+
+    Where no noise comes after the pair its second anchor is the last token: 'symmetric'
+    then collects the pair there before it reads the key, and so on.
+    """
+    targets = {target for _, _, target in ablation.edges}
+    end = 'last' if 'last' in targets else 'anchor_2'
+    mechanisms = {}
+    for name, edges in MECHANISMS.items():
+        present = []
+        for layer, source, target in edges:
+            edge = (layer, source, end if target == 'last' else target)
+            if edge in ablation.edges:
+                present.append(edge)
+        mechanisms[name] = tuple(present)
+    return mechanisms
 
 
 def _make_unknown_effects(ablation: Ablation) -> Effects:

@@ -41,18 +41,19 @@ class Result(NamedTuple):
 def compute(member: Member, number: int = 1024) -> Result:
     """Patches `number` random sequences at every layer and place, for each factor."""
     base = sequences.sample(member, number)
+    places = _list_places(member, base.tokens_BT)
     moved, kept, numbers = [], [], []
     for factor in FACTORS:
         other_BT = change_factor(member, base, factor)
         moved_NL, kept_NL, differing = _patch_everywhere(
-            member, base.tokens_BT, other_BT
+            member, base.tokens_BT, other_BT, places
         )
         moved.append(moved_NL)
         kept.append(kept_NL)
         numbers.append(differing)
     return Result(
         factors=FACTORS,
-        places=tuple(PLACES),
+        places=places,
         moved_UNL=np.stack(moved),
         kept_UNL=np.stack(kept),
         number_U=np.stack(numbers),
@@ -60,22 +61,25 @@ def compute(member: Member, number: int = 1024) -> Result:
 
 
 def _patch_everywhere(
-    member: Member, base_BT: np.ndarray, other_BT: np.ndarray
+    member: Member,
+    base_BT: np.ndarray,
+    other_BT: np.ndarray,
+    places: tuple[str, ...],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(moved [N, L], kept [N, L], sequences that count), one other sequence each."""
     base = member.forward(base_BT)
     other = member.forward(other_BT)
     depth = len(base.blocks)
     layers_N = np.arange(depth)
-    roles_LJ = _mask_places(member.task.role_names)
+    roles_LJ = _mask_places(member.task.role_names, places)
     answers_CB = interventions.answer_with_patches(  # C = N * L
         member,
         base_BT,
         X_ao_NBTD=np.stack([block.X_ao for block in other.blocks]),
-        layers_C=np.repeat(layers_N, len(PLACES)),
+        layers_C=np.repeat(layers_N, len(places)),
         roles_CJ=np.tile(roles_LJ, (depth, 1)),
     )
-    answers_NLB = answers_CB.reshape(depth, len(PLACES), -1)
+    answers_NLB = answers_CB.reshape(depth, len(places), -1)
 
     base_B = interventions.read_answers(base)
     other_B = interventions.read_answers(other)
@@ -87,11 +91,17 @@ def _patch_everywhere(
     return moved_NL, kept_NL, differ_B.sum()
 
 
-def _mask_places(role_names: tuple[str, ...]) -> np.ndarray:
+def _list_places(member: Member, tokens_BT: np.ndarray) -> tuple[str, ...]:
+    """The places that there are: without noise after the pair there is no 'last'."""
+    present = {member.task.role_names[i] for i in np.unique(member.roles(tokens_BT))}
+    return tuple(name for name, roles in PLACES.items() if present.issuperset(roles))
+
+
+def _mask_places(role_names: tuple[str, ...], places: tuple[str, ...]) -> np.ndarray:
     """Bool [L, J]: the roles that belong to each place."""
     rows = []
-    for place in PLACES.values():
-        rows.append([role in place for role in role_names])
+    for place in places:
+        rows.append([role in PLACES[place] for role in role_names])
     return np.array(rows)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from analysis.circuits import edge_sets, hypotheses
 from analysis.circuits.edge_sets import Ablation, Edge
-from analysis.circuits.hypotheses import MECHANISMS
 
 
 def draw_set(
@@ -50,13 +49,13 @@ def measure_random_sets(ablation: Ablation, draws: int) -> np.ndarray:
     """
     probes = len(ablation.labels_PRB)
     if not hypotheses.apply_to(ablation.member):
-        return np.full((len(MECHANISMS), draws, probes), np.nan)
+        return np.full((len(hypotheses.MECHANISMS), draws, probes), np.nan)
     rng = np.random.default_rng(0)
     masks = []
-    for mechanism in MECHANISMS.values():
-        present = [edge for edge in mechanism if edge in ablation.edges]
+    mechanisms = hypotheses.list_mechanisms(ablation).values()
+    for mechanism in mechanisms:
         for _ in range(draws):
-            drawn = draw_set(ablation.edges, present, rng)
+            drawn = draw_set(ablation.edges, mechanism, rng)
             masks.append(edge_sets.mask_edges(ablation, drawn))
     effects = edge_sets.measure_effects(ablation, masks)
-    return effects.unchanged_CP.reshape(len(MECHANISMS), draws, probes)
+    return effects.unchanged_CP.reshape(len(mechanisms), draws, probes)

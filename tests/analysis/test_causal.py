@@ -13,7 +13,7 @@ from analysis.members.member import member_of
 from anchorjax.errors import UserError
 from tests.support.converged import mark_converged
 from tests.support.networks import planted
-from tests.support.networks.wired import LONGER, Wired, make_wired_member
+from tests.support.networks.wired import LONGER, Wired, WiredPair, make_wired_member
 
 OTHER = {'inferential': 'symmetric', 'symmetric': 'inferential'}
 
@@ -30,7 +30,7 @@ def solved(request) -> tuple[str, causal.Result]:
 
 def test_the_edges_of_the_solution_and_no_others_are_necessary(solved):
     solution, result = solved
-    used = [causal.name_edge(edge) for edge in causal.MECHANISMS[solution]]
+    used = [causal.name_edge(edge) for edge in hypotheses.MECHANISMS[solution]]
     for edge, unchanged_P in zip(result.edges, result.unchanged_EP, strict=True):
         if edge in used:
             assert (unchanged_P < 0.3).all(), edge
@@ -140,8 +140,42 @@ def test_a_task_without_an_unseen_pair_is_one_clear_line():
         causal.compute(member)
 
 
-def test_sequences_without_room_for_noise_are_one_clear_line():
-    member = planted.make_untrained_member(task__seq_len=3)
+@pytest.mark.parametrize('seq_len', [3, 5])
+def test_where_the_pair_comes_last_its_second_anchor_is_the_last_token(seq_len):
+    changes = {'task__seq_len': seq_len, 'task__last_token': 'pair'}
+    member = planted.make_member(WiredPair(), **changes, model__max_len=seq_len)
+    result = causal.compute(member, number=64)
+    named = dict(zip(result.mechanism_names, result.mechanism_edges, strict=True))
+    reads = ('1: key → anchor_2', '1: anchor_1 → anchor_2')
+    assert set(named['second anchor']) == set(reads) == set(result.circuit)
+    assert named['inferential'] == (
+        '1: key → anchor_1',
+        '1: key → anchor_2',
+        '2: anchor_1 → anchor_2',
+    )
+    assert named['symmetric'] == ('1: anchor_1 → anchor_2', '2: key → anchor_2')
+    for edge, unchanged_P in zip(result.edges, result.unchanged_EP, strict=True):
+        if edge in reads:
+            assert (unchanged_P < 0.3).all(), edge
+        else:
+            np.testing.assert_array_equal(unchanged_P, 1, err_msg=edge)
+    only = dict(zip(result.mechanism_names, result.only_unchanged_CP, strict=True))
+    np.testing.assert_array_equal(only['second anchor'], 1)
+    np.testing.assert_array_equal(only['inferential + pair'], 1)
+    assert (only['inferential'] < 0.3).all() and (only['symmetric'] < 0.3).all()
+    assert result.places == ('key', 'anchor_1', 'anchor_2', 'both anchors')
+    key = result.factors.index('key')
+    moved = dict(zip(result.places, result.moved_UNL[key, 0], strict=True))
+    assert moved['anchor_2'] == 1 and moved['key'] == 0
+
+
+def test_one_probe_that_never_ends_in_noise_is_one_clear_line(monkeypatch):
+    member = planted.make_untrained_member()
+    tokens_PBT, labels_PRB = member.probes
+    ends_with_pair = tokens_PBT.copy()
+    ends_with_pair[-1] = [50, 60, 4, 3][-tokens_PBT.shape[-1] :]
+    probes = ends_with_pair, labels_PRB
+    monkeypatch.setattr(type(member), 'probes', property(lambda _: probes))
     with pytest.raises(UserError, match='no sequence that ends in noise'):
         causal.compute(member)
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from analysis import attention_flow, causal
 from analysis.circuits.flows import FLOWS
-from analysis.circuits.hypotheses import MECHANISMS
 from analysis.report.readings.borders import (
     HALF,
     combine,
@@ -86,13 +85,14 @@ def read_necessary_edges(results: Sequence[causal.Result], solution: str) -> Rea
     members = _select_testable(results)
     if not members:
         return undecided('no member with two layers')
-    names = [causal.name_edge(edge) for edge in MECHANISMS[solution]]
     most_unchanged = []
     others_unchanged = []
     excess = []
+    number = len(_list_own_edges(members[0], solution))
     for result in members:
         unseen = result.probe_names.index('unseen')
         unchanged_E = result.unchanged_EP[:, unseen]
+        names = _list_own_edges(result, solution)
         is_own_E = np.isin(result.edges, names)
         others = unchanged_E[~is_own_E].mean()
         most_unchanged.append(unchanged_E[is_own_E].max())
@@ -105,7 +105,7 @@ def read_necessary_edges(results: Sequence[causal.Result], solution: str) -> Rea
         number=f'each edge necessary in {format_count(necessary.sum(), len(members))}; '
         f'at most {np.mean(most_unchanged):.2f} of the answers stay the same',
         null=f'{np.mean(others_unchanged):.2f} stay the same with another edge cut',
-        note=f'unseen pair; {len(names)} edges, each cut alone',
+        note=f'unseen pair; {number} edges, each cut alone',
     )
 
 
@@ -142,6 +142,10 @@ def read_sufficient_edges(results: Sequence[causal.Result], solution: str) -> Re
         null=f'random edges: unseen {random_unseen:.2f}, held-out {random_heldout:.2f}',
         note=f'circuit found in the first: {circuit}',
     )
+
+
+def _list_own_edges(result: causal.Result, solution: str) -> tuple[str, ...]:
+    return result.mechanism_edges[result.mechanism_names.index(solution)]
 
 
 def _select_testable(results: Sequence[causal.Result]) -> list[causal.Result]:

@@ -80,6 +80,41 @@ class Wired:
         return update(layer, own_BT2, read_BT2, roles_BT)
 
 
+class WiredPair:
+    """Composes where the pair comes last, in one layer.
+
+    The second anchor reads the key's value and the shift of the first anchor, and adds
+    its own. Layer 2 reads nothing.
+    """
+
+    def __init__(self):
+        self.task = planted.make_untrained_member().task
+
+    def apply(
+        self,
+        variables: dict,
+        tokens_BT: jax.Array,
+        last_only: bool = False,
+        edit: Edit | None = None,
+    ) -> Activations:
+        roles_BT = self.task.roles(tokens_BT)
+        X_BT2 = _embed(tokens_BT, roles_BT)
+        is_second_BT1 = (roles_BT == SECOND)[..., None]
+        blocks = []
+        for layer, reads in enumerate([[(SECOND, KEY), (SECOND, FIRST)], []]):
+            Attn = _attend(roles_BT, reads)[:, None]
+            if edit is not None:
+                Attn = edit('Attn', layer, Attn)
+            if layer == 0:  # twice the mean of what the second anchor has read
+                sum_BT2 = X_BT2 + 2 * Attn[:, 0] @ X_BT2
+                X_BT2 = jnp.where(is_second_BT1, sum_BT2, X_BT2)
+            if edit is not None:
+                X_BT2 = edit('X_ao', layer, X_BT2)
+            blocks.append(planted.make_block(tokens_BT, Attn=Attn, X_ao=X_BT2))
+        answer_BT = jnp.rint(X_BT2.sum(-1)).astype(int)
+        return Activations(X_BT2, tuple(blocks), jax.nn.one_hot(answer_BT, 20))
+
+
 def _embed(tokens_BT: jax.Array, roles_BT: jax.Array) -> jax.Array:
     """(value, shift): the key's token, and the shift of an anchor."""
     is_key_BT = roles_BT == KEY
