@@ -57,7 +57,7 @@ class Result(NamedTuple):
     without_EPR: np.ndarray  # agreement with that edge alone cut
     unchanged_EP: np.ndarray  # share of answers that stay the intact network's
     mechanism_names: tuple[str, ...]
-    mechanism_edges: tuple[tuple[str, ...], ...]  # of each mechanism, those there are
+    mechanism_has_CE: np.ndarray  # bool: its edges, without those that no sequence has
     only_CPR: np.ndarray  # agreement with the mechanism's edges alone: sufficient?
     only_unchanged_CP: np.ndarray
     random_unchanged_CP: np.ndarray  # mean over random sets of as many edges alone
@@ -93,6 +93,7 @@ def compute(
     single = edge_sets.cut_each_edge(ablation, ablation.edges)
     mechanisms = hypotheses.measure_mechanisms(ablation)
     edges_of = hypotheses.list_mechanisms(ablation)
+    has_CE = [[edge in own for edge in ablation.edges] for own in edges_of.values()]
     random_CDP = random_sets.measure_random_sets(ablation, draws)
     removed, unchanged_E = pruning.prune_edges(ablation)
     circuit = pruning.find_circuit(removed, unchanged_E, FAITHFUL)
@@ -105,7 +106,7 @@ def compute(
         without_EPR=single.agreement_CPR,
         unchanged_EP=single.unchanged_CP,
         mechanism_names=tuple(edges_of),
-        mechanism_edges=tuple(tuple(map(name_edge, e)) for e in edges_of.values()),
+        mechanism_has_CE=np.array(has_CE),
         only_CPR=mechanisms.only.agreement_CPR,
         only_unchanged_CP=mechanisms.only.unchanged_CP,
         random_unchanged_CP=random_CDP.mean(1),

@@ -145,7 +145,13 @@ def test_where_the_pair_comes_last_its_second_anchor_is_the_last_token(seq_len):
     changes = {'task__seq_len': seq_len, 'task__last_token': 'pair'}
     member = planted.make_member(WiredPair(), **changes, model__max_len=seq_len)
     result = causal.compute(member, number=64)
-    named = dict(zip(result.mechanism_names, result.mechanism_edges, strict=True))
+    edges = np.array(result.edges)
+    named = {
+        name: tuple(edges[has_E])
+        for name, has_E in zip(
+            result.mechanism_names, result.mechanism_has_CE, strict=True
+        )
+    }
     reads = ('1: key → anchor_2', '1: anchor_1 → anchor_2')
     assert set(named['second anchor']) == set(reads) == set(result.circuit)
     assert named['inferential'] == (

@@ -88,12 +88,11 @@ def read_necessary_edges(results: Sequence[causal.Result], solution: str) -> Rea
     most_unchanged = []
     others_unchanged = []
     excess = []
-    number = len(_list_own_edges(members[0], solution))
+    number = _mark_own_edges(members[0], solution).sum()
     for result in members:
         unseen = result.probe_names.index('unseen')
         unchanged_E = result.unchanged_EP[:, unseen]
-        names = _list_own_edges(result, solution)
-        is_own_E = np.isin(result.edges, names)
+        is_own_E = _mark_own_edges(result, solution)
         others = unchanged_E[~is_own_E].mean()
         most_unchanged.append(unchanged_E[is_own_E].max())
         others_unchanged.append(others)
@@ -144,8 +143,8 @@ def read_sufficient_edges(results: Sequence[causal.Result], solution: str) -> Re
     )
 
 
-def _list_own_edges(result: causal.Result, solution: str) -> tuple[str, ...]:
-    return result.mechanism_edges[result.mechanism_names.index(solution)]
+def _mark_own_edges(result: causal.Result, solution: str) -> np.ndarray:
+    return result.mechanism_has_CE[result.mechanism_names.index(solution)]
 
 
 def _select_testable(results: Sequence[causal.Result]) -> list[causal.Result]:

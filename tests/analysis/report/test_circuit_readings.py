@@ -81,10 +81,7 @@ def make_causal(
       own, others: with an edge of the mechanism cut, or another one.
       only, random: with the mechanism's edges alone, or random ones.
     """
-    edges_of = []
-    for mechanism in MECHANISMS.values():
-        edges_of.append(tuple(causal.name_edge(edge) for edge in mechanism))
-    names = edges_of[list(MECHANISMS).index('symmetric')]
+    names = [causal.name_edge(edge) for edge in MECHANISMS['symmetric']]
     edges = (*names, '1: noise → last', '2: noise → key')
     results = []
     for m in range(members):
@@ -96,7 +93,7 @@ def make_causal(
                 probe_names=('seen_train', 'seen_heldout', 'unseen'),
                 unchanged_EP=np.repeat(unchanged_E[:, None], 3, axis=1),
                 mechanism_names=tuple(MECHANISMS),
-                mechanism_edges=tuple(edges_of),
+                mechanism_has_CE=np.tile(np.isin(edges, names), (4, 1)),
                 only_unchanged_CP=np.full((4, 3), only + shift),
                 random_unchanged_CP=np.full((4, 3), random),
                 circuit=('1: key → last',),
