@@ -22,8 +22,9 @@ _INTRODUCTION = (
     'and all at the other; a setting is all cells that differ in γ alone. The outcome '
     '`other` holds half and half, third solutions and the rest. Shares with a star are '
     'of the converged members that do not memorize, `converged` is of all trained '
-    "members. Intervals are of 95 %: the wider of Newcombe's, over members, and a t "
-    'interval over settings.',
+    'members; `answers` are the mean agreement of the converged members with a rule on '
+    "the unseen pair. Intervals are of 95 %: the wider of Newcombe's, over members, "
+    'and a t interval over settings.',
     'A hypothesis holds if its intervals are on the expected side of 0, is opposite if '
     f'they are on the other, and does not hold if they lie within {MARGIN:g} of 0. '
     f'Matched cells of {MIN_SETTINGS} settings decide, or else the marginal contrast '

@@ -57,6 +57,12 @@ def _expect_tipping(
     return symmetric, inferential
 
 
+def _expect_other_answers(factor: str) -> tuple[Part, ...]:
+    """More of the factor turns symmetric answers into inferential ones."""
+    symmetric = Part(factor, outcomes.SYMMETRIC_ANSWERS, -1)
+    return symmetric, Part(factor, outcomes.INFERENTIAL_ANSWERS, 1)
+
+
 HYPOTHESES = (
     Hypothesis(
         'a, batch',
@@ -108,6 +114,12 @@ HYPOTHESES = (
         _expect_tipping('last_token'),
     ),
     Hypothesis(
+        'noise after the pair, answers',
+        'the same for the mean share of answers, not of members that pass 90 %',
+        factors.TRAINED,
+        _expect_other_answers('last_token'),
+    ),
+    Hypothesis(
         'b, width',
         'a larger width turns symmetric into inferential',
         factors.TRAINED,
@@ -145,11 +157,25 @@ HYPOTHESES = (
         _expect_tipping('gamma'),
     ),
     Hypothesis(
+        'γ, composing, answers',
+        'the same for the mean share of answers',
+        factors.TRAINED,
+        _expect_other_answers('gamma'),
+    ),
+    Hypothesis(
         "γ, composing, P1's order",
         'at four tokens and anchors, rate 4e-3 and decay 0.15, going from γ 1.0 to 2.0 '
         'turns symmetric into inferential',
         factors.TRAINED,
         _expect_tipping('gamma'),
+        at=P1_ORDER,
+        among={'gamma': (1.0, 2.0)},
+    ),
+    Hypothesis(
+        "γ, composing, P1's order, answers",
+        'the same for the mean share of answers',
+        factors.TRAINED,
+        _expect_other_answers('gamma'),
         at=P1_ORDER,
         among={'gamma': (1.0, 2.0)},
     ),

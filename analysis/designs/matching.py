@@ -30,7 +30,8 @@ class Counts(NamedTuple):
     """What the members of one cell end at."""
 
     point: dict[str, Any]  # its factors
-    numbers: dict[str, int]  # members by share, see `outcomes.list_shares`
+    # By share (see `outcomes.list_shares`) its members, or the sum of their agreement.
+    numbers: dict[str, float]
     wholes: dict[str, tuple]  # seeds of the members that they are shares of
 
 
@@ -121,10 +122,13 @@ def keep_longest(members: pd.DataFrame) -> pd.DataFrame:
 def _count_cell(point: dict[str, Any], cell: pd.DataFrame) -> Counts:
     wholes = outcomes.find_wholes(cell)
     reached = outcomes.find_outcomes(wholes['converged'])
-    numbers = {outcomes.CONVERGED: len(reached)}
+    numbers = {outcomes.CONVERGED: float(len(reached))}
     for share in outcomes.list_shares(factors.TRAINED):
-        if share != outcomes.CONVERGED:
-            numbers[share] = int((reached == share.removesuffix('*')).sum())
+        if share in outcomes.AGREEMENT:
+            agreement = wholes['converged'][outcomes.AGREEMENT[share]]
+            numbers[share] = float(agreement.sum())
+        elif share != outcomes.CONVERGED:
+            numbers[share] = float((reached == share.removesuffix('*')).sum())
     seeds = {name: tuple(members.seed) for name, members in wholes.items()}
     return Counts(point, numbers, seeds)
 

@@ -20,6 +20,13 @@ MEMORIZING, SYMMETRIC, INFERENTIAL, OTHER = (
 # Two more shares that factors move: of members that do not memorize, and of all.
 SYMMETRIC_RULE, INFERENTIAL_RULE = 'symmetric*', 'inferential*'
 CONVERGED = 'converged'
+# Shares of the answers to the unseen pair, mean over members: a member that follows a
+# rule in half of its answers counts by half, and not as another solution.
+SYMMETRIC_ANSWERS, INFERENTIAL_ANSWERS = 'symmetric answers', 'inferential answers'
+AGREEMENT = {
+    SYMMETRIC_ANSWERS: 'unseen_symmetric',
+    INFERENTIAL_ANSWERS: 'unseen_inferential',
+}
 _WHOLE = {
     SYMMETRIC_RULE: 'not memorizing',
     INFERENTIAL_RULE: 'not memorizing',
@@ -37,8 +44,8 @@ def list_outcomes(block: str) -> tuple[str, ...]:
 def list_shares(block: str) -> tuple[str, ...]:
     """The outcomes of a block (or of all), and the shares of other wholes."""
     if block in (factors.BOTH_UNSEEN, factors.NONE):
-        return *_WITHOUT_SYMMETRIC, INFERENTIAL_RULE, CONVERGED
-    return *_ALL, SYMMETRIC_RULE, INFERENTIAL_RULE, CONVERGED
+        return *_WITHOUT_SYMMETRIC, INFERENTIAL_RULE, INFERENTIAL_ANSWERS, CONVERGED
+    return *_ALL, SYMMETRIC_RULE, INFERENTIAL_RULE, *AGREEMENT, CONVERGED
 
 
 def find_wholes(members: pd.DataFrame) -> dict[str, pd.DataFrame]:

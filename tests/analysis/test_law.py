@@ -274,6 +274,22 @@ def test_what_noise_does_after_the_pair_is_read_between_the_ends(
     solutions = {'noise': after, 'any': 'memorizing', 'pair': before}
     members = plant(lambda point: solutions[point['last_token']], last_token=solutions)
     assert read(members, 'noise after the pair').verdict.words == verdict
+    answers = read(members, 'noise after the pair, answers')
+    assert answers.verdict.words == verdict
+
+
+def test_half_of_the_answers_count_by_half():
+    """No member passes 90 %, and still the answers turn, by the planted 0.5."""
+    solutions = {'noise': 'half and half', 'pair': 'other'}
+    members = plant(lambda point: solutions[point['last_token']], last_token=solutions)
+    assert read(members, 'noise after the pair').verdict.words == 'does not hold'
+    members.loc[members.last_token == 'noise', 'unseen_inferential'] = 0.1
+    members.loc[members.last_token == 'pair', 'unseen_inferential'] = 0.6
+    members.loc[members.last_token == 'pair', 'unseen_symmetric'] = 0.0
+    answers = read(members, 'noise after the pair, answers')
+    assert answers.verdict.words == 'holds'
+    assert 'symmetric answers -0.50' in answers.number
+    assert 'inferential answers +0.50' in answers.number
 
 
 @pytest.mark.parametrize(
