@@ -93,7 +93,6 @@ def compute(
     single = edge_sets.cut_each_edge(ablation, ablation.edges)
     mechanisms = hypotheses.measure_mechanisms(ablation)
     edges_of = hypotheses.list_mechanisms(ablation)
-    has_CE = [[edge in own for edge in ablation.edges] for own in edges_of.values()]
     random_CDP = random_sets.measure_random_sets(ablation, draws)
     removed, unchanged_E = pruning.prune_edges(ablation)
     circuit = pruning.find_circuit(removed, unchanged_E, FAITHFUL)
@@ -106,7 +105,7 @@ def compute(
         without_EPR=single.agreement_CPR,
         unchanged_EP=single.unchanged_CP,
         mechanism_names=tuple(edges_of),
-        mechanism_has_CE=np.array(has_CE),
+        mechanism_has_CE=edge_sets.mark_edges(edges_of.values(), ablation.edges),
         only_CPR=mechanisms.only.agreement_CPR,
         only_unchanged_CP=mechanisms.only.unchanged_CP,
         random_unchanged_CP=random_CDP.mean(1),

@@ -17,7 +17,7 @@ from analysis.members.member import Member, member_of
 from analysis.members.point import format_point, select_varying
 from analysis.members.selection import (
     collect_outcomes,
-    find_usable,
+    count_unconverged,
     iterate_converged,
     report_progress,
 )
@@ -54,7 +54,6 @@ def compute(run: Run, renormalize: bool = True) -> Result:
     outcomes = collect_outcomes(run.results).values  # [3, axes of the sweep]
     names = find_solutions(run.results).values
     candidates = list(iterate_converged(run))
-    usable = int(find_usable(run).sum())
     points, seeds, unchanged, scores, solutions = [], [], [], [], []
     for index, point in report_progress(candidates, 'mechanisms'):
         member = member_of(run, **point)
@@ -78,7 +77,7 @@ def compute(run: Run, renormalize: bool = True) -> Result:
         unchanged_MC=np.array(unchanged),
         scores_M3=np.array(scores),
         solutions=tuple(solutions),
-        left_out=usable - len(candidates),
+        left_out=count_unconverged(run),
     )
 
 

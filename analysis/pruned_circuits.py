@@ -13,12 +13,12 @@ import numpy as np
 
 from analysis.causal import FAITHFUL, name_edge
 from analysis.circuits import edge_sets, pruning
-from analysis.circuits.edge_sets import Edge
+from analysis.circuits.edge_sets import Ablation, Edge
 from analysis.drawing import command, style
-from analysis.members.member import Member, member_of
+from analysis.members.member import member_of
 from analysis.members.point import format_point, select_varying
 from analysis.members.selection import (
-    find_usable,
+    count_unconverged,
     iterate_converged,
     report_progress,
 )
@@ -39,12 +39,6 @@ class Result(NamedTuple):
     left_out: int  # trained members that have not converged
 
 
-class _Circuit(NamedTuple):
-    every: tuple[Edge, ...]
-    kept: list[Edge]
-    unchanged: float
-
-
 def compute(run: Run) -> Result:
     """Prunes the edges of every converged member.
 
@@ -55,22 +49,24 @@ def compute(run: Run) -> Result:
     candidates = list(iterate_converged(run))
     if not candidates:
         raise UserError('no member has converged')
-    circuits, points, solutions = [], [], []
+    every, kept, unchanged, points, solutions = [], [], [], [], []
     for index, point in report_progress(candidates, 'pruned circuits'):
-        circuits.append(_prune(member_of(run, **point)))
+        ablation = edge_sets.prepare_ablation(member_of(run, **point))
+        circuit, share = _prune(ablation)
+        every.append(ablation.edges)
+        kept.append(circuit)
+        unchanged.append(share)
         points.append(format_point(select_varying(run, point)))
         solutions.append(str(names[index]))
-    edges = sorted({edge for circuit in circuits for edge in circuit.every})
-    has = [[edge in circuit.every for edge in edges] for circuit in circuits]
-    kept = [[edge in circuit.kept for edge in edges] for circuit in circuits]
+    edges = sorted(set().union(*every))
     return Result(
         points=tuple(points),
         solutions=tuple(solutions),
         edges=tuple(map(name_edge, edges)),
-        has_ME=np.array(has),
-        kept_ME=np.array(kept),
-        unchanged_M=np.array([circuit.unchanged for circuit in circuits]),
-        left_out=int(find_usable(run).sum()) - len(candidates),
+        has_ME=edge_sets.mark_edges(every, edges),
+        kept_ME=edge_sets.mark_edges(kept, edges),
+        unchanged_M=np.array(unchanged),
+        left_out=count_unconverged(run),
     )
 
 
@@ -100,13 +96,12 @@ def layout(result: Result) -> style.Layout:
     return style.Layout(1, 1, width, height)
 
 
-def _prune(member: Member) -> _Circuit:
-    ablation = edge_sets.prepare_ablation(member)
+def _prune(ablation: Ablation) -> tuple[list[Edge], float]:
+    """The circuit, and the share of answers that stay with it alone."""
     removed, unchanged_E = pruning.prune_edges(ablation)
     kept = pruning.find_circuit(removed, unchanged_E, FAITHFUL)
     cuts = len(removed) - len(kept)
-    unchanged = float(unchanged_E[cuts - 1]) if cuts else 1.0
-    return _Circuit(ablation.edges, kept, unchanged)
+    return kept, float(unchanged_E[cuts - 1]) if cuts else 1.0
 
 
 if __name__ == '__main__':

@@ -4,7 +4,7 @@ Edges (`analysis.circuits.interventions`) are cut in one member, and its answers
 own probes are compared with those of the intact member.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -70,6 +70,11 @@ def mask_edges(ablation: Ablation, allowed: Iterable[Edge]) -> np.ndarray:
         t = names.index(target)
         allowed_NJJ[layer, s, t] = True
     return allowed_NJJ
+
+
+def mark_edges(sets: Iterable[Collection[Edge]], edges: Sequence[Edge]) -> np.ndarray:
+    """Which of the edges each set has, bool [C, E]."""
+    return np.array([[edge in of_set for edge in edges] for of_set in sets])
 
 
 def measure_effects(ablation: Ablation, masks: Sequence[np.ndarray]) -> Effects:

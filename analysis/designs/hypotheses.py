@@ -48,19 +48,22 @@ class Hypothesis(NamedTuple):
 
 # Shares with a star are of the members that do not memorize: where all do, no factor
 # could turn one rule into another.
+_RULES = (outcomes.SYMMETRIC_RULE, outcomes.INFERENTIAL_RULE)
+_ANSWERS = (outcomes.SYMMETRIC_ANSWERS, outcomes.INFERENTIAL_ANSWERS)
+
+
 def _expect_tipping(
-    factor: str, by_length: bool = False, sign: int = 1
+    factor: str,
+    by_length: bool = False,
+    sign: int = 1,
+    shares: tuple[str, str] = _RULES,
 ) -> tuple[Part, ...]:
     """More of the factor (less, if sign is -1) turns symmetric into inferential."""
-    symmetric = Part(factor, outcomes.SYMMETRIC_RULE, -sign, by_length)
-    inferential = Part(factor, outcomes.INFERENTIAL_RULE, sign, by_length)
-    return symmetric, inferential
-
-
-def _expect_other_answers(factor: str) -> tuple[Part, ...]:
-    """More of the factor turns symmetric answers into inferential ones."""
-    symmetric = Part(factor, outcomes.SYMMETRIC_ANSWERS, -1)
-    return symmetric, Part(factor, outcomes.INFERENTIAL_ANSWERS, 1)
+    symmetric, inferential = shares
+    return (
+        Part(factor, symmetric, -sign, by_length),
+        Part(factor, inferential, sign, by_length),
+    )
 
 
 HYPOTHESES = (
@@ -117,7 +120,7 @@ HYPOTHESES = (
         'noise after the pair, answers',
         'the same for the mean share of answers, not of members that pass 90 %',
         factors.TRAINED,
-        _expect_other_answers('last_token'),
+        _expect_tipping('last_token', shares=_ANSWERS),
     ),
     Hypothesis(
         'b, width',
@@ -160,7 +163,7 @@ HYPOTHESES = (
         'γ, composing, answers',
         'the same for the mean share of answers',
         factors.TRAINED,
-        _expect_other_answers('gamma'),
+        _expect_tipping('gamma', shares=_ANSWERS),
     ),
     Hypothesis(
         "γ, composing, P1's order",
@@ -175,7 +178,7 @@ HYPOTHESES = (
         "γ, composing, P1's order, answers",
         'the same for the mean share of answers',
         factors.TRAINED,
-        _expect_other_answers('gamma'),
+        _expect_tipping('gamma', shares=_ANSWERS),
         at=P1_ORDER,
         among={'gamma': (1.0, 2.0)},
     ),

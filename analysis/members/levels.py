@@ -168,7 +168,6 @@ def _compile_examples(config: AnchorsConfig) -> Any:
         data = task.make_data(random_key(seed, DATA))
         row_B = jax.numpy.asarray(rows)[index_B % len(rows)]
         drawn = anchors.sequences(config, data, data.key, row_B, index_B, heldout=False)
-        column_B = drawn.position_B - config.positions.start
-        return row_B, column_B, drawn.x_B - config.keys[0]
+        return row_B, drawn.column_B, drawn.x_B - config.keys[0]
 
     return read

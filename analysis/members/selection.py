@@ -85,6 +85,11 @@ def find_converged(run: Run) -> xr.DataArray:
     return find_usable(run) & run.results.converged
 
 
+def count_unconverged(run: Run) -> int:
+    """How many members could be analyzed, but have not converged."""
+    return int(find_usable(run).sum()) - int(find_converged(run).sum())
+
+
 def iterate_converged(run: Run) -> Iterator[tuple[Index, Point]]:
     """(index along the axes, point) of every member that has converged."""
     return _iterate_chosen(run, find_converged(run))

@@ -48,7 +48,7 @@ class Sequences(NamedTuple):
 
     tokens_BT: jax.Array
     x_B: jax.Array  # key items
-    position_B: jax.Array  # of the first of the three tokens
+    column_B: jax.Array  # indices into `config.positions`
 
 
 def pairs(config: AnchorsConfig) -> np.ndarray:
@@ -152,7 +152,7 @@ def sequences(
     noise_BT = (low + bits_BT[:, 2:] % (high - low)).astype(jnp.int32)
     anchors_B2 = jnp.asarray(pairs(config))[pair_B]
     tokens_BT = place(noise_BT, position_B, x_B, anchors_B2, config.order)
-    return Sequences(tokens_BT, x_B, position_B)
+    return Sequences(tokens_BT, x_B, column_B)
 
 
 def place(
@@ -257,8 +257,7 @@ def make(config: AnchorsConfig) -> Task:
             answers_RB = drawn.x_B + jnp.asarray(shifts)[pair_B].T
             tokens.append(drawn.tokens_BT)
             targets.append(answers_RB[..., None])
-            column_B = drawn.position_B - config.positions.start
-            groups.append(pair_B if config.groups == 'pair' else column_B)
+            groups.append(pair_B if config.groups == 'pair' else drawn.column_B)
         return Probes(
             jnp.stack(tokens), jnp.stack(targets), groups_PB=jnp.stack(groups)
         )

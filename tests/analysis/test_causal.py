@@ -13,7 +13,7 @@ from analysis.members.member import member_of
 from anchorjax.errors import UserError
 from tests.support.converged import mark_converged
 from tests.support.networks import planted
-from tests.support.networks.wired import LONGER, Wired, WiredPair, make_wired_member
+from tests.support.networks.wired import LONGER, Wired, make_wired_member
 
 OTHER = {'inferential': 'symmetric', 'symmetric': 'inferential'}
 
@@ -143,15 +143,12 @@ def test_a_task_without_an_unseen_pair_is_one_clear_line():
 @pytest.mark.parametrize('seq_len', [3, 5])
 def test_where_the_pair_comes_last_its_second_anchor_is_the_last_token(seq_len):
     changes = {'task__seq_len': seq_len, 'task__last_token': 'pair'}
-    member = planted.make_member(WiredPair(), **changes, model__max_len=seq_len)
+    wired = Wired('pair last')
+    member = planted.make_member(wired, **changes, model__max_len=seq_len)
     result = causal.compute(member, number=64)
     edges = np.array(result.edges)
-    named = {
-        name: tuple(edges[has_E])
-        for name, has_E in zip(
-            result.mechanism_names, result.mechanism_has_CE, strict=True
-        )
-    }
+    has = zip(result.mechanism_names, result.mechanism_has_CE, strict=True)
+    named = {name: tuple(edges[has_E]) for name, has_E in has}
     reads = ('1: key → anchor_2', '1: anchor_1 → anchor_2')
     assert set(named['second anchor']) == set(reads) == set(result.circuit)
     assert named['inferential'] == (
@@ -179,7 +176,7 @@ def test_one_probe_that_never_ends_in_noise_is_one_clear_line(monkeypatch):
     member = planted.make_untrained_member()
     tokens_PBT, labels_PRB = member.probes
     ends_with_pair = tokens_PBT.copy()
-    ends_with_pair[-1] = [50, 60, 4, 3][-tokens_PBT.shape[-1] :]
+    ends_with_pair[-1] = [50, 60, 4, 3]
     probes = ends_with_pair, labels_PRB
     monkeypatch.setattr(type(member), 'probes', property(lambda _: probes))
     with pytest.raises(UserError, match='no sequence that ends in noise'):

@@ -22,6 +22,10 @@ READS = {
         [(LAST, FIRST), (LAST, SECOND)],
         [(LAST, KEY)],
     ),
+    'pair last': (
+        [(SECOND, KEY), (SECOND, FIRST)],
+        [],
+    ),
 }
 
 
@@ -35,7 +39,9 @@ class Wired:
 
     Inferential: each anchor reads the key's value (layer 1), and the last position
     reads both anchors (layer 2). Symmetric: the last position reads the sum of both
-    shifts (layer 1), and then the key's value (layer 2).
+    shifts (layer 1), and then the key's value (layer 2). Pair last, for sequences that
+    end with the pair: the second anchor reads the key's value and the shift of the
+    first anchor (layer 1), and layer 2 reads nothing.
     """
 
     def __init__(self, solution: str):
@@ -74,45 +80,12 @@ class Wired:
         roles_BT: jax.Array,
     ) -> jax.Array:
         """What every position holds after reading."""
-        update = _update_inferential
-        if self.solution == 'symmetric':
-            update = _update_symmetric
+        update = {
+            'inferential': _update_inferential,
+            'symmetric': _update_symmetric,
+            'pair last': _update_pair_last,
+        }[self.solution]
         return update(layer, own_BT2, read_BT2, roles_BT)
-
-
-class WiredPair:
-    """Composes where the pair comes last, in one layer.
-
-    The second anchor reads the key's value and the shift of the first anchor, and adds
-    its own. Layer 2 reads nothing.
-    """
-
-    def __init__(self):
-        self.task = planted.make_untrained_member().task
-
-    def apply(
-        self,
-        variables: dict,
-        tokens_BT: jax.Array,
-        last_only: bool = False,
-        edit: Edit | None = None,
-    ) -> Activations:
-        roles_BT = self.task.roles(tokens_BT)
-        X_BT2 = _embed(tokens_BT, roles_BT)
-        is_second_BT1 = (roles_BT == SECOND)[..., None]
-        blocks = []
-        for layer, reads in enumerate([[(SECOND, KEY), (SECOND, FIRST)], []]):
-            Attn = _attend(roles_BT, reads)[:, None]
-            if edit is not None:
-                Attn = edit('Attn', layer, Attn)
-            if layer == 0:  # twice the mean of what the second anchor has read
-                sum_BT2 = X_BT2 + 2 * Attn[:, 0] @ X_BT2
-                X_BT2 = jnp.where(is_second_BT1, sum_BT2, X_BT2)
-            if edit is not None:
-                X_BT2 = edit('X_ao', layer, X_BT2)
-            blocks.append(planted.make_block(tokens_BT, Attn=Attn, X_ao=X_BT2))
-        answer_BT = jnp.rint(X_BT2.sum(-1)).astype(int)
-        return Activations(X_BT2, tuple(blocks), jax.nn.one_hot(answer_BT, 20))
 
 
 def _embed(tokens_BT: jax.Array, roles_BT: jax.Array) -> jax.Array:
@@ -163,3 +136,13 @@ def _update_symmetric(
     else:  # it adds the key's value
         value_and_shift = [read_BT2[..., 0], own_BT2[..., 1]]
     return jnp.where(is_last_BT1, jnp.stack(value_and_shift, -1), own_BT2)
+
+
+def _update_pair_last(
+    layer: int, own_BT2: jax.Array, read_BT2: jax.Array, roles_BT: jax.Array
+) -> jax.Array:
+    if layer == 1:
+        return own_BT2
+    # The second anchor has read the mean of key and first anchor, and adds twice that.
+    is_second_BT1 = (roles_BT == SECOND)[..., None]
+    return jnp.where(is_second_BT1, own_BT2 + 2 * read_BT2, own_BT2)
