@@ -10,6 +10,9 @@ preset     reproduces            what differs from the paper        cost
 noise      what noise after      the exception trained; noise       7 minutes on 2
            the pair does (ours)  before the key alone, or           cores
                                  anywhere; else the default's
+attention  γ of W_Q and W_K       eight anchors, the exception       5 minutes on 2
+           alone (ours)           trained; gamma 0.6, with W_Q and   cores
+                                  W_K at 0.6 or -0.2
 laptop     Fig 2, 9 tokens       half the width; 24 of 210 epochs;  5 hours on 2
                                  two gammas, with the standard      cores
                                  deviations of 0.5 and 0.8
@@ -100,6 +103,15 @@ def _noise(c: ConfigDict) -> None:
     c.loop = (('task.num_anchors', (4, 8)), ('task.last_token', ('any', 'pair')))
 
 
+def _attention(c: ConfigDict) -> None:
+    """With W_Q and W_K drawn large, attention is as uneven at first as at γ 0.2."""
+    _default(c)
+    c.task.num_anchors = 8
+    c.grid.gamma = (0.6,)
+    c.grid.seed = (0, 1, 2, 3, 4)
+    c.loop = (('model.own_gammas', ((), (('qk', -0.2),))),)
+
+
 def _paper(c: ConfigDict) -> None:
     c.grid.gamma = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
     # The base rate 1e-5 times 10 to 30.
@@ -165,6 +177,7 @@ def _count_epochs(*epochs: int) -> tuple[int, ...]:
 PRESETS = {
     '': _default,
     'noise': _noise,
+    'attention': _attention,
     'laptop': _laptop,
     'paper': _paper,
     'paper_30': _paper_30,
