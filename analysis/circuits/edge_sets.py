@@ -11,7 +11,6 @@ import numpy as np
 
 from analysis.circuits import interventions, sequences
 from analysis.members.member import Member
-from anchorjax.errors import UserError
 
 Edge = tuple[int, str, str]  # layer from 0, source role, target role
 
@@ -49,7 +48,7 @@ def prepare_ablation(
         sequence that ends in noise.
     """
     sequences.require_anchor_task(member)
-    tokens_BT, labels_PRB = _select_probes(member, most)
+    tokens_BT, labels_PRB = sequences.select_probes(member, most)
     return Ablation(
         member=member,
         tokens_BT=tokens_BT,
@@ -113,44 +112,6 @@ def cut_all_edges(ablation: Ablation) -> np.ndarray:
     nothing = mask_edges(ablation, [])
     effects = measure_effects(ablation, [nothing])
     return effects.agreement_CPR[0]
-
-
-def _select_probes(member: Member, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """(tokens [B, T], labels [P, R, B / P]) of the member's own probes.
-
-    Only sequences that end in noise are taken: in the others the last token is also an
-    anchor (or the key), and the edges of the two cannot be told apart. If none does,
-    the last token has one role in all of them, and all count. As many of each probe are
-    taken as the largest power of two up to `most`, so that members share compiled
-    programs.
-    """
-    tokens_PBT, labels_PRB = member.probes
-    last = member.task.role_names.index('last')
-    chosen_P = []
-    for tokens_BT in tokens_PBT:
-        roles_BT = member.roles(tokens_BT)
-        ends_in_noise_B = roles_BT[:, -1] == last
-        chosen_P.append(np.flatnonzero(ends_in_noise_B))
-
-    if not any(map(len, chosen_P)):
-        chosen_P = [np.arange(len(tokens_BT)) for tokens_BT in tokens_PBT]
-    fewest = min(map(len, chosen_P))
-    if fewest == 0:
-        raise UserError(
-            'a probe has no sequence that ends in noise, and so no last token apart '
-            'from the key and its anchors'
-        )
-    power = int(np.log2(fewest))
-    number = min(most, 2**power)
-    tokens = []
-    labels = []
-    for probe, chosen_B in enumerate(chosen_P):
-        taken_B = chosen_B[:number]
-        tokens_BT = tokens_PBT[probe]
-        labels_RB = labels_PRB[probe]
-        tokens.append(tokens_BT[taken_B])
-        labels.append(labels_RB[:, taken_B])
-    return np.concatenate(tokens), np.stack(labels)
 
 
 def _list_edges(member: Member, tokens_BT: np.ndarray) -> tuple[Edge, ...]:

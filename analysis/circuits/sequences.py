@@ -81,6 +81,47 @@ def fit_paper_sequence(member: Member) -> np.ndarray:
     return np.array(tokens[start:end])
 
 
+def select_probes(member: Member, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """(tokens [B, T], labels [P, R, B / P]) of the member's own probes.
+
+    Only sequences that end in noise are taken: in the others the last token is also an
+    anchor (or the key), and the edges of the two cannot be told apart. If none does,
+    the last token has one role in all of them, and all count. As many of each probe are
+    taken as the largest power of two up to `most`, so that members share compiled
+    programs.
+
+    Raises:
+      UserError: one probe alone has no sequence that ends in noise.
+    """
+    tokens_PBT, labels_PRB = member.probes
+    last = member.task.role_names.index('last')
+    chosen_P = []
+    for tokens_BT in tokens_PBT:
+        roles_BT = member.roles(tokens_BT)
+        ends_in_noise_B = roles_BT[:, -1] == last
+        chosen_P.append(np.flatnonzero(ends_in_noise_B))
+
+    if not any(map(len, chosen_P)):
+        chosen_P = [np.arange(len(tokens_BT)) for tokens_BT in tokens_PBT]
+    fewest = min(map(len, chosen_P))
+    if fewest == 0:
+        raise UserError(
+            'a probe has no sequence that ends in noise, and so no last token apart '
+            'from the key and its anchors'
+        )
+    power = int(np.log2(fewest))
+    number = min(most, 2**power)
+    tokens = []
+    labels = []
+    for probe, chosen_B in enumerate(chosen_P):
+        taken_B = chosen_B[:number]
+        tokens_BT = tokens_PBT[probe]
+        labels_RB = labels_PRB[probe]
+        tokens.append(tokens_BT[taken_B])
+        labels.append(labels_RB[:, taken_B])
+    return np.concatenate(tokens), np.stack(labels)
+
+
 def place(
     noise_BT: ArrayLike,
     first_B: ArrayLike,

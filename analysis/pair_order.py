@@ -1,0 +1,179 @@
+"""Do symmetric networks ignore the order of the pair, or do they not know it?
+
+In every converged member: how much of the order of the two anchors is there where the
+answer is given (`circuits.order`), from the start of training to its end, beside the
+answers to the unseen pair. Noise stands last where the task has such sequences.
+
+  python analysis/pair_order.py --run runs/phase_noise
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from analysis.circuits import interventions, sequences
+from analysis.circuits.order import draw_comparison, measure_order
+from analysis.drawing import command, style
+from analysis.members.member import Member, member_of
+from analysis.members.point import Point, format_point, select_varying
+from analysis.members.selection import (
+    count_unconverged,
+    iterate_converged,
+    report_progress,
+)
+from analysis.members.solution import SOLVED, UNSEEN_MAPPINGS
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run
+
+# What is drawn for 0, and for everything below.
+_LOWEST = 1e-5
+_NEITHER = 'other'
+_MOST_ASKED = 512  # sequences of a probe
+
+
+class Result(NamedTuple):
+    """M converged members, S snapshots, N layers."""
+
+    points: tuple[str, ...]  # [M] 'gamma=0.6,seed=0'
+    # Agreement with UNSEEN_MAPPINGS on the unseen pairs, of the probe's sequences that
+    # end in noise, or of all if there are none.
+    answers_M2: np.ndarray
+    step_S: np.ndarray
+    # After the attention of each layer; NaN where a member has no such snapshot or
+    # layer, or where its anchors make no difference at all.
+    order_MSN: np.ndarray
+    order_M: np.ndarray  # after the last layer's attention, at the last step
+    first_order_M: np.ndarray  # the same at the first snapshot
+    left_out: int  # trained members that have not converged
+
+
+def compute(run: Run, number: int = 1024) -> Result:
+    """Measures the order in every snapshot of every converged member.
+
+    Args:
+      number: random sequences.
+
+    Raises:
+      UserError: no member has converged, or a task is not the anchor task with an
+        unseen pair and at least three anchors.
+    """
+    candidates = list(iterate_converged(run))
+    if not candidates:
+        raise UserError('no member has converged')
+    points, answers, curves = [], [], []
+    for _, point in report_progress(candidates, 'order of the pair'):
+        points.append(format_point(select_varying(run, point)))
+        answers.append(_share_answers(member_of(run, **point)))
+        curves.append(_follow_order(run, point, number))
+    steps = sorted(set().union(*curves))
+    order_MSN = _align_curves(curves, steps)
+    ends = []
+    for curve in curves:
+        ends.append((curve[min(curve)][-1], curve[max(curve)][-1]))
+    first_order, order = zip(*ends, strict=True)
+    return Result(
+        points=tuple(points),
+        answers_M2=np.array(answers),
+        step_S=np.array(steps),
+        order_MSN=order_MSN,
+        order_M=np.array(order),
+        first_order_M=np.array(first_order),
+        left_out=count_unconverged(run),
+    )
+
+
+def draw(result: Result, axes: np.ndarray) -> None:
+    """Fills axes [1, 2]: order during training, and at its end beside the answers."""
+    curves, ends = axes[0]
+    kinds = [_name_kind(answers) for answers in result.answers_M2]
+    depth = result.order_MSN.shape[-1]
+    for m, kind in enumerate(kinds):
+        layers_S = np.isfinite(result.order_MSN[m]).sum(-1)
+        last_S = np.clip(layers_S - 1, 0, depth - 1)
+        order_S = result.order_MSN[m, np.arange(len(last_S)), last_S]
+        known_S = np.isfinite(order_S)
+        shown = np.maximum(order_S[known_S], _LOWEST)
+        steps = result.step_S[known_S]
+        curves.plot(steps, shown, '.-', ms=3, lw=0.8, color=style.COLOURS[kind])
+    curves.set(yscale='log', xlabel='step', ylabel='order of the pair, last layer')
+    curves.set_title(
+        'during training; 0: the anchors may be exchanged\n'
+        f'{result.left_out} not converged, left out'
+    )
+    _draw_ends(ends, result, kinds)
+
+
+def layout(result: Result) -> style.Layout:
+    """Two panels, whatever the number of members."""
+    return style.Layout(1, 2, 7.0, 2.8)
+
+
+def _draw_ends(axis: Axes, result: Result, kinds: list[str]) -> None:
+    """Order at the end against the share of symmetric answers, a point a member."""
+    symmetric_M = result.answers_M2[:, UNSEEN_MAPPINGS.index('symmetric')]
+    shown_M = np.maximum(result.order_M, _LOWEST)
+    for kind in (*UNSEEN_MAPPINGS, _NEITHER):
+        is_kind_M = np.array([name == kind for name in kinds])
+        if is_kind_M.any():
+            label = f'{kind} in at least {SOLVED:g}' if kind != _NEITHER else 'neither'
+            axis.plot(
+                symmetric_M[is_kind_M],
+                shown_M[is_kind_M],
+                'o',
+                ms=4,
+                mfc='none',
+                color=style.COLOURS[kind],
+                label=f'{label}: {is_kind_M.sum()}',
+            )
+    axis.set(yscale='log', xlabel='answers as the reverse', xlim=(-0.05, 1.05))
+    axis.set_title('at the end')
+    axis.legend()
+
+
+def _follow_order(run: Run, point: Point, number: int) -> dict[int, np.ndarray]:
+    """{step: order [layer]} of a member's snapshots, on the same sequences."""
+    steps = run.steps(**point)
+    comparison = draw_comparison(member_of(run, **point), number)
+    curve = {}
+    for step in steps:
+        curve[step] = measure_order(member_of(run, step, **point), comparison)
+    return curve
+
+
+def _share_answers(member: Member) -> list[float]:
+    """Shares [2] of UNSEEN_MAPPINGS among the answers to the probe of unseen pairs."""
+    sequences.require_unseen_pair(member)
+    tokens_BT, labels_PRB = sequences.select_probes(member, _MOST_ASKED)
+    answers_B = interventions.read_answers(member.forward(tokens_BT))
+    unseen = member.task.probe_names.index('unseen')
+    agrees_PRB = answers_B.reshape(len(labels_PRB), 1, -1) == labels_PRB
+    mappings = [member.task.mapping_names.index(name) for name in UNSEEN_MAPPINGS]
+    return agrees_PRB[unseen, mappings].mean(-1).tolist()
+
+
+def _align_curves(curves: list[dict[int, np.ndarray]], steps: list[int]) -> np.ndarray:
+    """Order [M, S, N] of members with their own steps and layers; NaN elsewhere."""
+    depth = max(len(order) for curve in curves for order in curve.values())
+    order_MSN = np.full((len(curves), len(steps), depth), np.nan)
+    for m, curve in enumerate(curves):
+        for step, order_N in curve.items():
+            order_MSN[m, steps.index(step), : len(order_N)] = order_N
+    return order_MSN
+
+
+def _name_kind(answers_2: np.ndarray) -> str:
+    """The mapping that gives most answers, if it gives enough of them."""
+    best = int(np.argmax(answers_2))
+    return UNSEEN_MAPPINGS[best] if answers_2[best] >= SOLVED else _NEITHER
+
+
+if __name__ == '__main__':
+    command.run_sweep_figure(
+        __doc__,
+        'pair_order',
+        compute,
+        draw,
+        layout,
+        number=command.Flag(int, 1024, 'random sequences'),
+    )

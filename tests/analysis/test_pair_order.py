@@ -1,0 +1,144 @@
+"""Order is 0 where a network sums its anchors, and what the weights say where not."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from analysis import pair_order
+from analysis.circuits.order import Comparison, draw_comparison, measure_order
+from analysis.drawing import style
+from analysis.members.member import member_of
+from anchorjax.errors import UserError
+from anchorjax.models.base import Activations
+from tests.support.converged import mark_converged
+from tests.support.networks import planted
+from tests.support.networks.wired import make_wired_member
+
+FIRST, SECOND = 1, 2  # roles
+
+
+class TwoAnchors:
+    """Two layers whose X_ao is weight 1 times a1 plus weight 2 times a2, as one-hot."""
+
+    def __init__(self, weights_22: list[tuple[float, float]]):
+        self.weights_22 = weights_22
+        self.task = planted.make_untrained_member().task
+
+    def apply(self, variables, tokens_BT, last_only=False, edit=None) -> Activations:
+        roles_BT = self.task.roles(tokens_BT)
+        vectors_BTV = jax.nn.one_hot(tokens_BT, 20)
+        blocks = []
+        for weights in self.weights_22:
+            total_BV = jnp.zeros((len(tokens_BT), 20))
+            for weight, role in zip(weights, (FIRST, SECOND), strict=True):
+                is_role_BT1 = (roles_BT == role)[..., None]
+                total_BV += weight * (vectors_BTV * is_role_BT1).sum(1)
+            X_ao = jnp.broadcast_to(total_BV[:, None], vectors_BTV.shape)
+            blocks.append(planted.make_block(tokens_BT, X_ao=X_ao))
+        return Activations(vectors_BTV, tuple(blocks), vectors_BTV)
+
+
+@pytest.mark.parametrize(
+    ('weights', 'order'),
+    [
+        ((1, 1), 0),  # a sum
+        ((1, 0), 2),  # one anchor alone
+        ((3, 1), 2 * 4 / 10),
+        ((1, -1), 4),  # exchanged, it changes its sign
+        ((0, 0), np.nan),  # no anchor makes a difference
+    ],
+)
+def test_the_order_of_a_weighted_sum_is_known_by_hand(weights, order):
+    member = planted.make_member(TwoAnchors([(1, 1), weights]))
+    order_N = measure_order(member, draw_comparison(member, 64))
+    np.testing.assert_allclose(order_N, [0, order], rtol=1e-6)
+
+
+def test_what_is_compared():
+    member = planted.make_untrained_member()
+    comparison = draw_comparison(member, 200)
+    first_B, second_B = comparison.base.pair_B2.T
+    assert (first_B != second_B).all()
+    np.testing.assert_array_equal(comparison.exchanged.pair_B2[:, 0], second_B)
+    np.testing.assert_array_equal(comparison.exchanged.pair_B2[:, 1], first_B)
+    changed_B2 = comparison.replaced.pair_B2 != comparison.base.pair_B2
+    assert (changed_B2.sum(-1) == 1).all()
+    np.testing.assert_array_equal(changed_B2.sum(0), [100, 100])
+    new_B = comparison.replaced.pair_B2[changed_B2]
+    assert not (new_B == first_B).any()
+    assert not (new_B == second_B).any()
+    assert set(new_B) == {1, 2, 3, 4}
+    _assert_only_the_pair_differs(member, comparison)
+
+
+def _assert_only_the_pair_differs(member, comparison: Comparison) -> None:
+    roles_BT = member.roles(comparison.base.tokens_BT)
+    is_anchor_BT = (roles_BT == FIRST) | (roles_BT == SECOND)
+    for other in comparison[1:]:
+        differs_BT = other.tokens_BT != comparison.base.tokens_BT
+        assert not differs_BT[~is_anchor_BT].any()
+
+
+def test_too_few_anchors_are_refused_in_one_line():
+    member = planted.make_untrained_member()
+    config = dataclasses.replace(
+        member.experiment.task, num_anchors=2, noninferential=(), unseen=()
+    )
+    experiment = dataclasses.replace(member.experiment, task=config)
+    with pytest.raises(UserError, match=r'task.anchors = 2.*at least 3'):
+        draw_comparison(member._replace(experiment=experiment))
+
+
+def test_planted_solutions_are_told_apart_by_their_answers(finished, monkeypatch):
+    members = [make_wired_member('symmetric'), make_wired_member('inferential')]
+
+    def plant(run, *step, **point):
+        return members[point['seed']]
+
+    monkeypatch.setattr(pair_order, 'member_of', plant)
+    monkeypatch.setattr(pair_order, 'measure_order', _measure_nothing)
+    result = pair_order.compute(mark_converged(finished))
+    for point, answers in zip(result.points, result.answers_M2, strict=True):
+        expected = [1, 0] if 'seed=1' in point else [0, 1]
+        np.testing.assert_array_equal(answers, expected)
+
+
+def _measure_nothing(member, comparison: Comparison) -> np.ndarray:
+    return np.zeros(2)
+
+
+def test_each_member_is_followed_through_its_snapshots(finished, tmp_path):
+    result = pair_order.compute(mark_converged(finished), number=64)
+    assert list(result.step_S) == [0, 1, 4, 15, 40]
+    row = result.points.index('depth=2,gamma=0.8,seed=1')
+    for column, step in enumerate(result.step_S):
+        member = member_of(finished, step, depth=2, gamma=0.8, seed=1)
+        order_N = measure_order(member, draw_comparison(member, 64))
+        np.testing.assert_allclose(result.order_MSN[row, column], order_N, rtol=1e-5)
+    assert result.first_order_M[row] == result.order_MSN[row, 0, 1]
+    assert result.order_M[row] == result.order_MSN[row, -1, 1]
+
+    shallow = result.points.index('depth=1,gamma=0.8,seed=1')
+    assert np.isnan(result.order_MSN[shallow, :, 1]).all()
+    assert result.order_M[shallow] == result.order_MSN[shallow, -1, 0]
+    path = tmp_path / 'pair_order'
+    style.draw_figure(result, pair_order.draw, pair_order.layout, path)
+
+
+def test_members_that_have_not_converged_are_left_out_and_counted(finished):
+    some = mark_converged(finished, finished.results.seed == 1)
+    result = pair_order.compute(some, number=64)
+    assert result.left_out > 0
+    assert all('seed=1' in point for point in result.points)
+    nobody = mark_converged(finished, finished.results.seed < 0)
+    with pytest.raises(UserError, match='no member has converged'):
+        pair_order.compute(nobody)
+
+
+def test_the_unseen_pair_is_needed():
+    member = planted.make_untrained_member(task__unseen=())
+    with pytest.raises(UserError, match='unseen'):
+        pair_order._share_answers(member)
