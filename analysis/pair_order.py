@@ -2,7 +2,8 @@
 
 In every converged member: how much of the order of the two anchors is there where the
 answer is given (`circuits.order`), from the start of training to its end, beside the
-answers to the unseen pair. Noise stands last where the task has such sequences.
+answers to the unseen pair. Noise stands last where the task has such sequences. With
+--every=true also in those that have not converged: dashed lines, and crosses.
 
   python analysis/pair_order.py --run runs/phase_noise
 """
@@ -18,8 +19,9 @@ from analysis.drawing import command, style
 from analysis.members.member import Member, member_of
 from analysis.members.point import Point, format_point, select_varying
 from analysis.members.selection import (
-    count_unconverged,
+    find_converged,
     iterate_converged,
+    iterate_members,
     report_progress,
 )
 from analysis.members.solution import SOLVED, UNSEEN_MAPPINGS
@@ -33,9 +35,10 @@ _MOST_ASKED = 512  # sequences of a probe
 
 
 class Result(NamedTuple):
-    """M converged members, S snapshots, N layers."""
+    """M members, S snapshots, N layers."""
 
     points: tuple[str, ...]  # [M] 'gamma=0.6,seed=0'
+    converged_M: np.ndarray  # bool
     # Agreement with UNSEEN_MAPPINGS on the unseen pairs, of the probe's sequences that
     # end in noise, or of all if there are none.
     answers_M2: np.ndarray
@@ -48,21 +51,25 @@ class Result(NamedTuple):
     left_out: int  # trained members that have not converged
 
 
-def compute(run: Run, number: int = 1024) -> Result:
+def compute(run: Run, every: bool = False, number: int = 1024) -> Result:
     """Measures the order in every snapshot of every converged member.
 
     Args:
+      every: also in trained members that have not converged.
       number: random sequences.
 
     Raises:
-      UserError: no member has converged, or a task is not the anchor task with an
+      UserError: there is no such member, or a task is not the anchor task with an
         unseen pair and at least three anchors.
     """
-    candidates = list(iterate_converged(run))
+    trained = list(iterate_members(run))
+    candidates = trained if every else list(iterate_converged(run))
     if not candidates:
-        raise UserError('no member has converged')
-    points, answers, curves = [], [], []
-    for _, point in report_progress(candidates, 'order of the pair'):
+        raise UserError('no member is trained' if every else 'no member has converged')
+    is_converged = find_converged(run).values
+    points, converged, answers, curves = [], [], [], []
+    for index, point in report_progress(candidates, 'order of the pair'):
+        converged.append(is_converged[index])
         points.append(format_point(select_varying(run, point)))
         answers.append(_share_answers(member_of(run, **point)))
         curves.append(_follow_order(run, point, number))
@@ -74,12 +81,13 @@ def compute(run: Run, number: int = 1024) -> Result:
     first_order, order = zip(*ends, strict=True)
     return Result(
         points=tuple(points),
+        converged_M=np.array(converged),
         answers_M2=np.array(answers),
         step_S=np.array(steps),
         order_MSN=order_MSN,
         order_M=np.array(order),
         first_order_M=np.array(first_order),
-        left_out=count_unconverged(run),
+        left_out=len(trained) - len(candidates),
     )
 
 
@@ -95,7 +103,8 @@ def draw(result: Result, axes: np.ndarray) -> None:
         known_S = np.isfinite(order_S)
         shown = np.maximum(order_S[known_S], _LOWEST)
         steps = result.step_S[known_S]
-        curves.plot(steps, shown, '.-', ms=3, lw=0.8, color=style.COLOURS[kind])
+        line = '.-' if result.converged_M[m] else '.--'
+        curves.plot(steps, shown, line, ms=3, lw=0.8, color=style.COLOURS[kind])
     curves.set(yscale='log', xlabel='step', ylabel='order of the pair, last layer')
     curves.set_title(
         'during training; 0: the anchors may be exchanged\n'
@@ -112,20 +121,15 @@ def layout(result: Result) -> style.Layout:
 def _draw_ends(axis: Axes, result: Result, kinds: list[str]) -> None:
     """Order at the end against the share of symmetric answers, a point a member."""
     symmetric_M = result.answers_M2[:, UNSEEN_MAPPINGS.index('symmetric')]
-    shown_M = np.maximum(result.order_M, _LOWEST)
+    for m, kind in enumerate(kinds):
+        marker = 'o' if result.converged_M[m] else 'x'
+        height = max(result.order_M[m], _LOWEST)
+        colour = style.COLOURS[kind]
+        axis.plot(symmetric_M[m], height, marker, ms=4, mfc='none', color=colour)
     for kind in (*UNSEEN_MAPPINGS, _NEITHER):
-        is_kind_M = np.array([name == kind for name in kinds])
-        if is_kind_M.any():
-            label = f'{kind} in at least {SOLVED:g}' if kind != _NEITHER else 'neither'
-            axis.plot(
-                symmetric_M[is_kind_M],
-                shown_M[is_kind_M],
-                'o',
-                ms=4,
-                mfc='none',
-                color=style.COLOURS[kind],
-                label=f'{label}: {is_kind_M.sum()}',
-            )
+        label = f'{kind} in at least {SOLVED:g}' if kind != _NEITHER else 'neither'
+        colour = style.COLOURS[kind]
+        axis.plot([], [], 'o', mfc='none', color=colour, label=label)
     axis.set(yscale='log', xlabel='answers as the reverse', xlim=(-0.05, 1.05))
     axis.set_title('at the end')
     axis.legend()
@@ -175,5 +179,8 @@ if __name__ == '__main__':
         compute,
         draw,
         layout,
+        every=command.Flag(
+            command.parse_truth, False, 'true: also what has not converged'
+        ),
         number=command.Flag(int, 1024, 'random sequences'),
     )

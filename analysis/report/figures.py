@@ -27,6 +27,7 @@ from analysis import (
     lazy,
     learning_order,
     mechanisms,
+    pair_order,
     phase,
     reasoning_bias,
     start_or_end,
@@ -99,6 +100,15 @@ SWEEP = (
         'Attention moves information along edges, from one kind of token to another. '
         'Which few edges are enough for a network to keep its answers when all others '
         'are cut? This tests P1 Fig 3 on every converged network.',
+        compute_from_run,
+    ),
+    Row(
+        pair_order,
+        'Order of the pair',
+        'Can a network tell a pair from its reverse where it answers? The distance '
+        'between its activations for the two, by that between pairs with another '
+        'anchor, through training and beside its answers. 0: the order is not there, '
+        'so both get one answer.',
         compute_from_run,
     ),
     Row(

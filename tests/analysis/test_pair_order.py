@@ -133,6 +133,12 @@ def test_members_that_have_not_converged_are_left_out_and_counted(finished):
     result = pair_order.compute(some, number=64)
     assert result.left_out > 0
     assert all('seed=1' in point for point in result.points)
+    assert result.converged_M.all()
+    all_members = pair_order.compute(some, every=True, number=64)
+    assert all_members.left_out == 0
+    is_first_M = ['seed=0' in point for point in all_members.points]
+    np.testing.assert_array_equal(all_members.converged_M, np.logical_not(is_first_M))
+    assert any(is_first_M)
     nobody = mark_converged(finished, finished.results.seed < 0)
     with pytest.raises(UserError, match='no member has converged'):
         pair_order.compute(nobody)
