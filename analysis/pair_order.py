@@ -107,7 +107,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
         curves.plot(steps, shown, line, ms=3, lw=0.8, color=style.COLOURS[kind])
     curves.set(yscale='log', xlabel='step', ylabel='order of the pair, last layer')
     curves.set_title(
-        'during training; 0: the anchors may be exchanged\n'
+        'during training; 0: exchanged anchors change nothing\n'
         f'{result.left_out} not converged, left out'
     )
     _draw_ends(ends, result, kinds)
