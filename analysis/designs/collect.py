@@ -96,6 +96,9 @@ def read_members(run: Run, name: str) -> pd.DataFrame:
         experiment = run.experiment.for_cohort(cohort)
         for factor, value in factors.describe_experiment(experiment).items():
             members.loc[rows, factor] = value
+        of_cohort = members.gamma[rows]
+        offset = factors.measure_qk_offset(experiment, of_cohort)
+        members.loc[rows, 'qk_offset'] = offset
         for seed in experiment.grid.seed:
             of_seed = rows & (members.seed == seed)
             members.loc[of_seed, list(table.LOOKUP)] = _score_table(experiment, seed)
@@ -106,7 +109,10 @@ def find_other_differences(experiments: list[Experiment]) -> list[str]:
     """One line for each field that differs between cohorts and is not a factor."""
     values = {}
     for experiment in experiments:
-        for path, value in _flatten(config.to_dict(experiment)).items():
+        fields = _flatten(config.to_dict(experiment))
+        if 'model.own_gammas' in fields:
+            fields['model.own_gammas'] = _list_unexpected_gammas(experiment)
+        for path, value in fields.items():
             values.setdefault(path, []).append(str(value))
     lines = []
     for path, of_experiments in values.items():
@@ -116,6 +122,12 @@ def find_other_differences(experiments: list[Experiment]) -> list[str]:
             listed = ' and '.join(distinct)
             lines.append(f'{path} differs between the runs, but is no factor: {listed}')
     return lines
+
+
+def _list_unexpected_gammas(experiment: Experiment) -> tuple:
+    """The parts with a gamma of their own, without W_Q and W_K, which are a factor."""
+    own_gammas = factors.list_own_gammas(experiment)
+    return tuple(pair for pair in own_gammas if pair[0] != 'qk')
 
 
 def find_run_folders(patterns: list[str]) -> list[pathlib.Path]:

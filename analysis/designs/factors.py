@@ -37,6 +37,8 @@ FACTORS = (
     Factor('depth', 'depth', int, 'linear'),
     Factor('num_steps', 'steps', int),
     Factor('gamma', 'γ', float, 'linear'),
+    # 0 unless `model.own_gammas` gives W_Q and W_K a gamma of their own.
+    Factor('qk_offset', 'γ of W_Q, W_K less γ', float, 'linear'),
 )
 BY_NAME = {factor.name: factor for factor in FACTORS}
 NAMES = tuple(BY_NAME)
@@ -47,7 +49,7 @@ _LEAST_DECAY = 1e-3  # stands for 0 on a scale of doublings
 
 
 def describe_experiment(experiment: Experiment) -> dict[str, Any]:
-    """The value of every factor that the members of one cohort share.
+    """The value of every factor that all members of one cohort share.
 
     Raises:
       UserError: it is not the anchor task.
@@ -67,6 +69,19 @@ def describe_experiment(experiment: Experiment) -> dict[str, Any]:
         'depth': experiment.model.depth,
         'num_steps': experiment.train.num_steps,
     }
+
+
+def measure_qk_offset(experiment: Experiment, gamma: pd.Series) -> pd.Series:
+    """By how much the gamma of W_Q and W_K is above the gamma of all other parts."""
+    own_gammas = dict(list_own_gammas(experiment))
+    if 'qk' not in own_gammas:
+        return 0.0 * gamma
+    return (own_gammas['qk'] - gamma).round(6)  # 0.6 - 0.4 is not 0.2
+
+
+def list_own_gammas(experiment: Experiment) -> tuple:
+    """`model.own_gammas`, which the transformer alone has."""
+    return getattr(experiment.model, 'own_gammas', ())
 
 
 def order_levels(factor: Factor, values: pd.Series) -> list:

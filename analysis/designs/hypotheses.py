@@ -123,6 +123,19 @@ HYPOTHESES = (
         _expect_tipping('last_token', shares=_ANSWERS),
     ),
     Hypothesis(
+        'W_Q and W_K',
+        'W_Q and W_K drawn larger than all other parts (a smaller γ for them alone) '
+        'turn symmetric into inferential',
+        factors.TRAINED,
+        _expect_tipping('qk_offset', sign=-1),
+    ),
+    Hypothesis(
+        'W_Q and W_K, answers',
+        'the same for the mean share of answers',
+        factors.TRAINED,
+        _expect_tipping('qk_offset', sign=-1, shares=_ANSWERS),
+    ),
+    Hypothesis(
         'b, width',
         'a larger width turns symmetric into inferential',
         factors.TRAINED,

@@ -278,6 +278,21 @@ def test_what_noise_does_after_the_pair_is_read_between_the_ends(
     assert answers.verdict.words == verdict
 
 
+@pytest.mark.parametrize(
+    ('large', 'small', 'verdict'),
+    [
+        ('inferential', 'symmetric', 'holds'),
+        ('symmetric', 'inferential', 'opposite'),
+        ('symmetric', 'symmetric', 'undecided'),  # all are, so nothing can tip
+    ],
+)
+def test_a_larger_start_of_attention_is_a_lower_level(large, small, verdict):
+    """Their γ less that of all others is negative where W_Q and W_K are larger."""
+    solutions = {-0.8: large, 0.0: small}
+    members = plant(lambda point: solutions[point['qk_offset']], qk_offset=solutions)
+    assert read(members, 'W_Q and W_K').verdict.words == verdict
+
+
 def test_half_of_the_answers_count_by_half():
     """No member passes 90 %, and still the answers turn, by the planted 0.5."""
     solutions = {'noise': 'half and half', 'pair': 'other'}
@@ -621,9 +636,22 @@ def test_the_exception_is_read_from_the_task(unseen, noninferential, exception):
     planned = experiment(task__unseen=unseen, task__noninferential=noninferential)
     described = factors.describe_experiment(planned)
     assert described['exception'] == exception
-    assert set(described) | {'learning_rate', 'weight_decay', 'gamma'} == set(
-        factors.NAMES
-    )
+    of_members = {'learning_rate', 'weight_decay', 'gamma', 'qk_offset'}
+    assert set(described) | of_members == set(factors.NAMES)
+
+
+@pytest.mark.parametrize(
+    ('own_gammas', 'offsets'),
+    [
+        ((), [0.0, 0.0]),
+        ((('vo', 0.1),), [0.0, 0.0]),
+        ((('mlp', 0.9), ('qk', 0.4)), [0.2, -0.2]),
+    ],
+)
+def test_the_gamma_of_attention_counts_from_that_of_the_member(own_gammas, offsets):
+    planned = experiment(model__own_gammas=own_gammas)
+    gamma = pd.Series([0.2, 0.6])
+    assert list(factors.measure_qk_offset(planned, gamma)) == offsets
 
 
 def test_what_differs_and_is_no_factor_is_said():
@@ -633,6 +661,15 @@ def test_what_differs_and_is_no_factor_is_said():
     )
     lines = collect.find_other_differences([first, second, second])
     assert len(lines) == 1 and lines[0].startswith('optimizer.floor differs')
+
+
+def test_a_part_with_a_gamma_of_its_own_is_no_factor_unless_it_is_attention():
+    plain = experiment()
+    attention = experiment(model__own_gammas=(('qk', 0.2),))
+    values = experiment(model__own_gammas=(('qk', 0.2), ('vo', 0.2)))
+    assert collect.find_other_differences([plain, attention]) == []
+    lines = collect.find_other_differences([plain, values])
+    assert len(lines) == 1 and lines[0].startswith('model.own_gammas differs')
 
 
 def test_another_task_is_refused():

@@ -23,6 +23,7 @@ CELL = {
     'depth': 2,
     'num_steps': 4000,
     'gamma': 1.0,
+    'qk_offset': 0.0,
 }
 # Agreement (held-out, inferential, symmetric) of a member with each solution.
 _AGREEMENT = {
