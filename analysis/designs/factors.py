@@ -114,10 +114,15 @@ def to_scale(factor: Factor, values: Any) -> np.ndarray:
 
 
 def describe_setting(row: dict[str, Any], names: list[str]) -> str:
-    """'length 9 · batch 2048' of the factors with these names."""
+    """'length 9 · batch 2048' of the factors with these names.
+
+    W_Q and W_K are mentioned only if they have a gamma of their own.
+    """
     parts = []
     for name in names:
         factor = BY_NAME[name]
+        if name == 'qk_offset' and row[name] == 0:
+            continue
         level = format_level(factor, row[name])
         parts.append(f'{factor.title} {level}')
     return ' · '.join(parts)
