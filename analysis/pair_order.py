@@ -30,7 +30,7 @@ from anchorjax.storage.reader import Run
 
 # What is drawn for 0, and for everything below.
 _LOWEST = 1e-5
-_NEITHER = 'other'
+_NEITHER = 'other'  # of style.COLOURS
 _MOST_ASKED = 512  # sequences of a probe
 
 
@@ -95,11 +95,8 @@ def draw(result: Result, axes: np.ndarray) -> None:
     """Fills axes [1, 2]: order during training, and at its end beside the answers."""
     curves, ends = axes[0]
     kinds = [_name_kind(answers) for answers in result.answers_M2]
-    depth = result.order_MSN.shape[-1]
     for m, kind in enumerate(kinds):
-        layers_S = np.isfinite(result.order_MSN[m]).sum(-1)
-        last_S = np.clip(layers_S - 1, 0, depth - 1)
-        order_S = result.order_MSN[m, np.arange(len(last_S)), last_S]
+        order_S = _select_last_layer(result.order_MSN[m])
         known_S = np.isfinite(order_S)
         shown = np.maximum(order_S[known_S], _LOWEST)
         steps = result.step_S[known_S]
@@ -164,6 +161,13 @@ def _align_curves(curves: list[dict[int, np.ndarray]], steps: list[int]) -> np.n
         for step, order_N in curve.items():
             order_MSN[m, steps.index(step), : len(order_N)] = order_N
     return order_MSN
+
+
+def _select_last_layer(order_SN: np.ndarray) -> np.ndarray:
+    """Order [S] after the last layer that this member has."""
+    has_layer_N = np.isfinite(order_SN).any(0)
+    layers = max(1, has_layer_N.sum())
+    return order_SN[:, layers - 1]
 
 
 def _name_kind(answers_2: np.ndarray) -> str:

@@ -24,7 +24,9 @@ class Comparison(NamedTuple):
 
 
 def draw_comparison(member: Member, number: int = 1024) -> Comparison:
-    """Random sequences, noise last if the task has such; in half a1 is replaced.
+    """Random sequences, with noise last if the task has such.
+
+    In every second one the first anchor is replaced, in the others the second one.
 
     Raises:
       UserError: not the anchor task, fewer than three anchors, or `number` below 2.
