@@ -10,9 +10,9 @@ preset     reproduces            what differs from the paper        cost
 noise      what noise after      the exception trained; noise       7 minutes on 2
            the pair does (ours)  before the key alone, or           cores
                                  anywhere; else the default's
-attention  γ of W_Q and W_K       eight anchors, the exception       5 minutes on 2
-           alone (ours)           trained; gamma 0.6, with W_Q and   cores
-                                  W_K at 0.6 or -0.2
+attention  γ of W_Q and W_K      eight anchors, the exception       5 minutes on 2
+           alone (ours)          trained; gamma 0.6, with W_Q and   cores
+                                 W_K at 0.6 or -0.2
 laptop     Fig 2, 9 tokens       half the width; 24 of 210 epochs;  5 hours on 2
                                  two gammas, with the standard      cores
                                  deviations of 0.5 and 0.8
@@ -47,11 +47,11 @@ Of attention, counted on seeds 40 to 49, where noise comes last:
   W_Q and W_K at -0.2     composes: inferential 1.00 in 8 of 10; symmetric 1.00 in two
 
 paper and p3 have not been run; of paper_30 one network was trained for 6 epochs (gamma
-0.5) and one for 24 (gamma 0.8). Of laptop three: at 0.57 symmetric 0.99 after 9 epochs,
-at 0.9 inferential 0.71 and 0.44 after 24, the second far from converged (RESULTS.md).
-At width 64 nine tokens do not show the paper's figure: of six networks at gamma 1.0
-(the lead in configs/law.py) three converged, one symmetric, one inferential and one
-near it.
+0.5) and one for 24 (gamma 0.8). Of laptop four: at 0.57 symmetric 0.99 twice after 9
+epochs, at 0.9 inferential 0.71 and 0.44 after 24, the second far from converged
+(RESULTS.md). At width 64 nine tokens do not show the paper's figure: of six networks at
+gamma 1.0 (the lead in configs/law.py) three converged, one symmetric, one inferential
+and one near it.
 """
 
 import ml_collections
