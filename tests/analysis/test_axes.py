@@ -122,8 +122,9 @@ def test_the_report_describes_every_member(run):
     for row in figures.SWEEP:
         try:
             result = row.compute(row.module, run, shown)
-        except UserError as error:  # a model of one layer has no such mechanism
-            assert row.module.__name__ == 'analysis.mechanisms', error
+        except UserError as error:  # these two need members that have converged
+            names = ('analysis.mechanisms', 'analysis.pair_order')
+            assert row.module.__name__ in names, error
         else:
             assert draw_pixels(result, row.module).std() > 0
 

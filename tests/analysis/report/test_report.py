@@ -211,8 +211,10 @@ def test_a_run_that_has_not_converged_decides_nothing(finished):
     choices = choose_members(finished)
     drawn = [compute_figure(finished, row) for row in figures.SWEEP]
     missing = {figure.name: figure.missing for figure in drawn if figure.missing}
-    assert list(missing) == ['mechanisms']  # all others show unconverged members too
+    # All others show unconverged members too.
+    assert list(missing) == ['mechanisms', 'pair_order']
     assert missing['mechanisms'].startswith('no converged member')
+    assert missing['pair_order'] == 'no member has converged'
     evidence = collect_evidence(finished, choices, drawn, ignore)
     for row in checks.check_claims(evidence):
         allowed = ('undecided', 'not tested by this report')
