@@ -14,8 +14,7 @@ from analysis.changes.moments import find_moments, order_events
 from analysis.drawing import command, style
 from analysis.members.point import (
     complete_point,
-    format_point,
-    select_varying,
+    name_point,
 )
 from anchorjax import tasks
 from anchorjax.errors import UserError
@@ -62,7 +61,7 @@ def compute(
     complete = complete_point(run, point)
     curves = run.curves.sel(run.labels(**complete))
     if not curves.trained:
-        where = format_point(select_varying(run, complete))
+        where = name_point(run, complete)
         raise UserError(f'the member at {where} is not trained yet')
     steps = curves.step.values
     agreement = curves.agreement.transpose('step', 'probe', 'mapping').values

@@ -14,7 +14,7 @@ import numpy as np
 from analysis.circuits import edge_sets, hypotheses, sequences
 from analysis.drawing import command, style
 from analysis.members.member import Member, member_of
-from analysis.members.point import format_point, select_varying
+from analysis.members.point import name_point
 from analysis.members.selection import (
     collect_outcomes,
     count_unconverged,
@@ -63,8 +63,7 @@ def compute(run: Run, renormalize: bool = True) -> Result:
         scores.append(outcomes[:, *index])
         solutions.append(str(names[index]))
         seeds.append(point['seed'])
-        varying = select_varying(run, point)
-        points.append(format_point(varying))
+        points.append(name_point(run, point))
     if not points:
         raise UserError(
             'no converged member has two layers and a key before its anchors, which '

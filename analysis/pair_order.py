@@ -17,7 +17,7 @@ from analysis.circuits import interventions, sequences
 from analysis.circuits.order import draw_comparison, measure_order
 from analysis.drawing import command, style
 from analysis.members.member import Member, member_of
-from analysis.members.point import Point, format_point, select_varying
+from analysis.members.point import name_point
 from analysis.members.selection import (
     find_converged,
     iterate_converged,
@@ -69,10 +69,11 @@ def compute(run: Run, every: bool = False, number: int = 1024) -> Result:
     is_converged = find_converged(run).values
     points, converged, answers, curves = [], [], [], []
     for index, point in report_progress(candidates, 'order of the pair'):
+        member = member_of(run, **point)
         converged.append(is_converged[index])
-        points.append(format_point(select_varying(run, point)))
-        answers.append(_share_answers(member_of(run, **point)))
-        curves.append(_follow_order(run, point, number))
+        points.append(name_point(run, point))
+        answers.append(_share_answers(member))
+        curves.append(_follow_order(run, member, number))
     steps = sorted(set().union(*curves))
     order_MSN = _align_curves(curves, steps)
     ends = []
@@ -132,13 +133,13 @@ def _draw_ends(axis: Axes, result: Result, kinds: list[str]) -> None:
     axis.legend()
 
 
-def _follow_order(run: Run, point: Point, number: int) -> dict[int, np.ndarray]:
+def _follow_order(run: Run, member: Member, number: int) -> dict[int, np.ndarray]:
     """{step: order [layer]} of a member's snapshots, on the same sequences."""
-    steps = run.steps(**point)
-    comparison = draw_comparison(member_of(run, **point), number)
+    comparison = draw_comparison(member, number)
     curve = {}
-    for step in steps:
-        curve[step] = measure_order(member_of(run, step, **point), comparison)
+    for step in run.steps(**member.point):
+        at_step = member_of(run, step, **member.point)
+        curve[step] = measure_order(at_step, comparison)
     return curve
 
 

@@ -16,7 +16,7 @@ from analysis.circuits import edge_sets, pruning
 from analysis.circuits.edge_sets import Ablation, Edge
 from analysis.drawing import command, style
 from analysis.members.member import member_of
-from analysis.members.point import format_point, select_varying
+from analysis.members.point import name_point
 from analysis.members.selection import (
     count_unconverged,
     iterate_converged,
@@ -56,7 +56,7 @@ def compute(run: Run) -> Result:
         every.append(ablation.edges)
         kept.append(circuit)
         unchanged.append(share)
-        points.append(format_point(select_varying(run, point)))
+        points.append(name_point(run, point))
         solutions.append(str(names[index]))
     edges = sorted(set().union(*every))
     return Result(

@@ -13,6 +13,7 @@ from analysis.circuits import sequences
 from analysis.circuits.sequences import Sequences
 from analysis.members.member import Member
 from anchorjax.errors import require
+from anchorjax.tasks import anchors
 
 
 class Comparison(NamedTuple):
@@ -35,8 +36,7 @@ def draw_comparison(member: Member, number: int = 1024) -> Comparison:
     require(number >= 2, 'number', number, 'at least 2')
     anchors_A = np.array(sorted(config.shift_of))
     require(len(anchors_A) >= 3, 'task.anchors', len(anchors_A), 'at least 3 of them')
-    first_AA, second_AA = np.meshgrid(anchors_A, anchors_A)
-    pairs_A2 = np.stack([first_AA.ravel(), second_AA.ravel()], -1)
+    pairs_A2 = anchors.pairs(config)
     different_A2 = pairs_A2[pairs_A2[:, 0] != pairs_A2[:, 1]]
     base = sequences.sample(member, number, pairs=different_A2)
 

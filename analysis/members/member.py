@@ -18,8 +18,7 @@ from flax.traverse_util import flatten_dict
 from analysis.members.point import (
     Point,
     complete_point,
-    format_point,
-    select_varying,
+    name_point,
 )
 from anchorjax import models, tasks
 from anchorjax.config import Experiment
@@ -148,7 +147,7 @@ def _compile_roles(config: tasks.TaskConfig) -> Callable[[np.ndarray], jax.Array
 def _require_not_diverged(run: Run, point: Point) -> None:
     results = run.results.sel(run.labels(**point))
     if results.trained and results.diverged >= 0:
-        where = format_point(select_varying(run, point))
+        where = name_point(run, point)
         raise UserError(
             f'the member at {where} diverged at step {int(results.diverged)}: '
             'there is nothing to analyze'

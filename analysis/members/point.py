@@ -38,6 +38,11 @@ def format_point(point: Point) -> str:
     return ','.join(f'{axis}={value}' for axis, value in point.items())
 
 
+def name_point(run: Run, point: Point) -> str:
+    """'depth=2,gamma=1.5', of the axes that tell members apart; '' if none do."""
+    return format_point(select_varying(run, point))
+
+
 def name_setting(run: Run, point: Point, pooled: tuple[str, ...]) -> str:
     """'ordered=True': the axes that vary, but those that are pooled; '' if none do."""
     setting = {}

@@ -11,8 +11,7 @@ import xarray as xr
 from analysis.members.point import (
     Point,
     complete_point,
-    format_point,
-    select_varying,
+    name_point,
 )
 from analysis.members.solution import UNSEEN_MAPPINGS
 from anchorjax.config.grid import TRACED_AXES
@@ -132,7 +131,7 @@ def find_spans(run: Run, start: int) -> tuple[list[Span], list[str]]:
         if not reason and len(steps) < 2:
             reason = 'a single snapshot'
         if reason:
-            where = format_point(select_varying(run, point)) or 'the only member'
+            where = name_point(run, point) or 'the only member'
             left_out.append(f'{where}: {reason}')
         else:
             spans.append(Span(point, steps[0], steps[-1]))
@@ -159,7 +158,7 @@ def find_trained_gammas(run: Run, rest: Point) -> tuple[list[float], list[str]]:
         else:
             gammas.append(gamma)
     if not gammas:
-        where = format_point(select_varying(run, rest)) or 'any gamma'
+        where = name_point(run, rest) or 'any gamma'
         raise UserError(f'no member at {where} is trained: {", ".join(left_out)}')
     return gammas, left_out
 

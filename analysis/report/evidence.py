@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from analysis.members.point import Point, format_point, select_varying
+from analysis.members.point import Point, name_point
 from analysis.report import figures
 from analysis.report.choose import Choice
 from analysis.report.claims import CLAIMS, MEMBERS
@@ -85,7 +85,7 @@ def _compute_members(
             try:
                 result = row.compute(row.module, run, point, **row.undrawn)
             except UserError as error:
-                where = format_point(select_varying(run, point))
+                where = name_point(run, point)
                 why = f'{where}: {error}' if where else str(error)
         if result is not None:
             results.append(result)

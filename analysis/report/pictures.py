@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from analysis.drawing import style
-from analysis.members.point import Point, format_point, select_varying
+from analysis.members.point import Point, name_point
 from analysis.report import figures
 from analysis.report.choose import Choice
 from analysis.report.numbers import format_numbers
@@ -78,7 +78,7 @@ def describe_sweep(row: figures.Row) -> Figure:
 
 def name_member_figure(run: Run, row: figures.Row, point: Point) -> tuple[str, str]:
     """(name of the files, 'gamma=0.5,seed=0') of a member's figure."""
-    where = format_point(select_varying(run, point))
+    where = name_point(run, point)
     return f'{row.name}_{where}'.replace('/', '.').replace(' ', ''), where
 
 

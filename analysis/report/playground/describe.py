@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from analysis.members.member import Member, member_of
-from analysis.members.point import Point, format_point, select_varying
+from analysis.members.point import Point, name_point
 from analysis.members.selection import iterate_points
 from analysis.report.choose import Choice
 from analysis.report.playground import request as requests
@@ -49,7 +49,7 @@ def describe_playground(
     reason = ''
     size = 0
     for point in points:
-        where = format_point(select_varying(run, point)) or 'the only member'
+        where = name_point(run, point) or 'the only member'
         experiment = run.experiment_of(**point)
         reason = explain_unfit(experiment.model, experiment.task, question)
         if not reason:
