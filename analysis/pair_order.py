@@ -14,10 +14,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from analysis.circuits import interventions, sequences
-from analysis.circuits.order import draw_comparison, measure_order
+from analysis.circuits.order import Comparison, draw_comparison, measure_order
 from analysis.drawing import command, style
 from analysis.members.member import Member, member_of
-from analysis.members.point import name_point
+from analysis.members.point import Point, name_point
 from analysis.members.selection import (
     find_converged,
     iterate_converged,
@@ -73,7 +73,8 @@ def compute(run: Run, every: bool = False, number: int = 1024) -> Result:
         converged.append(is_converged[index])
         points.append(name_point(run, point))
         answers.append(_share_answers(member))
-        curves.append(_follow_order(run, member, number))
+        comparison = draw_comparison(member, number)
+        curves.append(_follow_order(run, point, comparison))
     steps = sorted(set().union(*curves))
     order_MSN = _align_curves(curves, steps)
     ends = []
@@ -133,13 +134,13 @@ def _draw_ends(axis: Axes, result: Result, kinds: list[str]) -> None:
     axis.legend()
 
 
-def _follow_order(run: Run, member: Member, number: int) -> dict[int, np.ndarray]:
+def _follow_order(
+    run: Run, point: Point, comparison: Comparison
+) -> dict[int, np.ndarray]:
     """{step: order [layer]} of a member's snapshots, on the same sequences."""
-    comparison = draw_comparison(member, number)
     curve = {}
-    for step in run.steps(**member.point):
-        at_step = member_of(run, step, **member.point)
-        curve[step] = measure_order(at_step, comparison)
+    for step in run.steps(**point):
+        curve[step] = measure_order(member_of(run, step, **point), comparison)
     return curve
 
 
