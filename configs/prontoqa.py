@@ -10,8 +10,8 @@ two_hops   5,000 questions, 2    as the default                     4 corners
            hops                                                     x 3 seeds
 twin       the same without the  ours: a second chain that only     the same
            shortcut              the premise tells from the first
-sizes      1,000 to 20,000       as the default; 4,000 steps:       5 sizes x 4 corners
-           questions, 1 hop      hours                              x 3 seeds
+sizes      1,000, 5,000 and      as the default                     3 sizes x 4 corners
+           20,000 questions                                         x 3 seeds
 gpt2       10,000 to 250,000     a token a word; 5 hops, batch and  8 sizes x 4 corners
            questions, GPT-2      rate are ours                      x 3 seeds
 
@@ -93,8 +93,7 @@ def _twin(c: ConfigDict) -> None:
 
 def _sizes(c: ConfigDict) -> None:
     _set_small_model(c)
-    c.loop = (('task.num_examples', (1_000, 2_000, 5_000, 10_000, 20_000)),)
-    config.set_length(c, 4_000, num_records=20)
+    c.loop = (('task.num_examples', (1_000, 5_000, 20_000)),)
 
 
 def _gpt2(c: ConfigDict) -> None:
