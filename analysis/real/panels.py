@@ -14,6 +14,7 @@ _LARGE, _SMALL, _BETWEEN = '#E69F00', '#0072B2', '#009E73'  # initialization, as
 _GREY = '#999999'
 _STYLES = ('--', '-', ':')  # weak decay, strong decay, between
 _SPREAD = 0.18  # of the dots around the place of their cell
+_APART = 0.04  # baselines nearer than this share one name, as two would overlap
 
 
 def describe(result: Result) -> str:
@@ -31,13 +32,22 @@ def draw_agreements(axis: Axes, result: Result, p: int, is_here_M: np.ndarray) -
     _draw_cells(axis, result, result.agreement_MP[:, p], is_here_M)
     size_M = result.members['size']
     sizes = np.unique(size_M[is_here_M])
+    drawn: list[tuple[list[str], np.ndarray]] = []
     for name, score_MP in zip(result.baseline, result.baseline_KMP, strict=True):
         scores = []
         for size in sizes:
             of_size = score_MP[is_here_M & (size_M == size), p]
             scores.append(mean_interval(of_size).mean)
-        if np.isfinite(scores).any():
-            _draw_baseline(axis, scores, name)
+        if not np.isfinite(scores).any():
+            continue
+        for names, others in drawn:
+            if np.allclose(scores, others, rtol=0, atol=_APART, equal_nan=True):
+                names.append(name)
+                break
+        else:
+            drawn.append(([name], np.array(scores)))
+    for names, scores in drawn:
+        _draw_baseline(axis, scores, ', '.join(names))
     axis.set_ylim(-0.04, 1.04)
 
 
@@ -158,7 +168,7 @@ def _draw_dots(
     axis.plot(places, values, 'o', ms=3, color=colour, mfc=inside)
 
 
-def _draw_baseline(axis: Axes, scores: list[float], name: str) -> None:
+def _draw_baseline(axis: Axes, scores: np.ndarray, name: str) -> None:
     """A dotted line along the sizes, or across where there is one."""
     if len(scores) == 1:
         axis.axhline(scores[0], color=_GREY, lw=0.8, ls=':')

@@ -3,11 +3,12 @@
 import dataclasses
 import types
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from analysis import generalization
-from analysis.real import baselines
+from analysis.real import baselines, panels
 from analysis.real.members import list_points, tabulate_members
 from anchorjax import config, tasks
 from anchorjax.config.grid import DATA, random_key
@@ -135,6 +136,23 @@ def test_drawn_twice_is_the_same(sizes):
     first = draw_pixels(result, generalization)
     assert np.ptp(first) > 0
     np.testing.assert_array_equal(first, draw_pixels(result, generalization))
+
+
+def test_baselines_of_one_height_share_a_name():
+    result = plant_result(AGREEING, 'cogs', sizes=(500, 5_000), seeds=3)
+    heights = [[0.5, 0.9], [0.53, 0.9], [0.5, 0.8]]  # at either size
+    is_first_M = result.members['size'] == 500
+    baseline_KMP = np.zeros((3, *result.agreement_MP.shape))
+    for k, (first, second) in enumerate(heights):
+        baseline_KMP[k] = np.where(is_first_M, first, second)[:, None]
+    result = result._replace(
+        baseline=np.array(['table', 'constant', 'reverse']), baseline_KMP=baseline_KMP
+    )
+    axis = plt.figure().subplots()
+    panels.draw_agreements(axis, result, 0, np.full(len(is_first_M), True))
+    texts = {text.get_text() for text in axis.texts}
+    assert {'table, constant', 'reverse'} <= texts and 'constant' not in texts
+    plt.close(axis.figure)
 
 
 def test_baselines_of_addition_by_hand():
