@@ -7,7 +7,7 @@ cosine and distance, beside random orders of the same anchors, and the mean cosi
 also before training.
 
   python analysis/anchor_cosines.py --run runs/memory_reasoning
-  python analysis/anchor_cosines.py --run runs/memory_reasoning --early=50 --late=4000
+  python analysis/anchor_cosines.py --run runs/memory_reasoning --early=52 --late=4465
 
 `analysis/bias/snapshots.py` says which snapshots are early and late by default.
 """

@@ -6,7 +6,7 @@ the rank correlation of value and score, of the first two components, for each k
 beside random orders and the untrained network. `analysis/embedding.py` has more on the
 keys of one member.
 
-  python analysis/embedding_pca.py --run runs/memory_reasoning --step=4000
+  python analysis/embedding_pca.py --run runs/memory_reasoning --step=4465
 """
 
 from typing import NamedTuple

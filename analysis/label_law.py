@@ -9,7 +9,7 @@ that of random orders of the tokens and that of the untrained network.
 Training is AdamW, the theory is gradient flow: that they differ is part of the answer.
 
   python analysis/label_law.py --run runs/memory_reasoning_emb_mlp
-  python analysis/label_law.py --run runs/memory_reasoning_emb_mlp --early=50
+  python analysis/label_law.py --run runs/memory_reasoning_emb_mlp --early=52
 """
 
 from typing import NamedTuple

@@ -12,7 +12,7 @@ The moment of a source is the step at which its loss falls below a share of its 
 label entropy, 0.9 by default: from there on it has learned more than frequencies.
 
   python analysis/reasoning_bias.py --run runs/reasoning_bias_laptop
-  python analysis/reasoning_bias.py --run runs/reasoning_bias_laptop --early=20
+  python analysis/reasoning_bias.py --run runs/reasoning_bias_laptop --early=19
 """
 
 from typing import NamedTuple

@@ -3,7 +3,7 @@
 Numbers are of converged members; the others are counted. Below the table stands what
 tables of the training data would score (analysis/members/lookup.py).
 
-python analysis/solutions.py --run runs/map_seq_len        (a Markdown table on stdout)
+  python analysis/solutions.py --run runs/phase       # a Markdown table on stdout
 """
 
 import pathlib

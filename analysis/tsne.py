@@ -6,7 +6,8 @@ compared with chance and, in the full space, with the same network before traini
 gives neither the token nor the settings of its map: we take the last token and the
 defaults.
 
-  python analysis/tsne.py --run runs/phase --exception=trained --gamma=0.8 --seed=1
+  python analysis/tsne.py --run runs/phase \\
+      --num_anchors=8 --exception=trained --gamma=0.6 --seed=1
 
   --map_number=2000 maps the first 2,000 sequences only, which is faster
   --of=output --perplexity=12 maps the output while no position reads the key, as P3

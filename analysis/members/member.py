@@ -1,6 +1,7 @@
 """One trained network: its parameters, its task, its forward pass, all activations.
 
-  member = member_of(open_run('runs/phase'), gamma=1.5, depth=2, seed=0)
+  point = {'gamma': 0.6, 'num_anchors': 8, 'exception': 'unseen', 'seed': 0}
+  member = member_of(open_run('runs/phase'), **point)
   member.forward(tokens_BT).blocks[0].Attn
 
 Nothing here depends on how the model is built: activations are those that `models.base`

@@ -88,21 +88,22 @@ def permutation_p(
 ) -> float:
     """Two-sided p-value of `statistic(labels)`, permuting labels within each stratum.
 
-    The null distribution is centred at zero: |statistic| is compared. The observed
-    labels count as one of the PERMUTATIONS + 1, so that p is never 0. NaN where the
-    observed statistic is.
+    Twice the smaller tail: where labels are shared out unevenly between strata, chance
+    is not centred at 0. The observed labels count as one of the PERMUTATIONS + 1, so
+    that p is never 0. NaN where the observed statistic is.
     """
     labels = np.asarray(labels)
     strata = np.asarray(strata)
-    observed = abs(statistic(labels))
+    observed = statistic(labels)
     if math.isnan(observed):
         return math.nan
     rng = np.random.default_rng(seed)
-    at_least_as_large = 0
+    at_least, at_most = 1, 1
     for _ in range(PERMUTATIONS):
-        by_chance = abs(statistic(labels[permute_within(strata, rng)]))
-        at_least_as_large += by_chance >= observed - 1e-12
-    return (1 + at_least_as_large) / (1 + PERMUTATIONS)
+        by_chance = statistic(labels[permute_within(strata, rng)])
+        at_least += by_chance >= observed - 1e-12
+        at_most += by_chance <= observed + 1e-12
+    return min(1.0, 2 * min(at_least, at_most) / (1 + PERMUTATIONS))
 
 
 def permute_within(strata_M: np.ndarray, rng: np.random.Generator) -> np.ndarray:

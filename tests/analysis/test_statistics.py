@@ -64,6 +64,12 @@ def test_labels_are_permuted_within_their_strata_only():
     assert permutation_p(subtract_means(flat), labels, strata) == 1
     # A label that is the stratum itself can never move.
     assert permutation_p(subtract_means(strata / 1), strata % 2, strata) == 1
+    # One stratum has most of label 0 and the low values: chance is far above 0.
+    uneven = np.array([1, 0, 0, 0, 0, 0, 1, 1])
+    places = np.array([0, 0, 0, 0, 0, 0, 1, 1])
+    values = np.array([5.0, 0, 1, 2, 3, 4, 9, 9])
+    p = permutation_p(subtract_means(values), uneven, places)
+    assert p == pytest.approx(1 / 3, abs=0.03)  # 5 is the highest of six, twice
     missing = subtract_means(np.full(24, np.nan))
     assert math.isnan(permutation_p(missing, labels, strata))
 

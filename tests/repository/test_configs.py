@@ -5,7 +5,6 @@ decay) are one program, which is compiled and run once.
 """
 
 import functools
-import importlib.util
 import pathlib
 
 import ml_collections
@@ -17,21 +16,10 @@ from anchorjax import api, config
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.sweeps.plan import describe_memory, describe_plan
 from anchorjax.training.devices import make_mesh
+from tests.support.presets import CONFIGS, list_presets, list_specs
 from tests.support.sweeps import ROOT
 
-
-def list_presets(path: pathlib.Path) -> list[str]:
-    """Names in a config module's PRESETS; '' is the default."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return list(module.PRESETS)
-
-
-FILES = sorted((ROOT / 'configs').glob('*.py'))
-SPECS = []
-for path in FILES:
-    SPECS += [f'{path}:{preset}' for preset in list_presets(path)]
+SPECS = list_specs()
 NAMES = [pathlib.Path(spec).name for spec in SPECS]
 of_every_preset = pytest.mark.parametrize('spec', SPECS, ids=NAMES)
 
@@ -174,7 +162,7 @@ def list_programs(path: pathlib.Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('path', FILES, ids=[path.name for path in FILES])
+@pytest.mark.parametrize('path', CONFIGS, ids=[path.name for path in CONFIGS])
 def test_its_dry_runs_and_its_trainings_run_shrunk(path, tmp_path):
     mesh = make_mesh(1)
     for i, spec in enumerate(list_programs(path)):

@@ -57,8 +57,8 @@ def read_phase_order(members: MemberRows) -> Reading:
     holds, opposite  the difference has a permutation p-value (labels permuted within
                      seeds) below P_VALUE, and an interval (seeds resampled) beyond 0
     does not hold    the interval covers 0 and ends below NEAR of the range of gamma
-    undecided        one gamma, fewer than MIN_SEEDS seeds with either solution, fewer
-                     than MIN_MEMBERS members of either kind, or anything else
+    undecided        one gamma, a solution of fewer than MIN_SEEDS seeds or MIN_MEMBERS
+                     members, or anything else
     """
     known = members.select(members.converged)
     known = known.select(np.isin(known.solution, ('inferential', 'symmetric')))
@@ -107,8 +107,12 @@ def _explain_no_order(
         return 'one gamma only'
     if min(is_inferential.sum(), (~is_inferential).sum()) < MIN_MEMBERS:
         return f'fewer than {MIN_MEMBERS} members of a kind'
-    number = len(np.unique(seeds))
-    return f'{number} seeds' if number < MIN_SEEDS else ''
+    kinds = {'inferential': is_inferential, 'symmetric': ~is_inferential}
+    for kind, is_kind in kinds.items():
+        number = len(np.unique(seeds[is_kind]))
+        if number < MIN_SEEDS:
+            return f'{number} seeds have {kind} members'
+    return ''
 
 
 def _describe_kinds(members: MemberRows, is_inferential: np.ndarray) -> str:

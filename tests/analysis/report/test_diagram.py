@@ -167,6 +167,16 @@ def test_an_order_that_few_permutations_could_show_is_undecided():
     assert diagram.read_phase_order(more).verdict is HOLDS
 
 
+def test_an_order_needs_three_seeds_of_either_kind():
+    def solve(gamma: float, seed: int) -> str:
+        return 'inferential' if seed < 2 and gamma == GAMMAS[0] else 'symmetric'
+
+    settings = ('depth=2', 'depth=3')
+    reading = diagram.read_phase_order(make_members(solve, settings=settings))
+    assert reading.verdict is UNDECIDED
+    assert reading.note.startswith('2 seeds have inferential members')
+
+
 def test_seen_pairs_that_are_generalized_everywhere_do_not_hold():
     reading = diagram.read_seen_pairs(make_members(solve_by_halves))
     assert reading.verdict is DOES_NOT_HOLD
