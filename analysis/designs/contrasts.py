@@ -12,6 +12,7 @@ proportions, which sees that members are few, and a t interval over settings, wh
 that they differ: of paired differences (matched) or Welch's (marginal).
 """
 
+import collections
 from typing import NamedTuple
 
 import numpy as np
@@ -150,11 +151,13 @@ def _widen(contrast: Contrast, low: float, high: float) -> Contrast:
 
 
 def _count_effective(cells: list[Cell]) -> float:
-    """Members whose pooled share varies as much as the mean share of the cells."""
-    inverse = 0.0
+    """Members whose pooled share varies as much as the mean over settings of theirs."""
+    cells_in = collections.Counter(cell.setting for cell in cells)
+    variance = 0.0  # in units of that of one member
     for cell in cells:
-        inverse += 1 / cell.number
-    return len(cells) ** 2 / inverse
+        weight = 1 / (len(cells_in) * cells_in[cell.setting])
+        variance += weight**2 / cell.number
+    return 1 / variance
 
 
 def _count_seeds(cells: list[Cell]) -> int:

@@ -248,6 +248,18 @@ def test_the_order_of_two_gammas_is_decided_at_one_setting(large, small, verdict
     assert read(members, "γ, composing, P1's order").verdict.words == verdict
 
 
+def test_the_order_of_two_gammas_is_of_members_of_equal_training():
+    solutions = {1.0: 'symmetric', 2.0: 'inferential'}
+    setting = {name: (level,) for name, level in hypotheses.P1_ORDER.items()}
+    setting['gamma'] = tuple(solutions)
+    members = plant(lambda point: solutions[point['gamma']], seeds=10, **setting)
+    shorter = members[members.gamma == 1.0].assign(num_steps=6_000, solution='other')
+    shorter = shorter.assign(seed=shorter.seed + 100)
+    both = pd.concat([members, shorter], ignore_index=True)
+    name = "γ, composing, P1's order"
+    assert read(both, name) == read(members, name)
+
+
 def test_longer_sequences_do_not_count_for_what_a_noise_token_does():
     def decide(point):
         return 'symmetric' if point['seq_len'] == 4 else 'inferential'
