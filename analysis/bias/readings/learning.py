@@ -141,7 +141,7 @@ def read_near_labels(result: learning_order.Result, setting: str) -> Reading:
     Of runs with both; the moments of memory's loss, seed by seed, at a small start.
 
     holds, opposite  the interval of uniform / near is above, below 1
-    undecided        otherwise; a loss that never falls
+    undecided        otherwise; a bound on a ratio that would not decide
     """
     names = result.members['setting']
     by_labels = {}
@@ -157,16 +157,30 @@ def read_near_labels(result: learning_order.Result, setting: str) -> Reading:
     at_uniform, at_near = pair_seeds(seed_M, uniform.index, near.index)
     uniform_M = result.moment_MP[at_uniform, MEMORY]
     near_M = result.moment_MP[at_near, MEMORY]
-    ratio = uniform_M / near_M
-    found = average_ratios(ratio)
+    moment_M2 = np.stack([uniform_M, near_M], 1)
+    ratio_M2, bound_M2 = learning_order.divide_moments(
+        moment_M2, float(result.step_S[-1])
+    )
+    ratio_M = ratio_M2[:, 1]
+    bound_M = bound_M2[:, 1]
+    found = average_ratios(ratio_M)
     verdict = judge(found, 1, opposite=1)
+    why = 'an interval covers its border'
+    has_lower = (bound_M > 0).any()
+    has_upper = (bound_M < 0).any()
+    if has_lower and (has_upper or verdict is not HOLDS):
+        verdict, why = UNDECIDED, 'uniform labels are not learned by every member'
+    if has_upper and (has_lower or verdict is not OPPOSITE):
+        verdict, why = UNDECIDED, 'near labels are not learned by every member'
+    sign = '≥ ' if has_lower else '≤ ' if has_upper else ''
     return decide(
         [uniform, near],
         verdict,
-        number=f'step {uniform_M.mean():,.0f} uniform, {near_M.mean():,.0f} near; '
-        f'ratio {format_mean(found)}',
+        number=f'uniform {describe_moments(uniform_M)}, near '
+        f'{describe_moments(near_M)}; ratio {sign}{format_mean(found)}',
         null=_RATIO_NULL,
-        values=ratio,
+        values=ratio_M,
+        why=why,
     )
 
 

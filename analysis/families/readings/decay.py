@@ -11,7 +11,7 @@ fewer than half have converged.
 
 import numpy as np
 
-from analysis.decay_map import ENOUGH, PHASES, Result
+from analysis.decay_map import PHASES, Result
 from analysis.members.statistics import MIN_SEEDS, average_ratios
 from analysis.report.readings.borders import (
     conclude_seeds,
@@ -140,15 +140,17 @@ def read_phases(result: Result, setting: str) -> Reading:
 def read_commutes(result: Result, setting: str) -> Reading:
     """Commutativity before reasoning: it is higher than chance where nothing composes.
 
-    Of converged members with less than 0.9 on the unseen pair, at the middle gammas
-    (neither the smallest nor the largest), commutativity less the chance of it.
+    Of converged members with less than FLAT on the unseen pair (a sum is the same both
+    ways round), at the middle gammas (neither the smallest nor the largest),
+    commutativity less the chance of it. Held-out answers may be wrong: P3's phase 2b,
+    in which they are right, is counted by `read_phases`.
 
     holds          the interval over seeds is above FLAT
     does not hold  it is below FLAT
     """
     is_chosen = result.converged_YXS.copy()
     is_chosen[:, [0, -1]] = False
-    is_chosen &= result.read('inferential') < ENOUGH
+    is_chosen &= result.read('inferential') < FLAT
     if not is_chosen.any((0, 1)).all():
         return undecided('a seed has no such member', null='chance of that answer')
     commutes_S = _average_cells(result.read('commutativity'), is_chosen)

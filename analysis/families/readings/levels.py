@@ -1,8 +1,8 @@
 """Claims about the levels of a solution (P1 Sec 5 and its slides; PAPERS 1.1).
 
-Every number is a share of a member's own answers that one level explains where the
-level before it says nothing: the null is 0. Both rules need MIN_SEEDS converged members
-of the gamma that they are about.
+Every number is a share of a member's own answers that one level explains; its null is
+said with it. What is read at the end of training needs MIN_SEEDS converged members;
+`read_memory_first` and `read_fewer_examples` say what they count.
 """
 
 import numpy as np
@@ -54,8 +54,9 @@ def read_reversed(result: Result, setting: str) -> Reading:
 def read_memory_first(result: Result, setting: str, start: str) -> Reading:
     """Large start: the data are known before other questions; small: not before.
 
-    The share of held-out answers that one function a pair explains at the first
-    snapshot that knows KNOWN of the trained questions.
+    The share of held-out answers that one function a pair explains when KNOWN of the
+    trained questions are known: between the snapshots before and after, on the line
+    through both.
 
     large: holds if surely below HALF, opposite if surely above
     small: the other way round
@@ -65,25 +66,25 @@ def read_memory_first(result: Result, setting: str, start: str) -> Reading:
         return undecided(_ONE_GAMMA)
     gamma = getattr(ends, start)
     is_here_M = _is_at(result, setting, gamma)
-    is_known_MS = result.line(TRAINED)[is_here_M] >= KNOWN
+    trained_MS = result.line(TRAINED)[is_here_M]
     heldout_MS = result.line(HELDOUT)[is_here_M]
     shares = []
     steps = []
-    for is_known_S, heldout_S in zip(is_known_MS, heldout_MS, strict=True):
+    for trained_S, heldout_S in zip(trained_MS, heldout_MS, strict=True):
+        is_known_S = trained_S >= KNOWN
         if not is_known_S.any():
             shares.append(np.nan)
             continue
         first = is_known_S.argmax()
-        shares.append(heldout_S[first])
+        around = slice(max(first - 1, 0), first + 1)
+        shares.append(np.interp(KNOWN, trained_S[around], heldout_S[around]))
         steps.append(result.step_S[first])
     share_M = np.array(shares)
     found = estimate(share_M)
     verdict = judge(found, HALF, opposite=HALF)
     if start == 'large':
         verdict = judge(negate(found), -HALF, opposite=-HALF)
-    when = 'never'
-    if steps:
-        when = f'step {np.mean(steps):,.0f}'
+    when = f'by step {np.mean(steps):,.0f}' if steps else 'never'
     return conclude_seeds(
         verdict,
         number=f'held-out explained by functions when the data are known ({when}): '

@@ -203,8 +203,18 @@ def test_near_labels_are_compared_with_uniform_ones_seed_by_seed():
     result = result._replace(members=members, moment_MP=moments)
     reading = learning.read_near_labels(result, '')
     assert reading.verdict.words == 'holds'
-    assert reading.number.startswith('step 82 uniform, 40 near; ratio 2.03 [')
+    assert reading.number.startswith(
+        'uniform at step 82, near at step 40; ratio 2.03 ['
+    )
     exchanged = result._replace(moment_MP=np.roll(moments, 3, axis=0))
     assert learning.read_near_labels(exchanged, '').verdict.words == 'opposite'
+    never = moments.copy()
+    never[:3, 0] = np.nan  # uniform labels are not learned by the last step: a bound
+    reading = learning.read_near_labels(result._replace(moment_MP=never), '')
+    assert reading.verdict.words == 'holds' and 'ratio ≥ 2.48' in reading.number
+    reading = learning.read_near_labels(
+        result._replace(moment_MP=np.roll(never, 3, axis=0)), ''
+    )
+    assert reading.verdict.words == 'opposite' and 'ratio ≤ 0.40' in reading.number
     alone = result._replace(members=members | {'setting': np.full(6, '')})
     assert learning.read_near_labels(alone, '').verdict.words == 'undecided'

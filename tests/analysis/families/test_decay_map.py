@@ -161,7 +161,8 @@ def fill_as_paper(x, y):
 
 
 def fill_flat(x, y):
-    return {'stable rank': 5.0, 'chance of that': 0.5}
+    flat = {'inferential': 0.05, 'inferential, best record': 0.05}
+    return flat | {'stable rank': 5.0, 'chance of that': 0.5}
 
 
 def fill_reversed(x, y):
@@ -192,6 +193,15 @@ def test_the_papers_map_makes_its_claims_hold():
 def test_a_flat_map_does_not():
     words = read_all(make_map(fill_flat))
     assert set(words.values()) == {'does not hold'}
+
+
+def test_answers_that_are_composed_are_no_commutativity_without_reasoning():
+    def fill(x, y):
+        return fill_as_paper(x, y) | {'inferential': 0.3, 'commutativity': 0.9}
+
+    reading = readings.read_commutes(make_map(fill), '')
+    assert reading.verdict.words == 'undecided'
+    assert reading.note == 'a seed has no such member'
 
 
 def test_a_reversed_map_is_the_opposite():

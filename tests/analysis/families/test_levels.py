@@ -205,6 +205,17 @@ def test_what_the_slides_say_holds_where_it_is_planted():
     assert set(read_all(make_result(explain_as_slides)).values()) == {'holds'}
 
 
+def test_what_is_known_is_read_between_two_snapshots():
+    """Trained 0.7, then 1.0: 0.9 is two thirds of the way, and 0.5 from 0.1 to 0.7."""
+
+    def explain(gamma, size):
+        return [[0, 0, 0, 0], [0.7, 0.1, 0, 0], [1, 0.7, 0, 0]]
+
+    result = make_result(explain, seeds=1)
+    number = readings.read_memory_first(result, 'num_examples=1000', 'large').number
+    assert '(by step 100): 0.50' in number
+
+
 def test_the_reversed_pattern_does_not():
     words = read_all(make_result(explain_reversed))
     assert words['composed'] == words['reversed'] == words['fewer'] == 'opposite'
