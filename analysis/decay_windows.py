@@ -55,7 +55,7 @@ def compute(run: Run, measure: str = 'accuracy') -> Result:
 
     Args:
       measure: 'accuracy' at the end, or the 'moment' at which it reaches LEARNED; a
-        member that never does counts with the last step.
+        member that never does is given the last step.
 
     Raises:
       UserError: another task, measure, or no trained member.

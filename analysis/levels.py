@@ -75,7 +75,7 @@ class Result(NamedTuple):
     has_sizes: bool  # whether the sweep varies their number, and nothing with it
     step_S: np.ndarray
     share_MSKL: np.ndarray  # of the member's answers, explained by each level
-    table_MLKL: np.ndarray  # the same of one who answers as each level, [level, K, L]
+    table_MLKL: np.ndarray  # the same of a predictor that is one level, [level, K, L]
 
     def line(self, i: int) -> np.ndarray:
         """What LINES[i] shows, [M, S]."""

@@ -2,7 +2,7 @@
 
 Prints the plan, a progress line with rate and time left, the table of members, and the
 path of the figure. The same command again resumes, or says that all is done. Exit
-codes: 1 what may be gone the next time (other hosts did not answer, another job trains
+codes: 1 what may be temporary (other hosts did not answer, another job trains
 these members, the disk is full), 2 bad input, 75 stopped by SIGTERM or SIGUSR2 with
 everything saved (run it again), 130 interrupted.
 """

@@ -103,7 +103,7 @@ def explain_member(member: Member) -> Explained:
 
 
 def score_tables(config: AnchorsConfig, seed: int) -> np.ndarray:
-    """What every level explains of one who answers as a level: [LEVELS, KINDS, LEVELS].
+    """What levels explain of a predictor that is one: [LEVELS, KINDS, LEVELS].
 
     Where the level that answers says nothing, its answer is explained by none.
     """

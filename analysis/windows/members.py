@@ -24,7 +24,7 @@ HELDOUT = {
     'scan': Question('test', 'tokens of unseen commands'),
 }
 NONE, ALL = 'none', 'all steps'
-LEARNED = 0.95  # accuracy of who has learned a probe; E4 of P4 has it, too
+LEARNED = 0.95  # accuracy at which a probe counts as learned, as in E4 of P4
 POOLED = ('gamma', 'weight_decay', WINDOWS, 'seed')  # the rest is the setting
 
 
@@ -47,7 +47,7 @@ class Members(NamedTuple):
     unseen: np.ndarray  # on what was never trained
     asked: np.ndarray  # what that is
     whole: np.ndarray  # share of right whole answers to what was never trained
-    null: np.ndarray  # accuracy on it of who does not compose (nulls.py)
+    null: np.ndarray  # accuracy on it of a network that does not compose (nulls.py)
     moment: np.ndarray  # step at which it reaches LEARNED; NaN: never
     step_S: np.ndarray
     unseen_MS: np.ndarray

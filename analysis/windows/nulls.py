@@ -15,7 +15,7 @@ from anchorjax.tasks.base import Batch, TaskConfig
 
 
 def score_null(config: TaskConfig, seed: int) -> float:
-    """The accuracy of who does not compose, for the data of a seed."""
+    """Accuracy of a network that does not compose, for the data of a seed."""
     if config.name == 'anchor_permutations':
         return 1 / config.num_keys
     if config.name == 'modular_addition':

@@ -221,7 +221,7 @@ def read_moments(result: Any, first: Group, second: Group) -> Reading:
     """The first group does not learn what was held out earlier than the second.
 
     Of the steps at which a member reaches LEARNED, as a ratio by seed. A member that
-    never does counts with the last step, which can only make its group look earlier.
+    never does is given the last step, which can only make its group look earlier.
 
     holds, opposite  the interval of first / second is above, below 1
     """

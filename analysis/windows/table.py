@@ -19,7 +19,8 @@ INTRODUCTION = (
     'Numbers are accuracies on what was never trained at the end (unseen pairs, unseen '
     'sums, tokens of SCAN), with intervals of 95 % '
     "(Student's t over seeds; shares: Wilson). Differences are within seeds. The null "
-    'is the accuracy of who does not compose (`analysis/windows/nulls.py`). '
+    'is the accuracy of a network that does not compose '
+    '(`analysis/windows/nulls.py`). '
     '`analysis/windows/readings.py` has the rules; "much" is a difference of 0.25, '
     '"as much as" one below 0.1.'
 )

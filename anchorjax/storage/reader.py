@@ -38,7 +38,7 @@ class Run:
 
     @functools.cached_property
     def curves(self) -> xr.Dataset:
-        """All records, by axis of the grid, step, probe, mapping and offset."""
+        """All records, by axis of the grid, step, probe, mapping, group and offset."""
         return read_cube(self.folder)
 
     @functools.cached_property
