@@ -16,7 +16,6 @@ from anchorjax.errors import UserError
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, members_table, open_run
 
-_AXES = ('learning_rate', 'weight_decay', 'gamma', 'seed')
 # Fields of a config that are factors, follow from one, or change no number of a member.
 _EXPECTED = {
     'name',

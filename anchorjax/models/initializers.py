@@ -18,7 +18,6 @@ def gamma_normal(
     gamma: float | jax.Array,
     in_axis: Axis = -2,
     out_axis: Axis = -1,
-    batch_axis: Axis = (),
     *,
     fan: str = 'in',
     d: int | None = None,
@@ -28,9 +27,9 @@ def gamma_normal(
 
     Args:
       gamma: initialization rate; may be traced (members of one program differ in it).
-      in_axis, out_axis, batch_axis: as in `jax.nn.initializers.variance_scaling`. In
-        an embedding table [V, D] the width D counts as d_in: give in_axis=-1,
-        out_axis=-2 (PAPERS 1.2).
+      in_axis, out_axis: as in `jax.nn.initializers.variance_scaling`. In an embedding
+        table [V, D] the width D counts as d_in: give in_axis=-1, out_axis=-2 (PAPERS
+        1.2).
       fan: 'in', or 'out' for the transposed reading of PAPERS quirk 11 (HF Conv1D).
       d: replaces d_in, e.g. by d_model for every matrix as in P3 (PAPERS 3.2).
       scale: factor of the std, e.g. 1/sqrt(2 N) on residual outputs as in P3
@@ -45,7 +44,7 @@ def gamma_normal(
     def init(key, shape, dtype=jnp.float32, out_sharding=None) -> jax.Array:
         width = d
         if width is None:
-            width = _fan(shape, in_axis, out_axis, batch_axis)[fan]
+            width = _fan(shape, in_axis, out_axis)[fan]
         std = scale * jnp.asarray(width, dtype) ** -jnp.asarray(gamma, dtype)
         return jax.random.normal(key, shape, dtype) * std
 
@@ -62,9 +61,7 @@ def torch_uniform(d_in: int) -> Initializer:
     return init
 
 
-def _fan(
-    shape: Sequence[int], in_axis: Axis, out_axis: Axis, batch_axis: Axis
-) -> dict[str, int]:
+def _fan(shape: Sequence[int], in_axis: Axis, out_axis: Axis) -> dict[str, int]:
     """Fan-in and fan-out as variance_scaling counts them: other axes multiply both."""
     if len(shape) < 2:
         raise ValueError(
@@ -72,8 +69,7 @@ def _fan(
         )
     size_in = _axes_size(shape, in_axis)
     size_out = _axes_size(shape, out_axis)
-    size_batch = _axes_size(shape, batch_axis)
-    receptive_field = math.prod(shape) // (size_in * size_out * size_batch)
+    receptive_field = math.prod(shape) // (size_in * size_out)
     return {'in': size_in * receptive_field, 'out': size_out * receptive_field}
 
 

@@ -74,10 +74,6 @@ class ChunkFolder:
         hosts.run_on_first(lambda: atomic.remove(folder / str(step)))
         checkpoint.save(folder, step, params)
 
-    def load_snapshot(self, step: int, abstract: Any) -> Any:
-        """The parameters of all members at a snapshot step; see `checkpoint.load`."""
-        return checkpoint.load(self.path / 'snapshots', step, abstract)
-
     def load_member(self, step: int, lane: int, abstract: Any) -> Any:
         """The leaves in `abstract` for one member; see `checkpoint.load_row`."""
         return checkpoint.load_row(self.path / 'snapshots', step, lane, abstract)

@@ -78,15 +78,13 @@ def apply_update(
     updates: Any,
     rate: jax.Array,
     weight_decay: jax.Array,
-    is_decayed: Any | None = None,
+    is_decayed: Any,
 ) -> Any:
     """p - rate * (update + weight_decay * p) for every parameter (PAPERS 1.3).
 
     Args:
-      is_decayed: a tree of bools; where it is False, p - rate * update. None: all are.
+      is_decayed: a tree of bools; where it is False, p - rate * update.
     """
-    if is_decayed is None:
-        is_decayed = jax.tree.map(_always, params)
 
     def apply_to_leaf(p: jax.Array, update: jax.Array, is_decayed: bool) -> jax.Array:
         if not is_decayed:
@@ -99,7 +97,3 @@ def apply_update(
 def global_norm(tree: Any) -> jax.Array:
     """Euclidean norm over all leaves."""
     return optax.tree.norm(tree)
-
-
-def _always(_: jax.Array) -> bool:
-    return True

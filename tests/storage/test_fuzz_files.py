@@ -24,7 +24,14 @@ from anchorjax.training.members import describe_placement, place_members
 from tests.support.accidents import ACCIDENTS, Accident, hit, hit_any_file
 from tests.support.faults import ONE, train_and_stop
 from tests.support.fuzzing import copy_folder, fuzz, refused_or_right, require_line
-from tests.support.sweeps import bits, list_files, member_shapes, opened, trained
+from tests.support.sweeps import (
+    bits,
+    list_files,
+    load_snapshot,
+    member_shapes,
+    opened,
+    trained,
+)
 
 EXAMPLES = 60
 
@@ -91,7 +98,7 @@ def test_a_damaged_state_is_never_taken_for_a_good_one(halted, tmp_path_factory)
 def test_a_damaged_result_is_never_taken_for_a_good_one(one_member, tmp_path_factory):
     whole = open_run(one_member)
     shapes = member_shapes(whole.experiment, num_members=1)
-    good_snapshot = whole.folder.chunks[0].folder.load_snapshot(40, shapes)
+    good_snapshot = load_snapshot(whole.folder.chunks[0].folder, 40, shapes)
     good_snapshot = digests.digest_tree(good_snapshot)
     good_member = digests.digest_tree(whole.params())
     good_curves = whole.curves
@@ -108,7 +115,7 @@ def test_a_damaged_result_is_never_taken_for_a_good_one(one_member, tmp_path_fac
         is_refused.append(True)
         with refused_or_right(root):
             assert digests.digest_tree(run.params()) == good_member
-            snapshot = chunk.load_snapshot(40, shapes)
+            snapshot = load_snapshot(chunk, 40, shapes)
             assert digests.digest_tree(snapshot) == good_snapshot
             is_refused[-1] = False
         with refused_or_right(root):

@@ -12,7 +12,8 @@ import jax
 from jax.sharding import Mesh
 
 from anchorjax import api, config, models
-from anchorjax.storage import digests
+from anchorjax.storage import checkpoint, digests
+from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import SweepFolder, create_folder
 from anchorjax.sweeps.environment import describe_environment
@@ -107,6 +108,11 @@ def member_shapes(run_experiment: config.Experiment, num_members: int) -> Any:
     return jax.tree.map(add_member_axis, shapes)
 
 
+def load_snapshot(chunk: ChunkFolder, step: int, abstract: Any) -> Any:
+    """The parameters of all members of a chunk at a snapshot step."""
+    return checkpoint.load(chunk.path / 'snapshots', step, abstract)
+
+
 def bits(workdir: pathlib.Path | str) -> dict[tuple[str, int], dict]:
     """By (cohort, chunk): digests of the last snapshot's leaves and of the curves."""
     folder = open_run(workdir).folder
@@ -114,7 +120,7 @@ def bits(workdir: pathlib.Path | str) -> dict[tuple[str, int], dict]:
     for chunk in folder.chunks:
         of_cohort = folder.experiment.for_cohort(chunk.cohort)
         shapes = member_shapes(of_cohort, folder.chunk_size)
-        params = chunk.folder.load_snapshot(of_cohort.train.num_steps, shapes)
+        params = load_snapshot(chunk.folder, of_cohort.train.num_steps, shapes)
         curves = chunk.folder.read_curves()
         found[chunk.cohort.name, chunk.index] = digests.digest_tree([params, curves])
     return found

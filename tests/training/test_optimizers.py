@@ -215,7 +215,7 @@ def test_sgd_with_momentum_is_pytorchs():
     sgd = torch.optim.SGD([theirs], lr=0.1, momentum=0.9)
     for _ in range(4):  # of the loss sum(a^4) / 4
         updates, state = optimizer.update({'a': ours['a'] ** 3}, state)
-        ours = optimizers.apply_update(ours, updates, 0.1, 0.0)
+        ours = optimizers.apply_update(ours, updates, 0.1, 0.0, {'a': True})
         sgd.zero_grad()
         (theirs**4 / 4).sum().backward()
         sgd.step()
@@ -234,8 +234,10 @@ def test_clip_norm_is_that_of_all_parameters_together():
 
 
 def test_an_update_by_hand():
-    params = {'a': jnp.array([1.0, -2.0])}
-    updates = {'a': jnp.array([0.5, 0.0])}
+    params = {'a': jnp.array([1.0, -2.0]), 'b': jnp.array([1.0])}
+    updates = {'a': jnp.array([0.5, 0.0]), 'b': jnp.array([0.5])}
+    is_decayed = {'a': True, 'b': False}
     rate, decay = jnp.float32(0.1), jnp.float32(0.3)
-    updated = optimizers.apply_update(params, updates, rate, decay)
+    updated = optimizers.apply_update(params, updates, rate, decay, is_decayed)
     np.testing.assert_allclose(updated['a'], [0.92, -1.94], rtol=1e-6)
+    np.testing.assert_allclose(updated['b'], [0.95], rtol=1e-6)
