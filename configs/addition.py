@@ -42,11 +42,10 @@ GPT2_ROWS = (*range(15, 25), 10, 28, 50256)
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    config.require_preset(preset, PRESETS)
     is_gpt2 = preset in ('gpt2', 'fine_tune')
     c = config.default(task='addition', model='gpt2' if is_gpt2 else 'transformer')
-    c.name = f'addition_{preset}' if preset else 'addition'
+    c.name = config.name_sweep('addition', preset)
     c.grid.gamma = (0.5, 0.7)
     c.grid.weight_decay = (0.01, 0.5)
     c.grid.seed = (0, 1, 2)

@@ -41,11 +41,10 @@ ConfigDict = ml_collections.ConfigDict
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    config.require_preset(preset, PRESETS)
     model = 'gpt2' if preset == 'gpt2' else 'transformer'
     c = config.default(task='cogs', model=model)
-    c.name = f'cogs_{preset}' if preset else 'cogs'
+    c.name = config.name_sweep('cogs', preset)
     c.grid.gamma = (0.5, 0.7)
     c.grid.seed = (0, 1, 2)
     PRESETS[preset](c)

@@ -64,13 +64,12 @@ _TASKS = {'grokking': 'modular_addition', 'scan': 'scan'}  # of presets; else P4
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    config.require_preset(preset, PRESETS)
     is_paper = preset.startswith('paper_')
     fill = PRESETS[preset]
     task = _TASKS.get(preset.removeprefix('paper_'), 'anchor_permutations')
     c = config.default(task=task)
-    c.name = f'critical_windows_{preset}' if preset else 'critical_windows'
+    c.name = config.name_sweep('critical_windows', preset)
     _set_up(c)
     if is_paper:
         _set_size(c, width=64, batch_size=128, num_steps=20_000)

@@ -33,10 +33,9 @@ _EPOCH = 346
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    config.require_preset(preset, PRESETS)
     c = config.default(task='anchors', model='transformer')
-    c.name = f'decay_{preset}' if preset else 'decay'
+    c.name = config.name_sweep('decay', preset)
     c.task.noninferential = ()
     c.task.unseen = ((4, 3), (3, 4))
     PRESETS[preset](c)

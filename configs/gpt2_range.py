@@ -28,10 +28,9 @@ _EPOCH = 370  # steps of P1
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    config.require_preset(preset, PRESETS)
     c = config.default(task='anchors', model='transformer')
-    c.name = f'gpt2_range_{preset}' if preset else 'gpt2_range'
+    c.name = config.name_sweep('gpt2_range', preset)
     PRESETS[preset](c)
     return c
 

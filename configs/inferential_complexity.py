@@ -30,10 +30,9 @@ _EPOCH = 300  # steps of the paper: 90,000 training sequences in batches of 300
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    config.require_preset(preset, PRESETS)
     c = config.default(task='anchors', model='transformer')
-    c.name = f'inferential_complexity_{preset}' if preset else 'inferential_complexity'
+    c.name = config.name_sweep('inferential_complexity', preset)
     c.task.noninferential = ()
     c.task.unseen = ()
     c.task.groups = 'pair'

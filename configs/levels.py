@@ -24,10 +24,9 @@ _EPOCH = 370  # steps of P1 with all its examples
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    config.require_preset(preset, PRESETS)
     c = config.default(task='anchors', model='transformer')
-    c.name = f'levels_{preset}' if preset else 'levels'
+    c.name = config.name_sweep('levels', preset)
     PRESETS[preset](c)
     return c
 

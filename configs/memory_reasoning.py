@@ -48,11 +48,10 @@ _EPOCH = 199_980 // 100  # steps of the paper
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    config.require_preset(preset, PRESETS)
     model, fill = PRESETS[preset]
     c = config.default(task='memory_reasoning', model=model)
-    c.name = f'memory_reasoning_{preset}' if preset else 'memory_reasoning'
+    c.name = config.name_sweep('memory_reasoning', preset)
     fill(c)
     return c
 

@@ -65,10 +65,9 @@ _EPOCH = 370
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    config.require_preset(preset, PRESETS)
     c = config.default(task='anchors', model='transformer')
-    c.name = f'phase_{preset}' if preset else 'phase'
+    c.name = config.name_sweep('phase', preset)
     PRESETS[preset](c)
     return c
 

@@ -47,11 +47,10 @@ ConfigDict = ml_collections.ConfigDict
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    config.require_preset(preset, PRESETS)
     model = 'gpt2' if preset == 'gpt2' else 'transformer'
     c = config.default(task='prontoqa', model=model)
-    c.name = f'prontoqa_{preset}' if preset else 'prontoqa'
+    c.name = config.name_sweep('prontoqa', preset)
     c.grid.gamma = (0.5, 0.7)
     c.grid.weight_decay = (0.01, 0.1)
     c.grid.seed = (0, 1, 2)

@@ -47,11 +47,10 @@ ConfigDict = ml_collections.ConfigDict
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    config.require_preset(preset, PRESETS)
     size = 'small' if preset == 'paper' else 'tiny'
     c = config.default(task='mixture', model='gpt2', size=size)
-    c.name = f'reasoning_bias_{preset}' if preset else 'reasoning_bias'
+    c.name = config.name_sweep('reasoning_bias', preset)
     c.task.num_sequences = 500
     c.task.vocab = 1_792
     c.train.batch_size = 32

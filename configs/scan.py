@@ -32,11 +32,10 @@ ConfigDict = ml_collections.ConfigDict
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    config.require_preset(preset, PRESETS)
     model = 'gpt2' if preset == 'gpt2' else 'transformer'
     c = config.default(task='scan', model=model)
-    c.name = f'scan_{preset}' if preset else 'scan'
+    c.name = config.name_sweep('scan', preset)
     c.grid.gamma = (0.5, 0.7)
     c.grid.weight_decay = (0.01, 0.1)
     c.grid.seed = (0, 1, 2)

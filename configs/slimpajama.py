@@ -29,11 +29,10 @@ MEMBERS_DEVICES = 8  # that share a member
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+    config.require_preset(preset, PRESETS)
     size = 'medium' if preset else 'tiny'
     c = config.default(task='corpus', model='gpt2', size=size)
-    c.name = f'slimpajama_{preset}' if preset else 'slimpajama'
+    c.name = config.name_sweep('slimpajama', preset)
     c.optimizer.floor = 0.0
     c.grid.gamma = (0.5, 0.75, 1.0)
     c.grid.weight_decay = (0.1,)

@@ -19,6 +19,7 @@ from anchorjax.config.groups import (
     OptimizerConfig,
     TrainConfig,
 )
+from anchorjax.config.presets import name_sweep, require_preset
 from anchorjax.config.shared_settings import (
     set_official_gpt2,
     set_small_anchors,
@@ -39,7 +40,9 @@ __all__ = [
     'from_json',
     'load',
     'log_spaced',
+    'name_sweep',
     'override',
+    'require_preset',
     'resolve',
     'set_length',
     'set_official_gpt2',
