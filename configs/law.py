@@ -1,24 +1,26 @@
 """The law: what moves a network from memorizing to a rule, and to which rule?
 
 Beyond the paper: a designed experiment over the factors in which small networks and the
-paper's differ. Every preset is one cell of the design and trains all its gammas.
+paper's differ. A preset is one setting of the design (`anchors`: three) and trains all
+its gammas; a cell is one gamma of a setting, with all its seeds.
 
   python launch/sweep.py --config configs/law.py:lead
   python analysis/law.py --runs 'runs/law_*'
 
-preset               cells  what they ask                             cost of a cell
-lead, twin           2      batch 2048 and 512 at nine tokens, five   3 h, 50 min
-                            gammas, five seeds
-anchors              3      4, 8 or 12 anchors at a large and a       20 min together
-                            small initialization, five seeds
-square_<setting>_    12     does the batch act at nine tokens only?   9 to 70 min
-  <tokens>_<batch>          {5, 9} tokens x batch {512, 2048} at
-                            three settings of rate and decay
-short_<factors>      16     all combinations of four factors that     5 to 10 min
-                            short sequences can answer: exception,
-                            number of anchors, rate, decay
+preset                   settings  what they ask                       cost of a setting
+lead, twin               2         batch 2048 and 512 at nine tokens,  3 h, 50 min
+                                   five gammas, five seeds
+anchors                  3         4, 8 or 12 anchors at a large and   20 min together
+                                   a small initialization, five seeds
+square_r<rate>_d<decay>  12        does the batch act at nine tokens   9 to 70 min
+  _<tokens>_<batch>                only? {5, 9} tokens x batch {512,
+                                   2048} at three rates and decays
+short_<exception>        16        all combinations of four factors    5 to 10 min
+  _a<anchors>_r<rate>              that short sequences can answer:
+  _d<decay>                        exception, number of anchors,
+                                   rate (in 1e-3), decay (in percent)
 
-Within the squares and within the short cells every factor is varied with the others
+Within the squares and within the short settings every factor is varied with the others
 fixed, so each effect has matched pairs, and no interaction of two factors is confounded
 with a third. Costs are of 2 cores; what comes out is the question itself.
 """
@@ -44,14 +46,17 @@ LEAD = {
     'weight_decay': 0.1,
     'width': 64,
 }
-# The rate and the decay of each square.
-_SETTINGS = {'r1_d10': (1e-3, 0.1), 'r2_d10': (2e-3, 0.1), 'r1_d1': (1e-3, 0.01)}
+# Of the squares, by the part of a preset's name that stands for them.
+_RATES_AND_DECAYS = {
+    'r1_d10': (1e-3, 0.1),
+    'r2_d10': (2e-3, 0.1),
+    'r1_d1': (1e-3, 0.01),
+}
 
 
-def get_config(preset: str = 'lead') -> ConfigDict:
-    """The config of a cell."""
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {tuple(PRESETS)}')
+def get_config(preset: str) -> ConfigDict:
+    """The config of a preset; there is no default."""
+    config.require_preset(preset, PRESETS)
     c = config.default(task='anchors', model='transformer')
     c.name = f'law_{preset}'
     _set_factors(c, **PRESETS[preset])
@@ -105,11 +110,11 @@ def _set_factors(
 
 
 def _make_squares() -> dict[str, dict]:
-    """{preset: factors}: four corners at every setting; the split is by pair in all."""
+    """{preset: factors}: four corners at every rate and decay, all split by pair."""
     squares = {}
-    for setting, (rate, decay) in _SETTINGS.items():
+    for name, (rate, decay) in _RATES_AND_DECAYS.items():
         for seq_len, batch_size in itertools.product((5, 9), (512, 2048)):
-            squares[f'square_{setting}_{seq_len}_{batch_size}'] = LEAD | {
+            squares[f'square_{name}_{seq_len}_{batch_size}'] = LEAD | {
                 'split': 'random',
                 'seq_len': seq_len,
                 'batch_size': batch_size,
@@ -119,14 +124,14 @@ def _make_squares() -> dict[str, dict]:
     return squares
 
 
-def _make_short_cells() -> dict[str, dict]:
+def _make_short_settings() -> dict[str, dict]:
     """{preset: factors}: four tokens, batch 512, all combinations of the rest."""
-    cells = {}
+    settings = {}
     for exception, anchors, rate, decay in itertools.product(
         ('trained', 'unseen'), (4, 6), (1e-3, 4e-3), (0.01, 0.15)
     ):
         name = f'short_{exception}_a{anchors}_r{1000 * rate:.0f}_d{100 * decay:.0f}'
-        cells[name] = LEAD | {
+        settings[name] = LEAD | {
             'seq_len': 4,
             'split': 'random',
             'batch_size': 512,
@@ -135,7 +140,7 @@ def _make_short_cells() -> dict[str, dict]:
             'learning_rate': rate,
             'weight_decay': decay,
         }
-    return cells
+    return settings
 
 
 PRESETS = {'lead': LEAD, 'twin': LEAD | {'batch_size': 512}}
@@ -148,4 +153,4 @@ PRESETS['anchors'] = LEAD | {
     'weight_decay': 0.03,
 }
 PRESETS |= _make_squares()
-PRESETS |= _make_short_cells()
+PRESETS |= _make_short_settings()

@@ -21,15 +21,14 @@ _PHASE = pathlib.Path(__file__).with_name('phase.py')
 _EPOCH = 370
 
 
-def get_config(preset: str = '') -> ConfigDict:
-    """The config of a preset.
+def get_config(preset: str) -> ConfigDict:
+    """The config of a preset; there is no default.
 
     A chunk is short enough to be trained within one call: where its state is too large
     to travel, it is lost with the machine. A member of `full` trains alone, because the
     state of one member is small enough.
     """
-    if preset not in PRESETS:
-        raise config.ConfigError(f'preset {preset!r}: must be one of {PRESETS}')
+    config.require_preset(preset, PRESETS)
     c = config.load(f'{_PHASE}:paper_30')
     c.name = f'paper_size_{preset}'
     c.train.precision = 'tensorfloat32'

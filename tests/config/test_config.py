@@ -52,7 +52,11 @@ def test_overrides_read_tuples_of_any_length():
     ('spec', 'line'),
     [
         ('configs/phse.py', '--config configs/phse.py: no such Python file'),
-        ('configs/phase.py:papre', "'papre'"),
+        (
+            'configs/scan.py:papre',
+            "preset 'papre': must be one of ('', 'laptop', 'gpt2')",
+        ),
+        ('configs/law.py', "preset '': must be one of ('lead', 'twin', 'anchors',"),
         ('tests/support/tiny.py:broken', 'Did you mean "width" instead of "widht"'),
         ('README.md', '--config README.md: no such Python file'),
     ],
