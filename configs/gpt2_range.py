@@ -23,7 +23,6 @@ import ml_collections
 from anchorjax import config
 
 ConfigDict = ml_collections.ConfigDict
-_EPOCH = 370  # steps of P1
 
 
 def get_config(preset: str = '') -> ConfigDict:
@@ -62,8 +61,8 @@ def _paper(c: ConfigDict) -> None:
     c.model.head_dim = 64
     c.model.mlp_dim = 3072
     c.model.activation = 'gelu'
-    c.train.num_steps = 210 * _EPOCH
-    c.optimizer.warmup_steps = 10 * _EPOCH
+    c.train.num_steps = 210 * config.P1_EPOCH
+    c.optimizer.warmup_steps = 10 * config.P1_EPOCH
     c.grid.gamma = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
     c.grid.seed = (1, 2, 3, 4)
     c.loop = (('model.norm', ('post', 'pre')),)

@@ -19,7 +19,6 @@ import ml_collections
 from anchorjax import config
 
 ConfigDict = ml_collections.ConfigDict
-_EPOCH = 370  # steps of P1 with all its examples
 
 
 def get_config(preset: str = '') -> ConfigDict:
@@ -45,10 +44,10 @@ def _default(c: ConfigDict) -> None:
 
 def _paper(c: ConfigDict) -> None:
     """P1's data and model; every size is trained for as many steps."""
-    c.train.num_steps = 210 * _EPOCH
+    c.train.num_steps = 210 * config.P1_EPOCH
     epochs = (0, 1, 3, 10, 30, 100)
-    c.train.snapshot_steps = tuple(epoch * _EPOCH for epoch in epochs)
-    c.optimizer.warmup_steps = 10 * _EPOCH
+    c.train.snapshot_steps = tuple(epoch * config.P1_EPOCH for epoch in epochs)
+    c.optimizer.warmup_steps = 10 * config.P1_EPOCH
     c.grid.gamma = (0.5, 0.8)
     c.grid.seed = (1, 2, 3)
     sizes = (9_000, 30_000, 90_000, 300_000, 900_000)

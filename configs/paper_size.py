@@ -18,7 +18,6 @@ from anchorjax import config
 ConfigDict = ml_collections.ConfigDict
 PRESETS = ('paper_30', 'full', 'depths')
 _PHASE = pathlib.Path(__file__).with_name('phase.py')
-_EPOCH = 370
 
 
 def get_config(preset: str) -> ConfigDict:
@@ -39,7 +38,7 @@ def get_config(preset: str) -> ConfigDict:
     c.loop = ()
     if preset == 'full':
         _select_two(c)
-        c.train.num_steps = 210 * _EPOCH
+        c.train.num_steps = 210 * config.P1_EPOCH
         c.train.lanes = 1
     if preset == 'depths':
         _select_two(c)

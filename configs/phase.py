@@ -59,8 +59,6 @@ import ml_collections
 from anchorjax import config
 
 ConfigDict = ml_collections.ConfigDict
-# Steps: 759,375 training sequences in batches of 2048, the last partial one dropped.
-_EPOCH = 370
 
 
 def get_config(preset: str = '') -> ConfigDict:
@@ -122,17 +120,17 @@ def _paper(c: ConfigDict) -> None:
     # The base rate 1e-5 times 10 to 30.
     c.grid.learning_rate = tuple(round(i * 2.5e-5, 7) for i in range(4, 13))
     c.grid.seed = (1, 2, 3)
-    c.train.num_steps = 210 * _EPOCH
+    c.train.num_steps = 210 * config.P1_EPOCH
     c.train.snapshot_steps = _count_epochs(0, 1, 3, 10, 30, 100)
-    c.optimizer.warmup_steps = 10 * _EPOCH
+    c.optimizer.warmup_steps = 10 * config.P1_EPOCH
     c.loop = (('model.depth', (2, 3, 4, 5, 6, 7)),)
 
 
 def _paper_30(c: ConfigDict) -> None:
     _paper(c)
-    c.train.num_steps = 30 * _EPOCH
+    c.train.num_steps = 30 * config.P1_EPOCH
     c.train.snapshot_steps = _count_epochs(0, 1, 3, 10)
-    c.optimizer.schedule_steps = 210 * _EPOCH
+    c.optimizer.schedule_steps = 210 * config.P1_EPOCH
     c.grid.gamma = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
     c.grid.learning_rate = (1e-4, 2e-4, 3e-4)
     c.loop = ()
@@ -144,8 +142,8 @@ def _laptop(c: ConfigDict) -> None:
     c.model.width = 200
     c.model.head_dim = 100
     c.model.mlp_dim = 600
-    c.train.num_steps = 24 * _EPOCH
-    c.train.eval_every = _EPOCH
+    c.train.num_steps = 24 * config.P1_EPOCH
+    c.train.eval_every = config.P1_EPOCH
     c.grid.gamma = (0.57, 0.9)
     c.grid.learning_rate = (2e-4,)
 
@@ -176,7 +174,7 @@ def _p3(c: ConfigDict) -> None:
 
 def _count_epochs(*epochs: int) -> tuple[int, ...]:
     """The steps after which so many of the paper's epochs are done."""
-    return tuple(epoch * _EPOCH for epoch in epochs)
+    return tuple(epoch * config.P1_EPOCH for epoch in epochs)
 
 
 PRESETS = {

@@ -14,6 +14,7 @@ from anchorjax.config.experiment import Experiment
 from anchorjax.config.files import load
 from anchorjax.config.groups import (
     AUTO,
+    P1_EPOCH,
     PRECISIONS,
     GridConfig,
     OptimizerConfig,
@@ -29,6 +30,7 @@ from anchorjax.errors import ConfigError
 
 __all__ = [
     'AUTO',
+    'P1_EPOCH',
     'PRECISIONS',
     'ConfigError',
     'Experiment',

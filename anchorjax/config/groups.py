@@ -26,10 +26,14 @@ Rate = Annotated[float, at_least(1e-30), at_most(1e30)]
 Decay = Annotated[float, at_least(0), at_most(1e30)]
 Seed = Annotated[int, at_least(0), at_most(2**31 - 1)]
 
+# Steps of an epoch of P1: 759,375 training sequences in batches of 2,048, of which the
+# last, partial one is dropped (PAPERS 1.1).
+P1_EPOCH = 370
+
 
 @dataclasses.dataclass(frozen=True)
 class OptimizerConfig:
-    """AdamW and its schedule; defaults are P1's (PAPERS 1.3), 370 steps an epoch."""
+    """AdamW and its schedule; defaults are P1's (PAPERS 1.3)."""
 
     # 'sgd': with momentum b1; b2 and eps mean nothing there.
     method: Method = dataclasses.field(default='adam', metadata=YOUNG)
@@ -38,7 +42,7 @@ class OptimizerConfig:
     eps: Positive = 1e-8
     clip_norm: Positive = 1.0  # largest gradient norm, over all parameters
     shape: Shape = 'warmup_cosine'  # of the schedule; see training/optimizers.py
-    warmup_steps: Steps = 3_700
+    warmup_steps: Steps = 10 * P1_EPOCH
     schedule_steps: Steps = 0  # with the warm-up; 0: train.num_steps
     floor: Annotated[float, at_least(0)] = 1e-5  # rate before warm-up and after decay
     # Whether a window of weight decay is as much stronger as it is shorter than
@@ -51,11 +55,11 @@ class OptimizerConfig:
 
 @dataclasses.dataclass(frozen=True)
 class TrainConfig:
-    """Length and layout of training; defaults are P1's: 210 epochs of 370 steps."""
+    """Length and layout of training; defaults are P1's, 210 epochs."""
 
     batch_size: Count = 2048
-    num_steps: Annotated[int, at_least(1), at_most(MOST_STEPS)] = 77_700
-    eval_every: Count = 370  # steps between two rows of the curves
+    num_steps: Annotated[int, at_least(1), at_most(MOST_STEPS)] = 210 * P1_EPOCH
+    eval_every: Count = P1_EPOCH  # steps between two rows of the curves
     snapshot_steps: tuple[int, ...] = ()  # besides the last step
     resume_every: Annotated[float, at_least(0)] = 60.0  # seconds between two saves
     precision: Precision = 'float32'  # of matrix products
