@@ -5,9 +5,13 @@ from typing import NamedTuple, Protocol
 
 import jax
 
+from anchorjax.errors import require
+
 # An intervention: (field, block, value) -> the value that replaces it. A model calls it
 # with 'Attn', 'X_ao' and 'X_do' of every block, from 0, as soon as each is computed.
 Edit = Callable[[str, int, jax.Array], jax.Array]
+# (field, value) -> the value that replaces it: an Edit of one block.
+BlockEdit = Callable[[str, jax.Array], jax.Array]
 
 
 class ModelConfig(Protocol):
@@ -38,3 +42,18 @@ class Activations(NamedTuple):
     X_em: jax.Array  # [B, T, D]: token plus position embedding
     blocks: tuple[BlockActivations, ...]
     logits: jax.Array  # [B, Q, V]
+
+
+def restrict_edit(edit: Edit | None, layer: int) -> BlockEdit:
+    """The intervention in one block; without one, values stay as they are."""
+
+    def edit_block(field: str, value: jax.Array) -> jax.Array:
+        return value if edit is None else edit(field, layer, value)
+
+    return edit_block
+
+
+def require_positions(seq_len: int, max_len: int) -> None:
+    """Raises ConfigError if the position table is shorter than a sequence."""
+    allowed = f'at most model.max_len, {max_len}'
+    require(seq_len <= max_len, 'task.seq_len', seq_len, allowed)

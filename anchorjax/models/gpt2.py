@@ -13,7 +13,13 @@ import jax.numpy as jnp
 from flax import linen as nn
 
 from anchorjax.models import shortcuts
-from anchorjax.models.base import Activations, BlockActivations, Edit
+from anchorjax.models.base import (
+    Activations,
+    BlockActivations,
+    BlockEdit,
+    Edit,
+    restrict_edit,
+)
 from anchorjax.models.gpt2_config import GPT2Config
 from anchorjax.models.gpt2_layers import (
     Linear,
@@ -131,12 +137,13 @@ class Block(nn.Module):
     @nn.compact
     def __call__(self, x_BTD: jax.Array) -> BlockActivations:
         c = self.config
+        edit = restrict_edit(self.edit, self.layer)
         x_BQD = x_BTD[:, -1:] if self.last_only else x_BTD
         attn_in = LayerNorm(c.eps, name='LN_attn')(x_BTD)
-        Q, K, V, Attn, X_qkv = self._attention(attn_in)
+        Q, K, V, Attn, X_qkv = self._attention(attn_in, edit)
         attn_out = self._layer('O', 'residual', c.width, c.width)
         X_ao = x_BQD + attn_out.apply(X_qkv, c.dtype)
-        X_ao = self._offer('X_ao', X_ao)
+        X_ao = edit('X_ao', X_ao)
 
         mlp_in = LayerNorm(c.eps, name='LN_mlp')(X_ao)
         to_neurons = self._layer('in', 'mlp_in', c.width, c.mlp_dim)
@@ -144,10 +151,12 @@ class Block(nn.Module):
         hidden = nn.gelu(neurons, approximate=True)
         mlp_out = self._layer('out', 'residual', c.mlp_dim, c.width)
         X_do = X_ao + mlp_out.apply(hidden, c.dtype)
-        X_do = self._offer('X_do', X_do)
+        X_do = edit('X_do', X_do)
         return BlockActivations(Q, K, V, Attn, X_qkv, X_ao, hidden, X_do)
 
-    def _attention(self, source_BTD: jax.Array) -> tuple[jax.Array, ...]:
+    def _attention(
+        self, source_BTD: jax.Array, edit: BlockEdit
+    ) -> tuple[jax.Array, ...]:
         """Q, K, V, Attn and X_qkv of BlockActivations.
 
         With fused attention nothing depends on Attn, and the compiler drops it where
@@ -169,14 +178,8 @@ class Block(nn.Module):
         Attn = weigh_past(Q, K)
         if c.attention != 'explicit' and self.edit is None:
             return Q, K, V, Attn, attend_fused(Q, K, V, c.attention)
-        Attn = self._offer('Attn', Attn)
+        Attn = edit('Attn', Attn)
         return Q, K, V, Attn, mix_values(Attn.astype(c.dtype), V)
-
-    def _offer(self, field: str, value: jax.Array) -> jax.Array:
-        """The value that an intervention puts in this one's place."""
-        if self.edit is None:
-            return value
-        return self.edit(field, self.layer, value)
 
     def _layer(self, name: str, kind: str, d_in: int, d_out: int) -> Linear:
         """The linear map of the parameters W_name and b_name."""

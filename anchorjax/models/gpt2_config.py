@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from anchorjax.errors import require
 from anchorjax.limits import YOUNG, above, at_least, check_fields
+from anchorjax.models.base import require_positions
 from anchorjax.models.transformer_config import Depth, Size
 
 Decayed = Literal['all_but_biases', 'matrices', 'all']
@@ -78,8 +79,7 @@ class GPT2Config:
 
     def require_fit(self, seq_len: int, vocab: int) -> None:
         """Raises ConfigError if the position table is shorter than a sequence."""
-        allowed = f'at most model.max_len, {self.max_len}'
-        require(seq_len <= self.max_len, 'task.seq_len', seq_len, allowed)
+        require_positions(seq_len, self.max_len)
 
 
 # 'small' and 'medium' are official: 124,439,808 and 354,823,168 parameters with 50,257

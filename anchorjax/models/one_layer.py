@@ -16,8 +16,8 @@ from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.models import transformer_cost
 from anchorjax.models.activations import Activation
-from anchorjax.models.base import Activations, Edit
-from anchorjax.models.transformer import Block, edit_of_block
+from anchorjax.models.base import Activations, Edit, restrict_edit
+from anchorjax.models.transformer import Block
 from anchorjax.models.transformer_config import TransformerConfig
 from anchorjax.models.transformer_init import initializers
 
@@ -61,7 +61,7 @@ class OneLayer(nn.Module):
         X_em = W_embed[tokens_BT]
         computes_last = last_only and edit is None
         block = Block(block_config, inits, last_only=computes_last, name='block_0')
-        activations = block(X_em, X_em, edit_of_block(edit, 0))
+        activations = block(X_em, X_em, restrict_edit(edit, 0))
         return Activations(X_em, (activations,), activations.X_do)
 
 

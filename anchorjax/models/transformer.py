@@ -5,7 +5,7 @@ the same numbers, up to rounding, with less work: in the first block, and in the
 one where only the last position is scored.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import jax
 import jax.numpy as jnp
@@ -13,13 +13,16 @@ from flax import linen as nn
 
 from anchorjax.models import shortcuts
 from anchorjax.models.activations import activate
-from anchorjax.models.base import Activations, BlockActivations, Edit
+from anchorjax.models.base import (
+    Activations,
+    BlockActivations,
+    BlockEdit,
+    Edit,
+    restrict_edit,
+)
 from anchorjax.models.initializers import Initializer
 from anchorjax.models.shortcuts import Embedded, project
 from anchorjax.models.transformer_config import TransformerConfig
-
-# (field, value) -> the value that replaces it: an Edit of one block.
-BlockEdit = Callable[[str, jax.Array], jax.Array]
 
 
 class Transformer(nn.Module):
@@ -62,7 +65,7 @@ class Transformer(nn.Module):
                 last_only=is_last and last_only and edit is None,
                 name=f'block_{layer}',
             )
-            activations = block(x, stream, edit_of_block(edit, layer))
+            activations = block(x, stream, restrict_edit(edit, layer))
             blocks.append(activations)
             x = stream = activations.X_do
 
@@ -195,12 +198,3 @@ def _heads_first(x_BTHK: jax.Array) -> jax.Array:
     """[B, T, H, K] -> [B * H, T, K]: XLA's CPU code is faster with one batch axis."""
     batch, length, heads, head_dim = x_BTHK.shape
     return x_BTHK.swapaxes(1, 2).reshape(batch * heads, length, head_dim)
-
-
-def edit_of_block(edit: Edit | None, layer: int) -> BlockEdit:
-    """The intervention in one block; without one, values stay as they are."""
-
-    def edit_block(field: str, value: jax.Array) -> jax.Array:
-        return value if edit is None else edit(field, layer, value)
-
-    return edit_block

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, get_args
 from anchorjax.errors import require
 from anchorjax.limits import YOUNG, above, at_least, at_most, check_fields
 from anchorjax.models.activations import Activation
+from anchorjax.models.base import require_positions
 
 Norm = Literal['post', 'pre', 'pre_query', 'none']
 Init = Literal['d_in', 'd_model', 'gpt2_hf', 'scale']
@@ -61,8 +62,7 @@ class TransformerConfig:
 
     def require_fit(self, seq_len: int, vocab: int) -> None:
         """Raises ConfigError if the position table is shorter than a sequence."""
-        allowed = f'at most model.max_len, {self.max_len}'
-        require(seq_len <= self.max_len, 'task.seq_len', seq_len, allowed)
+        require_positions(seq_len, self.max_len)
 
 
 def is_decayed(config: TransformerConfig, name: str) -> bool:
