@@ -1,6 +1,7 @@
-"""Trains the paper's own size on a GPU, in calls of a few minutes that continue.
+"""Trains the paper's own size on a GPU, in calls of any length that continue.
 
-  python launch/paper_size.py --out DIR --budget_s 570
+  pip install -e . 'jax[cuda12]'
+  python launch/paper_size.py --out DIR --budget_s 3600
 
 stage        what (configs/paper_size.py; PAPERS 1.3, 1.7)         operations
 bench_first  one row of the bench: it tells how much will fit
@@ -25,27 +26,11 @@ came, with everything saved (run it again). --shrink does all of it in tiny size
 any machine. It has not been run on a GPU yet; there a call that resumes may differ in
 the last bits, because XLA measures anew which kernels are fastest.
 
-On a machine without a network, JAX with its CUDA plugin, Flax, Optax, Orbax, Chex and
-pandas must be installed: they are too large to bring along. Ours, which is lent for ten
-minutes at a time, has them (Python 3.12, jax 0.11.2 for CUDA 13) and lacks four small
-packages (13 MiB). Download these once, on a machine with internet:
-
-  echo /.whl/ >> .git/info/exclude
-  python3 -m pip download --no-deps --only-binary=:all: --python-version 3.12 \\
-      --implementation cp --platform manylinux_2_28_x86_64 \\
-      --platform manylinux2014_x86_64 --platform manylinux1_x86_64 -d .whl \\
-      xarray==2026.9.0 ml_collections==1.1.0 netCDF4==1.7.5.1.post1 cftime==1.6.6.1
-
-Copy the repository with .whl, and run there, with OUT a folder that is copied back:
-
-  python3 -m pip install -q --no-index --no-deps --no-compile --no-cache-dir \\
-      --upgrade --target /tmp/site .whl/*.whl &&
-  export PYTHONPATH=/tmp/site:. PYTHONUNBUFFERED=1 &&
-  python3 launch/paper_size.py --out $OUT --budget_s 570
-
-While the machine stays as it was left, the same command continues. On a fresh one, copy
-the files that came back into runs/state (ignored by git), copy that folder as well, and
-add --state runs/state to the command.
+Run the same command again until it exits with 0: on the machine where --root is, it
+continues by itself. To continue on another one, where --root is empty, take along what
+is in --out, and name that folder with --state. A machine that has no internet needs
+the packages brought to it: analysis/gallery/costs.md, "Without internet", has the
+commands. --list prints the stages and how far they are.
 """
 
 import argparse

@@ -6,8 +6,8 @@
    With one query, keys and values need never be formed: q . (x W_K) = (q W_K^T) . x,
    and the weighted sum over positions commutes with W_V.
 
-Together they save a factor of 2.2 to 2.6 in operations at depth 2 (RESULTS.md,
-"Speed").
+Together they save a factor of 2.2 to 2.6 in operations at depth 2
+(analysis/gallery/costs.md, "Speed").
 """
 
 from typing import NamedTuple

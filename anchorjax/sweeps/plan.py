@@ -19,8 +19,9 @@ from anchorjax.sweeps.progress import format_duration
 from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.members import padded_size
 
-# Share of a bare matmul's rate that training steps reach (RESULTS.md, "Speed"): a guess
-# for the plan alone; the progress line measures.
+# Share of a bare matmul's rate that training steps reach: a guess for the plan alone;
+# the progress line measures. On a CPU it was 0.41 at width 64 and 0.78 at width 400
+# (RESULTS.md, "What does it cost?").
 _CPU_EFFICIENCY = 0.4
 _ACCELERATOR_EFFICIENCY = 0.3
 _MATMUL_SIZE = 1024
