@@ -3,6 +3,7 @@
 The packages, lowest first; imports go down only (tests/repository/test_imports.py):
 
   errors, limits   one-line errors; what each field of a config may hold
+  hashing          the digest of a file
   tasks, models    what is learned: pure data; what learns it: Activations out
   config           one frozen Experiment from a config; the grid of its members
   training         pure steps, losses, optimizers; the members on their devices

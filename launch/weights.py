@@ -18,6 +18,7 @@ import jax
 from analysis.drawing.command import parse_axis
 from anchorjax import cli, models
 from anchorjax.errors import UserError
+from anchorjax.hashing import digest_file
 from anchorjax.models import gpt2_files
 from anchorjax.storage import atomic
 from anchorjax.storage.reader import open_run
@@ -41,7 +42,7 @@ def show(words: list[str]) -> None:
     for field in ('depth', 'width', 'heads', 'max_len'):
         print(f'  --config.model.{field}={getattr(model, field)}')
     print(f'  --config.model.start={path.absolute()}')
-    print(f'  --config.model.start_sha256={gpt2_files.digest_file(path)}')
+    print(f'  --config.model.start_sha256={digest_file(path)}')
 
 
 def export(words: list[str]) -> None:

@@ -5,7 +5,6 @@ never read. The package is in the extra `llm`.
 """
 
 import functools
-import hashlib
 import json
 import pathlib
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from anchorjax.errors import UserError, brief
+from anchorjax.hashing import digest_file
 from anchorjax.models.gpt2_config import GPT2Config
 from anchorjax.models.gpt2_names import (
     from_hugging_face,
@@ -117,12 +117,6 @@ def find_weights(path: pathlib.Path) -> pathlib.Path:
     if path.suffix != '.safetensors':
         raise UserError(f'{path}: must be a .safetensors file or a folder with one')
     return path
-
-
-def digest_file(path: pathlib.Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
-    with open(path, 'rb') as f:
-        return hashlib.file_digest(f, 'sha256').hexdigest()
 
 
 @functools.lru_cache(maxsize=1)  # the cohorts of a sweep start from the same weights

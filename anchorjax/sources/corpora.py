@@ -6,7 +6,6 @@ after, skips the documents that are done, and continues; the files are the same 
 """
 
 import fnmatch
-import hashlib
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from anchorjax.errors import TemporaryError, UserError, brief
+from anchorjax.hashing import digest_file
 from anchorjax.sources import fetch
 from anchorjax.sources.documents import (
     Piece,
@@ -243,7 +243,7 @@ def _check_whole(out: pathlib.Path, settings: dict[str, Any]) -> Written:
     for key, count in counts.items():
         if type(count) is not int:
             raise UserError(f'{out / LIST_FILE}: no corpus ({key} = {count!r})')
-    if _digest(out / TOKENS_FILE) != corpus.digest:
+    if digest_file(out / TOKENS_FILE) != corpus.digest:
         raise UserError(
             f'{out / TOKENS_FILE}: damaged, its sha256 is not that of {LIST_FILE}; '
             f'delete {out} to begin again'
@@ -287,7 +287,7 @@ def _write_rest(
             f'{out / TOKENS_FILE}: not as large as what was written; delete {out} to '
             'begin again'
         )
-    digest = _digest(out / TOKENS_FILE)
+    digest = digest_file(out / TOKENS_FILE)
     counts = {key: progress[key] for key in _COUNTS}
     listed = {**settings, **counts, 'published': published or {}, 'sha256': digest}
     atomic.write_json(out / LIST_FILE, listed)
@@ -346,11 +346,6 @@ def _to_array(tokens: Sequence[int]) -> np.ndarray:
     if isinstance(tokens, bytes):
         return np.frombuffer(tokens, np.uint8).astype(np.int64)
     return np.array(tokens, np.int64)
-
-
-def _digest(path: pathlib.Path) -> str:
-    with open(path, 'rb') as f:
-        return hashlib.file_digest(f, 'sha256').hexdigest()
 
 
 def _describe(files: Files, tokenizer: Tokenizer, wanted: Wanted) -> dict[str, Any]:

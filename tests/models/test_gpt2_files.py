@@ -11,6 +11,7 @@ import pytest
 from anchorjax import config, models
 from anchorjax.config.grid import HParams
 from anchorjax.errors import ConfigError, UserError
+from anchorjax.hashing import digest_file
 from anchorjax.models import gpt2_files
 from anchorjax.models.gpt2_names import from_hugging_face, to_hugging_face
 from anchorjax.storage.atomic import write_atomic
@@ -98,7 +99,7 @@ def test_a_member_starts_from_the_file(experiment, params, folder):
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     for fields in ({}, {'start_sha256': digest}):
         require_equal(begin(start(experiment, folder, **fields)), params)
-    assert gpt2_files.digest_file(path) == digest
+    assert digest_file(path) == digest
 
 
 def test_the_tokens_of_the_task_may_be_some_of_the_rows(experiment, params, folder):
