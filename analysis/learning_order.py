@@ -2,8 +2,8 @@
 
 The moment of a probe is the step at which its loss falls below a share of ln V, the
 loss of a network that knows nothing; half of it by default, the same for every gamma
-and probe. The ratio "memory / reasoning" of two moments is above 1 where sums come first.
-P2 shows curves and gives no number.
+and probe. The ratio "memory / reasoning" of two moments is above 1 where sums come
+first. P2 shows curves and gives no number.
 
   python analysis/learning_order.py --run runs/memory_reasoning
 """
