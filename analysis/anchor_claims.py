@@ -15,10 +15,10 @@ from functools import partial
 
 import pandas as pd
 
-from analysis.bias.table import tabulate_claims
-from analysis.designs.table import format_csv
+from analysis.claims.by_setting import tabulate_claims
+from analysis.claims.verdict_table import run_claims_command, tabulate_members
 from analysis.families.claims import CLAIMS, INTRODUCTION, TASK
-from analysis.report.verdict_table import run_claims_command, tabulate_members
+from analysis.tables.text import format_csv
 from anchorjax.storage.reader import Run
 
 _NUMBERS = (

@@ -20,18 +20,18 @@ from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
 from analysis.bias.cosines import PERMUTATIONS, compare_rows, measure_order
-from analysis.bias.members import (
+from analysis.bias.snapshots import find_common_steps, find_early, find_late
+from analysis.bias.tokens import TASK, list_tokens
+from analysis.drawing import command, style
+from analysis.drawing.bands import draw_band, scale_steps
+from analysis.members.member import member_of
+from analysis.members.table import (
     Panel,
     Table,
     list_panels,
     list_points,
     tabulate_members,
 )
-from analysis.bias.snapshots import find_common_steps, find_early, find_late
-from analysis.bias.tokens import list_tokens
-from analysis.drawing import command, style
-from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import member_of
 from analysis.members.untrained import make_untrained
 from anchorjax.errors import require
 from anchorjax.storage.reader import Run
@@ -74,7 +74,7 @@ def compute(
       UserError: another task, no trained member, or no such snapshot.
     """
     require(permutations >= 1, 'permutations', permutations, 'at least 1')
-    points = list_points(run)
+    points = list_points(run, TASK)
     snapshots_S = find_common_steps(run, points)
     step_S = np.union1d([0], snapshots_S)
     tokens = list_tokens(run.experiment.task)

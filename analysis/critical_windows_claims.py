@@ -13,8 +13,8 @@ rules.
 
 import pandas as pd
 
-from analysis.designs.table import format_csv
-from analysis.report.verdict_table import run_claims_command
+from analysis.claims.verdict_table import run_claims_command
+from analysis.tables.text import format_csv
 from analysis.windows.members import collect_members
 from analysis.windows.table import INTRODUCTION, tabulate_claims
 from anchorjax.storage.reader import Run

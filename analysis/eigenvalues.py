@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.drawing import command, style
+from analysis.drawing import command, spectrum_panels, style
 from analysis.members.member import member_of
 from analysis.members.point import Point
 from analysis.members.selection import find_trained_gammas
-from analysis.spectra import measures, panels, singular
+from analysis.spectra import measures, singular
 from analysis.spectra.effective import (
     find_rises_of_members,
     follow_spectrum,
@@ -140,9 +140,9 @@ def compute(
 
 def draw(result: Result, axes: np.ndarray) -> None:
     """Fills axes [1 + r, 3]: spectra by gamma, by step, numbers; then each matrix."""
-    panels.draw_spectra(axes[0, 0], result)
-    panels.draw_training(axes[0, 1], result)
-    panels.draw_numbers(axes[0, 2], result)
+    spectrum_panels.draw_spectra(axes[0, 0], result)
+    spectrum_panels.draw_training(axes[0, 1], result)
+    spectrum_panels.draw_numbers(axes[0, 2], result)
     singular.draw(axes[1:].ravel(), result)
 
 

@@ -17,16 +17,16 @@ from matplotlib.axes import Axes
 from scipy import stats
 
 from analysis.bias.cosines import QUANTILE
-from analysis.bias.members import (
+from analysis.bias.tokens import COLOURS, SINGLE_KINDS, TASK, list_tokens
+from analysis.drawing import command, style
+from analysis.members.member import member_of
+from analysis.members.table import (
     Panel,
     Table,
     list_panels,
     list_points,
     tabulate_members,
 )
-from analysis.bias.tokens import COLOURS, SINGLE_KINDS, list_tokens
-from analysis.drawing import command, style
-from analysis.members.member import member_of
 from analysis.members.untrained import make_untrained
 from analysis.spectra import measures
 from analysis.vectors import order
@@ -61,7 +61,7 @@ def compute(run: Run, step: int | None = None) -> Result:
     Raises:
       UserError: another task, no trained member, or no such snapshot.
     """
-    points = list_points(run)
+    points = list_points(run, TASK)
     if step is None:
         step = run.steps(**points[0])[-1]
     known = run.steps(**points[0])

@@ -34,19 +34,19 @@ from analysis.bias.attention import (
     measure_distance,
     remove_positions,
 )
-from analysis.bias.members import (
-    Table,
-    list_panels,
-    list_points,
-    tabulate_members,
-)
 from analysis.bias.snapshots import find_common_steps, find_early
-from analysis.bias.tokens import SINGLE_KINDS, list_tokens
+from analysis.bias.tokens import SINGLE_KINDS, TASK, list_tokens
 from analysis.circuits.flows import average_attention
 from analysis.drawing import command, style
 from analysis.drawing.bands import scale_steps
 from analysis.members.member import Member, member_of
 from analysis.members.selection import report_progress
+from analysis.members.table import (
+    Table,
+    list_panels,
+    list_points,
+    tabulate_members,
+)
 from analysis.members.untrained import make_untrained
 from anchorjax.errors import UserError, require
 from anchorjax.storage.reader import Run
@@ -101,7 +101,7 @@ def compute(run: Run, early: int | None = None, number: int = NUMBER) -> Result:
       UserError: another task, a model without attention, or no such snapshot.
     """
     require(number >= 1, 'number', number, 'at least 1')
-    points = list_points(run)
+    points = list_points(run, TASK)
     snapshots_S = find_common_steps(run, points)
     early = find_early(run, points, snapshots_S, early)
     step_S = np.union1d([0], snapshots_S)

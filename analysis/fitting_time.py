@@ -17,10 +17,10 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from analysis.bias.members import Table, list_points, tabulate_members
 from analysis.changes.moments import find_crossings, find_moments
 from analysis.drawing import command, style
 from analysis.members.point import Point
+from analysis.members.table import Table, list_points, tabulate_members
 from anchorjax import tasks
 from anchorjax.errors import require
 from anchorjax.storage.reader import Run

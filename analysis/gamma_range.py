@@ -18,15 +18,15 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.bias.members import (
+from analysis.drawing import command, style
+from analysis.members.selection import OUTCOMES, collect_outcomes
+from analysis.members.solution import UNSEEN_MAPPINGS
+from analysis.members.table import (
     Table,
     list_converged,
     list_points,
     tabulate_members,
 )
-from analysis.drawing import command, style
-from analysis.members.selection import OUTCOMES, collect_outcomes
-from analysis.members.solution import UNSEEN_MAPPINGS
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
 

@@ -15,17 +15,18 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.bias.members import (
+from analysis.bias.snapshots import find_common_steps, find_early
+from analysis.bias.tokens import TASK
+from analysis.drawing import command, style
+from analysis.drawing.bands import draw_band, scale_steps
+from analysis.members.member import Member, member_of
+from analysis.members.selection import report_progress
+from analysis.members.table import (
     Table,
     list_panels,
     list_points,
     tabulate_members,
 )
-from analysis.bias.snapshots import find_common_steps, find_early
-from analysis.drawing import command, style
-from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import Member, member_of
-from analysis.members.selection import report_progress
 from analysis.members.untrained import make_untrained
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
@@ -51,7 +52,7 @@ def compute(run: Run, early: int | None = None) -> Result:
     Raises:
       UserError: another task, or one without groups.
     """
-    points = list_points(run)
+    points = list_points(run, TASK)
     task = run.experiment.task
     if not task.label_ranges:
         raise UserError('task.label_ranges = (): this figure is about groups of labels')

@@ -27,20 +27,20 @@ from analysis.bias.cosines import (
     make_reference,
     match_reference,
 )
-from analysis.bias.members import (
+from analysis.bias.snapshots import find_common_steps, find_early
+from analysis.bias.tokens import COLOURS, KINDS, TASK, list_tokens
+from analysis.drawing import command, style
+from analysis.drawing.bands import draw_band, scale_steps
+from analysis.members.member import member_of
+from analysis.members.point import Point
+from analysis.members.selection import report_progress
+from analysis.members.table import (
     Panel,
     Table,
     list_panels,
     list_points,
     tabulate_members,
 )
-from analysis.bias.snapshots import find_common_steps, find_early
-from analysis.bias.tokens import COLOURS, KINDS, list_tokens
-from analysis.drawing import command, style
-from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import member_of
-from analysis.members.point import Point
-from analysis.members.selection import report_progress
 from analysis.members.untrained import make_untrained
 from analysis.theory.predictions import PREDICTIONS, predict_all
 from anchorjax.errors import require
@@ -76,7 +76,7 @@ def compute(
       UserError: another task, no trained member, or no such snapshot.
     """
     require(permutations >= 1, 'permutations', permutations, 'at least 1')
-    points = list_points(run)
+    points = list_points(run, TASK)
     step_S = find_common_steps(run, points)
     early = find_early(run, points, step_S, early)
     shape = (len(points), len(KINDS), len(PREDICTIONS))

@@ -37,6 +37,7 @@ from analysis.designs import (
 )
 from analysis.designs.collect import collect_runs
 from analysis.drawing import style
+from analysis.tables.text import format_csv
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage import atomic
@@ -98,12 +99,12 @@ def save(result: Result, folder: pathlib.Path) -> list[pathlib.Path]:
         result.remarks,
     )
     texts = {
-        'cells.csv': table.format_csv(result.cells),
+        'cells.csv': format_csv(result.cells),
         'cells.md': cells.format_cells(result.cells),
-        'effects.csv': table.format_csv(result.effects),
+        'effects.csv': format_csv(result.effects),
         'effects.md': page,
         'verdicts.md': effects.format_verdicts(result.verdicts),
-        'fit.csv': table.format_csv(result.coefficients),
+        'fit.csv': format_csv(result.coefficients),
     }
     paths = []
     for name, text in texts.items():
@@ -140,7 +141,7 @@ def _collect(patterns: list[str], folder: pathlib.Path) -> pathlib.Path:
     for note in collection.notes:
         print(note)
     path = folder / 'members.csv'
-    atomic.write_text(path, table.format_csv(collection.members))
+    atomic.write_text(path, format_csv(collection.members))
     print(path)
     return path
 

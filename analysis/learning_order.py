@@ -14,17 +14,18 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.bias.members import (
+from analysis.bias.tokens import TASK
+from analysis.changes.moments import find_crossings
+from analysis.drawing import command, style
+from analysis.drawing.bands import draw_band
+from analysis.members.statistics import average_ratios
+from analysis.members.table import (
     Panel,
     Table,
     list_panels,
     list_points,
     tabulate_members,
 )
-from analysis.changes.moments import find_crossings
-from analysis.drawing import command, style
-from analysis.drawing.bands import draw_band
-from analysis.members.statistics import average_ratios
 from anchorjax.errors import require
 from anchorjax.storage.reader import Run
 
@@ -60,7 +61,7 @@ def compute(run: Run, share: float = SHARE) -> Result:
       UserError: another task, no trained member, or a share outside (0, 1).
     """
     require(0 < share < 1, 'share', share, 'between 0 and 1')
-    points = list_points(run)
+    points = list_points(run, TASK)
     curves = run.curves.reindex(probe=list(PROBES))
     step_S = curves.step.values
     threshold = share * math.log(run.experiment.task.vocab)

@@ -22,13 +22,6 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.bias.members import (
-    Panel,
-    Table,
-    list_panels,
-    list_points,
-    tabulate_members,
-)
 from analysis.bias.snapshots import find_common_steps
 from analysis.drawing import command, style
 from analysis.drawing.bands import draw_band
@@ -40,6 +33,13 @@ from analysis.members.levels import (
 )
 from analysis.members.member import member_of
 from analysis.members.selection import report_progress
+from analysis.members.table import (
+    Panel,
+    Table,
+    list_panels,
+    list_points,
+    tabulate_members,
+)
 from anchorjax import tasks
 from anchorjax.storage.reader import Run
 

@@ -10,8 +10,13 @@ A claim is a row of `analysis/bias/claims.py`; `analysis/bias/readings/` has the
 Small and large initialization are the largest and the smallest gamma of a run.
 """
 
-from analysis.bias.table import INTRODUCTION, tabulate_claims
-from analysis.report.verdict_table import run_claims_command
+from functools import partial
+
+from analysis.bias.claims import CLAIMS, INTRODUCTION
+from analysis.bias.tokens import TASK
+from analysis.claims.by_setting import tabulate_claims
+from analysis.claims.verdict_table import run_claims_command
 
 if __name__ == '__main__':
-    run_claims_command(__doc__, tabulate_claims, INTRODUCTION)
+    tabulate = partial(tabulate_claims, claims=CLAIMS, wanted=TASK)
+    run_claims_command(__doc__, tabulate, INTRODUCTION)

@@ -15,9 +15,9 @@ strong and weak decay its largest and smallest decay.
 
 import pandas as pd
 
-from analysis.designs.table import format_csv
+from analysis.claims.verdict_table import run_claims_command, tabulate_members
 from analysis.real.table import INTRODUCTION, TITLES, tabulate_claims
-from analysis.report.verdict_table import run_claims_command, tabulate_members
+from analysis.tables.text import format_csv
 from anchorjax.storage.reader import Run
 
 _NUMBERS = (

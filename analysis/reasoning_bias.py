@@ -20,19 +20,19 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.bias.members import (
-    Panel,
-    Table,
-    list_panels,
-    list_points,
-    tabulate_members,
-)
 from analysis.bias.snapshots import find_common_steps
 from analysis.changes.moments import find_crossings
 from analysis.drawing import command, style
 from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import member_of
 from analysis.members.point import Point
+from analysis.members.table import (
+    Panel,
+    Table,
+    list_panels,
+    list_points,
+    tabulate_members,
+)
 from analysis.members.untrained import make_untrained
 from anchorjax.errors import require
 from anchorjax.storage.reader import Run

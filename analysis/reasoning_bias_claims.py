@@ -17,10 +17,11 @@ from functools import partial
 import pandas as pd
 
 from analysis import reasoning_bias
+from analysis.bias.claims import INTRODUCTION
 from analysis.bias.source_claims import CLAIMS
-from analysis.bias.table import INTRODUCTION, tabulate_claims
-from analysis.designs.table import format_csv
-from analysis.report.verdict_table import run_claims_command
+from analysis.claims.by_setting import tabulate_claims
+from analysis.claims.verdict_table import run_claims_command
+from analysis.tables.text import format_csv
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.mixture.sources import SOURCES
 from anchorjax.tasks.mixture.task import read_mixture

@@ -22,18 +22,18 @@ import numpy as np
 import threadpoolctl
 from matplotlib.axes import Axes
 
-from analysis.bias.members import (
+from analysis.bias.snapshots import find_common_steps
+from analysis.bias.tokens import COLOURS, SINGLE_KINDS, TASK, list_tokens
+from analysis.drawing import command, style
+from analysis.drawing.bands import draw_band
+from analysis.members.selection import report_progress
+from analysis.members.table import (
     Panel,
     Table,
     list_panels,
     list_points,
     tabulate_members,
 )
-from analysis.bias.snapshots import find_common_steps
-from analysis.bias.tokens import COLOURS, SINGLE_KINDS, list_tokens
-from analysis.drawing import command, style
-from analysis.drawing.bands import draw_band
-from analysis.members.selection import report_progress
 from analysis.theory import trajectories
 from analysis.theory.member_paths import (
     FLOWS,
@@ -79,7 +79,7 @@ def compute(run: Run, limit: float = LIMIT, largest_step: float = 0.5) -> Result
       UserError: another task or model, or training that is no gradient descent.
     """
     require(limit > 0, 'limit', limit, 'above 0')
-    points = list_points(run)
+    points = list_points(run, TASK)
     steps = find_common_steps(run, points)
     step_S = steps[steps > 0]
     tokens_of = list_tokens(run.experiment.task)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.bias.members import Panel
 from analysis.bias.tokens import COLOURS, SINGLE_KINDS
 from analysis.drawing.bands import draw_band
+from analysis.members.table import Panel
 
 
 def draw_attention(axis: Axes, result: Any, panel: Panel) -> None:

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from types import ModuleType
-from typing import Any, NamedTuple
 
 from analysis import (
     anchor_cosines,
@@ -15,28 +13,17 @@ from analysis import (
     theory_path,
 )
 from analysis.bias.readings import embeddings, learning, networks
+from analysis.claims.by_setting import Claim
+from analysis.claims.reading import Reading
 from analysis.learning_order import TEST
-from analysis.report.readings.reading import Reading
 from anchorjax.config import Experiment
 
 NEAR = 'task.memory_labels'  # the axis of the sweep of Fig 8 left
-
-
-class Claim(NamedTuple):
-    """A sentence of P2, in our words, the runs that it is about, and how to read them.
-
-    `read` gets the result of the figure and a setting; of a claim about all settings
-    together ('') that of the whole run.
-    """
-
-    source: str
-    sentence: str
-    figure: ModuleType
-    fits: Callable[[Experiment], bool]
-    read: Callable[[Any, str], Reading]
-    is_joint: bool = False  # compares settings: one row for the run
-    # Which other run the figure needs beside it, to compare with.
-    baseline: Callable[[Experiment], bool] | None = None
+INTRODUCTION = (
+    'Small initialization is the largest γ of a run, large the smallest. Intervals are '
+    "of 95 %: Student's t over seeds, which may leave a number's range (ratios: by "
+    'logarithms). `analysis/bias/readings/` has the rules.'
+)
 
 
 def is_main_data(experiment: Experiment) -> bool:

@@ -3,8 +3,8 @@
 from functools import partial
 
 from analysis import reasoning_bias
-from analysis.bias.claims import Claim
 from analysis.bias.readings import sources
+from analysis.claims.by_setting import Claim
 from anchorjax.config import Experiment
 
 

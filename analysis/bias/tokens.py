@@ -1,9 +1,10 @@
-"""The kinds of tokens of P2's task."""
+"""P2's task and the kinds of its tokens."""
 
 import numpy as np
 
 from anchorjax.tasks import MemoryReasoningConfig
 
+TASK = 'memory_reasoning'
 # 'both' is all anchors, to see whether the kinds differ from each other.
 KINDS = ('memory', 'reasoning', 'both', 'keys')
 SINGLE_KINDS = ('memory', 'reasoning', 'keys')

@@ -1,6 +1,5 @@
 """One table of the members of many runs, from their folders."""
 
-import pathlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,11 +8,11 @@ import pandas as pd
 from analysis.designs import factors, table
 from analysis.members.lookup import LEVELS, lookup_scores
 from analysis.members.solution import classify_members
+from analysis.tables.folders import find_run_folders
 from anchorjax import config
 from anchorjax.config import Experiment
 from anchorjax.config.grid import Cohort, axis_label, short_name
 from anchorjax.errors import UserError
-from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, members_table, open_run
 
 # Fields of a config that are factors, follow from one, or change no number of a member.
@@ -127,28 +126,6 @@ def _list_unexpected_gammas(experiment: Experiment) -> tuple:
     """The parts with a gamma of their own, without W_Q and W_K, which are a factor."""
     own_gammas = factors.list_own_gammas(experiment)
     return tuple(pair for pair in own_gammas if pair[0] != 'qk')
-
-
-def find_run_folders(patterns: list[str]) -> list[pathlib.Path]:
-    """The folders with a manifest that match, in the order of their names.
-
-    Raises:
-      UserError: there is none.
-    """
-    folders = set()
-    for pattern in patterns:
-        start = pathlib.Path(pattern).anchor
-        relative = pattern.removeprefix(start)
-        if relative:
-            folders |= set(pathlib.Path(start).glob(relative))
-    runs = [folder for folder in folders if (folder / MANIFEST_FILE).exists()]
-    if not runs:
-        raise UserError(f'--runs {" ".join(patterns)}: no folder of a run matches')
-    return sorted(runs, key=_order_by_name)
-
-
-def _order_by_name(folder: pathlib.Path) -> tuple[str, str]:
-    return folder.name, str(folder)
 
 
 def _list_experiments(run: Run) -> list[Experiment]:

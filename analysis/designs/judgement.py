@@ -23,18 +23,18 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.designs import contrasts, outcomes
-from analysis.designs.contrasts import Contrast
-from analysis.designs.hypotheses import Hypothesis, Part
-from analysis.members.statistics import MIN_SEEDS
-from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdicts import (
+from analysis.claims.reading import Reading, undecided
+from analysis.claims.verdicts import (
     DOES_NOT_HOLD,
     HOLDS,
     OPPOSITE,
     UNDECIDED,
     Verdict,
 )
+from analysis.designs import contrasts, outcomes
+from analysis.designs.contrasts import Contrast
+from analysis.designs.hypotheses import Hypothesis, Part
+from analysis.members.statistics import MIN_SEEDS
 
 MARGIN = 0.2  # a smaller difference of shares decides nothing
 MIN_SETTINGS = 2  # a single one is one point of the design

@@ -1,4 +1,4 @@
-"""The table of members as a file: written so that equal members give equal bytes."""
+"""The table of members as a file: its columns, its order, and how it is read."""
 
 import pathlib
 
@@ -34,16 +34,10 @@ COLUMNS = (
     'hardware',
 )
 _REQUIRED = (*KEYS, 'train_loss', 'converged', 'solution', *_NUMBERS, *LOOKUP)
-_DIGITS = '%.6g'
-
-
-def format_csv(frame: pd.DataFrame) -> str:
-    """A table as CSV, numbers with 6 significant digits."""
-    return frame.to_csv(index=False, float_format=_DIGITS, lineterminator='\n')
 
 
 def read_csv(path: pathlib.Path) -> pd.DataFrame:
-    """The members in a file that `format_csv` wrote, sorted.
+    """The members in a file that `tables.text.format_csv` wrote, sorted.
 
     Raises:
       UserError: there is no such file, or a column is missing or has a wrong value.

@@ -10,11 +10,11 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from analysis import free_generation, generalization
+from analysis.claims.reading import Reading
 from analysis.real import published
 from analysis.real.readings import answers, pairs, steps
 from analysis.real.readings.answers import LARGE_WEAK, SMALL_STRONG
 from analysis.real.readings.seeds import Place
-from analysis.report.readings.reading import Reading
 from anchorjax.config import Experiment
 
 Fits = Callable[[Experiment], bool]

@@ -2,10 +2,7 @@
 
 import pandas as pd
 
-from analysis.real.claims import CLAIMS, Claim, list_places
-from analysis.real.members import TESTED
-from analysis.real.readings.seeds import Place
-from analysis.report.claim_table import (
+from analysis.claims.claim_table import (
     Results,
     Row,
     add_diverged,
@@ -13,7 +10,10 @@ from analysis.report.claim_table import (
     select_trained,
     tabulate,
 )
-from analysis.report.readings.reading import Reading, undecided
+from analysis.claims.reading import Reading, undecided
+from analysis.real.claims import CLAIMS, Claim, list_places
+from analysis.real.members import TESTED
+from analysis.real.readings.seeds import Place
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 

@@ -1,9 +1,9 @@
 """Checks every claim of the papers against the results of this run."""
 
+from analysis.claims.reading import Reading, undecided
+from analysis.claims.verdicts import UNTESTED, count_verdicts
 from analysis.report.claims import CLAIMS, Claim
 from analysis.report.evidence import Evidence
-from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdicts import UNTESTED, count_verdicts
 
 COLUMNS = ('source', 'sentence', 'number', 'null', 'verdict', 'note', 'left_out')
 TITLES = ('paper', 'claim', 'this run', 'null', 'verdict', 'note', 'left out')

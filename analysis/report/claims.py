@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from analysis.claims.reading import Reading, leave_open
 from analysis.report.readings import (
     circuits,
     diagram,
@@ -12,7 +13,6 @@ from analysis.report.readings import (
     vectors,
     weights,
 )
-from analysis.report.readings.reading import Reading, leave_open
 
 MEMBERS = 'members'  # no figure: the rows of all trained members, `member_rows`
 SWEEP = (None,)  # the result of a figure of the whole sweep

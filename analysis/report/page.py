@@ -14,7 +14,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from analysis.report import digits, verdicts
+from analysis.claims import verdicts
+from analysis.report import digits
 from analysis.report.provenance import arrange_provenance
 
 WEB = pathlib.Path(__file__).parent / 'web'

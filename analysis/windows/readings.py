@@ -13,9 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from analysis.members.seeds import pair_seeds
-from analysis.members.statistics import Mean, bootstrap_interval
-from analysis.report.readings.borders import (
+from analysis.claims.borders import (
     combine,
     conclude,
     estimate,
@@ -25,8 +23,10 @@ from analysis.report.readings.borders import (
     judge,
     negate,
 )
-from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED, Verdict
+from analysis.claims.reading import Reading, undecided
+from analysis.claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED, Verdict
+from analysis.members.seeds import pair_seeds
+from analysis.members.statistics import Mean, bootstrap_interval
 from analysis.spectra.measures import rank_correlation
 from analysis.windows.members import Members
 

@@ -26,6 +26,7 @@ from analysis.designs import (
 )
 from analysis.members.solution import SOLUTIONS
 from analysis.members.statistics import newcombe_interval
+from analysis.tables.text import format_csv
 from anchorjax import cli
 from anchorjax.errors import UserError
 from tests.support.drawing import draw_pixels
@@ -499,9 +500,9 @@ def test_the_tables_are_regenerated_from_the_committed_file_with_equal_bytes(
     path = tmp_path / 'members.csv'
     planted = plant(let_batch_decide, seq_len=(9,))
     shuffled = planted.sample(frac=1, random_state=0)
-    path.write_text(table.format_csv(table.sort_members(shuffled)))
-    assert path.read_text() == table.format_csv(planted)
-    assert table.format_csv(table.read_csv(path)) == path.read_text()
+    path.write_text(format_csv(table.sort_members(shuffled)))
+    assert path.read_text() == format_csv(planted)
+    assert format_csv(table.read_csv(path)) == path.read_text()
     written = []
     for name in ('first', 'second'):
         out = tmp_path / name
@@ -555,7 +556,7 @@ def test_a_wrong_table_is_one_line_and_exit_code_2(
     by_batch, tmp_path, monkeypatch, capsys, change, line
 ):
     path = tmp_path / 'members.csv'
-    path.write_text(table.format_csv(change(by_batch)))
+    path.write_text(format_csv(change(by_batch)))
     code, _, error = run_law(monkeypatch, capsys, '--members', path)
     assert code == 2 and line in error and error.count('\n') == 1
 

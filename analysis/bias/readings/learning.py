@@ -12,18 +12,18 @@ from analysis.bias.readings.seeds import (
     decide,
     select_seeds,
 )
-from analysis.learning_order import MEMORY, TEST, TRAIN
-from analysis.members.seeds import pair_seeds
-from analysis.members.statistics import Mean, average_ratios
-from analysis.report.readings.borders import estimate, format_mean, judge, negate
-from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdicts import (
+from analysis.claims.borders import estimate, format_mean, judge, negate
+from analysis.claims.reading import Reading, undecided
+from analysis.claims.verdicts import (
     DOES_NOT_HOLD,
     HOLDS,
     OPPOSITE,
     UNDECIDED,
     Verdict,
 )
+from analysis.learning_order import MEMORY, TEST, TRAIN
+from analysis.members.seeds import pair_seeds
+from analysis.members.statistics import Mean, average_ratios
 
 MUCH = 1.5  # times: a moment that much later is "much later"
 NEARLY = 1.25  # times: moments that near are "nearly identical"

@@ -11,16 +11,16 @@ from analysis.bias.readings.seeds import (
     select_seeds,
 )
 from analysis.bias.tokens import SINGLE_KINDS
-from analysis.members.seeds import pair_seeds
-from analysis.report.readings.borders import (
+from analysis.claims.borders import (
     combine,
     estimate,
     format_mean,
     judge,
     negate,
 )
-from analysis.report.readings.reading import Reading, format_gamma, undecided
-from analysis.report.verdicts import OPPOSITE
+from analysis.claims.reading import Reading, format_gamma, undecided
+from analysis.claims.verdicts import OPPOSITE
+from analysis.members.seeds import pair_seeds
 
 NEAR_MEAN = 0.1  # total variation distance from 1/i that is about 0
 LARGE = 2  # times the second singular value: the first one is much larger

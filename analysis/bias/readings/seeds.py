@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.bias.members import Table
+from analysis.claims.borders import conclude_seeds
+from analysis.claims.reading import Reading, format_gamma, undecided
+from analysis.claims.verdicts import Verdict
 from analysis.members.statistics import MIN_SEEDS
-from analysis.report.readings.borders import conclude_seeds
-from analysis.report.readings.reading import Reading, format_gamma, undecided
-from analysis.report.verdicts import Verdict
+from analysis.members.table import Table
 
 SMALL_START = 'small'
 LARGE_START = 'large'

@@ -12,12 +12,12 @@ from analysis.bias.readings.seeds import (
     decide,
     select_seeds,
 )
+from analysis.claims.borders import estimate, format_mean, judge
+from analysis.claims.reading import Reading, undecided
+from analysis.claims.verdicts import HOLDS, UNDECIDED
 from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import Mean, mean_interval
 from analysis.reasoning_bias import PRONTOQA, STORIES
-from analysis.report.readings.borders import estimate, format_mean, judge
-from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdicts import HOLDS, UNDECIDED
 
 MUCH = 1.5  # times: a moment that much later is "significantly faster" turned round
 

@@ -11,16 +11,16 @@ fewer than half have converged.
 
 import numpy as np
 
-from analysis.decay_map import PHASES, Result
-from analysis.members.statistics import MIN_SEEDS, average_ratios
-from analysis.report.readings.borders import (
+from analysis.claims.borders import (
     conclude_seeds,
     estimate,
     format_mean,
     judge,
 )
-from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, Verdict
+from analysis.claims.reading import Reading, undecided
+from analysis.claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, Verdict
+from analysis.decay_map import PHASES, Result
+from analysis.members.statistics import MIN_SEEDS, average_ratios
 from analysis.spectra.measures import rank_correlation
 
 BIG = 0.5  # of an agreement: from memory to reasoning

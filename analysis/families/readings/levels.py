@@ -7,7 +7,15 @@ said with it. What is read at the end of training needs MIN_SEEDS converged memb
 
 import numpy as np
 
-from analysis.bias.members import list_converged
+from analysis.claims.borders import (
+    conclude_seeds,
+    estimate,
+    format_mean,
+    judge,
+    negate,
+)
+from analysis.claims.reading import Reading, format_gamma, undecided
+from analysis.claims.verdicts import OPPOSITE
 from analysis.families.readings.members import (
     describe_members,
     find_ends,
@@ -16,15 +24,7 @@ from analysis.families.readings.members import (
 from analysis.levels import LINES, Result
 from analysis.members.levels import KINDS, LEVELS
 from analysis.members.seeds import match_seeds, pair_seeds
-from analysis.report.readings.borders import (
-    conclude_seeds,
-    estimate,
-    format_mean,
-    judge,
-    negate,
-)
-from analysis.report.readings.reading import Reading, format_gamma, undecided
-from analysis.report.verdicts import OPPOSITE
+from analysis.members.table import list_converged
 
 HALF = 0.5  # of the answers: a level explains most of them
 KNOWN = 0.9  # of the trained questions: the data are learned

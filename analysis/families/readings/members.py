@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.bias.members import Table
+from analysis.claims.reading import Reading, undecided
 from analysis.members.statistics import MIN_SEEDS
-from analysis.report.readings.reading import Reading, undecided
+from analysis.members.table import Table
 
 
 class Ends(NamedTuple):

@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from analysis.bias.members import list_converged
-from analysis.families.readings.members import describe_members
-from analysis.gamma_range import BASELINE, LEAST_CHANGE, Result
-from analysis.members.seeds import pair_seeds
-from analysis.members.statistics import MIN_SEEDS
-from analysis.report.readings.borders import (
+from analysis.claims.borders import (
     conclude_seeds,
     estimate,
     format_mean,
     judge,
 )
-from analysis.report.readings.reading import Reading, format_gamma, undecided
+from analysis.claims.reading import Reading, format_gamma, undecided
+from analysis.families.readings.members import describe_members
+from analysis.gamma_range import BASELINE, LEAST_CHANGE, Result
+from analysis.members.seeds import pair_seeds
+from analysis.members.statistics import MIN_SEEDS
+from analysis.members.table import list_converged
 
 RISE = 0.5  # of the inferential agreement over the gammas
 

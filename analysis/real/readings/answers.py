@@ -7,6 +7,9 @@ differences are taken seed by seed.
 
 import numpy as np
 
+from analysis.claims.borders import estimate, format_mean, judge, negate
+from analysis.claims.reading import Reading, undecided
+from analysis.claims.verdicts import UNDECIDED
 from analysis.members.statistics import Mean, mean_interval
 from analysis.real.corners import find_contrast, find_corner
 from analysis.real.readings.seeds import (
@@ -19,9 +22,6 @@ from analysis.real.readings.seeds import (
     select_seeds,
 )
 from analysis.real.result import Result
-from analysis.report.readings.borders import estimate, format_mean, judge, negate
-from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdicts import UNDECIDED
 
 SOLVED = 0.9  # exact match of a task that is answered
 UNSOLVED = 0.1  # of one that is not

@@ -3,6 +3,7 @@
 import numpy as np
 
 from analysis import free_generation
+from analysis.claims.reading import Reading, undecided
 from analysis.members.statistics import mean_interval
 from analysis.real.corners import find_corner
 from analysis.real.readings.answers import (
@@ -21,7 +22,6 @@ from analysis.real.readings.seeds import (
     select_seeds,
 )
 from analysis.real.result import Result
-from analysis.report.readings.reading import Reading, undecided
 
 SHORTCUT = 'recurrence'  # the baseline that a twin is to be without
 GUESSES = 0.75  # a shortcut that answers no more than this decides little

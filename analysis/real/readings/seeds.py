@@ -8,19 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.members.seeds import match_seeds
-from analysis.members.statistics import MIN_SEEDS, Mean
-from analysis.real.corners import Corner, is_at
-from analysis.real.members import Table
-from analysis.report.readings.borders import conclude_seeds
-from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdicts import (
+from analysis.claims.borders import conclude_seeds
+from analysis.claims.reading import Reading, undecided
+from analysis.claims.verdicts import (
     DOES_NOT_HOLD,
     HOLDS,
     OPPOSITE,
     UNDECIDED,
     Verdict,
 )
+from analysis.members.seeds import match_seeds
+from analysis.members.statistics import MIN_SEEDS, Mean
+from analysis.real.corners import Corner, is_at
+from analysis.real.members import Table
 
 SAME = 0.02  # accuracies that differ by less are the same
 NEARLY = 1.1  # times: numbers of steps that near are the same

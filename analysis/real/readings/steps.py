@@ -4,6 +4,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.claims.borders import format_mean
+from analysis.claims.reading import Reading, undecided
+from analysis.claims.verdicts import (
+    DOES_NOT_HOLD,
+    HOLDS,
+    OPPOSITE,
+    UNDECIDED,
+    Verdict,
+)
 from analysis.members.statistics import average_ratios
 from analysis.real.corners import find_contrast, find_corner
 from analysis.real.readings.answers import list_sizes
@@ -17,15 +26,6 @@ from analysis.real.readings.seeds import (
     select_seeds,
 )
 from analysis.real.result import Result
-from analysis.report.readings.borders import format_mean
-from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdicts import (
-    DOES_NOT_HOLD,
-    HOLDS,
-    OPPOSITE,
-    UNDECIDED,
-    Verdict,
-)
 
 
 def read_steps(result: Result, place: Place, contrast: str) -> Reading:

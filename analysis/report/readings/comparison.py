@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.claims import verdicts
+from analysis.claims.reading import Reading, format_gamma, undecided
 from analysis.members.statistics import (
     MIN_SEEDS,
     bootstrap_interval,
     newcombe_interval,
     wilson_interval,
 )
-from analysis.report import verdicts
 from analysis.report.member_rows import MemberRows, describe_left_out
-from analysis.report.readings.reading import Reading, format_gamma, undecided
 
 MOST = 2 / 3  # of the members at one gamma: "most of them"
 NONE_OF = 6  # members: if none of so many does it, it does not happen

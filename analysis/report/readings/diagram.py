@@ -6,6 +6,9 @@ Each function reads `member_rows.MemberRows`. Only converged members count. The 
 
 import numpy as np
 
+from analysis.claims import verdicts
+from analysis.claims.borders import estimate_seed_share
+from analysis.claims.reading import Reading, format_gamma, undecided
 from analysis.members.solution import SEEN_ENOUGH
 from analysis.members.statistics import (
     MIN_SEEDS,
@@ -13,9 +16,7 @@ from analysis.members.statistics import (
     bootstrap_interval,
     permutation_p,
 )
-from analysis.report import verdicts
 from analysis.report.member_rows import MemberRows, describe_left_out
-from analysis.report.readings.borders import estimate_seed_share
 from analysis.report.readings.comparison import (
     compare,
     describe_members,
@@ -26,7 +27,6 @@ from analysis.report.readings.comparison import (
     judge,
     select_comparable,
 )
-from analysis.report.readings.reading import Reading, format_gamma, undecided
 
 FEW = 1 / 3  # of the members at one gamma
 MIN_MEMBERS = 3  # of either kind

@@ -10,17 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.members.rows import average_by_seed
-from analysis.members.statistics import MIN_SEEDS, Mean
-from analysis.report.readings.borders import estimate, format_mean
-from analysis.report.readings.reading import format_gamma
-from analysis.report.verdicts import (
+from analysis.claims.borders import estimate, format_mean
+from analysis.claims.reading import format_gamma
+from analysis.claims.verdicts import (
     DOES_NOT_HOLD,
     HOLDS,
     OPPOSITE,
     UNDECIDED,
     Verdict,
 )
+from analysis.members.rows import average_by_seed
+from analysis.members.statistics import MIN_SEEDS, Mean
 
 
 class Ends(NamedTuple):

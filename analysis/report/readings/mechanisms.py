@@ -5,17 +5,17 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis import causal, mechanisms
-from analysis.members.solution import UNSEEN_MAPPINGS
-from analysis.members.statistics import MIN_SEEDS
-from analysis.report.readings.borders import (
+from analysis.claims.borders import (
     HALF,
     combine,
     estimate_seed_share,
     format_seed_share,
     judge,
 )
-from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdicts import DOES_NOT_HOLD, OPPOSITE, UNDECIDED, Verdict
+from analysis.claims.reading import Reading, undecided
+from analysis.claims.verdicts import DOES_NOT_HOLD, OPPOSITE, UNDECIDED, Verdict
+from analysis.members.solution import UNSEEN_MAPPINGS
+from analysis.members.statistics import MIN_SEEDS
 
 
 class Part(NamedTuple):

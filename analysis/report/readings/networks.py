@@ -3,8 +3,7 @@
 import numpy as np
 
 from analysis import complexity, lazy
-from analysis.members.correlation import correlation_interval
-from analysis.report.readings.borders import (
+from analysis.claims.borders import (
     HALF,
     combine,
     conclude,
@@ -13,8 +12,9 @@ from analysis.report.readings.borders import (
     format_seed_share,
     judge_correlation,
 )
-from analysis.report.readings.reading import Reading, undecided
-from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
+from analysis.claims.reading import Reading, undecided
+from analysis.claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
+from analysis.members.correlation import correlation_interval
 
 LAZY = 1 / 2  # of the distance of two untrained networks: nearer is lazy
 NONE_OF = 6  # seeds: if none of so many does it, it does not happen

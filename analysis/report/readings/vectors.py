@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis import cosine, tsne
-from analysis.members.statistics import Mean
-from analysis.report.readings.borders import (
+from analysis.claims.borders import (
     combine,
     conclude,
     estimate,
@@ -16,8 +15,9 @@ from analysis.report.readings.borders import (
     judge,
     negate,
 )
-from analysis.report.readings.reading import Reading
-from analysis.report.verdicts import OPPOSITE, Verdict
+from analysis.claims.reading import Reading
+from analysis.claims.verdicts import OPPOSITE, Verdict
+from analysis.members.statistics import Mean
 
 PARALLEL = 0.8  # mean cosine that counts as "nearly parallel"
 LOW = 0.4  # mean cosine that counts as "low"

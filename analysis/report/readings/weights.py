@@ -3,8 +3,7 @@
 import numpy as np
 
 from analysis import condensation_grid, eigenvalues, embedding_grid
-from analysis.members.correlation import correlation_interval, correlations
-from analysis.report.readings.borders import (
+from analysis.claims.borders import (
     HALF,
     combine,
     conclude,
@@ -14,6 +13,15 @@ from analysis.report.readings.borders import (
     judge,
     judge_correlation,
 )
+from analysis.claims.reading import Reading, format_gamma, undecided
+from analysis.claims.verdicts import (
+    DOES_NOT_HOLD,
+    HOLDS,
+    OPPOSITE,
+    UNDECIDED,
+    Verdict,
+)
+from analysis.members.correlation import correlation_interval, correlations
 from analysis.report.readings.ends import (
     Ends,
     describe_ends,
@@ -22,14 +30,6 @@ from analysis.report.readings.ends import (
     judge_ends,
     list_settings,
     measure_ends,
-)
-from analysis.report.readings.reading import Reading, format_gamma, undecided
-from analysis.report.verdicts import (
-    DOES_NOT_HOLD,
-    HOLDS,
-    OPPOSITE,
-    UNDECIDED,
-    Verdict,
 )
 
 CONDENSED = 1 / 4  # of the directions of Gaussian weights: fewer are few

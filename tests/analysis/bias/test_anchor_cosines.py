@@ -16,6 +16,7 @@ from analysis.bias.cosines import (
 )
 from analysis.bias.readings import embeddings
 from analysis.bias.snapshots import choose_step
+from analysis.bias.tokens import TASK
 from analysis.spectra import measures
 from anchorjax.errors import UserError
 from tests.support.drawing import draw_pixels
@@ -99,7 +100,7 @@ def test_the_untrained_network_is_the_snapshot_of_step_0(open_sweep):
     run = open_sweep('transformer')
     result = anchor_cosines.compute(run)
     assert (result.early, result.late) == (20, 20)
-    for m, point in enumerate(anchor_cosines.list_points(run)):
+    for m, point in enumerate(anchor_cosines.list_points(run, TASK)):
         W_embed = run.parameter('W_embed', 0, **point)
         expected = measures.cosines(W_embed[result.anchors_A])
         np.testing.assert_allclose(result.cosine[m, UNTRAINED], expected, atol=1e-6)

@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.bias import claims, table
+from analysis.bias import claims
 from analysis.bias.claims import CLAIMS
-from analysis.report.claim_table import TITLES
-from analysis.report.verdict_table import format_verdict_table
-from analysis.report.verdicts import VERDICTS, count_verdicts
+from analysis.bias.tokens import TASK
+from analysis.claims.by_setting import tabulate_claims
+from analysis.claims.claim_table import TITLES
+from analysis.claims.verdict_table import format_verdict_table
+from analysis.claims.verdicts import VERDICTS, count_verdicts
 from tests.support.p2_tasks import make_experiment
 from tests.support.sweeps import ROOT
 
@@ -70,7 +72,7 @@ def tabulated(open_sweep):
     runs = {
         name: open_sweep(name) for name in ('transformer', 'flow', 'near', 'groups')
     }
-    return table.tabulate_claims(runs)
+    return tabulate_claims(runs, CLAIMS, TASK)
 
 
 def test_every_claim_has_a_row_with_a_verdict_and_its_reason(tabulated):
@@ -103,7 +105,7 @@ def test_claims_read_the_runs_they_are_about(tabulated):
 
 
 def test_the_markdown_has_the_rows_and_the_counts(tabulated):
-    text = format_verdict_table(tabulated, table.INTRODUCTION)
+    text = format_verdict_table(tabulated, claims.INTRODUCTION)
     assert text.startswith(count_verdicts(tabulated.verdict.tolist()))
     lines = text.splitlines()
     assert len(lines) == 6 + len(tabulated)
@@ -114,7 +116,7 @@ def test_the_markdown_has_the_rows_and_the_counts(tabulated):
 def test_a_setting_is_a_row_of_its_own(open_sweep):
     runs = {'near': open_sweep('near')}
     claim = CLAIMS[0]._replace(fits=claims.has_near_labels)
-    rows = table.tabulate_claims(runs, (claim,))
+    rows = tabulate_claims(runs, (claim,), TASK)
     names = rows.run.tolist()
     assert names == ['near, memory_labels=uniform', 'near, memory_labels=near']
 
@@ -130,7 +132,7 @@ def test_the_command_writes_the_tables(open_sweep, tmp_path, monkeypatch, capsys
         str(tmp_path / 'verdicts.md'),
     ]
     read = pd.read_csv(tmp_path / 'verdicts.csv', keep_default_na=False)
-    text = format_verdict_table(read, table.INTRODUCTION)
+    text = format_verdict_table(read, claims.INTRODUCTION)
     assert text == (tmp_path / 'verdicts.md').read_text()
 
 

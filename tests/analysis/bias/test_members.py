@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from analysis.bias.members import (
+from analysis.bias.tokens import KINDS, TASK, list_tokens
+from analysis.members.selection import count_diverged
+from analysis.members.table import (
     list_panels,
     list_points,
     tabulate_members,
 )
-from analysis.bias.tokens import KINDS, list_tokens
-from analysis.members.selection import count_diverged
 from anchorjax.storage.reader import open_run
 from anchorjax.tasks import MemoryReasoningConfig
 
@@ -17,7 +17,7 @@ from anchorjax.tasks import MemoryReasoningConfig
 @pytest.mark.slow
 def test_a_panel_holds_the_seeds_of_a_setting_and_gamma(open_sweep):
     run = open_sweep('near')
-    members = tabulate_members(run, list_points(run))
+    members = tabulate_members(run, list_points(run, TASK))
     panels = list_panels(members)
     assert [panel.title for panel in panels] == [
         'γ 0.3, memory_labels=uniform',
@@ -37,7 +37,7 @@ def test_a_panel_holds_the_seeds_of_a_setting_and_gamma(open_sweep):
 @pytest.mark.slow
 def test_without_other_axes_the_title_is_gamma(open_sweep):
     run = open_sweep('flow')
-    members = tabulate_members(run, list_points(run))
+    members = tabulate_members(run, list_points(run, TASK))
     assert [panel.title for panel in list_panels(members)] == ['γ 0.3', 'γ 0.8']
 
 
@@ -48,7 +48,7 @@ def test_diverged_members_are_counted_and_left_out(open_sweep):
     results = run.results.copy(deep=True)
     results.diverged.loc[{'gamma': 0.8, 'seed': [0, 1]}] = 10
     vars(run)['results'] = results  # where functools.cached_property keeps it
-    assert count_diverged(run) == 2 and len(list_points(run)) == 4
+    assert count_diverged(run) == 2 and len(list_points(run, TASK)) == 4
 
 
 def test_the_kinds_by_hand():

@@ -6,10 +6,10 @@ import pytest
 from analysis import reasoning_bias
 from analysis.bias.readings import sources
 from analysis.bias.source_claims import CLAIMS
-from analysis.bias.table import tabulate_claims
+from analysis.claims.by_setting import tabulate_claims
+from analysis.claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
 from analysis.drawing import style
 from analysis.reasoning_bias_claims import tabulate_members
-from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
 from anchorjax import api, config
 from anchorjax.errors import UserError
 from anchorjax.training.devices import make_mesh

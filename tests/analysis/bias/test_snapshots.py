@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis.bias.members import list_points
 from analysis.bias.snapshots import find_early, find_late, find_reasoning_moment
+from analysis.bias.tokens import TASK
+from analysis.members.table import list_points
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
 
@@ -31,7 +32,7 @@ def plant_losses(open_sweep):
 def test_early_is_the_last_snapshot_before_reasoning_is_learned(plant_losses):
     """Half of ln 64 is 2.08: crossed at step 10 + 10 * 0.92 / 2 of the larger gamma."""
     run = plant_losses({0.3: [1, 1, 1, 1], 0.8: [4, 4, 3, 1]})
-    points = list_points(run)
+    points = list_points(run, TASK)
     assert find_reasoning_moment(run, points) == pytest.approx(14.6, abs=0.01)
     assert find_early(run, points, STEPS) == 10
     assert find_early(run, points, np.array([0, 20])) == 20  # none before
@@ -41,7 +42,7 @@ def test_early_is_the_last_snapshot_before_reasoning_is_learned(plant_losses):
 
 def test_early_is_the_last_of_all_where_reasoning_is_never_learned(plant_losses):
     run = plant_losses({0.3: [1, 1, 1, 1], 0.8: [4, 4, 4, 4]})
-    points = list_points(run)
+    points = list_points(run, TASK)
     assert np.isnan(find_reasoning_moment(run, points))
     assert find_early(run, points, STEPS) == 20
 

@@ -5,6 +5,7 @@ import pytest
 
 from analysis import theory_path
 from analysis.bias.readings import networks
+from analysis.bias.tokens import TASK
 from analysis.members.member import member_of
 from analysis.members.untrained import make_untrained
 from analysis.theory import trajectories
@@ -35,7 +36,7 @@ def test_the_plane_holds_a_planted_movement():
 def follow_frozen_flow(run):
     """{(gamma, seed, step): W_embed} along the frozen flow, as if trained by it."""
     paths = {}
-    for point in theory_path.list_points(run):
+    for point in theory_path.list_points(run, TASK):
         member = make_untrained(member_of(run, 20, **point))
         start = Weights(*[member.matrix(name) for name in Weights._fields])
         examples = read_examples(member.experiment.task, point['seed'])

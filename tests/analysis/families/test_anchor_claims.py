@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.claims.claim_table import TITLES
+from analysis.claims.verdicts import VERDICTS
 from analysis.families import claims
 from analysis.families.claims import CLAIMS
-from analysis.report.claim_table import TITLES
-from analysis.report.verdicts import VERDICTS
 from anchorjax import config
 from tests.support.sweeps import ROOT
 

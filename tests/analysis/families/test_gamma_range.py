@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from analysis import gamma_range
-from analysis.bias.members import list_converged
 from analysis.families.readings import ranges
 from analysis.gamma_range import BASELINE, Result, find_change, find_transition
+from analysis.members.table import list_converged
 from tests.support.drawing import draw_pixels
 
 GAMMAS = np.array([0.2, 0.4, 0.6, 0.8, 1.0])

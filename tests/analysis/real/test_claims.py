@@ -10,6 +10,7 @@ import xarray as xr
 from hypothesis import strategies as st
 
 from analysis import free_generation, generalization
+from analysis.claims.verdict_table import format_verdict_table
 from analysis.members.statistics import mean_interval
 from analysis.real import claims, published, table
 from analysis.real.claims import CLAIMS, list_places
@@ -22,7 +23,6 @@ from analysis.real.readings.seeds import (
     pair_values,
     select_seeds,
 )
-from analysis.report.verdict_table import format_verdict_table
 from anchorjax import config
 from anchorjax.errors import UserError
 from tests.support import real_tasks

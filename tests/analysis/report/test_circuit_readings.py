@@ -9,8 +9,8 @@ import pytest
 from analysis import causal
 from analysis.circuits.flows import FLOWS
 from analysis.circuits.hypotheses import MECHANISMS
+from analysis.claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
 from analysis.report.readings import circuits, mechanisms
-from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
 
 NAN = math.nan
 SPREAD = (0.0, 0.01, -0.01, 0.02)  # of the members around a planted number

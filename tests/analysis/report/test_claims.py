@@ -4,9 +4,10 @@ import inspect
 
 import pytest
 
-from analysis.report import checks, claims, figures, verdicts
+from analysis.claims import verdicts
+from analysis.claims.reading import Reading, undecided
+from analysis.report import checks, claims, figures
 from analysis.report.evidence import Evidence
-from analysis.report.readings.reading import Reading, undecided
 
 LEFT_OUT = '3 of 20 members left out: 3 not converged'
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from analysis.report.readings import diagram
-from analysis.report.verdicts import (
+from analysis.claims.verdicts import (
     DOES_NOT_HOLD,
     HOLDS,
     OPPOSITE,
     UNDECIDED,
 )
+from analysis.report.readings import diagram
 from tests.support.planted_members import (
     GAMMAS,
     TABLES,

@@ -2,11 +2,11 @@
 
 import pytest
 
+from analysis.claims.reading import leave_open
 from analysis.members.member import member_of
 from analysis.report import evidence, figures, pictures
 from analysis.report.choose import choose_members
 from analysis.report.claims import MEMBERS, Claim
-from analysis.report.readings.reading import leave_open
 from anchorjax.storage.reader import Run, open_run
 from tests.support.planted_results import plant_results
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from analysis.claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
 from analysis.report.readings import vectors
-from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
 
 NAN = math.nan
 SPREAD = (0.0, 0.01, -0.01, 0.02)  # of the members around a planted number

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from analysis.claims.reading import Reading
+from analysis.claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
 from analysis.members.correlation import correct_for_many, correlations
 from analysis.report.readings import networks, weights
-from analysis.report.readings.reading import Reading
-from analysis.report.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
 
 NAN = math.nan
 GAMMAS = (0.3, 0.6, 0.9)

@@ -1,15 +1,12 @@
-"""A table of claims, P2's by default: what every run says about each of them."""
+"""Claims that are read setting by setting, and the table of what runs say of them."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from analysis.bias.claims import CLAIMS, Claim
-from analysis.bias.members import TASK
-from analysis.gamma_range import BASELINE
-from analysis.members.selection import count_diverged
-from analysis.report.claim_table import (
+from analysis.claims.claim_table import (
     Results,
     Row,
     add_diverged,
@@ -17,19 +14,33 @@ from analysis.report.claim_table import (
     select_trained,
     tabulate,
 )
-from analysis.report.readings.reading import undecided
+from analysis.claims.reading import Reading, undecided
+from analysis.members.selection import count_diverged
+from anchorjax.config import Experiment
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
-INTRODUCTION = (
-    'Small initialization is the largest γ of a run, large the smallest. Intervals are '
-    "of 95 %: Student's t over seeds, which may leave a number's range (ratios: by "
-    'logarithms). `analysis/bias/readings/` has the rules.'
-)
+
+class Claim(NamedTuple):
+    """A sentence in our words, the runs that it is about, and how to read them.
+
+    `read` gets the result of the figure and a setting; of a claim about all settings
+    together ('') that of the whole run.
+    """
+
+    source: str
+    sentence: str
+    figure: ModuleType
+    fits: Callable[[Experiment], bool]
+    read: Callable[[Any, str], Reading]
+    is_joint: bool = False  # compares settings: one row for the run
+    # Which other run the figure needs beside it, to compare with; the figure gives the
+    # members of that run its setting BASELINE.
+    baseline: Callable[[Experiment], bool] | None = None
 
 
 def tabulate_claims(
-    runs: dict[str, Run], claims: Sequence[Claim] = CLAIMS, wanted: str = TASK
+    runs: dict[str, Run], claims: Sequence[Claim], wanted: str
 ) -> pd.DataFrame:
     """A row for every claim, and every run and setting that it is about.
 
@@ -54,7 +65,7 @@ def _read_run(claim: Claim, results: Results, name: str) -> list[Row]:
     if not claim.is_joint:
         settings = list(dict.fromkeys(result.members['setting'].tolist()))
     if claim.baseline is not None:  # it is compared with; the claim is not about it
-        settings = [setting for setting in settings if setting != BASELINE]
+        settings = [name for name in settings if name != claim.figure.BASELINE]
     diverged = count_diverged(results.runs[name])
     rows = []
     for setting in settings:

@@ -1,4 +1,4 @@
-"""The members of a sweep, P2's by default, and the panels that figures have of them."""
+"""The members of a sweep in columns, and the panels that figures have of them."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,6 @@ from analysis.members.point import Point, name_setting
 from analysis.members.selection import list_usable_points
 from anchorjax.storage.reader import Run
 
-TASK = 'memory_reasoning'
 POOLED = ('gamma', 'seed')  # every other axis is part of a member's setting
 
 # gamma, seed, setting, train_loss and converged of members, [M] each.
@@ -31,7 +30,7 @@ class Panel(NamedTuple):
         return title
 
 
-def list_points(run: Run, wanted: str = TASK) -> list[Point]:
+def list_points(run: Run, wanted: str) -> list[Point]:
     """The points of the members that are trained and did not diverge.
 
     Args:

@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 import pandas as pd
 
+from analysis.claims.claim_table import TITLES
+from analysis.claims.verdicts import count_verdicts
 from analysis.designs.cells import format_row
-from analysis.designs.collect import find_run_folders
-from analysis.designs.table import format_csv
-from analysis.report.claim_table import TITLES
-from analysis.report.verdicts import count_verdicts
+from analysis.tables.folders import find_run_folders
+from analysis.tables.text import format_csv
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage import atomic

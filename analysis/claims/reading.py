@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from analysis.report.verdicts import UNDECIDED, UNTESTED, Verdict
+from analysis.claims.verdicts import UNDECIDED, UNTESTED, Verdict
 
 
 class Reading(NamedTuple):

@@ -1,0 +1,28 @@
+"""Which folders of runs match the patterns of a command line."""
+
+import pathlib
+
+from anchorjax.errors import UserError
+from anchorjax.storage.manifest import MANIFEST_FILE
+
+
+def find_run_folders(patterns: list[str]) -> list[pathlib.Path]:
+    """The folders with a manifest that match, in the order of their names.
+
+    Raises:
+      UserError: there is none.
+    """
+    folders = set()
+    for pattern in patterns:
+        start = pathlib.Path(pattern).anchor
+        relative = pattern.removeprefix(start)
+        if relative:
+            folders |= set(pathlib.Path(start).glob(relative))
+    runs = [folder for folder in folders if (folder / MANIFEST_FILE).exists()]
+    if not runs:
+        raise UserError(f'--runs {" ".join(patterns)}: no folder of a run matches')
+    return sorted(runs, key=_order_by_name)
+
+
+def _order_by_name(folder: pathlib.Path) -> tuple[str, str]:
+    return folder.name, str(folder)
