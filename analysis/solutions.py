@@ -9,11 +9,11 @@ tables of the training data would score (analysis/members/lookup.py).
 import pathlib
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from analysis.members.lookup import summarize_scores
 from analysis.members.solution import SOLUTIONS, classify_members
+from analysis.tables.text import format_counts, format_range, format_table
 from anchorjax import cli
 from anchorjax.storage.reader import members_table, open_run
 from anchorjax.tasks.anchors_config import AnchorsConfig
@@ -69,15 +69,16 @@ def compute(members: pd.DataFrame) -> Result:
 def markdown(result: Result) -> str:
     """The table: means (ranges) over seeds, and how many reach each solution."""
     header = [*result.points, *result.means, 'solution (seeds)']
-    rule = '|' + '---|' * len(header)
-    lines = [_join_cells(header), rule]
+    rows = []
     for i in range(len(result.points)):
         cells = list(map(_format_value, result.points.iloc[i]))
         for column in result.means:
-            cells.append(_format_mean(result, column, i))
-        cells.append(_format_counts(result.solved.iloc[i]))
-        lines.append(_join_cells(cells))
-    return '\n'.join(lines)
+            numbers = (result.means, result.lowest, result.highest)
+            of_point = [number[column][i] for number in numbers]
+            cells.append(format_range(*of_point, result.seeds))
+        cells.append(format_counts(result.solved.iloc[i].to_dict()))
+        rows.append(cells)
+    return format_table(header, rows)
 
 
 def _find_keys(members: pd.DataFrame) -> list[pd.Series]:
@@ -94,31 +95,6 @@ def _format_value(value: object) -> str:
     if isinstance(value, float):
         return f'{value:g}'
     return str(value)
-
-
-def _format_mean(result: Result, column: str, row: int) -> str:
-    """'0.72 (0.50–0.95)', or '0.72' if there is a single seed."""
-    mean = result.means[column][row]
-    if np.isnan(mean):
-        return '–'
-    if result.seeds == 1:
-        return f'{mean:.2f}'
-    lowest = result.lowest[column][row]
-    highest = result.highest[column][row]
-    return f'{mean:.2f} ({lowest:.2f}–{highest:.2f})'
-
-
-def _format_counts(counts: pd.Series) -> str:
-    """'inferential 2, other 1'."""
-    parts = []
-    for name, number in counts.items():
-        if number > 0:
-            parts.append(f'{name} {number}')
-    return ', '.join(parts)
-
-
-def _join_cells(cells: list[str]) -> str:
-    return '| ' + ' | '.join(cells) + ' |'
 
 
 def command() -> None:

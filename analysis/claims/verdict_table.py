@@ -9,9 +9,8 @@ import pandas as pd
 
 from analysis.claims.claim_table import TITLES
 from analysis.claims.verdicts import count_verdicts
-from analysis.designs.cells import format_row
 from analysis.tables.folders import find_run_folders
-from analysis.tables.text import format_csv
+from analysis.tables.text import format_csv, format_table
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage import atomic
@@ -26,12 +25,12 @@ def format_verdict_table(
     Args:
       titles: {column: its title}; one of the columns is `verdict`.
     """
-    lines = [count_verdicts(table.verdict.tolist()), '', introduction, '']
-    lines += [format_row(list(titles.values())), '|' + '---|' * len(titles)]
+    rows = []
     for row in table.to_dict('records'):
         row['verdict'] = f'**{row["verdict"]}**'
-        cells = [row[column].replace('|', '\\|') for column in titles]
-        lines.append(format_row(cells))
+        rows.append([row[column] for column in titles])
+    lines = [count_verdicts(table.verdict.tolist()), '', introduction, '']
+    lines.append(format_table(list(titles.values()), rows))
     return '\n'.join(lines) + '\n'
 
 

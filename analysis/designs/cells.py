@@ -4,6 +4,7 @@ import pandas as pd
 
 from analysis.designs import factors
 from analysis.members.solution import SOLUTIONS
+from analysis.tables.text import format_counts, format_range, format_table
 
 _NUMBERS = {
     'inferential': 'unseen_inferential',
@@ -47,6 +48,7 @@ def format_cells(cells: pd.DataFrame) -> str:
     header = [factors.BY_NAME[name].title for name in varying]
     header += ['converged', 'solutions', 'inferential', 'symmetric', 'held-out']
     header += ['a table: symmetric, held-out']
+    rows = [_describe_cell(row, varying) for row in cells.to_dict('records')]
     lines = [
         'Members that differ in nothing but the seed. Solutions and agreements are of '
         'the converged members: mean (lowest to highest). A table of the training data '
@@ -54,27 +56,9 @@ def format_cells(cells: pd.DataFrame) -> str:
         '',
         f'All cells: {factors.describe_setting(cells.iloc[0], shared)}.',
         '',
-        format_row(header),
-        '|' + '---|' * len(header),
+        format_table(header, rows),
     ]
-    for row in cells.to_dict('records'):
-        lines.append(format_row(_describe_cell(row, varying)))
     return '\n'.join(lines) + '\n'
-
-
-def count_solutions(row: dict) -> str:
-    """'inferential 2, third 1' of a row of `summarize_cells`."""
-    parts = []
-    for solution in SOLUTIONS:
-        number = row[solution.replace(' ', '_')]
-        if number > 0:
-            parts.append(f'{solution} {number}')
-    return ', '.join(parts) or '–'
-
-
-def format_row(texts: list[str]) -> str:
-    """A row of a Markdown table."""
-    return '| ' + ' | '.join(texts) + ' |'
 
 
 def _describe_cell(row: dict, varying: list[str]) -> list[str]:
@@ -82,21 +66,11 @@ def _describe_cell(row: dict, varying: list[str]) -> list[str]:
     for name in varying:
         texts.append(factors.format_level(factors.BY_NAME[name], row[name]))
     texts.append(f'{row["converged"]} of {row["trained"]}')
-    texts.append(count_solutions(row))
+    counts = {name: row[name.replace(' ', '_')] for name in SOLUTIONS}
+    texts.append(format_counts(counts))
     for name in _NUMBERS:
-        texts.append(_format_range(row, name))
+        numbers = [row[f'{name}_{part}'] for part in ('mean', 'low', 'high')]
+        texts.append(format_range(*numbers, row['converged']))
     of_table = [row[f'{name}_of_table'] for name in _LOOKUP]
     texts.append(', '.join(f'{score:.2f}' for score in of_table))
     return texts
-
-
-def _format_range(row: dict, name: str) -> str:
-    """'0.72 (0.50–0.95)'; '–' without a converged member."""
-    mean = row[f'{name}_mean']
-    if pd.isna(mean):
-        return '–'
-    if row['converged'] == 1:
-        return f'{mean:.2f}'
-    low = row[f'{name}_low']
-    high = row[f'{name}_high']
-    return f'{mean:.2f} ({low:.2f}–{high:.2f})'

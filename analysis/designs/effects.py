@@ -3,7 +3,6 @@
 import pandas as pd
 
 from analysis.designs import effect_table, factors, outcomes
-from analysis.designs.cells import format_row
 from analysis.designs.contrasts import Contrast
 from analysis.designs.effect_table import HIGHEST, LOWEST
 from analysis.designs.judgement import (
@@ -14,6 +13,7 @@ from analysis.designs.judgement import (
 )
 from analysis.designs.regression import MANY_SETTINGS
 from analysis.members.statistics import MIN_SEEDS
+from analysis.tables.text import format_table
 
 _INTRODUCTION = (
     'Effects are differences of the share of converged members with an outcome, higher '
@@ -45,7 +45,7 @@ def format_effects(
     lines = ['# The law: what decides the solution', '', *_describe_members(members)]
     for paragraph in _INTRODUCTION:
         lines += ['', paragraph]
-    lines += ['', '## Verdicts', '', *_format_verdicts(verdicts)]
+    lines += ['', '## Verdicts', '', _format_verdicts(verdicts)]
     for block, of_block in effects.groupby('block', sort=False):
         if block == effect_table.ALL:
             title = 'kinds of exception'
@@ -63,12 +63,11 @@ def format_effects(
 
 def format_verdicts(verdicts: pd.DataFrame) -> str:
     """verdicts.md: the hypotheses, what was measured and the verdicts, a row each."""
-    lines = [format_row(['hypothesis', 'measured', 'verdict']), '|---|---|---|']
+    rows = []
     for row in verdicts.to_dict('records'):
         text = f'{row["hypothesis"]} ({row["name"]})'
-        verdict = f'**{row["verdict"]}**'
-        lines.append(format_row([text, row['measured'], verdict]))
-    return '\n'.join(lines) + '\n'
+        rows.append([text, row['measured'], f'**{row["verdict"]}**'])
+    return format_table(['hypothesis', 'measured', 'verdict'], rows) + '\n'
 
 
 def _describe_members(members: pd.DataFrame) -> list[str]:
@@ -89,16 +88,14 @@ def _describe_members(members: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _format_verdicts(verdicts: pd.DataFrame) -> list[str]:
-    lines = [
-        format_row(['', 'hypothesis', 'measured', 'null', 'verdict', 'note']),
-        '|---|---|---|---|---|---|',
-    ]
+def _format_verdicts(verdicts: pd.DataFrame) -> str:
+    rows = []
     for row in verdicts.to_dict('records'):
         verdict = f'**{row["verdict"]}**'
         texts = [row['name'], row['hypothesis'], row['measured'], row['null']]
-        lines.append(format_row([*texts, verdict, row['note']]))
-    return lines
+        rows.append([*texts, verdict, row['note']])
+    header = ['', 'hypothesis', 'measured', 'null', 'verdict', 'note']
+    return format_table(header, rows)
 
 
 def _format_block(effects: pd.DataFrame) -> list[str]:
@@ -106,7 +103,7 @@ def _format_block(effects: pd.DataFrame) -> list[str]:
     named = [name for name in effects.outcome.unique() if name]
     header = ['factor', 'method', 'from', 'to', *named]
     header += ['cells', 'settings', 'members']
-    lines = [format_row(header), '|' + '---|' * len(header)]
+    table = []
     missing = []
     pairs = effects.groupby(['factor', 'method', 'lower', 'upper'], sort=False)
     for (factor, method, lower, upper), rows in pairs:
@@ -121,8 +118,9 @@ def _format_block(effects: pd.DataFrame) -> list[str]:
             texts.append(format_effect(by_outcome.get(name, Contrast())))
         texts += [str(first.sets), str(first.settings)]
         texts.append(f'{first.members_lower} and {first.members_upper}')
-        lines.append(format_row(texts))
-    lines += [
+        table.append(texts)
+    lines = [
+        format_table(header, table),
         '',
         f'`{LOWEST}`, `{HIGHEST}`: of each matched set. Cells, settings and '
         f'members: of the first outcome; effects.csv has all.',
@@ -144,18 +142,17 @@ def _read_contrasts(rows: pd.DataFrame) -> dict[str, Contrast]:
 def _format_scores(scores: pd.DataFrame) -> list[str]:
     if scores.empty:
         return ['There is no fit.']
-    lines = [
+    introduction = (
         'Each cell (or setting: all gammas) is predicted from the others. The null '
         'predicts the shares of the others. Gain: log loss of the null minus that of '
         'the fit, a mean over settings; if its interval covers 0, the fit predicts '
         'nothing. '
         'The initialization counts by gamma, or by the standard deviation that it '
-        'gives (std).',
-        '',
-    ]
+        'gives (std).'
+    )
     header = ['block', 'left out', 'initialization', 'members', 'log loss', 'null']
     header += ['accuracy', 'null', 'gain', 'verdict']
-    lines += [format_row(header), '|' + '---|' * len(header)]
+    rows = []
     for row in scores.to_dict('records'):
         left_out = f'{row["left_out"]} ({row["groups"]})'
         texts = [outcomes.name_block(row['block']), left_out, row['initialization']]
@@ -164,22 +161,21 @@ def _format_scores(scores: pd.DataFrame) -> list[str]:
             texts.append(f'{row[name]:.2f}')
         texts.append(f'{row["gain"]:+.2f} [{row["low"]:+.2f}, {row["high"]:+.2f}]')
         texts.append(row['verdict'])
-        lines.append(format_row(texts))
-    return lines
+        rows.append(texts)
+    return [introduction, '', format_table(header, rows)]
 
 
 def _format_coefficients(coefficients: pd.DataFrame) -> list[str]:
     if coefficients.empty:
         return ['There is no fit.']
-    lines = [
+    introduction = (
         'Log odds of the second outcome against the first for one standard deviation '
         'of a factor, L2-penalized, with intervals from a bootstrap over settings. All '
         'factors but gamma, depth and names are on a scale of doublings. Bold: '
-        'the interval leaves out 0 and is of enough settings to be trusted.',
-        '',
-    ]
+        'the interval leaves out 0 and is of enough settings to be trusted.'
+    )
     header = ['block', 'step', 'factor', 'log odds', 'interval']
-    lines += [format_row(header), '|' + '---|' * len(header)]
+    rows = []
     for row in coefficients.to_dict('records'):
         interval = f'[{row["low"]:+.2f}, {row["high"]:+.2f}]'
         is_sure = row['low'] > 0 or row['high'] < 0
@@ -187,5 +183,5 @@ def _format_coefficients(coefficients: pd.DataFrame) -> list[str]:
         value = f'{row["log_odds"]:+.2f}'
         texts = [outcomes.name_block(row['block']), row['step'], row['column']]
         texts += [f'**{value}**' if is_sure else value, interval]
-        lines.append(format_row(texts))
-    return lines
+        rows.append(texts)
+    return [introduction, '', format_table(header, rows)]

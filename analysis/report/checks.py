@@ -4,6 +4,7 @@ from analysis.claims.reading import Reading, undecided
 from analysis.claims.verdicts import UNTESTED, count_verdicts
 from analysis.report.claims import CLAIMS, Claim
 from analysis.report.evidence import Evidence
+from analysis.tables.text import format_table
 
 COLUMNS = ('source', 'sentence', 'number', 'null', 'verdict', 'note', 'left_out')
 TITLES = ('paper', 'claim', 'this run', 'null', 'verdict', 'note', 'left out')
@@ -32,11 +33,8 @@ def check_claims(evidence: Evidence) -> list[dict[str, str]]:
 def format_markdown(rows: list[dict[str, str]]) -> str:
     """The claims as a Markdown table below their verdicts' counts, claims.md."""
     words = [row['verdict'] for row in rows]
-    lines = [count_verdicts(words), '']
-    lines += [_join_cells(TITLES), '|' + '---|' * len(TITLES)]
-    for row in rows:
-        lines.append(_join_cells([row[column] for column in COLUMNS]))
-    return '\n'.join(lines) + '\n'
+    cells = [[row[column] for column in COLUMNS] for row in rows]
+    return f'{count_verdicts(words)}\n\n{format_table(TITLES, cells)}\n'
 
 
 def _read(claim: Claim, evidence: Evidence) -> Reading:
@@ -54,8 +52,3 @@ def _drop(text: str, note: str) -> str:
     if not text:
         return note
     return note.replace(text, '').strip('; ')
-
-
-def _join_cells(cells: list[str] | tuple[str, ...]) -> str:
-    escaped = [cell.replace('|', '\\|') for cell in cells]
-    return f'| {" | ".join(escaped)} |'
