@@ -13,13 +13,9 @@ rules.
 
 from functools import partial
 
-import pandas as pd
-
 from analysis.claims.by_setting import tabulate_claims
 from analysis.claims.verdict_table import run_claims_command, tabulate_members
 from analysis.families.claims import CLAIMS, INTRODUCTION, TASK
-from analysis.tables.text import format_csv
-from anchorjax.storage.reader import Run
 
 _NUMBERS = (
     'converged',
@@ -30,11 +26,7 @@ _NUMBERS = (
 )
 
 
-def list_tables(verdicts: pd.DataFrame, runs: dict[str, Run]) -> dict[str, str]:
-    """The text of members.csv, by name; it does not depend on the verdicts."""
-    return {'members.csv': format_csv(tabulate_members(runs, _NUMBERS))}
-
-
 if __name__ == '__main__':
     tabulate = partial(tabulate_claims, claims=CLAIMS, wanted=TASK)
-    run_claims_command(__doc__, tabulate, INTRODUCTION, list_tables)
+    list_members = partial(tabulate_members, numbers=_NUMBERS)
+    run_claims_command(__doc__, tabulate, INTRODUCTION, list_members)

@@ -14,7 +14,6 @@ rules.
 import pandas as pd
 
 from analysis.claims.verdict_table import run_claims_command
-from analysis.tables.text import format_csv
 from analysis.windows.members import collect_members
 from analysis.windows.table import INTRODUCTION, tabulate_claims
 from anchorjax.storage.reader import Run
@@ -31,10 +30,5 @@ def tabulate_members(runs: dict[str, Run]) -> pd.DataFrame:
     return pd.concat(tables).round(4)
 
 
-def list_tables(verdicts: pd.DataFrame, runs: dict[str, Run]) -> dict[str, str]:
-    """The text of members.csv, by name; it does not depend on the verdicts."""
-    return {'members.csv': format_csv(tabulate_members(runs))}
-
-
 if __name__ == '__main__':
-    run_claims_command(__doc__, tabulate_claims, INTRODUCTION, list_tables)
+    run_claims_command(__doc__, tabulate_claims, INTRODUCTION, tabulate_members)

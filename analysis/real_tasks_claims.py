@@ -13,12 +13,10 @@ Small and large initialization are the largest and the smallest gamma of a run,
 strong and weak decay its largest and smallest decay.
 """
 
-import pandas as pd
+from functools import partial
 
 from analysis.claims.verdict_table import run_claims_command, tabulate_members
 from analysis.real.table import INTRODUCTION, TITLES, tabulate_claims
-from analysis.tables.text import format_csv
-from anchorjax.storage.reader import Run
 
 _NUMBERS = (
     'converged',
@@ -31,10 +29,6 @@ _NUMBERS = (
 )
 
 
-def list_tables(verdicts: pd.DataFrame, runs: dict[str, Run]) -> dict[str, str]:
-    """The text of members.csv, by name; it does not depend on the verdicts."""
-    return {'members.csv': format_csv(tabulate_members(runs, _NUMBERS))}
-
-
 if __name__ == '__main__':
-    run_claims_command(__doc__, tabulate_claims, INTRODUCTION, list_tables, TITLES)
+    list_members = partial(tabulate_members, numbers=_NUMBERS)
+    run_claims_command(__doc__, tabulate_claims, INTRODUCTION, list_members, TITLES)

@@ -21,7 +21,6 @@ from analysis.bias.claims import INTRODUCTION
 from analysis.bias.source_claims import CLAIMS
 from analysis.claims.by_setting import tabulate_claims
 from analysis.claims.verdict_table import run_claims_command
-from analysis.tables.text import format_csv
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.mixture.sources import SOURCES
 from anchorjax.tasks.mixture.task import read_mixture
@@ -56,11 +55,6 @@ def tabulate_members(runs: dict[str, Run]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True).round(_DIGITS)
 
 
-def list_tables(verdicts: pd.DataFrame, runs: dict[str, Run]) -> dict[str, str]:
-    """The text of members.csv, by name; it does not depend on the verdicts."""
-    return {'members.csv': format_csv(tabulate_members(runs))}
-
-
 if __name__ == '__main__':
     tabulate = partial(tabulate_claims, claims=CLAIMS, wanted=reasoning_bias.TASK)
-    run_claims_command(__doc__, tabulate, INTRODUCTION, list_tables)
+    run_claims_command(__doc__, tabulate, INTRODUCTION, tabulate_members)

@@ -80,14 +80,14 @@ def run_claims_command(
     doc: str,
     tabulate: Callable[[dict[str, Run]], pd.DataFrame],
     introduction: str,
-    list_others: Callable[[pd.DataFrame, dict[str, Run]], dict[str, str]] | None = None,
+    list_members: Callable[[dict[str, Run]], pd.DataFrame] | None = None,
     titles: Mapping[str, str] = TITLES,
 ) -> None:
     """Runs the command line of a table of claims: --runs, --out.
 
     Args:
       introduction, titles: of the Markdown, see `format_verdict_table`.
-      list_others: from the table and the runs to the texts of other files, by name.
+      list_members: from the runs to the rows of members.csv, if it is written, too.
     """
 
     def command() -> None:
@@ -95,7 +95,9 @@ def run_claims_command(
         cli.use_compilation_cache()
         runs = open_runs(flags.runs)
         table = tabulate(runs)
-        others = {} if list_others is None else list_others(table, runs)
+        others = {}
+        if list_members is not None:
+            others['members.csv'] = format_csv(list_members(runs))
         markdown = format_verdict_table(table, introduction, titles)
         for path in save(table, markdown, flags.out, others):
             print(path)
