@@ -21,8 +21,21 @@ ORDER = (
     ('cli',),
     ('bench',),
 )
+# The same for the packages of analysis/.
+ANALYSIS_ORDER = (
+    ('members', 'tables'),
+    ('changes', 'circuits', 'spectra'),
+    ('theory', 'vectors', 'claims'),
+    ('drawing',),
+    ('designs', 'bias', 'families', 'real'),
+    ('windows',),
+    ('report',),
+)
+# The parts of a package that read figures, and so stand above them.
+READERS = {'readings', 'claims', 'source_claims'}
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 FOLDERS = ('anchorjax', 'analysis', 'launch', 'configs')
+ANALYSIS = sorted(path.parent for path in (ROOT / 'analysis').glob('*/__init__.py'))
 SOURCES = [path for folder in FOLDERS for path in (ROOT / folder).rglob('*.py')]
 
 
@@ -75,6 +88,25 @@ def test_the_library_imports_downwards(path):
     assert package in RANK, f'give {package} a place in ORDER'
     for other in list_packages(path) - {package}:
         assert RANK[other] < RANK[package], f'{module_name(path)} imports {other}'
+
+
+@pytest.mark.parametrize('folder', ANALYSIS, ids=lambda folder: folder.name)
+def test_the_packages_of_analysis_import_downwards(folder):
+    rank = {name: i for i, names in enumerate(ANALYSIS_ORDER) for name in names}
+    assert folder.name in rank, f'give {folder.name} a place in ANALYSIS_ORDER'
+    packages = {path.name for path in ANALYSIS}
+    for path in folder.rglob('*.py'):
+        others = set()
+        for name in list_imports(path):
+            parts = name.split('.')
+            if parts[0] == 'analysis':
+                others |= set(parts[1:2])
+        for other in (others & packages) - {folder.name}:
+            assert rank[other] < rank[folder.name], f'{path} imports {other}'
+        if others - packages:
+            inside = path.relative_to(folder).with_suffix('').parts
+            is_reader = folder.name == 'report' or inside[0] in READERS
+            assert is_reader, f'{path} imports the figures {others - packages}'
 
 
 def test_imports_do_not_circle():
