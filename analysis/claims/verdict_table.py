@@ -14,6 +14,7 @@ from analysis.tables.text import format_csv, format_table
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage import atomic
+from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, members_table, open_run
 
 
@@ -54,7 +55,13 @@ def save(
     folder: pathlib.Path,
     others: Mapping[str, str] = MappingProxyType({}),
 ) -> list[pathlib.Path]:
-    """Writes verdicts.csv, verdicts.md and other texts by name; returns their paths."""
+    """Writes verdicts.csv, verdicts.md and other texts by name; returns their paths.
+
+    Raises:
+      UserError: the folder is a run, whose own members.csv would be lost.
+    """
+    if (folder / MANIFEST_FILE).exists():
+        raise UserError(f'--out {folder}: is a run; give another folder')
     texts = {'verdicts.csv': format_csv(table), 'verdicts.md': markdown, **others}
     paths = []
     for name, text in texts.items():

@@ -109,7 +109,15 @@ def write_folder(folder: pathlib.Path, prompts: PromptSet) -> int:
     if path.exists() and atomic.read_json(path) != settings:
         raise StoreError(f'{folder}: holds other prompts; give another --out')
     listed = prompts.list_prompts()
-    atomic.write_text(folder / PROMPTS_FILE, _format(listed))
+    text = _format(listed)
+    prompts_path = folder / PROMPTS_FILE
+    # Without settings it is what an interrupted call left, or somebody else's file.
+    if prompts_path.exists() and not path.exists():
+        with atomic.report_in_one_line('read', prompts_path):
+            is_ours = prompts_path.read_bytes() == text.encode()
+        if not is_ours:
+            raise StoreError(f'{prompts_path}: another file; give another --out')
+    atomic.write_text(prompts_path, text)
     atomic.write_json(path, settings)
     return len(listed)
 
@@ -137,8 +145,8 @@ def read_folder(folder: pathlib.Path) -> PromptSet:
         reason = brief(f'{type(e).__name__}: {e}')
         raise StoreError(f'{path}: no settings of prompts ({reason})') from None
     with atomic.report_in_one_line('read', prompts_path):
-        text = atomic.require_regular(prompts_path).read_text('utf-8')
-    if text != expected:
+        data = atomic.require_regular(prompts_path).read_bytes()
+    if data != expected.encode():
         raise StoreError(f'{prompts_path}: not the prompts of {path.name}')
     return prompts
 
