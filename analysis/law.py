@@ -37,6 +37,7 @@ from analysis.designs import (
 )
 from analysis.designs.collect import collect_runs
 from analysis.drawing import style
+from analysis.tables.folders import require_no_run
 from analysis.tables.text import format_csv
 from anchorjax import cli
 from anchorjax.errors import UserError
@@ -179,6 +180,8 @@ def command() -> None:
     flags = parser.parse_args()
     if flags.runs and flags.out is None:
         raise UserError('--runs: give --out, too, the folder for the tables')
+    if flags.out is not None:
+        require_no_run(flags.out)
     path = flags.members or _collect(flags.runs, flags.out)
     members = table.read_csv(path)
     if flags.predict is not None:

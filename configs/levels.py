@@ -9,9 +9,9 @@ preset     reproduces       what differs from the paper                cost on 2
 paper      the same         P1 varies no number of examples: 1 % to    30 networks: a
                             100 % of its own                           GPU
 
-The smallest data set has a quarter of the 1,080 questions that can be trained; P1's
-900,000 hold every question many times, with other noise. Any sweep of the anchor task
-with snapshots can be read as well, e.g. that of configs/law.py:anchors.
+The smallest data set asks 303 of the 2,160 questions (pair, position and key) that can
+be trained; P1's 900,000 hold every question many times, with other noise. Any sweep of
+the anchor task with snapshots can be read as well, e.g. that of configs/law.py:anchors.
 """
 
 import ml_collections
@@ -38,7 +38,7 @@ def _default(c: ConfigDict) -> None:
     c.grid.learning_rate = (4e-3,)
     c.grid.weight_decay = (0.1,)
     c.grid.seed = (0, 1, 2)
-    # 1 % to 100 %; of 1,080 trained questions the smallest has about a quarter.
+    # 1 % to 100 %
     c.loop = (('task.num_examples', (400, 1_200, 4_000, 12_000, 40_000)),)
 
 

@@ -9,12 +9,11 @@ import pandas as pd
 
 from analysis.claims.claim_table import TITLES
 from analysis.claims.verdicts import count_verdicts
-from analysis.tables.folders import find_run_folders
+from analysis.tables.folders import find_run_folders, require_no_run
 from analysis.tables.text import format_csv, format_table
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage import atomic
-from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, members_table, open_run
 
 
@@ -55,13 +54,7 @@ def save(
     folder: pathlib.Path,
     others: Mapping[str, str] = MappingProxyType({}),
 ) -> list[pathlib.Path]:
-    """Writes verdicts.csv, verdicts.md and other texts by name; returns their paths.
-
-    Raises:
-      UserError: the folder is a run, whose own members.csv would be lost.
-    """
-    if (folder / MANIFEST_FILE).exists():
-        raise UserError(f'--out {folder}: is a run; give another folder')
+    """Writes verdicts.csv, verdicts.md and other texts by name; returns their paths."""
     texts = {'verdicts.csv': format_csv(table), 'verdicts.md': markdown, **others}
     paths = []
     for name, text in texts.items():
@@ -99,6 +92,7 @@ def run_claims_command(
 
     def command() -> None:
         flags = _parse_flags(doc)
+        require_no_run(flags.out)
         cli.use_compilation_cache()
         runs = open_runs(flags.runs)
         table = tabulate(runs)

@@ -36,7 +36,7 @@ from analysis.designs.contrasts import Contrast
 from analysis.designs.hypotheses import Hypothesis, Part
 from analysis.members.statistics import MIN_SEEDS
 
-MARGIN = 0.2  # a smaller difference of shares decides nothing
+MARGIN = 0.2  # of shares: an effect that is surely smaller does not hold
 MIN_SETTINGS = 2  # a single one is one point of the design
 MIN_LEVEL_SETTINGS = 3
 _NULL = 'no effect: 0'

@@ -32,22 +32,16 @@ def draw_agreements(axis: Axes, result: Result, p: int, is_here_M: np.ndarray) -
     _draw_cells(axis, result, result.agreement_MP[:, p], is_here_M)
     size_M = result.members['size']
     sizes = np.unique(size_M[is_here_M])
-    drawn: list[tuple[list[str], np.ndarray]] = []
+    heights = {}
     for name, score_MP in zip(result.baseline, result.baseline_KMP, strict=True):
         scores = []
         for size in sizes:
             of_size = score_MP[is_here_M & (size_M == size), p]
             scores.append(mean_interval(of_size).mean)
-        if not np.isfinite(scores).any():
-            continue
-        for names, others in drawn:
-            if np.allclose(scores, others, rtol=0, atol=_APART, equal_nan=True):
-                names.append(name)
-                break
-        else:
-            drawn.append(([name], np.array(scores)))
-    for names, scores in drawn:
-        _draw_baseline(axis, scores, ', '.join(names))
+        if np.isfinite(scores).any():
+            heights[name] = np.array(scores)
+    for names in _group_baselines(heights):
+        _draw_baseline(axis, heights[names[0]], ', '.join(names))
     axis.set_ylim(-0.04, 1.04)
 
 
@@ -166,6 +160,20 @@ def _draw_dots(
 ) -> None:
     places = np.full(len(values), place)
     axis.plot(places, values, 'o', ms=3, color=colour, mfc=inside)
+
+
+def _group_baselines(heights: dict[str, np.ndarray]) -> list[list[str]]:
+    """The names of baselines, those together whose names would overlap."""
+    groups: list[list[str]] = []
+    for name, scores in heights.items():
+        for group in groups:
+            others = heights[group[0]]
+            if np.allclose(scores, others, rtol=0, atol=_APART, equal_nan=True):
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    return groups
 
 
 def _draw_baseline(axis: Axes, scores: np.ndarray, name: str) -> None:

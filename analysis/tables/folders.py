@@ -24,5 +24,11 @@ def find_run_folders(patterns: list[str]) -> list[pathlib.Path]:
     return sorted(runs, key=_order_by_name)
 
 
+def require_no_run(out: pathlib.Path) -> None:
+    """Raises UserError for a run, whose own members.csv a table would replace."""
+    if (out / MANIFEST_FILE).exists():
+        raise UserError(f'--out {out}: is a run; give another folder')
+
+
 def _order_by_name(folder: pathlib.Path) -> tuple[str, str]:
     return folder.name, str(folder)

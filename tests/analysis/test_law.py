@@ -636,6 +636,16 @@ def test_runs_are_collected_from_their_folders(
         assert (again / name).read_bytes() == (out / name).read_bytes()
 
 
+def test_tables_do_not_replace_those_of_a_run(finished, monkeypatch, capsys):
+    folder = pathlib.Path(finished.folder.workdir)
+    members = (folder / 'members.csv').read_bytes()
+    words = ('--runs', folder, '--out', folder)
+    code, _, error = run_law(monkeypatch, capsys, *words)
+    assert code == 2 and error.count('\n') == 1
+    assert 'is a run; give another folder' in error
+    assert (folder / 'members.csv').read_bytes() == members
+
+
 @pytest.mark.parametrize(
     ('unseen', 'noninferential', 'exception'),
     [

@@ -194,6 +194,28 @@ def test_bad_input_is_one_line(say, folder, tmp_path, finished):
     assert "its static axes are ['depth'], the prompts ['order']" in done.errors
 
 
+def test_a_file_of_somebody_else_is_not_replaced(say, tmp_path):
+    path = tmp_path / 'prompts.jsonl'
+    path.write_text('my own\n')
+    words = ('write', '--config', TINY_FILE, '--out', tmp_path, '--number', 2)
+    done = say(*words)
+    assert (done.code, done.errors.count('\n')) == (2, 1)
+    assert f'{path}: another file; give another --out' in done.errors
+    assert path.read_text() == 'my own\n'
+    path.unlink()
+    assert say(*words).code == 0
+    (tmp_path / 'settings.json').unlink()  # as an interrupted call leaves it
+    assert say(*words).code == 0
+
+
+def test_prompts_that_are_no_text_are_one_line(say, folder):
+    path = folder / 'prompts.jsonl'
+    path.write_bytes(b'\xff' + path.read_bytes())
+    done = say('score', '--prompts', folder)
+    assert (done.code, done.errors.count('\n')) == (2, 1)
+    assert 'prompts.jsonl: not the prompts of settings.json' in done.errors
+
+
 @pytest.fixture(scope='module')
 def local_model(tmp_path_factory):
     """A Hugging Face model of random weights whose tokens are characters."""

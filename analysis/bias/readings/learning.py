@@ -1,5 +1,7 @@
 """What the moments of the losses say about a claim of P2 (Figs 3, 8 left)."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from analysis import learning_order
@@ -31,6 +33,14 @@ UNCHANGED = 0.1  # accuracy on the test combinations that is still none
 LEARNED = 0.9
 _CHANCE = 'accuracy 0.01 by chance'
 _RATIO_NULL = 'ratio 1'
+
+
+class Weighed(NamedTuple):
+    """A verdict on ratios some of which are bounds."""
+
+    verdict: Verdict
+    sign: str  # before the mean ratio: '', '≥ ' or '≤ '
+    why: str  # if it is undecided
 
 
 def read_nearly_identical(result: learning_order.Result, setting: str) -> Reading:
@@ -165,22 +175,15 @@ def read_near_labels(result: learning_order.Result, setting: str) -> Reading:
     bound_M = bound_M2[:, 1]
     found = average_ratios(ratio_M)
     verdict = judge(found, 1, opposite=1)
-    why = 'an interval covers its border'
-    has_lower = (bound_M > 0).any()
-    has_upper = (bound_M < 0).any()
-    if has_lower and (has_upper or verdict is not HOLDS):
-        verdict, why = UNDECIDED, 'uniform labels are not learned by every member'
-    if has_upper and (has_lower or verdict is not OPPOSITE):
-        verdict, why = UNDECIDED, 'near labels are not learned by every member'
-    sign = '≥ ' if has_lower else '≤ ' if has_upper else ''
+    weighed = _weigh_bounds(verdict, bound_M, 'uniform labels', 'near labels')
     return decide(
         [uniform, near],
-        verdict,
+        weighed.verdict,
         number=f'uniform {describe_moments(uniform_M)}, near '
-        f'{describe_moments(near_M)}; ratio {sign}{format_mean(found)}',
+        f'{describe_moments(near_M)}; ratio {weighed.sign}{format_mean(found)}',
         null=_RATIO_NULL,
         values=ratio_M,
-        why=why,
+        why=weighed.why,
     )
 
 
@@ -215,30 +218,43 @@ def _decide_ratio(
     found: Mean,
 ) -> Reading:
     """A verdict on ratios, undecided where a bound could turn it."""
-    bound = result.bound_MP[seeds.index, probe]
-    num_lower = np.count_nonzero(bound > 0)
-    num_upper = np.count_nonzero(bound < 0)
+    bound_M = result.bound_MP[seeds.index, probe]
+    weighed = _weigh_bounds(verdict, bound_M, 'memory', 'reasoning')
+    memory = describe_moments(result.moment_MP[seeds.index, MEMORY])
+    reasoning = describe_moments(result.moment_MP[seeds.index, probe])
+    name = learning_order.PROBES[probe].replace('_', ' ')
+    return decide(
+        seeds,
+        weighed.verdict,
+        number=f'memory {memory}, {name} {reasoning}; '
+        f'ratio {weighed.sign}{format_mean(found)}',
+        null=_RATIO_NULL,
+        values=result.ratio_MP[seeds.index, probe],
+        note=f'loss below {result.threshold:.2f} nats',
+        why=weighed.why,
+    )
+
+
+def _weigh_bounds(
+    verdict: Verdict, bound_M: np.ndarray, upper: str, lower: str
+) -> Weighed:
+    """The verdict on ratios upper / lower, undecided where a bound could turn it.
+
+    Args:
+      bound_M: as in `learning_order.divide_moments`.
+    """
+    num_lower = np.count_nonzero(bound_M > 0)
+    num_upper = np.count_nonzero(bound_M < 0)
     why = 'an interval covers its border'
     sign = ''
     if num_lower:
         sign = '≥ '
         if verdict is not HOLDS:
             verdict = UNDECIDED
-            why = f"memory's loss never falls in {num_lower} members"
+            why = f'the loss of {upper} never falls in {num_lower} members'
     if num_upper:
         sign = '≤ '
         if verdict not in (DOES_NOT_HOLD, OPPOSITE) or num_lower:
             verdict = UNDECIDED
-            why = f"reasoning's loss never falls in {num_upper} members"
-    memory = describe_moments(result.moment_MP[seeds.index, MEMORY])
-    reasoning = describe_moments(result.moment_MP[seeds.index, probe])
-    name = learning_order.PROBES[probe].replace('_', ' ')
-    return decide(
-        seeds,
-        verdict,
-        number=f'memory {memory}, {name} {reasoning}; ratio {sign}{format_mean(found)}',
-        null=_RATIO_NULL,
-        values=result.ratio_MP[seeds.index, probe],
-        note=f'loss below {result.threshold:.2f} nats',
-        why=why,
-    )
+            why = f'the loss of {lower} never falls in {num_upper} members'
+    return Weighed(verdict, sign, why)

@@ -148,6 +148,17 @@ def test_wrong_runs_are_one_line(finished, tmp_path, monkeypatch, capsys):
         assert code == 2 and line in error and error.count('\n') == 1
 
 
+def test_tables_do_not_replace_those_of_a_run(open_sweep, monkeypatch, capsys):
+    folder = open_sweep('near').folder.workdir
+    members = (folder / 'members.csv').read_bytes()
+    words = ('--runs', folder, '--out', folder)
+    name = 'memory_reasoning_claims'
+    code, _, error = run_command(monkeypatch, capsys, name, *words)
+    assert code == 2 and error.count('\n') == 1
+    assert 'is a run; give another folder' in error
+    assert (folder / 'members.csv').read_bytes() == members
+
+
 @pytest.mark.parametrize(
     ('experiment', 'fitting'),
     [
