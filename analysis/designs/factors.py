@@ -1,5 +1,6 @@
 """The factors of the designed experiment, and the value that a member has of each."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,6 +85,31 @@ def list_own_gammas(experiment: Experiment) -> tuple:
     return getattr(experiment.model, 'own_gammas', ())
 
 
+def is_level(factor: Factor, word: str) -> bool:
+    """Whether a word is a possible value of a factor."""
+    if factor.scale == 'names':
+        return word in factor.names
+    try:
+        value = factor.kind(word)
+    except ValueError:
+        return False
+    if factor.name == 'weight_decay':
+        return 0 <= value < math.inf
+    if factor.scale == 'log2':
+        return 0 < value < math.inf
+    return math.isfinite(value)
+
+
+def describe_levels(factor: Factor) -> str:
+    """What `is_level` allows: 'a whole number above 0'."""
+    if factor.scale == 'names':
+        return f'one of {", ".join(factor.names)}'
+    kind = 'a whole number' if factor.kind is int else 'a number'
+    if factor.name == 'weight_decay':
+        return f'{kind} of at least 0'
+    return f'{kind} above 0' if factor.scale == 'log2' else kind
+
+
 def order_levels(factor: Factor, values: pd.Series) -> list:
     """The distinct values of a factor, lowest first."""
 
@@ -161,16 +187,7 @@ def _name_exception(unseen: tuple, noninferential: tuple) -> str:
 
 
 def _parse_level(factor: Factor, word: str) -> Any:
-    if factor.names and word not in factor.names:
-        words = ', '.join(factor.names)
-        raise UserError(f'--predict: {factor.name} = {word!r}: must be one of {words}')
-    try:
-        value = factor.kind(word)
-    except ValueError:
-        value = np.nan
-    if factor.kind is not str and not np.isfinite(value):
-        kind = 'a whole number' if factor.kind is int else 'a number'
-        raise UserError(f'--predict: {factor.name} = {word!r}: must be {kind}')
-    if factor.scale == 'log2' and value <= 0 and factor.name != 'weight_decay':
-        raise UserError(f'--predict: {factor.name} = {word!r}: must be above 0')
-    return value
+    if not is_level(factor, word):
+        allowed = describe_levels(factor)
+        raise UserError(f'--predict: {factor.name} = {word!r}: must be {allowed}')
+    return factor.kind(word)

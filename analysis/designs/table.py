@@ -1,6 +1,8 @@
 """The table of members as a file: its columns, its order, and how it is read."""
 
+import io
 import pathlib
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -40,12 +42,15 @@ def read_csv(path: pathlib.Path) -> pd.DataFrame:
     """The members in a file that `tables.text.format_csv` wrote, sorted.
 
     Raises:
-      UserError: there is no such file, or a column is missing or has a wrong value.
+      UserError: there is no such file, it is cut off, or a column is missing or has a
+        wrong value.
     """
     if not path.is_file():
         raise UserError(f'--members {path}: no such file')
     try:
-        members = pd.read_csv(path, keep_default_na=False, na_values=[''])
+        text = path.read_text('utf-8')
+        members = pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[''])
+        words = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
     except (ValueError, UnicodeDecodeError) as e:  # of pandas' parser, too
         raise UserError(f'--members {path}: not a table: {e}') from None
     for name in _REQUIRED:
@@ -53,7 +58,9 @@ def read_csv(path: pathlib.Path) -> pd.DataFrame:
             raise UserError(f'--members {path}: the column {name} is missing')
     if members.empty:
         raise UserError(f'--members {path}: has no members')
-    _check_values(members, path)
+    if not text.endswith('\n'):
+        raise UserError(f'--members {path}: cut off, its last row has no end of line')
+    _check_words(words, path)
     members, _ = drop_repeated(members)
     return sort_members(members)
 
@@ -69,34 +76,40 @@ def sort_members(members: pd.DataFrame) -> pd.DataFrame:
     return members.sort_values(list(KEYS), ignore_index=True)
 
 
-def _check_values(members: pd.DataFrame, path: pathlib.Path) -> None:
+def _check_words(words: pd.DataFrame, path: pathlib.Path) -> None:
+    """Raises UserError for the first wrong value of a required column."""
     for factor in factors.FACTORS:
-        values = members[factor.name]
-        if factor.kind is str:
-            is_valid = values.isin(factor.names)
-            allowed = f'one of {", ".join(factor.names)}'
+        is_valid = [factors.is_level(factor, word) for word in words[factor.name]]
+        allowed = factors.describe_levels(factor)
+        _require(is_valid, factor.name, allowed, words, path)
+    is_seed = words.seed.str.fullmatch('[0-9]+')
+    _require(is_seed, 'seed', 'a whole number', words, path)
+    for name, names in (('converged', ('True', 'False')), ('solution', SOLUTIONS)):
+        is_name = words[name].isin(names)
+        _require(is_name, name, f'one of {", ".join(names)}', words, path)
+    has_converged = words.converged == 'True'
+    for name in ('train_loss', *_NUMBERS, *LOOKUP):
+        # A member that has diverged may have no number.
+        number = pd.to_numeric(words[name], errors='coerce')
+        is_empty = (words[name] == '') & ~has_converged
+        if name == 'train_loss':
+            is_valid = is_empty | (number >= 0)
+            _require(is_valid, name, 'a number of at least 0', words, path)
         else:
-            is_valid = pd.to_numeric(values, errors='coerce').notna()
-            allowed = 'a number'
-        _require(is_valid, factor.name, allowed, members, path)
-    is_valid = members.converged.isin([True, False])
-    _require(is_valid, 'converged', 'True or False', members, path)
-    is_valid = members.solution.isin(SOLUTIONS)
-    _require(is_valid, 'solution', f'one of {", ".join(SOLUTIONS)}', members, path)
+            is_valid = is_empty | number.between(0, 1)
+            _require(is_valid, name, 'a number from 0 to 1', words, path)
 
 
 def _require(
-    is_valid: pd.Series,
+    is_valid: Sequence[bool],
     name: str,
     allowed: str,
-    members: pd.DataFrame,
+    words: pd.DataFrame,
     path: pathlib.Path,
 ) -> None:
     """Raises UserError for the first row whose value is not valid."""
-    if is_valid.all():
-        return
-    row = int((~is_valid).to_numpy().argmax())
-    value = members[name].iloc[row]
-    raise UserError(
-        f'--members {path}: {name} = {value!r} in row {row + 2}: must be {allowed}'
-    )
+    for row, is_row_valid in enumerate(is_valid):
+        if not is_row_valid:
+            word = words[name].iloc[row]
+            where = f'{name} = {word!r} in row {row + 2}'
+            raise UserError(f'--members {path}: {where}: must be {allowed}')

@@ -467,7 +467,7 @@ def test_a_prediction_says_what_was_planted_and_how_far_it_is_outside(by_batch):
         ('gamma', 'gamma: give a value'),
         ('gamma=big', "gamma = 'big': must be a number"),
         ('batch_size=2.5', "batch_size = '2.5': must be a whole number"),
-        ('width=0', "width = '0': must be above 0"),
+        ('width=0', "width = '0': must be a whole number above 0"),
         ('exception=some', "exception = 'some': must be one of trained"),
         ('last_token=1', "last_token = '1': must be one of noise, any, pair"),
         ('gamma=1', 'give exception, too'),
@@ -541,6 +541,12 @@ def break_column(column, value):
     return change
 
 
+def break_third_row(members):
+    converged = members.converged.astype(object)
+    converged.iloc[2] = 1
+    return members.assign(converged=converged)
+
+
 @pytest.mark.parametrize(
     ('change', 'line'),
     [
@@ -548,8 +554,17 @@ def break_column(column, value):
         (lambda members: members[:0], 'has no members'),
         (break_column('split', 'odd'), "split = 'odd' in row 2: must be one of"),
         (break_column('gamma', 'x'), "gamma = 'x' in row 2: must be a number"),
+        (break_column('gamma', np.inf), "gamma = 'inf' in row 2: must be a number"),
+        (break_column('width', 0), "width = '0' in row 2: must be a whole number abo"),
+        (break_column('width', 6.5), "width = '6.5' in row 2: must be a whole number"),
+        (break_column('weight_decay', -1), "'-1' in row 2: must be a number of at lea"),
+        (break_column('seed', -1), "seed = '-1' in row 2: must be a whole number"),
+        (break_column('train_loss', ''), "train_loss = '' in row 2: must be a number"),
+        (break_column('unseen_symmetric', 2), "'2' in row 2: must be a number from 0"),
+        (break_column('lookup_heldout', 'x'), "'x' in row 2: must be a number from 0"),
         (break_column('solution', 'x'), "solution = 'x' in row 2: must be one of"),
-        (break_column('converged', 'x'), "converged = 'x' in row 2: must be True"),
+        (break_column('converged', 'x'), "converged = 'x' in row 2: must be one of"),
+        (break_third_row, "converged = '1' in row 4: must be one of True, False"),
     ],
 )
 def test_a_wrong_table_is_one_line_and_exit_code_2(
@@ -559,6 +574,23 @@ def test_a_wrong_table_is_one_line_and_exit_code_2(
     path.write_text(format_csv(change(by_batch)))
     code, _, error = run_law(monkeypatch, capsys, '--members', path)
     assert code == 2 and line in error and error.count('\n') == 1
+
+
+def test_a_table_that_is_cut_off_is_one_line(by_batch, tmp_path, monkeypatch, capsys):
+    path = tmp_path / 'members.csv'
+    path.write_text(format_csv(by_batch)[:-3])
+    code, _, error = run_law(monkeypatch, capsys, '--members', path)
+    assert code == 2 and error.count('\n') == 1
+    assert 'its last row has no end of line' in error
+
+
+def test_a_member_that_diverged_may_have_no_numbers(by_batch, tmp_path):
+    nothing = {name: np.nan for name in ('train_loss', 'unseen_symmetric')}
+    diverged = by_batch[:1].assign(converged=False, **nothing)
+    members = pd.concat([diverged, by_batch[1:]], ignore_index=True)
+    path = tmp_path / 'members.csv'
+    path.write_text(format_csv(members))
+    assert table.read_csv(path).train_loss.isna().sum() == 1
 
 
 def test_wrong_flags_are_one_line(tmp_path, monkeypatch, capsys):
