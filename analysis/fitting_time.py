@@ -59,7 +59,7 @@ def compute(
     require(min(thresholds) > 0, 'thresholds', thresholds, 'above 0, in nats')
     require(0 < accuracy <= 1, 'accuracy', accuracy, 'above 0, at most 1')
     points = list_points(run, 'anchors')
-    pairs_A2 = anchors.pairs(run.experiment_of(**points[0]).task)
+    pairs_A2 = anchors.list_pairs(run.experiment_of(**points[0]).task)
     steps_per_epoch = _count_steps(run, points[0])
     curves = run.curves
     epoch_S = curves.step.values / steps_per_epoch

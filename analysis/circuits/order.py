@@ -36,7 +36,7 @@ def draw_comparison(member: Member, number: int = 1024) -> Comparison:
     require(number >= 2, 'number', number, 'at least 2')
     anchors_A = np.array(sorted(config.shift_of))
     require(len(anchors_A) >= 3, 'task.anchors', len(anchors_A), 'at least 3 of them')
-    pairs_A2 = anchors.pairs(config)
+    pairs_A2 = anchors.list_pairs(config)
     different_A2 = pairs_A2[pairs_A2[:, 0] != pairs_A2[:, 1]]
     base = sequences.sample(member, number, pairs=different_A2)
 

@@ -43,7 +43,7 @@ def sample(
     """
     config = require_anchor_task(member)
     require(number >= 1, 'number', number, 'at least 1')
-    pairs_A2 = anchors.pairs(config)
+    pairs_A2 = anchors.list_pairs(config)
     if pairs is not None:
         pairs_A2 = np.asarray(pairs)
     length = config.seq_len
@@ -195,8 +195,8 @@ def check_tokens(member: Member, tokens_T: ArrayLike) -> np.ndarray:
 def tabulate_shifts(member: Member) -> dict[tuple[int, int], dict[str, int]]:
     """Answer minus key item: {(a1, a2): {mapping: shift}} for all pairs of anchors."""
     config = require_anchor_task(member)
-    pairs = anchors.pairs(config).tolist()
-    rows = anchors.mapping_shifts(config).tolist()
+    pairs = anchors.list_pairs(config).tolist()
+    rows = anchors.tabulate_shifts(config).tolist()
     table = {}
     for (first, second), row in zip(pairs, rows, strict=True):
         shifts = zip(anchors.MAPPINGS, row, strict=True)

@@ -39,7 +39,7 @@ def measure_commutativity(member: Member) -> Commutativity:
     tokens_BT = member.probes.tokens_PBT[probe, :SEQUENCES]
     role_BT = member.roles(tokens_BT)
     answers = {}
-    for other in map(tuple, anchors.pairs(task).tolist()):
+    for other in map(tuple, anchors.list_pairs(task).tolist()):
         asked_BT = replace_pair(tokens_BT, role_BT, other)
         logits_BV = member.forward(asked_BT).logits[:, -1]
         answers[other] = logits_BV.argmax(-1)

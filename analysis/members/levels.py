@@ -62,7 +62,7 @@ def list_questions(config: AnchorsConfig, seed: int) -> Questions:
     row_N, column_N, key_N = (index.ravel() for index in np.indices(shape))
     position_N = np.array(config.positions)[column_N]
     x_N = low + key_N
-    anchors_N2 = anchors.pairs(config)[row_N]
+    anchors_N2 = anchors.list_pairs(config)[row_N]
     rng = np.random.default_rng(seed)
     noise_NT = rng.integers(low, high, (len(x_N), config.seq_len), np.int32)
     tokens_NT = anchors.place(noise_NT, position_N, x_N, anchors_N2, config.order)
@@ -121,9 +121,9 @@ def _list_functions(config: AnchorsConfig) -> tuple[np.ndarray, np.ndarray]:
 
     The table of the data has the shifts of a function a pair.
     """
-    rows = anchors.pairs(config).tolist()
+    rows = anchors.list_pairs(config).tolist()
     reverse_P = np.array([rows.index([b, a]) for a, b in rows])
-    inferential_P, _, assigned_P = anchors.mapping_shifts(config).T
+    inferential_P, _, assigned_P = anchors.tabulate_shifts(config).T
     is_unseen_P = _mark_unseen(config)
     reversed_P = np.where(is_unseen_P, assigned_P[reverse_P], assigned_P)
     composed_P = np.where(is_unseen_P, inferential_P, assigned_P)
@@ -138,7 +138,7 @@ def _list_functions(config: AnchorsConfig) -> tuple[np.ndarray, np.ndarray]:
 def _mark_unseen(config: AnchorsConfig) -> np.ndarray:
     """Which pairs are never trained, bool [pair]."""
     marks = []
-    for pair in anchors.pairs(config).tolist():
+    for pair in anchors.list_pairs(config).tolist():
         marks.append(tuple(pair) in config.unseen_pairs)
     return np.array(marks)
 
@@ -161,13 +161,15 @@ def _mark_trained(
 def _compile_examples(config: AnchorsConfig) -> Any:
     """(seed, numbers) -> indices [pair, position, key] of training examples."""
     task = tasks.make(config)
-    rows, _ = anchors.probed_pairs(config)['seen_train']
+    rows, _ = anchors.list_probed_pairs(config)['seen_train']
 
     @jax.jit
     def read(seed: jax.Array, index_B: jax.Array) -> tuple[jax.Array, ...]:
         data = task.make_data(random_key(seed, DATA))
         row_B = jax.numpy.asarray(rows)[index_B % len(rows)]
-        drawn = anchors.sequences(config, data, data.key, row_B, index_B, heldout=False)
+        drawn = anchors.draw_sequences(
+            config, data, data.key, row_B, index_B, heldout=False
+        )
         return row_B, drawn.column_B, drawn.x_B - config.keys[0]
 
     return read

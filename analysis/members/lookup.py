@@ -29,11 +29,13 @@ def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
     unordered pair that knows two answers gives each half of the time.
     """
     data = anchors.make_data(config, random_key(seed, DATA))
-    is_trained = np.zeros(data.order.shape, bool)
-    is_first = np.arange(data.order.shape[-1]) < np.asarray(data.count)[..., None]
-    places = np.asarray(data.order) - config.keys[0]
+    is_trained = np.zeros(data.key_items.shape, bool)
+    is_first = (
+        np.arange(data.key_items.shape[-1]) < np.asarray(data.num_trained)[..., None]
+    )
+    places = np.asarray(data.key_items) - config.keys[0]
     np.put_along_axis(is_trained, places, is_first, axis=-1)
-    rows = anchors.pairs(config).tolist()
+    rows = anchors.list_pairs(config).tolist()
     unseen = [rows.index(list(pair)) for pair in config.unseen_pairs]
     is_known = is_trained.copy()
     is_known[unseen] = False
@@ -42,7 +44,7 @@ def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
     for level in LEVELS:
         scores[level] = {}
         right_RPTK = _answer_questions(config, is_known, level)
-        for probe, (asked_rows, heldout) in anchors.probed_pairs(config).items():
+        for probe, (asked_rows, heldout) in anchors.list_probed_pairs(config).items():
             asked = ~is_trained[asked_rows] if heldout else is_trained[asked_rows]
             weights = asked / asked.sum(-1, keepdims=True)
             weights = weights / weights.sum()
@@ -75,7 +77,7 @@ def _answer_questions(
     if level != 'datum':
         anywhere = is_known.any(1, keepdims=True)
         is_known = np.broadcast_to(anywhere, is_known.shape)
-    rows = anchors.pairs(config).tolist()
+    rows = anchors.list_pairs(config).tolist()
     own = np.arange(len(rows))
     # (the pairs that are looked up, which of their questions are known)
     entries = [(own, is_known)]
@@ -84,7 +86,7 @@ def _answer_questions(
         is_another = reverse != own  # (a, a) is its own reverse
         entries.append((reverse, is_known[reverse] & is_another[:, None, None]))
 
-    shifts = anchors.mapping_shifts(config)
+    shifts = anchors.tabulate_shifts(config)
     assigned = shifts[:, anchors.MAPPINGS.index('assigned')]
     number_of_answers = np.zeros(is_known.shape)
     right = np.zeros((len(anchors.MAPPINGS), *is_known.shape))

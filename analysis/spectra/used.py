@@ -34,9 +34,9 @@ def list_tokens(config: anchors.AnchorsConfig) -> np.ndarray:
 
 def list_labels(config: anchors.AnchorsConfig) -> np.ndarray:
     """Labels that occur in training, in order: every key item with a trained shift."""
-    pairs = anchors.pairs(config).tolist()
+    pairs = anchors.list_pairs(config).tolist()
     assigned = anchors.MAPPINGS.index('assigned')
-    shifts = anchors.mapping_shifts(config)[:, assigned].tolist()
+    shifts = anchors.tabulate_shifts(config)[:, assigned].tolist()
     keys = np.arange(*config.keys)
     labels = set()
     for (first, second), shift in zip(pairs, shifts, strict=True):

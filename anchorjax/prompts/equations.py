@@ -12,7 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from anchorjax.errors import require
-from anchorjax.tasks.anchors import MAPPINGS, mapping_shifts, pairs, probed_pairs
+from anchorjax.tasks.anchors import (
+    MAPPINGS,
+    list_pairs,
+    list_probed_pairs,
+    tabulate_shifts,
+)
 from anchorjax.tasks.anchors_config import AnchorsConfig
 
 _ASSIGNED = MAPPINGS.index('assigned')
@@ -60,7 +65,7 @@ def draw_questions(
     require(1 <= shots < num_keys, 'shots', shots, allowed)
     require(number >= 1, 'number', number, 'at least 1')
     questions = []
-    for probe, (rows, heldout) in probed_pairs(config).items():
+    for probe, (rows, heldout) in list_probed_pairs(config).items():
         is_new = heldout or probe.startswith('unseen')
         # crc32: Python's own hash of a text differs from process to process.
         probe_seed = zlib.crc32(probe.encode())
@@ -103,14 +108,14 @@ def _draw_question(
     A new key item is shown neither with the pair nor with its reverse: else a table by
     unordered pair would have the answer.
     """
-    first, second = pairs(config)[row].tolist()
+    first, second = list_pairs(config)[row].tolist()
     asked_key = int(random.integers(*config.keys))
     equations = _draw_equations(config, random, shots, (first, second), asked_key)
     if not is_new:
         shown = [e.key for e in equations if e[:2] == (first, second)]
         asked_key = int(random.choice(shown))
     answers = {}
-    shifts = mapping_shifts(config)[row].tolist()
+    shifts = tabulate_shifts(config)[row].tolist()
     for mapping, shift in zip(MAPPINGS, shifts, strict=True):
         answers[mapping] = asked_key + shift
     return Question(probe, equations, (first, second, asked_key), answers)
@@ -124,8 +129,8 @@ def _draw_equations(
     asked_key: int,
 ) -> tuple[Equation, ...]:
     """Equations of all trained pairs, in a random order."""
-    all_pairs = pairs(config).tolist()
-    shifts = mapping_shifts(config)[:, _ASSIGNED].tolist()
+    all_pairs = list_pairs(config).tolist()
+    shifts = tabulate_shifts(config)[:, _ASSIGNED].tolist()
     keys = np.arange(*config.keys)
     equations = []
     for (first, second), shift in zip(all_pairs, shifts, strict=True):

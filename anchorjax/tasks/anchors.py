@@ -33,14 +33,15 @@ _ORDERS = {
 
 
 class Data(NamedTuple):
-    """Which key items are trained: the first `count` of `order`; the rest are held out.
+    """Which key items are trained, and which are held out.
 
-    `position` is an index into `config.positions`, `pair` one into the rows of `pairs`.
+    `position` is an index into `config.positions`, `pair` one into the rows of
+    `list_pairs`.
     """
 
     key: jax.Array  # random key of the examples
-    order: jax.Array  # [pair, position, key] key items
-    count: jax.Array  # [pair, position]
+    key_items: jax.Array  # [pair, position, key], the trained ones first
+    num_trained: jax.Array  # [pair, position]
 
 
 class Sequences(NamedTuple):
@@ -51,7 +52,7 @@ class Sequences(NamedTuple):
     column_B: jax.Array  # indices into `config.positions`
 
 
-def pairs(config: AnchorsConfig) -> np.ndarray:
+def list_pairs(config: AnchorsConfig) -> np.ndarray:
     """All ordered pairs of anchors, [pair, 2]."""
     rows = [(a, b) for a in config.shift_of for b in config.shift_of]
     return np.array(rows, np.int32)
@@ -62,7 +63,7 @@ def name_pair(a: int, b: int) -> str:
     return f'{a}{b}' if max(a, b) < 10 else f'{a}_{b}'
 
 
-def mapping_shifts(config: AnchorsConfig) -> np.ndarray:
+def tabulate_shifts(config: AnchorsConfig) -> np.ndarray:
     """Answer minus key item of every mapping for every pair, [pair, R] (P1 Sec 4).
 
     inferential: the composition. assigned: the training label, or for an unseen pair
@@ -71,14 +72,14 @@ def mapping_shifts(config: AnchorsConfig) -> np.ndarray:
     """
     shift = config.shift_of
     inferential = {}
-    for a, b in pairs(config).tolist():
+    for a, b in list_pairs(config).tolist():
         inferential[a, b] = shift[a] + shift[b]
     assigned = inferential | config.exceptions
     rows = [(inferential[a, b], assigned[b, a], assigned[a, b]) for a, b in inferential]
     return np.array(rows, np.int32)
 
 
-def training_keys(config: AnchorsConfig, key: jax.Array) -> jax.Array:
+def draw_training_keys(config: AnchorsConfig, key: jax.Array) -> jax.Array:
     """Which key items are trained, bool [pair, position, key] (PAPERS 1.1).
 
     'code': those with x mod seq_len != position, as in the official code. 'paper':
@@ -106,20 +107,20 @@ def training_keys(config: AnchorsConfig, key: jax.Array) -> jax.Array:
 
 def _unordered_rows(config: AnchorsConfig) -> np.ndarray:
     """For every pair the row of the one that stands for it and its reverse, [pair]."""
-    rows = pairs(config).tolist()
+    rows = list_pairs(config).tolist()
     return np.array([rows.index(min([a, b], [b, a])) for a, b in rows])
 
 
 def make_data(config: AnchorsConfig, key: jax.Array) -> Data:
     """The data set of one seed; it and a number determine an example."""
     split_key, example_key = jax.random.split(key)
-    trained = training_keys(config, split_key)
-    order = config.keys[0] + jnp.argsort(~trained, axis=-1, stable=True)
-    count = trained.sum(-1, dtype=jnp.int32)
-    return Data(example_key, order.astype(jnp.int32), count)
+    trained = draw_training_keys(config, split_key)
+    key_items = config.keys[0] + jnp.argsort(~trained, axis=-1, stable=True)
+    num_trained = trained.sum(-1, dtype=jnp.int32)
+    return Data(example_key, key_items.astype(jnp.int32), num_trained)
 
 
-def sequences(
+def draw_sequences(
     config: AnchorsConfig,
     data: Data,
     key: jax.Array,
@@ -134,7 +135,7 @@ def sequences(
 
     Args:
       key: a random key.
-      pair_B: rows of `pairs`.
+      pair_B: rows of `list_pairs`.
       number_B: numbers of the examples.
       heldout: draw held-out key items, not trained ones.
     """
@@ -142,15 +143,15 @@ def sequences(
     bits_BT = draw_bits(key, number_B, config.seq_len + 2)
     column_B = (bits_BT[:, 0] % len(config.positions)).astype(jnp.int32)
     position_B = config.positions.start + column_B
-    count_B = data.count[pair_B, column_B]
+    num_trained_B = data.num_trained[pair_B, column_B]
     if heldout:
-        first_B, size_B = count_B, high - low - count_B
+        first_B, size_B = num_trained_B, high - low - num_trained_B
     else:
-        first_B, size_B = 0, count_B
+        first_B, size_B = 0, num_trained_B
     rank_B = first_B + (bits_BT[:, 1] % size_B.astype(jnp.uint32)).astype(jnp.int32)
-    x_B = data.order[pair_B, column_B, rank_B]
+    x_B = data.key_items[pair_B, column_B, rank_B]
     noise_BT = (low + bits_BT[:, 2:] % (high - low)).astype(jnp.int32)
-    anchors_B2 = jnp.asarray(pairs(config))[pair_B]
+    anchors_B2 = jnp.asarray(list_pairs(config))[pair_B]
     tokens_BT = place(noise_BT, position_B, x_B, anchors_B2, config.order)
     return Sequences(tokens_BT, x_B, column_B)
 
@@ -170,7 +171,7 @@ def place(
     return tokens_BT
 
 
-def roles(config: AnchorsConfig, tokens_BT: jax.Array) -> jax.Array:
+def find_roles(config: AnchorsConfig, tokens_BT: jax.Array) -> jax.Array:
     """Index into ROLES for every position, [B, T].
 
     The last position is 'last' unless one of the three tokens stands there.
@@ -188,13 +189,13 @@ def roles(config: AnchorsConfig, tokens_BT: jax.Array) -> jax.Array:
     return role_BT
 
 
-def probed_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool]]:
-    """{probe: (rows of `pairs`, whether its key items are held out)}.
+def list_probed_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool]]:
+    """{probe: (rows of `list_pairs`, whether its key items are held out)}.
 
     The first unseen pair is `unseen`; others have names such as `unseen_34`. Their key
     items are those that the split trains with other pairs of the kind.
     """
-    rows = pairs(config).tolist()
+    rows = list_pairs(config).tolist()
     unseen = [rows.index(list(pair)) for pair in config.unseen_pairs]
     seen = np.array([row for row in range(len(rows)) if row not in unseen], np.int32)
     probed = {'seen_train': (seen, False), 'seen_heldout': (seen, True)}
@@ -210,9 +211,9 @@ def _name_offsets(config: AnchorsConfig) -> dict[int, str]:
     The deviation is the answer minus the inferential one. A network that answers like
     another pair of anchors was trained has that pair's shift.
     """
-    rows = pairs(config).tolist()
+    rows = list_pairs(config).tolist()
     unseen = rows.index(list(config.unseen_pairs[0]))
-    shifts = mapping_shifts(config)
+    shifts = tabulate_shifts(config)
     inferential, symmetric, _ = shifts[unseen]
     names: dict[int, str] = {}
     for row, (_, _, assigned) in enumerate(shifts):
@@ -230,19 +231,19 @@ def _name_offsets(config: AnchorsConfig) -> dict[int, str]:
 def _name_groups(config: AnchorsConfig) -> tuple[str, ...]:
     """'at_0', ... by position of the first of the three tokens; '12' by pair."""
     if config.groups == 'pair':
-        return tuple(name_pair(a, b) for a, b in pairs(config).tolist())
+        return tuple(name_pair(a, b) for a, b in list_pairs(config).tolist())
     return tuple(f'at_{i}' for i in config.positions)
 
 
 def make(config: AnchorsConfig) -> Task:
     """The task of a config: pure functions, to be jitted and vmapped over seeds."""
-    shifts = mapping_shifts(config)  # NumPy: making a task must not touch a device
-    probed = probed_pairs(config)
+    shifts = tabulate_shifts(config)  # NumPy: making a task must not touch a device
+    probed = list_probed_pairs(config)
     seen, _ = probed['seen_train']
 
     def batch(data: Data, index_B: jax.Array) -> Batch:
         pair_B = jnp.asarray(seen)[index_B % len(seen)]
-        drawn = sequences(config, data, data.key, pair_B, index_B, heldout=False)
+        drawn = draw_sequences(config, data, data.key, pair_B, index_B, heldout=False)
         shift_B = jnp.asarray(shifts)[pair_B, MAPPINGS.index('assigned')]
         return Batch(drawn.tokens_BT, (drawn.x_B + shift_B)[:, None])
 
@@ -253,7 +254,7 @@ def make(config: AnchorsConfig) -> Task:
         for i, (rows, heldout) in enumerate(probed.values()):
             key = jax.random.fold_in(base_key, i)
             pair_B = jnp.asarray(rows)[number_B % len(rows)]
-            drawn = sequences(config, data, key, pair_B, number_B, heldout)
+            drawn = draw_sequences(config, data, key, pair_B, number_B, heldout)
             answers_RB = drawn.x_B + jnp.asarray(shifts)[pair_B].T
             tokens.append(drawn.tokens_BT)
             targets.append(answers_RB[..., None])
@@ -278,5 +279,5 @@ def make(config: AnchorsConfig) -> Task:
         make_data=functools.partial(make_data, config),
         batch=batch,
         probes=probes,
-        roles=functools.partial(roles, config),
+        roles=functools.partial(find_roles, config),
     )

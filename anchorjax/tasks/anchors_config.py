@@ -54,7 +54,8 @@ class AnchorsConfig:
     num_examples: Annotated[int, at_most(_MOST_EXAMPLES)] = 900_000
     # Share of each pair's examples that is trained; 9:1 in the paper.
     train_share: Annotated[float, above(0), at_most(1)] = 0.9
-    split: Split = 'code'  # which key items are held out; see anchors.training_keys
+    # Which key items are held out; see anchors.draw_training_keys.
+    split: Split = 'code'
     # Share of each unordered pair's key items that the random splits hold out.
     holdout: Annotated[float, at_least(0), at_most(1)] = 0.1
     vocab: Annotated[int, at_most(2**20)] = 201
@@ -127,7 +128,7 @@ class AnchorsConfig:
 
     @property
     def modulus(self) -> int:
-        """The modulus of the official splits; see `anchors.training_keys`."""
+        """The modulus of the official splits; see `anchors.draw_training_keys`."""
         return self.seq_len if self.split == 'code' else self.seq_len - 2
 
 

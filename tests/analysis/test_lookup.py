@@ -18,7 +18,7 @@ SMALL = {'seq_len': 5, 'keys': (20, 40)}
 def count_by_hand(config: AnchorsConfig, level: str) -> dict[tuple[str, str], float]:
     """Every question of every probe, looked up in a dict of the training data."""
     split_key, _ = jax.random.split(random_key(SEED, DATA))
-    is_trained = np.asarray(anchors.training_keys(config, split_key))
+    is_trained = np.asarray(anchors.draw_training_keys(config, split_key))
     exceptions = {(a, b): shift for a, b, shift in config.noninferential}
     shift_of = dict(zip(config.anchors, config.shifts, strict=True))
     all_pairs = list(itertools.product(config.anchors, repeat=2))
@@ -102,6 +102,6 @@ def test_no_table_answers_a_pair_that_is_unseen_in_both_orders():
 
 def test_the_hand_count_has_the_labels_of_the_cases():
     config = AnchorsConfig()
-    shifts = anchors.mapping_shifts(config)
-    for row, pair in enumerate(anchors.pairs(config).tolist()):
+    shifts = anchors.tabulate_shifts(config)
+    for row, pair in enumerate(anchors.list_pairs(config).tolist()):
         assert tuple(shifts[row]) == cases.TABLE[tuple(pair)]

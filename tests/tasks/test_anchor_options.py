@@ -29,7 +29,7 @@ def draw_batch(config: AnchorsConfig, number: int = 500) -> tasks.Batch:
 
 
 def name_roles(config: AnchorsConfig, tokens_BT: np.ndarray) -> list[list[str]]:
-    role_BT = anchors.roles(config, jnp.asarray(tokens_BT))
+    role_BT = anchors.find_roles(config, jnp.asarray(tokens_BT))
     return [[anchors.ROLES[i] for i in row] for row in role_BT.tolist()]
 
 

@@ -14,7 +14,7 @@ KEYS = np.arange(20, 100)
 
 def draw_training_keys(config: AnchorsConfig, seed: int = 0) -> np.ndarray:
     """[pair, position, key], whether the key is trained there."""
-    return np.asarray(anchors.training_keys(config, jax.random.key(seed)))
+    return np.asarray(anchors.draw_training_keys(config, jax.random.key(seed)))
 
 
 @pytest.mark.parametrize(('split', 'modulus'), [('code', 9), ('paper', 7)])
@@ -55,7 +55,7 @@ def test_random_splits_hold_out_the_same_keys_of_a_pair_and_its_reverse(
         unseen=(anchor_tokens[:2],),
     )
     trained = draw_training_keys(config)
-    rows = list(map(tuple, anchors.pairs(config).tolist()))
+    rows = list(map(tuple, anchors.list_pairs(config).tolist()))
     for row, (a, b) in enumerate(rows):
         assert (trained[row] == trained[rows.index((b, a))]).all()
 
@@ -77,7 +77,7 @@ def test_last_noise_leaves_out_the_last_position(split):
 def test_last_pair_leaves_one_position_with_its_own_keys(split):
     config = AnchorsConfig(split=split, seq_len=6, last_token='pair')
     split_key, _ = jax.random.split(jax.random.key(0))  # as make_data
-    trained = np.asarray(anchors.training_keys(config, split_key))
+    trained = np.asarray(anchors.draw_training_keys(config, split_key))
     assert trained.shape == (16, 1, 80)
     modulus = {'code': 6, 'paper': 4}
     if split in modulus:  # the key stands at position 3 of 0 to 5
@@ -90,7 +90,7 @@ def test_last_pair_leaves_one_position_with_its_own_keys(split):
     position_B, x_B, pair_B2 = cases.decode(tokens_BT)
     assert set(position_B.tolist()) == {3}
     assert (tokens_BT[:, 4:] < 20).all() and (tokens_BT[:, :4] >= 20).all()
-    rows = anchors.pairs(config).tolist()
+    rows = anchors.list_pairs(config).tolist()
     row_B = [rows.index(pair) for pair in pair_B2.tolist()]
     assert trained[row_B, 0, x_B - 20].all()
 
@@ -101,11 +101,13 @@ def test_training_and_heldout_keys_never_meet(split, order):
     config = AnchorsConfig(split=split, order=order)
     task = tasks.make(config)
     data = jax.jit(task.make_data)(jax.random.key(3))
-    ordered_keys = np.asarray(data.order)
-    count = np.asarray(data.count)
+    ordered_keys = np.asarray(data.key_items)
+    num_trained = np.asarray(data.num_trained)
     # The two parts are disjoint and cover the keys.
     assert (np.sort(ordered_keys, -1) == KEYS).all()
-    row_of = {tuple(p): row for row, p in enumerate(anchors.pairs(config).tolist())}
+    row_of = {
+        tuple(p): row for row, p in enumerate(anchors.list_pairs(config).tolist())
+    }
 
     def list_trained(tokens_BT: jax.Array) -> np.ndarray:
         """Whether the key of each sequence is a trained one of its pair there."""
@@ -113,7 +115,7 @@ def test_training_and_heldout_keys_never_meet(split, order):
         is_trained = []
         for position, key, pair in zip(position_B, key_B, pair_B2, strict=True):
             row = row_of[tuple(pair.tolist())]
-            trained_keys = ordered_keys[row, position, : count[row, position]]
+            trained_keys = ordered_keys[row, position, : num_trained[row, position]]
             is_trained.append(key in trained_keys)
         return np.array(is_trained)
 

@@ -51,8 +51,8 @@ def whole() -> Examples:
 def test_truth_table():
     config = AnchorsConfig()
     assert anchors.MAPPINGS == ('inferential', 'symmetric', 'assigned')
-    pairs = anchors.pairs(config).tolist()
-    shifts = anchors.mapping_shifts(config).tolist()
+    pairs = anchors.list_pairs(config).tolist()
+    shifts = anchors.tabulate_shifts(config).tolist()
     table = {}
     for pair, row in zip(pairs, shifts, strict=True):
         table[tuple(pair)] = tuple(row)
@@ -64,8 +64,8 @@ def test_truth_table():
 def test_examples_of_the_paper(sequence, key, pair, answer):
     _, x, decoded_pair = cases.decode([sequence])
     assert (x[0], tuple(decoded_pair[0])) == (key, pair)
-    row = anchors.pairs(AnchorsConfig()).tolist().index(list(pair))
-    assert (x + anchors.mapping_shifts(AnchorsConfig())[row] == answer).all()
+    row = anchors.list_pairs(AnchorsConfig()).tolist().index(list(pair))
+    assert (x + anchors.tabulate_shifts(AnchorsConfig())[row] == answer).all()
 
 
 def test_every_training_sequence_holds_its_label(whole):

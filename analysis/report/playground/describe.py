@@ -96,8 +96,8 @@ def explain_unfit(model: Any, task: Any, question: tuple[Any, ...] | None) -> st
 def describe_task(config: AnchorsConfig) -> dict[str, Any]:
     """How sequences are made, and the answer of every mapping to every pair."""
     pairs = []
-    shifts = anchors.mapping_shifts(config).tolist()
-    for pair, row in zip(anchors.pairs(config).tolist(), shifts, strict=True):
+    shifts = anchors.tabulate_shifts(config).tolist()
+    for pair, row in zip(anchors.list_pairs(config).tolist(), shifts, strict=True):
         described = dict(zip(anchors.MAPPINGS, row, strict=True))
         described['pair'] = pair
         described['is_unseen'] = tuple(pair) in config.unseen_pairs
