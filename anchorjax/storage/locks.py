@@ -42,7 +42,7 @@ def hold_chunks(workdir: pathlib.Path, chunks: range) -> Iterator[None]:
     if not chunks:
         yield
         return
-    with _open_lock_file(workdir) as handle:
+    with _make_lock_file(workdir) as handle:
         try:
             _lock(handle, fcntl.F_OFD_SETLK, chunks.start, len(chunks))
         except BlockingIOError:
@@ -58,7 +58,7 @@ def hold_folder(folder: pathlib.Path) -> Iterator[None]:
       StoreUnavailable: another process holds it.
       StoreError: the folder cannot be written, or has no locks.
     """
-    with _open_lock_file(folder) as handle:
+    with _make_lock_file(folder) as handle:
         try:
             _lock(handle, fcntl.F_OFD_SETLK, 0, 1)
         except BlockingIOError:
@@ -70,16 +70,24 @@ def hold_folder(folder: pathlib.Path) -> Iterator[None]:
 @contextlib.contextmanager
 def hold_results(workdir: pathlib.Path) -> Iterator[None]:
     """Waits for the lock on the manifest and the results, and holds it."""
-    with _open_lock_file(workdir) as handle:
+    with _make_lock_file(workdir) as handle:
         _lock(handle, fcntl.F_OFD_SETLKW, _RESULTS_BYTE, 1)
         yield
 
 
 def find_holder(workdir: pathlib.Path, chunks: range) -> range | None:
-    """The chunks of a process that holds any of these; None if they are free."""
+    """The chunks of a process that holds any of these; None if they are free.
+
+    It only reads, so that anyone who may read a sweep can ask for its status.
+
+    Raises:
+      StoreError: the lock file cannot be read, or the folder has no locks.
+    """
     if not chunks or not (workdir / LOCK_FILE).exists():
         return None
-    with _open_lock_file(workdir) as handle:
+    # The kernel asks for a writable file to set a lock, not to test for one. A pipe in
+    # its place would block the open.
+    with _open_lock_file(workdir, os.O_RDONLY | os.O_NONBLOCK) as handle:
         kind, start, length = _lock(
             handle, fcntl.F_OFD_GETLK, chunks.start, len(chunks)
         )
@@ -89,11 +97,19 @@ def find_holder(workdir: pathlib.Path, chunks: range) -> range | None:
 
 
 @contextlib.contextmanager
-def _open_lock_file(workdir: pathlib.Path) -> Iterator[int]:
+def _make_lock_file(workdir: pathlib.Path) -> Iterator[int]:
+    """The lock file open for reading and writing; made with its folder if missing."""
     with report_in_one_line('use', workdir):
         workdir.mkdir(parents=True, exist_ok=True)
+    with _open_lock_file(workdir, os.O_RDWR | os.O_CREAT) as handle:
+        yield handle
+
+
+@contextlib.contextmanager
+def _open_lock_file(workdir: pathlib.Path, flags: int) -> Iterator[int]:
+    with report_in_one_line('use', workdir):
         # Never through a symbolic link, which may lead anywhere.
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        flags |= os.O_CLOEXEC | os.O_NOFOLLOW
         handle = os.open(workdir / LOCK_FILE, flags, 0o666)
     try:
         yield handle

@@ -1,6 +1,8 @@
 """A sweep in parts: no chunk is lost or trained twice, and all jobs can be seen."""
 
+import errno
 import os
+import pathlib
 import signal
 
 import pytest
@@ -82,6 +84,23 @@ def test_overlapping_chunks_are_held_by_one_alone(tmp_path):
             pass
         assert locks.find_holder(tmp_path, range(0, 2)) is None
     assert locks.find_holder(tmp_path, range(0, 20)) is None
+
+
+def test_who_holds_chunks_is_known_without_permission_to_write(tmp_path, monkeypatch):
+    """As of somebody else's run. Root, who may run the tests, may write everywhere."""
+    real_open = os.open
+
+    def open_to_read(path: pathlib.Path, flags: int, mode: int) -> int:
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return real_open(path, flags, mode)
+
+    assert locks.find_holder(tmp_path, range(20)) is None
+    assert not list(tmp_path.iterdir())
+    with locks.hold_chunks(tmp_path, range(2, 6)):
+        monkeypatch.setattr(os, 'open', open_to_read)
+        assert locks.find_holder(tmp_path, range(20)) == range(2, 6)
+        monkeypatch.undo()
 
 
 def test_chunks_in_use_are_tried_again(tmp_path, capsys):
