@@ -17,6 +17,9 @@ from anchorjax.errors import UserError
 from anchorjax.sweeps.signals import STOP_SIGNALS, handle_signals
 
 _DRIVER_FOLDER = pathlib.Path('/proc/driver/nvidia/gpus')  # one entry for each GPU
+# Without that folder, one of these says that there are GPUs, but not how many: NVIDIA's
+# in some containers, on Jetson and in WSL 2, and AMD's.
+_DEVICE_FILES = ('/dev/nvidiactl', '/dev/nvmap', '/dev/dxg', '/dev/kfd')
 _NO_GPU = ('', '-1', 'NoDevFiles')  # what CUDA_VISIBLE_DEVICES says instead of a GPU
 
 
@@ -83,10 +86,10 @@ def _require_gpus(slots: int, gpus: int) -> None:
 
 
 def _list_gpus() -> list[str] | None:
-    """The GPUs that this process sees, as CUDA names them; None: not known."""
+    """The GPUs that this process sees, as CUDA names them; None: some, not known."""
     visible = os.environ.get('CUDA_VISIBLE_DEVICES')
     if visible is not None:
         return [name for name in visible.split(',') if name not in _NO_GPU]
     if _DRIVER_FOLDER.is_dir():
         return list(map(str, range(len(list(_DRIVER_FOLDER.iterdir())))))
-    return None
+    return None if any(map(os.path.exists, _DEVICE_FILES)) else []

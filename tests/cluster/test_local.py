@@ -86,9 +86,15 @@ def test_a_signal_stops_all_and_the_same_command_continues(tmp_path, number):
 
 @pytest.fixture
 def driver(tmp_path, monkeypatch) -> pathlib.Path:
-    """The driver's folder of GPUs, which there is not, and no choice among them."""
+    """The driver's folder of GPUs, which there is not, and no choice among them.
+
+    The file of an AMD GPU says that there are some.
+    """
     folder = tmp_path / 'driver'
+    device = tmp_path / 'kfd'
+    device.touch()
     monkeypatch.setattr('anchorjax.cluster.local._DRIVER_FOLDER', folder)
+    monkeypatch.setattr('anchorjax.cluster.local._DEVICE_FILES', (device,))
     monkeypatch.delenv('CUDA_VISIBLE_DEVICES', raising=False)
     return folder
 
@@ -108,6 +114,16 @@ def test_more_gpus_than_there_are_are_refused_before_anything_starts(
     with pytest.raises(UserError, match=line):
         run_local(supervisors, slots=9, gpus=1)
     assert not supervisors[0].log.exists()
+
+
+def test_gpus_are_refused_where_there_is_none(tmp_path, driver):
+    """The shards would train on the CPU."""
+    (tmp_path / 'kfd').unlink()
+    supervisors = make_supervisors(tmp_path, 1)
+    with pytest.raises(UserError, match=r'--gpus = 1 \* 1: must be at most 0, '):
+        run_local(supervisors, slots=1, gpus=1)
+    assert not supervisors[0].log.exists()
+    assert assign_gpus(0, 0) == {}
 
 
 def test_each_slot_has_gpus_of_its_own(monkeypatch, driver):
