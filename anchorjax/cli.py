@@ -144,7 +144,7 @@ def sweep_parser(**kwargs: str) -> Parser:
     """A parser of the flags of launch/sweep.py, except those for the config."""
     parser = Parser(epilog='--config.x.y=z sets a field', **kwargs)
     add = parser.add_argument
-    add('--workdir', type=pathlib.Path, help='default: runs/<config name>')
+    add('--workdir', type=parse_folder, help='default: runs/<config name>')
     add(
         '--dry_run', action='store_true', help='print the plan and the memory, and exit'
     )
@@ -221,6 +221,13 @@ def join_hosts(flags: argparse.Namespace) -> None:
         raise UserError('--coordinator, --processes and --process belong together')
     if flags.distributed or num_given:
         hosts.join(*explicit)
+
+
+def parse_folder(text: str) -> pathlib.Path:
+    """The path of a folder, for argparse; '' (of an unset variable) would be '.'."""
+    if not text:
+        raise argparse.ArgumentTypeError("'': must be the path of a folder")
+    return pathlib.Path(text)
 
 
 def parse_gibibytes(text: str) -> float:

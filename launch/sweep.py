@@ -14,6 +14,7 @@ from anchorjax import api, cli
 from anchorjax.cluster.shards import Shard, parse_shard
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run
+from anchorjax.storage.sweep_folder import check_folder
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.sweeps.plan import describe_data, describe_memory, describe_plan
@@ -41,6 +42,7 @@ def command() -> None:
         print(plan, flush=True)
         print(describe_data(experiment), end='', flush=True)
         if flags.dry_run:
+            check_folder(workdir, experiment)
             print(describe_memory(experiment, mesh, environment, available))
             return
         line = ProgressLine()

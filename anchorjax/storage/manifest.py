@@ -55,13 +55,12 @@ def take_up_sweep(
         is new and not allowed; the line names the first field that differs.
     """
     with locks.hold_results(workdir):
-        if not (workdir / MANIFEST_FILE).exists():
+        manifest = find_sweep(workdir, experiment)
+        if manifest is None:
             entry = _new_entry(environment)
             manifest = Manifest(experiment, environment.chunk_size, (entry,))
             _write(workdir, manifest)
             return manifest
-        manifest = read_manifest(workdir)
-        _require_same(manifest.experiment, experiment, workdir)
         known = [entry.environment for entry in manifest.environments]
         if environment in known:
             return manifest
@@ -71,6 +70,20 @@ def take_up_sweep(
         manifest = manifest._replace(environments=entries)
         _write(workdir, manifest)
         return manifest
+
+
+def find_sweep(workdir: pathlib.Path, experiment: config.Experiment) -> Manifest | None:
+    """The manifest of this sweep in a folder; None if none has begun there.
+
+    Raises:
+      StoreError: the folder holds another experiment or is damaged; the line names the
+        first field that differs.
+    """
+    if not (workdir / MANIFEST_FILE).exists():
+        return None
+    manifest = read_manifest(workdir)
+    _require_same(manifest.experiment, experiment, workdir)
+    return manifest
 
 
 def read_manifest(workdir: pathlib.Path) -> Manifest:

@@ -18,9 +18,10 @@ from typing import NamedTuple
 
 from anchorjax import config
 from anchorjax.config.grid import Cohort
+from anchorjax.storage.atomic import require_writable
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.environment import Environment
-from anchorjax.storage.manifest import read_manifest, take_up_sweep
+from anchorjax.storage.manifest import find_sweep, read_manifest, take_up_sweep
 from anchorjax.training import hosts
 
 
@@ -81,6 +82,19 @@ def create_folder(
         lambda: take_up_sweep(workdir, experiment, environment, allow_change)
     )
     return dataclasses.replace(read_folder(workdir), environment=environment)
+
+
+def check_folder(workdir: pathlib.Path, experiment: config.Experiment) -> None:
+    """Raises StoreError if `create_folder` would in every environment; writes nothing.
+
+    The folder holds another experiment, is damaged or cannot be written.
+    """
+
+    def check() -> None:
+        require_writable(workdir)
+        find_sweep(workdir, experiment)
+
+    hosts.run_on_first(check)
 
 
 def read_folder(workdir: str | pathlib.Path) -> SweepFolder:
