@@ -59,7 +59,9 @@ def write_atomic(path: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> No
                 os.fsync(f.fileno())
             os.replace(temporary, path)
     finally:
-        temporary.unlink(missing_ok=True)
+        # Where nothing can be removed either, the first error is the one to report.
+        with contextlib.suppress(OSError):
+            temporary.unlink()
 
 
 def write_text(path: pathlib.Path, text: str) -> None:

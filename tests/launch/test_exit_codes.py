@@ -8,7 +8,7 @@ import pytest
 
 from anchorjax import cli
 from anchorjax.errors import StoreError, StoreUnavailable, TemporaryError, UserError
-from anchorjax.storage.atomic import report_in_one_line, write_atomic
+from anchorjax.storage.atomic import report_in_one_line, write_atomic, write_text
 
 
 def make_error(number: int) -> OSError:
@@ -78,3 +78,12 @@ def test_a_full_disk_is_told_though_netcdf_does_not_know_it(capsys, tmp_path):
     assert caught.value.code == 1
     assert os.strerror(errno.ENOSPC) in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_cannot_be_written_is_named_not_its_temporary_one(capsys, tmp_path):
+    (tmp_path / 'file').touch()
+    path = tmp_path / 'file' / 'stages.md'
+    with pytest.raises(SystemExit) as caught:
+        cli.run_command(lambda: write_text(path, 'text'))
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == f'error: cannot write {path}: File exists\n'
