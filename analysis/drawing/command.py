@@ -10,7 +10,7 @@ from analysis.members.member import member_of
 from analysis.members.point import format_point, select_varying
 from anchorjax import cli
 from anchorjax.config.schema import literal_or_text
-from anchorjax.errors import UserError
+from anchorjax.errors import UserError, brief
 from anchorjax.storage.reader import Run, open_run
 
 Layout = style.Layout | Callable[[Any], style.Layout]
@@ -94,13 +94,18 @@ def save_figure(
 def parse_truth(text: str) -> bool:
     """'true' or 'false', for Flag.parse."""
     if text not in ('true', 'false'):
-        raise ValueError(text)  # argparse names the flag
+        line = f'{brief(text)!r}: must be true or false'
+        raise argparse.ArgumentTypeError(line)
     return text == 'true'
 
 
 def parse_numbers(text: str) -> tuple[int, ...]:
     """'1,2,3' -> (1, 2, 3), for Flag.parse."""
-    return tuple(map(int, text.split(',')))
+    try:
+        return tuple(map(int, text.split(',')))
+    except ValueError:
+        line = f'{brief(text)!r}: must be whole numbers with commas, as in 1,2,3'
+        raise argparse.ArgumentTypeError(line) from None
 
 
 def _run_figure(

@@ -160,6 +160,28 @@ def test_a_command_line_takes_text_and_tuples(run, tmp_path, monkeypatch, capsys
     assert f'{name}.npz' in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ('word', 'line'),
+    [
+        ('--every=yes', "argument --every: 'yes': must be true or false"),
+        ('--items=4,x', "argument --items: '4,x': must be whole numbers with commas"),
+        ('--items=', "argument --items: '': must be whole numbers with commas"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_one_line(word, line, monkeypatch, capsys):
+    monkeypatch.setattr(sys, 'argv', ['curves.py', '--run=absent', word])
+    flags = {
+        'every': command.Flag(command.parse_truth, False, ''),
+        'items': command.Flag(command.parse_numbers, None, ''),
+    }
+    figure = ('curves', curves.compute, curves.draw, curves.layout)
+    with pytest.raises(SystemExit) as caught:
+        command.run_point_figure(curves.__doc__, *figure, **flags)
+    assert caught.value.code == 2
+    (printed,) = capsys.readouterr().err.splitlines()
+    assert printed.startswith(f'error: {line}')
+
+
 def list_presets() -> list[str]:
     specs = []
     for path in sorted((ROOT / 'configs').glob('*.py')):
