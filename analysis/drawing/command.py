@@ -161,14 +161,20 @@ def _parse_command_line(
         if word != '--step=last':
             axis, value = parse_axis(word)
             point[axis] = value
-    if not isinstance(point.get('step', 0), int):
-        raise UserError(f'--step={point["step"]}: must be a snapshot step or last')
     return arguments, point
 
 
 def parse_axis(word: str) -> tuple[str, Any]:
-    """(axis, value) of '--AXIS=VALUE'; a value that is not a Python literal is text."""
+    """(axis, value) of '--AXIS=VALUE'; a value that is not a Python literal is text.
+
+    Raises:
+      UserError: the word is not like that, or it gives a step that cannot be one.
+    """
     axis, _, text = word.removeprefix('--').partition('=')
     if not (word.startswith('--') and text):
         raise UserError(f'cannot read {word!r}: give --AXIS=VALUE (see --help)')
-    return axis, literal_or_text(text)
+    value = literal_or_text(text)
+    # Python takes True for the integer 1.
+    if axis == 'step' and value != 'last' and type(value) is not int:
+        raise UserError(f'--step={text}: must be a snapshot step or last')
+    return axis, value

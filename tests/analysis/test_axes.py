@@ -165,6 +165,8 @@ def test_a_command_line_takes_text_and_tuples(run, tmp_path, monkeypatch, capsys
     [
         ('--every=yes', "argument --every: 'yes': must be true or false"),
         ('--items=4,x', "argument --items: '4,x': must be whole numbers with commas"),
+        ('--step=True', '--step=True: must be a snapshot step or last'),
+        ('--step=4.0', '--step=4.0: must be a snapshot step or last'),
         ('--items=', "argument --items: '': must be whole numbers with commas"),
     ],
 )

@@ -28,6 +28,10 @@ def test_bad_input_is_one_line(say, tmp_path, one_member):
         (('show', '--weights', tmp_path / 'a.bin'), 'must be a .safetensors file'),
         (('export', '--run', tmp_path, '--out', tmp_path), 'holds no sweep'),
         (('export', '--run', one_member, '--out', tmp_path), 'must be gpt2'),
+        (
+            ('export', '--run', one_member, '--out', tmp_path, '--step=True'),
+            '--step=True: must be a snapshot step or last',
+        ),
     ):
         done = say(*words)
         assert (done.code, done.errors.count('\n')) == (2, 1), done.errors
