@@ -258,8 +258,12 @@ def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument('--run', required=True, type=pathlib.Path)
     run = open_run(parser.parse_args().run)
-    for path in save(run, run.folder.workdir / 'figures'):
-        print(path)
+    # Unlike `save`: who asks for this figure is told why there is none.
+    result = compute(run.results)
+    if not result.members:
+        raise UserError(f'{run.folder.workdir}: no member is trained yet')
+    figures = run.folder.workdir / 'figures'
+    print(*style.write_figure(result, draw, layout, figures / 'phase'), sep='\n')
 
 
 if __name__ == '__main__':
