@@ -32,6 +32,7 @@ EXIT_FAILED = 1
 EXIT_USER_ERROR = 2
 EXIT_PREEMPTED = 75  # sysexits' "temporary failure": saved, run it again
 EXIT_INTERRUPTED = 130
+EXIT_CLOSED_PIPE = 141  # what a shell shows for other tools that SIGPIPE ended
 
 # Flags of sweep.py that the command that starts the jobs decides for each of them.
 _FLAGS_OF_A_JOB = (
@@ -48,6 +49,9 @@ def run_command(command: Callable[[], None]) -> None:
     """Runs a command; known errors become one line and an exit code."""
     try:
         command()
+        sys.stdout.flush()  # while an error of it can still be told
+    except BrokenPipeError:  # whoever reads, such as head, has seen enough
+        sys.exit(EXIT_CLOSED_PIPE)
     except OneLine as e:
         _report(str(e), e)
     except OSError as e:  # any write may find the disk full
@@ -64,6 +68,8 @@ def run_command(command: Callable[[], None]) -> None:
     except KeyboardInterrupt:
         line = 'interrupted; the same command continues from the last save.'
         _exit(line, EXIT_INTERRUPTED)
+    finally:
+        _drop_output()
 
 
 class Parser(argparse.ArgumentParser):
@@ -276,3 +282,12 @@ def _report(line: str, e: Exception) -> NoReturn:
 def _exit(line: str, code: int) -> NoReturn:
     print(line, file=sys.stderr)
     sys.exit(code)
+
+
+def _drop_output() -> None:
+    """Drops what cannot be written: Python would try again, and fail, when it exits."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with open(os.devnull, 'wb') as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -1,8 +1,11 @@
 """How a command ends: 2 for bad input, which is final, 1 for what may be gone later."""
 
+import contextlib
 import errno
 import os
 import pathlib
+import signal
+from collections.abc import Iterator
 
 import pytest
 
@@ -87,3 +90,33 @@ def test_a_file_that_cannot_be_written_is_named_not_its_temporary_one(capsys, tm
         cli.run_command(lambda: write_text(path, 'text'))
     assert caught.value.code == 2
     assert capsys.readouterr().err == f'error: cannot write {path}: File exists\n'
+
+
+@contextlib.contextmanager
+def print_to_nobody() -> Iterator[None]:
+    """Standard output is a pipe that nobody reads any more, as of `| head`."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, 'w') as stream, contextlib.redirect_stdout(stream):
+        yield
+        stream.flush()  # as Python does when it exits
+
+
+@pytest.mark.parametrize('size', [1, 10**6])
+def test_a_closed_pipe_ends_a_command_without_a_word(capsys, size):
+    """Few characters are written at the end, many at once."""
+    with print_to_nobody(), pytest.raises(SystemExit) as caught:
+        cli.run_command(lambda: print('x' * size))
+    assert caught.value.code == 128 + signal.SIGPIPE
+    assert capsys.readouterr().err == ''
+
+
+def test_an_error_is_told_though_a_pipe_is_closed(capsys):
+    def fail() -> None:
+        print('x')
+        raise UserError('bad')
+
+    with print_to_nobody(), pytest.raises(SystemExit) as caught:
+        cli.run_command(fail)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == 'error: bad\n'
