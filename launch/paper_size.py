@@ -72,7 +72,7 @@ _SHRUNK_SCALE = precisions.Scale(Size(8, 4, 8, num_steps=2), 16, 64, rounds=2)
 def parse_flags() -> argparse.Namespace:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    folder = {'type': pathlib.Path, 'metavar': 'DIR'}
+    folder = {'type': cli.parse_folder, 'metavar': 'DIR'}
     number = {'type': float, 'metavar': 'N'}
     add('--out', help='folder for what is worth keeping', **folder)
     text = 'seconds that this call has (%(default)g)'
@@ -105,6 +105,10 @@ def parse_flags() -> argparse.Namespace:
 
 def command() -> None:
     flags = parse_flags()
+    if not flags.list:
+        # Now, not after the hours of the first piece.
+        atomic.require_writable(flags.out)
+        atomic.require_writable(flags.root)
     use_every_core()
     cli.use_compilation_cache()
     all_stages = make_stages(flags, make_mesh())

@@ -153,10 +153,13 @@ def test_it_lists_its_stages_at_their_real_size(launch, monkeypatch, capsys):
         (['--out', 'x', '--state_mb', '0'], '--state_mb=0: must be from 1 to 4096'),
         (['--out', 'x', '--only', 'fast'], "invalid choice: 'fast'"),
         (['--out', 'x', '--state', 'absent'], 'absent holds no state'),
+        (['--out', 'README.md'], 'cannot use README.md: README.md is not a folder'),
+        (['--out', 'README.md/x'], 'cannot use README.md/x: README.md is not a fold'),
+        (['--out', ''], "argument --out: '': must be the path of a folder"),
     ],
 )
 def test_a_mistake_is_one_line(launch, monkeypatch, capsys, tmp_path, words, part):
-    words = [*words, '--root', str(tmp_path / 'root')]
+    words = [*words, '--shrink', '--root', str(tmp_path / 'root')]
     said = in_process.run('paper_size.py', words, monkeypatch, capsys)
     assert said.code == 2
     assert said.errors.startswith('error: ') and part in said.errors
