@@ -19,7 +19,7 @@ from analysis.designs.encoding import Encoding
 from analysis.designs.intervals import percentile_interval
 
 REPLICATES = 400  # of the bootstrap
-MIN_SETTINGS = 4
+MIN_FIT_SETTINGS = 4
 MANY_SETTINGS = 20  # with fewer, the intervals of a bootstrap are too narrow
 WITHIN_SETTING = ('gamma', factors.NUISANCE)  # may differ between its cells
 _PENALTY = 1.0  # of the squared coefficients, for standardized factors
@@ -64,8 +64,8 @@ def fit_block(
         return f'no fit: every converged member is {"".join(names) or "missing"}'
     setting_M = number_cells(members, WITHIN_SETTING)
     number = setting_M.max() + 1
-    if number < MIN_SETTINGS:
-        return f'no fit: {number} settings, fewer than {MIN_SETTINGS}'
+    if number < MIN_FIT_SETTINGS:
+        return f'no fit: {number} settings, fewer than {MIN_FIT_SETTINGS}'
     code = encoding.make_encoding(members, initialization)
     if not code.mains:
         return 'no fit: no factor varies'

@@ -56,7 +56,7 @@ def _score(
     loss_null = _average(_measure_loss(by_null, y_M), settings)
     gains = loss_null - loss_fit
     low, high = np.nan, np.nan
-    if len(gains) >= regression.MIN_SETTINGS:
+    if len(gains) >= regression.MIN_FIT_SETTINGS:
         low, high = intervals.student_interval(gains)
     return {
         'members': len(members),
