@@ -15,6 +15,7 @@ from analysis.members.lookup import summarize_scores
 from analysis.members.solution import SOLUTIONS, classify_members
 from analysis.tables.text import format_counts, format_range, format_table
 from anchorjax import cli
+from anchorjax.errors import UserError
 from anchorjax.storage.reader import members_table, open_run
 from anchorjax.tasks.anchors_config import AnchorsConfig
 
@@ -102,7 +103,10 @@ def command() -> None:
     parser.add_argument('--run', required=True, type=pathlib.Path)
     flags = parser.parse_args()
     run = open_run(flags.run)
-    print(markdown(compute(members_table(run))))
+    members = members_table(run)
+    if not members.trained.any():
+        raise UserError(f'{flags.run}: no member is trained yet')
+    print(markdown(compute(members)))
     task = run.experiment.task
     if isinstance(task, AnchorsConfig):
         print(f'\n{summarize_scores(task, run.experiment.grid.seed[0])}')

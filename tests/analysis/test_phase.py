@@ -8,7 +8,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from analysis import phase
+from analysis import phase, solutions
 from analysis.drawing import style
 from analysis.members.solution import SOLUTIONS
 from anchorjax import cli
@@ -272,6 +272,16 @@ def test_its_command_tells_why_there_is_no_diagram(tmp_path, monkeypatch, capsys
         assert (caught.value.code, printed.out) == (2, '')
         assert printed.err.startswith(line) and printed.err.count('\n') == 1
         assert not (tmp_path / 'figures').exists()
+
+
+def test_an_untrained_run_has_no_table_of_solutions(tmp_path, monkeypatch, capsys):
+    opened(tmp_path)
+    monkeypatch.setattr('sys.argv', ['solutions.py', f'--run={tmp_path}'])
+    with pytest.raises(SystemExit) as caught:
+        cli.run_command(solutions.command)
+    printed = capsys.readouterr()
+    assert (caught.value.code, printed.out) == (2, '')
+    assert printed.err == f'error: {tmp_path}: no member is trained yet\n'
 
 
 def test_two_static_axes_without_an_unseen_pair_are_one_row_each(tmp_path):
