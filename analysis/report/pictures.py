@@ -106,14 +106,18 @@ def _describe_absent(solution: str, choice: Choice) -> Figure:
 def _draw(
     row: figures.Row, run: Run, point: Point, figure: Figure, folder: pathlib.Path
 ) -> Figure:
-    """The figure with its picture and result, or with the reason why it has none."""
+    """The figure with its picture and result, or with the reason why it has none.
+
+    Raises:
+      StoreError: the picture cannot be written, as no other could be.
+    """
     module = row.module
     try:
         result = row.compute(module, run, point)
-        path = folder / figure.name
-        paths = style.write_figure(result, module.draw, module.layout, path)
     except UserError as error:
         return figure._replace(missing=str(error))
+    path = folder / figure.name
+    paths = style.write_figure(result, module.draw, module.layout, path)
     return figure._replace(png=paths[0].read_bytes(), result=result)
 
 

@@ -33,7 +33,7 @@ def write_report(
 
     Raises:
       UserError: no member is trained yet, or there is no member such as `playground`
-        names.
+        names; StoreError: the page or a figure cannot be written.
     """
     request = parse_request(playground)
     if not has_unseen_pair(run.experiment.task):

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import runpy
+import shutil
 import sys
 
 import numpy as np
@@ -15,7 +16,8 @@ from analysis.report.evidence import collect_evidence
 from analysis.report.outcome import describe_outcome
 from analysis.report.playground.describe import describe_playground
 from analysis.report.playground.request import AUTO, parse_request
-from anchorjax.errors import UserError
+from analysis.report.write import write_report
+from anchorjax.errors import StoreError, UserError
 from anchorjax.storage import manifest
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.tasks import AnchorsConfig
@@ -136,6 +138,18 @@ def test_the_command_writes_one_page_and_says_what_is_missing(
     assert 'no converged member is inferential' in text
     assert (launched / 'figures' / 'phase.npz').exists()
     assert '| undecided |' in (tmp_path / 'claims.md').read_text()
+
+
+def test_figures_that_cannot_be_written_end_the_report(launched, tmp_path, monkeypatch):
+    """A page without figures would look as if the run did not support them."""
+    select_rows(monkeypatch, {'phase'}, set())
+    folder = shutil.copytree(launched, tmp_path / 'run')
+    shutil.rmtree(folder / 'figures')
+    (folder / 'figures').symlink_to(tmp_path / 'gone')
+    page_path = tmp_path / 'page.html'
+    with pytest.raises(StoreError, match=r'cannot write .*phase\.png'):
+        write_report(open_run(folder), page_path, ignore, playground='none')
+    assert not page_path.exists()
 
 
 AXES = {
