@@ -17,7 +17,8 @@ class Change(NamedTuple):
     """From a start to an end of the same network."""
 
     kernel: float  # distance of the tangent kernels, in [0, 1]
-    pattern: float  # share of neurons x positions x sequences that switched on or off
+    # Share of neurons x positions x sequences that switched on or off; NaN without any.
+    pattern: float
     movement: dict[str, float]  # see `measure_movement`
 
 
@@ -98,7 +99,12 @@ def _compile_probe(model: ModelConfig, vocab: int) -> Callable:
 
 
 def _share_switched(start_active: list, end_active: list) -> float:
-    """Share of neurons over all blocks, each block weighted by its size."""
+    """Share of neurons over all blocks, each block weighted by its size.
+
+    NaN without any block.
+    """
+    if not start_active:
+        return float('nan')
     shares = []
     sizes = []
     for start, end in zip(start_active, end_active, strict=True):

@@ -9,6 +9,7 @@ from analysis import lazy
 from analysis.changes.distances import (
     Change,
     _compile_probe,
+    _share_switched,
     choose_sequences,
     measure_change,
     measure_kernel_distance,
@@ -124,6 +125,10 @@ def test_every_probe_is_asked_as_often(start):
     for p in range(3):
         np.testing.assert_array_equal(tokens_BT[p::3], tokens_PBT[p, :2])
         np.testing.assert_array_equal(labels_B[p::3], labels_PRB[p, assigned, :2])
+
+
+def test_without_a_block_no_share_of_neurons_is_known():
+    assert np.isnan(_share_switched([], []))
 
 
 def test_a_network_that_stands_still_is_lazy(start):
