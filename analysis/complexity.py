@@ -76,15 +76,15 @@ def compute(run: Run, matrix: str = 'block_0/W_Q') -> Result:
     """Complexity of `matrix` in every member (ALL: mean over the blocks' matrices).
 
     Raises:
-      UserError: there is no such matrix (the error lists those of the model), or no
-        trained member.
+      UserError: there is no such matrix (the error lists those of the model), no
+        trained member, or the task has no held-out seen pairs.
     """
+    outcomes = collect_outcomes(run)
     is_usable = find_usable(run)
     if not is_usable.any():
         raise UserError('no member of this sweep is trained yet')
     chosen = measure_members(run, matrix)
     mean_of_all = measure_members(run, ALL)
-    outcomes = collect_outcomes(run.results)
     outcomes.values[:, ~is_usable.values] = np.nan
 
     row_name = find_row_axis(run.experiment.axes)

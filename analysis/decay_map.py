@@ -26,7 +26,12 @@ from analysis.drawing import command, style
 from analysis.members.commutativity import measure_commutativity
 from analysis.members.member import Member, member_of
 from analysis.members.point import complete_point
-from analysis.members.selection import find_column_axis, find_usable, report_progress
+from analysis.members.selection import (
+    find_column_axis,
+    find_usable,
+    report_progress,
+    require_task,
+)
 from analysis.spectra.measures import stable_rank
 from analysis.vectors import groups, order
 from anchorjax.errors import UserError
@@ -73,6 +78,7 @@ def compute(run: Run, matrix: str = condensation.MATRIX, **point) -> Result:
       UserError: a task without an unseen pair of two anchors, no such axis or matrix,
         or no trained member.
     """
+    require_task(run, ('anchors',), "task 'anchors'")
     axes = dict(run.experiment.axes)
     column_name = find_column_axis(axes)
     rising = ['weight_decay', column_name]

@@ -105,7 +105,7 @@ def compute(run: Run, baseline: Run | str = '') -> Result:
 def _read_members(run: Run) -> tuple[Table, np.ndarray]:
     """The members of a run and what they answer, [OUTCOMES, M]."""
     points = list_points(run, 'anchors')
-    outcomes = collect_outcomes(run.results)
+    outcomes = collect_outcomes(run)
     columns = [outcomes.sel(run.labels(**point)).values for point in points]
     return tabulate_members(run, points), np.array(columns).T
 

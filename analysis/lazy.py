@@ -66,8 +66,9 @@ def compute(run: Run, number: int = 48, start: int = 0) -> Result:
         a later start shows more.
 
     Raises:
-      UserError: no member has two snapshots.
+      UserError: no member has two snapshots, or the task has no held-out seen pairs.
     """
+    outcomes = collect_outcomes(run)
     spans, left_out = find_spans(run, start)
     kernel = []
     pattern = []
@@ -86,7 +87,6 @@ def compute(run: Run, number: int = 48, start: int = 0) -> Result:
     movements = pd.DataFrame(movement)
     of_groups = movements.drop(columns='all')
     points = [span.point for span in spans]
-    outcomes = collect_outcomes(run.results)
     return Result(
         points=collect_labels(run, points),
         row_name=find_row_axis(run.experiment.axes),

@@ -20,6 +20,7 @@ from analysis.members.selection import (
     count_unconverged,
     iterate_converged,
     report_progress,
+    require_task,
 )
 from analysis.members.solution import find_solutions
 from anchorjax.errors import UserError
@@ -48,10 +49,11 @@ def compute(run: Run, renormalize: bool = True) -> Result:
         (`interventions.make_cut_edit`).
 
     Raises:
-      UserError: `hypotheses.apply_to` is false for every converged member, or a task is
-        not the anchor task with an unseen pair.
+      UserError: the task is not the anchor task with an unseen pair, or
+        `hypotheses.apply_to` is false for every converged member.
     """
-    outcomes = collect_outcomes(run.results).values  # [3, axes of the sweep]
+    require_task(run, ('anchors',), "task 'anchors'")
+    outcomes = collect_outcomes(run).values  # [3, axes of the sweep]
     names = find_solutions(run.results).values
     candidates = list(iterate_converged(run))
     points, seeds, unchanged, scores, solutions = [], [], [], [], []

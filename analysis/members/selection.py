@@ -52,18 +52,30 @@ def list_usable_points(run: Run, tasks: Collection[str], described: str) -> list
     """The points of the members that can be analyzed, of a run of one of these tasks.
 
     Args:
-      described: the tasks in the words of the error: "task 'scan'".
+      described: as for `require_task`.
 
     Raises:
       UserError: another task, or there is no such member.
     """
-    task = run.experiment.task.name
-    if task not in tasks:
-        raise UserError(f'task {task!r}: this figure is about the {described}')
+    require_task(run, tasks, described)
     points = [point for _, point in iterate_members(run)]
     if not points:
         raise UserError(f'{run.folder.workdir}: no member is trained yet')
     return points
+
+
+def require_task(run: Run, tasks: Collection[str], described: str) -> None:
+    """Requires a run of one of these tasks.
+
+    Args:
+      described: the tasks in the words of the error: "task 'scan'".
+
+    Raises:
+      UserError: another task.
+    """
+    task = run.experiment.task.name
+    if task not in tasks:
+        raise UserError(f'task {task!r}: this figure is about the {described}')
 
 
 def find_usable(run: Run) -> xr.DataArray:
@@ -178,16 +190,25 @@ def find_column_axis(axes: Mapping[str, tuple]) -> str:
     return 'learning_rate' if has_one_gamma and has_rates else 'gamma'
 
 
-def collect_outcomes(results: xr.Dataset) -> xr.DataArray:
+def collect_outcomes(run: Run) -> xr.DataArray:
     """Agreement [OUTCOMES, axes]: on the unseen pair, and on held-out seen pairs.
 
     NaN on the unseen pair where the task has none.
+
+    Raises:
+      UserError: the task has no held-out seen pairs.
     """
-    agreement = results.agreement
+    agreement = run.results.agreement
+    probes = agreement.probe.values.tolist()
+    if 'seen_heldout' not in probes or 'assigned' not in agreement.mapping.values:
+        raise UserError(
+            f'task {run.experiment.task.name!r}: this figure needs a probe '
+            "'seen_heldout' with the mapping 'assigned', as the task 'anchors' has"
+        )
     heldout = agreement.sel(probe='seen_heldout', mapping='assigned', drop=True)
     outcomes = []
     for mapping in UNSEEN_MAPPINGS:
-        if 'unseen' in agreement.probe.values:
+        if 'unseen' in probes:
             unseen = agreement.sel(probe='unseen', mapping=mapping, drop=True)
         else:
             unseen = xr.full_like(heldout, np.nan)

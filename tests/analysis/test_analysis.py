@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import position, solutions
+from analysis import complexity, decay_map, lazy, mechanisms, position, solutions
 from analysis.drawing import style
 from analysis.members.member import member_of
 from analysis.members.solution import (
@@ -15,7 +15,12 @@ from analysis.members.solution import (
     find_solutions,
     mark_solutions,
 )
-from anchorjax.storage.reader import members_table
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import members_table, open_run
+from anchorjax.storage.sweep_folder import create_folder
+from anchorjax.sweeps.environment import describe_environment
+from anchorjax.training.devices import make_mesh
+from tests.support import p2_tasks
 
 
 def members(**columns) -> pd.DataFrame:
@@ -125,6 +130,22 @@ def test_a_diverged_member_is_nothing_else():
         unseen_symmetric=[0.0],
     ).assign(diverged=7)
     assert solutions.compute(table).solved.to_dict('list')['diverged'] == [1]
+
+
+@pytest.mark.parametrize(
+    ('figure', 'allowed'),
+    [
+        (complexity, "needs a probe 'seen_heldout' with the mapping 'assigned'"),
+        (decay_map, "is about the task 'anchors'"),
+        (lazy, "needs a probe 'seen_heldout' with the mapping 'assigned'"),
+        (mechanisms, "is about the task 'anchors'"),
+    ],
+)
+def test_a_run_of_another_task_is_one_line(figure, allowed, tmp_path):
+    experiment = p2_tasks.make_experiment('transformer')
+    create_folder(tmp_path, experiment, describe_environment(experiment, make_mesh(1)))
+    with pytest.raises(UserError, match=f"task 'memory_reasoning': .* {allowed}"):
+        figure.compute(open_run(tmp_path))
 
 
 def test_positions_are_those_of_the_members_own_answers(finished, tmp_path):

@@ -299,7 +299,7 @@ def test_a_task_without_an_unseen_pair(tmp_path):
     table = solutions.compute(members_table(run))
     assert list(table.means) == ['train loss', 'held-out']
     assert (table.solved[['memorizing', 'other']].sum(axis=1) == 2).all()
-    outcomes = collect_outcomes(run.results)
+    outcomes = collect_outcomes(run)
     assert np.isnan(outcomes.values[:2]).all()
     np.testing.assert_array_equal(outcomes.values[2], heldout)
     assert curves.compute(run, gamma=0.8, seed=1).probe_names == (
