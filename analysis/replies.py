@@ -46,7 +46,8 @@ def compute(cube: xr.Dataset, run: Run | None = None) -> Result:
         rates and weight decays too. Its static axes must be those of the cube.
 
     Raises:
-      UserError: the task has no unseen pair, or the run has other settings.
+      UserError: the task has no unseen pair, or the run is of another task or has
+        other settings.
     """
     if 'unseen' not in cube.probe.values:
         raise UserError('replies: this task has no unseen pair')
@@ -55,6 +56,7 @@ def compute(cube: xr.Dataset, run: Run | None = None) -> Result:
         results = cube.sel(model=model).isel(gamma=0, learning_rate=0, weight_decay=0)
         parts.append((str(model), False, results))
     if run is not None:
+        _require_same_task(run)
         _require_same_settings(cube, run)
         for gamma in run.results.gamma.values:
             name = f'γ {gamma:g}'
@@ -110,6 +112,15 @@ def _list_settings(cube: xr.Dataset) -> list[dict[str, object]]:
 def _list_static_axes(trained: xr.DataArray) -> list[str]:
     pooled = ('model', *TRACED_AXES)
     return [str(dim) for dim in trained.dims if dim not in pooled]
+
+
+def _require_same_task(run: Run) -> None:
+    """UserError unless the run is of the task of all prompts, with an unseen pair."""
+    task = run.experiment.task.name
+    if task != 'anchors':
+        raise UserError(f"--run: its task is {task!r}, the prompts are of 'anchors'")
+    if 'unseen' not in run.results.probe.values:
+        raise UserError('--run: its task has no unseen pair, the prompts have one')
 
 
 def _require_same_settings(cube: xr.Dataset, run: Run) -> None:

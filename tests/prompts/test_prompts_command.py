@@ -15,6 +15,7 @@ from anchorjax.prompts.prompt_files import make_prompts, read_folder, reply_path
 from anchorjax.prompts.reply_files import open_replies
 from anchorjax.prompts.scores import make_cube
 from tests.support.in_process import run
+from tests.support.p2_tasks import make_experiment
 from tests.support.stub_endpoint import serve, solve
 from tests.support.sweeps import TINY_FILE
 
@@ -141,7 +142,7 @@ def test_members_of_a_sweep_are_shown_beside(folder):
     members = cube.sel(model='a', drop=True).drop_vars(['neither', 'unparsable'])
     members = xr.concat([members, members], 'gamma').assign_coords(gamma=[0.3, 0.8])
     members['converged'] = members.converged & (members.gamma > 0.5)
-    sweep = SimpleNamespace(results=members)
+    sweep = SimpleNamespace(results=members, experiment=prompts.experiment)
     figure = replies.compute(cube, sweep)
     assert figure.network_X.tolist() == ['a', 'γ 0.3', 'γ 0.8']
     assert figure.is_member_X.tolist() == [False, True, True]
@@ -150,6 +151,14 @@ def test_members_of_a_sweep_are_shown_beside(folder):
     assert np.isnan(figure.share_YXA[:, 1]).all()
     with pytest.raises(UserError, match='its values of order are not those'):
         replies.compute(cube.isel(order=[0]), sweep)
+    asked = members.sel(probe=['seen_train', 'seen_heldout'])
+    without = SimpleNamespace(results=asked, experiment=prompts.experiment)
+    with pytest.raises(UserError, match='its task has no unseen pair, the prompts'):
+        replies.compute(cube, without)
+    experiment = make_experiment('transformer')
+    other = SimpleNamespace(results=members, experiment=experiment)
+    with pytest.raises(UserError, match="its task is 'memory_reasoning', the prompts"):
+        replies.compute(cube, other)
 
 
 def test_bad_input_is_one_line(say, folder, tmp_path, finished):
