@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from analysis.drawing import style
 from analysis.members.selection import find_column_axis, find_row_axis
 from anchorjax.config.grid import axis_label
-from anchorjax.errors import UserError
+from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import Run
 
 Cell = tuple[int, int]  # index of the row, of the column
@@ -38,6 +38,7 @@ def read_cells(run: Run, path: str, step: int | str = 'last', **point) -> Cells:
     Raises:
       UserError: an unknown axis, an axis that the grid itself shows, or no member has
         the matrix.
+      StoreError: a snapshot is damaged.
     """
     axes = run.experiment.axes
     row_name = find_row_axis(axes)
@@ -140,7 +141,11 @@ def read_matrix(
     step: int | str,
     point: dict[str, Any],
 ) -> tuple[np.ndarray | None, str]:
-    """The matrix of a member and '', or None and why there is none."""
+    """The matrix of a member and '', or None and why there is none.
+
+    Raises:
+      UserError: an unknown axis; StoreError: the snapshot is damaged.
+    """
     steps = run.steps(**point)  # raises an error for an unknown axis
     results = run.results.sel(run.labels(**point))
     if results.trained and results.diverged >= 0:
@@ -149,6 +154,8 @@ def read_matrix(
         return None, 'no snapshot'
     try:
         W = run.parameter(path, step, **point)
+    except StoreError:  # damage is no lack of a matrix
+        raise
     except UserError:
         return None, f'no {path}'
     if W.ndim != 2:

@@ -1,6 +1,7 @@
 """Groups of neurons made by hand are found in any order; Gaussian ones are alone."""
 
 import dataclasses
+import shutil
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ from analysis import condensation, condensation_grid
 from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.vectors.groups import find_groups, measure_condensation
-from anchorjax.errors import UserError
+from anchorjax.errors import StoreError, UserError
+from anchorjax.storage.reader import open_run
 from tests.support.converged import mark_converged
+from tests.support.faults import truncate
 from tests.support.networks import planted
 
 RNG = np.random.default_rng(3)
@@ -174,6 +177,14 @@ def test_a_cell_without_a_matrix_is_blank(finished, tmp_path):
 def test_a_step_without_snapshots_is_one_clear_line(finished):
     with pytest.raises(UserError, match='at step 3: no snapshot'):
         condensation_grid.compute(finished, step=3)
+
+
+def test_a_damaged_snapshot_is_not_taken_for_a_missing_matrix(one_member, tmp_path):
+    workdir = shutil.copytree(one_member, tmp_path / 'run')
+    (snapshots,) = (workdir / 'cohorts').rglob('snapshots')
+    truncate(snapshots / '40' / 'tree' / 'manifest.ocdbt')
+    with pytest.raises(StoreError, match='snapshots/40 is damaged'):
+        condensation_grid.compute(open_run(workdir))
 
 
 def test_a_member_that_diverged_is_a_blank_cell(finished):
