@@ -10,14 +10,11 @@ def find_run_folders(patterns: list[str]) -> list[pathlib.Path]:
     """The folders with a manifest that match, in the order of their names.
 
     Raises:
-      UserError: there is none.
+      UserError: there is none, or a pattern cannot be read.
     """
     folders = set()
     for pattern in patterns:
-        start = pathlib.Path(pattern).anchor
-        relative = pattern.removeprefix(start)
-        if relative:
-            folders |= set(pathlib.Path(start).glob(relative))
+        folders |= _match(pattern)
     runs = [folder for folder in folders if (folder / MANIFEST_FILE).exists()]
     if not runs:
         raise UserError(f'--runs {" ".join(patterns)}: no folder of a run matches')
@@ -28,6 +25,17 @@ def require_no_run(out: pathlib.Path) -> None:
     """Raises UserError for a run, whose own members.csv a table would replace."""
     if (out / MANIFEST_FILE).exists():
         raise UserError(f'--out {out}: is a run; give another folder')
+
+
+def _match(pattern: str) -> set[pathlib.Path]:
+    path = pathlib.Path(pattern)
+    relative = path.relative_to(path.anchor)
+    if relative.name in ('', '..'):  # '.' or '..': a folder, of which we need the name
+        return {path.resolve()}
+    try:
+        return set(pathlib.Path(path.anchor).glob(str(relative)))
+    except ValueError as e:
+        raise UserError(f'--runs {pattern}: cannot be read: {e}') from None
 
 
 def _order_by_name(folder: pathlib.Path) -> tuple[str, str]:

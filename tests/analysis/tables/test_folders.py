@@ -1,0 +1,42 @@
+"""Patterns of --runs find the folders of runs, or are refused in one line."""
+
+import pathlib
+
+import pytest
+
+from analysis.tables.folders import find_run_folders
+from anchorjax.errors import UserError
+from anchorjax.storage.manifest import MANIFEST_FILE
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch) -> pathlib.Path:
+    """A folder of two runs, which is the current one, and of a folder that is none."""
+    for name in ('b', 'a'):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / MANIFEST_FILE).touch()
+    (tmp_path / 'c').mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_patterns_find_runs_in_the_order_of_their_names(runs):
+    for pattern in ('*', './*', f'{runs}/*', '**'):
+        found = find_run_folders([pattern])
+        assert [folder.name for folder in found] == ['a', 'b']
+    assert find_run_folders(['a/', 'a']) == [pathlib.Path('a')]
+
+
+def test_the_folder_one_is_in_is_found_with_its_name(runs, monkeypatch):
+    monkeypatch.chdir(runs / 'a')
+    for pattern in ('.', './'):
+        assert find_run_folders([pattern]) == [runs / 'a']
+    (runs / 'a' / 'figures').mkdir()
+    monkeypatch.chdir(runs / 'a' / 'figures')
+    assert find_run_folders(['..']) == [runs / 'a']
+
+
+@pytest.mark.parametrize('pattern', ['.', './', '/', '', 'c', '**x', 'a/**x', 'a***'])
+def test_a_pattern_of_no_run_is_one_line(runs, pattern):
+    with pytest.raises(UserError, match=r'--runs .*: (no folder of a run|cannot be)'):
+        find_run_folders([pattern])
