@@ -17,7 +17,7 @@ from analysis.members.point import (
     name_point,
 )
 from anchorjax import tasks
-from anchorjax.errors import UserError
+from anchorjax.errors import UserError, require
 from anchorjax.storage.reader import Run
 
 THRESHOLD = 0.9
@@ -55,8 +55,11 @@ def compute(
     """Reads the curves alone: works without snapshots, and while the sweep runs.
 
     Raises:
-      UserError: no such member, or it is not trained yet.
+      UserError: no such member, it is not trained yet, or `threshold` or `tolerance` is
+        no share.
     """
+    require(0 <= threshold <= 1, 'threshold', threshold, 'at least 0, at most 1')
+    require(0 <= tolerance <= 1, 'tolerance', tolerance, 'at least 0, at most 1')
     experiment = run.experiment_of(**point)
     complete = complete_point(run, point)
     curves = run.curves.sel(run.labels(**complete))

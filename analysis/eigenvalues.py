@@ -21,6 +21,7 @@ from analysis.members.member import member_of
 from analysis.members.point import Point
 from analysis.members.selection import find_trained_gammas
 from analysis.spectra import measures, singular
+from analysis.spectra.directions import read_matrix
 from analysis.spectra.effective import (
     find_rises_of_members,
     follow_spectrum,
@@ -33,6 +34,7 @@ from analysis.spectra.spectra import (
     singular_values,
 )
 from analysis.spectra.used import select_used
+from anchorjax.errors import require
 from anchorjax.storage.reader import Run
 
 
@@ -80,8 +82,10 @@ def compute(
         largest by default.
 
     Raises:
-      UserError: no such member or matrix, or none is trained; StoreError: no such step.
+      UserError: no such member or matrix, none is trained, or `leading` is below 1.
+      StoreError: no such step.
     """
+    require(leading >= 1, 'leading', leading, 'at least 1')
     followed_gamma = point.pop('gamma', None)
     rest = {}
     for axis, values in run.experiment.axes.items():
@@ -93,7 +97,7 @@ def compute(
     participation = []
     stable_rank = []
     for gamma in gammas:
-        W = run.parameter(matrix, step, gamma=gamma, **rest)
+        W = read_matrix(run, matrix, step, gamma=gamma, **rest)
         config = run.experiment_of(gamma=gamma, **rest).task
         W = select_used(config, matrix, W)
         spectrum = covariance_spectrum(W)

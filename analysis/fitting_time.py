@@ -11,6 +11,8 @@ shift (PAPERS 1.5). Two readings of the time to fit, in epochs:
   python analysis/fitting_time.py --run runs/inferential_complexity
 """
 
+import argparse
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +24,7 @@ from analysis.drawing import command, style
 from analysis.members.point import Point
 from analysis.members.table import Table, list_points, tabulate_members
 from anchorjax import tasks
-from anchorjax.errors import require
+from anchorjax.errors import brief, require
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
 
@@ -53,10 +55,16 @@ def compute(
     """Reads the curves of all trained members; needs no snapshots.
 
     Raises:
-      UserError: another task, no trained member, or a threshold or accuracy that is not
-        above 0.
+      UserError: another task, no trained member, a threshold that is not above 0 and
+        finite, or an accuracy that is no share above 0.
     """
-    require(min(thresholds) > 0, 'thresholds', thresholds, 'above 0, in nats')
+    for limit in thresholds:
+        require(
+            0 < limit < math.inf,
+            'thresholds',
+            thresholds,
+            'above 0 and finite, in nats',
+        )
     require(0 < accuracy <= 1, 'accuracy', accuracy, 'above 0, at most 1')
     points = list_points(run, 'anchors')
     pairs_A2 = anchors.list_pairs(run.experiment_of(**points[0]).task)
@@ -87,6 +95,15 @@ def compute(
         is_wrong_MA=np.array(are_wrong),
         accuracy=accuracy,
     )
+
+
+def parse_thresholds(text: str) -> tuple[float, ...]:
+    """'1,0.5' -> (1.0, 0.5), for Flag.parse."""
+    try:
+        return tuple(map(float, text.split(',')))
+    except ValueError:
+        line = f'{brief(text)!r}: must be numbers with commas, as in 1,0.5'
+        raise argparse.ArgumentTypeError(line) from None
 
 
 def shares_anchor(pairs_A2: np.ndarray, is_wrong_A: np.ndarray) -> np.ndarray:
@@ -203,9 +220,7 @@ if __name__ == '__main__':
         draw,
         layout,
         thresholds=command.Flag(
-            lambda text: tuple(map(float, text.split(','))),
-            THRESHOLDS,
-            'of the train loss, in nats',
+            parse_thresholds, THRESHOLDS, 'of the train loss, in nats: 1,0.5'
         ),
         accuracy=command.Flag(float, ACCURACY, 'at which a pair is learned'),
     )

@@ -32,6 +32,7 @@ from analysis.members.selection import (
 )
 from analysis.members.solution import SOLUTIONS, find_solutions
 from analysis.members.untrained import make_untrained
+from anchorjax.errors import require
 from anchorjax.storage.reader import Run
 
 _OTHER_START = 1_000_003  # added to a seed: an initialization that no member has
@@ -66,8 +67,10 @@ def compute(run: Run, number: int = 48, start: int = 0) -> Result:
         a later start shows more.
 
     Raises:
-      UserError: no member has two snapshots, or the task has no held-out seen pairs.
+      UserError: no member has two snapshots, the task has no held-out seen pairs, or
+        `number` is below 2.
     """
+    require(number >= 2, 'number', number, 'at least 2, to compare their gradients')
     outcomes = collect_outcomes(run)
     spans, left_out = find_spans(run, start)
     kernel = []

@@ -74,6 +74,7 @@ def compute(
     Raises:
       UserError: no such layer, or too few sequences for neighbours or perplexity.
     """
+    require(number >= 1, 'number', number, 'at least 1')
     if map_number is None:
         map_number = number
     allowed = f'from 1 to number = {number}'

@@ -45,11 +45,21 @@ def measure_matrices(matrices: list[np.ndarray]) -> np.ndarray:
     return np.array([stable, participation]).mean(-1)
 
 
+def read_matrix(run: Run, name: str, step: int | str = 'last', **point) -> np.ndarray:
+    """A matrix of the member at `point`; nothing else of it is read.
+
+    Raises:
+      UserError: the model has no such parameter, or it is not a matrix.
+      StoreError: as `Run.params`.
+    """
+    W = run.parameter(name, step, **point)
+    if W.ndim != 2:
+        raise UserError(f'{name} is not a matrix: its shape is {W.shape}')
+    return W
+
+
 def _read_matrices(run: Run, name: str, point: Point) -> list[np.ndarray]:
     if name == ALL:
         leaves = flatten_dict(run.params(**point), sep='/')
         return [W for path, W in leaves.items() if '/' in path and W.ndim == 2]
-    W = run.parameter(name, **point)
-    if W.ndim != 2:
-        raise UserError(f'{name} is not a matrix: its shape is {W.shape}')
-    return [W]
+    return [read_matrix(run, name, **point)]

@@ -55,7 +55,7 @@ def test_a_finished_member(finished):
     assert (result.for_good_PR == 1).all()
     num_train = curves.tasks.make(finished.experiment.task).num_train
     assert result.steps_per_epoch == num_train / finished.experiment.train.batch_size
-    never = curves.compute(finished, threshold=1.1, **POINT)
+    never = curves.compute(finished, threshold=1.0, **POINT)
     assert np.isnan(never.first_PR).all() and never.order == ()
     assert curves.describe_order(never).endswith('at step: nothing')
 
@@ -78,6 +78,15 @@ def test_a_member_not_trained_yet_is_one_line(tmp_path):
         curves.compute(open_run(tmp_path), gamma=0.8, seed=1)
     with pytest.raises(UserError, match='gamma is missing'):
         curves.compute(open_run(tmp_path), seed=1)
+
+
+def test_what_is_no_share_is_one_line(finished):
+    with pytest.raises(UserError, match='threshold = nan: must be at least 0, at most'):
+        curves.compute(finished, threshold=np.nan, **POINT)
+    with pytest.raises(
+        UserError, match='tolerance = -1: must be at least 0, at most 1'
+    ):
+        curves.compute(finished, tolerance=-1, **POINT)
 
 
 def test_drawn_twice_is_the_same(finished):

@@ -169,6 +169,10 @@ def test_what_is_missing_is_named(finished):
 def test_errors_are_one_line(tmp_path, finished):
     with pytest.raises(UserError, match='no parameter'):
         eigenvalues.compute(finished, matrix='W_nothing')
+    with pytest.raises(UserError, match=r'b_U is not a matrix: its shape is \('):
+        eigenvalues.compute(finished, matrix='b_U')
+    with pytest.raises(UserError, match='leading = 0: must be at least 1'):
+        eigenvalues.compute(finished, leading=0)
     with pytest.raises(UserError, match='no member has depth = 3'):
         eigenvalues.compute(finished, depth=3)
     with pytest.raises(UserError, match='unknown axis'):

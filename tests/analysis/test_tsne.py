@@ -135,6 +135,7 @@ def test_a_task_with_few_sequences_gives_all_it_has():
     [
         ({'perplexity': 120}, r'perplexity = 120: must be in \[1, 120\)'),
         ({'neighbours': 120}, 'neighbours = 120: must be from 1 to 119'),
+        ({'number': 0}, 'number = 0: must be at least 1'),
         ({'map_number': 501}, 'map_number = 501: must be from 1 to number = 500'),
         ({'layer': 2}, 'layer = 2: must be from 1 to 1'),
     ],
