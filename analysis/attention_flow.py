@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from analysis.circuits import flows, sequences
 from analysis.circuits.flows import FLOWS
 from analysis.drawing import command, style
-from analysis.members.member import Member
+from analysis.members.member import Member, require_attention
 from analysis.members.untrained import make_untrained
 
 _FLOW_COLOURS = (style.ROLES['key'], style.ROLES['anchor_1'], '#56B4E9')
@@ -53,11 +53,13 @@ def compute(
       tokens: the one sequence, the paper's by default.
 
     Raises:
-      UserError: the member's task is not the anchor task, or `tokens` do not fit it.
+      UserError: the member's task is not the anchor task, `tokens` do not fit it, or
+        its model has no attention.
     """
     if tokens is None:
         tokens = sequences.fit_paper_sequence(member)
     tokens_T = sequences.check_tokens(member, tokens)
+    require_attention(member)
     roles_T = member.roles(tokens_T[None])[0]
     activations = member.forward(tokens_T[None])
     attention = [block.Attn[0].mean(0) for block in activations.blocks]

@@ -30,7 +30,7 @@ from analysis.circuits import (
 )
 from analysis.circuits.edge_sets import Edge
 from analysis.drawing import command, style
-from analysis.members.member import Member
+from analysis.members.member import Member, require_attention
 from anchorjax.errors import require
 
 FAITHFUL = 0.9  # least share of the intact network's answers that a circuit must give
@@ -84,10 +84,12 @@ def compute(
         (`interventions.make_cut_edit`).
 
     Raises:
-      UserError: the member's task is not the anchor task with an unseen pair, one probe
-        alone has no sequence that ends in noise, or `number` or `draws` is below 1.
+      UserError: the member's task is not the anchor task with an unseen pair, its model
+        has no attention, one probe alone has no sequence that ends in noise, or
+        `number` or `draws` is below 1.
     """
     sequences.require_unseen_pair(member)
+    require_attention(member)
     require(draws >= 1, 'draws', draws, 'at least 1')
     ablation = edge_sets.prepare_ablation(member, renormalize)
     single = edge_sets.cut_each_edge(ablation, ablation.edges)

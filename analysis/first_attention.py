@@ -39,7 +39,7 @@ from analysis.bias.tokens import SINGLE_KINDS, TASK, list_tokens
 from analysis.circuits.flows import average_attention
 from analysis.drawing import command, style
 from analysis.drawing.bands import scale_steps
-from analysis.members.member import Member, member_of
+from analysis.members.member import Member, member_of, require_attention
 from analysis.members.selection import report_progress
 from analysis.members.table import (
     Table,
@@ -48,7 +48,7 @@ from analysis.members.table import (
     tabulate_members,
 )
 from analysis.members.untrained import make_untrained
-from anchorjax.errors import UserError, require
+from anchorjax.errors import require
 from anchorjax.storage.reader import Run
 
 NUMBER = 300  # sequences of each probe
@@ -108,9 +108,7 @@ def compute(run: Run, early: int | None = None, number: int = NUMBER) -> Result:
     numbers, ends = [], []
     for point in report_progress(points, 'first_attention'):
         last = member_of(run, int(snapshots_S[-1]), **point)
-        if not last.depth:
-            name = last.experiment.model.name
-            raise UserError(f'model {name!r}: it has no attention')
+        require_attention(last)
         tokens_BT = np.concatenate(last.probes.tokens_PBT[:, :number])
         of_member = [_measure(make_untrained(last), tokens_BT)]
         for step in step_S[1:]:

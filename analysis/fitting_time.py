@@ -24,7 +24,8 @@ from analysis.drawing import command, style
 from analysis.members.point import Point
 from analysis.members.table import Table, list_points, tabulate_members
 from anchorjax import tasks
-from anchorjax.errors import brief, require
+from anchorjax.config import Experiment
+from anchorjax.errors import UserError, brief, require
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
 
@@ -55,8 +56,8 @@ def compute(
     """Reads the curves of all trained members; needs no snapshots.
 
     Raises:
-      UserError: another task, no trained member, a threshold that is not above 0 and
-        finite, or an accuracy that is no share above 0.
+      UserError: another task, a model without a depth, no trained member, a threshold
+        that is not above 0 and finite, or an accuracy that is no share above 0.
     """
     for limit in thresholds:
         require(
@@ -77,7 +78,7 @@ def compute(
         member = curves.sel(run.labels(**point))
         loss_S1 = member.train_loss.values[:, None]
         crossings = [find_crossings(epoch_S, loss_S1, limit) for limit in thresholds]
-        depths.append(experiment.model.depth)
+        depths.append(_read_depth(experiment))
         complexities.append(experiment.task.complexity)
         epochs.append(np.concatenate(crossings))
         pair_epochs.append(_find_pair_epochs(member, epoch_S, pairs_A2, accuracy))
@@ -142,6 +143,15 @@ def layout(result: Result) -> style.Layout:
     columns = len(np.unique(result.members['gamma'])) + 1
     rows = len(result.threshold_X)
     return style.Layout(rows, columns, 2.4 * columns, 2.1 * rows)
+
+
+def _read_depth(experiment: Experiment) -> int:
+    model = experiment.model
+    if not hasattr(model, 'depth'):
+        raise UserError(
+            f'model {model.name!r}: it has no depth, which this figure shows'
+        )
+    return model.depth
 
 
 def _count_steps(run: Run, point: Point) -> float:

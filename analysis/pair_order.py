@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from analysis.circuits import interventions, sequences
 from analysis.circuits.order import Comparison, draw_comparison, measure_order
 from analysis.drawing import command, style
-from analysis.members.member import Member, member_of
+from analysis.members.member import Member, member_of, require_attention
 from analysis.members.point import Point, name_point
 from analysis.members.selection import (
     find_converged,
@@ -59,8 +59,8 @@ def compute(run: Run, every: bool = False, number: int = 1024) -> Result:
       number: random sequences.
 
     Raises:
-      UserError: there is no such member, or a task is not the anchor task with an
-        unseen pair and at least three anchors.
+      UserError: there is no such member, a task is not the anchor task with an unseen
+        pair and at least three anchors, or a model has no attention.
     """
     trained = list(iterate_members(run))
     candidates = trained if every else list(iterate_converged(run))
@@ -73,6 +73,7 @@ def compute(run: Run, every: bool = False, number: int = 1024) -> Result:
         converged.append(is_converged[index])
         points.append(name_point(run, point))
         answers.append(_share_answers(member))
+        require_attention(member)
         comparison = draw_comparison(member, number)
         curves.append(_follow_order(run, point, comparison))
     steps = sorted(set().union(*curves))

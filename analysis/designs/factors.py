@@ -53,12 +53,16 @@ def describe_experiment(experiment: Experiment) -> dict[str, Any]:
     """The value of every factor that all members of one cohort share.
 
     Raises:
-      UserError: it is not the anchor task.
+      UserError: it is not the anchor task, or the model has no width or depth.
     """
     task = experiment.task
     if task.name != 'anchors':
         found = f'{experiment.name}: task = {task.name!r}'
         raise UserError(f'{found}: the law is about the task anchors')
+    model = experiment.model
+    if not (hasattr(model, 'width') and hasattr(model, 'depth')):
+        found = f'{experiment.name}: model = {model.name!r}'
+        raise UserError(f'{found}: the law is about models with a width and a depth')
     return {
         'seq_len': task.seq_len,
         'split': task.split,
@@ -66,8 +70,8 @@ def describe_experiment(experiment: Experiment) -> dict[str, Any]:
         'last_token': task.last_token,
         'anchors': len(task.shift_of),
         'batch_size': experiment.train.batch_size,
-        'width': experiment.model.width,
-        'depth': experiment.model.depth,
+        'width': model.width,
+        'depth': model.depth,
         'num_steps': experiment.train.num_steps,
     }
 

@@ -111,6 +111,13 @@ def member_of(run: Run, step: int | str = 'last', **point) -> Member:
     return Member(experiment, params, complete, step)
 
 
+def require_attention(member: Member) -> None:
+    """UserError unless the member's model has a block, and so attention."""
+    if not member.depth:
+        name = member.experiment.model.name
+        raise UserError(f'model {name!r}: it has no attention')
+
+
 def make_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:
     """(params, tokens_BT, edit=None) -> Activations of every position."""
     module = models.make(model, vocab, gamma=0.0)

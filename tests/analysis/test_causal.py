@@ -6,11 +6,13 @@ import itertools
 import numpy as np
 import pytest
 
-from analysis import causal, mechanisms
+from analysis import attention_flow, causal, mechanisms
 from analysis.circuits import edge_sets, hypotheses, patching, random_sets
 from analysis.drawing import style
-from analysis.members.member import member_of
+from analysis.members.member import Member, member_of
+from anchorjax import config
 from anchorjax.errors import UserError
+from tests.support import cases
 from tests.support.converged import mark_converged
 from tests.support.networks import planted
 from tests.support.networks.wired import LONGER, Wired, make_wired_member
@@ -132,6 +134,14 @@ def test_with_the_anchors_first_there_is_no_mechanism_to_test():
     assert np.isnan(result.only_CPR).all()
     assert '1: anchor_1 → key' in result.edges
     assert '1: key → anchor_1' not in result.edges
+
+
+@pytest.mark.parametrize('figure', [attention_flow, causal])
+def test_a_model_without_attention_is_one_clear_line(figure):
+    experiment = config.resolve(config.default(model='emb_mlp'))
+    member = Member(experiment, cases.random_params(experiment), {'seed': 0}, step=0)
+    with pytest.raises(UserError, match="model 'emb_mlp': it has no attention"):
+        figure.compute(member)
 
 
 def test_a_task_without_an_unseen_pair_is_one_clear_line():

@@ -27,7 +27,7 @@ from analysis.designs import (
 from analysis.members.solution import SOLUTIONS
 from analysis.members.statistics import newcombe_interval
 from analysis.tables.text import format_csv
-from anchorjax import cli
+from anchorjax import cli, config
 from anchorjax.errors import UserError
 from tests.support.drawing import draw_pixels
 from tests.support.planted_law import CELL, plant_members
@@ -725,6 +725,12 @@ def test_a_part_with_a_gamma_of_its_own_is_no_factor_unless_it_is_attention():
     assert collect.find_other_differences([plain, attention]) == []
     lines = collect.find_other_differences([plain, values])
     assert len(lines) == 1 and lines[0].startswith('model.own_gammas differs')
+
+
+def test_a_model_without_a_depth_is_refused():
+    planned = config.resolve(config.default(model='emb_mlp'))
+    with pytest.raises(UserError, match="model = 'emb_mlp': the law is about models"):
+        factors.describe_experiment(planned)
 
 
 def test_another_task_is_refused():

@@ -8,6 +8,7 @@ import pytest
 from analysis import fitting_time
 from analysis.families.readings import fitting
 from analysis.fitting_time import Result
+from anchorjax import config
 from anchorjax.errors import UserError
 from tests.support.drawing import draw_pixels
 
@@ -196,6 +197,12 @@ def test_bad_input_is_one_clear_line(finished):
         fitting_time.parse_thresholds('x')
     with pytest.raises(UserError, match=r'accuracy = 2: must be above 0, at most 1'):
         fitting_time.compute(finished, accuracy=2)
+
+
+def test_a_model_without_a_depth_is_one_clear_line():
+    experiment = config.resolve(config.default(model='emb_mlp'))
+    with pytest.raises(UserError, match="model 'emb_mlp': it has no depth"):
+        fitting_time._read_depth(experiment)
 
 
 def test_pairs_of_the_wrong_anchors_alone():
