@@ -11,7 +11,6 @@ shift (PAPERS 1.5). Two readings of the time to fit, in epochs:
   python analysis/fitting_time.py --run runs/inferential_complexity
 """
 
-import argparse
 import math
 from typing import NamedTuple
 
@@ -25,7 +24,7 @@ from analysis.members.point import Point
 from analysis.members.table import Table, list_points, tabulate_members
 from anchorjax import tasks
 from anchorjax.config import Experiment
-from anchorjax.errors import UserError, brief, require
+from anchorjax.errors import UserError, require
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
 
@@ -100,11 +99,7 @@ def compute(
 
 def parse_thresholds(text: str) -> tuple[float, ...]:
     """'1,0.5' -> (1.0, 0.5), for Flag.parse."""
-    try:
-        return tuple(map(float, text.split(',')))
-    except ValueError:
-        line = f'{brief(text)!r}: must be numbers with commas, as in 1,0.5'
-        raise argparse.ArgumentTypeError(line) from None
+    return command.parse_sequence(text, float, 'numbers with commas, as in 1,0.5')
 
 
 def shares_anchor(pairs_A2: np.ndarray, is_wrong_A: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from analysis.drawing import style
-from analysis.members.selection import find_row_axis
+from analysis.members.selection import find_row_axis, has_heldout_probe
 from analysis.members.solution import (
     SEEN_ENOUGH,
     UNSEEN_MAPPINGS,
@@ -69,7 +69,7 @@ def compute(data: xr.Dataset) -> Result:
     Raises:
       UserError: the task has no held-out probe.
     """
-    if not _has_heldout_probe(data):
+    if not has_heldout_probe(data):
         raise UserError(
             'phase: needs a probe seen_heldout with the mapping assigned; this task '
             f'has the probes {data.probe.values.tolist()} and the mappings '
@@ -148,14 +148,9 @@ def save(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
 
     Draws nothing for a task that has no held-out probe.
     """
-    if not _has_heldout_probe(run.results):
+    if not has_heldout_probe(run.results):
         return []
     return style.write_figure(compute(run.results), draw, layout, folder / 'phase')
-
-
-def _has_heldout_probe(data: xr.Dataset) -> bool:
-    has_probe = 'seen_heldout' in data.probe.values
-    return has_probe and 'assigned' in data.mapping.values
 
 
 def _join_static_axes(data: xr.Dataset) -> xr.Dataset:

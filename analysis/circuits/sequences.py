@@ -196,7 +196,7 @@ def tabulate_shifts(member: Member) -> dict[tuple[int, int], dict[str, int]]:
     """Answer minus key item: {(a1, a2): {mapping: shift}} for all pairs of anchors."""
     config = require_anchor_task(member)
     pairs = anchors.list_pairs(config).tolist()
-    rows = anchors.tabulate_shifts(config).tolist()
+    rows = anchors.list_shifts(config).tolist()
     table = {}
     for (first, second), row in zip(pairs, rows, strict=True):
         shifts = zip(anchors.MAPPINGS, row, strict=True)

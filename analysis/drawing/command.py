@@ -101,10 +101,15 @@ def parse_truth(text: str) -> bool:
 
 def parse_numbers(text: str) -> tuple[int, ...]:
     """'1,2,3' -> (1, 2, 3), for Flag.parse."""
+    return parse_sequence(text, int, 'whole numbers with commas, as in 1,2,3')
+
+
+def parse_sequence(text: str, kind: type, allowed: str) -> tuple:
+    """The values of one kind in a text with commas; the error says what is allowed."""
     try:
-        return tuple(map(int, text.split(',')))
+        return tuple(map(kind, text.split(',')))
     except ValueError:
-        line = f'{brief(text)!r}: must be whole numbers with commas, as in 1,2,3'
+        line = f'{brief(text)!r}: must be {allowed}'
         raise argparse.ArgumentTypeError(line) from None
 
 

@@ -123,7 +123,7 @@ def _list_functions(config: AnchorsConfig) -> tuple[np.ndarray, np.ndarray]:
     """
     rows = anchors.list_pairs(config).tolist()
     reverse_P = np.array([rows.index([b, a]) for a, b in rows])
-    inferential_P, _, assigned_P = anchors.tabulate_shifts(config).T
+    inferential_P, _, assigned_P = anchors.list_shifts(config).T
     is_unseen_P = _mark_unseen(config)
     reversed_P = np.where(is_unseen_P, assigned_P[reverse_P], assigned_P)
     composed_P = np.where(is_unseen_P, inferential_P, assigned_P)

@@ -29,11 +29,11 @@ def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
     unordered pair that knows two answers gives each half of the time.
     """
     data = anchors.make_data(config, random_key(seed, DATA))
-    is_trained = np.zeros(data.key_items.shape, bool)
-    is_first = (
-        np.arange(data.key_items.shape[-1]) < np.asarray(data.num_trained)[..., None]
-    )
-    places = np.asarray(data.key_items) - config.keys[0]
+    key_items = np.asarray(data.key_items)
+    is_trained = np.zeros(key_items.shape, bool)
+    rank = np.arange(key_items.shape[-1])
+    is_first = rank < np.asarray(data.num_trained)[..., None]
+    places = key_items - config.keys[0]
     np.put_along_axis(is_trained, places, is_first, axis=-1)
     rows = anchors.list_pairs(config).tolist()
     unseen = [rows.index(list(pair)) for pair in config.unseen_pairs]
@@ -86,7 +86,7 @@ def _answer_questions(
         is_another = reverse != own  # (a, a) is its own reverse
         entries.append((reverse, is_known[reverse] & is_another[:, None, None]))
 
-    shifts = anchors.tabulate_shifts(config)
+    shifts = anchors.list_shifts(config)
     assigned = shifts[:, anchors.MAPPINGS.index('assigned')]
     number_of_answers = np.zeros(is_known.shape)
     right = np.zeros((len(anchors.MAPPINGS), *is_known.shape))

@@ -190,6 +190,12 @@ def find_column_axis(axes: Mapping[str, tuple]) -> str:
     return 'learning_rate' if has_one_gamma and has_rates else 'gamma'
 
 
+def has_heldout_probe(results: xr.Dataset) -> bool:
+    """Whether held-out questions of seen pairs are asked, and have one right answer."""
+    has_probe = 'seen_heldout' in results.probe.values
+    return has_probe and 'assigned' in results.mapping.values
+
+
 def collect_outcomes(run: Run) -> xr.DataArray:
     """Agreement [OUTCOMES, axes]: on the unseen pair, and on held-out seen pairs.
 
@@ -199,8 +205,7 @@ def collect_outcomes(run: Run) -> xr.DataArray:
       UserError: the task has no held-out seen pairs.
     """
     agreement = run.results.agreement
-    probes = agreement.probe.values.tolist()
-    if 'seen_heldout' not in probes or 'assigned' not in agreement.mapping.values:
+    if not has_heldout_probe(run.results):
         raise UserError(
             f'task {run.experiment.task.name!r}: this figure needs a probe '
             "'seen_heldout' with the mapping 'assigned', as the task 'anchors' has"
@@ -208,7 +213,7 @@ def collect_outcomes(run: Run) -> xr.DataArray:
     heldout = agreement.sel(probe='seen_heldout', mapping='assigned', drop=True)
     outcomes = []
     for mapping in UNSEEN_MAPPINGS:
-        if 'unseen' in probes:
+        if 'unseen' in agreement.probe.values:
             unseen = agreement.sel(probe='unseen', mapping=mapping, drop=True)
         else:
             unseen = xr.full_like(heldout, np.nan)

@@ -95,7 +95,7 @@ def describe_unseen_pair(tasks: list[anchors.AnchorsConfig]) -> dict[str, str]:
             continue
         is_reverse_trained.add((second, first) not in task.unseen_pairs)
         row = anchors.list_pairs(task).tolist().index([first, second])
-        shifts = anchors.tabulate_shifts(task)[row].tolist()
+        shifts = anchors.list_shifts(task)[row].tolist()
         for mapping, shift in zip(anchors.MAPPINGS, shifts, strict=True):
             answer = f'x {"−" if shift < 0 else "+"} {abs(shift)}'
             if answer not in answers[mapping]:

@@ -36,7 +36,7 @@ def list_labels(config: anchors.AnchorsConfig) -> np.ndarray:
     """Labels that occur in training, in order: every key item with a trained shift."""
     pairs = anchors.list_pairs(config).tolist()
     assigned = anchors.MAPPINGS.index('assigned')
-    shifts = anchors.tabulate_shifts(config)[:, assigned].tolist()
+    shifts = anchors.list_shifts(config)[:, assigned].tolist()
     keys = np.arange(*config.keys)
     labels = set()
     for (first, second), shift in zip(pairs, shifts, strict=True):

@@ -16,7 +16,7 @@ from anchorjax.tasks.anchors import (
     MAPPINGS,
     list_pairs,
     list_probed_pairs,
-    tabulate_shifts,
+    list_shifts,
 )
 from anchorjax.tasks.anchors_config import AnchorsConfig
 
@@ -115,7 +115,7 @@ def _draw_question(
         shown = [e.key for e in equations if e[:2] == (first, second)]
         asked_key = int(random.choice(shown))
     answers = {}
-    shifts = tabulate_shifts(config)[row].tolist()
+    shifts = list_shifts(config)[row].tolist()
     for mapping, shift in zip(MAPPINGS, shifts, strict=True):
         answers[mapping] = asked_key + shift
     return Question(probe, equations, (first, second, asked_key), answers)
@@ -130,7 +130,7 @@ def _draw_equations(
 ) -> tuple[Equation, ...]:
     """Equations of all trained pairs, in a random order."""
     all_pairs = list_pairs(config).tolist()
-    shifts = tabulate_shifts(config)[:, _ASSIGNED].tolist()
+    shifts = list_shifts(config)[:, _ASSIGNED].tolist()
     keys = np.arange(*config.keys)
     equations = []
     for (first, second), shift in zip(all_pairs, shifts, strict=True):

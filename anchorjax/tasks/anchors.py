@@ -63,7 +63,7 @@ def name_pair(a: int, b: int) -> str:
     return f'{a}{b}' if max(a, b) < 10 else f'{a}_{b}'
 
 
-def tabulate_shifts(config: AnchorsConfig) -> np.ndarray:
+def list_shifts(config: AnchorsConfig) -> np.ndarray:
     """Answer minus key item of every mapping for every pair, [pair, R] (P1 Sec 4).
 
     inferential: the composition. assigned: the training label, or for an unseen pair
@@ -195,13 +195,13 @@ def list_probed_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool
     The first unseen pair is `unseen`; others have names such as `unseen_34`. Their key
     items are those that the split trains with other pairs of the kind.
     """
-    rows = list_pairs(config).tolist()
-    unseen = [rows.index(list(pair)) for pair in config.unseen_pairs]
-    seen = np.array([row for row in range(len(rows)) if row not in unseen], np.int32)
-    probed = {'seen_train': (seen, False), 'seen_heldout': (seen, True)}
-    for i, ((a, b), row) in enumerate(zip(config.unseen_pairs, unseen, strict=True)):
+    pairs = [tuple(pair) for pair in list_pairs(config).tolist()]
+    seen = [row for row, pair in enumerate(pairs) if pair not in config.unseen_pairs]
+    seen_rows = np.array(seen, np.int32)
+    probed = {'seen_train': (seen_rows, False), 'seen_heldout': (seen_rows, True)}
+    for i, (a, b) in enumerate(config.unseen_pairs):
         name = 'unseen' if i == 0 else f'unseen_{name_pair(a, b)}'
-        probed[name] = (np.array([row]), False)
+        probed[name] = (np.array([pairs.index((a, b))]), False)
     return probed
 
 
@@ -213,7 +213,7 @@ def _name_offsets(config: AnchorsConfig) -> dict[int, str]:
     """
     rows = list_pairs(config).tolist()
     unseen = rows.index(list(config.unseen_pairs[0]))
-    shifts = tabulate_shifts(config)
+    shifts = list_shifts(config)
     inferential, symmetric, _ = shifts[unseen]
     names: dict[int, str] = {}
     for row, (_, _, assigned) in enumerate(shifts):
@@ -237,7 +237,7 @@ def _name_groups(config: AnchorsConfig) -> tuple[str, ...]:
 
 def make(config: AnchorsConfig) -> Task:
     """The task of a config: pure functions, to be jitted and vmapped over seeds."""
-    shifts = tabulate_shifts(config)  # NumPy: making a task must not touch a device
+    shifts = list_shifts(config)  # NumPy: making a task must not touch a device
     probed = list_probed_pairs(config)
     seen, _ = probed['seen_train']
 

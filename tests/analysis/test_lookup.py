@@ -102,6 +102,6 @@ def test_no_table_answers_a_pair_that_is_unseen_in_both_orders():
 
 def test_the_hand_count_has_the_labels_of_the_cases():
     config = AnchorsConfig()
-    shifts = anchors.tabulate_shifts(config)
+    shifts = anchors.list_shifts(config)
     for row, pair in enumerate(anchors.list_pairs(config).tolist()):
         assert tuple(shifts[row]) == cases.TABLE[tuple(pair)]

@@ -25,7 +25,7 @@ def make_config(complexity: int, **fields) -> AnchorsConfig:
 def test_the_first_pairs_are_wrong_in_both_orders_and_no_other(complexity):
     config = make_config(complexity)
     wrong = dict(list(WRONG.items())[:complexity])
-    shifts = anchors.tabulate_shifts(config).tolist()
+    shifts = anchors.list_shifts(config).tolist()
     for pair, (inferential, symmetric, assigned) in zip(
         map(tuple, anchors.list_pairs(config).tolist()), shifts, strict=True
     ):
@@ -70,7 +70,7 @@ def test_the_order_of_the_anchors_changes_no_shift(complexity, order):
     shifts = [(5, 1, -2, -8)[i] for i in order]
     config = make_config(complexity, anchors=tuple(listed), shifts=tuple(shifts))
     rows = list(map(tuple, anchors.list_pairs(config).tolist()))
-    table = anchors.tabulate_shifts(config)
+    table = anchors.list_shifts(config)
     changed = 0
     for row, (a, b) in enumerate(rows):
         inferential, symmetric, assigned = table[row]

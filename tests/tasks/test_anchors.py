@@ -52,7 +52,7 @@ def test_truth_table():
     config = AnchorsConfig()
     assert anchors.MAPPINGS == ('inferential', 'symmetric', 'assigned')
     pairs = anchors.list_pairs(config).tolist()
-    shifts = anchors.tabulate_shifts(config).tolist()
+    shifts = anchors.list_shifts(config).tolist()
     table = {}
     for pair, row in zip(pairs, shifts, strict=True):
         table[tuple(pair)] = tuple(row)
@@ -65,7 +65,7 @@ def test_examples_of_the_paper(sequence, key, pair, answer):
     _, x, decoded_pair = cases.decode([sequence])
     assert (x[0], tuple(decoded_pair[0])) == (key, pair)
     row = anchors.list_pairs(AnchorsConfig()).tolist().index(list(pair))
-    assert (x + anchors.tabulate_shifts(AnchorsConfig())[row] == answer).all()
+    assert (x + anchors.list_shifts(AnchorsConfig())[row] == answer).all()
 
 
 def test_every_training_sequence_holds_its_label(whole):

@@ -96,7 +96,7 @@ def explain_unfit(model: Any, task: Any, question: tuple[Any, ...] | None) -> st
 def describe_task(config: AnchorsConfig) -> dict[str, Any]:
     """How sequences are made, and the answer of every mapping to every pair."""
     pairs = []
-    shifts = anchors.tabulate_shifts(config).tolist()
+    shifts = anchors.list_shifts(config).tolist()
     for pair, row in zip(anchors.list_pairs(config).tolist(), shifts, strict=True):
         described = dict(zip(anchors.MAPPINGS, row, strict=True))
         described['pair'] = pair
