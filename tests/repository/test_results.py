@@ -1,12 +1,15 @@
 """Every number in RESULTS.md is found in a committed file that its section names.
 
-A section (##) links files below analysis/gallery. A table between `<!-- FILE -->` and
+The same goes for the pages it links for details (analysis/gallery/*/details.md). A
+section (##) links files below analysis/gallery. A table between `<!-- FILE -->` and
 `<!-- end -->` is that file, to the letter; every other decimal number of the section
-must be a number of one of the linked files, rounded as it is shown.
+must be a number of one of the linked files, rounded as it is shown. Pages of prose are
+no source of numbers.
 """
 
 import pathlib
 import re
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -16,20 +19,47 @@ from analysis.designs import cells, effects, table
 
 ROOT = pathlib.Path(__file__).parents[2]
 GALLERY = ROOT / 'analysis' / 'gallery'
+PAGES = (ROOT / 'RESULTS.md', *sorted(GALLERY.glob('*/details.md')))
 NUMERIC_FILES = ('.csv', '.md', '.json', '.txt', '.npz')
+PROSE = ('details.md', 'predictions.md', 'commands.md')
 BLOCK = re.compile(r'<!-- (analysis/gallery/\S+) -->\n(.*?)<!-- end -->', re.DOTALL)
-LINK = re.compile(r'\]\((analysis/gallery/[^)#]+)\)')
+LINK = re.compile(r'\]\(([^)#:]+)(?:#[^)]*)?\)')  # to a file of ours
 # Not part of a word or of a version such as 0.10.2.
 NUMBER = re.compile(r'(?<![\w.])−?(\d+\.\d+|\.\d+)(?![\w.]*\d)')
 
 
-def read_sections() -> dict[str, str]:
-    """{title: text} of every section."""
-    parts = re.split(r'^## (.+)$', (ROOT / 'RESULTS.md').read_text(), flags=re.M)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
+class Section(NamedTuple):
+    """The text between two headings, and the folder that its links start from."""
+
+    text: str
+    folder: pathlib.Path
+
+
+def read_sections() -> dict[str, Section]:
+    """{'page: title': section} of every page."""
+    sections = {}
+    for page in PAGES:
+        name = page.relative_to(ROOT).as_posix()
+        parts = re.split(r'^## (.+)$', page.read_text(), flags=re.M)
+        for title, text in zip(parts[1::2], parts[2::2], strict=True):
+            sections[f'{name}: {title}'] = Section(text, page.parent)
+    return sections
 
 
 SECTIONS = read_sections()
+
+
+def list_sources(section: Section) -> list[pathlib.Path]:
+    """The committed files of numbers that a section links or embeds."""
+    linked = [(section.folder / link).resolve() for link in LINK.findall(section.text)]
+    embedded = [ROOT / name for name, _ in BLOCK.findall(section.text)]
+    return [
+        path
+        for path in {*linked, *embedded}
+        if path.is_relative_to(GALLERY)
+        and path.suffix in NUMERIC_FILES
+        and path.name not in PROSE
+    ]
 
 
 def remove_quotes(section: str) -> str:
@@ -57,22 +87,24 @@ def read_numbers(path: pathlib.Path) -> list[float]:
 
 @pytest.mark.parametrize('title', SECTIONS)
 def test_embedded_tables_are_the_committed_files(title):
-    for name, text in BLOCK.findall(SECTIONS[title]):
+    for name, text in BLOCK.findall(SECTIONS[title].text):
         assert text.strip() == (ROOT / name).read_text().strip(), name
+
+
+@pytest.mark.parametrize('page', PAGES, ids=[page.parent.name for page in PAGES])
+def test_every_linked_file_exists(page):
+    for link in LINK.findall(page.read_text()):
+        assert (page.parent / link).exists(), link
 
 
 @pytest.mark.parametrize('title', SECTIONS)
 def test_every_number_is_in_a_committed_file(title):
     section = SECTIONS[title]
-    names = {name for name, _ in BLOCK.findall(section)} | set(LINK.findall(section))
     known: list[float] = []
-    for name in names:
-        path = ROOT / name
-        assert path.exists(), f'{title}: {name} does not exist'
-        if path.suffix in NUMERIC_FILES:
-            known += read_numbers(path)
+    for path in list_sources(section):
+        known += read_numbers(path)
     missing = []
-    for text in NUMBER.findall(remove_quotes(section)):
+    for text in NUMBER.findall(remove_quotes(section.text)):
         digits = len(text.split('.')[1])
         candidates = [*known, *(100 * number for number in known)]  # per cent
         is_known = any(
@@ -81,6 +113,13 @@ def test_every_number_is_in_a_committed_file(title):
         if not is_known:
             missing.append(text)
     assert not missing, f'{title}: no committed file has {missing}'
+
+
+@pytest.mark.parametrize('page', PAGES, ids=[page.parent.name for page in PAGES])
+def test_a_summary_has_the_numbers_of_its_sections(page):
+    summary, *sections = re.split(r'^## ', page.read_text(), flags=re.M)
+    said = set(NUMBER.findall(remove_quotes(summary)))
+    assert said <= set(NUMBER.findall(''.join(sections)))
 
 
 def test_the_check_finds_a_number_that_is_nowhere():
