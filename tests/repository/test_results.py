@@ -1,7 +1,9 @@
 """Every number in RESULTS.md is found in a committed file that its section names.
 
-The same goes for the pages it links for details (analysis/gallery/*/details.md). A
-section (##) links files below analysis/gallery. A table between `<!-- FILE -->` and
+The same goes for the pages that it links for details (analysis/gallery/*/details.md)
+and for what came of the predictions (predictions.md, from 'Outcome: ' on).
+
+A section (##) links files below analysis/gallery. A table between `<!-- FILE -->` and
 `<!-- end -->` is that file, to the letter; every other decimal number of the section
 must be a number of one of the linked files, rounded as it is shown. Pages of prose are
 no source of numbers.
@@ -19,6 +21,7 @@ from analysis.designs import cells, effects, table
 
 ROOT = pathlib.Path(__file__).parents[2]
 GALLERY = ROOT / 'analysis' / 'gallery'
+PREDICTIONS = GALLERY / 'predictions.md'
 PAGES = (ROOT / 'RESULTS.md', *sorted(GALLERY.glob('*/details.md')))
 NUMERIC_FILES = ('.csv', '.md', '.json', '.txt', '.npz')
 PROSE = ('details.md', 'predictions.md', 'commands.md')
@@ -36,12 +39,14 @@ class Section(NamedTuple):
 
 
 def read_sections() -> dict[str, Section]:
-    """{'page: title': section} of every page."""
+    """{'page: title': section} of every page; of a prediction what came out."""
     sections = {}
-    for page in PAGES:
+    for page in (*PAGES, PREDICTIONS):
         name = page.relative_to(ROOT).as_posix()
         parts = re.split(r'^## (.+)$', page.read_text(), flags=re.M)
         for title, text in zip(parts[1::2], parts[2::2], strict=True):
+            if page == PREDICTIONS:
+                _, _, text = text.partition('\nOutcome: ')
             sections[f'{name}: {title}'] = Section(text, page.parent)
     return sections
 
