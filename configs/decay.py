@@ -18,8 +18,8 @@ P3's own size is the preset p3 of configs/phase.py; `model.own_gammas` gives a p
 it a gamma of its own, as P3's code does. In all of these (3, 4) and (4, 3) are unseen.
 The sum of rate x decay over training, which says how far decay shrinks a weight, is 3.0
 at the default's decay of 1 and 1.6 at P3's, whose rate starts and ends at 1e-5; so
-0.3 here, with 0.9, is nearest to P3's 1, and only just. What is expected of the presets
-is in analysis/gallery/predictions.md, what came out in RESULTS.md.
+0.3 here, with 0.9, is nearest to P3's 1, and only just. What was expected of the
+presets, and what came out, is in analysis/gallery/predictions.md.
 """
 
 import ml_collections

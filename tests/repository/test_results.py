@@ -21,12 +21,14 @@ from analysis.designs import cells, effects, table
 
 ROOT = pathlib.Path(__file__).parents[2]
 GALLERY = ROOT / 'analysis' / 'gallery'
+README = ROOT / 'README.md'
 PREDICTIONS = GALLERY / 'predictions.md'
 PAGES = (ROOT / 'RESULTS.md', *sorted(GALLERY.glob('*/details.md')))
 NUMERIC_FILES = ('.csv', '.md', '.json', '.txt', '.npz')
 PROSE = ('details.md', 'predictions.md', 'commands.md')
 BLOCK = re.compile(r'<!-- (analysis/gallery/\S+) -->\n(.*?)<!-- end -->', re.DOTALL)
 LINK = re.compile(r'\]\(([^)#:]+)(?:#[^)]*)?\)')  # to a file of ours
+HEADING_LINK = re.compile(r'\]\(([^)#:]*)#([^)]+)\)')
 # Not part of a word or of a version such as 0.10.2.
 NUMBER = re.compile(r'(?<![\w.])−?(\d+\.\d+|\.\d+)(?![\w.]*\d)')
 
@@ -96,10 +98,24 @@ def test_embedded_tables_are_the_committed_files(title):
         assert text.strip() == (ROOT / name).read_text().strip(), name
 
 
-@pytest.mark.parametrize('page', PAGES, ids=[page.parent.name for page in PAGES])
+@pytest.mark.parametrize('page', PAGES, ids=str)
 def test_every_linked_file_exists(page):
     for link in LINK.findall(page.read_text()):
         assert (page.parent / link).exists(), link
+
+
+def name_anchors(page: pathlib.Path) -> set[str]:
+    """What links to the headings of a Markdown page end in, as GitHub makes it."""
+    headings = re.findall(r'^#+ (.+)$', page.read_text(), flags=re.M)
+    letters = [re.sub(r'[^\w\- ]', '', heading.lower()) for heading in headings]
+    return {text.replace(' ', '-') for text in letters}
+
+
+@pytest.mark.parametrize('page', (*PAGES, README), ids=str)
+def test_every_linked_heading_exists(page):
+    for link, heading in HEADING_LINK.findall(page.read_text()):
+        target = page.parent / link if link else page
+        assert heading in name_anchors(target), f'{link}#{heading}'
 
 
 @pytest.mark.parametrize('title', SECTIONS)
@@ -120,7 +136,7 @@ def test_every_number_is_in_a_committed_file(title):
     assert not missing, f'{title}: no committed file has {missing}'
 
 
-@pytest.mark.parametrize('page', PAGES, ids=[page.parent.name for page in PAGES])
+@pytest.mark.parametrize('page', PAGES, ids=str)
 def test_a_summary_has_the_numbers_of_its_sections(page):
     summary, *sections = re.split(r'^## ', page.read_text(), flags=re.M)
     said = set(NUMBER.findall(remove_quotes(summary)))
