@@ -24,7 +24,9 @@ def command() -> None:
         help='folder of the sweep',
     )
     parser.add_argument(
-        '--out', type=pathlib.Path, help='default: report.html in that folder'
+        '--out',
+        type=pathlib.Path,
+        help='default: report.html in that folder; figures and claims go beside it',
     )
     parser.add_argument(
         '--playground',

@@ -23,7 +23,7 @@ def write_report(
     report_progress: Callable[[str], None],
     playground: str = AUTO,
 ) -> None:
-    """Writes the page to `path`, figures to the run's folder.
+    """Writes the page to `path`, its figures to the folder `figures` beside it.
 
     A sweep of the anchor task with an unseen pair gets claims.md next to the page, and
     networks that answer in it; any other has neither, and the page says so.
@@ -43,7 +43,7 @@ def write_report(
     networks = describe_playground(run, choices, request, report_progress)
     payload = collect.collect(run, report_progress)
     payload['playground'] = networks
-    folder = run.folder.workdir / 'figures'
+    folder = path.with_name('figures')
     drawn = pictures.draw_all(run, choices, folder, report_progress)
     payload['figures'] = pictures.describe_figures(drawn)
     evidence = collect_evidence(run, choices, drawn, report_progress)
@@ -60,7 +60,7 @@ def _write_general(
     """Writes the page of a task without an unseen pair of anchors."""
     subject = read_subject(run)
     payload = collect_general(subject, report_progress)
-    folder = run.folder.workdir / 'figures'
+    folder = path.with_name('figures')
     drawn = draw_general(subject, folder, report_progress)
     payload['figures'] = pictures.describe_figures(drawn)
     payload['general']['baselines'] = describe_baselines(drawn, subject.tested)

@@ -290,4 +290,4 @@ def test_a_trained_sweep_of_a_text_task_is_a_page(make_once, tmp_path):
     assert 'this sweep trains the task scan.' in text
     assert 'a table of the training data scores' in text
     assert 'mean_KZX[0, 0]\t' in text
-    assert (folder / 'figures' / 'accuracy.npz').exists()
+    assert (tmp_path / 'figures' / 'accuracy.npz').exists()
