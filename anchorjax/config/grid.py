@@ -157,13 +157,21 @@ def match_value(name: str, values: tuple, wanted: Any) -> int:
     Raises:
       UserError: the axis has no such value.
     """
-    if wanted in values:
-        return values.index(wanted)
+    # Python takes True for 1.
+    same_kind = [is_truth(value) == is_truth(wanted) for value in values]
+    for i, value in enumerate(values):
+        if same_kind[i] and value == wanted:
+            return i
     for i, value in enumerate(values):
         are_numbers = isinstance(value, float) and isinstance(wanted, int | float)
-        if are_numbers and math.isclose(value, wanted, rel_tol=1e-5):
+        if same_kind[i] and are_numbers and math.isclose(value, wanted, rel_tol=1e-5):
             return i
     raise UserError(f'point: no member has {name} = {wanted!r}; the sweep has {values}')
+
+
+def is_truth(value: Any) -> bool:
+    """Whether a value is True or False."""
+    return isinstance(value, bool | np.bool_)
 
 
 def axis_label(value: Any) -> Any:

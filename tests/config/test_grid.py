@@ -73,7 +73,15 @@ def test_floats_match_up_to_rounding_and_other_values_exactly():
     assert match_value('weight_decay', (0.0, 1.0), 1) == 1
     assert match_value('norm', ('post', 'pre'), 'pre') == 1
     assert match_value('unseen', (((4, 3),), ((3, 4),)), ((3, 4),)) == 1
-    for values, value in [((0.3,), 0.30001), ((1, 2), 1.000001), (('post',), 0.3)]:
+    assert match_value('ordered', (False, True), True) == 1
+    for values, value in [
+        ((0.3,), 0.30001),
+        ((1, 2), 1.000001),
+        (('post',), 0.3),
+        ((0, 1), True),
+        ((0.5, 1.0), True),
+        ((False, True), 1),
+    ]:
         with pytest.raises(UserError, match='no member has x'):
             match_value('x', values, value)
 
