@@ -1,0 +1,71 @@
+"""The sweeps that RESULTS.md and its pages show: each is one that the sweep accepts.
+
+The blocks of a page are run by bash, in which `python` writes its arguments down, so
+that variables, loops and quotes are read as a reader's shell reads them.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from anchorjax import cli
+from tests.support.sweeps import ROOT
+
+GALLERY = ROOT / 'analysis' / 'gallery'
+PAGES = (
+    ROOT / 'RESULTS.md',
+    *sorted(GALLERY.glob('*/details.md')),
+    *sorted(GALLERY.glob('*/commands.md')),
+)
+FENCE = re.compile(r'^```sh\n(.*?)^```', re.DOTALL | re.MULTILINE)
+INDENTED = re.compile(r'(?:^    .*\n)+', re.MULTILINE)
+RECORD = r"""python() { printf '%s\x1f' "$@"; printf '\x1e'; }"""
+
+
+def list_sweeps(text: str) -> list[list[str]]:
+    """The words after launch/sweep.py of every sweep in the blocks of a page."""
+    blocks = [*FENCE.findall(text), *INDENTED.findall(text)]
+    script = '\n'.join([RECORD, *blocks])
+    shell = shutil.which('bash')
+    run = subprocess.run(
+        [shell, '-c', script], capture_output=True, text=True, env={'PATH': ''}
+    )
+    commands = [words.split('\x1f')[:-1] for words in run.stdout.split('\x1e')[:-1]]
+    return [words[1:] for words in commands if words[0] == 'launch/sweep.py']
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.parent.name)
+def test_every_sweep_of_a_page_is_accepted(page: pathlib.Path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    text = page.read_text()
+    sweeps = list_sweeps(text)
+    # A block that the shell gave up would hide its commands; a loop repeats one.
+    assert len(sweeps) >= text.count('python launch/sweep.py')
+    for words in sweeps:
+        cli.parse_command_line(cli.sweep_parser(), words)
+
+
+def test_a_shell_reads_the_blocks():
+    text = """
+    S=--config.grid.seed=1,2
+    python launch/sweep.py --config configs/phase.py $S \\
+        --config.loop="(('model.depth',(2,)),)"    # likewise others
+
+```sh
+for NAME in a b; do python launch/sweep.py --config $NAME; done
+python analysis/law.py
+```
+"""
+    assert list_sweeps(text) == [
+        ['--config', 'a'],
+        ['--config', 'b'],
+        [
+            '--config',
+            'configs/phase.py',
+            '--config.grid.seed=1,2',
+            "--config.loop=(('model.depth',(2,)),)",
+        ],
+    ]
