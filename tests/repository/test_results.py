@@ -48,7 +48,8 @@ def read_sections() -> dict[str, Section]:
         parts = re.split(r'^## (.+)$', page.read_text(), flags=re.M)
         for title, text in zip(parts[1::2], parts[2::2], strict=True):
             if page == PREDICTIONS:
-                _, _, text = text.partition('\nOutcome: ')
+                _, marker, text = text.partition('\nOutcome: ')
+                assert marker, f"{title}: say what came out, or 'Outcome: open'"
             sections[f'{name}: {title}'] = Section(text, page.parent)
     return sections
 
