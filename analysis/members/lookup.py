@@ -35,8 +35,7 @@ def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
     is_first = rank < np.asarray(data.num_trained)[..., None]
     places = key_items - config.keys[0]
     np.put_along_axis(is_trained, places, is_first, axis=-1)
-    rows = anchors.list_pairs(config).tolist()
-    unseen = [rows.index(list(pair)) for pair in config.unseen_pairs]
+    unseen = [anchors.find_row(config, pair) for pair in config.unseen_pairs]
     is_known = is_trained.copy()
     is_known[unseen] = False
 

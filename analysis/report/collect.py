@@ -94,7 +94,7 @@ def describe_unseen_pair(tasks: list[anchors.AnchorsConfig]) -> dict[str, str]:
         if (first, second) not in task.unseen_pairs:
             continue
         is_reverse_trained.add((second, first) not in task.unseen_pairs)
-        row = anchors.list_pairs(task).tolist().index([first, second])
+        row = anchors.find_row(task, (first, second))
         shifts = anchors.list_shifts(task)[row].tolist()
         for mapping, shift in zip(anchors.MAPPINGS, shifts, strict=True):
             answer = f'x {"−" if shift < 0 else "+"} {abs(shift)}'

@@ -157,20 +157,19 @@ def match_value(name: str, values: tuple, wanted: Any) -> int:
     Raises:
       UserError: the axis has no such value.
     """
-    # Python takes True for 1.
-    same_kind = [is_truth(value) == is_truth(wanted) for value in values]
     for i, value in enumerate(values):
-        if same_kind[i] and value == wanted:
+        # Python takes True for 1.
+        if value == wanted and _is_truth(value) == _is_truth(wanted):
             return i
+    is_number = isinstance(wanted, int | float) and not _is_truth(wanted)
     for i, value in enumerate(values):
-        are_numbers = isinstance(value, float) and isinstance(wanted, int | float)
-        if same_kind[i] and are_numbers and math.isclose(value, wanted, rel_tol=1e-5):
+        is_float = is_number and isinstance(value, float)
+        if is_float and math.isclose(value, wanted, rel_tol=1e-5):
             return i
     raise UserError(f'point: no member has {name} = {wanted!r}; the sweep has {values}')
 
 
-def is_truth(value: Any) -> bool:
-    """Whether a value is True or False."""
+def _is_truth(value: Any) -> bool:
     return isinstance(value, bool | np.bool_)
 
 

@@ -58,6 +58,11 @@ def list_pairs(config: AnchorsConfig) -> np.ndarray:
     return np.array(rows, np.int32)
 
 
+def find_row(config: AnchorsConfig, pair: tuple[int, int]) -> int:
+    """The row of a pair in `list_pairs`."""
+    return list_pairs(config).tolist().index(list(pair))
+
+
 def name_pair(a: int, b: int) -> str:
     """'34', or '3_11': without the line (1, 11) and (11, 1) would both be '111'."""
     return f'{a}{b}' if max(a, b) < 10 else f'{a}_{b}'
@@ -195,13 +200,16 @@ def list_probed_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool
     The first unseen pair is `unseen`; others have names such as `unseen_34`. Their key
     items are those that the split trains with other pairs of the kind.
     """
-    pairs = [tuple(pair) for pair in list_pairs(config).tolist()]
-    seen = [row for row, pair in enumerate(pairs) if pair not in config.unseen_pairs]
+    seen = []
+    for row, (a, b) in enumerate(list_pairs(config).tolist()):
+        if (a, b) not in config.unseen_pairs:
+            seen.append(row)
     seen_rows = np.array(seen, np.int32)
     probed = {'seen_train': (seen_rows, False), 'seen_heldout': (seen_rows, True)}
-    for i, (a, b) in enumerate(config.unseen_pairs):
-        name = 'unseen' if i == 0 else f'unseen_{name_pair(a, b)}'
-        probed[name] = (np.array([pairs.index((a, b))]), False)
+    for i, pair in enumerate(config.unseen_pairs):
+        name = 'unseen' if i == 0 else f'unseen_{name_pair(*pair)}'
+        row = find_row(config, pair)
+        probed[name] = (np.array([row]), False)
     return probed
 
 
@@ -212,7 +220,7 @@ def _name_offsets(config: AnchorsConfig) -> dict[int, str]:
     another pair of anchors was trained has that pair's shift.
     """
     rows = list_pairs(config).tolist()
-    unseen = rows.index(list(config.unseen_pairs[0]))
+    unseen = find_row(config, config.unseen_pairs[0])
     shifts = list_shifts(config)
     inferential, symmetric, _ = shifts[unseen]
     names: dict[int, str] = {}

@@ -37,7 +37,9 @@ def list_sweeps(text: str) -> list[list[str]]:
     return [words[1:] for words in commands if words[0] == 'launch/sweep.py']
 
 
-@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.parent.name)
+@pytest.mark.parametrize(
+    'page', PAGES, ids=lambda page: page.relative_to(ROOT).as_posix()
+)
 def test_every_sweep_of_a_page_is_accepted(page: pathlib.Path, monkeypatch):
     monkeypatch.chdir(ROOT)
     text = page.read_text()
