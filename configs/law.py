@@ -19,6 +19,8 @@ short_<exception>        16        all combinations of four factors    5 to 10 m
   _a<anchors>_r<rate>              that short sequences can answer:
   _d<decay>                        exception, number of anchors,
                                    rate (in 1e-3), decay (in percent)
+wide_<exception>         4         four of the short settings with     20 min
+  _a<anchors>_r4_d15               width 128 for 64
 
 Within the squares and within the short settings every factor is varied with the others
 fixed, so each effect has matched pairs, and no interaction of two factors is confounded
@@ -60,7 +62,7 @@ def get_config(preset: str) -> ConfigDict:
     c = config.default(task='anchors', model='transformer')
     c.name = f'law_{preset}'
     _set_factors(c, **PRESETS[preset])
-    is_short = preset.startswith('short') or preset == 'anchors'
+    is_short = preset.startswith(('short', 'wide')) or preset == 'anchors'
     c.train.num_steps = _SHORT_STEPS if is_short else _STEPS
     c.train.eval_every = 500
     c.optimizer.warmup_steps = c.train.num_steps // 10
@@ -143,6 +145,15 @@ def _make_short_settings() -> dict[str, dict]:
     return settings
 
 
+def _make_wide_settings() -> dict[str, dict]:
+    """{preset: factors}: short settings that converge quickly, twice as wide."""
+    settings = {}
+    for exception, anchors in itertools.product(('trained', 'unseen'), (4, 6)):
+        name = f'{exception}_a{anchors}_r4_d15'
+        settings[f'wide_{name}'] = PRESETS[f'short_{name}'] | {'width': 128}
+    return settings
+
+
 PRESETS = {'lead': LEAD, 'twin': LEAD | {'batch_size': 512}}
 PRESETS['anchors'] = LEAD | {
     'seq_len': 4,
@@ -154,3 +165,4 @@ PRESETS['anchors'] = LEAD | {
 }
 PRESETS |= _make_squares()
 PRESETS |= _make_short_settings()
+PRESETS |= _make_wide_settings()
