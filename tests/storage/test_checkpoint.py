@@ -12,7 +12,7 @@ import pytest
 
 from anchorjax.errors import Damaged, StoreError
 from anchorjax.storage import checkpoint
-from tests.support.faults import flip, largest
+from tests.support.faults import find_arrays, flip
 
 MEMBERS, STEP = 40, 7
 
@@ -71,7 +71,7 @@ def test_altered_metadata_that_are_still_json_are_damage_not_other_code(saved, o
 
 
 def test_a_flipped_bit_is_found_in_the_member_it_is_in(saved):
-    flip(largest(saved.folder))
+    flip(find_arrays(saved.folder))
     num_refused = 0
     for row in range(MEMBERS):
         try:

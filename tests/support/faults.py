@@ -15,6 +15,7 @@ from anchorjax.sweeps.signals import Preempted, catch_stop
 from tests.support.sweeps import list_files, opened
 
 ONE = {'grid__gamma': (0.5,), 'grid__seed': (3,)}  # one member, one chunk
+_ZSTD = bytes.fromhex('28b52ffd')  # how compressed arrays begin
 
 
 def train_and_stop(workdir: pathlib.Path, segments: int) -> ChunkFolder:
@@ -34,9 +35,9 @@ def train_and_stop(workdir: pathlib.Path, segments: int) -> ChunkFolder:
 
 
 def flip(path: pathlib.Path) -> None:
-    """Flips one bit in the middle of a file."""
+    """Flips one bit in the first half of a file, where checkpoints have arrays."""
     data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
+    data[len(data) // 3] ^= 1
     path.write_bytes(data)
 
 
@@ -45,9 +46,17 @@ def truncate(path: pathlib.Path) -> None:
     os.truncate(path, 10)
 
 
-def largest(folder: pathlib.Path) -> pathlib.Path:
-    """The largest file below a folder."""
-    return max(list_files(folder), key=lambda path: path.stat().st_size)
+def find_arrays(folder: pathlib.Path) -> pathlib.Path:
+    """The file below a folder that has most of the arrays of a checkpoint.
+
+    Orbax splits them over a number of files that changes from one save to the next, so
+    the largest file of all may be one that is not needed to read the arrays.
+    """
+    files = []
+    for path in list_files(folder):
+        if path.read_bytes().startswith(_ZSTD):
+            files.append(path)
+    return max(files, key=lambda path: path.stat().st_size)
 
 
 def mounted(folder: pathlib.Path, size: str, remount: bool = False) -> bool:

@@ -12,7 +12,14 @@ import pytest
 
 from anchorjax.errors import StoreError
 from anchorjax.storage.reader import open_run
-from tests.support.faults import ONE, flip, largest, mounted, train_and_stop, truncate
+from tests.support.faults import (
+    ONE,
+    find_arrays,
+    flip,
+    mounted,
+    train_and_stop,
+    truncate,
+)
 from tests.support.fuzzing import copy_folder, require_line
 from tests.support.sweeps import bits, command, launch, trained
 
@@ -32,7 +39,7 @@ def test_a_sweep_stopped_after_any_segments_keeps_its_bits(one_member, tmp_path,
 def test_a_damaged_state_falls_back_to_the_one_before(one_member, tmp_path, damage):
     resume = train_and_stop(tmp_path, 3).path / 'resume'
     assert sorted(path.name for path in resume.iterdir()) == ['20', '30']
-    damage(largest(resume / '30' / 'tree'))
+    damage(find_arrays(resume / '30' / 'tree'))
     warnings = []
     trained(tmp_path, warn=warnings.append, **ONE)
     (line,) = warnings
@@ -43,7 +50,7 @@ def test_a_damaged_state_falls_back_to_the_one_before(one_member, tmp_path, dama
 
 def test_an_altered_snapshot_is_named(one_member, tmp_path):
     workdir = copy_folder(one_member, tmp_path / 'run')
-    flip(largest(workdir / CHUNK / 'snapshots' / str(LAST_STEP) / 'tree'))
+    flip(find_arrays(workdir / CHUNK / 'snapshots' / str(LAST_STEP) / 'tree'))
     line = r'snapshots/40 is (altered: digest of|damaged)'
     with pytest.raises(StoreError, match=line) as caught:
         open_run(workdir).params()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from anchorjax.cluster.shards import Shard
 from anchorjax.storage.sweep_folder import SweepFolder
-from tests.support.faults import largest
+from tests.support.faults import find_arrays
 from tests.support.shards.chaos_attempt import SIGNALS, Attempt
 from tests.support.shards.chaos_work import (
     SHARDS,
@@ -154,7 +154,7 @@ class Crew:
                     continue
                 newest = max(states, key=lambda path: int(path.name))
                 damage = self._damages.pop(0)
-                damage(largest(newest / 'tree'))
+                damage(find_arrays(newest / 'tree'))
                 self.counts.damaged += 1
                 return newest
         return None
