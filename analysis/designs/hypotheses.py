@@ -138,7 +138,8 @@ HYPOTHESES = (
     ),
     Hypothesis(
         'b, width',
-        'a larger width turns symmetric into inferential',
+        'a larger width at the same γ, so with smaller weights, turns symmetric into '
+        'inferential',
         factors.TRAINED,
         _expect_tipping('width'),
     ),

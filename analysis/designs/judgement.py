@@ -121,7 +121,7 @@ def judge(evidence: Evidence, part: Part) -> Reading:
         return Reading(number, HOLDS, _NULL, note)
     if high < 0:
         return Reading(number, OPPOSITE, _NULL, note)
-    why = f'{part.outcome}: the interval covers 0 and effects above {MARGIN:g}'
+    why = f'{part.outcome}: the interval covers 0 and effects beyond ±{MARGIN:g}'
     return undecided(why, number, _NULL, note)
 
 

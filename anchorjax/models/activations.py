@@ -1,6 +1,6 @@
 """The activations of an MLP by name."""
 
-from typing import Literal, get_args
+from typing import Literal, assert_never, get_args
 
 import jax
 import jax.numpy as jnp
@@ -20,4 +20,6 @@ def activate(name: Activation, x: jax.Array) -> jax.Array:
         return nn.gelu(x, approximate=False)
     if name == 'tanh':
         return jnp.tanh(x)
-    return x
+    if name == 'identity':
+        return x
+    assert_never(name)  # a name without a branch must not train another activation

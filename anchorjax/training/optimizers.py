@@ -5,7 +5,7 @@ warm-up starts at the floor, and its cosine ends there (PAPERS 1.3: both are the
 rate, 1e-5).
 """
 
-from typing import Any
+from typing import Any, assert_never
 
 import jax
 import jax.numpy as jnp
@@ -28,10 +28,12 @@ def unit_shape(config: OptimizerConfig, step: jax.Array) -> jax.Array:
     rise = step / max(1, config.warmup_steps)
     if config.shape == 'warmup_drop':
         fall = jnp.zeros_like(rise)
-    else:
+    elif config.shape == 'warmup_cosine':
         span = max(1, config.schedule_steps - config.warmup_steps)
         progress = jnp.clip((step - config.warmup_steps) / span, 0.0, 1.0)
         fall = 0.5 * (1.0 + jnp.cos(jnp.pi * progress))
+    else:
+        assert_never(config.shape)  # a name without a branch must not train a cosine
     return jnp.where(step < config.warmup_steps, rise, fall).astype(jnp.float32)
 
 
