@@ -19,7 +19,7 @@ short_<exception>        16        all combinations of four factors    5 to 10 m
   _a<anchors>_r<rate>              that short sequences can answer:
   _d<decay>                        exception, number of anchors,
                                    rate (in 1e-3), decay (in percent)
-wide_<exception>         4         four of the short settings with     20 min
+wide_<exception>         4         four of the short settings with     16 min
   _a<anchors>_r4_d15               width 128 for 64
 
 Within the squares and within the short settings every factor is varied with the others
