@@ -19,8 +19,8 @@ short_<exception>        16        all combinations of four factors    5 to 10 m
   _a<anchors>_r<rate>              that short sequences can answer:
   _d<decay>                        exception, number of anchors,
                                    rate (in 1e-3), decay (in percent)
-wide_<exception>         4         four of the short settings with     16 min
-  _a<anchors>_r4_d15               width 128 for 64
+wide_<exception>         6         six of the short settings with      16 min
+  _a<anchors>_r4_d<decay>          width 128 for 64
 
 Within the squares and within the short settings every factor is varied with the others
 fixed, so each effect has matched pairs, and no interaction of two factors is confounded
@@ -148,9 +148,13 @@ def _make_short_settings() -> dict[str, dict]:
 def _make_wide_settings() -> dict[str, dict]:
     """{preset: factors}: short settings that converge quickly, twice as wide."""
     settings = {}
-    for exception, anchors in itertools.product(('trained', 'unseen'), (4, 6)):
-        name = f'{exception}_a{anchors}_r4_d15'
-        settings[f'wide_{name}'] = PRESETS[f'short_{name}'] | {'width': 128}
+    for anchors in (4, 6):
+        for name in (
+            f'trained_a{anchors}_r4_d15',
+            f'trained_a{anchors}_r4_d1',
+            f'unseen_a{anchors}_r4_d15',
+        ):
+            settings[f'wide_{name}'] = PRESETS[f'short_{name}'] | {'width': 128}
     return settings
 
 
