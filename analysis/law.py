@@ -75,9 +75,11 @@ def compute(members: pd.DataFrame) -> Result:
                 f'{title}: {fit.settings} settings, fewer than '
                 f'{regression.MANY_SETTINGS}: the intervals of the fit are too narrow'
             )
-        of_block = outcomes.select_block(members[members.converged], block)
-        for line in encoding.find_confounded(fit.encoding, of_block):
-            remarks.append(f'{title}: {line}')
+        for pair in fit.confounded:
+            remarks.append(
+                f'{title}: {pair.first} and {pair.second} {pair.why}: the fit cannot '
+                'separate them'
+            )
     return Result(
         members=members,
         cells=cells.summarize_cells(members),

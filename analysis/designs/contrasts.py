@@ -9,7 +9,8 @@ marginal   between all settings at the highest level and all at the lowest, at t
 A setting is all cells that differ in gamma alone: they are no independent draws of the
 design. A 95 % interval is the wider, at either end, of two: Newcombe's for two
 proportions, which sees that members are few, and a t interval over settings, which sees
-that they differ: of paired differences (matched) or Welch's (marginal).
+that they differ: of paired differences (matched) or Welch's (marginal). With fewer than
+MIN_SEEDS members at a level it is all of [-1, 1]: Newcombe's is too narrow there.
 """
 
 import collections
@@ -21,7 +22,7 @@ import pandas as pd
 from analysis.designs import factors, intervals, matching
 from analysis.designs.factors import Factor
 from analysis.designs.matching import Cell, Counts, Pair
-from analysis.members.statistics import newcombe_interval
+from analysis.members.statistics import MIN_SEEDS, newcombe_interval
 
 
 class Contrast(NamedTuple):
@@ -36,7 +37,11 @@ class Contrast(NamedTuple):
     settings: int = 0  # of the matched sets, or at the level that has fewer
     members_lower: int = 0
     members_upper: int = 0
-    seeds: int = 0  # distinct ones, at the level that has fewer
+    # Distinct ones of a setting (the median), at the level that has fewer: settings
+    # with one seed each are not several seeds.
+    seeds: int = 0
+    empty: int = 0  # matched sets left out: no two cells have a member to count
+    levels: str = ''  # '3 → 4, 4 → 9': those that were compared
     note: str = ''
 
 
@@ -46,9 +51,10 @@ def contrast_matched(members: pd.DataFrame, name: str, outcome: str) -> Contrast
     levels = factors.order_levels(factor, members[name])
     if len(levels) < 2:
         return refuse_single(factor, levels)
-    cells = matching.count_cells(members, factor)
-    matched_sets = matching.list_matched_sets(cells, factor, outcome)
-    return compare_pairs(matching.pair_extremes(matched_sets))
+    cells = matching.count_cells(members)
+    matched = matching.find_matched_sets(cells, factor, outcome)
+    contrast = compare_pairs(matching.pair_extremes(matched.sets), factor)
+    return contrast._replace(empty=matched.empty)
 
 
 def contrast_marginal(members: pd.DataFrame, name: str, outcome: str) -> Contrast:
@@ -57,10 +63,11 @@ def contrast_marginal(members: pd.DataFrame, name: str, outcome: str) -> Contras
     levels = factors.order_levels(factor, members[name])
     if len(levels) < 2:
         return refuse_single(factor, levels)
-    return compare_levels(matching.count_cells(members, factor), factor, outcome)
+    cells = matching.count_cells(matching.keep_longest(members))
+    return compare_levels(cells, factor, outcome)
 
 
-def compare_pairs(pairs: list[Pair]) -> Contrast:
+def compare_pairs(pairs: list[Pair], factor: Factor) -> Contrast:
     """The mean difference of the matched pairs' shares, with its interval."""
     if not pairs:
         return Contrast(note='not estimable: no matched cells')
@@ -69,7 +76,9 @@ def compare_pairs(pairs: list[Pair]) -> Contrast:
     shares_lower = matching.average_by_setting(lower)
     shares_upper = matching.average_by_setting(upper)
     contrast = _compare_members(lower, upper)
-    contrast = contrast._replace(sets=len(pairs))
+    contrast = contrast._replace(
+        sets=len(pairs), levels=_describe_levels(pairs, factor)
+    )
     differences = shares_upper - shares_lower
     return _widen(contrast, *intervals.student_interval(differences))
 
@@ -82,7 +91,10 @@ def compare_levels(cells: list[Counts], factor: Factor, outcome: str) -> Contras
     if min(len(shares_lower), len(shares_upper)) < 2:
         return Contrast(note='not estimable: fewer than 2 settings at a level')
     contrast = _compare_members(lower, upper)
-    contrast = contrast._replace(sets=min(len(lower), len(upper)))
+    contrast = contrast._replace(
+        sets=min(len(lower), len(upper)),
+        levels=_describe_levels([(lower[0], upper[0])], factor),
+    )
     return _widen(contrast, *intervals.welch_interval(shares_upper, shares_lower))
 
 
@@ -104,6 +116,8 @@ def subtract_contrasts(first: Contrast, second: Contrast) -> Contrast:
         members_lower=first.members_lower + second.members_lower,
         members_upper=first.members_upper + second.members_upper,
         seeds=min(first.seeds, second.seeds),
+        empty=first.empty + second.empty,
+        levels=first.levels,
         note=first.note or second.note,
     )
 
@@ -124,12 +138,16 @@ def _compare_members(lower: list[Cell], upper: list[Cell]) -> Contrast:
     share_upper = float(shares_upper.mean())
     number_lower = _count_effective(lower)
     number_upper = _count_effective(upper)
-    low, high = newcombe_interval(
-        share_upper * number_upper,
-        number_upper,
-        share_lower * number_lower,
-        number_lower,
-    )
+    members_lower = sum(cell.number for cell in lower)
+    members_upper = sum(cell.number for cell in upper)
+    low, high = -1.0, 1.0
+    if min(members_lower, members_upper) >= MIN_SEEDS:
+        low, high = newcombe_interval(
+            share_upper * number_upper,
+            number_upper,
+            share_lower * number_lower,
+            number_lower,
+        )
     return Contrast(
         share_lower,
         share_upper,
@@ -137,8 +155,8 @@ def _compare_members(lower: list[Cell], upper: list[Cell]) -> Contrast:
         low=low,
         high=high,
         settings=min(len(shares_lower), len(shares_upper)),
-        members_lower=sum(cell.number for cell in lower),
-        members_upper=sum(cell.number for cell in upper),
+        members_lower=members_lower,
+        members_upper=members_upper,
         seeds=min(_count_seeds(lower), _count_seeds(upper)),
     )
 
@@ -161,7 +179,19 @@ def _count_effective(cells: list[Cell]) -> float:
 
 
 def _count_seeds(cells: list[Cell]) -> int:
-    seeds = set()
+    """The distinct seeds of a setting: of half of the settings at least as many."""
+    by_setting = {}
     for cell in cells:
-        seeds |= cell.seeds
-    return len(seeds)
+        by_setting.setdefault(cell.setting, set()).update(cell.seeds)
+    numbers = [len(seeds) for seeds in by_setting.values()]
+    return int(np.median(numbers))
+
+
+def _describe_levels(pairs: list[Pair], factor: Factor) -> str:
+    """'3 → 4, 4 → 9': the distinct levels of the pairs."""
+    texts = []
+    for lower, upper in pairs:
+        first = factors.format_level(factor, lower.level)
+        second = factors.format_level(factor, upper.level)
+        texts.append(f'{first} → {second}')
+    return ', '.join(sorted(set(texts)))

@@ -40,16 +40,18 @@ def _contrast_factor(members: pd.DataFrame, block: str, factor: Factor) -> list[
     if len(levels) == 1:
         contrast = contrasts.refuse_single(factor, levels)
         return [(block, factor.name, MATCHED, lowest, highest, '', *contrast)]
-    cells = matching.count_cells(members, factor)
+    cells = matching.count_cells(members)
+    longest = matching.count_cells(matching.keep_longest(members))
     rows = []
     for outcome in outcomes.list_shares(block):
-        matched_sets = matching.list_matched_sets(cells, factor, outcome)
-        groups = _group_pairs(factor, matched_sets) or {(lowest, highest): []}
+        matched = matching.find_matched_sets(cells, factor, outcome)
+        groups = _group_pairs(factor, matched.sets) or {(lowest, highest): []}
         for texts, pairs in groups.items():
-            contrast = contrasts.compare_pairs(pairs)
+            contrast = contrasts.compare_pairs(pairs, factor)
+            contrast = contrast._replace(empty=matched.empty)
             rows.append((block, factor.name, MATCHED, *texts, outcome, *contrast))
         if factor.name != 'gamma':
-            contrast = contrasts.compare_levels(cells, factor, outcome)
+            contrast = contrasts.compare_levels(longest, factor, outcome)
             key = (block, factor.name, MARGINAL, lowest, highest, outcome)
             rows.append((*key, *contrast))
     return rows

@@ -17,19 +17,21 @@ from analysis.tables.text import format_table
 
 _INTRODUCTION = (
     'Effects are differences of the share of converged members with an outcome, higher '
-    'level minus lower. **Matched**: between cells that differ in one factor, and '
-    'perhaps in the number of steps. **Marginal**: between all settings at one level '
-    'and all at the other; a setting is all cells that differ in γ alone. The outcome '
-    '`other` holds half and half, third solutions and the rest. Shares with a star are '
-    'of the converged members that do not memorize, `converged` is of all trained '
-    'members; `answers` are the mean agreement of the converged members with a rule on '
-    "the unseen pair. Intervals are of 95 %: the wider of Newcombe's, over members, "
-    'and a t interval over settings.',
+    'level minus lower. **Matched**: between cells that differ in one factor alone. '
+    '**Marginal**: between all settings at one level and all at the other, which '
+    'differ in other factors and in the number of steps, too. A setting is all cells '
+    'that differ in γ or in the number of steps alone. The outcome `other` holds half '
+    'and half, third solutions and the rest. Shares with a star are of the converged '
+    'members that do not memorize, `converged` is of all trained members; `answers` '
+    'are the mean agreement of the converged members with a rule on the unseen pair, '
+    'or with the truth on held-out questions of seen pairs. Intervals are of 95 %: the '
+    "wider of Newcombe's, over members, and a t interval over settings; [-1, +1] with "
+    f'fewer than {MIN_SEEDS} members.',
     'A hypothesis holds if its intervals are on the expected side of 0, is opposite if '
     f'they are on the other, and does not hold if they lie within {MARGIN:g} of 0. '
     f'Matched cells of {MIN_SETTINGS} settings decide, or else the marginal contrast '
-    f'with {MIN_LEVEL_SETTINGS} settings at either level, with {MIN_SEEDS} seeds; all '
-    'else is undecided.',
+    f'with {MIN_LEVEL_SETTINGS} settings at either level, with {MIN_SEEDS} seeds of a '
+    'setting (the median over settings); all else is undecided.',
 )
 
 
@@ -171,8 +173,11 @@ def _format_coefficients(coefficients: pd.DataFrame) -> list[str]:
     introduction = (
         'Log odds of the second outcome against the first for one standard deviation '
         'of a factor, L2-penalized, with intervals from a bootstrap over settings. All '
-        'factors but gamma, depth and names are on a scale of doublings. Bold: '
-        'the interval leaves out 0 and is of enough settings to be trusted.'
+        'factors but gamma, depth and names are on a scale of doublings. Bold: the '
+        f'interval leaves out 0, the fit is of at least {MANY_SETTINGS} settings, two '
+        f'levels of the factor (of a product: all four combinations) have at least '
+        f'{MIN_LEVEL_SETTINGS}, and no other factor goes with it. These are '
+        'associations within the design, no effects of one factor alone.'
     )
     header = ['block', 'step', 'factor', 'log odds', 'interval']
     rows = []
@@ -180,6 +185,8 @@ def _format_coefficients(coefficients: pd.DataFrame) -> list[str]:
         interval = f'[{row["low"]:+.2f}, {row["high"]:+.2f}]'
         is_sure = row['low'] > 0 or row['high'] < 0
         is_sure &= row['settings'] >= MANY_SETTINGS
+        is_sure &= row['level_settings'] >= MIN_LEVEL_SETTINGS
+        is_sure &= not row['is_confounded']
         value = f'{row["log_odds"]:+.2f}'
         texts = [outcomes.name_block(row['block']), row['step'], row['column']]
         texts += [f'**{value}**' if is_sure else value, interval]

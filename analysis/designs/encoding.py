@@ -4,10 +4,12 @@ Lengths, batches, rates, decays, widths and numbers of anchors count in doubling
 as it is. A factor with names has a column for every level but its first.
 """
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from analysis.designs import factors
 
@@ -78,20 +80,86 @@ def encode_mains(encoding: Encoding, members: pd.DataFrame) -> np.ndarray:
     return (raw - encoding.means) / encoding.stds
 
 
-def find_confounded(encoding: Encoding, members: pd.DataFrame) -> list[str]:
-    """A line for every two columns that the members hardly vary apart."""
+class Confounded(NamedTuple):
+    """Two columns of an encoding that the members do not tell apart, and why."""
+
+    first: str
+    second: str
+    why: str
+
+
+def find_confounded(encoding: Encoding, members: pd.DataFrame) -> list[Confounded]:
+    """Every two columns that hardly vary apart, or are of the same members.
+
+    A column of a named level is confounded with another factor if one level of that has
+    exactly the members that the named level has, or that it lacks.
+    """
+    return _find_correlated(encoding, members) + _find_same_members(encoding, members)
+
+
+def count_settings(column: str, members: pd.DataFrame, settings: np.ndarray) -> int:
+    """Settings at the level of a column that is second best supported.
+
+    Of a product of two factors: at the combination of the two best supported levels of
+    each that has the fewest.
+    """
+    levels = []
+    for main in column.split(' × '):
+        name, _, _ = main.partition('=')
+        levels.append(_find_two_levels(members[name], settings))
+    numbers = []
+    for point in itertools.product(*levels):
+        is_at = np.ones(len(members), bool)
+        for main, level in zip(column.split(' × '), point, strict=True):
+            name, _, _ = main.partition('=')
+            is_at &= (members[name] == level).to_numpy()
+        numbers.append(len(np.unique(settings[is_at])))
+    return min(numbers)
+
+
+def find_equal_std(gamma: ArrayLike, width: ArrayLike) -> np.ndarray:
+    """The gamma that gives the same standard deviation at width 64."""
+    return np.asarray(gamma) * np.log2(width) / np.log2(_REFERENCE_WIDTH)
+
+
+def _find_correlated(encoding: Encoding, members: pd.DataFrame) -> list[Confounded]:
     columns = encode(encoding, members)[:, :-1]
     with np.errstate(invalid='ignore'):  # a product may be constant
         correlation = np.atleast_2d(np.corrcoef(columns, rowvar=False))
-    lines = []
+    found = []
     for i, j in np.argwhere(np.abs(correlation) >= _TOO_CLOSE):
         if i < j:
-            first, second = encoding.columns[i], encoding.columns[j]
-            lines.append(
-                f'{first} and {second} vary together (correlation '
-                f'{correlation[i, j]:.2f}): nothing here can tell them apart'
-            )
-    return lines
+            why = f'vary together (correlation {correlation[i, j]:.2f})'
+            found.append(Confounded(encoding.columns[i], encoding.columns[j], why))
+    return found
+
+
+def _find_same_members(encoding: Encoding, members: pd.DataFrame) -> list[Confounded]:
+    """Named levels whose members are those of one level of another factor."""
+    found = []
+    for main in encoding.mains:
+        name, equals, level = main.partition('=')
+        if not equals:
+            continue
+        is_level = (members[name] == level).to_numpy()
+        for other in encoding.mains:
+            other_name, _, _ = other.partition('=')
+            if other_name == name:
+                continue
+            for value in members[other_name].unique():
+                is_value = (members[other_name] == value).to_numpy()
+                if (is_level == is_value).all() or (is_level != is_value).all():
+                    factor = factors.BY_NAME[other_name]
+                    text = factors.format_level(factor, value)
+                    why = f'are told apart by {other_name} {text} alone'
+                    found.append(Confounded(main, other, why))
+    return found
+
+
+def _find_two_levels(values: pd.Series, settings: np.ndarray) -> list:
+    """The two levels of a factor with the most settings."""
+    numbers = pd.Series(settings).groupby(values.to_numpy()).nunique()
+    return list(numbers.sort_values(kind='stable').index[-2:])
 
 
 def _measure_mains(
@@ -106,7 +174,6 @@ def _measure_mains(
         else:
             column = factors.to_scale(factors.BY_NAME[name], members[name])
         if name == 'gamma' and initialization == STD:
-            width = members.width.to_numpy(float)
-            column = column * np.log2(width) / np.log2(_REFERENCE_WIDTH)
+            column = find_equal_std(column, members.width.to_numpy(float))
         columns.append(column[:, None])
     return np.concatenate(columns, axis=1)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
 
 from analysis.designs import effect_table, factors, matching, outcomes
 from analysis.designs.judgement import MIN_SETTINGS, describe_number
@@ -13,6 +14,7 @@ from analysis.drawing import style
 from analysis.members.solution import SOLUTIONS
 
 _BAR = 0.62  # height of a strip's bars, of the distance between two strips
+_FAINT = 0.35  # opacity
 _SHOWN = (outcomes.MEMORIZING, outcomes.SYMMETRIC, outcomes.INFERENTIAL)
 _NOT_A_SETTING = ('gamma', 'exception', factors.NUISANCE)
 
@@ -33,6 +35,7 @@ class Picture(NamedTuple):
     effect_low: np.ndarray  # [E]
     effect_high: np.ndarray  # [E]
     effect_evidence: np.ndarray  # [E] which contrast, of how many settings
+    effect_is_matched: np.ndarray  # [E] the cells differ in this factor alone
     common: str  # what all settings share
 
 
@@ -85,6 +88,7 @@ def _arrange_effects(effects: pd.DataFrame) -> dict[str, np.ndarray]:
         'effect_block': np.array(blocks, str),
         'effect_factor': np.array(labels, str),
         'effect_evidence': np.array(evidence, str),
+        'effect_is_matched': (shown.method == effect_table.MATCHED).to_numpy(bool),
         'effect_outcome': shown.outcome.to_numpy(str),
         'effect': shown.effect.to_numpy(float),
         'effect_low': shown.low.to_numpy(float),
@@ -163,25 +167,38 @@ def _draw_strip(axis: Axes, picture: Picture, s: int, y: float) -> None:
                 axis.barh(y, width, _BAR, left=left, color=_find_colour(name))
                 left += width
         number = f'{picture.converged[s, g]}/{trained}'
-        axis.text(g, y, number, ha='center', va='center', fontsize=5)
+        axis.text(
+            g,
+            y,
+            number,
+            ha='center',
+            va='center',
+            fontsize=6,
+            path_effects=[withStroke(linewidth=1.5, foreground='white')],
+        )
 
 
 def _draw_effects(axis: Axes, picture: Picture) -> None:
-    """A row per block and factor, a point with its interval per outcome."""
+    """A row per block and factor, a point with its interval per outcome.
+
+    Contrasts that are not matched are faint: other factors differ there, too.
+    """
     rows = _name_effect_rows(picture)
     names = list(dict.fromkeys(rows))
     for e, row in enumerate(rows):
         outcome = str(picture.effect_outcome[e])
         y = names.index(row) + 0.22 * (_SHOWN.index(outcome) - 1)
+        colour = _find_colour(outcome)
+        alpha = 1.0 if picture.effect_is_matched[e] else _FAINT
         ends = [picture.effect_low[e], picture.effect_high[e]]
-        axis.plot(ends, [y, y], color=_find_colour(outcome), lw=1.2)
-        axis.plot(picture.effect[e], y, 'o', color=_find_colour(outcome), ms=3)
+        axis.plot(ends, [y, y], color=colour, lw=1.2, alpha=alpha)
+        axis.plot(picture.effect[e], y, 'o', color=colour, ms=3, alpha=alpha)
     axis.axvline(0, color='black', lw=0.6)
     axis.set_yticks(range(len(names)), names, fontsize=6)
     axis.set_ylim(max(len(names), 1) - 0.4, -0.6)
     axis.set_xlim(-1.05, 1.05)
     axis.set_xlabel('difference of the share of members')
-    axis.set_title('what one factor changes: 95 % intervals')
+    axis.set_title('what one factor changes (faint: not matched)')
 
 
 def _name_effect_rows(picture: Picture) -> list[str]:

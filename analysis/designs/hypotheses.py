@@ -75,6 +75,12 @@ HYPOTHESES = (
         _expect_tipping('batch_size'),
     ),
     Hypothesis(
+        'a, batch, answers',
+        'the same for the mean share of answers, not of members that pass 90 %',
+        factors.TRAINED,
+        _expect_tipping('batch_size', shares=_ANSWERS),
+    ),
+    Hypothesis(
         'a, batch, the lead and its twin',
         'at nine tokens, rate 1e-3 and decay 0.1, a larger batch turns symmetric into '
         'inferential',
@@ -142,6 +148,12 @@ HYPOTHESES = (
         'inferential',
         factors.TRAINED,
         _expect_tipping('width'),
+    ),
+    Hypothesis(
+        'b, width, held-out',
+        'a larger width at the same γ answers more held-out questions',
+        factors.TRAINED,
+        (Part('width', outcomes.HELDOUT_ANSWERS, 1),),
     ),
     Hypothesis(
         'b, anchors',

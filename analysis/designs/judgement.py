@@ -10,11 +10,12 @@ One contrast
                   the factor should remove (bring)
 
 Matched cells decide if they come from at least MIN_SETTINGS settings; else the marginal
-contrast does, with at least MIN_LEVEL_SETTINGS at either level; else it is undecided. A
-hypothesis about one setting is decided by the matched cells of at least MIN_SETTINGS
-gammas; if it is about gamma itself, by its two cells. A hypothesis of several contrasts
-holds, or is opposite, if all of them are; it does not hold if one of them does not, or
-if two contradict each other; else it is undecided.
+contrast does, with at least MIN_LEVEL_SETTINGS at either level; else it is undecided,
+and what is shown is the matched contrast, if there is one. A hypothesis about one
+setting is decided by the matched cells of at least MIN_SETTINGS gammas; if it is about
+gamma itself, by its two cells. A hypothesis of several contrasts holds, or is opposite,
+if all of them are; it does not hold if one of them does not, or if two contradict each
+other; else it is undecided.
 """
 
 from collections.abc import Callable
@@ -91,6 +92,8 @@ def find_evidence(
         aside = '' if is_gamma else _describe_aside('marginal', marginal)
         enough = matched.settings >= MIN_SETTINGS
         return Evidence(matched, 'matched', enough, aside)
+    if not np.isfinite(marginal.effect):
+        return Evidence(matched, 'matched', False, '')
     enough = marginal.settings >= MIN_LEVEL_SETTINGS
     aside = _describe_aside('matched', matched)
     return Evidence(marginal, 'marginal', enough, aside)
@@ -179,10 +182,14 @@ def _describe_aside(method: str, contrast: Contrast) -> str:
 
 
 def _count_evidence(contrast: Contrast) -> str:
-    """'8 cells, 1 setting, 3 seeds'."""
+    """'8 cells, 1 setting, 3 seeds, levels 3 → 4'."""
     numbers = [
         describe_number(contrast.sets, 'cell'),
         describe_number(contrast.settings, 'setting'),
         describe_number(contrast.seeds, 'seed'),
     ]
-    return ', '.join(numbers)
+    text = f'{", ".join(numbers)}, levels {contrast.levels}'
+    if contrast.empty:
+        sets = describe_number(contrast.empty, 'more set')
+        text += f', {sets} without members to compare'
+    return text

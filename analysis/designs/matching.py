@@ -1,7 +1,8 @@
 """Matched sets: the cells that are equal in every factor but one.
 
-Two cells match although they were trained for different numbers of steps (see
-`factors.NUISANCE`). Of a member that was trained twice, the longer training counts.
+They are equal in the number of steps, too. Where the cells of a set were trained for
+several numbers of steps, the number that the most of them share counts, and of equally
+common ones the largest: no member counts twice.
 """
 
 import itertools
@@ -20,7 +21,7 @@ class Cell(NamedTuple):
 
     level: Any  # of the factor that is contrasted
     gamma: float
-    setting: tuple  # its other factors, without gamma
+    setting: tuple  # its other factors, without gamma and the number of steps
     number: int  # of the members that it is a share of
     share: float
     seeds: frozenset
@@ -38,37 +39,64 @@ class Counts(NamedTuple):
 Pair = tuple[Cell, Cell]  # of one matched set, the lower level first
 
 
-def count_cells(members: pd.DataFrame, factor: Factor) -> list[Counts]:
-    """The cells among which a factor is contrasted."""
-    names = list(factors.NAMES)
-    if factor.name != factors.NUISANCE:
-        members = keep_longest(members)
-        names.remove(factors.NUISANCE)
+class MatchedSets(NamedTuple):
+    """The matched sets of one factor for one share."""
+
+    sets: list[list[Cell]]  # of at least two cells, lowest level first
+    empty: int  # sets that were trained and have no two cells with a share
+
+
+def count_cells(members: pd.DataFrame) -> list[Counts]:
+    """What the members of every cell end at."""
     counts = []
-    for values, cell in members.groupby(names, sort=True):
-        point = dict(zip(names, values, strict=True))
+    for values, cell in members.groupby(list(factors.NAMES), sort=True):
+        point = dict(zip(factors.NAMES, values, strict=True))
         counts.append(_count_cell(point, cell))
     return counts
 
 
-def list_matched_sets(
-    cells: list[Counts], factor: Factor, share: str
-) -> list[list[Cell]]:
-    """The cells of every matched set with at least two, lowest level first.
+def find_matched_sets(cells: list[Counts], factor: Factor, share: str) -> MatchedSets:
+    """The matched sets of a factor.
 
     Cells without a member of whom it is a share do not count.
     """
-    matched_sets = {}
+    by_others = {}  # the same cells by number of steps, for every set
     for counts in cells:
-        others = {name: x for name, x in counts.point.items() if name != factor.name}
+        others = [counts.point[name] for name in _name_others(factor)]
+        steps = None
+        if factor.name != factors.NUISANCE:
+            steps = counts.point[factors.NUISANCE]
+        by_steps = by_others.setdefault(tuple(others), {})
         cell = measure_cell(counts, factor, share)
-        if cell.number > 0:
-            matched_sets.setdefault(tuple(others.values()), []).append(cell)
-    several = []  # sets with several cells
-    for matched in matched_sets.values():
-        if len(matched) > 1:
-            several.append(sorted(matched, key=_order_by_level(factor)))
-    return several
+        by_steps.setdefault(steps, []).append(cell)
+    sets = []
+    empty = 0
+    for by_steps in by_others.values():
+        if max(map(len, by_steps.values())) < 2:
+            continue
+        matched = _choose_steps(by_steps)
+        if len(matched) < 2:
+            empty += 1
+            continue
+        sets.append(sorted(matched, key=_order_by_level(factor)))
+    return MatchedSets(sets, empty)
+
+
+def _choose_steps(by_steps: dict[int | None, list[Cell]]) -> list[Cell]:
+    """The cells with a share at the number of steps that has the most of them."""
+    chosen = []
+    for steps in sorted(by_steps, key=lambda steps: steps or 0):
+        measured = [cell for cell in by_steps[steps] if cell.number > 0]
+        if len(measured) >= len(chosen):
+            chosen = measured
+    return chosen
+
+
+def _name_others(factor: Factor) -> list[str]:
+    """The factors in which the cells of a matched set are equal, but for the steps."""
+    return [
+        name for name in factors.NAMES if name not in (factor.name, factors.NUISANCE)
+    ]
 
 
 def pair_extremes(matched_sets: list[list[Cell]]) -> list[Pair]:
@@ -113,7 +141,11 @@ def average_by_setting(cells: list[Cell]) -> np.ndarray:
 
 
 def keep_longest(members: pd.DataFrame) -> pd.DataFrame:
-    """Of members that differ in the number of steps alone, the one trained longest."""
+    """Of members that differ in the number of steps alone, the one trained longest.
+
+    For what compares settings that are not matched: how long one is trained follows
+    from how fast it converges.
+    """
     keys = [name for name in factors.NAMES if name != factors.NUISANCE]
     ordered = members.sort_values(factors.NUISANCE, kind='stable')
     return ordered.drop_duplicates([*keys, 'seed'], keep='last').sort_index()
@@ -136,9 +168,9 @@ def _count_cell(point: dict[str, Any], cell: pd.DataFrame) -> Counts:
 def measure_cell(counts: Counts, factor: Factor, share: str) -> Cell:
     """A cell for one share; its number is 0 without members to have a share of."""
     setting = []
-    for name, value in counts.point.items():
-        if name not in (factor.name, 'gamma'):
-            setting.append(value)
+    for name in _name_others(factor):
+        if name != 'gamma':
+            setting.append(counts.point[name])
     seeds = counts.wholes[outcomes.name_whole(share)]
     number = len(seeds)
     level = counts.point[factor.name]

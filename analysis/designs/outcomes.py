@@ -20,10 +20,13 @@ MEMORIZING, SYMMETRIC, INFERENTIAL, OTHER = (
 # Two more shares that factors move: of members that do not memorize, and of all.
 SYMMETRIC_RULE, INFERENTIAL_RULE = 'symmetric*', 'inferential*'
 CONVERGED = 'converged'
-# Shares of the answers to the unseen pair, mean over members: a member that follows a
+# Shares of the answers to the unseen pair, means over members: a member that follows a
 # rule in half of its answers counts by half, and not as another solution.
 SYMMETRIC_ANSWERS, INFERENTIAL_ANSWERS = 'symmetric answers', 'inferential answers'
+# And of the answers to held-out questions about seen pairs.
+HELDOUT_ANSWERS = 'held-out answers'
 AGREEMENT = {
+    HELDOUT_ANSWERS: 'seen_heldout_assigned',
     SYMMETRIC_ANSWERS: 'unseen_symmetric',
     INFERENTIAL_ANSWERS: 'unseen_inferential',
 }
@@ -44,7 +47,8 @@ def list_outcomes(block: str) -> tuple[str, ...]:
 def list_shares(block: str) -> tuple[str, ...]:
     """The outcomes of a block (or of all), and the shares of other wholes."""
     if block in (factors.BOTH_UNSEEN, factors.NONE):
-        return *_WITHOUT_SYMMETRIC, INFERENTIAL_RULE, INFERENTIAL_ANSWERS, CONVERGED
+        answers = (HELDOUT_ANSWERS, INFERENTIAL_ANSWERS)
+        return *_WITHOUT_SYMMETRIC, INFERENTIAL_RULE, *answers, CONVERGED
     return *_ALL, SYMMETRIC_RULE, INFERENTIAL_RULE, *AGREEMENT, CONVERGED
 
 

@@ -48,7 +48,7 @@ def predict_point(
     drawn = regression.predict(fit.weights_BKF, X_1F)[:, 0]
     low, high = percentile_interval(drawn)
     converged = outcomes.select_block(members[members.converged], fit.block)
-    outside = find_outside(converged, point)
+    outside = find_outside(converged, point, initialization)
     nearest = _list_nearest(converged, fit, row)
     return Prediction(fit.names, probability, low, high, outside, nearest)
 
@@ -72,8 +72,19 @@ def format_prediction(prediction: Prediction) -> str:
     return '\n'.join(lines)
 
 
-def find_outside(members: pd.DataFrame, point: dict[str, Any]) -> list[str]:
-    """A line for every factor of the point that is beyond those of the members."""
+def find_outside(
+    members: pd.DataFrame, point: dict[str, Any], initialization: str = encoding.GAMMA
+) -> list[str]:
+    """A line for every factor of the point that is beyond those of the members.
+
+    If the initialization counts as a standard deviation, so does gamma here: as the
+    gamma of width 64 that has it.
+    """
+    if initialization == encoding.STD and 'gamma' in point:
+        own = encoding.find_equal_std(point['gamma'], point['width'])
+        point = point | {'gamma': float(own)}
+        equal = encoding.find_equal_std(members.gamma, members.width)
+        members = members.assign(gamma=equal)
     lines = []
     for name, value in point.items():
         factor = factors.BY_NAME[name]

@@ -1,8 +1,9 @@
 """Multinomial logistic regression of the outcome on the factors, by block.
 
-An L2 penalty keeps it finite where a factor decides alone. Its intervals come from a
-bootstrap over the settings (all cells that differ in gamma alone): their members are no
-independent draws of the design.
+Every setting (all cells that differ in gamma alone) counts equally, however many
+members it has. An L2 penalty keeps it finite where a factor decides alone. Its
+intervals come from a bootstrap over the settings: their members are no independent
+draws of the design.
 """
 
 import warnings
@@ -15,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from analysis.designs import encoding, factors, outcomes
-from analysis.designs.encoding import Encoding
+from analysis.designs.encoding import Confounded, Encoding
 from analysis.designs.intervals import percentile_interval
 
 REPLICATES = 400  # of the bootstrap
@@ -46,6 +47,8 @@ class Fit(NamedTuple):
     weights_KF: np.ndarray
     settings: int
     weights_BKF: np.ndarray  # the constant is -inf for an outcome that is not drawn
+    level_settings: tuple[int, ...]  # of every column: encoding.count_settings
+    confounded: list[Confounded]
 
 
 # The matrices are small: with more threads it is slower, and its sums less repeatable.
@@ -71,14 +74,28 @@ def fit_block(
         return 'no fit: no factor varies'
     X_MF = encoding.encode(code, members)
     y_M = encode_outcomes(outcome, names)
-    weights_KF = fit_weights(X_MF, y_M, len(names))
+    share_M = share_by_setting(setting_M)
+    weights_KF = fit_weights(X_MF, y_M, len(names), share_M)
     rng = np.random.default_rng(0)
     draws = []
     for _ in range(REPLICATES):
         chosen = rng.integers(number, size=number)
         times = np.bincount(chosen, minlength=number)
-        draws.append(fit_weights(X_MF, y_M, len(names), times[setting_M]))
-    return Fit(block, names, code, weights_KF, number, np.array(draws))
+        weight_M = times[setting_M] * share_M
+        draws.append(fit_weights(X_MF, y_M, len(names), weight_M))
+    level_settings = []
+    for column in code.columns:
+        level_settings.append(encoding.count_settings(column, members, setting_M))
+    return Fit(
+        block=block,
+        names=names,
+        encoding=code,
+        weights_KF=weights_KF,
+        settings=number,
+        weights_BKF=np.array(draws),
+        level_settings=tuple(level_settings),
+        confounded=encoding.find_confounded(code, members),
+    )
 
 
 def number_cells(members: pd.DataFrame, without: tuple[str, ...] = ()) -> np.ndarray:
@@ -87,21 +104,26 @@ def number_cells(members: pd.DataFrame, without: tuple[str, ...] = ()) -> np.nda
     return members.groupby(names, sort=True).ngroup().to_numpy()
 
 
+def share_by_setting(setting_M: np.ndarray) -> np.ndarray:
+    """A weight per member that gives every setting the same, of mean 1."""
+    members = np.bincount(setting_M)
+    settings = np.count_nonzero(members)
+    return len(setting_M) / settings / members[setting_M]
+
+
 def encode_outcomes(outcome: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
     """The index of every outcome in `names`."""
     return np.array([names.index(x) for x in outcome], int)
 
 
 def fit_weights(
-    X_MF: np.ndarray, y_M: np.ndarray, K: int, weight_M: np.ndarray | None = None
+    X_MF: np.ndarray, y_M: np.ndarray, K: int, weight_M: np.ndarray
 ) -> np.ndarray:
     """Weights [K, F] of the penalized regression; the last is the constant.
 
     Args:
-      weight_M: how often each member counts.
+      weight_M: how much each member counts.
     """
-    if weight_M is None:
-        weight_M = np.ones(len(y_M))
     counts = weight_M > 0
     X_MF, y_M, weight_M = X_MF[counts], y_M[counts], weight_M[counts]
     weights_KF = np.zeros((K, X_MF.shape[1]))
@@ -134,7 +156,13 @@ def predict(weights_KF: np.ndarray, X_MF: np.ndarray) -> np.ndarray:
 
 
 def tabulate_coefficients(fit: Fit) -> pd.DataFrame:
-    """A row per step between outcomes and column: log odds for a standard deviation."""
+    """A row per step between outcomes and column: log odds for a standard deviation.
+
+    `level_settings` and `is_confounded` say how well the column's factors are varied.
+    """
+    confounded = set()
+    for pair in fit.confounded:
+        confounded |= {pair.first, pair.second}
     rows = []
     for lower, upper in _STEPS.get(fit.block, _STEPS_WITHOUT_SYMMETRIC):
         if lower not in fit.names or upper not in fit.names:
@@ -145,6 +173,7 @@ def tabulate_coefficients(fit: Fit) -> pd.DataFrame:
         drawn = fit.weights_BKF[is_drawn_B]
         low_F, high_F = percentile_interval(drawn[:, j] - drawn[:, i])
         for f, column in enumerate(fit.encoding.columns):
+            parts = {column, *column.split(' × ')}
             row = {
                 'block': fit.block,
                 'settings': fit.settings,
@@ -153,6 +182,8 @@ def tabulate_coefficients(fit: Fit) -> pd.DataFrame:
                 'log_odds': value_F[f],
                 'low': low_F[f],
                 'high': high_F[f],
+                'level_settings': fit.level_settings[f],
+                'is_confounded': not parts.isdisjoint(confounded),
             }
             rows.append(row)
     return pd.DataFrame(rows)

@@ -1,8 +1,9 @@
 """Does the regression predict anything? Cells and settings are left out in turn.
 
 What is left out is predicted from the rest, and compared with the null: the shares of
-the outcomes in the rest. Leaving out a setting (all its gammas) asks more than leaving
-out a cell, whose neighbours along gamma remain.
+the outcomes in the rest. In both every setting counts equally, as it does in the score.
+Leaving out a setting (all its gammas) asks more than leaving out a cell, whose
+neighbours along gamma remain.
 """
 
 import numpy as np
@@ -40,6 +41,7 @@ def _score(
     names = outcomes.list_outcomes(block)
     y_M = regression.encode_outcomes(outcome, names)
     X_MF = encoding.encode(encoding.make_encoding(members, initialization), members)
+    settings = regression.number_cells(members, regression.WITHIN_SETTING)
     by_fit = np.zeros((len(members), len(names)))
     by_null = np.zeros_like(by_fit)
     for group in np.unique(groups):
@@ -48,10 +50,11 @@ def _score(
         if not rest.any():
             by_fit[is_left] = by_null[is_left] = 1 / len(names)
             continue
-        weights_KF = regression.fit_weights(X_MF[rest], y_M[rest], len(names))
+        share = regression.share_by_setting(settings[rest])
+        weights_KF = regression.fit_weights(X_MF[rest], y_M[rest], len(names), share)
         by_fit[is_left] = regression.predict(weights_KF, X_MF[is_left])
-        by_null[is_left] = np.bincount(y_M[rest], minlength=len(names)) / rest.sum()
-    settings = regression.number_cells(members, regression.WITHIN_SETTING)
+        counts = np.bincount(y_M[rest], weights=share, minlength=len(names))
+        by_null[is_left] = counts / counts.sum()
     loss_fit = _average(_measure_loss(by_fit, y_M), settings)
     loss_null = _average(_measure_loss(by_null, y_M), settings)
     gains = loss_null - loss_fit

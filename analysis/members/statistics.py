@@ -1,6 +1,8 @@
-"""Intervals and p-values of the verdicts. Members are few: nothing here is asymptotic.
+"""Intervals and p-values of the verdicts, of 95 %, chosen because members are few.
 
-All intervals are of 95 %.
+The intervals of proportions (Wilson's, Newcombe's) are approximations that are close
+from about three members a group on; all others are of t distributions, permutations or
+a bootstrap.
 """
 
 import math

@@ -161,14 +161,78 @@ def test_unconverged_members_count_for_nothing_but_convergence():
     assert 'left out, not converged: 36 of 96' in read(members, 'a, batch').note
 
 
-def test_the_longest_training_of_a_member_counts_and_steps_need_not_match():
+def test_matched_members_are_trained_for_equally_many_steps():
     short = plant_members(lambda _: 'memorizing', batch_size=BATCHES)
     long = plant_members(lambda _: 'inferential', batch_size=(2048,), num_steps=(8000,))
     members = pd.concat([short, long], ignore_index=True)
     contrast = contrasts.contrast_matched(members, 'batch_size', 'inferential')
-    assert contrast.effect == 1.0 and contrast.sets == 1
+    assert contrast.effect == 0.0 and contrast.sets == 1  # after 4,000 steps
     steps = contrasts.contrast_matched(members, 'num_steps', 'inferential')
     assert steps.effect == 1.0 and steps.sets == 1
+    is_apart = (members.batch_size == 512) | (members.num_steps == 8000)
+    apart = contrasts.contrast_matched(members[is_apart], 'batch_size', 'converged')
+    assert apart.sets == 0
+
+
+def test_of_several_numbers_of_steps_the_one_with_most_levels_counts_once():
+    """Two gammas after 8,000 steps, three after 4,000: the three."""
+    short = plant_members(lambda _: 'memorizing', gamma=GAMMAS)
+    long = plant_members(lambda _: 'inferential', gamma=GAMMAS[1:], num_steps=(8000,))
+    members = pd.concat([short, long], ignore_index=True)
+    contrast = contrasts.contrast_matched(members, 'gamma', 'inferential')
+    assert contrast.effect == 0.0 and contrast.sets == 1
+    assert contrast.levels == '0.4 → 1.2' and contrast.members_upper == 3
+    longer = plant_members(lambda _: 'inferential', gamma=GAMMAS, num_steps=(8000,))
+    members = pd.concat([short, longer], ignore_index=True)
+    contrast = contrasts.contrast_matched(members, 'gamma', 'inferential')
+    assert contrast.share_lower == 1.0 and contrast.members_upper == 3
+
+
+def test_three_settings_of_one_seed_each_are_not_three_seeds():
+    members = plant(let_batch_decide, learning_rate=(1e-3, 2e-3, 3e-3), seq_len=(9,))
+    by_rate = {1e-3: 0, 2e-3: 1, 3e-3: 2}
+    single = members[members.seed == members.learning_rate.map(by_rate)]
+    contrast = contrasts.contrast_matched(single, 'batch_size', 'inferential')
+    assert contrast.settings == 3 and contrast.seeds == 1
+    reading = read(single, 'a, batch')
+    assert reading.verdict.words == 'undecided'
+    assert 'fewer than 3 seeds' in reading.note
+
+
+def test_one_thin_setting_does_not_hide_the_seeds_of_the_others():
+    members = plant(let_batch_decide)
+    is_thin = (members.seq_len == 9) & (members.learning_rate == 1e-3)
+    contrast = contrasts.contrast_matched(
+        members[~is_thin | (members.seed == 0)], 'batch_size', 'inferential'
+    )
+    assert contrast.settings == 4 and contrast.seeds == 3
+
+
+@pytest.mark.parametrize(('seeds', 'is_known'), [(2, False), (3, True)])
+def test_fewer_than_three_members_have_no_interval(seeds, is_known):
+    members = plant_members(lambda _: 'symmetric', seeds, batch_size=BATCHES)
+    contrast = contrasts.contrast_matched(members, 'batch_size', 'symmetric')
+    assert ((contrast.low, contrast.high) != (-1.0, 1.0)) == is_known
+
+
+def test_a_note_names_the_levels_and_what_could_not_be_compared():
+    def decide(point):
+        return 'symmetric' if point['seq_len'] == 4 else 'inferential'
+
+    def loss(point):
+        return 0.5 if point['gamma'] == 1.2 else 0.001
+
+    members = plant(decide, seq_len=(3, 4), loss=loss)
+    reading = read(members, 'b, length')
+    assert 'levels 3 → 4, 4 more sets without members to compare' in reading.note
+
+
+def test_a_matched_difference_too_few_to_decide_is_shown():
+    """Five tokens and nine, one setting each: no marginal contrast exists."""
+    members = plant(let_batch_decide, learning_rate=(1e-3,))
+    reading = read(members, 'a × b')
+    assert reading.verdict.words == 'undecided'
+    assert reading.number.startswith('symmetric* +0.00 [')
 
 
 def test_a_difference_of_contrasts_is_wider_than_either():
@@ -397,12 +461,12 @@ def test_what_is_left_out_is_not_seen():
 def test_the_weights_of_two_and_of_three_outcomes_give_probabilities():
     X_MF = np.array([[-1.0, 1], [-1, 1], [1, 1], [1, 1]])
     y_M = np.array([0, 0, 2, 2])
-    weights_KF = regression.fit_weights(X_MF, y_M, 3)
+    weights_KF = regression.fit_weights(X_MF, y_M, 3, np.ones(4))
     probability_MK = regression.predict(weights_KF, X_MF)
     np.testing.assert_allclose(probability_MK.sum(1), 1)
     np.testing.assert_allclose(probability_MK[:, 1], 0)  # it does not occur
     assert (probability_MK.argmax(1) == y_M).all()
-    single = regression.fit_weights(X_MF, np.zeros(4, int), 3)
+    single = regression.fit_weights(X_MF, np.zeros(4, int), 3, np.ones(4))
     np.testing.assert_allclose(regression.predict(single, X_MF)[:, 0], 1)
 
 
@@ -421,10 +485,53 @@ def test_where_there_is_no_fit_it_says_why(members, why):
 
 def test_factors_that_vary_together_are_named(by_batch):
     aliased = by_batch.assign(width=np.where(by_batch.batch_size == 512, 64, 128))
-    lines = encoding.find_confounded(encoding.make_encoding(aliased), aliased)
-    assert any(line.startswith('batch_size and width vary') for line in lines)
+    found = encoding.find_confounded(encoding.make_encoding(aliased), aliased)
+    assert ('batch_size', 'width', 'vary together (correlation 1.00)') in found
+    remarks = law.compute(aliased).remarks
+    assert any('the fit cannot separate them' in remark for remark in remarks)
     separate = encoding.make_encoding(by_batch)
     assert encoding.find_confounded(separate, by_batch) == []
+
+
+def test_a_split_of_one_length_alone_is_named_though_lengths_are_three(by_batch):
+    is_long = by_batch.seq_len == 9
+    between = by_batch[~is_long].assign(seq_len=7)
+    members = pd.concat([by_batch, between], ignore_index=True)
+    members['split'] = np.where(members.seq_len == 9, 'code', 'random')
+    found = encoding.find_confounded(encoding.make_encoding(members), members)
+    assert found == [('split=random', 'seq_len', 'are told apart by seq_len 9 alone')]
+    fit = regression.fit_block(members, 'trained')
+    coefficients = regression.tabulate_coefficients(fit).set_index('column')
+    assert coefficients.is_confounded['split=random'].all()
+    assert coefficients.is_confounded['gamma × seq_len'].all()
+    assert not coefficients.is_confounded['batch_size'].any()
+
+
+def test_a_level_of_one_setting_does_not_make_a_coefficient_sure():
+    members = plant(let_batch_decide, learning_rate=(1e-3, 2e-3, 3e-3, 4e-3))
+    is_lead = (members.batch_size == 512) | (members.learning_rate == 1e-3)
+    members = members[is_lead & (members.seq_len == 9)].reset_index(drop=True)
+    settings = regression.number_cells(members, regression.WITHIN_SETTING)
+    assert encoding.count_settings('batch_size', members, settings) == 1
+    assert encoding.count_settings('gamma', members, settings) == 5
+    assert encoding.count_settings('gamma × batch_size', members, settings) == 1
+
+
+def test_a_setting_counts_once_however_many_members_it_has(by_batch):
+    """Ten times the members of one setting change neither the fit nor the null."""
+    is_first = (by_batch.seq_len == 9) & (by_batch.learning_rate == 1e-3)
+    is_first &= by_batch.batch_size == 2048
+    repeated = [by_batch[is_first].assign(seed=seed) for seed in range(3, 12)]
+    more = pd.concat([by_batch, *repeated], ignore_index=True)
+    settings = regression.number_cells(more, regression.WITHIN_SETTING)
+    weights = regression.share_by_setting(settings)
+    totals = np.bincount(settings, weights=weights)
+    np.testing.assert_allclose(totals, len(more) / 8)
+    null = scoring.tabulate_scores(by_batch, 'trained').null_log_loss
+    null_of_more = scoring.tabulate_scores(more, 'trained').null_log_loss
+    np.testing.assert_allclose(
+        null_of_more, null, atol=0.02
+    )  # smoothing counts members
 
 
 def test_equal_standard_deviations_are_equal_as_std(by_batch):
@@ -438,6 +545,17 @@ def test_equal_standard_deviations_are_equal_as_std(by_batch):
 
 
 # Predictions.
+
+
+def test_with_std_a_wide_network_is_within_what_a_narrow_one_was_trained(by_batch):
+    """Of width 64, gamma 1.2 has the std of gamma 0.9 of width 256."""
+    point = dict(CELL) | {'width': 256, 'gamma': 0.9}
+    by_std = prediction.find_outside(by_batch, point, encoding.STD)
+    assert not any('γ' in line for line in by_std)
+    point['gamma'] = 1.0
+    assert not any('γ' in line for line in prediction.find_outside(by_batch, point))
+    by_std = prediction.find_outside(by_batch, point, encoding.STD)
+    assert any(line.startswith('γ 1.33333: trained from 0.4 to 1.2') for line in by_std)
 
 
 def test_a_prediction_says_what_was_planted_and_how_far_it_is_outside(by_batch):
