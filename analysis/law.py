@@ -6,6 +6,8 @@ into one table; everything else is computed from that table alone.
   python analysis/law.py --runs 'runs/law_*' --out analysis/gallery/law
   python analysis/law.py --members analysis/gallery/law/members.csv
   python analysis/law.py --members analysis/gallery/law/members.csv \\
+      --runs runs/law_mine --out analysis/gallery/law    # adds a run to the table
+  python analysis/law.py --members analysis/gallery/law/members.csv \\
       --predict seq_len=9,split=code,exception=trained,batch_size=2048,...
 
   members.csv        every trained member: its factors, its solution, its run
@@ -138,13 +140,22 @@ def _join(frames: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _collect(patterns: list[str], folder: pathlib.Path) -> pathlib.Path:
-    """Writes members.csv from the runs that match; prints what is in it."""
+def _collect(
+    patterns: list[str], base: pathlib.Path | None, folder: pathlib.Path
+) -> pathlib.Path:
+    """Writes members.csv from `base` and the runs that match; prints what is in it."""
+    known = None if base is None else table.read_csv(base)
     collection = collect_runs(patterns)
+    members = collection.members
     for note in collection.notes:
         print(note)
+    if known is not None:
+        members, repeated = table.add_members(known, members)
+        print(f'members added to {base}: {len(members) - len(known)}')
+        if repeated:
+            print(f'{repeated} members of the runs were in {base} and are kept once')
     path = folder / 'members.csv'
-    atomic.write_text(path, format_csv(collection.members))
+    atomic.write_text(path, format_csv(members))
     print(path)
     return path
 
@@ -164,12 +175,14 @@ def _print_prediction(members: pd.DataFrame, text: str) -> None:
 
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument(
+    parser.add_argument(
         '--runs', nargs='+', metavar='FOLDER', help='folders of runs, or patterns'
     )
-    source.add_argument(
-        '--members', type=pathlib.Path, metavar='CSV', help='what --runs has written'
+    parser.add_argument(
+        '--members',
+        type=pathlib.Path,
+        metavar='CSV',
+        help='what --runs has written; with --runs, they are added to it',
     )
     parser.add_argument(
         '--out', type=pathlib.Path, help='default with --members: its folder'
@@ -180,11 +193,15 @@ def command() -> None:
         help='print the probabilities of this point; write nothing but members.csv',
     )
     flags = parser.parse_args()
+    if not flags.runs and flags.members is None:
+        raise UserError('--runs, --members: give one of them, or both')
     if flags.runs and flags.out is None:
         raise UserError('--runs: give --out, too, the folder for the tables')
     if flags.out is not None:
         require_no_run(flags.out)
-    path = flags.members or _collect(flags.runs, flags.out)
+    path = flags.members
+    if flags.runs:
+        path = _collect(flags.runs, flags.members, flags.out)
     members = table.read_csv(path)
     if flags.predict is not None:
         _print_prediction(members, flags.predict)

@@ -35,7 +35,7 @@ COLUMNS = (
     'run',
     'hardware',
 )
-_REQUIRED = (*KEYS, 'train_loss', 'converged', 'solution', *_NUMBERS, *LOOKUP)
+_REQUIRED = (*KEYS, 'train_loss', 'converged', 'solution', *_NUMBERS, *LOOKUP, 'run')
 
 
 def read_csv(path: pathlib.Path) -> pd.DataFrame:
@@ -69,6 +69,17 @@ def drop_repeated(members: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """(the members with each combination of KEYS once, how many were dropped)."""
     is_repeated = members.duplicated(list(KEYS))
     return members[~is_repeated], int(is_repeated.sum())
+
+
+def add_members(base: pd.DataFrame, added: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """(both together, sorted; how many of the added ones were in the base already).
+
+    Members of a run whose name is in both are those of `added`: a run that went on.
+    """
+    others = base[~base.run.isin(set(added.run))]
+    members = pd.concat([others, added], ignore_index=True)
+    members, repeated = drop_repeated(members)
+    return sort_members(members), repeated
 
 
 def sort_members(members: pd.DataFrame) -> pd.DataFrame:

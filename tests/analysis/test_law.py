@@ -717,7 +717,7 @@ def test_wrong_flags_are_one_line(tmp_path, monkeypatch, capsys):
         'no such file': ['--members', tmp_path / 'none.csv'],
         'no folder of a run matches': ['--runs', empty, '--out', tmp_path],
         'give --out, too': ['--runs', empty],
-        'one of the arguments --runs --members is required': [],
+        '--runs, --members: give one of them, or both': [],
     }
     for line, words in cases.items():
         code, _, error = run_law(monkeypatch, capsys, *words)
@@ -784,6 +784,34 @@ def test_runs_are_collected_from_their_folders(
     run_law(monkeypatch, capsys, '--members', out / 'members.csv', '--out', again)
     for name in ('cells.csv', 'verdicts.md', 'effects.csv', 'effects.md'):
         assert (again / name).read_bytes() == (out / name).read_bytes()
+
+
+def test_runs_are_added_to_a_table(by_batch, one_member, tmp_path, monkeypatch, capsys):
+    base = tmp_path / 'base.csv'
+    base.write_text(format_csv(by_batch))
+    folder = tmp_path / 'law_new'
+    folder.symlink_to(pathlib.Path(one_member).resolve())
+    out = tmp_path / 'out'
+    words = ('--members', base, '--runs', folder, '--out', out)
+    code, printed, error = run_law(monkeypatch, capsys, *words)
+    assert code == 0, error
+    assert f'members added to {base}: 1' in printed
+    added = (out / 'members.csv').read_text().splitlines()
+    known = base.read_text().splitlines()
+    new = [line for line in added if ',law_new,' in line]
+    assert len(new) == 1 and sorted(known + new) == sorted(added)
+    # Once more: the run is there already, and replaces itself.
+    words = ('--members', out / 'members.csv', '--runs', folder, '--out', out)
+    code, printed, error = run_law(monkeypatch, capsys, *words)
+    assert code == 0 and 'members.csv: 0' in printed, error
+    assert (out / 'members.csv').read_text().splitlines() == added
+
+
+def test_a_member_of_the_table_and_of_another_run_is_kept_once(by_batch):
+    again = by_batch[:3].assign(run='law_again')
+    members, repeated = table.add_members(by_batch, again)
+    assert repeated == 3
+    pd.testing.assert_frame_equal(members, by_batch)
 
 
 def test_tables_do_not_replace_those_of_a_run(finished, monkeypatch, capsys):
