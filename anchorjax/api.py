@@ -16,6 +16,7 @@ from jax.sharding import Mesh
 from anchorjax.cluster.job_files import hold_shard
 from anchorjax.cluster.shards import WHOLE, Shard, chunks_of_shard
 from anchorjax.config import Experiment
+from anchorjax.storage.lost_members import LostMembers
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import SweepFolder, create_folder, read_folder
@@ -72,8 +73,9 @@ def train(
       should_stop: called every few seconds; when it returns True, training saves and
         stops.
       report: called with the progress every few seconds.
-      warn: called with a line for every damaged state that is skipped, and if the CPU
-        is not one device per core.
+      warn: called with a line for every damaged state that is skipped, if the CPU is
+        not one device per core, and if the tables of before hold more members, which
+        they then keep.
       draw: writes figures once the tables are written, as `analysis.phase.save` does.
       allow_environment_change: continue although hardware, versions or layout changed;
         bits may then differ, and the manifest records the change.
@@ -97,7 +99,7 @@ def train(
         with hold_shard(finished, shard):
             chunks = select_chunks(finished, chunks_of_shard(finished, shard))
             hosts.run_on_first(lambda: remove_leftovers(chunks))
-        hosts.run_on_first(lambda: publish(finished, draw))
+        hosts.run_on_first(lambda: _publish_or_warn(finished, draw, warn))
         return Run(finished)
     if is_too_late:
         warn(
@@ -130,8 +132,22 @@ def train(
             allow_environment_change=allow_environment_change,
             device_bytes=device_bytes,
         )
-    hosts.run_on_first(lambda: publish(folder, draw))
+    hosts.run_on_first(lambda: _publish_or_warn(folder, draw, warn))
     return Run(folder)
+
+
+def _publish_or_warn(
+    folder: SweepFolder, draw: Draw, warn: Callable[[str], None]
+) -> None:
+    """Publishes what is trained, unless the tables that are there hold more.
+
+    That is no failure of this call: it has trained its part, and while others train
+    members again, whose chunks someone deleted, the old tables stay.
+    """
+    try:
+        publish(folder, draw)
+    except LostMembers as e:
+        warn(str(e))
 
 
 def _find_finished(

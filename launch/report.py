@@ -10,6 +10,7 @@ from analysis.report.playground.request import AUTO
 from analysis.report.write import write_report
 from anchorjax import cli
 from anchorjax.errors import UserError
+from anchorjax.storage.lost_members import require_none_lost
 from anchorjax.storage.reader import Run, open_run
 
 
@@ -37,6 +38,7 @@ def command() -> None:
     )
     flags = parser.parse_args()
     run = open_single(flags.run)
+    require_none_lost(run)
     cli.use_compilation_cache()
     path = flags.out or run.folder.workdir / 'report.html'
     write_report(run, path, print_progress, flags.playground)

@@ -11,6 +11,7 @@ from analysis.members.point import format_point, select_varying
 from anchorjax import cli
 from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, brief
+from anchorjax.storage.lost_members import require_none_lost
 from anchorjax.storage.reader import Run, open_run
 
 Layout = style.Layout | Callable[[Any], style.Layout]
@@ -125,6 +126,7 @@ def _run_figure(
         arguments, point = _parse_command_line(doc, flags)
         cli.use_compilation_cache()
         run = open_run(arguments.run)
+        require_none_lost(run)
         options = {flag: getattr(arguments, flag) for flag in flags}
         result, where = look(run, options, point)
 

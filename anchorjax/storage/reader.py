@@ -50,7 +50,8 @@ class Run:
         """The parameters of the member at `point`, as a tree of NumPy arrays.
 
         Args:
-          step: one of `steps`; 'last' is the last that has been saved.
+          step: one of `steps`; 'last' is the last step, or while the member still
+            trains, the last that has been saved.
           point: a value for every axis that has several.
 
         Raises:
@@ -128,16 +129,38 @@ class Run:
         self, chunk: ChunkFolder, lane: int, step: int | str, abstract: Any
     ) -> Any:
         steps = chunk.snapshot_steps()
-        if not steps:
-            raise StoreError(f'{chunk.path}: no snapshot yet')
-        if step == 'last':
+        if step == 'last' and chunk.done:
+            step = self.experiment.train.num_steps
+        elif step == 'last' and steps:
             step = steps[-1]
+        if step not in steps:
+            raise StoreError(_explain_missing(chunk, step, self.experiment))
         size = self.folder.chunk_size
 
         def add_member_axis(x: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
             return jax.ShapeDtypeStruct((size, *x.shape), x.dtype)
 
         return chunk.load_member(step, lane, jax.tree.map(add_member_axis, abstract))
+
+
+def _explain_missing(
+    chunk: ChunkFolder, step: int | str, experiment: config.Experiment
+) -> str:
+    """Why there is no such snapshot, in one line, and what to do."""
+    steps = chunk.snapshot_steps()
+    if step == 'last':
+        return f'{chunk.path}: no snapshot yet'
+    path = chunk.path / 'snapshots' / str(step)
+    here = f'steps here: {steps}'
+    if step not in {*experiment.train.snapshot_steps, experiment.train.num_steps}:
+        return f'no checkpoint {path}; {here}'
+    if not chunk.done:
+        return f'no checkpoint {path} yet: its members still train; {here}'
+    return (
+        f'snapshot {path} is gone, which training wrote; {here}; put it back, or '
+        f'delete {chunk.path} and run the command of the sweep again, which trains '
+        'its members anew'
+    )
 
 
 def open_run(workdir: str | pathlib.Path) -> Run:

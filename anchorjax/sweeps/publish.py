@@ -8,6 +8,7 @@ import pathlib
 from collections.abc import Callable
 
 from anchorjax.storage import atomic, locks
+from anchorjax.storage.lost_members import CUBE_FILE, TABLE_FILE, require_none_lost
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, members_table
 from anchorjax.storage.sweep_folder import SweepFolder
@@ -36,11 +37,12 @@ def publish(
       The sweep, and the paths of the figures.
 
     Raises:
-      StoreError: the folder cannot be written, or the curves of a chunk are damaged.
+      StoreError: the folder cannot be written, or the curves of a chunk are damaged;
+        LostMembers: the tables have members whose curves are gone.
     """
     workdir = folder.workdir
     with locks.hold_results(workdir):
-        for name in (MANIFEST_FILE, 'results.nc', 'members.csv'):
+        for name in (MANIFEST_FILE, CUBE_FILE, TABLE_FILE):
             atomic.remove_leftovers(workdir, name)
         figures = atomic.require_inside(workdir, workdir / 'figures')
         atomic.remove_leftovers(figures, min_age=_LONGEST_WRITE)
@@ -49,12 +51,16 @@ def publish(
 
 
 def write_tables(folder: SweepFolder) -> Run:
-    """Writes results.nc and members.csv; the caller holds the lock of the results."""
+    """Writes results.nc and members.csv; the caller holds the lock of the results.
+
+    Errors as `publish`.
+    """
     run = Run(folder)
+    require_none_lost(run)
 
     def write_csv(path: pathlib.Path) -> None:
         members_table(run).to_csv(path, index=False)
 
-    atomic.write_atomic(folder.workdir / 'results.nc', run.curves.to_netcdf)
-    atomic.write_atomic(folder.workdir / 'members.csv', write_csv)
+    atomic.write_atomic(folder.workdir / CUBE_FILE, run.curves.to_netcdf)
+    atomic.write_atomic(folder.workdir / TABLE_FILE, write_csv)
     return run

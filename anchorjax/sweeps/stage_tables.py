@@ -8,6 +8,7 @@ import pandas as pd
 
 from anchorjax.errors import StoreError
 from anchorjax.storage import atomic
+from anchorjax.storage.lost_members import LostMembers
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.sweep_folder import read_folder
 from anchorjax.sweeps.ledger import DONE, FAILED, Entry, Ledger
@@ -53,7 +54,8 @@ def collect_tables(
     results.tar.gz, with results.nc of every sweep.
 
     Returns:
-      A line for every sweep that has no tables, because its curves are damaged.
+      A line for every sweep that has no tables, because its curves are damaged, or
+      only those of before, because its curves are gone.
     """
     lines = []
     tables = []
@@ -64,6 +66,8 @@ def collect_tables(
             continue
         try:
             publish(read_folder(workdir))
+        except LostMembers as e:
+            lines.append(f'old tables of {name}: {e}')
         except StoreError as e:
             lines.append(f'no tables of {name}: {e}')
             continue
