@@ -43,8 +43,8 @@ FACTORS = (
 )
 BY_NAME = {factor.name: factor for factor in FACTORS}
 NAMES = tuple(BY_NAME)
-# A setting is trained for as many steps as it takes to converge, so two cells may
-# differ in the number of steps and still be compared.
+# A setting is trained for as many steps as it takes to converge: no choice of a design.
+# Cells are matched at equal steps; what is not matched takes the longest training.
 NUISANCE = 'num_steps'
 _LEAST_DECAY = 1e-3  # stands for 0 on a scale of doublings
 

@@ -1,5 +1,6 @@
 """The picture of the law: what each setting ends at over gamma, and what moves it."""
 
+import textwrap
 from typing import NamedTuple
 
 import numpy as np
@@ -15,15 +16,20 @@ from analysis.members.solution import SOLUTIONS
 
 _BAR = 0.62  # height of a strip's bars, of the distance between two strips
 _FAINT = 0.35  # opacity
+_COLUMN = 0.13  # width of a column of levels, of the panel beside it
 _SHOWN = (outcomes.MEMORIZING, outcomes.SYMMETRIC, outcomes.INFERENTIAL)
 _NOT_A_SETTING = ('gamma', 'exception', factors.NUISANCE)
 
 
 class Picture(NamedTuple):
-    """Arrays for the figure: S settings, G gammas, six solutions, E effects."""
+    """Arrays for the figure.
+
+    S settings, F factors that vary between them, G gammas, six solutions, E effects.
+    """
 
     gamma: np.ndarray  # [G]
-    setting: np.ndarray  # [S] what varies between the settings
+    factor: np.ndarray  # [F] titles
+    level: np.ndarray  # [S, F] of each setting, as text
     setting_block: np.ndarray  # [S]
     share: np.ndarray  # [S, G, solution] of the converged members; NaN without any
     converged: np.ndarray  # [S, G]
@@ -53,10 +59,10 @@ def arrange_picture(members: pd.DataFrame, effects: pd.DataFrame) -> Picture:
 def _arrange_strips(members: pd.DataFrame, varying: list[str]) -> dict[str, np.ndarray]:
     named = [name for name in varying if name not in _NOT_A_SETTING]
     gammas = np.sort(members.gamma.unique())
-    names, blocks, shares, converged, trained = [], [], [], [], []
+    levels, blocks, shares, converged, trained = [], [], [], [], []
     settings = members.groupby(['exception', *named], sort=True)
     for (block, *_), setting in sorted(settings, key=_order_by_block):
-        names.append(factors.describe_setting(setting.iloc[0], named) or 'all')
+        levels.append(_format_levels(setting.iloc[0], named))
         blocks.append(outcomes.name_block(block))
         for gamma in gammas:
             cell = setting[setting.gamma == gamma]
@@ -64,15 +70,21 @@ def _arrange_strips(members: pd.DataFrame, varying: list[str]) -> dict[str, np.n
             shares.append([(solution == name).mean() for name in SOLUTIONS])
             converged.append(len(solution))
             trained.append(len(cell))
-    shape = (len(names), len(gammas))
+    shape = (len(blocks), len(gammas))
+    titles = [factors.BY_NAME[name].title for name in named]
     return {
         'gamma': gammas,
-        'setting': np.array(names, str),
+        'factor': np.array(titles, str),
+        'level': np.array(levels, str).reshape(len(blocks), len(named)),
         'setting_block': np.array(blocks, str),
         'share': np.array(shares, float).reshape(*shape, len(SOLUTIONS)),
         'converged': np.array(converged).reshape(shape),
         'trained': np.array(trained).reshape(shape),
     }
+
+
+def _format_levels(row: pd.Series, names: list[str]) -> list[str]:
+    return [factors.format_level(factors.BY_NAME[name], row[name]) for name in names]
 
 
 def _arrange_effects(effects: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -98,7 +110,7 @@ def _arrange_effects(effects: pd.DataFrame) -> dict[str, np.ndarray]:
 
 def layout(picture: Picture) -> style.Layout:
     """Two panels, as high as the settings need."""
-    rows = len(picture.setting) + len(np.unique(picture.setting_block))
+    rows = len(picture.level) + len(np.unique(picture.setting_block))
     effects = len(np.unique(_name_effect_rows(picture)))
     return style.Layout(1, 2, 11.0, 1.4 + 0.25 * max(rows, effects, 6))
 
@@ -134,24 +146,48 @@ def _select_effects(effects: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_strips(axis: Axes, picture: Picture) -> None:
-    ticks, labels = [], []
+    _write_levels(axis, -1, picture.factor, 'black')
+    usual = [_find_most_frequent(levels) for levels in picture.level.T]
     y = 0
-    for s, setting in enumerate(picture.setting):
+    for s, levels in enumerate(picture.level):
         block = picture.setting_block[s]
         if s == 0 or block != picture.setting_block[s - 1]:
             axis.text(-0.5, y, block, weight='bold', va='center', fontsize=8)
             y += 1
         _draw_strip(axis, picture, s, y)
-        ticks.append(y)
-        labels.append(setting)
+        colours = np.where(levels == usual, 'grey', 'black')
+        _write_levels(axis, y, levels, colours)
         y += 1
-    axis.set_yticks(ticks, labels, fontsize=6)
+    axis.set_yticks([])
     axis.set_ylim(y - 0.4, -0.6)
     axis.set_xlim(-0.5, len(picture.gamma) - 0.5)
     gammas = [f'{gamma:g}' for gamma in picture.gamma]
     axis.set_xticks(range(len(gammas)), gammas)
     axis.set_xlabel('initialization rate γ')
     axis.set_title('solutions of the converged members (converged / trained)')
+
+
+def _write_levels(
+    axis: Axes, y: float, words: np.ndarray, colours: np.ndarray | str
+) -> None:
+    """A row of the table to the left of the strips: a column per factor."""
+    left = -_COLUMN * len(words)
+    for k, colour in enumerate(np.broadcast_to(colours, words.shape)):
+        axis.text(
+            left + _COLUMN * (k + 0.5),
+            y,
+            textwrap.fill(words[k], 8),
+            color=colour,
+            ha='center',
+            va='center',
+            fontsize=6,
+            transform=axis.get_yaxis_transform(),
+        )
+
+
+def _find_most_frequent(words: np.ndarray) -> str:
+    values, counts = np.unique(words, return_counts=True)
+    return values[counts.argmax()]
 
 
 def _draw_strip(axis: Axes, picture: Picture, s: int, y: float) -> None:

@@ -732,7 +732,9 @@ def test_the_picture_counts_and_is_drawn(result):
     assert picture.share.shape == (8, len(GAMMAS), len(SOLUTIONS))
     np.testing.assert_allclose(picture.share.sum(-1), 1)
     assert (picture.trained == 3).all() and (picture.converged == 3).all()
-    assert 'width 64' in picture.common and 'batch 512' in picture.setting[0]
+    assert 'width 64' in picture.common
+    batch = list(picture.factor).index('batch')
+    assert set(picture.level[:, batch]) == {'512', '2048'}
     assert any(name.startswith('batch: 512 → 2048') for name in picture.effect_factor)
     for values in picture:  # an npz without pickled objects
         assert np.asarray(values).dtype != object
