@@ -39,7 +39,7 @@ from analysis.designs import (
 )
 from analysis.designs.collect import collect_runs
 from analysis.drawing import style
-from analysis.tables.folders import require_no_run
+from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv
 from anchorjax import cli
 from anchorjax.errors import UserError
@@ -180,12 +180,12 @@ def command() -> None:
     )
     parser.add_argument(
         '--members',
-        type=pathlib.Path,
+        type=cli.parse_file,
         metavar='CSV',
         help='what --runs has written; with --runs, they are added to it',
     )
     parser.add_argument(
-        '--out', type=pathlib.Path, help='default with --members: its folder'
+        '--out', type=cli.parse_folder, help='default with --members: its folder'
     )
     parser.add_argument(
         '--predict',
@@ -198,7 +198,7 @@ def command() -> None:
     if flags.runs and flags.out is None:
         raise UserError('--runs: give --out, too, the folder for the tables')
     if flags.out is not None:
-        require_no_run(flags.out)
+        require_folder_for_tables(flags.out)
     path = flags.members
     if flags.runs:
         path = _collect(flags.runs, flags.members, flags.out)

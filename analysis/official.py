@@ -142,7 +142,7 @@ def main() -> None:
 def _parse_flags() -> argparse.Namespace:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add('--weights', required=True, type=pathlib.Path, help='a PyTorch state dict')
+    add('--weights', required=True, type=cli.parse_file, help='a PyTorch state dict')
     add('--heads', type=int, default=1, help='a state dict does not hold their number')
     norm_help = "default: P1's, or P3's if there is a final LayerNorm"
     add('--norm', choices=NORMS, help=norm_help)
@@ -154,7 +154,7 @@ def _parse_flags() -> argparse.Namespace:
     add('--config', metavar='FILE[:PRESET]', help="config of the task; default: P1's")
     add('--figure', choices=FIGURES, help='a figure to draw')
     out_help = 'folder of the figure; default: figures'
-    add('--out', type=pathlib.Path, default=pathlib.Path('figures'), help=out_help)
+    add('--out', type=cli.parse_folder, default=pathlib.Path('figures'), help=out_help)
     return parser.parse_args()
 
 

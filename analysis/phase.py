@@ -251,7 +251,7 @@ def _hatch_cells(axis: Axes, is_hatched: np.ndarray, pattern: str) -> None:
 
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument('--run', required=True, type=pathlib.Path)
+    parser.add_argument('--run', required=True, type=cli.parse_folder)
     run = open_run(parser.parse_args().run)
     # Unlike `save`: who asks for this figure is told why there is none.
     result = compute(run.results)

@@ -6,7 +6,6 @@ tables of the training data would score (analysis/members/lookup.py).
   python analysis/solutions.py --run runs/phase       # a Markdown table on stdout
 """
 
-import pathlib
 from typing import NamedTuple
 
 import pandas as pd
@@ -100,7 +99,7 @@ def _format_value(value: object) -> str:
 
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument('--run', required=True, type=pathlib.Path)
+    parser.add_argument('--run', required=True, type=cli.parse_folder)
     flags = parser.parse_args()
     run = open_run(flags.run)
     members = members_table(run)

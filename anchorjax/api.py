@@ -19,7 +19,12 @@ from anchorjax.config import Experiment
 from anchorjax.storage.lost_members import LostMembers
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, open_run
-from anchorjax.storage.sweep_folder import SweepFolder, create_folder, read_folder
+from anchorjax.storage.sweep_folder import (
+    SweepFolder,
+    as_folder,
+    create_folder,
+    read_folder,
+)
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.progress import Progress
@@ -88,10 +93,10 @@ def train(
       ConfigError: the members do not fit the devices; nothing was trained.
       StoreError: the folder holds another sweep, was trained in another environment,
         is in use, is damaged or cannot be written.
-      UserError: the data of a task cannot be read.
+      UserError: the data of a task cannot be read, or workdir is ''.
       Preempted: should_stop returned True; everything is saved.
     """
-    workdir = pathlib.Path(workdir)
+    workdir = as_folder(workdir)
     # Before anything else uses JAX.
     is_too_late = mesh is None and not _try_every_core()
     finished = _find_finished(experiment, workdir, shard)

@@ -119,10 +119,16 @@ def parse_command_line(
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument('--config', metavar='FILE[:PRESET]')
     source.add_argument(
-        '--config_json', metavar='FILE', help='a manifest, or the JSON of a config'
+        '--config_json',
+        type=parse_file,
+        metavar='FILE',
+        help='a manifest, or the JSON of a config',
     )
     flags, rest = parser.parse_known_args(words)
-    loaded = config.load(flags.config) if flags.config else load_json(flags.config_json)
+    if flags.config_json is None:
+        loaded = config.load(flags.config)
+    else:
+        loaded = load_json(flags.config_json)
     while rest:
         word = rest.pop(0)
         if not word.startswith('--config.'):
@@ -136,13 +142,13 @@ def parse_command_line(
     return flags, config.resolve(loaded)
 
 
-def load_json(name: str) -> ml_collections.ConfigDict:
+def load_json(path: str | pathlib.Path) -> ml_collections.ConfigDict:
     """The config in a manifest or other JSON file; nothing in it is executed.
 
     Raises:
       UserError: there is no such file, or something is wrong with it.
     """
-    experiment = read_experiment(pathlib.Path(name))
+    experiment = read_experiment(pathlib.Path(path))
     return ml_collections.ConfigDict(config.to_dict(experiment)).lock()
 
 
@@ -233,6 +239,13 @@ def parse_folder(text: str) -> pathlib.Path:
     """The path of a folder, for argparse; '' (of an unset variable) would be '.'."""
     if not text:
         raise argparse.ArgumentTypeError("'': must be the path of a folder")
+    return pathlib.Path(text)
+
+
+def parse_file(text: str) -> pathlib.Path:
+    """The path of a file, for argparse; '' (of an unset variable) would be '.'."""
+    if not text:
+        raise argparse.ArgumentTypeError("'': must be the path of a file")
     return pathlib.Path(text)
 
 

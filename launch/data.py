@@ -42,7 +42,12 @@ def make_parser() -> cli.Parser:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     add = parser.add_argument
     add('name', choices=(*SOURCES, *CORPORA))
-    add('--out', type=pathlib.Path, required=True, help='folder of the prepared files')
+    add(
+        '--out',
+        type=cli.parse_folder,
+        required=True,
+        help='folder of the prepared files',
+    )
     text = (
         "'own' (our rules), 'public', or the path of a local copy of the public files"
     )
@@ -63,7 +68,7 @@ def add_corpus_flags(parser: cli.Parser) -> None:
     text = 'gpt2 and words need --vocabulary; words can make one (%(default)s)'
     add('--tokenizer', default='gpt2', choices=KINDS, help=text)
     text = "GPT-2's ranks (gpt2.tiktoken), or a file of words, one a line"
-    add('--vocabulary', type=pathlib.Path, metavar='FILE', help=text)
+    add('--vocabulary', type=cli.parse_file, metavar='FILE', help=text)
     text = 'words without --vocabulary: keep so many, the most frequent (%(default)s)'
     add('--most_words', type=int, default=4_000, metavar='N', help=text)
     add('--field', default='text', help='of a row with its text (%(default)s)')
@@ -89,6 +94,8 @@ def report(name: str, done: int, total: int) -> None:
 
 def command() -> None:
     flags = make_parser().parse_args()
+    if not flags.source:
+        raise UserError("--source '': must be own, public, or the path of a copy")
     if flags.name in CORPORA:
         prepare_corpus(flags)
         return

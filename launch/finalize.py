@@ -4,8 +4,6 @@ They show what is trained so far. Every shard writes them when it ends; this com
 for a sweep that is still running, or was stopped.
 """
 
-import pathlib
-
 from analysis import phase
 from anchorjax import cli
 from anchorjax.storage.sweep_folder import read_folder
@@ -15,7 +13,7 @@ from anchorjax.sweeps.publish import publish
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        '--run', type=pathlib.Path, required=True, help='folder of the sweep'
+        '--run', type=cli.parse_folder, required=True, help='folder of the sweep'
     )
     run, paths = publish(read_folder(parser.parse_args().run), phase.save)
     cli.print_results(run, paths)

@@ -15,7 +15,6 @@ what has a reply is not asked again. `score` reads replies/*.jsonl, also from el
 
 import argparse
 import json
-import pathlib
 import sys
 from typing import Any
 
@@ -53,7 +52,7 @@ def write(words: list[str]) -> None:
     """Writes the prompts of a config."""
     parser = cli.subcommand_parser('prompts.py write', __doc__)
     add = parser.add_argument
-    add('--out', type=pathlib.Path, required=True, help='folder of the prompts')
+    add('--out', type=cli.parse_folder, required=True, help='folder of the prompts')
     text = 'questions for each probe, setting and seed (%(default)s)'
     add('--number', type=int, default=50, help=text)
     text = 'equations shown of every trained pair (%(default)s)'
@@ -90,10 +89,10 @@ def ask(words: list[str]) -> None:
 def parse_ask(words: list[str]) -> argparse.Namespace:
     parser = cli.subcommand_parser('prompts.py ask', __doc__)
     add = parser.add_argument
-    add('--prompts', type=pathlib.Path, required=True, help='folder of the prompts')
+    add('--prompts', type=cli.parse_folder, required=True, help='folder of the prompts')
     where = parser.add_mutually_exclusive_group(required=True)
     text = 'folder of a Hugging Face causal language model'
-    where.add_argument('--local', type=pathlib.Path, metavar='FOLDER', help=text)
+    where.add_argument('--local', type=cli.parse_folder, metavar='FOLDER', help=text)
     text = 'address of an OpenAI-compatible API, up to /v1'
     where.add_argument('--endpoint', metavar='URL', help=text)
     add('--model', metavar='NAME', help="the model's name at the endpoint")
@@ -140,9 +139,9 @@ def score(words: list[str]) -> None:
     """Scores all replies of a folder, and draws them."""
     parser = cli.subcommand_parser('prompts.py score', __doc__)
     add = parser.add_argument
-    add('--prompts', type=pathlib.Path, required=True, help='folder of the prompts')
+    add('--prompts', type=cli.parse_folder, required=True, help='folder of the prompts')
     text = 'a sweep of the same task, to be shown beside'
-    add('--run', type=pathlib.Path, help=text)
+    add('--run', type=cli.parse_folder, help=text)
     flags = parser.parse_args(words)
     prompts = read_folder(flags.prompts)
     replies_of, empty = {}, []

@@ -10,7 +10,9 @@ from analysis.report.playground.request import AUTO
 from analysis.report.write import write_report
 from anchorjax import cli
 from anchorjax.errors import UserError
+from anchorjax.storage.atomic import require_writable
 from anchorjax.storage.lost_members import require_none_lost
+from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, open_run
 
 
@@ -19,14 +21,14 @@ def command() -> None:
     parser.add_argument(
         '--run',
         required=True,
-        type=pathlib.Path,
+        type=cli.parse_folder,
         nargs='+',
         action='extend',
         help='folder of the sweep',
     )
     parser.add_argument(
         '--out',
-        type=pathlib.Path,
+        type=cli.parse_file,
         help='default: report.html in that folder; figures and claims go beside it',
     )
     parser.add_argument(
@@ -39,8 +41,9 @@ def command() -> None:
     flags = parser.parse_args()
     run = open_single(flags.run)
     require_none_lost(run)
-    cli.use_compilation_cache()
     path = flags.out or run.folder.workdir / 'report.html'
+    check_page(path, run)
+    cli.use_compilation_cache()
     write_report(run, path, print_progress, flags.playground)
     print(path)
 
@@ -61,6 +64,31 @@ def open_single(folders: list[pathlib.Path]) -> Run:
             f'{", ".join(names)}; write one report for each'
         )
     return runs[0]
+
+
+def check_page(path: pathlib.Path, run: Run) -> None:
+    """Checks, before anything is computed, that a report of the run can go there.
+
+    Raises:
+      UserError: the path is a folder, or cannot be written, or figures and claims of
+        another run or report are beside it, which those of this one would replace.
+    """
+    folder = path.parent
+    if path.is_dir():
+        raise UserError(
+            f'--out {path}: is a folder; give the page, such as {path / "report.html"}'
+        )
+    require_writable(folder)
+    if folder.resolve() == run.folder.workdir.resolve():
+        return
+    if (folder / MANIFEST_FILE).exists():
+        raise UserError(f'--out {path}: {folder} is another run; give another folder')
+    others = sorted(page.name for page in folder.glob('*.html') if page != path)
+    if others and any((folder / name).exists() for name in ('figures', 'claims.md')):
+        raise UserError(
+            f'--out {path}: {others[0]} is beside it, with figures and claims that '
+            'this report would replace; give another folder'
+        )
 
 
 def print_progress(line: str) -> None:

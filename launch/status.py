@@ -4,8 +4,6 @@ One line for each shard: done, running (where, how fast, time left), waiting in 
 preempted (run it again), failed or lost (with the end of its log), not started.
 """
 
-import pathlib
-
 from anchorjax import cli
 from anchorjax.cluster.job_files import Job
 from anchorjax.cluster.status import Status, count_waiting, list_statuses
@@ -17,7 +15,7 @@ from anchorjax.sweeps.progress import format_duration
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     help_text = 'folder of the sweep'
-    parser.add_argument('--run', type=pathlib.Path, required=True, help=help_text)
+    parser.add_argument('--run', type=cli.parse_folder, required=True, help=help_text)
     workdir = parser.parse_args().run
     if not (workdir / MANIFEST_FILE).exists():
         num_waiting = count_waiting(workdir)

@@ -26,6 +26,7 @@ from anchorjax.cluster.local import run_local
 from anchorjax.cluster.shards import MOST_SHARDS, Shard
 from anchorjax.cluster.supervisor import Supervisor
 from anchorjax.errors import UserError
+from anchorjax.storage.sweep_folder import check_folder
 
 _LONGEST_PAUSE = 86_400
 _MOST_DIGITS = 9  # of a whole number
@@ -122,6 +123,7 @@ def command() -> None:
     # What every job would refuse is refused here, before anything starts.
     sweep_flags, experiment = cli.check_job_words(words)
     workdir = cli.sweep_workdir(sweep_flags.workdir, experiment).absolute()
+    check_folder(workdir, experiment)
     supervisors = make_supervisors(words, workdir, flags)
     make_jobs_folder(workdir)
     if flags.backend == 'slurm':

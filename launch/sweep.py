@@ -42,7 +42,7 @@ def command() -> None:
         print(plan, flush=True)
         print(describe_data(experiment), end='', flush=True)
         if flags.dry_run:
-            check_folder(workdir, experiment)
+            hosts.run_on_first(lambda: check_folder(workdir, experiment))
             print(describe_memory(experiment, mesh, environment, available))
             return
         line = ProgressLine()

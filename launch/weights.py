@@ -10,7 +10,6 @@ sweep; --step=N takes a snapshot instead of the last parameters. Both need the e
 `llm`. Only safetensors are read or written.
 """
 
-import pathlib
 from typing import Any
 
 import jax
@@ -32,7 +31,7 @@ def show(words: list[str]) -> None:
     """Prints sizes and digest of a file, and how to start from it."""
     parser = cli.subcommand_parser('weights.py show', __doc__)
     text = 'a .safetensors file, or a folder with model.safetensors'
-    parser.add_argument('--weights', type=pathlib.Path, required=True, help=text)
+    parser.add_argument('--weights', type=cli.parse_file, required=True, help=text)
     flags = parser.parse_args(words)
     path = gpt2_files.find_weights(flags.weights)
     model, vocab = gpt2_files.infer_config(path)
@@ -48,9 +47,9 @@ def show(words: list[str]) -> None:
 def export(words: list[str]) -> None:
     """Writes one member."""
     parser = cli.subcommand_parser('weights.py export', __doc__)
-    parser.add_argument('--run', type=pathlib.Path, required=True)
+    parser.add_argument('--run', type=cli.parse_folder, required=True)
     text = 'folder of the model; must be new'
-    parser.add_argument('--out', type=pathlib.Path, required=True, help=text)
+    parser.add_argument('--out', type=cli.parse_folder, required=True, help=text)
     flags, rest = parser.parse_known_args(words)
     point = dict(map(parse_axis, rest))
     step = point.pop('step', 'last')

@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.claims.claim_table import TITLES
 from analysis.claims.verdicts import count_verdicts
-from analysis.tables.folders import find_run_folders, require_no_run
+from analysis.tables.folders import find_run_folders, require_folder_for_tables
 from analysis.tables.text import format_csv, format_table
 from anchorjax import cli
 from anchorjax.errors import UserError
@@ -92,7 +92,7 @@ def run_claims_command(
 
     def command() -> None:
         flags = _parse_flags(doc)
-        require_no_run(flags.out)
+        require_folder_for_tables(flags.out)
         cli.use_compilation_cache()
         runs = open_runs(flags.runs)
         table = tabulate(runs)
@@ -116,6 +116,6 @@ def _parse_flags(doc: str) -> argparse.Namespace:
         help='folders of runs, or patterns',
     )
     parser.add_argument(
-        '--out', type=pathlib.Path, required=True, help='folder for the tables'
+        '--out', type=cli.parse_folder, required=True, help='folder for the tables'
     )
     return parser.parse_args()

@@ -11,6 +11,7 @@ from analysis.members.point import format_point, select_varying
 from anchorjax import cli
 from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, brief
+from anchorjax.storage.atomic import require_writable
 from anchorjax.storage.lost_members import require_none_lost
 from anchorjax.storage.reader import Run, open_run
 
@@ -127,6 +128,8 @@ def _run_figure(
         cli.use_compilation_cache()
         run = open_run(arguments.run)
         require_none_lost(run)
+        folder = arguments.out or run.folder.workdir / 'figures'
+        require_writable(folder)
         options = {flag: getattr(arguments, flag) for flag in flags}
         result, where = look(run, options, point)
 
@@ -138,7 +141,6 @@ def _run_figure(
                 parts[flag] = value
         suffix = format_point(parts).replace('/', '.').replace(' ', '')
         file_name = f'{name}_{suffix}' if suffix else name
-        folder = arguments.out or run.folder.workdir / 'figures'
         save_figure(result, draw, layout, folder, file_name)
 
     cli.run_command(command)
@@ -153,10 +155,10 @@ def _parse_command_line(
         epilog='--AXIS=VALUE ... picks a member, --step=STEP one of its snapshots',
     )
     parser.add_argument(
-        '--run', required=True, type=pathlib.Path, help='folder of the sweep'
+        '--run', required=True, type=cli.parse_folder, help='folder of the sweep'
     )
     parser.add_argument(
-        '--out', type=pathlib.Path, help='default: figures/ in that folder'
+        '--out', type=cli.parse_folder, help='default: figures/ in that folder'
     )
     for name, flag in flags.items():
         parser.add_argument(

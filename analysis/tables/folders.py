@@ -3,6 +3,7 @@
 import pathlib
 
 from anchorjax.errors import UserError
+from anchorjax.storage.atomic import require_writable
 from anchorjax.storage.manifest import MANIFEST_FILE
 
 
@@ -21,13 +22,19 @@ def find_run_folders(patterns: list[str]) -> list[pathlib.Path]:
     return sorted(runs, key=_order_by_name)
 
 
-def require_no_run(out: pathlib.Path) -> None:
-    """Raises UserError for a run, whose own members.csv a table would replace."""
+def require_folder_for_tables(out: pathlib.Path) -> None:
+    """Raises UserError for what cannot hold tables, before they are computed.
+
+    In a run they would replace its own members.csv.
+    """
+    require_writable(out)
     if (out / MANIFEST_FILE).exists():
         raise UserError(f'--out {out}: is a run; give another folder')
 
 
 def _match(pattern: str) -> set[pathlib.Path]:
+    if not pattern:
+        raise UserError("--runs '': must be the path of a folder, or a pattern")
     path = pathlib.Path(pattern)
     relative = path.relative_to(path.anchor)
     if relative.name in ('', '..'):  # '.' or '..': a folder, of which we need the name

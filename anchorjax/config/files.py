@@ -20,7 +20,8 @@ def load(spec: str) -> ml_collections.ConfigDict:
     name, _, preset = spec.partition(':')
     path = pathlib.Path(name)
     if path.suffix != '.py' or not path.is_file():
-        raise ConfigError(f'--config {spec}: no such Python file')
+        shown = spec or "''"
+        raise ConfigError(f'--config {shown}: no such Python file')
     try:
         config = _import_file(path).get_config(preset)
     except ConfigError:

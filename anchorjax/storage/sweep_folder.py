@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from anchorjax import config
 from anchorjax.config.grid import Cohort
+from anchorjax.errors import UserError
 from anchorjax.storage.atomic import require_writable
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.environment import Environment
@@ -61,6 +62,13 @@ class SweepFolder:
         return ChunkFolder(self.workdir, folder)
 
 
+def as_folder(workdir: str | pathlib.Path) -> pathlib.Path:
+    """The path of a folder; UserError for '', which pathlib would take for '.'."""
+    if workdir == '':
+        raise UserError("workdir = '': must be the path of a folder")
+    return pathlib.Path(workdir)
+
+
 def create_folder(
     workdir: pathlib.Path,
     experiment: config.Experiment,
@@ -89,12 +97,8 @@ def check_folder(workdir: pathlib.Path, experiment: config.Experiment) -> None:
 
     The folder holds another experiment, is damaged or cannot be written.
     """
-
-    def check() -> None:
-        require_writable(workdir)
-        find_sweep(workdir, experiment)
-
-    hosts.run_on_first(check)
+    require_writable(workdir)
+    find_sweep(workdir, experiment)
 
 
 def read_folder(workdir: str | pathlib.Path) -> SweepFolder:
@@ -103,7 +107,7 @@ def read_folder(workdir: str | pathlib.Path) -> SweepFolder:
     Raises:
       StoreError: there is none, or its manifest is damaged.
     """
-    workdir = pathlib.Path(workdir)
+    workdir = as_folder(workdir)
     manifest = read_manifest(workdir)
     environments = tuple(entry.environment for entry in manifest.environments)
     return SweepFolder(workdir, manifest.experiment, manifest.chunk_size, environments)

@@ -1,0 +1,129 @@
+"""What the command lines say about the paths they get, before anything is computed."""
+
+import pathlib
+import re
+import shutil
+
+import pytest
+
+from analysis.tables.folders import find_run_folders, require_folder_for_tables
+from anchorjax import api
+from anchorjax.errors import UserError
+from tests.support import in_process
+from tests.support.sweeps import ROOT, TINY_FILE, experiment, tree_hash
+
+EMPTY = {
+    'sweep.py': ['--config', TINY_FILE, '--workdir='],
+    'finalize.py': ['--run='],
+    'status.py': ['--run='],
+    'report.py': ['--run='],
+    'weights.py': ['export', '--run='],
+    'data.py': ['scan', '--out='],
+    'prompts.py': ['write', '--out='],
+    'paper_size.py': ['--out='],
+    'submit.py': ['--shards=2', '--', '--config', TINY_FILE, '--workdir='],
+}
+
+
+@pytest.mark.parametrize('script', EMPTY)
+def test_an_empty_folder_is_refused(script, monkeypatch, capsys):
+    said = in_process.run(script, EMPTY[script], monkeypatch, capsys)
+    assert said.code == 2
+    assert re.fullmatch(
+        r"error: argument --(workdir|run|out): '': must be the path of a folder.*\n",
+        said.errors,
+    )
+
+
+@pytest.mark.parametrize('flag', ['--config', '--config_json'])
+def test_an_empty_config_is_refused(flag, monkeypatch, capsys):
+    said = in_process.run('sweep.py', [f'{flag}='], monkeypatch, capsys)
+    assert said.code == 2 and len(said.errors.splitlines()) == 1
+    assert f"{flag}{':' * (flag != '--config')} ''" in said.errors
+
+
+def test_every_command_line_reads_its_paths_with_the_common_parsers():
+    found = []
+    for folder in ('launch', 'analysis'):
+        for path in (ROOT / folder).rglob('*.py'):
+            if re.search(r'type.{,4}pathlib\.Path', path.read_text()):
+                found.append(path)
+    assert not found
+
+
+def test_the_api_refuses_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for use in (api.open, lambda folder: api.train(experiment(), folder)):
+        with pytest.raises(UserError, match="workdir = '': must be the path"):
+            use('')
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_empty_pattern_of_runs_is_refused():
+    with pytest.raises(UserError, match="--runs '': must be the path of a folder"):
+        find_run_folders([''])
+
+
+def test_tables_are_refused_where_they_cannot_be_written(one_member, tmp_path):
+    with pytest.raises(UserError, match='is a run; give another folder'):
+        require_folder_for_tables(one_member)
+    (tmp_path / 'file').touch()
+    with pytest.raises(UserError, match='file is not a folder'):
+        require_folder_for_tables(tmp_path / 'file')
+
+
+def make_page(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:
+    """Where another report is, with its claims."""
+    (tmp_path / 'first.html').touch()
+    (tmp_path / 'claims.md').touch()
+    return tmp_path / 'second.html'
+
+
+def make_run(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:
+    """In the folder of another run."""
+    shutil.copytree(one_member, tmp_path / 'other')
+    return tmp_path / 'other' / 'report.html'
+
+
+def make_file(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:
+    """In a folder that is a file."""
+    (tmp_path / 'file').touch()
+    return tmp_path / 'file' / 'report.html'
+
+
+def make_folder(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:
+    """A folder instead of a page."""
+    (tmp_path / 'notes').mkdir()
+    (tmp_path / 'notes' / 'mine.txt').touch()
+    return tmp_path / 'notes'
+
+
+@pytest.mark.parametrize(
+    ('make', 'part'),
+    [
+        (make_page, 'first.html is beside it, with figures and claims'),
+        (make_run, 'other is another run; give another folder'),
+        (make_file, 'file is not a folder'),
+        (make_folder, 'notes: is a folder; give the page, such as'),
+    ],
+)
+def test_a_report_is_refused_where_it_would_replace_something(
+    make, part, one_member, tmp_path, monkeypatch, capsys
+):
+    page = make(tmp_path, one_member)
+    before = tree_hash(tmp_path)
+    words = ['--run', str(one_member), '--out', str(page)]
+    said = in_process.run('report.py', words, monkeypatch, capsys)
+    assert said.code == 2 and part in said.errors
+    assert len(said.errors.splitlines()) == 1  # nothing was computed
+    assert tree_hash(tmp_path) == before
+
+
+def test_jobs_are_not_submitted_for_the_folder_of_another_sweep(
+    one_member, monkeypatch, capsys
+):
+    words = ['--shards=2', '--', '--config', TINY_FILE, f'--workdir={one_member}']
+    before = tree_hash(one_member)
+    said = in_process.run('submit.py', words, monkeypatch, capsys)
+    assert said.code == 2 and 'use another --workdir' in said.errors
+    assert tree_hash(one_member) == before
