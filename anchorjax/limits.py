@@ -112,10 +112,12 @@ def _check_bounds(value: float, bounds: tuple[Bound, ...], field: str) -> None:
 
 
 def _check_tuple(value: Any, args: tuple[Any, ...], field: str) -> tuple:
-    require(isinstance(value, tuple), field, value, 'a tuple')
+    is_tuple = isinstance(value, tuple)
     if args[-1] is Ellipsis:
+        require(is_tuple, field, value, 'a tuple')
         args = (args[0],) * len(value)
-    require(len(value) == len(args), field, value, f'a tuple of {len(args)}')
+    is_whole = is_tuple and len(value) == len(args)
+    require(is_whole, field, value, f'a tuple of {len(args)}')
     checked = []
     for i, (element, hint) in enumerate(zip(value, args, strict=True)):
         checked.append(check_value(element, hint, f'{field}[{i}]'))

@@ -32,6 +32,7 @@ def command() -> None:
     use_every_core()
     cli.join_hosts(flags)
     cli.use_compilation_cache()
+    hosts.run_on_first(lambda: check_folder(workdir, experiment))
     mesh = make_mesh(batch_devices=experiment.train.batch_devices)
     available = flags.device_memory or min(hosts.gather(memory.device_bytes(mesh)))
     environment = describe_environment(experiment, mesh, available, workdir)
@@ -42,7 +43,6 @@ def command() -> None:
         print(plan, flush=True)
         print(describe_data(experiment), end='', flush=True)
         if flags.dry_run:
-            hosts.run_on_first(lambda: check_folder(workdir, experiment))
             print(describe_memory(experiment, mesh, environment, available))
             return
         line = ProgressLine()

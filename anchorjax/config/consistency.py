@@ -125,17 +125,18 @@ def check_groups(experiment: Experiment) -> None:
     optimizer, train = experiment.optimizer, experiment.train
     length = optimizer.schedule_steps
     warmup = optimizer.warmup_steps if optimizer.shape != 'constant' else 0
+    # Left at 0, the schedule is as long as training, so only a given one is too short.
+    require(
+        train.num_steps <= length,
+        'optimizer.schedule_steps',
+        length,
+        f'at least train.num_steps, {train.num_steps}, or 0 to be as long',
+    )
     require(
         warmup <= length,
         'optimizer.warmup_steps',
         warmup,
         f'at most the schedule, {length}',
-    )
-    require(
-        train.num_steps <= length,
-        'train.num_steps',
-        train.num_steps,
-        f'at most optimizer.schedule_steps, {length}',
     )
     lowest_rate = min(experiment.grid.learning_rate)
     require(

@@ -71,9 +71,10 @@ def parse_word(text: str, current: Any, field: str) -> Any:
     try:
         value = _read_literal(text)
     except _NO_LITERAL:
-        kind = _KINDS[type(current)]
-        line = f'{field} = {text!r}: must be {kind}, like {current!r}'
-        raise ConfigError(line) from None
+        allowed = f'{_KINDS[type(current)]}, like {current!r}'
+        if current == ():
+            allowed = '() for none, or Python values with commas between'
+        raise ConfigError(f'{field} = {text!r}: must be {allowed}') from None
     if isinstance(current, tuple) and not isinstance(value, tuple | list):
         return (value,)
     return value

@@ -93,6 +93,8 @@ def read_manifest(workdir: pathlib.Path) -> Manifest:
       StoreError: there is none, or it is damaged, altered or of another format.
     """
     path = workdir / MANIFEST_FILE
+    if workdir.is_file():
+        raise StoreError(f'{workdir} is a file: give the folder of a sweep')
     if not path.exists():
         raise StoreError(f'{workdir} holds no sweep (no {MANIFEST_FILE})')
     content = _read_content(path)

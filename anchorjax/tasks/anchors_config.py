@@ -188,12 +188,10 @@ def _check_vocab(c: AnchorsConfig) -> None:
     lowest = c.keys[0] + min(shifts)
     highest = c.keys[1] - 1 + max(shifts)
     largest_token = max(highest, c.keys[1] - 1, *c.anchors)
-    require(
-        lowest >= 0 and largest_token < c.vocab,
-        'task.vocab',
-        c.vocab,
-        f'above every token and label (labels {lowest} to {highest})',
-    )
+    allowed = f'at least {-min(shifts)}: every label must be at least 0'
+    require(lowest >= 0, 'task.keys[0]', c.keys[0], allowed)
+    allowed = f'above {largest_token}, the largest token or label'
+    require(largest_token < c.vocab, 'task.vocab', c.vocab, allowed)
 
 
 def _check_split(c: AnchorsConfig) -> None:

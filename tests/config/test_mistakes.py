@@ -73,7 +73,14 @@ MISTAKES = [
     ('task__holdout', 1.0, 'task.holdout = 1.0: must be a share that leaves'),
     ('task__holdout', 1.5, 'task.holdout = 1.5: must be at least 0, at most 1'),
     ('task__train_share', 0.0, 'task.train_share = 0.0: must be above 0, at most 1'),
-    ('task__vocab', 90, 'task.vocab = 90: must be above every token and label'),
+    (
+        'optimizer__schedule_steps',
+        20,
+        'optimizer.schedule_steps = 20: must be at least train.num_steps, 40, or 0',
+    ),
+    ('task__shifts', (5, 1, -2, -30), 'task.keys[0] = 20: must be at least 60: every'),
+    ('task__unseen', (3,), 'task.unseen[0] = 3: must be a tuple of 2'),
+    ('task__vocab', 90, 'task.vocab = 90: must be above 109, the largest token or'),
     (
         'task__name',
         'anchor',
@@ -187,6 +194,11 @@ def test_a_bad_value_is_one_line(field, value, line):
             'grid.seed',
             '0x' + 'f' * 5_000,
             'must be values with commas between, like (0, 1)',
+        ),
+        (
+            'train.snapshot_steps',
+            'a,b',
+            "= 'a,b': must be () for none, or Python values with commas between",
         ),
         (
             'train.num_steps',

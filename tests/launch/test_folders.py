@@ -59,6 +59,13 @@ def test_the_api_refuses_an_empty_folder(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_file_instead_of_a_run_is_called_one(one_member, monkeypatch, capsys):
+    for script in ('finalize.py', 'status.py', 'report.py'):
+        words = ['--run', str(one_member / 'results.nc')]
+        said = in_process.run(script, words, monkeypatch, capsys)
+        assert said.code == 2 and 'results.nc is a file: give the folder' in said.errors
+
+
 def test_an_empty_pattern_of_runs_is_refused():
     with pytest.raises(UserError, match="--runs '': must be the path of a folder"):
         find_run_folders([''])

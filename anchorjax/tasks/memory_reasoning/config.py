@@ -173,9 +173,7 @@ def _check_vocab(c: MemoryReasoningConfig) -> None:
         lowest = lowest_key - furthest
         highest = max(highest, highest_key + furthest)
     largest_token = max(highest, c.memory_anchors[1] - 1)
-    require(
-        lowest >= 0 and largest_token < c.vocab,
-        'task.vocab',
-        c.vocab,
-        f'above every token and label (labels {lowest} to {highest})',
-    )
+    allowed = f'at least {lowest_key - lowest}: every label must be at least 0'
+    require(lowest >= 0, 'task.keys[0]', lowest_key, allowed)
+    allowed = f'above {largest_token}, the largest token or label'
+    require(largest_token < c.vocab, 'task.vocab', c.vocab, allowed)
