@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from analysis.drawing import command, style
 from analysis.members.measures import (
     LOSS,
+    Counted,
     count_members,
     list_measures,
     read_measure,
@@ -77,14 +78,13 @@ def compute(run: Run) -> Result:
         measured = read_measure(run.results, measure)
         statistics.append(_describe_cells(cells, measured, counted.is_counted))
     mean_KZX, low_KZX, high_KZX = np.moveaxis(np.array(statistics), 1, 0)
-    which = 'converged networks' if counted.has_converged else 'all trained networks'
     return Result(
         axis=axis,
         values=np.array([str(axis_label(x)) for x in run.experiment.axes[axis]]),
         settings=np.array(cells.settings),
         measures=np.array([measure.name for measure in measures]),
         is_loss=np.array([measure.source == LOSS for measure in measures]),
-        counted=f'{which} ({counted.criterion})',
+        counted=_describe_counted(counted),
         mean_KZX=mean_KZX,
         low_KZX=low_KZX,
         high_KZX=high_KZX,
@@ -92,6 +92,22 @@ def compute(run: Run) -> Result:
         converged_ZX=_count_members(cells, counted.is_converged),
         trained_ZX=_count_members(cells, counted.is_trained),
     )
+
+
+def _describe_counted(counted: Counted) -> str:
+    """Which members the numbers are of; without a converged one, no criterion holds."""
+    if counted.has_converged:
+        return f'converged networks ({counted.criterion})'
+    return f'no network converged ({counted.criterion}), so all but diverged ones'
+
+
+def _describe_statistic(result: Result) -> str:
+    """What the dots are: an interval and a mean only where some setting has them."""
+    if np.isfinite(result.low_KZX).any():
+        return 'mean over seeds and its 95 % interval'
+    if result.members_ZX.max() > 1:
+        return 'mean over seeds, too few for an interval'
+    return 'one seed'
 
 
 def choose_axis(axes: dict[str, tuple]) -> str:
@@ -161,7 +177,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
     for axis in axes[-1]:
         axis.set_xlabel(name.replace('_', ' '))
     figure: Any = axes.flat[0].figure
-    figure.suptitle(f'mean over seeds and its 95 % interval; {result.counted}')
+    figure.suptitle(f'{_describe_statistic(result)}; {result.counted}')
 
 
 def layout(result: Result) -> style.Layout:

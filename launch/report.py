@@ -10,10 +10,10 @@ from analysis.report.playground.request import AUTO
 from analysis.report.write import write_report
 from anchorjax import cli
 from anchorjax.errors import UserError
-from anchorjax.storage.atomic import require_writable
 from anchorjax.storage.lost_members import require_none_lost
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, open_run
+from anchorjax.storage.writable import require_writable
 
 
 def command() -> None:

@@ -11,9 +11,9 @@ from analysis.members.point import format_point, select_varying
 from anchorjax import cli
 from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, brief
-from anchorjax.storage.atomic import require_writable
 from anchorjax.storage.lost_members import require_none_lost
 from anchorjax.storage.reader import Run, open_run
+from anchorjax.storage.writable import require_writable
 
 Layout = style.Layout | Callable[[Any], style.Layout]
 # (run, the figure's flags, point) -> (result, the point that the file names contain).

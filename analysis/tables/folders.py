@@ -3,8 +3,8 @@
 import pathlib
 
 from anchorjax.errors import UserError
-from anchorjax.storage.atomic import require_writable
 from anchorjax.storage.manifest import MANIFEST_FILE
+from anchorjax.storage.writable import require_writable
 
 
 def find_run_folders(patterns: list[str]) -> list[pathlib.Path]:

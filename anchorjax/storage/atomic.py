@@ -143,17 +143,6 @@ def require_inside(root: pathlib.Path, path: pathlib.Path) -> pathlib.Path:
     return path
 
 
-def require_writable(folder: pathlib.Path) -> None:
-    """Raises StoreError if a folder cannot be written, or made; writes nothing."""
-    existing = folder
-    while not os.path.lexists(existing):
-        existing = existing.parent
-    if not existing.is_dir():
-        raise StoreError(f'cannot use {folder}: {existing} is not a folder')
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise StoreError(f'cannot use {folder}: {existing} is not writable')
-
-
 def remove_leftovers(
     folder: pathlib.Path, name: str = '*', min_age: float = 0.0
 ) -> None:

@@ -31,6 +31,17 @@ class Run:
 
     folder: SweepFolder
 
+    def __repr__(self) -> str:
+        """Its folder and how far it is: a notebook shows this after `api.train`."""
+        total = sum(chunk.num_members for chunk in self.folder.chunks)
+        done = [chunk for chunk in self.folder.chunks if chunk.folder.done]
+        trained = sum(chunk.num_members for chunk in done)
+        state = 'finished' if trained == total else 'not finished'
+        return (
+            f'Run({str(self.folder.workdir)!r}: {self.experiment.name}, '
+            f'{trained} of {total} members trained, {state})'
+        )
+
     @property
     def experiment(self) -> config.Experiment:
         """The experiment that the manifest holds."""

@@ -19,10 +19,10 @@ from typing import NamedTuple
 from anchorjax import config
 from anchorjax.config.grid import Cohort
 from anchorjax.errors import UserError
-from anchorjax.storage.atomic import require_writable
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import find_sweep, read_manifest, take_up_sweep
+from anchorjax.storage.writable import require_writable
 from anchorjax.training import hosts
 
 

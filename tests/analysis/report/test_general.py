@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from analysis import accuracy
+from analysis.drawing import style
 from analysis.members.measures import count_members
 from analysis.members.statistics import mean_interval
 from analysis.report import figures, numbers, page
@@ -101,6 +102,32 @@ def test_every_setting_has_its_row(scan):
         result.mean_KZX[k], [[0.2, 0.6], [0.2, 2.9 / 3]], rtol=1e-6
     )
     assert result.settings.tolist() == ['weight_decay=0.01', 'weight_decay=0.5']
+
+
+def title_of(result: accuracy.Result) -> str:
+    """The words above the figure of accuracies."""
+    layout = accuracy.layout(result)
+    figure, axes = style.plt.subplots(layout.rows, layout.columns, squeeze=False)
+    accuracy.draw(result, axes)
+    title = figure.get_suptitle()
+    style.plt.close(figure)
+    return title
+
+
+def test_the_title_of_the_accuracies_says_which_networks_they_are_of(scan):
+    scan.curves['converged'][:] = True
+    before = title_of(accuracy.compute(scan))
+    assert before.startswith(
+        'mean over seeds and its 95 % interval; converged networks'
+    )
+    scan.curves['converged'][:] = False
+    result = accuracy.compute(scan)
+    assert '; no network converged (' in title_of(result)
+    no_interval = np.full_like(result.low_KZX, np.nan)
+    few = result._replace(low_KZX=no_interval, high_KZX=no_interval)
+    assert title_of(few).startswith('mean over seeds, too few for an interval; ')
+    one = few._replace(members_ZX=np.minimum(few.members_ZX, 1))
+    assert title_of(one).startswith('one seed; ')
 
 
 def test_networks_that_have_not_converged_are_left_out(scan):
