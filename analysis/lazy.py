@@ -157,10 +157,12 @@ def _draw_null(axis: Axes, result: Result) -> None:
     """A line through the means of the null by gamma, and a band from least to most."""
     gamma_M = result.points['gamma']
     gammas = np.unique(gamma_M)
-    nulls = [result.null_M[gamma_M == gamma] for gamma in gammas]
-    means = [null_K.mean() for null_K in nulls]
-    lowest = [null_K.min() for null_K in nulls]
-    highest = [null_K.max() for null_K in nulls]
+    means, lowest, highest = [], [], []
+    for gamma in gammas:
+        null_of_gamma = result.null_M[gamma_M == gamma]
+        means.append(null_of_gamma.mean())
+        lowest.append(null_of_gamma.min())
+        highest.append(null_of_gamma.max())
     axis.fill_between(gammas, lowest, highest, color='black', alpha=0.15, lw=0)
     axis.plot(gammas, means, 'k--', lw=0.8, label='two untrained networks')
 

@@ -164,13 +164,15 @@ def _join_static_axes(data: xr.Dataset) -> xr.Dataset:
     names = [f'static_{i}' for i in range(len(static))]
     renamed = data.rename(dict(zip(static, names, strict=True)))
     joined = renamed.stack(row=names, create_index=False)
-    labels = []
-    for place in range(joined.sizes['row']):
-        values = [joined[name].values[place] for name in names]
-        labels.append(', '.join(map(str, values)))
+    labels = _join_labels([joined[name].values for name in names])
     row_name = ', '.join(static)
     joined = joined.drop_vars(names).rename(row=row_name)
     return joined.assign_coords({row_name: labels})
+
+
+def _join_labels(values_of_axes: list[np.ndarray]) -> list[str]:
+    """'2, 64' for every row, from the value of each axis in it."""
+    return [', '.join(map(str, row)) for row in zip(*values_of_axes, strict=True)]
 
 
 def _select_agreement(data: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:

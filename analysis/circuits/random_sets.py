@@ -19,18 +19,25 @@ def draw_set(
 
     A mechanism that takes all edges of its layers has no other set: then it is drawn.
     """
-    layers = sorted({edge[0] for edge in mechanism})
-    candidates_of = _split_by_layer(edges)
-    counts_of = {layer: len(of) for layer, of in _split_by_layer(mechanism).items()}
-    others = sum(len(candidates_of[layer]) for layer in layers) - len(mechanism)
+    own_of_layer = _split_by_layer(mechanism)
+    all_of_layer = _split_by_layer(edges)
+    num_candidates = sum(len(all_of_layer[layer]) for layer in own_of_layer)
+    is_only_set = num_candidates == len(mechanism)
     while True:
         drawn = []
-        for layer in layers:
-            candidates = candidates_of[layer]
-            chosen = rng.choice(len(candidates), counts_of[layer], replace=False)
-            drawn += [candidates[i] for i in sorted(chosen)]
-        if others == 0 or set(drawn) != set(mechanism):
+        for layer in sorted(own_of_layer):
+            number = len(own_of_layer[layer])
+            drawn += _draw_edges(all_of_layer[layer], number, rng)
+        if is_only_set or set(drawn) != set(mechanism):
             return drawn
+
+
+def _draw_edges(
+    candidates: list[Edge], number: int, rng: np.random.Generator
+) -> list[Edge]:
+    """So many different edges, in the order of the candidates."""
+    chosen = rng.choice(len(candidates), number, replace=False)
+    return [candidates[i] for i in sorted(chosen)]
 
 
 def _split_by_layer(edges: Sequence[Edge]) -> dict[int, list[Edge]]:

@@ -28,9 +28,7 @@ def summarize_cells(members: pd.DataFrame) -> pd.DataFrame:
         row['trained'] = len(cell)
         row['converged'] = len(converged)
         for solution in SOLUTIONS:
-            row[solution.replace(' ', '_')] = int(
-                (converged.solution == solution).sum()
-            )
+            row[_column(solution)] = int((converged.solution == solution).sum())
         for name, column in _NUMBERS.items():
             row[f'{name}_mean'] = converged[column].mean()
             row[f'{name}_low'] = converged[column].min()
@@ -62,15 +60,24 @@ def format_cells(cells: pd.DataFrame) -> str:
 
 
 def _describe_cell(row: dict, varying: list[str]) -> list[str]:
-    texts = []
+    """The texts of a row of the table, in the order of its header."""
+    levels = []
     for name in varying:
-        texts.append(factors.format_level(factors.BY_NAME[name], row[name]))
-    texts.append(f'{row["converged"]} of {row["trained"]}')
-    counts = {name: row[name.replace(' ', '_')] for name in SOLUTIONS}
-    texts.append(format_counts(counts))
-    for name in _NUMBERS:
-        numbers = [row[f'{name}_{part}'] for part in ('mean', 'low', 'high')]
-        texts.append(format_range(*numbers, row['converged']))
-    of_table = [row[f'{name}_of_table'] for name in _LOOKUP]
-    texts.append(', '.join(f'{score:.2f}' for score in of_table))
-    return texts
+        levels.append(factors.format_level(factors.BY_NAME[name], row[name]))
+    converged = f'{row["converged"]} of {row["trained"]}'
+    solutions = format_counts({name: row[_column(name)] for name in SOLUTIONS})
+    agreements = [_format_agreement(row, name) for name in _NUMBERS]
+    of_table = ', '.join(f'{row[f"{name}_of_table"]:.2f}' for name in _LOOKUP)
+    return [*levels, converged, solutions, *agreements, of_table]
+
+
+def _format_agreement(row: dict, name: str) -> str:
+    """Mean (lowest to highest) over the converged members of a cell."""
+    return format_range(
+        row[f'{name}_mean'], row[f'{name}_low'], row[f'{name}_high'], row['converged']
+    )
+
+
+def _column(solution: str) -> str:
+    """The column with the number of members that have found a solution."""
+    return solution.replace(' ', '_')

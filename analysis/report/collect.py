@@ -27,6 +27,14 @@ LOSSES = [
     {'probe': 'seen_heldout', 'label': 'held-out', 'style': 'loss-seen_heldout'},
     {'probe': 'unseen', 'label': 'unseen pair', 'style': 'loss-unseen'},
 ]
+# What the status of a member begins with: the words for it. A status that says
+# 'trained' and no more is of a member that has converged.
+_OUTCOMES = {
+    'trained': 'converged',
+    'not converged': 'not converged',
+    'diverged': 'diverged',
+    'not trained': 'not trained',
+}
 PANELS = ['answers', 'positions', 'losses', 'attention', 'embedding']
 
 
@@ -123,21 +131,30 @@ def list_axes(run: Run) -> dict[str, list[Any]]:
 
 def summarize(run: Run, members: list[dict[str, Any]], criterion: str) -> str:
     """How many networks there are, what became of them, and the axes that vary."""
-    counts = {'trained': 0, 'not converged': 0, 'diverged': 0, 'not trained': 0}
-    for member in members:
-        for status in counts:
-            if member['status'].startswith(status):
-                counts[status] += 1
-    counts = {'converged': counts.pop('trained')} | counts
+    parts = [_count_outcomes(members)]
+    axes = _describe_axes(run)
+    if axes:
+        parts.append(axes)
+    parts.append(f'converged: {criterion}')
+    moved = int((run.results.environments > 1).sum())
+    if moved:
+        parts.append(f'{moved} were trained in several environments, one after another')
+    return '; '.join(parts)
+
+
+def _count_outcomes(members: list[dict[str, Any]]) -> str:
+    """'4 networks, 3 converged, 1 not converged, 0 diverged, 0 not trained'."""
     parts = ['1 network' if len(members) == 1 else f'{len(members)} networks']
-    parts += [f'{count} {name}' for name, count in counts.items()]
+    for status, words in _OUTCOMES.items():
+        count = sum(member['status'].startswith(status) for member in members)
+        parts.append(f'{count} {words}')
+    return ', '.join(parts)
+
+
+def _describe_axes(run: Run) -> str:
+    """'gamma 0.3, 0.8 × seed 0, 1': the axes with several values."""
     axes = []
     for axis, values in run.experiment.axes.items():
         if len(values) > 1:
             axes.append(f'{axis.replace("_", " ")} {", ".join(map(str, values))}')
-    parts = [', '.join(parts), ' × '.join(axes), f'converged: {criterion}']
-    summary = '; '.join(part for part in parts if part)
-    moved = int((run.results.environments > 1).sum())
-    if moved:
-        summary += f'; {moved} were trained in several environments, one after another'
-    return summary
+    return ' × '.join(axes)

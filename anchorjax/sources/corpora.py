@@ -145,33 +145,57 @@ def download(
     except ImportError as e:
         raise UserError(f"{e}: pip install 'anchorjax[data]'") from None
     pattern = pattern or source.pattern
-    api = huggingface_hub.HfApi()
-    where = {'repo_type': 'dataset'}
     try:
-        info = api.dataset_info(source.repository, revision=revision or None)
-        where['revision'] = info.sha
-        # The list in `info` ends after 50,000 files.
-        entries = list(api.list_repo_tree(source.repository, recursive=True, **where))
-        # Without a connection it returns what is there, whether it is whole or not.
-        huggingface_hub.snapshot_download(
-            source.repository, allow_patterns=[pattern], local_dir=out, **where
-        )
-    except Exception as e:  # its client raises many kinds
+        commit = _fetch(huggingface_hub, source.repository, pattern, revision, out)
+    except Exception as e:  # the hub's client raises many kinds
         reason = brief(str(e).splitlines()[0] if str(e) else type(e).__name__)
         line = f'{source.repository}: {reason}; a local copy can be --source PATH'
         raise (TemporaryError if _may_pass(e) else UserError)(line) from None
-    size_of = {entry.path: entry.size for entry in entries if hasattr(entry, 'size')}
-    matching = [path for path in size_of if fnmatch.fnmatch(path, pattern)]
-    names = sorted(path for path in matching if has_known_kind(path))
+    names = _select_names(commit.size_of, pattern)
     if not names:
         raise UserError(f'--pattern {pattern}: {source.repository} has no such files')
+    size_of = commit.size_of
     missing = [name for name in names if not _has_size(out / name, size_of[name])]
     if missing:
         raise TemporaryError(
             f'{source.repository}: {len(missing):,} of {len(names):,} files are not '
             f'whole, {missing[0]} first'
         )
-    return Files(out, [out / name for name in names], info.sha)
+    return Files(out, [out / name for name in names], commit.name)
+
+
+class _Commit(NamedTuple):
+    """A commit of a repository on the hub."""
+
+    name: str
+    size_of: dict[str, int]  # bytes of every file, by its path
+
+
+def _fetch(
+    hub: Any, repository: str, pattern: str, revision: str, out: pathlib.Path
+) -> _Commit:
+    """Downloads the files of a commit that match; the newest commit by default.
+
+    Without a connection the hub's client returns what is there, whole or not: the
+    sizes tell. Its errors are of many kinds.
+
+    Args:
+      hub: the package huggingface_hub.
+    """
+    api = hub.HfApi()
+    info = api.dataset_info(repository, revision=revision or None)
+    where = {'repo_type': 'dataset', 'revision': info.sha}
+    # The list in `info` ends after 50,000 files.
+    entries = list(api.list_repo_tree(repository, recursive=True, **where))
+    hub.snapshot_download(repository, allow_patterns=[pattern], local_dir=out, **where)
+    size_of = {entry.path: entry.size for entry in entries if hasattr(entry, 'size')}
+    return _Commit(info.sha, size_of)
+
+
+def _select_names(paths: Iterable[str], pattern: str) -> list[str]:
+    """The paths that match and are of a kind that can be read, in order."""
+    matching = [path for path in paths if fnmatch.fnmatch(path, pattern)]
+    return sorted(path for path in matching if has_known_kind(path))
 
 
 def read_revision(out: pathlib.Path) -> str:

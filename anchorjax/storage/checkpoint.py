@@ -140,13 +140,14 @@ def load_row(folder: pathlib.Path, step: int, row: int, abstract: Any) -> Any:
         return {row: slice(row, row + 1)}
 
     with _open_checkpoint(folder, step) as (path, written):
-        labels = {_label(leaf_path) for leaf_path, _ in _leaves(abstract)}
-        of_labels = {name: leaf for name, leaf in written.items() if name in labels}
-        _require_same_tree(of_labels, abstract, path)
+        wanted = {_label(leaf_path) for leaf_path, _ in _leaves(abstract)}
+        part = {label: leaf for label, leaf in written.items() if label in wanted}
+        _require_same_tree(part, abstract, path)
         reads = _start_reads(path, abstract, select_row)
 
         def read_row(leaf_path: tuple, _: jax.ShapeDtypeStruct) -> np.ndarray:
-            return _check_piece(reads, _label(leaf_path), row, written)[0]
+            piece = _check_piece(reads, _label(leaf_path), row, written)
+            return piece[0]  # it has this row alone
 
         return jax.tree_util.tree_map_with_path(read_row, abstract)
 

@@ -21,19 +21,27 @@ def describe_deviations(task: Task, deviation: xr.DataArray) -> dict[str, xr.Dat
     limit is many answers, and none of them.
     """
     histogram = deviation.transpose(..., 'offset').values[..., :NUM_ANSWERS]
-    near = {}
+    described = {}
     for distance in NEAR:
-        first = DEVIATION_LIMIT - distance
-        last = DEVIATION_LIMIT + distance
-        near[f'within_{distance}'] = histogram[..., first : last + 1].sum(-1)
-
-    most_frequent = histogram.argmax(-1)
-    names = [name_offset(task, i) for i in range(NUM_ANSWERS)]
-    is_known = np.isfinite(histogram[..., 0])
-    answer = np.where(is_known, np.array(names, object)[most_frequent], '')
-    values = near | {'answer': answer, 'answer_share': histogram.max(-1)}
+        described[f'within_{distance}'] = _share_within(histogram, distance)
+    described['answer'] = _name_most_frequent(task, histogram)
+    described['answer_share'] = histogram.max(-1)
     template = deviation.isel(offset=0, drop=True)
-    return {name: template.copy(data=array) for name, array in values.items()}
+    return {name: template.copy(data=array) for name, array in described.items()}
+
+
+def _share_within(histogram: np.ndarray, distance: int) -> np.ndarray:
+    """Share of answers at most so far from the mapping's, which is in the middle."""
+    first = DEVIATION_LIMIT - distance
+    last = DEVIATION_LIMIT + distance
+    return histogram[..., first : last + 1].sum(-1)
+
+
+def _name_most_frequent(task: Task, histogram: np.ndarray) -> np.ndarray:
+    """Name of the most frequent answer; '' where not trained, and so all is NaN."""
+    names = np.array([name_offset(task, i) for i in range(NUM_ANSWERS)], object)
+    is_trained = np.isfinite(histogram[..., 0])
+    return np.where(is_trained, names[histogram.argmax(-1)], '')
 
 
 def name_offset(task: Task, index: int) -> str:
