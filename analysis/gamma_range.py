@@ -28,7 +28,8 @@ from analysis.members.table import (
     tabulate_members,
 )
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import Run, open_run
+from anchorjax.storage.lost_members import open_whole_run
+from anchorjax.storage.reader import Run
 
 SHARES = (0.1, 0.9)  # of the way
 BASELINE = 'one head'
@@ -67,7 +68,7 @@ def compute(run: Run, baseline: Run | str = '') -> Result:
     """
     members, outcome_3M = _read_members(run)
     if isinstance(baseline, str) and baseline:
-        baseline = open_run(baseline)
+        baseline = open_whole_run(baseline)
     if baseline:
         others, of_others_3M = _read_members(baseline)
         others['setting'] = np.full(len(others['seed']), BASELINE)

@@ -33,7 +33,8 @@ from analysis.members.solution import (
 from anchorjax import cli
 from anchorjax.config.grid import TRACED_AXES
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import Run, open_run
+from anchorjax.storage.lost_members import open_whole_run
+from anchorjax.storage.reader import Run
 
 
 class Result(NamedTuple):
@@ -254,7 +255,7 @@ def _hatch_cells(axis: Axes, is_hatched: np.ndarray, pattern: str) -> None:
 def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument('--run', required=True, type=cli.parse_folder)
-    run = open_run(parser.parse_args().run)
+    run = open_whole_run(parser.parse_args().run)
     # Unlike `save`: who asks for this figure is told why there is none.
     result = compute(run.results)
     if not result.members:

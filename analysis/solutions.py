@@ -15,7 +15,8 @@ from analysis.members.solution import SOLUTIONS, classify_members
 from analysis.tables.text import format_counts, format_range, format_table
 from anchorjax import cli
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import members_table, open_run
+from anchorjax.storage.lost_members import open_whole_run
+from anchorjax.storage.reader import members_table
 from anchorjax.tasks.anchors_config import AnchorsConfig
 
 _TITLES = {
@@ -101,7 +102,7 @@ def command() -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument('--run', required=True, type=cli.parse_folder)
     flags = parser.parse_args()
-    run = open_run(flags.run)
+    run = open_whole_run(flags.run)
     members = members_table(run)
     if not members.trained.any():
         raise UserError(f'{flags.run}: no member is trained yet')

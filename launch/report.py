@@ -10,9 +10,9 @@ from analysis.report.playground.request import AUTO
 from analysis.report.write import write_report
 from anchorjax import cli
 from anchorjax.errors import UserError
-from anchorjax.storage.lost_members import require_none_lost
+from anchorjax.storage.lost_members import open_whole_run
 from anchorjax.storage.manifest import MANIFEST_FILE
-from anchorjax.storage.reader import Run, open_run
+from anchorjax.storage.reader import Run
 from anchorjax.storage.writable import require_writable
 
 
@@ -40,7 +40,6 @@ def command() -> None:
     )
     flags = parser.parse_args()
     run = open_single(flags.run)
-    require_none_lost(run)
     path = flags.out or run.folder.workdir / 'report.html'
     check_page(path, run)
     cli.use_compilation_cache()
@@ -54,7 +53,7 @@ def open_single(folders: list[pathlib.Path]) -> Run:
     Raises:
       UserError: there are several folders, or there is no run.
     """
-    runs = [open_run(folder) for folder in folders]
+    runs = [open_whole_run(folder) for folder in folders]
     if len(runs) > 1:
         names = []
         for folder, run in zip(folders, runs, strict=True):

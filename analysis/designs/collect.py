@@ -13,7 +13,8 @@ from anchorjax import config
 from anchorjax.config import Experiment
 from anchorjax.config.grid import Cohort, axis_label, short_name
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import Run, members_table, open_run
+from anchorjax.storage.lost_members import open_whole_run
+from anchorjax.storage.reader import Run, members_table
 
 # Fields of a config that are factors, follow from one, or change no number of a member.
 _EXPECTED = {
@@ -66,7 +67,7 @@ def collect_runs(patterns: list[str]) -> Collection:
     tables = []
     experiments = []
     for folder in find_run_folders(patterns):
-        run = open_run(folder)
+        run = open_whole_run(folder)
         members = read_members(run, folder.name)
         trained = members[members.pop('trained')]
         notes.append(f'{folder.name}: {len(trained)} of {len(members)} trained')

@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from anchorjax.errors import StoreError
-from anchorjax.storage.reader import Run
+from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import Chunk
 
 CUBE_FILE, TABLE_FILE = 'results.nc', 'members.csv'
@@ -19,6 +19,18 @@ CUBE_FILE, TABLE_FILE = 'results.nc', 'members.csv'
 
 class LostMembers(StoreError):
     """The tables of a sweep hold members whose curves are gone."""
+
+
+def open_whole_run(folder: pathlib.Path) -> Run:
+    """The sweep in a folder, for figures and tables, which must not lack lost members.
+
+    Raises:
+      LostMembers: the tables have members whose curves are gone.
+      StoreError: there is no sweep, or its manifest or curves are damaged.
+    """
+    run = open_run(folder)
+    require_none_lost(run)
+    return run
 
 
 def require_none_lost(run: Run) -> None:

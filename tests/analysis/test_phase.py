@@ -265,7 +265,7 @@ def test_its_command_tells_why_there_is_no_diagram(tmp_path, monkeypatch, capsys
         (untrained, f'error: {tmp_path}: no member is trained yet'),
         (other_task, 'error: phase: needs a probe seen_heldout'),
     ):
-        monkeypatch.setattr(phase, 'open_run', {tmp_path: run}.get)
+        monkeypatch.setattr(phase, 'open_whole_run', {tmp_path: run}.get)
         with pytest.raises(SystemExit) as caught:
             cli.run_command(phase.command)
         printed = capsys.readouterr()

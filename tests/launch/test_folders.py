@@ -2,13 +2,18 @@
 
 import pathlib
 import re
+import runpy
 import shutil
+import sys
 
 import pytest
 
+from analysis.claims.verdict_table import open_runs
+from analysis.designs.collect import collect_runs
 from analysis.tables.folders import find_run_folders, require_folder_for_tables
 from anchorjax import api
 from anchorjax.errors import UserError
+from anchorjax.storage.lost_members import LostMembers
 from tests.support import in_process
 from tests.support.sweeps import ROOT, TINY_FILE, experiment, tree_hash
 
@@ -134,3 +139,36 @@ def test_jobs_are_not_submitted_for_the_folder_of_another_sweep(
     said = in_process.run('submit.py', words, monkeypatch, capsys)
     assert said.code == 2 and 'use another --workdir' in said.errors
     assert tree_hash(one_member) == before
+
+
+def draw(script: str, *words: str) -> None:
+    """Runs a figure of analysis/ as a command."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, 'argv', [script, *words])
+        runpy.run_path(str(ROOT / 'analysis' / script), run_name='__main__')
+
+
+def test_a_figure_looks_at_its_folder_first(one_member, tmp_path, capsys):
+    (tmp_path / 'file').touch()
+    with pytest.raises(SystemExit):
+        draw('curves.py', '--run', str(one_member), '--out', str(tmp_path / 'file'))
+    assert 'file is not a folder' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('script', ['curves.py', 'phase.py', 'solutions.py'])
+def test_a_figure_of_lost_members_is_not_drawn(script, one_member, tmp_path, capsys):
+    shutil.copytree(one_member, tmp_path / 'run')
+    shutil.rmtree(tmp_path / 'run' / 'cohorts')
+    before = tree_hash(tmp_path)
+    with pytest.raises(SystemExit):
+        draw(script, '--run', str(tmp_path / 'run'))
+    assert '1 of 1 members are gone' in capsys.readouterr().err
+    assert tree_hash(tmp_path) == before
+
+
+def test_no_table_of_many_runs_lacks_lost_members(one_member, tmp_path):
+    shutil.copytree(one_member, tmp_path / 'run')
+    shutil.rmtree(tmp_path / 'run' / 'cohorts')
+    for read in (open_runs, collect_runs):
+        with pytest.raises(LostMembers, match='1 of 1 members are gone'):
+            read([str(tmp_path / 'run')])
