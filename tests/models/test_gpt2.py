@@ -18,10 +18,10 @@ from anchorjax.training import losses
 from anchorjax.training.forward import forward
 from tests.support import cases
 from tests.support.networks import reference, reference_gpt2
+from tests.support.rounding import assert_same_but_rounding
 
 TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
 TARGETS_BT = np.array([[5, 2, 9, 9], [1, 3, 0, 19], [4, 4, 7, 2]], np.int32)
-CLOSE = {'rtol': 1e-4, 'atol': 1e-5}
 OPTIONS = {
     'fused': {},
     'explicit': {'model__attention': 'explicit'},
@@ -61,9 +61,9 @@ def test_logits_are_the_references(option):
     expected = reference_gpt2.forward(exact, TOKENS_BT, experiment.model)
     assert np.abs(expected).max() > 1
     logits = forward(experiment, params, TOKENS_BT, last_only=False).logits
-    np.testing.assert_allclose(logits, expected, **CLOSE)
+    assert_same_but_rounding(logits, expected)
     last = forward(experiment, params, TOKENS_BT, last_only=True).logits
-    np.testing.assert_allclose(last[:, 0], expected[:, -1], **CLOSE)
+    assert_same_but_rounding(last[:, 0], expected[:, -1])
 
 
 @pytest.mark.slow
@@ -143,9 +143,9 @@ def test_fused_and_explicit_attention_are_equal(heads):
     outs = []
     for experiment in (explicit, fused):
         outs.append(forward(experiment, params, TOKENS_BT, last_only=False))
-    chex.assert_trees_all_close(*outs, rtol=1e-4, atol=1e-5)
+    assert_same_but_rounding(*outs)
     grads = [compute_gradient(experiment, params) for experiment in (explicit, fused)]
-    chex.assert_trees_all_close(*grads, rtol=1e-3, atol=1e-6)
+    assert_same_but_rounding(*grads, tolerance=1e-4)
 
 
 @pytest.mark.slow
@@ -158,9 +158,9 @@ def test_remat_changes_no_parameter_and_numbers_by_rounding_alone():
         drawn.append(models.init_params(experiment.model, 20, 0.5, key))
     chex.assert_trees_all_equal(*drawn)
     outs = [forward(c, params, TOKENS_BT, last_only=False) for c in (kept, again)]
-    chex.assert_trees_all_close(*outs, rtol=1e-5, atol=1e-6)
+    assert_same_but_rounding(*outs)
     grads = [compute_gradient(experiment, params) for experiment in (kept, again)]
-    chex.assert_trees_all_close(*grads, rtol=1e-4, atol=1e-7)
+    assert_same_but_rounding(*grads, tolerance=1e-4)
 
 
 @pytest.mark.slow

@@ -15,9 +15,9 @@ from anchorjax.models.base import Activations, Edit
 from anchorjax.training.forward import forward
 from tests.support import cases
 from tests.support.first_steps import assert_shapes
+from tests.support.rounding import assert_same_but_rounding
 
 TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
-CLOSE = {'rtol': 1e-4, 'atol': 1e-5}
 
 
 def draw_member(**fields: Any) -> tuple[Experiment, Any]:
@@ -36,18 +36,18 @@ def test_activations_are_what_their_names_say(remat):
     experiment, params = draw_member(model__remat=remat)
     out = forward(experiment, params, TOKENS_BT, last_only=False)
     X_em = params['W_embed'][TOKENS_BT] + params['W_pos'][:4]
-    np.testing.assert_allclose(out.X_em, X_em, rtol=1e-6)
+    assert_same_but_rounding(out.X_em, X_em)
     x = out.X_em
     for i, block in enumerate(out.blocks):
         weights = params[f'block_{i}']
         np.testing.assert_allclose(block.Attn.sum(-1), 1, rtol=1e-5)
         assert (np.triu(np.asarray(block.Attn), 1) == 0).all()
         mixed = np.einsum('bhqt,bthk->bqhk', block.Attn, block.V).reshape(3, 4, 8)
-        np.testing.assert_allclose(block.X_qkv, mixed, **CLOSE)
+        assert_same_but_rounding(block.X_qkv, mixed)
         X_ao = x + block.X_qkv @ weights['W_O'] + weights['b_O']
-        np.testing.assert_allclose(block.X_ao, X_ao, **CLOSE)
+        assert_same_but_rounding(block.X_ao, X_ao)
         X_do = X_ao + block.hidden @ weights['W_out'] + weights['b_out']
-        np.testing.assert_allclose(block.X_do, X_do, **CLOSE)
+        assert_same_but_rounding(block.X_do, X_do)
         x = block.X_do
 
 
@@ -60,8 +60,8 @@ def test_last_position_path_is_the_full_paths_last_position(depth):
     for name in ('Q', 'X_qkv', 'X_ao', 'hidden', 'X_do'):
         a = getattr(short, name)[:, 0]
         b = getattr(plain, name)[:, -1]
-        np.testing.assert_allclose(a, b, **CLOSE, err_msg=name)
-    np.testing.assert_allclose(short.Attn[:, :, 0], plain.Attn[:, :, -1], **CLOSE)
+        assert_same_but_rounding({name: a}, {name: b})
+    assert_same_but_rounding(short.Attn[:, :, 0], plain.Attn[:, :, -1])
 
 
 def test_unused_attention_and_positions_cost_nothing():

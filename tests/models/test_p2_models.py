@@ -19,6 +19,7 @@ from anchorjax.training.step import init_member
 from tests.support import cases
 from tests.support.networks import p2_reference, reference
 from tests.support.p2_tasks import make_experiment
+from tests.support.rounding import assert_same_but_rounding
 
 REFERENCES = {
     'emb_mlp': p2_reference.apply_emb_mlp,
@@ -80,7 +81,7 @@ def test_the_order_of_the_tokens_does_not_count_in_the_emb_mlp():
     params = cases.random_params(experiment)
     one = forward(experiment, params, TOKENS_BT).logits
     other = forward(experiment, params, TOKENS_BT[:, [4, 2, 0, 1, 3]]).logits
-    np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    assert_same_but_rounding(one, other)
 
 
 def test_the_one_layers_activations_and_interventions():

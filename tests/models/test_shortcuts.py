@@ -2,7 +2,6 @@
 
 import itertools
 
-import chex
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -13,9 +12,9 @@ from anchorjax.models.transformer import attention_weights, mix_values, split_he
 from anchorjax.models.transformer_config import NORMS
 from anchorjax.training.forward import forward
 from tests.support import cases
+from tests.support.rounding import assert_same_but_rounding
 
 TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
-CLOSE = {'rtol': 1e-4, 'atol': 1e-5}
 
 
 def draw_embedded(rng: np.random.Generator) -> Embedded:
@@ -39,19 +38,17 @@ def test_last_position_path_is_the_full_paths_last_position(depth, norm, heads, 
     params = cases.random_params(experiment)
     full = forward(experiment, params, TOKENS_BT, last_only=False)
     last = forward(experiment, params, TOKENS_BT)
-    chex.assert_trees_all_close(last.logits[:, 0], full.logits[:, -1], **CLOSE)
+    assert_same_but_rounding(last.logits[:, 0], full.logits[:, -1])
     short, plain = last.blocks[-1], full.blocks[-1]
     for name in ('Q', 'X_qkv', 'X_ao', 'hidden', 'X_do'):
         a = getattr(short, name)[:, 0]
         b = getattr(plain, name)[:, -1]
-        np.testing.assert_allclose(a, b, **CLOSE, err_msg=name)
+        assert_same_but_rounding({name: a}, {name: b})
     for name in ('K', 'V'):
         a = getattr(short, name)
         b = getattr(plain, name)
-        np.testing.assert_allclose(a, b, **CLOSE, err_msg=name)
-    np.testing.assert_allclose(
-        short.Attn[:, :, 0], plain.Attn[:, :, -1], rtol=1e-4, atol=1e-6
-    )
+        assert_same_but_rounding({name: a}, {name: b})
+    assert_same_but_rounding(short.Attn[:, :, 0], plain.Attn[:, :, -1])
 
 
 def test_projecting_the_tables_is_projecting_the_stream():
@@ -62,9 +59,9 @@ def test_projecting_the_tables_is_projecting_the_stream():
     for b, t in np.ndindex(3, 4):
         row = embedded.W_embed[TOKENS_BT[b, t]] + embedded.W_pos[t]
         np.testing.assert_array_equal(rows_BTD[b, t], row)
-    np.testing.assert_allclose(embedded.project(W), rows_BTD @ W, **CLOSE)
-    np.testing.assert_allclose(shortcuts.project(embedded, W), rows_BTD @ W, **CLOSE)
-    np.testing.assert_allclose(shortcuts.project(rows_BTD, W), rows_BTD @ W, **CLOSE)
+    assert_same_but_rounding(embedded.project(W), rows_BTD @ W)
+    assert_same_but_rounding(shortcuts.project(embedded, W), rows_BTD @ W)
+    assert_same_but_rounding(shortcuts.project(rows_BTD, W), rows_BTD @ W)
 
 
 @pytest.mark.parametrize('heads', [1, 2])
@@ -83,5 +80,5 @@ def test_attending_from_the_last_position_alone(from_tables, heads):
 
     source = embedded if from_tables else x_BTD
     last_Attn, last_X_qkv = shortcuts.attend_last(Q[:, -1:], source, W_K, W_V)
-    np.testing.assert_allclose(last_Attn, Attn[:, :, -1:], rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(last_X_qkv, X_qkv[:, -1:], **CLOSE)
+    assert_same_but_rounding(last_Attn, Attn[:, :, -1:])
+    assert_same_but_rounding(last_X_qkv, X_qkv[:, -1:])

@@ -16,6 +16,7 @@ from anchorjax.models.transformer_config import NORMS
 from anchorjax.training.forward import forward
 from tests.support import cases
 from tests.support.first_steps import assert_shapes
+from tests.support.rounding import assert_same_but_rounding
 
 TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
 
@@ -66,16 +67,16 @@ def test_activations_are_what_their_names_say():
     experiment, params = draw_member()
     out = forward(experiment, params, TOKENS_BT, last_only=False)
     X_em = params['W_embed'][TOKENS_BT] + params['W_pos'][:4]
-    np.testing.assert_allclose(out.X_em, X_em, rtol=1e-6)
+    assert_same_but_rounding(out.X_em, X_em)
     block = out.blocks[0]
     weights = params['block_0']
-    np.testing.assert_allclose(block.V[:, :, 0], X_em @ weights['W_V'], rtol=1e-4)
+    assert_same_but_rounding(block.V[:, :, 0], X_em @ weights['W_V'])
     mixed = np.einsum('bqt,btk->bqk', block.Attn[:, 0], block.V[:, :, 0])
-    np.testing.assert_allclose(block.X_qkv, mixed, rtol=1e-4, atol=1e-6)
+    assert_same_but_rounding(block.X_qkv, mixed)
     hidden = np.maximum(block.X_ao @ weights['W_in'], 0)
-    np.testing.assert_allclose(block.hidden, hidden, rtol=1e-4, atol=1e-5)
+    assert_same_but_rounding(block.hidden, hidden)
     logits = out.blocks[-1].X_do @ params['W_U'] + params['b_U']
-    np.testing.assert_allclose(out.logits, logits, rtol=1e-4, atol=1e-6)
+    assert_same_but_rounding(out.logits, logits)
 
 
 def test_unused_activations_and_positions_cost_nothing():
