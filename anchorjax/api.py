@@ -7,6 +7,7 @@ run = api.train(experiment, 'runs/phase')   # trains, resumes, or reads what is 
 run.results.agreement.sel(probe='unseen', mapping='inferential')
 """
 
+import dataclasses
 import pathlib
 from collections.abc import Callable
 
@@ -16,8 +17,9 @@ from jax.sharding import Mesh
 from anchorjax.cluster.job_files import hold_shard
 from anchorjax.cluster.shards import WHOLE, Shard, chunks_of_shard
 from anchorjax.config import Experiment
+from anchorjax.storage.environment import changed_code
 from anchorjax.storage.lost_members import LostMembers
-from anchorjax.storage.manifest import MANIFEST_FILE
+from anchorjax.storage.manifest import MANIFEST_FILE, describe_files
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import (
     SweepFolder,
@@ -26,6 +28,7 @@ from anchorjax.storage.sweep_folder import (
     read_folder,
 )
 from anchorjax.sweeps import memory
+from anchorjax.sweeps.code import digest_code
 from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.publish import Draw, draw_nothing, publish
@@ -79,11 +82,11 @@ def train(
         stops.
       report: called with the progress every few seconds.
       warn: called with a line for every damaged state that is skipped, if the CPU is
-        not one device per core, and if the tables of before hold more members, which
-        they then keep.
+        not one device per core, if the code was edited since all was trained, and if
+        the tables of before hold more members, which they then keep.
       draw: writes figures once the tables are written, as `analysis.phase.save` does.
-      allow_environment_change: continue although hardware, versions or layout changed;
-        bits may then differ, and the manifest records the change.
+      allow_environment_change: continue although hardware, versions, layout or code
+        changed; bits may then differ, and the manifest records the change.
       device_bytes: bytes that a device may use; by default `memory.device_bytes`.
 
     Returns:
@@ -101,6 +104,7 @@ def train(
     is_too_late = mesh is None and not _try_every_core()
     finished = _find_finished(experiment, workdir, shard)
     if finished is not None:
+        _warn_of_code(finished, warn)
         with hold_shard(finished, shard):
             chunks = select_chunks(finished, chunks_of_shard(finished, shard))
             hosts.run_on_first(lambda: remove_leftovers(chunks))
@@ -153,6 +157,19 @@ def _publish_or_warn(
         publish(folder, draw)
     except LostMembers as e:
         warn(str(e))
+
+
+def _warn_of_code(finished: SweepFolder, warn: Callable[[str], None]) -> None:
+    """Warns if the code was edited since: the members stay as they were trained."""
+    last = finished.environments[-1]
+    ours = dataclasses.replace(last, code=digest_code(finished.experiment))
+    changed = changed_code(last, ours)
+    if changed:
+        warn(
+            f'{finished.workdir} was trained with other code: '
+            f'{describe_files(changed)}; its members stay as they are; use another '
+            '--workdir to train them with this code'
+        )
 
 
 def _find_finished(

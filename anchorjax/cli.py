@@ -164,7 +164,8 @@ def sweep_parser(**kwargs: str) -> Parser:
     add(
         '--allow_numerics_change',
         action='store_true',
-        help='continue although hardware, versions or layout changed; bits may differ',
+        help='continue although hardware, versions, layout or code changed; bits may '
+        'differ',
     )
     add(
         '--device_memory',

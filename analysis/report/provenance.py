@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from anchorjax import config
+from anchorjax.storage.digests import digest_json
 from anchorjax.storage.manifest import Entry, read_manifest
 from anchorjax.storage.reader import Run
 
@@ -45,7 +46,10 @@ def arrange_provenance(provenance: dict[str, Any]) -> Provenance:
 
 def _describe_entry(entry: Entry) -> dict[str, Any]:
     start = {'since': entry.since, 'git_commit': entry.git_commit}
-    return start | entry.environment.to_json()
+    environment = entry.environment.to_json()
+    if 'code' in environment:  # of some 80 files, which the manifest lists
+        environment['code'] = digest_json(environment['code'])
+    return start | environment
 
 
 def _flatten(tree: dict[str, Any], prefix: str = '') -> Iterator[tuple[str, str]]:

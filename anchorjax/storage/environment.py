@@ -5,9 +5,12 @@ not part of an environment: it does not matter on how many the devices are.
 """
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 from anchorjax.errors import StoreError, brief
+
+_YOUNG = ('data', 'code')  # fields that older manifests lack
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +28,9 @@ class Environment:
     # {path: SHA-256} of what the examples are read from; {} also in manifests from
     # before it was recorded.
     data: dict[str, str] = dataclasses.field(default_factory=dict)
+    # {path: digest} of the sources of tasks, models and training; {} in manifests from
+    # before it was recorded.
+    code: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def chunk_size(self) -> int:
@@ -32,11 +38,34 @@ class Environment:
         return self.lanes * self.devices
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as a dict, without empty `data`; see `environment_from_json`."""
+        """The fields as a dict, without empty `data` and `code`.
+
+        See `environment_from_json`.
+        """
         values = dataclasses.asdict(self)
-        if not self.data:
-            del values['data']
+        for name in _YOUNG:
+            if not values[name]:
+                del values[name]
         return values
+
+    def recall(self, known: Iterable['Environment']) -> 'Environment | None':
+        """The one of these environments that is this one, or None.
+
+        One whose code was not recorded may be of this code, and counts as equal.
+        """
+        known = tuple(known)
+        for candidate in (self, dataclasses.replace(self, code={})):
+            if candidate in known:
+                return candidate
+        return None
+
+
+def changed_code(theirs: Environment, ours: Environment) -> list[str]:
+    """The paths of the sources that differ; [] where either did not record them."""
+    if not theirs.code or not ours.code:
+        return []
+    paths = sorted({*theirs.code, *ours.code})
+    return [path for path in paths if theirs.code.get(path) != ours.code.get(path)]
 
 
 def environment_from_json(values: Any) -> Environment:
@@ -47,7 +76,7 @@ def environment_from_json(values: Any) -> Environment:
     """
     fields = dataclasses.fields(Environment)
     if isinstance(values, dict):
-        values = {'data': {}, **values}
+        values = {name: {} for name in _YOUNG} | values
     if not isinstance(values, dict) or set(values) != {field.name for field in fields}:
         raise StoreError(brief(f'not an environment: {values!r}'))
     expected = {
@@ -60,6 +89,7 @@ def environment_from_json(values: Any) -> Environment:
         'hardware': dict,
         'flags': dict,
         'data': dict,
+        'code': dict,
     }
     for name, kind in expected.items():
         if type(values[name]) is not kind:

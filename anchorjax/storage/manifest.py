@@ -4,6 +4,7 @@ It is written when the sweep begins. After that only the list of environments ma
 by one entry whenever the user allows the sweep to continue in a new one.
 """
 
+import dataclasses
 import json
 import pathlib
 import subprocess
@@ -14,12 +15,17 @@ from anchorjax import config
 from anchorjax.errors import ConfigError, StoreError, brief
 from anchorjax.storage import atomic, locks
 from anchorjax.storage.digests import digest_json
-from anchorjax.storage.environment import Environment, environment_from_json
+from anchorjax.storage.environment import (
+    Environment,
+    changed_code,
+    environment_from_json,
+)
 
 MANIFEST_FORMAT = 6
 MANIFEST_FILE = 'manifest.json'
 _MOST_MEMBERS = 2**20  # of a chunk; more must be a mistake, and would cost memory
 _ABSENT = '(absent)'  # in place of a field; not None, which is a value
+_MOST_FILES = 4  # named in one line
 
 
 class Entry(NamedTuple):
@@ -62,9 +68,11 @@ def take_up_sweep(
             _write(workdir, manifest)
             return manifest
         known = [entry.environment for entry in manifest.environments]
-        if environment in known:
+        if environment.recall(known) is not None:
             return manifest
-        if not allow_change:
+        # Code that was edited before anything was trained with it mixes nothing.
+        is_mixed = _has_begun(workdir) or not _differs_in_code(known[-1], environment)
+        if is_mixed and not allow_change:
             refuse_environment(workdir, known[-1], environment)
         entries = (*manifest.environments, _new_entry(environment))
         manifest = manifest._replace(environments=entries)
@@ -131,8 +139,16 @@ def refuse_environment(
       theirs: the environment that was used last; None if the manifest does not list it.
       ours: the environment of this process.
     """
-    recorded = {} if theirs is None else theirs.to_json()
-    difference = _first_difference(recorded, ours.to_json())
+    if theirs is not None and _differs_in_code(theirs, ours):
+        raise StoreError(
+            f'{where} was last trained with other code: '
+            f'{describe_files(changed_code(theirs, ours))}; use another --workdir, or '
+            'delete this one to begin anew; --allow_numerics_change (in Python: '
+            'allow_environment_change=True) mixes both codes (recorded)'
+        )
+    # Another machine or version is named before the code.
+    recorded = {} if theirs is None else _without_code(theirs)
+    difference = _first_difference(recorded, _without_code(ours))
     if difference is None:
         return
     field, theirs_value, ours_value = difference
@@ -142,6 +158,29 @@ def refuse_environment(
         '--allow_numerics_change (in Python: allow_environment_change=True) to '
         'continue with other bits (recorded)'
     )
+
+
+def describe_files(paths: list[str]) -> str:
+    """'a.py, b.py and 3 more files': the first of the paths in words."""
+    if len(paths) <= _MOST_FILES + 1:
+        return brief(', '.join(paths))
+    named = ', '.join(paths[:_MOST_FILES])
+    return brief(f'{named} and {len(paths) - _MOST_FILES} more files')
+
+
+def _differs_in_code(theirs: Environment, ours: Environment) -> bool:
+    """Whether the environments differ in the code, and in nothing else."""
+    same = dataclasses.replace(theirs, code=ours.code) == ours
+    return same and len(changed_code(theirs, ours)) > 0
+
+
+def _without_code(environment: Environment) -> dict[str, Any]:
+    return dataclasses.replace(environment, code={}).to_json()
+
+
+def _has_begun(workdir: pathlib.Path) -> bool:
+    """Whether members of the sweep in a folder were trained, if only a step."""
+    return any(workdir.glob('cohorts/*/chunk_*/environments.json'))
 
 
 def _require_same(

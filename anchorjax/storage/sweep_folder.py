@@ -89,7 +89,9 @@ def create_folder(
     hosts.run_on_first(
         lambda: take_up_sweep(workdir, experiment, environment, allow_change)
     )
-    return dataclasses.replace(read_folder(workdir), environment=environment)
+    folder = read_folder(workdir)
+    recorded = environment.recall(folder.environments) or environment
+    return dataclasses.replace(folder, environment=recorded)
 
 
 def check_folder(workdir: pathlib.Path, experiment: config.Experiment) -> None:

@@ -15,6 +15,7 @@ from anchorjax.config import AUTO, Experiment
 from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
 from anchorjax.sweeps import memory
+from anchorjax.sweeps.code import digest_code
 from anchorjax.sweeps.lanes import choose_lanes
 from anchorjax.training import hosts
 from anchorjax.training.devices import cpu_fingerprint
@@ -62,6 +63,7 @@ def describe_environment(
         versions={library: version(library) for library in _LIBRARIES},
         hardware=hardware,
         flags=_read_flags(),
+        code=digest_code(experiment),
     )
     lanes = None
     if environment.lanes == AUTO and workdir is not None:
@@ -89,17 +91,18 @@ def add_data(environment: Environment, experiment: Experiment) -> Environment:
 
 
 def _recall_lanes(workdir: pathlib.Path, environment: Environment) -> int | None:
-    """The lanes of the newest environment there that differs in nothing but data."""
+    """The lanes of the newest environment there that differs in data or code alone."""
 
     def read() -> int | None:
         if not (workdir / MANIFEST_FILE).exists():
             return None
         for entry in reversed(read_manifest(workdir).environments):
-            lanes = entry.environment.lanes
-            data = entry.environment.data
-            same = dataclasses.replace(environment, lanes=lanes, data=data)
-            if same == entry.environment:
-                return lanes
+            theirs = entry.environment
+            same = dataclasses.replace(
+                environment, lanes=theirs.lanes, data=theirs.data, code=theirs.code
+            )
+            if same == theirs:
+                return theirs.lanes
         return None
 
     return hosts.broadcast(hosts.run_together(read))

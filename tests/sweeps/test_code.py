@@ -1,0 +1,153 @@
+"""A sweep that was half trained with other code is refused; a finished one stays."""
+
+import os
+import pathlib
+import shutil
+import sys
+import types
+
+import pytest
+
+import anchorjax
+from anchorjax import tasks
+from anchorjax.errors import StoreError
+from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
+from anchorjax.storage.sweep_folder import SweepFolder
+from anchorjax.sweeps import code
+from anchorjax.sweeps.run import run_sweep
+from anchorjax.sweeps.signals import Preempted
+from tests.support.faults import ONE
+from tests.support.fuzzing import require_line
+from tests.support.sweeps import experiment, opened, trained
+
+FILES = ('anchorjax/models/one_layer.py', 'anchorjax/tasks/anchors.py')
+
+
+@pytest.fixture
+def edit(monkeypatch):
+    """A function after which the code is as if these files of it were edited."""
+
+    def change(*paths: str) -> None:
+        digests = code.digest_package(code._ROOT)
+        for path in paths:
+            assert path in digests
+            digests[path] = '0123456789abcdef'
+        monkeypatch.setattr(code, '_PACKAGE', digests)
+
+    return change
+
+
+def begin(workdir: pathlib.Path) -> SweepFolder:
+    """Trains the only member to step 10 of 40."""
+    folder, mesh = opened(workdir, **ONE)
+    calls = iter([False, True])
+    with pytest.raises(Preempted):
+        run_sweep(folder, mesh, should_stop=lambda: next(calls, True))
+    assert folder.chunks[0].folder.environments()
+    return folder
+
+
+def test_a_half_trained_sweep_is_refused_by_the_files_that_differ(tmp_path, edit):
+    begin(tmp_path)
+    before = (tmp_path / MANIFEST_FILE).read_bytes()
+    edit(*FILES)
+    line = rf'trained with other code: {", ".join(FILES)}; use another --workdir'
+    with pytest.raises(StoreError, match=line) as caught:
+        trained(tmp_path, **ONE)
+    require_line(caught.value, tmp_path)
+    assert (tmp_path / MANIFEST_FILE).read_bytes() == before
+
+
+def test_of_many_files_the_first_are_named(tmp_path, edit):
+    begin(tmp_path)
+    paths = list(code.digest_package(code._ROOT))
+    edit(*paths)
+    line = rf'{paths[3]} and {len(paths) - 4} more files; use'
+    with pytest.raises(StoreError, match=line):
+        trained(tmp_path, **ONE)
+
+
+def test_the_same_code_goes_on(tmp_path):
+    begin(tmp_path)
+    assert bool(trained(tmp_path, **ONE).results.trained.all())
+    assert len(read_manifest(tmp_path).environments) == 1
+
+
+def test_code_that_trained_nothing_yet_may_be_edited(tmp_path, edit):
+    """As after a first try that failed in the user's own task."""
+    opened(tmp_path, **ONE)
+    edit(*FILES)
+    folder, _ = opened(tmp_path, **ONE)
+    assert folder.environment.code[FILES[0]] == '0123456789abcdef'
+
+
+def test_a_finished_sweep_stays_and_a_line_warns(tmp_path, edit):
+    lines = []
+    trained(tmp_path, warn=lines.append, **ONE)
+    trained(tmp_path, warn=lines.append, **ONE)
+    assert lines == []
+    before = (tmp_path / MANIFEST_FILE).read_bytes()
+    edit(FILES[1])
+    run = trained(tmp_path, warn=lines.append, **ONE)
+    assert bool(run.results.trained.all())
+    (line,) = lines
+    assert f'was trained with other code: {FILES[1]}; its members stay' in line
+    assert (tmp_path / MANIFEST_FILE).read_bytes() == before
+
+
+def test_a_sweep_from_before_code_was_recorded_goes_on(tmp_path, edit, monkeypatch):
+    with monkeypatch.context() as before:
+        before.setattr('anchorjax.sweeps.environment.digest_code', lambda _: {})
+        begin(tmp_path)
+    assert b'anchors.py' not in (tmp_path / MANIFEST_FILE).read_bytes()
+    edit(*FILES)
+    lines = []
+    run = trained(tmp_path, warn=lines.append, **ONE)
+    assert bool(run.results.trained.all())
+    trained(tmp_path, warn=lines.append, **ONE)
+    assert lines == []
+
+
+def test_an_edit_of_any_source_of_the_package_changes_its_digest(tmp_path):
+    source = pathlib.Path(anchorjax.__file__).parent
+    copy = tmp_path / 'anchorjax'
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns('__pycache__'))
+    before = code.digest_package(copy)
+    assert before == code.digest_package(source)
+    assert list(before) == sorted(before)
+    for path in (
+        *FILES,
+        'anchorjax/training/losses.py',
+        'anchorjax/tasks/scan/task.py',
+    ):
+        with open(tmp_path / path, 'a') as f:
+            f.write('# edited\n')
+        after = code.digest_package(copy)
+        assert [name for name in after if after[name] != before[name]] == [path]
+        before = after
+    os.remove(tmp_path / FILES[0])
+    assert FILES[0] not in code.digest_package(copy)
+
+
+def test_the_file_of_a_task_of_the_users_own_is_among_the_code(tmp_path, monkeypatch):
+    path = tmp_path / 'own_task.py'
+    module = types.ModuleType('own_task')
+    monkeypatch.setitem(sys.modules, 'own_task', module)
+    module.__file__ = str(path)
+
+    def register() -> dict[str, str]:
+        path.write_text(text)
+        exec(compile(text, path, 'exec'), module.__dict__)
+        monkeypatch.setitem(tasks.TASKS, 'anchors', module.ROW)
+        return code.digest_code(experiment())
+
+    text = (
+        'from anchorjax.tasks import Row, anchors\n'
+        'def make(config): return anchors.make(config)\n'
+        'ROW = Row(anchors.AnchorsConfig, make)\n'
+    )
+    first = register()
+    text += '# edited\n'
+    second = register()
+    assert first['own_task.py'] != second.pop('own_task.py')
+    assert second == code.digest_package(code._ROOT)
