@@ -24,7 +24,11 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from analysis.drawing import style
-from analysis.members.selection import find_row_axis, has_heldout_probe
+from analysis.members.selection import (
+    find_row_axis,
+    has_heldout_probe,
+    has_unseen_pair,
+)
 from analysis.members.solution import (
     SEEN_ENOUGH,
     UNSEEN_MAPPINGS,
@@ -179,7 +183,7 @@ def _join_labels(values_of_axes: list[np.ndarray]) -> list[str]:
 def _select_agreement(data: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
     """(on the unseen pair, [mapping R, axes]; on held-out seen pairs, [axes])."""
     seen = data.agreement.sel(probe='seen_heldout', mapping='assigned')
-    if 'unseen' in data.probe.values:
+    if has_unseen_pair(data):
         unseen = data.agreement.sel(probe='unseen', mapping=list(UNSEEN_MAPPINGS))
     else:
         unseen = data.agreement.isel(probe=0, mapping=slice(0))

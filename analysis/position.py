@@ -14,6 +14,7 @@ import numpy as np
 
 from analysis.drawing import command, style
 from analysis.members.point import complete_point
+from analysis.members.selection import has_unseen_pair
 from analysis.members.solution import UNSEEN_MAPPINGS, is_half_and_half
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
@@ -36,8 +37,7 @@ def compute(run: Run, **point) -> Result:
     """
     labels = run.labels(**complete_point(run, point))
     results = run.results
-    is_asked = 'unseen' in results.probe.values
-    if not is_asked or not np.isin(UNSEEN_MAPPINGS, results.mapping).all():
+    if not has_unseen_pair(results):
         raise UserError('position: the task has no unseen pair with these mappings')
     member = results.sel(labels | {'probe': 'unseen', 'mapping': list(UNSEEN_MAPPINGS)})
     if not member.trained:

@@ -17,6 +17,7 @@ from jax.sharding import Mesh
 from anchorjax.cluster.job_files import hold_shard
 from anchorjax.cluster.shards import WHOLE, Shard, chunks_of_shard
 from anchorjax.config import Experiment
+from anchorjax.errors import ConfigError
 from anchorjax.storage.environment import changed_code
 from anchorjax.storage.lost_members import LostMembers
 from anchorjax.storage.manifest import MANIFEST_FILE, describe_files
@@ -93,12 +94,16 @@ def train(
       The sweep, for reading. With several hosts, the first writes the tables.
 
     Raises:
-      ConfigError: the members do not fit the devices; nothing was trained.
+      ConfigError: the members do not fit the devices, or `experiment` was not made by
+        `config.resolve`; nothing was trained.
       StoreError: the folder holds another sweep, was trained in another environment,
         is in use, is damaged or cannot be written.
       UserError: the data of a task cannot be read, or workdir is ''.
       Preempted: should_stop returned True; everything is saved.
     """
+    if not isinstance(experiment, Experiment):
+        kind = type(experiment).__name__
+        raise ConfigError(f'experiment: is a {kind}; give config.resolve(config)')
     workdir = as_folder(workdir)
     # Before anything else uses JAX.
     is_too_late = mesh is None and not _try_every_core()

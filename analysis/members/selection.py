@@ -196,10 +196,16 @@ def has_heldout_probe(results: xr.Dataset) -> bool:
     return has_probe and 'assigned' in results.mapping.values
 
 
+def has_unseen_pair(results: xr.Dataset) -> bool:
+    """Whether an unseen pair is asked, which either of P1's solutions may answer."""
+    has_mappings = np.isin(UNSEEN_MAPPINGS, results.mapping).all()
+    return 'unseen' in results.probe.values and bool(has_mappings)
+
+
 def collect_outcomes(run: Run) -> xr.DataArray:
     """Agreement [OUTCOMES, axes]: on the unseen pair, and on held-out seen pairs.
 
-    NaN on the unseen pair where the task has none.
+    NaN on the unseen pair where the task has none with these mappings.
 
     Raises:
       UserError: the task has no held-out seen pairs.
@@ -213,7 +219,7 @@ def collect_outcomes(run: Run) -> xr.DataArray:
     heldout = agreement.sel(probe='seen_heldout', mapping='assigned', drop=True)
     outcomes = []
     for mapping in UNSEEN_MAPPINGS:
-        if 'unseen' in agreement.probe.values:
+        if has_unseen_pair(run.results):
             unseen = agreement.sel(probe='unseen', mapping=mapping, drop=True)
         else:
             unseen = xr.full_like(heldout, np.nan)

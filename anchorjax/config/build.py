@@ -86,6 +86,10 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
         parent, node = node, node[part]
     is_field = not isinstance(node, ml_collections.ConfigDict)
     require(is_field, path, text, 'given field by field')
+    if path in ('task.name', 'model.name'):
+        group = path.removesuffix('.name')
+        allowed = f'{node!r}, as another has other fields: config.default({group}=...)'
+        require(text == node, path, text, f'{allowed} in a config file')
     try:
         value = schema.parse_word(text, node, path)
     except ConfigError as e:

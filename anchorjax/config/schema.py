@@ -6,6 +6,8 @@
 import ast
 from typing import Any
 
+import numpy as np
+
 from anchorjax.errors import ConfigError, nearest
 from anchorjax.limits import check_value, declared_fields, young_defaults
 
@@ -35,8 +37,16 @@ def build(cls: type, values: dict, path: str) -> Any:
     for name, hint in fields.items():
         if name not in values:
             raise ConfigError(f'{path}.{name} is missing')
-        checked[name] = check_value(values[name], hint, f'{path}.{name}')
+        value = _without_numpy(values[name])
+        checked[name] = check_value(value, hint, f'{path}.{name}')
     return cls(**checked)
+
+
+def _without_numpy(value: Any) -> Any:
+    """Python's numbers for NumPy's, as in tuple(np.linspace(0.2, 1.0, 5))."""
+    if isinstance(value, tuple):
+        return tuple(_without_numpy(inner) for inner in value)
+    return value.item() if isinstance(value, np.generic) else value
 
 
 # What reading and showing a literal raises, of text that is none.

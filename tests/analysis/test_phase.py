@@ -292,3 +292,12 @@ def test_two_static_axes_without_an_unseen_pair_are_one_row_each(tmp_path):
     result = phase.compute(open_run(tmp_path).results)
     assert result.rows.tolist() == ['1, 0', '1, 3', '2, 0', '2, 3']
     assert result.seen_fixed.shape == (4, 2) and np.isnan(result.seen_fixed).all()
+
+
+def test_an_unseen_pair_without_the_two_rules_counts_as_none():
+    """A task of one's own may have a probe `unseen` with mappings of other names."""
+    renamed = plant_results().assign_coords(mapping=['swapped', 'lost', 'assigned'])
+    result = phase.compute(renamed)
+    assert result.fixed.shape == (0, 1, 2)
+    expected = phase.compute(plant_results()).seen_fixed
+    np.testing.assert_array_equal(result.seen_fixed, expected)

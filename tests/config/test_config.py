@@ -3,6 +3,7 @@
 import json
 
 import ml_collections
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,6 +37,16 @@ def test_an_axis_is_a_tuple_and_never_a_list():
     values['grid']['gamma'] = [0.3]
     with pytest.raises(ConfigError, match=r'grid.gamma = \[0.3\]: must be a tuple'):
         config.from_dict(values)
+
+
+def test_numbers_of_numpy_become_python_numbers():
+    """Grids are written as tuple(np.linspace(...)); a manifest holds plain numbers."""
+    c = tiny.get_config()
+    c.grid.gamma = tuple(np.linspace(0.25, 1.0, 4))
+    c.grid.seed = tuple(np.arange(3))
+    grid = config.resolve(c).grid
+    assert grid.gamma == (0.25, 0.5, 0.75, 1.0) and grid.seed == (0, 1, 2)
+    assert {type(value) for value in grid.gamma + grid.seed} == {float, int}
 
 
 def test_overrides_read_tuples_of_any_length():

@@ -186,6 +186,12 @@ def test_a_bad_value_is_one_line(field, value, line):
         ('grid', '1', "grid = '1': must be given field by field"),
         ('grid.gamma.x', '1', 'grid.gamma.x: no such field'),
         (
+            'model.name',
+            'gpt2',
+            "model.name = 'gpt2': must be 'transformer', as another has other fields: "
+            'config.default(model=...) in a config file',
+        ),
+        (
             'grid.gamma',
             'nan',
             "grid.gamma = 'nan': must be values with commas between, like",

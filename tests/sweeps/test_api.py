@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from anchorjax import api, config
-from anchorjax.errors import StoreError
+from anchorjax.errors import ConfigError, StoreError
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.trainer import Trainer
+from tests.support import tiny
 from tests.support.faults import ONE
 from tests.support.sweeps import ROOT, TINY_FILE, experiment, opened, tree_hash
 
@@ -86,6 +87,13 @@ def test_a_folder_without_a_sweep_is_refused(tmp_path):
     with pytest.raises(StoreError, match='holds no sweep'):
         api.open(tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_config_that_is_not_resolved_is_refused(tmp_path):
+    line = r'experiment: is a ConfigDict; give config.resolve\(config\)'
+    with pytest.raises(ConfigError, match=line):
+        api.train(tiny.get_config(), tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_progress_is_reported_to_the_caller_and_to_the_jobs_file(tmp_path):
