@@ -174,7 +174,7 @@ def _print_prediction(members: pd.DataFrame, text: str) -> None:
 
 
 def command() -> None:
-    parser = cli.Parser(description=__doc__.splitlines()[0])
+    parser = cli.Parser(description=__doc__)
     parser.add_argument(
         '--runs', nargs='+', metavar='FOLDER', help='folders of runs, or patterns'
     )

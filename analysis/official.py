@@ -140,7 +140,7 @@ def main() -> None:
 
 
 def _parse_flags() -> argparse.Namespace:
-    parser = cli.Parser(description=__doc__.splitlines()[0])
+    parser = cli.Parser(description=__doc__)
     add = parser.add_argument
     add('--weights', required=True, type=cli.parse_file, help='a PyTorch state dict')
     add('--heads', type=int, default=1, help='a state dict does not hold their number')

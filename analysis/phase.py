@@ -257,7 +257,7 @@ def _hatch_cells(axis: Axes, is_hatched: np.ndarray, pattern: str) -> None:
 
 
 def command() -> None:
-    parser = cli.Parser(description=__doc__.splitlines()[0])
+    parser = cli.Parser(description=__doc__)
     parser.add_argument('--run', required=True, type=cli.parse_folder)
     run = open_whole_run(parser.parse_args().run)
     # Unlike `save`: who asks for this figure is told why there is none.

@@ -6,7 +6,7 @@ import os
 import pathlib
 import sys
 from collections.abc import Callable, Mapping
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import jax
 import jaxlib
@@ -73,7 +73,14 @@ def run_command(command: Callable[[], None]) -> None:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argparse parser that raises UserError for bad flags."""
+    """An argparse parser that raises UserError for bad flags.
+
+    --help shows the description as it is written: the docstring of the command.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault('formatter_class', argparse.RawDescriptionHelpFormatter)
+        super().__init__(**kwargs)
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f'{message} (see --help)')
@@ -98,11 +105,7 @@ def run_subcommand(
 
 def subcommand_parser(program: str, description: str) -> Parser:
     """A parser for one command of several: program is 'weights.py show'."""
-    return Parser(
-        prog=program,
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    return Parser(prog=program, description=description)
 
 
 def parse_command_line(
@@ -154,7 +157,12 @@ def load_json(path: str | pathlib.Path) -> ml_collections.ConfigDict:
 
 def sweep_parser(**kwargs: str) -> Parser:
     """A parser of the flags of launch/sweep.py, except those for the config."""
-    parser = Parser(epilog='--config.x.y=z sets a field', **kwargs)
+    fields = (
+        '--config.x.y=z sets a field. All fields, with their meaning: '
+        'anchorjax/config/groups.py, and the configs in anchorjax/tasks and '
+        'anchorjax/models.'
+    )
+    parser = Parser(epilog=fields, **kwargs)
     add = parser.add_argument
     add('--workdir', type=parse_folder, help='default: runs/<config name>')
     add(

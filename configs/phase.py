@@ -92,9 +92,9 @@ def _default(c: ConfigDict) -> None:
     c.train.eval_every = 500
     c.optimizer.warmup_steps = 400
     c.train.snapshot_steps = (0, 250, 500, 1_000, 2_000, 3_000)
-    c.grid.gamma = (0.2, 0.6)
+    c.grid.gamma = (0.2, 1.0)
     c.grid.learning_rate = (4e-3,)
-    c.grid.weight_decay = (0.15,)
+    c.grid.weight_decay = (0.3,)
     c.grid.seed = (0, 1)
     # (3, 4) is trained on its exception, or it is as unseen as (4, 3).
     c.loop = (
@@ -106,6 +106,8 @@ def _default(c: ConfigDict) -> None:
 def _noise(c: ConfigDict) -> None:
     """One of four tokens is noise: before the key, or (as in the paper) anywhere."""
     _default(c)
+    c.grid.gamma = (0.2, 0.6)
+    c.grid.weight_decay = (0.15,)
     c.loop = (('task.num_anchors', (4, 8)), ('task.last_token', ('any', 'pair')))
 
 
@@ -114,6 +116,7 @@ def _attention(c: ConfigDict) -> None:
     _default(c)
     c.task.num_anchors = 8
     c.grid.gamma = (0.6,)
+    c.grid.weight_decay = (0.15,)
     c.grid.seed = (0, 1, 2, 3, 4)
     c.loop = (('model.own_gammas', ((), (('qk', -0.2),))),)
 

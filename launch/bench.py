@@ -32,7 +32,7 @@ MEASUREMENTS = (
 
 
 def command() -> None:
-    cli.Parser(description=__doc__.splitlines()[0]).parse_args()
+    cli.Parser(description=__doc__).parse_args()
     use_every_core()
     devices = jax.devices()
     device = f'{len(devices)} x {devices[0].device_kind} ({platform.machine()})'

@@ -39,7 +39,7 @@ _MOST_QUESTIONS = MOST_EXAMPLES + 1
 
 
 def make_parser() -> cli.Parser:
-    parser = cli.Parser(description=__doc__.splitlines()[0])
+    parser = cli.Parser(description=__doc__)
     add = parser.add_argument
     add('name', choices=(*SOURCES, *CORPORA))
     add(

@@ -11,7 +11,7 @@ from anchorjax.sweeps.publish import publish
 
 
 def command() -> None:
-    parser = cli.Parser(description=__doc__.splitlines()[0])
+    parser = cli.Parser(description=__doc__)
     parser.add_argument(
         '--run', type=cli.parse_folder, required=True, help='folder of the sweep'
     )

@@ -10,7 +10,6 @@ bad one is refused before anything starts. The file system of the claim must hav
 rename and locks (Filestore or another NFS, not a bucket); --workdir must be on it.
 """
 
-import argparse
 import pathlib
 import posixpath
 import sys
@@ -24,7 +23,6 @@ def make_parser() -> cli.Parser:
     parser = cli.Parser(
         usage='%(prog)s --name=.. [flags] -- words of sweep.py',
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     number = {'type': int, 'metavar': 'N'}

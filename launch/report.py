@@ -17,7 +17,7 @@ from anchorjax.storage.writable import require_writable
 
 
 def command() -> None:
-    parser = cli.Parser(description=__doc__.splitlines()[0])
+    parser = cli.Parser(description=__doc__)
     parser.add_argument(
         '--run',
         required=True,

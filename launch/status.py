@@ -13,7 +13,7 @@ from anchorjax.sweeps.progress import format_duration
 
 
 def command() -> None:
-    parser = cli.Parser(description=__doc__.splitlines()[0])
+    parser = cli.Parser(description=__doc__)
     help_text = 'folder of the sweep'
     parser.add_argument('--run', type=cli.parse_folder, required=True, help=help_text)
     workdir = parser.parse_args().run

@@ -37,7 +37,6 @@ def make_parser() -> cli.Parser:
     parser = cli.Parser(
         usage='%(prog)s --shards=N [flags] -- words of sweep.py',
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     backends = ('slurm', 'local', 'debug')

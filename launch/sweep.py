@@ -25,7 +25,7 @@ from anchorjax.training.devices import make_mesh, use_every_core
 
 
 def command() -> None:
-    parser = cli.sweep_parser(description=__doc__.splitlines()[0])
+    parser = cli.sweep_parser(description=__doc__)
     flags, experiment = cli.parse_command_line(parser)
     shard = parse_shard(flags.shard)
     workdir = cli.sweep_workdir(flags.workdir, experiment)

@@ -108,7 +108,7 @@ def run_claims_command(
 
 
 def _parse_flags(doc: str) -> argparse.Namespace:
-    parser = cli.Parser(description=doc.splitlines()[0])
+    parser = cli.Parser(description=doc)
     parser.add_argument(
         '--runs',
         nargs='+',

@@ -150,7 +150,7 @@ def _parse_command_line(
 ) -> tuple[argparse.Namespace, dict[str, Any]]:
     """(the figure's flags, the point): other --AXIS=VALUE are parts of the point."""
     parser = cli.Parser(
-        description=doc.splitlines()[0],
+        description=doc,
         epilog='--AXIS=VALUE ... picks a member, --step=STEP one of its snapshots',
     )
     parser.add_argument(
