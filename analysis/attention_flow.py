@@ -10,7 +10,7 @@ that chooses nothing and of the same network before training. `analysis/causal.p
 them.
 
   python analysis/attention_flow.py --run runs/phase \\
-      --num_anchors=8 --exception=unseen --gamma=0.6 --seed=0
+      --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
 """
 
 from typing import NamedTuple

@@ -11,7 +11,7 @@ depend on:
   activations patched in  which position knows the key item and the anchors?
 
   python analysis/causal.py --run runs/phase \\
-      --num_anchors=8 --exception=unseen --gamma=0.6 --seed=0
+      --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
 """
 
 from collections.abc import Sequence

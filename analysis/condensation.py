@@ -5,7 +5,7 @@ threshold is 0.7 in P1 Fig 10 and 0.4 in P3's notebook. Every number is shown be
 mean over Gaussian matrices of the same shape.
 
   python analysis/condensation.py --run runs/phase \\
-      --num_anchors=8 --exception=unseen --gamma=0.6 --seed=0
+      --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
 
   --threshold=0.4 gives P3's groups
 """

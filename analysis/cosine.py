@@ -9,7 +9,7 @@ diagonal belongs to neither and is empty:
   u  3 with 2 below, 1 with 2 above: our choice, P1 does not name its anchors
 
   python analysis/cosine.py --run runs/phase \\
-      --num_anchors=8 --exception=unseen --gamma=0.6 --seed=0
+      --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
 """
 
 from typing import NamedTuple

@@ -1,7 +1,7 @@
 """What one member learns when: losses, agreements, and when each solution appears.
 
 python analysis/curves.py --run runs/phase \\
-    --num_anchors=8 --exception=unseen --gamma=0.6 --seed=0
+    --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
 """
 
 import textwrap

@@ -6,7 +6,7 @@ shifts 5, 1 and -2. The numbers are compared with those of the same rows in rand
 (`null`).
 
   python analysis/embedding.py --run runs/phase \\
-      --num_anchors=8 --exception=unseen --gamma=0.6 --seed=0
+      --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
 
   --items=40,80 takes these tokens instead of the task's keys
 """

@@ -5,7 +5,7 @@ and half symmetric may be purely one at some positions of the key and purely the
 elsewhere.
 
   python analysis/position.py --run runs/phase \\
-      --num_anchors=8 --exception=unseen --gamma=0.6 --seed=0
+      --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
 """
 
 from typing import NamedTuple

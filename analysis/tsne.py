@@ -7,7 +7,7 @@ gives neither the token nor the settings of its map: we take the last token and 
 defaults.
 
   python analysis/tsne.py --run runs/phase \\
-      --num_anchors=8 --exception=trained --gamma=0.6 --seed=1
+      --num_anchors=8 --exception=trained --gamma=1.0 --seed=1
 
   --map_number=2000 maps the first 2,000 sequences only, which is faster
   --of=output --perplexity=12 maps the output while no position reads the key, as P3

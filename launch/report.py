@@ -36,7 +36,7 @@ def command() -> None:
         default=AUTO,
         metavar='NETWORKS',
         help='networks that answer in the page: auto (default; one of each solution, '
-        'at most 3 MB), none, or AXIS=VALUE,... such as gamma=0.2,gamma=0.6,seed=0',
+        'at most 3 MB), none, or AXIS=VALUE,... such as gamma=0.2,gamma=1.0,seed=0',
     )
     flags = parser.parse_args()
     run = open_single(flags.run)

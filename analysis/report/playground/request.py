@@ -25,7 +25,7 @@ class Request(NamedTuple):
 
 
 def parse_request(text: str) -> Request:
-    """The request in 'none', 'auto' or 'gamma=0.2,gamma=0.6,seed=0'.
+    """The request in 'none', 'auto' or 'gamma=0.2,gamma=1.0,seed=0'.
 
     Raises:
       UserError: the text is none of these.

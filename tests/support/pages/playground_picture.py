@@ -15,8 +15,8 @@ WIDTH, HEIGHT = 1040, 900
 # the exception trained.
 ASKED = (
     'ask=60+4+3+66'
-    '&a.num_anchors=8&a.exception=unseen&a.gamma=0.6&a.seed=0'
-    '&b.num_anchors=4&b.exception=trained&b.gamma=0.6&b.seed=0'
+    '&a.num_anchors=8&a.exception=unseen&a.gamma=0.2&a.seed=0'
+    '&b.num_anchors=4&b.exception=trained&b.gamma=1&b.seed=0'
 )
 BOX = """(() => {
   const section = document.querySelector('#try');
