@@ -101,6 +101,9 @@ def read_members(run: Run, name: str) -> pd.DataFrame:
         for seed in experiment.grid.seed:
             of_seed = rows & (members.seed == seed)
             members.loc[of_seed, list(table.LOOKUP)] = _score_table(experiment, seed)
+    # Filled cohort by cohort, whole numbers have become floats, and 1000000 is 1e+06.
+    for factor in factors.FACTORS:
+        members[factor.name] = members[factor.name].astype(factor.kind)
     return members.reindex(columns=['trained', *table.COLUMNS])
 
 

@@ -6,7 +6,7 @@ matched    between cells that differ in this factor alone: the share in the high
 marginal   between all settings at the highest level and all at the lowest, at the
            gammas that both have: for a fraction of a factorial, where few cells match
 
-A setting is all cells that differ in gamma alone: they are no independent draws of the
+A setting is all cells that differ in gamma or steps alone: no independent draws of the
 design. A 95 % interval is the wider, at either end, of two: Newcombe's for two
 proportions, which sees that members are few, and a t interval over settings, which sees
 that they differ: of paired differences (matched) or Welch's (marginal). With fewer than

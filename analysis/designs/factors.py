@@ -47,6 +47,7 @@ NAMES = tuple(BY_NAME)
 # Cells are matched at equal steps; what is not matched takes the longest training.
 NUISANCE = 'num_steps'
 _LEAST_DECAY = 1e-3  # stands for 0 on a scale of doublings
+_MOST_DIGITS = 18  # of a whole number: one of so many fits in 64 bits
 
 
 def describe_experiment(experiment: Experiment) -> dict[str, Any]:
@@ -93,6 +94,11 @@ def is_level(factor: Factor, word: str) -> bool:
     """Whether a word is a possible value of a factor."""
     if factor.scale == 'names':
         return word in factor.names
+    # Python reads 1_6 and other scripts' digits as numbers, the reader of tables not.
+    if not word.isascii() or '_' in word:
+        return False
+    if factor.kind is int and len(word) > _MOST_DIGITS:
+        return False
     try:
         value = factor.kind(word)
     except ValueError:
@@ -167,7 +173,7 @@ def parse_point(text: str) -> dict[str, Any]:
     """The values of factors in 'seq_len=9,split=code'.
 
     Raises:
-      UserError: a factor is unknown or its value cannot be read.
+      UserError: a factor is unknown or given twice, or its value cannot be read.
     """
     point = {}
     for part in text.split(','):
@@ -178,6 +184,8 @@ def parse_point(text: str) -> dict[str, Any]:
             )
         if not equals or not word:
             raise UserError(f'--predict: {name}: give a value, {name}=VALUE')
+        if name in point:
+            raise UserError(f'--predict: {name} is given twice')
         point[name] = _parse_level(BY_NAME[name], word)
     return point
 

@@ -47,8 +47,8 @@ class Hypothesis(NamedTuple):
     among: dict[str, tuple] | None = None  # about these levels alone
 
 
-# Shares with a star are of the members that do not memorize: where all do, no factor
-# could turn one rule into another.
+# Shares with a star are of the members that are no table of the data: where all are, no
+# factor could turn one rule into another.
 _RULES = (outcomes.SYMMETRIC_RULE, outcomes.INFERENTIAL_RULE)
 _ANSWERS = (outcomes.SYMMETRIC_ANSWERS, outcomes.INFERENTIAL_ANSWERS)
 

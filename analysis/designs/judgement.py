@@ -6,8 +6,9 @@ One contrast
   opposite        its interval is on the other side
   does not hold   its interval lies within MARGIN of 0, whether it covers 0 or not
   undecided       the interval covers 0 and larger effects, there are fewer than
-                  MIN_SEEDS seeds, or no member (every member) has the outcome that
-                  the factor should remove (bring)
+                  MIN_SEEDS seeds, or there is no room: fewer than MARGIN of the
+                  members have the outcome that the factor should remove (lack the one
+                  that it should bring), so that no effect could be larger
 
 Matched cells decide if they come from at least MIN_SETTINGS settings; else the marginal
 contrast does, with at least MIN_LEVEL_SETTINGS at either level; else it is undecided,
@@ -43,10 +44,17 @@ MIN_LEVEL_SETTINGS = 3
 _NULL = 'no effect: 0'
 
 
+class Measured(NamedTuple):
+    """A contrast, and how much its outcome could change in the expected direction."""
+
+    contrast: Contrast
+    room: float  # of the share at the lower level; by length, the smaller of the two
+
+
 class Evidence(NamedTuple):
     """The contrast that decides a part, and the one that does not."""
 
-    contrast: Contrast
+    measured: Measured
     method: str
     enough: bool
     aside: str  # the other one, in words
@@ -85,23 +93,23 @@ def find_evidence(
     matched = _measure(contrasts.contrast_matched, members, part)
     is_gamma = part.factor == 'gamma'
     if is_single_setting:
-        enough = is_gamma or matched.sets >= MIN_SETTINGS
+        enough = is_gamma or matched.contrast.sets >= MIN_SETTINGS
         return Evidence(matched, 'matched', enough, '')
     marginal = _measure(contrasts.contrast_marginal, members, part)
-    if is_gamma or matched.settings >= MIN_SETTINGS:
-        aside = '' if is_gamma else _describe_aside('marginal', marginal)
-        enough = matched.settings >= MIN_SETTINGS
-        return Evidence(matched, 'matched', enough, aside)
-    if not np.isfinite(marginal.effect):
+    has_enough_matched = matched.contrast.settings >= MIN_SETTINGS
+    if is_gamma or has_enough_matched:
+        aside = '' if is_gamma else _describe_aside('marginal', marginal.contrast)
+        return Evidence(matched, 'matched', has_enough_matched, aside)
+    if not np.isfinite(marginal.contrast.effect):
         return Evidence(matched, 'matched', False, '')
-    enough = marginal.settings >= MIN_LEVEL_SETTINGS
-    aside = _describe_aside('matched', matched)
+    enough = marginal.contrast.settings >= MIN_LEVEL_SETTINGS
+    aside = _describe_aside('matched', matched.contrast)
     return Evidence(marginal, 'marginal', enough, aside)
 
 
 def judge(evidence: Evidence, part: Part) -> Reading:
     """The verdict on one contrast by the rule above."""
-    contrast = evidence.contrast
+    contrast, room = evidence.measured
     number = f'{part.outcome} {format_effect(contrast)}'
     if not np.isfinite(contrast.effect):
         why = f'{part.outcome}: {contrast.note}'
@@ -113,12 +121,11 @@ def judge(evidence: Evidence, part: Part) -> Reading:
         return undecided('too few settings', number, _NULL, note)
     if contrast.seeds < MIN_SEEDS:
         return undecided(f'fewer than {MIN_SEEDS} seeds', number, _NULL, note)
-    if _has_no_room(contrast, part):
-        everyone = 'no' if part.sign < 0 else 'every'
-        why = f'{part.outcome}: {everyone} member is, at either level'
-        return undecided(why, number, _NULL, note)
     low, high = sorted((part.sign * contrast.low, part.sign * contrast.high))
     if low >= -MARGIN and high <= MARGIN:
+        if room < MARGIN:
+            why = f'{part.outcome}: there is room for {room:.2f} only'
+            return undecided(why, number, _NULL, note)
         return Reading(number, DOES_NOT_HOLD, _NULL, note)
     if low > 0:
         return Reading(number, HOLDS, _NULL, note)
@@ -156,22 +163,23 @@ def describe_number(number: int, thing: str) -> str:
     return f'{number} {thing}' if number == 1 else f'{number} {thing}s'
 
 
-def _has_no_room(contrast: Contrast, part: Part) -> bool:
-    """Whether both shares are already where the factor is expected to take them."""
-    end = 0.0 if part.sign < 0 else 1.0
-    return contrast.share_lower == end and contrast.share_upper == end
-
-
 def _measure(
     contrast: Callable[..., Contrast], members: pd.DataFrame, part: Part
-) -> Contrast:
+) -> Measured:
     """One kind of contrast of a part, or its difference between lengths."""
     if not part.by_length:
-        return contrast(members, part.factor, part.outcome)
+        found = contrast(members, part.factor, part.outcome)
+        return Measured(found, _find_room(found, part))
     is_longest = members.seq_len == members.seq_len.max()
     longest = contrast(members[is_longest], part.factor, part.outcome)
     shorter = contrast(members[~is_longest], part.factor, part.outcome)
-    return contrasts.subtract_contrasts(longest, shorter)
+    room = min(_find_room(longest, part), _find_room(shorter, part))
+    return Measured(contrasts.subtract_contrasts(longest, shorter), room)
+
+
+def _find_room(contrast: Contrast, part: Part) -> float:
+    """How far the share at the lower level is from where the factor should take it."""
+    return contrast.share_lower if part.sign < 0 else 1 - contrast.share_lower
 
 
 def _describe_aside(method: str, contrast: Contrast) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.designs import factors
+from analysis.members.solution import MORE_THAN_A_TABLE
 
 MEMORIZING, SYMMETRIC, INFERENTIAL, OTHER = (
     'memorizing',
@@ -17,8 +18,11 @@ MEMORIZING, SYMMETRIC, INFERENTIAL, OTHER = (
     'inferential',
     'other',
 )
-# Two more shares that factors move: of members that do not memorize, and of all.
+# Shares of the members that are no table of the data. Whether one is may not depend on
+# its answers to the unseen pair: it knows as many held-out questions as a symmetric one
+# must, or composes, which no table does.
 SYMMETRIC_RULE, INFERENTIAL_RULE = 'symmetric*', 'inferential*'
+# And of all members, converged or not.
 CONVERGED = 'converged'
 # Shares of the answers to the unseen pair, means over members: a member that follows a
 # rule in half of its answers counts by half, and not as another solution.
@@ -31,8 +35,8 @@ AGREEMENT = {
     INFERENTIAL_ANSWERS: 'unseen_inferential',
 }
 _WHOLE = {
-    SYMMETRIC_RULE: 'not memorizing',
-    INFERENTIAL_RULE: 'not memorizing',
+    SYMMETRIC_RULE: 'no table',
+    INFERENTIAL_RULE: 'no table',
     CONVERGED: 'trained',
 }
 _ALL = (MEMORIZING, SYMMETRIC, INFERENTIAL, OTHER)
@@ -55,11 +59,12 @@ def list_shares(block: str) -> tuple[str, ...]:
 def find_wholes(members: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The members of whom a share can be, by the names that `name_whole` gives."""
     converged = members[members.converged]
-    memorizes = converged.solution == MEMORIZING
+    knows_more = converged.seen_heldout_assigned >= MORE_THAN_A_TABLE
+    composes = converged.solution == INFERENTIAL
     return {
         'trained': members,
         'converged': converged,
-        'not memorizing': converged[~memorizes],
+        'no table': converged[knows_more | composes],
     }
 
 

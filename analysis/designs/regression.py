@@ -1,7 +1,7 @@
 """Multinomial logistic regression of the outcome on the factors, by block.
 
-Every setting (all cells that differ in gamma alone) counts equally, however many
-members it has. An L2 penalty keeps it finite where a factor decides alone. Its
+Every setting (all cells that differ in gamma or steps alone) counts equally, however
+many members it has. An L2 penalty keeps it finite where a factor decides alone. Its
 intervals come from a bootstrap over the settings: their members are no independent
 draws of the design.
 """

@@ -405,7 +405,75 @@ def test_a_solution_that_nobody_reaches_cannot_become_rarer():
     members = plant(let_batch_decide, seeds=12, weight_decay=(0.01, 0.1))
     reading = read(members, 'a, decay')
     assert reading.verdict.words == 'does not hold'  # inferential does not change
-    assert 'other: no member is, at either level' in reading.note
+    assert 'other: there is room for 0.00 only' in reading.note
+
+
+@pytest.mark.parametrize(
+    ('number', 'words', 'why'),
+    [(1, 'undecided', 'other: there is room for 0.08 only'), (4, 'holds', '')],
+)
+def test_a_solution_that_vanishes_is_not_said_to_stay(number, words, why):
+    """What one of twelve members has can fall by 0.08 only, less than the margin."""
+
+    def decide(point):
+        is_third = point['weight_decay'] < 0.1 and point['seed'] < number
+        return 'third' if is_third else 'inferential'
+
+    members = plant(decide, seeds=12, weight_decay=(0.01, 0.1))
+    part = hypotheses.Part('weight_decay', outcomes.OTHER, -1)
+    reading = judgement.judge(judgement.find_evidence(members, part), part)
+    assert reading.verdict.words == words
+    assert why in reading.note
+
+
+def test_a_product_says_nothing_where_nobody_could_change():
+    everybody = plant(lambda point: 'inferential', seeds=12)
+    reading = read(everybody, 'a × b')
+    assert reading.verdict.words == 'undecided'
+    assert 'there is room for 0.00 only' in reading.note
+
+
+def test_a_share_with_a_star_counts_members_by_what_they_know_not_by_their_rule():
+    """With equal held-out answers a network counts, whether it is at a rule or not."""
+    rules = ('symmetric', 'memorizing', 'memorizing', 'symmetric')
+    members = plant_members(
+        lambda point: rules[point['seed']], seeds=4, batch_size=BATCHES
+    )
+    members.seen_heldout_assigned = 0.6  # of all: more than a table, less than 0.9
+    contrast = contrasts.contrast_matched(
+        members, 'batch_size', outcomes.SYMMETRIC_RULE
+    )
+    assert (contrast.share_lower, contrast.members_lower) == (0.5, 4)
+    members.seen_heldout_assigned = members.solution.map(
+        {'symmetric': 0.6, 'memorizing': 0.4}
+    )
+    contrast = contrasts.contrast_matched(
+        members, 'batch_size', outcomes.SYMMETRIC_RULE
+    )
+    assert (contrast.share_lower, contrast.members_lower) == (1.0, 2)
+
+
+def test_a_network_that_composes_is_no_table_whatever_else_it_knows():
+    members = plant_members(lambda point: 'inferential', batch_size=BATCHES)
+    members.seen_heldout_assigned = 0.3
+    contrast = contrasts.contrast_matched(
+        members, 'batch_size', outcomes.INFERENTIAL_RULE
+    )
+    assert (contrast.share_lower, contrast.members_lower) == (1.0, 3)
+
+
+@pytest.mark.parametrize(
+    ('text', 'message'),
+    [
+        (f'seq_len={400 * "9"}', 'must be a whole number above 0'),
+        ('seq_len=1_6', 'must be a whole number above 0'),
+        ('seq_len=９', 'must be a whole number above 0'),
+        ('seq_len=9,seq_len=3', '--predict: seq_len is given twice'),
+    ],
+)
+def test_numbers_that_a_table_would_read_otherwise_are_refused(text, message):
+    with pytest.raises(UserError, match=message):
+        factors.parse_point(text)
 
 
 def test_parts_that_contradict_each_other_do_not_hold():
