@@ -11,7 +11,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis.members.lookup import LEVELS, score_members
-from analysis.members.solution import SOLUTIONS, classify_members
+from analysis.members.solution import classify_members
+from analysis.members.third import list_names, name_thirds
 from analysis.tables.text import format_counts, format_list, format_range, format_table
 from anchorjax import cli
 from anchorjax.errors import UserError
@@ -23,8 +24,14 @@ _TITLES = {
     'train_loss': 'train loss',
     'seen_heldout_assigned': 'held-out',
     'unseen_inferential': 'inferential on unseen',
+    'unseen_within_1': 'within 1',
+    'unseen_within_2': 'within 2',
     'unseen_symmetric': 'symmetric on unseen',
 }
+_ABOUT_NEAR = (
+    'within 1, within 2: answers at most so far from the inferential one, those of '
+    'other pairs included.'
+)
 _TABLES = 'tables'  # what the columns beside a score are called
 _ABOUT_TABLES = (
     f'{_TABLES}: what tables of the training data by {", by ".join(LEVELS)} would '
@@ -45,7 +52,7 @@ class Result(NamedTuple):
     tables: pd.DataFrame
     lowest: pd.DataFrame  # over seeds
     highest: pd.DataFrame
-    solved: pd.DataFrame  # number of seeds at each of SOLUTIONS, or without one
+    solved: pd.DataFrame  # number of seeds at each of third.list_names, or without one
     seeds: int
 
 
@@ -67,10 +74,12 @@ def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> Result
     of_tables = tables.loc[members.index].groupby(keys, sort=False).mean()
 
     solution = classify_members(members)
+    if 'unseen_answer' in members:
+        solution = name_thirds(solution, members.unseen_answer)
     solution = solution.where(members.converged, _UNCONVERGED)
     solution = solution.where(members.diverged < 0, _DIVERGED)
     counts = pd.DataFrame(index=members.index)
-    for name in (*SOLUTIONS, _UNCONVERGED, _DIVERGED):
+    for name in (*list_names(solution), _UNCONVERGED, _DIVERGED):
         counts[name] = solution == name
     solved = counts.groupby(keys, sort=False).sum()
     return Result(
@@ -137,6 +146,8 @@ def command() -> None:
         return
     print(markdown(compute(members, score_members(run, members))))
     print(f'\n{_ABOUT_TABLES}')
+    if 'unseen_within_1' in members:
+        print(f'\n{_ABOUT_NEAR}')
 
 
 if __name__ == '__main__':

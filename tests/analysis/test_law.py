@@ -645,11 +645,26 @@ def test_cells_are_counted_by_hand(by_batch):
     assert '| 3 of 3 | inferential 3 | 0.97 (0.97–0.97) |' in text
 
 
+def test_a_cell_names_third_solutions_and_shows_near_answers():
+    solution = ('third', 'third', 'symmetric', 'third', 'inferential')
+    members = plant_members(lambda point: solution[point['seed']], seeds=5)
+    members.loc[members.seed == 1, 'answer'] = '(4, 4)'
+    members['unseen_within_1'] = [0.0, 0.0, 0.1, 0.2, 0.97]
+    members['unseen_within_2'] = [0.5, 0.5, 0.1, 0.4, 1.0]
+    summary = cells.summarize_cells(members)
+    assert summary.third.tolist() == [3] and summary.within_2_high.tolist() == [1.0]
+    text = cells.format_cells(summary)
+    assert '| inferential | within 1, 2 | symmetric |' in text
+    assert 'inferential 1, symmetric 1, third (2, 4) 2, third (4, 4) 1 |' in text
+    # Means of inferential (0.02 of third, 0.01 of symmetric) and of the planted ones.
+    assert '| 0.21 (0.01–0.97) | 0.25, 0.50 | 0.22 (0.02–0.98) |' in text
+
+
 def test_a_cell_without_a_converged_member_has_no_numbers():
     members = plant_members(let_seed_decide, loss=lambda _: 0.5)
     summary = cells.summarize_cells(members)
     assert summary[['converged', *SOLUTIONS[:2]]].to_numpy().sum() == 0
-    assert '| 0 of 3 | – | – | – | – |' in cells.format_cells(summary)
+    assert '| 0 of 3 | – | – | – | – | – | 0.90, 0.00 |' in cells.format_cells(summary)
 
 
 def break_column(column, value):
@@ -669,6 +684,10 @@ def break_third_row(members):
     ('change', 'line'),
     [
         (lambda members: members.drop(columns='gamma'), 'the column gamma is missing'),
+        (
+            lambda members: members.drop(columns='answer'),
+            'the column answer is missing',
+        ),
         (lambda members: members[:0], 'has no members'),
         (break_column('split', 'odd'), "split = 'odd' in row 2: must be one of"),
         (break_column('gamma', 'x'), "gamma = 'x' in row 2: must be a number"),

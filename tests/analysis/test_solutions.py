@@ -1,4 +1,4 @@
-"""Beside each score of a sweep stands what tables of the training data would score."""
+"""The table of a sweep: scores beside those of tables, answers that are near, names."""
 
 import itertools
 import pathlib
@@ -10,6 +10,8 @@ from analysis import solutions
 from analysis.members.lookup import LEVELS, lookup_scores, score_members
 from anchorjax import cli
 from anchorjax.storage.reader import Run, members_table
+from anchorjax.training.curves import DEVIATION_LIMIT
+from tests.support.faults import ONE
 from tests.support.planted_results import open_planted
 
 # What three tables (by datum, ordered pair, unordered pair) know of two splits with
@@ -65,7 +67,8 @@ def test_tables_are_those_of_each_cohort(tmp_path, monkeypatch, capsys):
         assert row['held-out: tables'] == heldout
         assert row['inferential on unseen: tables'] == '0.00, 0.00, 0.00'
         assert row['symmetric on unseen: tables'] == symmetric
-    assert 'by datum, by ordered pair, by unordered pair' in printed.splitlines()[-1]
+    assert '\ntables: what tables of the training data by datum, by ordered' in printed
+    assert '\nwithin 1, within 2: answers at most so far from the infer' in printed
 
 
 def test_tables_that_differ_by_seed_are_averaged(tmp_path):
@@ -110,3 +113,32 @@ def test_a_cohort_without_an_unseen_pair_has_no_tables_of_it(tmp_path):
     assert with_pair['inferential on unseen: tables'] == '0.00, 0.00, 1.00'
     assert without['inferential on unseen: tables'] == '–'
     assert without['held-out: tables'] == '0.00, 0.00, 0.00'
+
+
+def test_third_solutions_are_named_and_near_answers_counted(tmp_path):
+    answers = {(seed,): {'heldout': 1.0} for seed in range(4)}
+    changes = {'grid__gamma': (0.8,), 'grid__seed': (0, 1, 2, 3)}
+    run = open_planted(tmp_path, answers, **changes)
+    # Of each seed the share of answers by their distance from the inferential one.
+    planted = ({3: 1.0}, {3: 0.95, 0: 0.05}, {-6: 0.9, 2: 0.1}, {1: 0.5, -2: 0.5})
+    for seed, shares in enumerate(planted):
+        for distance, share in shares.items():
+            place = {'seed': seed, 'offset': DEVIATION_LIMIT + distance}
+            run.results['deviation'][place] = share
+            if distance == 0:
+                at = {'seed': seed, 'probe': 'unseen', 'mapping': 'inferential'}
+                run.results['agreement'].loc[at] = share
+    result = solutions.compute(members_table(run))
+    (row,) = read_table(solutions.markdown(result))
+    assert row['inferential on unseen'] == '0.01 (0.00–0.05)'
+    assert row['within 1'] == '0.14 (0.00–0.50)'  # 0, 0.05, 0, 0.5
+    assert row['within 2'] == '0.29 (0.00–1.00)'  # 0, 0.05, 0.1, 1
+    assert row['solution (seeds)'] == 'third (2, 4) 2, third (4, 4) 1, other 1'
+
+
+def test_a_third_solution_that_has_not_converged_is_not_named(tmp_path):
+    run = open_planted(tmp_path, {(): {'train_loss': 0.5}}, **ONE)
+    run.results['deviation'][{'offset': DEVIATION_LIMIT + 3}] = 1.0
+    (row,) = read_table(solutions.markdown(solutions.compute(members_table(run))))
+    assert row['solution (seeds)'] == 'not converged 1'
+    assert row['within 2'] == '–'
