@@ -1,7 +1,7 @@
 """Which solution the members of a sweep reach, as a table with a row per point.
 
-Numbers are of converged members; the others are counted. Below the table stands what
-tables of the training data would score (analysis/members/lookup.py).
+Numbers are of converged members; the others are counted. In the anchor task, each score
+stands beside what tables of the training data would score (analysis/members/lookup.py).
 
   python analysis/solutions.py --run runs/phase       # a Markdown table on stdout
 """
@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from analysis.members.lookup import summarize_scores
-from analysis.members.solution import SOLUTIONS, classify_members
-from analysis.tables.text import format_counts, format_range, format_table
+from analysis.members.lookup import LEVELS, score_members
+from analysis.members.solution import classify_members
+from analysis.members.third import list_names, name_thirds
+from analysis.tables.text import format_counts, format_list, format_range, format_table
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage.lost_members import open_whole_run
@@ -23,8 +24,19 @@ _TITLES = {
     'train_loss': 'train loss',
     'seen_heldout_assigned': 'held-out',
     'unseen_inferential': 'inferential on unseen',
+    'unseen_within_1': 'within 1',
+    'unseen_within_2': 'within 2',
     'unseen_symmetric': 'symmetric on unseen',
 }
+_ABOUT_NEAR = (
+    'within 1, within 2: answers at most so far from the inferential one, those of '
+    'other pairs included.'
+)
+_TABLES = 'tables'  # what the columns beside a score are called
+_ABOUT_TABLES = (
+    f'{_TABLES}: what tables of the training data by {", by ".join(LEVELS)} would '
+    'score; means over seeds.'
+)
 _DIVERGED = 'diverged'
 _UNCONVERGED = 'not converged'
 
@@ -35,31 +47,45 @@ class Result(NamedTuple):
     points: pd.DataFrame  # the axes that vary
     # Over converged seeds, of the numbers in _TITLES that the task has; NaN: none is.
     means: pd.DataFrame
+    # Over seeds, of what tables of the training data would score: (one of _TITLES, one
+    # of lookup.LEVELS); no columns if the task has no such tables.
+    tables: pd.DataFrame
     lowest: pd.DataFrame  # over seeds
     highest: pd.DataFrame
-    solved: pd.DataFrame  # number of seeds at each of SOLUTIONS, or without one
+    solved: pd.DataFrame  # number of seeds at each of third.list_names, or without one
     seeds: int
 
 
-def compute(members: pd.DataFrame) -> Result:
-    """Pools the trained rows of `reader.members_table` over seeds."""
+def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> Result:
+    """Pools the trained rows of `reader.members_table` over seeds.
+
+    Args:
+      tables: of the same rows, as `lookup.score_members` returns them; None: the task
+        has no tables.
+    """
     members = members[members.trained]
     keys = _find_keys(members)
     names = [name for name in _TITLES if name in members]
     numbers = members[names].where(members.converged).rename(columns=_TITLES)
     groups = numbers.groupby(keys, sort=False)
     means = groups.mean()
+    if tables is None:
+        tables = pd.DataFrame(index=members.index)
+    of_tables = tables.loc[members.index].groupby(keys, sort=False).mean()
 
     solution = classify_members(members)
+    if 'unseen_answer' in members:
+        solution = name_thirds(solution, members.unseen_answer)
     solution = solution.where(members.converged, _UNCONVERGED)
     solution = solution.where(members.diverged < 0, _DIVERGED)
     counts = pd.DataFrame(index=members.index)
-    for name in (*SOLUTIONS, _UNCONVERGED, _DIVERGED):
+    for name in (*list_names(solution), _UNCONVERGED, _DIVERGED):
         counts[name] = solution == name
     solved = counts.groupby(keys, sort=False).sum()
     return Result(
         points=means.index.to_frame(index=False),
         means=means.reset_index(drop=True),
+        tables=of_tables.rename(columns=_TITLES).reset_index(drop=True),
         lowest=groups.min().reset_index(drop=True),
         highest=groups.max().reset_index(drop=True),
         solved=solved.reset_index(drop=True),
@@ -69,17 +95,26 @@ def compute(members: pd.DataFrame) -> Result:
 
 def markdown(result: Result) -> str:
     """The table: means (ranges) over seeds, and how many reach each solution."""
-    header = [*result.points, *result.means, 'solution (seeds)']
     rows = []
     for i in range(len(result.points)):
-        cells = list(map(_format_value, result.points.iloc[i]))
-        for column in result.means:
-            numbers = (result.means, result.lowest, result.highest)
-            of_point = [number[column][i] for number in numbers]
-            cells.append(format_range(*of_point, result.seeds))
-        cells.append(format_counts(result.solved.iloc[i].to_dict()))
-        rows.append(cells)
-    return format_table(header, rows)
+        rows.append(_describe_point(result, i))
+    return format_table(list(rows[0]), [list(row.values()) for row in rows])
+
+
+def _describe_point(result: Result, i: int) -> dict[str, str]:
+    """The texts of one row of the table, by the titles of its columns."""
+    texts = {}
+    for axis, value in result.points.iloc[i].items():
+        texts[axis] = _format_value(value)
+    for title in result.means:
+        numbers = (result.means, result.lowest, result.highest)
+        of_point = [number[title][i] for number in numbers]
+        texts[title] = format_range(*of_point, result.seeds)
+        if title in result.tables:
+            of_tables = result.tables[title].iloc[i]
+            texts[f'{title}: {_TABLES}'] = format_list(of_tables)
+    texts['solution (seeds)'] = format_counts(result.solved.iloc[i].to_dict())
+    return texts
 
 
 def _find_keys(members: pd.DataFrame) -> list[pd.Series]:
@@ -106,10 +141,13 @@ def command() -> None:
     members = members_table(run)
     if not members.trained.any():
         raise UserError(f'{flags.run}: no member is trained yet')
-    print(markdown(compute(members)))
-    task = run.experiment.task
-    if isinstance(task, AnchorsConfig):
-        print(f'\n{summarize_scores(task, run.experiment.grid.seed[0])}')
+    if not isinstance(run.experiment.task, AnchorsConfig):
+        print(markdown(compute(members)))
+        return
+    print(markdown(compute(members, score_members(run, members))))
+    print(f'\n{_ABOUT_TABLES}')
+    if 'unseen_within_1' in members:
+        print(f'\n{_ABOUT_NEAR}')
 
 
 if __name__ == '__main__':

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.designs import factors, table
+from analysis.members.cohorts import select_cohort
 from analysis.members.lookup import LEVELS, lookup_scores
 from analysis.members.solution import classify_members
 from analysis.tables.folders import find_run_folders
 from anchorjax import config
 from anchorjax.config import Experiment
-from anchorjax.config.grid import Cohort, axis_label, short_name
 from anchorjax.errors import UserError
 from anchorjax.storage.lost_members import open_whole_run
 from anchorjax.storage.reader import Run, members_table
@@ -91,7 +91,7 @@ def read_members(run: Run, name: str) -> pd.DataFrame:
     members['hardware'] = [_name_hardware(run, i) for i in members.environment]
     members = members.rename(columns=table.SOURCES)
     for cohort in run.experiment.cohorts():
-        rows = _select_cohort(members, cohort)
+        rows = select_cohort(members, cohort)
         experiment = run.experiment.for_cohort(cohort)
         for factor, value in factors.describe_experiment(experiment).items():
             members.loc[rows, factor] = value
@@ -134,14 +134,6 @@ def _list_unexpected_gammas(experiment: Experiment) -> tuple:
 
 def _list_experiments(run: Run) -> list[Experiment]:
     return [run.experiment.for_cohort(cohort) for cohort in run.experiment.cohorts()]
-
-
-def _select_cohort(members: pd.DataFrame, cohort: Cohort) -> pd.Series:
-    """Which rows belong to a cohort, by the values of the static axes."""
-    rows = pd.Series(True, members.index)
-    for path, value in cohort.static:
-        rows &= members[short_name(path)] == axis_label(value)
-    return rows
 
 
 def _score_table(experiment: Experiment, seed: int) -> list[float]:

@@ -175,6 +175,12 @@ HYPOTHESES = (
         _expect_tipping('batch_size', by_length=True),
     ),
     Hypothesis(
+        'a × b, answers',
+        'the same for the mean share of answers, not of members that pass 90 %',
+        factors.TRAINED,
+        _expect_tipping('batch_size', by_length=True, shares=_ANSWERS),
+    ),
+    Hypothesis(
         'γ, memorizing, exception trained',
         'a smaller initialization (larger γ) leaves fewer tables of the data',
         factors.TRAINED,

@@ -35,7 +35,16 @@ COLUMNS = (
     'run',
     'hardware',
 )
-_REQUIRED = (*KEYS, 'train_loss', 'converged', 'solution', *_NUMBERS, *LOOKUP, 'run')
+_REQUIRED = (
+    *KEYS,
+    'train_loss',
+    'converged',
+    'solution',
+    *_NUMBERS,
+    'answer',
+    *LOOKUP,
+    'run',
+)
 
 
 def read_csv(path: pathlib.Path) -> pd.DataFrame:

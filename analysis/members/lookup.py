@@ -13,12 +13,21 @@ generalization over positions alone. In the random split no table can answer any
 """
 
 import numpy as np
+import pandas as pd
 
+from analysis.members.cohorts import select_cohort
 from anchorjax.config.grid import DATA, random_key
+from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors_config import AnchorsConfig
 
 LEVELS = ('datum', 'ordered pair', 'unordered pair')
+# Columns of a members.csv, and the (probe, mapping) whose agreement each holds.
+SCORED = {
+    'seen_heldout_assigned': ('seen_heldout', 'assigned'),
+    'unseen_inferential': ('unseen', 'inferential'),
+    'unseen_symmetric': ('unseen', 'symmetric'),
+}
 Scores = dict[str, dict[tuple[str, str], float]]
 
 
@@ -53,16 +62,29 @@ def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
     return scores
 
 
-def summarize_scores(config: AnchorsConfig, seed: int) -> str:
-    """The tables' scores on held-out and unseen questions, one line for each level."""
-    lines = []
-    for level, scores in lookup_scores(config, seed).items():
-        parts = [f'held-out {scores["seen_heldout", "assigned"]:.2f}']
-        if config.unseen_pairs:
-            for mapping in ('inferential', 'symmetric'):
-                parts.append(f'{mapping} {scores["unseen", mapping]:.2f}')
-        lines.append(f'a table by {level} scores: {", ".join(parts)}')
-    return '\n'.join(lines)
+def score_members(run: Run, members: pd.DataFrame) -> pd.DataFrame:
+    """What the tables would score on the questions of each member, [M, columns].
+
+    Each member is scored by the task of its own cohort, with the data of its own seed.
+    The columns are pairs of one of SCORED and one of LEVELS; NaN where the task does
+    not ask the question.
+
+    Args:
+      run: of the anchor task.
+      members: rows of `reader.members_table`.
+    """
+    columns = pd.MultiIndex.from_product([SCORED, LEVELS])
+    expected = pd.DataFrame(np.nan, members.index, columns)
+    for cohort in run.experiment.cohorts():
+        task = run.experiment.for_cohort(cohort).task
+        is_of_cohort = select_cohort(members, cohort)
+        for seed in members.seed[is_of_cohort].unique():
+            is_here = is_of_cohort & (members.seed == seed)
+            scores = lookup_scores(task, int(seed))
+            for name, level in columns:
+                score = scores[level].get(SCORED[name], np.nan)
+                expected.loc[is_here, (name, level)] = score
+    return expected
 
 
 def _answer_questions(

@@ -30,6 +30,14 @@ def format_range(mean: float, low: float, high: float, number: int) -> str:
     return f'{mean:.2f} ({low:.2f}–{high:.2f})'
 
 
+def format_list(numbers: Iterable[float]) -> str:
+    """'0.00, 0.50, 1.00'; '–' if all are NaN."""
+    parts = [_NOTHING if math.isnan(number) else f'{number:.2f}' for number in numbers]
+    if set(parts) == {_NOTHING}:
+        return _NOTHING
+    return ', '.join(parts)
+
+
 def format_counts(counts: Mapping[str, int]) -> str:
     """'inferential 2, other 1', without what does not occur; '–' if nothing does."""
     parts = [f'{name} {number}' for name, number in counts.items() if number > 0]

@@ -286,6 +286,70 @@ def test_an_interaction_is_found():
     assert read(plant(let_batch_decide, seeds=9), 'a × b').verdict.words != 'holds'
 
 
+def plant_answers(long, short, seeds=6, loss=None):
+    """Members that all memorize: at 512 they answer as the reverse, at 2048 so much.
+
+    Args:
+      long, short: the share of inferential answers that the larger batch brings, at
+        nine tokens and at five; symmetric ones are so many fewer.
+    """
+    members = plant(lambda _: 'memorizing', seeds, loss, gamma=GAMMAS[:1])
+    gain = members.seq_len.map({9: long, 5: short})
+    gain = gain.where(members.batch_size == 2048, 0.0)
+    members['unseen_inferential'] = 0.1 + gain
+    members['unseen_symmetric'] = 0.85 - gain
+    return members
+
+
+@pytest.mark.parametrize(
+    ('long', 'short', 'verdict'),
+    [
+        (0.75, 0.0, 'holds'),
+        (0.0, 0.75, 'opposite'),
+        (0.0, 0.0, 'undecided'),  # of few members: the interval is wide
+        (0.5, 0.5, 'undecided'),  # the batch decides, and at both lengths alike
+    ],
+)
+def test_an_interaction_of_answers_is_found_where_all_memorize(long, short, verdict):
+    members = plant_answers(long, short)
+    reading = read(members, 'a × b, answers')
+    assert reading.verdict.words == verdict
+    effect = long - short
+    assert reading.number.startswith(f'symmetric answers {0 - effect:+.2f} [')
+    assert f'; inferential answers {effect:+.2f} [' in reading.number
+    # Its neighbour counts members that do not memorize, and there are none.
+    members_alone = read(members, 'a × b')
+    assert members_alone.number == 'symmetric* –; inferential* –'
+    assert 'not estimable' in members_alone.note
+
+
+def test_an_interaction_of_answers_that_is_flat_does_not_hold():
+    """With enough members the interval of nothing is within the margin."""
+    reading = read(plant_answers(0.5, 0.5, seeds=100), 'a × b, answers')
+    assert reading.verdict.words == 'does not hold'
+
+
+@pytest.mark.parametrize(
+    ('is_open', 'why'),
+    [
+        (lambda point: True, 'not estimable'),
+        (lambda point: point['seq_len'] == 9, 'not estimable'),
+        (lambda point: point['batch_size'] == 2048, 'not estimable'),
+        (
+            lambda point: point['batch_size'] == 2048 and point['seed'] > 0,
+            'fewer than 3 seeds',
+        ),
+    ],
+)
+def test_an_interaction_of_answers_is_of_converged_members(is_open, why):
+    def loss(point):
+        return 0.5 if is_open(point) else 0.001
+
+    reading = read(plant_answers(0.75, 0.0, loss=loss), 'a × b, answers')
+    assert reading.verdict.words == 'undecided' and why in reading.note
+    assert 'left out, not converged: ' in reading.note
+
+
 def test_one_setting_is_no_law_but_it_decides_about_itself():
     members = plant(
         let_batch_decide, learning_rate=(1e-3,), seq_len=(9,), exception=('trained',)
@@ -713,11 +777,26 @@ def test_cells_are_counted_by_hand(by_batch):
     assert '| 3 of 3 | inferential 3 | 0.97 (0.97–0.97) |' in text
 
 
+def test_a_cell_names_third_solutions_and_shows_near_answers():
+    solution = ('third', 'third', 'symmetric', 'third', 'inferential')
+    members = plant_members(lambda point: solution[point['seed']], seeds=5)
+    members.loc[members.seed == 1, 'answer'] = '(4, 4)'
+    members['unseen_within_1'] = [0.0, 0.0, 0.1, 0.2, 0.97]
+    members['unseen_within_2'] = [0.5, 0.5, 0.1, 0.4, 1.0]
+    summary = cells.summarize_cells(members)
+    assert summary.third.tolist() == [3] and summary.within_2_high.tolist() == [1.0]
+    text = cells.format_cells(summary)
+    assert '| inferential | within 1, 2 | symmetric |' in text
+    assert 'inferential 1, symmetric 1, third (2, 4) 2, third (4, 4) 1 |' in text
+    # Means of inferential (0.02 of third, 0.01 of symmetric) and of the planted ones.
+    assert '| 0.21 (0.01–0.97) | 0.25, 0.50 | 0.22 (0.02–0.98) |' in text
+
+
 def test_a_cell_without_a_converged_member_has_no_numbers():
     members = plant_members(let_seed_decide, loss=lambda _: 0.5)
     summary = cells.summarize_cells(members)
     assert summary[['converged', *SOLUTIONS[:2]]].to_numpy().sum() == 0
-    assert '| 0 of 3 | – | – | – | – |' in cells.format_cells(summary)
+    assert '| 0 of 3 | – | – | – | – | – | 0.90, 0.00 |' in cells.format_cells(summary)
 
 
 def break_column(column, value):
@@ -737,6 +816,10 @@ def break_third_row(members):
     ('change', 'line'),
     [
         (lambda members: members.drop(columns='gamma'), 'the column gamma is missing'),
+        (
+            lambda members: members.drop(columns='answer'),
+            'the column answer is missing',
+        ),
         (lambda members: members[:0], 'has no members'),
         (break_column('split', 'odd'), "split = 'odd' in row 2: must be one of"),
         (break_column('gamma', 'x'), "gamma = 'x' in row 2: must be a number"),

@@ -36,13 +36,13 @@ def count_by_hand(config: AnchorsConfig, level: str) -> dict[tuple[str, str], fl
     table: dict[tuple, set[int]] = {}
     for row, position, key in np.argwhere(is_trained):
         pair = all_pairs[row]
-        if pair not in config.unseen:
+        if pair not in config.unseen_pairs:
             answers = table.setdefault(question(*pair, position, key), set())
             answers.add(label(*pair))
 
     scores = {}
     for probe in ('seen_train', 'seen_heldout', 'unseen'):
-        asked_pairs = [pair for pair in all_pairs if pair not in config.unseen]
+        asked_pairs = [pair for pair in all_pairs if pair not in config.unseen_pairs]
         if probe == 'unseen':
             asked_pairs = [config.unseen[0]]
         for mapping in ('inferential', 'symmetric'):
@@ -65,9 +65,10 @@ def count_by_hand(config: AnchorsConfig, level: str) -> dict[tuple[str, str], fl
 
 
 @pytest.mark.parametrize('level', lookup.LEVELS)
-@pytest.mark.parametrize('split', ['code', 'random', 'random_position'])
-def test_scores_are_those_of_a_table(split, level):
-    config = AnchorsConfig(split=split, **SMALL)
+@pytest.mark.parametrize('split', ['code', 'paper', 'random', 'random_position'])
+@pytest.mark.parametrize('exception', ['trained', 'unseen'])
+def test_scores_are_those_of_a_table(split, exception, level):
+    config = AnchorsConfig(split=split, exception=exception, **SMALL)
     scores = lookup.lookup_scores(config, SEED)[level]
     expected = count_by_hand(config, level)
     for entry, value in expected.items():
@@ -84,8 +85,9 @@ def test_no_table_answers_held_out_questions_of_the_random_split():
         assert scores['unseen', 'symmetric'] == pytest.approx(symmetric)
 
 
-def test_a_table_answers_every_held_out_question_of_the_official_split():
-    scores = lookup.lookup_scores(AnchorsConfig(), SEED)
+@pytest.mark.parametrize('split', ['code', 'paper'])
+def test_a_table_answers_every_held_out_question_of_the_official_splits(split):
+    scores = lookup.lookup_scores(AnchorsConfig(split=split), SEED)
     assert scores['datum']['seen_heldout', 'assigned'] == 0
     assert scores['ordered pair']['seen_heldout', 'assigned'] == pytest.approx(1)
     assert scores['unordered pair']['unseen', 'symmetric'] == pytest.approx(1)

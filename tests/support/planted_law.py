@@ -34,6 +34,8 @@ _AGREEMENT = {
     'memorizing': (0.1, 0.2, 0.3),
     'other': (0.95, 0.5, 0.1),
 }
+# The name of its most frequent answer, if that is not the name of the solution.
+_ANSWER = {'third': '(2, 4) or (4, 2)'}
 
 
 def plant_members(
@@ -76,7 +78,7 @@ def plant_member(
         'unseen_symmetric': symmetric,
         'unseen_within_1': inferential,
         'unseen_within_2': inferential,
-        'answer': solution,
+        'answer': _ANSWER.get(solution, solution),
         'answer_share': np.float32(max(inferential, symmetric)),
         'lookup_heldout': 0.0,
         'lookup_inferential': 0.0,

@@ -1,0 +1,144 @@
+"""The table of a sweep: scores beside those of tables, answers that are near, names."""
+
+import itertools
+import pathlib
+
+import numpy as np
+import pytest
+
+from analysis import solutions
+from analysis.members.lookup import LEVELS, lookup_scores, score_members
+from anchorjax import cli
+from anchorjax.storage.reader import Run, members_table
+from anchorjax.training.curves import DEVIATION_LIMIT
+from tests.support.faults import ONE
+from tests.support.planted_results import open_planted
+
+# What three tables (by datum, ordered pair, unordered pair) know of two splits with
+# (3, 4) trained or unseen, by hand. Composition is never among it.
+# {(split, exception): (held-out, symmetric on unseen)}
+KNOWN = {
+    ('random', 'trained'): ('0.00, 0.00, 0.00', '0.00, 0.00, 1.00'),
+    ('random', 'unseen'): ('0.00, 0.00, 0.00', '0.00, 0.00, 0.00'),
+    # A held-out key item is trained at the other positions.
+    ('paper', 'trained'): ('0.00, 1.00, 1.00', '0.00, 0.00, 1.00'),
+    ('paper', 'unseen'): ('0.00, 1.00, 1.00', '0.00, 0.00, 0.00'),
+}
+SPLITS = ('random', 'paper')
+EXCEPTIONS = ('trained', 'unseen')
+SEEDS = (0, 1)
+
+
+def open_sweep(folder: pathlib.Path, splits: tuple[str, ...]) -> Run:
+    """A sweep that loops over splits and over the exception; all members converged."""
+    answers = {}
+    for point in itertools.product(splits, EXCEPTIONS, SEEDS):
+        varying = point if len(splits) > 1 else point[1:]
+        answers[varying] = {'inferential': 0.25, 'symmetric': 0.75, 'heldout': 0.5}
+    return open_planted(
+        folder,
+        answers,
+        loop=(('task.split', splits), ('task.exception', EXCEPTIONS)),
+        task__seq_len=5,
+        model__max_len=5,
+        grid__gamma=(0.8,),
+        grid__seed=SEEDS,
+    )
+
+
+def read_table(text: str) -> list[dict[str, str]]:
+    """The rows of a Markdown table, by its titles."""
+    lines = [line for line in text.splitlines() if line.startswith('|')]
+    titles, _, *rows = [line.strip('| ').split(' | ') for line in lines]
+    return [dict(zip(titles, row, strict=True)) for row in rows]
+
+
+def test_tables_are_those_of_each_cohort(tmp_path, monkeypatch, capsys):
+    run = open_sweep(tmp_path, SPLITS)
+    monkeypatch.setattr('sys.argv', ['solutions.py', f'--run={tmp_path}'])
+    monkeypatch.setattr(solutions, 'open_whole_run', {tmp_path: run}.get)
+    cli.run_command(solutions.command)
+    printed = capsys.readouterr().out
+    rows = read_table(printed)
+    assert [(row['split'], row['exception']) for row in rows] == list(KNOWN)
+    for row in rows:
+        heldout, symmetric = KNOWN[row['split'], row['exception']]
+        assert row['held-out'] == '0.50 (0.50–0.50)'
+        assert row['held-out: tables'] == heldout
+        assert row['inferential on unseen: tables'] == '0.00, 0.00, 0.00'
+        assert row['symmetric on unseen: tables'] == symmetric
+    assert '\ntables: what tables of the training data by datum, by ordered' in printed
+    assert '\nwithin 1, within 2: answers at most so far from the infer' in printed
+
+
+def test_tables_that_differ_by_seed_are_averaged(tmp_path):
+    """What is held out at one position is trained at others or not, by the seed."""
+    run = open_sweep(tmp_path, ('random_position',))
+    members = members_table(run)
+    result = solutions.compute(members, score_members(run, members))
+    task = run.experiment_of(exception='trained', seed=0).task
+    for level in LEVELS[1:]:
+        known = []
+        for seed in SEEDS:
+            scores = lookup_scores(task, seed)
+            known.append(scores[level]['seen_heldout', 'assigned'])
+        assert known[0] != known[1]
+        assert result.tables['held-out', level][0] == pytest.approx(np.mean(known))
+
+
+def test_seeds_that_are_not_trained_do_not_count(tmp_path):
+    run = open_sweep(tmp_path, ('random_position',))
+    members = members_table(run)
+    members.loc[members.seed == 1, 'trained'] = False
+    result = solutions.compute(members, score_members(run, members))
+    task = run.experiment_of(exception='unseen', seed=0).task
+    for level, scores in lookup_scores(task, 0).items():
+        known = scores['seen_heldout', 'assigned']
+        assert result.tables['held-out', level][1] == pytest.approx(known)
+
+
+def test_a_cohort_without_an_unseen_pair_has_no_tables_of_it(tmp_path):
+    answers = {(unseen, seed): {} for unseen in (((4, 3),), ()) for seed in SEEDS}
+    run = open_planted(
+        tmp_path,
+        answers,
+        loop=(('task.unseen', (((4, 3),), ())),),
+        task__noninferential=(),
+        grid__gamma=(0.8,),
+    )
+    members = members_table(run)
+    result = solutions.compute(members, score_members(run, members))
+    with_pair, without = read_table(solutions.markdown(result))
+    # Nothing contradicts the composition, so the reversed pair has the same answer.
+    assert with_pair['inferential on unseen: tables'] == '0.00, 0.00, 1.00'
+    assert without['inferential on unseen: tables'] == '–'
+    assert without['held-out: tables'] == '0.00, 0.00, 0.00'
+
+
+def test_third_solutions_are_named_and_near_answers_counted(tmp_path):
+    answers = {(seed,): {'heldout': 1.0} for seed in range(4)}
+    changes = {'grid__gamma': (0.8,), 'grid__seed': (0, 1, 2, 3)}
+    run = open_planted(tmp_path, answers, **changes)
+    # Of each seed the share of answers by their distance from the inferential one.
+    planted = ({3: 1.0}, {3: 0.95, 0: 0.05}, {-6: 0.9, 2: 0.1}, {1: 0.5, -2: 0.5})
+    for seed, shares in enumerate(planted):
+        for distance, share in shares.items():
+            place = {'seed': seed, 'offset': DEVIATION_LIMIT + distance}
+            run.results['deviation'][place] = share
+            if distance == 0:
+                at = {'seed': seed, 'probe': 'unseen', 'mapping': 'inferential'}
+                run.results['agreement'].loc[at] = share
+    result = solutions.compute(members_table(run))
+    (row,) = read_table(solutions.markdown(result))
+    assert row['inferential on unseen'] == '0.01 (0.00–0.05)'
+    assert row['within 1'] == '0.14 (0.00–0.50)'  # 0, 0.05, 0, 0.5
+    assert row['within 2'] == '0.29 (0.00–1.00)'  # 0, 0.05, 0.1, 1
+    assert row['solution (seeds)'] == 'third (2, 4) 2, third (4, 4) 1, other 1'
+
+
+def test_a_third_solution_that_has_not_converged_is_not_named(tmp_path):
+    run = open_planted(tmp_path, {(): {'train_loss': 0.5}}, **ONE)
+    run.results['deviation'][{'offset': DEVIATION_LIMIT + 3}] = 1.0
+    (row,) = read_table(solutions.markdown(solutions.compute(members_table(run))))
+    assert row['solution (seeds)'] == 'not converged 1'
+    assert row['within 2'] == '–'

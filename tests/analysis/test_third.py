@@ -1,0 +1,47 @@
+"""A third solution has the name of the pair whose answer it gives."""
+
+import pandas as pd
+import pytest
+
+from analysis.members.solution import SOLUTIONS
+from analysis.members.third import list_names, name_thirds
+from anchorjax.storage.deviations import name_offset
+from anchorjax.tasks import AnchorsConfig, anchors
+from anchorjax.training.curves import DEVIATION_LIMIT
+
+
+@pytest.mark.parametrize(
+    ('solution', 'answer', 'name'),
+    [
+        ('third', '(4, 4)', 'third (4, 4)'),
+        ('third', '(2, 4) or (4, 2)', 'third (2, 4)'),
+        ('third', '(3, 8) or (6, 6) or (8, 3)', 'third (3, 8) or (6, 6)'),
+        ('third', '(1, 10) or (10, 1)', 'third (1, 10)'),
+        ('third', '(1, 2) or (2, 3)', 'third (1, 2) or (2, 3)'),
+        ('third', 'inferential − 3', 'third (inferential − 3)'),
+        ('other', '(4, 4)', 'other'),  # in most of its answers, not in 90 %
+        ('memorizing', float('nan'), 'memorizing'),
+        ('', '', ''),  # not trained
+    ],
+)
+def test_third_solutions_alone_are_named(solution, answer, name):
+    named = name_thirds(pd.Series([solution], [7]), pd.Series([answer], [7]))
+    assert named.to_dict() == {7: name}
+
+
+def test_names_are_those_of_the_answers_of_the_task():
+    """3 above the composition of (4, 3), -10, lies the answer of (2, 4), 1 - 8."""
+    task = anchors.make(AnchorsConfig())
+    answer = name_offset(task, DEVIATION_LIMIT + 3)
+    assert list(name_thirds(pd.Series(['third']), pd.Series([answer]))) == [
+        'third (2, 4)'
+    ]
+
+
+def test_names_stand_where_third_solutions_stand():
+    names = ['third (4, 4)', 'other', 'third (2, 4)', 'third (4, 4)', 'not converged']
+    place = SOLUTIONS.index('third')
+    expected = list(SOLUTIONS)
+    expected[place : place + 1] = ['third (2, 4)', 'third (4, 4)']
+    assert list_names(names) == expected
+    assert 'third' not in list_names(['other'])
