@@ -23,6 +23,8 @@ from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.sweep_folder import SweepFolder, read_folder
 
 PART_BYTES = 12 * 2**20
+_ASIDE = 'parts'  # the folder of parts that are being written
+_LONGEST_WRITE = 3600.0  # seconds; an older folder is that of a killed process
 _PART = re.compile(r'state_(\d{1,4})_of_(\d{1,4})\.tar')
 
 
@@ -43,7 +45,8 @@ def pack_state(
 ) -> list[str]:
     """Writes what is needed to continue the sweeps in `root` into `out`.
 
-    Earlier parts in `out` are removed.
+    Earlier parts in `out` are removed, but only once the new ones are written whole:
+    both need room for a moment.
 
     Args:
       limit: bytes of all parts together.
@@ -54,6 +57,9 @@ def pack_state(
 
     Returns:
       A line for everything that was too large.
+
+    Raises:
+      StoreError: the parts cannot be written; the earlier ones are still there.
     """
     archive = io.BytesIO()
     lines = []
@@ -145,17 +151,29 @@ def _stored_bytes(path: pathlib.Path) -> int:
 
 
 def _write_parts(data: bytes, out: pathlib.Path, part_bytes: int) -> None:
+    """Replaces the parts in `out`; if one cannot be written, those of before stay."""
+    atomic.remove_leftovers(out, _ASIDE, _LONGEST_WRITE)
     count = -(-len(data) // part_bytes)
-    for path in _list_parts(out).values():
-        atomic.remove(path)
-    for index in range(count):
-        part = data[index * part_bytes : (index + 1) * part_bytes]
-        path = out / f'state_{index + 1}_of_{count}.tar'
+    aside = out / f'.{uuid.uuid4().hex}.{_ASIDE}'
+    try:
+        for index in range(count):
+            part = data[index * part_bytes : (index + 1) * part_bytes]
 
-        def write(temporary: pathlib.Path, part: bytes = part) -> None:
-            temporary.write_bytes(part)
+            def write(temporary: pathlib.Path, part: bytes = part) -> None:
+                temporary.write_bytes(part)
 
-        atomic.write_atomic(path, write)
+            atomic.write_atomic(aside / f'state_{index + 1}_of_{count}.tar', write)
+    except StoreError:
+        atomic.remove(aside)
+        raise
+    with atomic.report_in_one_line('write', out):
+        # First, so that a process killed here leaves parts that are refused, never
+        # new ones among old ones of the same names.
+        for path in _list_parts(out).values():
+            atomic.remove(path)
+        for path in _list_parts(aside).values():
+            os.replace(path, out / path.name)
+        aside.rmdir()
 
 
 def _list_parts(folder: pathlib.Path) -> dict[tuple[int, int], pathlib.Path]:
