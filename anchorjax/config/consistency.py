@@ -21,6 +21,7 @@ _SHARED_FIELDS = (
     'train.snapshot_steps',
     'train.resume_every',
     'train.precision',
+    'train.converged_loss',
     'train.lanes',
     'train.batch_devices',
     'train.shard_params',
