@@ -2,7 +2,8 @@
 
 What travels, in this order, while it fits: the manifest of every sweep and the curves
 of its finished chunks; the newest resume state of every chunk that has begun; the last
-parameters of finished members. What does not fit is trained again, or stays behind.
+parameters of finished members; whole, the sweeps whose manifest is damaged, so that
+someone can mend it. What does not fit is trained again, or stays behind.
 
 state_1_of_3.tar, state_2_of_3.tar, ...    one tar archive, cut into parts
 """
@@ -106,12 +107,17 @@ def _list_items(
 ) -> Iterator[_Item]:
     """What may travel, most valuable first."""
     sweeps = []
+    damaged = []
     for name in names:
         path = root / name
         if path.is_file():
             yield _Item([path], f'{name} stays behind')
         elif (path / MANIFEST_FILE).exists():
-            sweeps.append(read_folder(path))
+            try:
+                sweeps.append(read_folder(path))
+            except StoreError:
+                damaged.append(path)
+                continue
             yield _Item([path / MANIFEST_FILE], f'{name} will be trained anew')
     for sweep in sweeps:
         for label, chunk in _name_chunks(sweep):
@@ -131,6 +137,10 @@ def _list_items(
             if chunk.done and steps and sweep.workdir.name in params_of:
                 paths = _list_tree(chunk.path / 'snapshots' / str(steps[-1]))
                 yield _Item(paths, f'the parameters of {label} stay behind')
+    for path in damaged:
+        # Links and the like would make the whole state one that is refused.
+        paths = [inner for inner in _list_tree(path) if _is_plain(inner)]
+        yield _Item(paths, f'{path.name}, whose manifest is damaged, stays behind')
 
 
 def _name_chunks(sweep: SweepFolder) -> Iterator[tuple[str, ChunkFolder]]:
@@ -141,6 +151,10 @@ def _name_chunks(sweep: SweepFolder) -> Iterator[tuple[str, ChunkFolder]]:
 
 def _list_tree(folder: pathlib.Path) -> list[pathlib.Path]:
     return [folder, *sorted(folder.rglob('*'))]
+
+
+def _is_plain(path: pathlib.Path) -> bool:
+    return not path.is_symlink() and (path.is_file() or path.is_dir())
 
 
 def _stored_bytes(path: pathlib.Path) -> int:
