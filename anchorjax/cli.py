@@ -151,8 +151,7 @@ def load_json(path: str | pathlib.Path) -> ml_collections.ConfigDict:
     Raises:
       UserError: there is no such file, or something is wrong with it.
     """
-    experiment = read_experiment(pathlib.Path(path))
-    return ml_collections.ConfigDict(config.to_dict(experiment)).lock()
+    return config.to_config(read_experiment(pathlib.Path(path)))
 
 
 def sweep_parser(**kwargs: str) -> Parser:

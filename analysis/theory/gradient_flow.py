@@ -23,23 +23,6 @@ def emb_mlp_velocity(
     return slope * laws.residual_VV @ W_2.T @ W_1.T
 
 
-def one_layer_velocity(
-    laws: LabelLaws, seq_len: int, W_VO: np.ndarray, W_f: np.ndarray
-) -> np.ndarray:
-    """P2's (r_s / L) (P_s - 1/d_m) (W_f^T + I) (W_VO^T + I).
-
-    It takes a token to be last in a share 1/L of its occurrences, and with the same
-    labels as elsewhere; `one_layer_exact_velocity` does not.
-
-    Args:
-      W_VO: W_V W_O, [D, D]; D is V.
-      W_f: W_in W_out, [D, D], times the derivative of the activation at 0.
-    """
-    identity = np.eye(len(W_f))
-    to_stream_VD = laws.residual_VV @ (W_f + identity).T / seq_len
-    return to_stream_VD @ (W_VO + identity).T
-
-
 def one_layer_exact_velocity(
     laws: LabelLaws,
     last_laws: LabelLaws,
@@ -47,12 +30,17 @@ def one_layer_exact_velocity(
     W_VO: np.ndarray,
     W_f: np.ndarray,
 ) -> np.ndarray:
-    """As P2's, but a token reaches the stream directly only where it is the last one.
+    """r_s / L (P_s - 1/V) (W_f^T + I) W_VO^T, and the same without W_VO at the end.
 
-    Attention is the mean, A = 1/L (PAPERS 2.4, Lemma 1).
+    Attention is the mean, A = 1/L (PAPERS 2.4, Lemma 1), and a token reaches the stream
+    directly only where it is the last one. P2's (r_s / L) (P_s - 1/d_m) (W_f^T + I)
+    (W_VO^T + I) takes it to be last in a share 1/L of its occurrences, with the same
+    labels as elsewhere.
 
     Args:
       last_laws: the laws at the last position, count_laws(tokens_BT[:, -1:], ...).
+      W_VO: W_V W_O, [D, D]; D is V.
+      W_f: W_in W_out, [D, D], times the derivative of the activation at 0.
     """
     to_logits = (W_f + np.eye(len(W_f))).T
     through_attention = laws.residual_VV @ to_logits @ W_VO.T / seq_len

@@ -14,8 +14,7 @@ import numpy as np
 
 from anchorjax import tasks
 from anchorjax.config.grid import DATA, random_key
-from anchorjax.tasks import MemoryReasoningConfig, TaskConfig
-from anchorjax.tasks.memory_reasoning.labels import combinations, label_ranges
+from anchorjax.tasks import TaskConfig
 
 _PART = 2**16  # examples that are drawn at once
 
@@ -81,57 +80,6 @@ def count_laws(tokens_BT: np.ndarray, label_B: np.ndarray, vocab: int) -> LabelL
     for tokens_B in tokens_BT.T:
         np.add.at(counts_VV, (tokens_B, label_B), 1)
     return _normalize(counts_VV / len(tokens_BT))
-
-
-def expected_laws(config: MemoryReasoningConfig) -> LabelLaws:
-    """The laws over all data sets of a task: of random labels, positions and noise.
-
-    Trained combinations and keys are equally likely. Each has a uniform law of labels
-    (`label_ranges`), and the law of a token is the mean of those where it occurs.
-    """
-    num_trained = config.num_trained  # masked combinations come after them
-    ranges = label_ranges(config)
-    keys = np.arange(*config.keys)
-    mass_VV = np.zeros((config.vocab, config.vocab))
-    for i, anchors in enumerate(combinations(config)[:num_trained]):
-        law_KV = _uniform_laws(ranges.low[i], ranges.size[i], config.vocab)
-        mass_VV[keys] += law_KV / config.num_keys
-        law_V = law_KV.mean(0)
-        for anchor in anchors:
-            mass_VV[anchor] += law_V
-    mass_VV /= num_trained
-    # Noise is any key, and tells nothing about the label.
-    law_of_all_V = mass_VV[keys].sum(0)
-    num_noise = config.seq_len - config.q - 1
-    mass_VV[keys] += num_noise / config.num_keys * law_of_all_V
-    return _normalize(mass_VV)
-
-
-def convolve_law(config: MemoryReasoningConfig, anchor: int) -> np.ndarray:
-    """P(Z + A_1 + ... + A_(q-1) = i - s) for a reasoning anchor s, [V] (PAPERS 2.4).
-
-    P2's formula, in which no combination is masked.
-    """
-    vocab = config.vocab
-    (law_V,) = _uniform_laws(config.keys[0], config.num_keys, vocab)
-    first, end = config.reasoning_anchors
-    (anchor_law_V,) = _uniform_laws(first, end - first, vocab)
-    for _ in range(config.q - 1):
-        law_V = np.convolve(law_V, anchor_law_V)[:vocab]
-    shifted_V = np.zeros(vocab)
-    shifted_V[anchor:] = law_V[: vocab - anchor]
-    return shifted_V
-
-
-def _uniform_laws(
-    low: np.ndarray | int, size: np.ndarray | int, vocab: int
-) -> np.ndarray:
-    """Uniform laws of the labels low, ..., low + size - 1, a row for each, [law, V]."""
-    low_column = np.reshape(low, (-1, 1))
-    size_column = np.reshape(size, (-1, 1))
-    offset = np.arange(vocab) - low_column
-    is_possible = (offset >= 0) & (offset < size_column)
-    return is_possible / size_column
 
 
 def _normalize(mass_VV: np.ndarray) -> LabelLaws:

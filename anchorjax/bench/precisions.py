@@ -29,10 +29,10 @@ from anchorjax.bench.harness import (
 )
 from anchorjax.bench.speed import PAPER, Size
 from anchorjax.config import PRECISIONS, schema
-from anchorjax.errors import require
+from anchorjax.errors import UserError, require
 from anchorjax.storage import atomic
 from anchorjax.sweeps import cost
-from anchorjax.sweeps.stages import Amount, ShouldStop, Stage
+from anchorjax.sweeps.stages import Amount, ShouldStop, Stage, describe_error
 
 LANES = (1, 4, 16)
 
@@ -145,7 +145,11 @@ def make_stage(
             write_rows(path, [*read_rows(path), speed])
 
     def count_rows() -> Amount:
-        return Amount(len(rows) - len(list_missing()), len(rows))
+        try:
+            num_missing = len(list_missing())
+        except UserError as e:
+            return Amount(0, len(rows), problem=describe_error(e))
+        return Amount(len(rows) - num_missing, len(rows))
 
     def find_rate() -> float:
         return 0.0  # every row has its own, in the table of the bench

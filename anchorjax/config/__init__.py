@@ -8,6 +8,7 @@ from anchorjax.config.build import (
     override,
     resolve,
     set_length,
+    to_config,
     to_dict,
 )
 from anchorjax.config.experiment import Experiment
@@ -50,5 +51,6 @@ __all__ = [
     'set_official_gpt2',
     'set_small_anchors',
     'set_small_language_model',
+    'to_config',
     'to_dict',
 ]

@@ -21,6 +21,7 @@ _SHARED_FIELDS = (
     'train.snapshot_steps',
     'train.resume_every',
     'train.precision',
+    'train.converged_loss',
     'train.lanes',
     'train.batch_devices',
     'train.shard_params',
@@ -28,7 +29,7 @@ _SHARED_FIELDS = (
 # A name is a folder, runs/<name>, so it must not lead elsewhere.
 _NAME_PATTERN = r'\w[\w.,=+-]{0,99}'
 _NAME_RULE = 'at most 100 of A-Z a-z 0-9 _ . , = + -, the first a letter, digit or _'
-_LONGEST_COHORT = 200  # bytes of a cohort's name, a folder; file systems end at 255
+_LONGEST_COHORT = 200  # bytes of a cohort's folder name; file systems end at 255
 _MOST_MEMBERS = 10**5
 _MOST_COHORTS = 10**3
 _MOST_CELLS = 10**7  # members times rows of curves; all are read, 80 numbers each
@@ -83,10 +84,11 @@ def check_experiment(experiment: Experiment) -> None:
     check_size(experiment)
     for cohort in experiment.cohorts():
         require(
-            len(cohort.name.encode()) <= _LONGEST_COHORT,
+            len(cohort.folder_name.encode()) <= _LONGEST_COHORT,
             'loop',
-            cohort.name,
-            f'of values whose names have at most {_LONGEST_COHORT} bytes together',
+            cohort.folder_name,
+            f'of values whose names have at most {_LONGEST_COHORT} bytes together '
+            '(/ and % have 3)',
         )
         check_groups(experiment.for_cohort(cohort))
 

@@ -65,9 +65,17 @@ class Cohort(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Label and folder name, e.g. 'depth=2'; 'all' without static axes."""
+        """Its label, e.g. 'depth=2'; 'all' without static axes."""
         parts = [f'{short_name(path)}={value}' for path, value in self.static]
         return ','.join(parts) or 'all'
+
+    @property
+    def folder_name(self) -> str:
+        """Its name as that of one folder, e.g. 'path=data%2Fa'; other names, others.
+
+        A value may be a path, and its '/' would lead into the folder of another cohort.
+        """
+        return self.name.replace('%', '%25').replace('/', '%2F')
 
     @property
     def size(self) -> int:

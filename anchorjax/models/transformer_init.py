@@ -5,7 +5,9 @@
 'd_model'  std = width^-gamma for every matrix and the embeddings (P3; PAPERS 3.2)
 'gpt2_hf'  P1's GPT-2 code, which takes d_out for d_in: std = d_out^-gamma for the fused
            QKV (d_out = 3 * heads * head_dim) and the MLP's input, 0.02 / sqrt(2 depth)
-           for residual outputs, 0.02 elsewhere, biases zero (PAPERS 1.6 and quirk 11)
+           for residual outputs, 0.02 elsewhere, biases zero (PAPERS 1.6 and quirk 11).
+           There the head is the embedding; here, and in every `transformer`, W_U is a
+           matrix of its own, drawn by itself. In model `gpt2` it is the embedding.
 'scale'    P4's gamma, a factor: std = gamma * d_in^-1/2 for every matrix, gamma *
            width^-1/2 for the embeddings, biases zero (PAPERS 4.1; what it says of
            embeddings and biases is not known). Here a LARGE gamma is LARGE weights.

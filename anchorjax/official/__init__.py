@@ -1,1 +1,1 @@
-"""The weights of the authors' own PyTorch code: reading and writing their files."""
+"""The weights of the authors' own PyTorch code, read from their files."""

@@ -1,4 +1,4 @@
-"""Reading and writing files of torch.save that contain tensors and nothing else.
+"""Reading files of torch.save that contain tensors and nothing else.
 
 Reading such a file never runs code from it.
 """
@@ -11,8 +11,6 @@ import warnings
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
-
-import numpy as np
 
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage import atomic
@@ -40,21 +38,6 @@ def read(path: pathlib.Path) -> dict[str, Any]:
     for name, value in state.items():
         result[name] = _to_array(torch, value)
     return result
-
-
-def write(path: pathlib.Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Writes arrays for torch.load and load_state_dict: the whole file or nothing."""
-    torch = _import_torch()
-    state = {}
-    for name, array in arrays.items():
-        state[name] = torch.from_numpy(array)
-
-    def save(temporary: pathlib.Path) -> None:
-        # Given a path instead, torch would store the temporary name inside the file.
-        with open(temporary, 'wb') as file:
-            torch.save(state, file)
-
-    atomic.write_atomic(path, save)
 
 
 def _import_torch() -> ModuleType:

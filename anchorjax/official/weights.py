@@ -1,4 +1,4 @@
-"""Checkpoints of the authors' PyTorch code: state dicts to our parameters, and back.
+"""Checkpoints of the authors' PyTorch code: state dicts to our parameters.
 
 The official attention also masks token 0 as padding; ours does not. No sequence of the
 anchor task contains token 0.
@@ -52,11 +52,6 @@ def load_weights(
         raise UserError(f'{path}: {e}') from None
 
 
-def save_weights(path: str | pathlib.Path, params: Any) -> None:
-    """Writes `to_state_dict(params)` as a file for torch.load and load_state_dict."""
-    torch_files.write(pathlib.Path(path), to_state_dict(params))
-
-
 def from_state_dict(
     state: State,
     heads: int = 1,
@@ -85,18 +80,6 @@ def from_state_dict(
         array = state[to_official_name(name)]
         leaves[name] = convert_layout(name, array.astype(np.float32))
     return OfficialModel(config, vocab, unflatten_dict(leaves, sep='/'))
-
-
-def to_state_dict(params: Any) -> dict[str, np.ndarray]:
-    """Our parameters under their official names and in torch's layout.
-
-    Raises:
-      UserError: the official model has no such parameter.
-    """
-    state = {}
-    for name, leaf in flatten_dict(params, sep='/').items():
-        state[to_official_name(name)] = convert_layout(name, np.asarray(leaf))
-    return state
 
 
 def _infer_config(

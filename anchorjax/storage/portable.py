@@ -2,7 +2,8 @@
 
 What travels, in this order, while it fits: the manifest of every sweep and the curves
 of its finished chunks; the newest resume state of every chunk that has begun; the last
-parameters of finished members. What does not fit is trained again, or stays behind.
+parameters of finished members; whole, the sweeps whose manifest is damaged, so that
+someone can mend it. What does not fit is trained again, or stays behind.
 
 state_1_of_3.tar, state_2_of_3.tar, ...    one tar archive, cut into parts
 """
@@ -23,6 +24,8 @@ from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.sweep_folder import SweepFolder, read_folder
 
 PART_BYTES = 12 * 2**20
+_ASIDE = 'parts'  # the folder of parts that are being written
+_LONGEST_WRITE = 3600.0  # seconds; an older folder is that of a killed process
 _PART = re.compile(r'state_(\d{1,4})_of_(\d{1,4})\.tar')
 
 
@@ -43,7 +46,8 @@ def pack_state(
 ) -> list[str]:
     """Writes what is needed to continue the sweeps in `root` into `out`.
 
-    Earlier parts in `out` are removed.
+    Earlier parts in `out` are removed, but only once the new ones are written whole:
+    both need room for a moment.
 
     Args:
       limit: bytes of all parts together.
@@ -54,6 +58,9 @@ def pack_state(
 
     Returns:
       A line for everything that was too large.
+
+    Raises:
+      StoreError: the parts cannot be written; the earlier ones are still there.
     """
     archive = io.BytesIO()
     lines = []
@@ -100,12 +107,17 @@ def _list_items(
 ) -> Iterator[_Item]:
     """What may travel, most valuable first."""
     sweeps = []
+    damaged = []
     for name in names:
         path = root / name
         if path.is_file():
             yield _Item([path], f'{name} stays behind')
         elif (path / MANIFEST_FILE).exists():
-            sweeps.append(read_folder(path))
+            try:
+                sweeps.append(read_folder(path))
+            except StoreError:
+                damaged.append(path)
+                continue
             yield _Item([path / MANIFEST_FILE], f'{name} will be trained anew')
     for sweep in sweeps:
         for label, chunk in _name_chunks(sweep):
@@ -125,6 +137,10 @@ def _list_items(
             if chunk.done and steps and sweep.workdir.name in params_of:
                 paths = _list_tree(chunk.path / 'snapshots' / str(steps[-1]))
                 yield _Item(paths, f'the parameters of {label} stay behind')
+    for path in damaged:
+        # Links and the like would make the whole state one that is refused.
+        paths = [inner for inner in _list_tree(path) if _is_plain(inner)]
+        yield _Item(paths, f'{path.name}, whose manifest is damaged, stays behind')
 
 
 def _name_chunks(sweep: SweepFolder) -> Iterator[tuple[str, ChunkFolder]]:
@@ -137,6 +153,10 @@ def _list_tree(folder: pathlib.Path) -> list[pathlib.Path]:
     return [folder, *sorted(folder.rglob('*'))]
 
 
+def _is_plain(path: pathlib.Path) -> bool:
+    return not path.is_symlink() and (path.is_file() or path.is_dir())
+
+
 def _stored_bytes(path: pathlib.Path) -> int:
     """Bytes in the archive: a header, maybe one more for a long name, whole blocks."""
     size = path.stat().st_size if path.is_file() else 0
@@ -145,17 +165,29 @@ def _stored_bytes(path: pathlib.Path) -> int:
 
 
 def _write_parts(data: bytes, out: pathlib.Path, part_bytes: int) -> None:
+    """Replaces the parts in `out`; if one cannot be written, those of before stay."""
+    atomic.remove_leftovers(out, _ASIDE, _LONGEST_WRITE)
     count = -(-len(data) // part_bytes)
-    for path in _list_parts(out).values():
-        atomic.remove(path)
-    for index in range(count):
-        part = data[index * part_bytes : (index + 1) * part_bytes]
-        path = out / f'state_{index + 1}_of_{count}.tar'
+    aside = out / f'.{uuid.uuid4().hex}.{_ASIDE}'
+    try:
+        for index in range(count):
+            part = data[index * part_bytes : (index + 1) * part_bytes]
 
-        def write(temporary: pathlib.Path, part: bytes = part) -> None:
-            temporary.write_bytes(part)
+            def write(temporary: pathlib.Path, part: bytes = part) -> None:
+                temporary.write_bytes(part)
 
-        atomic.write_atomic(path, write)
+            atomic.write_atomic(aside / f'state_{index + 1}_of_{count}.tar', write)
+    except StoreError:
+        atomic.remove(aside)
+        raise
+    with atomic.report_in_one_line('write', out):
+        # First, so that a process killed here leaves parts that are refused, never
+        # new ones among old ones of the same names.
+        for path in _list_parts(out).values():
+            atomic.remove(path)
+        for path in _list_parts(aside).values():
+            os.replace(path, out / path.name)
+        aside.rmdir()
 
 
 def _list_parts(folder: pathlib.Path) -> dict[tuple[int, int], pathlib.Path]:

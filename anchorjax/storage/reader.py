@@ -133,7 +133,7 @@ class Run:
         cohort_index, row = locate(self.experiment.axes, point)
         chunk_index, lane = divmod(row, self.folder.chunk_size)
         cohort = self._cohorts[cohort_index]
-        chunk = self.folder.chunk_folder(cohort.name, chunk_index)
+        chunk = self.folder.chunk_folder(cohort, chunk_index)
         return self.experiment.for_cohort(cohort), chunk, lane
 
     def _load(

@@ -1,7 +1,8 @@
 """The folder of a sweep: readable at any time, each chunk written by one job at a time.
 
 manifest.json                      the experiment, and the environments of its members
-cohorts/<name>/chunk_0000/         members that train together, `chunk_size` of them
+cohorts/<name>/chunk_0000/         members that train together, `chunk_size` of them;
+                                   <name> is `Cohort.folder_name`
     environments.json              which environment was used from which step on
     resume/<step>/                 full state and curves so far, until the chunk is done
     snapshots/<step>/              parameters alone, for analysis
@@ -51,15 +52,15 @@ class SweepFolder:
         chunks = []
         for cohort in self.experiment.cohorts():
             for index, start in enumerate(range(0, cohort.size, self.chunk_size)):
-                folder = self.chunk_folder(cohort.name, index)
+                folder = self.chunk_folder(cohort, index)
                 num_members = min(self.chunk_size, cohort.size - start)
                 chunks.append(Chunk(cohort, index, folder, num_members))
         return tuple(chunks)
 
-    def chunk_folder(self, cohort: str, index: int) -> ChunkFolder:
+    def chunk_folder(self, cohort: Cohort, index: int) -> ChunkFolder:
         """The folder of the chunk with this index in a cohort."""
-        folder = self.workdir / 'cohorts' / cohort / f'chunk_{index:04d}'
-        return ChunkFolder(self.workdir, folder)
+        of_cohort = self.workdir / 'cohorts' / cohort.folder_name
+        return ChunkFolder(self.workdir, of_cohort / f'chunk_{index:04d}')
 
 
 def as_folder(workdir: str | pathlib.Path) -> pathlib.Path:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from anchorjax.errors import StoreError
 from anchorjax.storage import atomic
-from anchorjax.storage.lost_members import LostMembers
+from anchorjax.storage.lost_members import CUBE_FILE, TABLE_FILE, LostMembers
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.sweep_folder import read_folder
 from anchorjax.sweeps.ledger import DONE, FAILED, Entry, Ledger
@@ -34,9 +34,12 @@ def describe_stages(stages: Sequence[Stage], ledger: Ledger, speed: float) -> st
         entry = ledger.get(stage.name, Entry())
         amount = stage.measure()
         state = DONE if stage.is_done else entry.state
+        share = f'{amount.done / amount.total:.1%}'
+        if amount.problem:
+            state = f'unknown: {amount.problem}'
+            share = '?'
         if entry.state == FAILED:
             state = f'{FAILED}: {entry.message}'
-        share = f'{amount.done / amount.total:.1%}'
         rate = _format_rate(entry.rate)
         left = _estimate_left(stage, entry, speed)
         cells = [stage.name, state, amount.members, share]
@@ -71,10 +74,13 @@ def collect_tables(
         except StoreError as e:
             lines.append(f'no tables of {name}: {e}')
             continue
-        table = pd.read_csv(workdir / 'members.csv')
-        table.insert(0, 'stage', name)
-        tables.append(table)
-        cubes.append(workdir / 'results.nc')
+        # Of a sweep with lost members one of the two may be gone as well.
+        if (workdir / TABLE_FILE).exists():
+            table = pd.read_csv(workdir / TABLE_FILE)
+            table.insert(0, 'stage', name)
+            tables.append(table)
+        if (workdir / CUBE_FILE).exists():
+            cubes.append(workdir / CUBE_FILE)
 
     def write_members(path: pathlib.Path) -> None:
         pd.concat(tables).to_csv(path, index=False)
@@ -86,6 +92,7 @@ def collect_tables(
 
     if tables:
         atomic.write_atomic(out / 'members.csv', write_members)
+    if cubes:
         atomic.write_atomic(out / 'results.tar.gz', write_cubes)
     return lines
 
@@ -100,6 +107,8 @@ def _format_rate(rate: float) -> str:
 def _estimate_left(stage: Stage, entry: Entry, speed: float) -> str:
     """'about 12 min'; '' if the stage is done."""
     amount = stage.measure()
+    if amount.problem:
+        return 'unknown'
     share_left = 1 - amount.done / amount.total
     if not share_left:
         return ''

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from anchorjax.config import Experiment
-from anchorjax.errors import UserError, brief
+from anchorjax.errors import StoreError, UserError, brief
 from anchorjax.storage.checkpoint import list_steps
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.sweep_folder import read_folder
@@ -29,6 +29,7 @@ class Amount(NamedTuple):
     done: int  # member-steps, or rows
     total: int
     members: str = ''  # those trained to the end, e.g. '9 of 54'
+    problem: str = ''  # why its files do not say it, and `done` is 0
 
 
 class Stage(NamedTuple):
@@ -87,31 +88,32 @@ def run_stages(
     device: str,
     keep: Callable[[], None],
 ) -> bool:
-    """Does the stages in order, until all are done or the budget is over.
+    """Does the stages in order, until each had its turn or the budget is over.
 
-    A stage that fails is reported on standard error and recorded; the next one goes on.
-    The next call does it again even if all its members are trained: it may have failed
-    after that, as it wrote its tables.
+    A stage that fails, or whose amount cannot be measured, is reported on standard
+    error and recorded; the next one goes on. The next call does it again even if all
+    its members are trained: it may have failed after that, as it wrote its tables.
 
     Args:
-      ledger: gets the state of every stage.
+      ledger: gets the state of every stage that had its turn or was stopped.
       device: the name of the device, for the ledger.
-      keep: called after every piece, and when a stage stops or fails.
+      keep: called after every piece, and when a stage stops or fails. What it raises
+        after a piece counts as a failure of the stage; otherwise it ends the call.
 
     Returns:
       Whether every stage had its turn; False if the budget was over before that.
     """
     for stage in stages:
         entry = ledger.setdefault(stage.name, Entry())
-        if stage.is_done and entry.state in (DONE, WAITING):
-            entry.state = DONE
-            continue
-        if budget.is_too_late():
-            return False
-        entry.state = STOPPED
-        entry.message = ''
-        entry.device = device
         try:
+            if stage.is_done and entry.state in (DONE, WAITING):
+                entry.state = DONE
+                continue
+            if budget.is_too_late():
+                return False
+            entry.state = STOPPED
+            entry.message = ''
+            entry.device = device
             for piece in stage.pieces:
                 if budget.is_too_late():
                     raise Preempted
@@ -123,26 +125,45 @@ def run_stages(
             return False
         except Exception as e:  # a bug in one stage must not cost the others their time
             entry.state = FAILED
-            entry.message = _describe(e)
+            entry.message = describe_error(e)
             print(f'{stage.name} failed: {entry.message}', file=sys.stderr)
             keep()
     return True
 
 
 def measure_sweep(experiment: Experiment, workdir: pathlib.Path) -> Amount:
-    """How much of a sweep is trained and saved, begun or not."""
+    """How much of a sweep is trained and saved, begun or not.
+
+    If its folder is damaged nothing is known of it, and the amount has the problem.
+    """
     num_members = sum(cohort.size for cohort in experiment.cohorts())
     steps = experiment.train.num_steps
+    total = num_members * steps
+    chunks = ()
+    try:
+        if (workdir / MANIFEST_FILE).exists():
+            chunks = read_folder(workdir).chunks
+    except StoreError as e:
+        return Amount(0, total, f'? of {num_members}', describe_error(e))
     trained = done = 0
-    if (workdir / MANIFEST_FILE).exists():
-        for chunk in read_folder(workdir).chunks:
-            saved = list_steps(chunk.folder.path / 'resume')
-            if chunk.folder.done:
-                trained += chunk.num_members
-                done += chunk.num_members * steps
-            elif saved:
-                done += chunk.num_members * saved[-1]
-    return Amount(done, num_members * steps, f'{trained} of {num_members}')
+    for chunk in chunks:
+        saved = list_steps(chunk.folder.path / 'resume')
+        if chunk.folder.done:
+            trained += chunk.num_members
+            done += chunk.num_members * steps
+        elif saved:
+            done += chunk.num_members * saved[-1]
+    return Amount(done, total, f'{trained} of {num_members}')
+
+
+def describe_error(e: Exception) -> str:
+    """One line for the table; for what no user can cause, also where it happened."""
+    text = ' '.join(str(e).split()).replace('|', '/')
+    if isinstance(e, UserError | OSError):
+        return brief(text)
+    frame = traceback.extract_tb(e.__traceback__)[-1]
+    where = pathlib.Path(frame.filename).name
+    return brief(f'{type(e).__name__}: {text} ({where}, line {frame.lineno})')
 
 
 def _run_piece(stage: Stage, piece: Piece, budget: Budget, entry: Entry) -> None:
@@ -153,13 +174,3 @@ def _run_piece(stage: Stage, piece: Piece, budget: Budget, entry: Entry) -> None
     finally:
         entry.seconds += time.monotonic() - started
         entry.rate = stage.rate() or entry.rate
-
-
-def _describe(e: Exception) -> str:
-    """One line for the table; for what no user can cause, also where it happened."""
-    text = ' '.join(str(e).split()).replace('|', '/')
-    if isinstance(e, UserError | OSError):
-        return brief(text)
-    frame = traceback.extract_tb(e.__traceback__)[-1]
-    where = pathlib.Path(frame.filename).name
-    return brief(f'{type(e).__name__}: {text} ({where}, line {frame.lineno})')

@@ -89,7 +89,7 @@ def require_valid(made: config.Experiment) -> None:
     num_members = sum(cohort.size for cohort in cohorts)
     assert num_members == math.prod(len(values) for values in made.axes.values())
     assert num_members <= 10**5
-    for name in (made.name, *(cohort.name for cohort in cohorts)):
+    for name in (made.name, *(cohort.folder_name for cohort in cohorts)):
         assert name.isprintable() and 0 < len(name.encode()) <= 200
         assert pathlib.PurePath(name).name == name != '..'
     assert tasks.make(made.task).num_train >= made.train.batch_size

@@ -1,8 +1,11 @@
 """Which member lies where: cohorts, rows, and points given by their values."""
 
+import pathlib
+
 import numpy as np
 import pytest
 
+from anchorjax.config import grid
 from anchorjax.config.grid import TRACED_DTYPES, axis_label, locate, match_value
 from anchorjax.errors import ConfigError, UserError
 from tests.support.sweeps import experiment
@@ -38,6 +41,17 @@ def test_a_cohorts_experiment_has_its_values_and_no_loop():
     plain = experiment()
     assert plain.cohorts()[0].name == 'all'
     assert plain.for_cohort(plain.cohorts()[0]) == plain
+
+
+def test_a_value_with_slashes_is_one_folder_of_its_own():
+    values = ('a', 'a/', './a', '../a', '..', '/a', 'a%2F', 'a%', '%')
+    cohorts = [grid.Cohort((('task.path', value),), None) for value in values]
+    names = [cohort.folder_name for cohort in cohorts]
+    assert len(set(names)) == len(values)
+    assert all(pathlib.PurePath(name).name == name for name in names)
+    assert names[:2] == ['path=a', 'path=a%2F']
+    for cohort in experiment(loop=LOOP).cohorts():  # as in folders that are there
+        assert cohort.folder_name == cohort.name
 
 
 def test_every_member_is_where_its_point_says():

@@ -157,6 +157,11 @@ MISTAKES = [
     ('loop', (('train.num_steps', (10, 20)),), 'all cohorts share this one'),
     (
         'loop',
+        (('train.converged_loss', (0.02, 0.05)),),
+        "loop[0] = 'train.converged_loss': must be another field: all cohorts share",
+    ),
+    (
+        'loop',
         (('task.name', ('anchors',)),),
         "loop[0] = 'task.name': must be another field: all cohorts share this one",
     ),

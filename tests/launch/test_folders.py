@@ -14,6 +14,7 @@ from analysis.tables.folders import find_run_folders, require_folder_for_tables
 from anchorjax import api
 from anchorjax.errors import UserError
 from anchorjax.storage.lost_members import LostMembers
+from anchorjax.training import devices
 from tests.support import in_process
 from tests.support.sweeps import ROOT, TINY_FILE, experiment, tree_hash
 
@@ -146,6 +147,18 @@ def draw(script: str, *words: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, 'argv', [script, *words])
         runpy.run_path(str(ROOT / 'analysis' / script), run_name='__main__')
+
+
+def test_stages_are_listed_though_the_manifest_of_one_is_damaged(
+    monkeypatch, capsys, tmp_path
+):
+    monkeypatch.setattr(devices, 'use_every_core', lambda: None)
+    (tmp_path / 'full').mkdir()
+    (tmp_path / 'full' / 'manifest.json').write_text('{')
+    words = ['--list', '--root', str(tmp_path)]
+    said = in_process.run('paper_size.py', words, monkeypatch, capsys)
+    assert said.code == 0
+    assert 'full         ? of 2 members' in said.out and 'bench ' in said.out
 
 
 def test_a_figure_looks_at_its_folder_first(one_member, tmp_path, capsys):

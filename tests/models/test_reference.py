@@ -11,11 +11,11 @@ import pytest
 from anchorjax import tasks
 from anchorjax.config import Experiment
 from anchorjax.config.grid import HParams
-from anchorjax.official import weights
 from anchorjax.training.forward import forward
 from anchorjax.training.step import TrainState, new_state, train_step
 from tests.support import cases
 from tests.support.networks import reference
+from tests.support.networks.official_cases import to_state_dict
 
 # Large eps of LayerNorm and Adam: an eps in the wrong place shows.
 BASE = {'model__eps': 0.05, 'optimizer__eps': 1e-2}
@@ -167,7 +167,7 @@ def test_logits_and_three_steps_are_pytorchs():
     params = cases.random_params(experiment, scale=0.3)
     network = OfficialNetwork(experiment.model, experiment.task.vocab)
     network_state = {}
-    for name, array in weights.to_state_dict(params).items():
+    for name, array in to_state_dict(params).items():
         network_state[name] = torch.tensor(array)
     network.load_state_dict(network_state)
 
@@ -191,7 +191,7 @@ def test_logits_and_three_steps_are_pytorchs():
         np.testing.assert_allclose(norm, expected_norm, rtol=1e-3)
 
     # Adam divides by the gradient's size, so a gradient near 0 magnifies rounding.
-    trained = weights.to_state_dict(state.params)
+    trained = to_state_dict(state.params)
     for name, tensor in network.state_dict().items():
         difference = np.abs(trained[name] - tensor.numpy()).max()
         assert difference < 0.01 * PEAK, name

@@ -11,8 +11,14 @@ import pytest
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.official import weights
+from anchorjax.official.names import to_official_name
 from tests.support import cases
-from tests.support.networks.official_cases import P3, assert_same_bits, draw_member
+from tests.support.networks.official_cases import (
+    P3,
+    assert_same_bits,
+    draw_member,
+    to_state_dict,
+)
 
 ATTENTION = 'decoder.layers.1.dec_self_attn.'
 ZEROS = np.zeros((2, 3), np.float32)
@@ -22,26 +28,26 @@ ZEROS = np.zeros((2, 3), np.float32)
 def make_state(**fields: Any) -> dict[str, np.ndarray]:
     """State dict of a tiny member."""
     _, params = draw_member(**fields)
-    return weights.to_state_dict(params)
+    return to_state_dict(params)
 
 
 @pytest.mark.parametrize('layout', [{}, P3], ids=['P1', 'P3'])
 @pytest.mark.parametrize('heads', [1, 2])
 def test_there_and_back_changes_no_bit_and_finds_every_size(layout, heads):
     experiment, params = draw_member(model__heads=heads, model__depth=3, **layout)
-    state = weights.to_state_dict(params)
+    state = to_state_dict(params)
     read = weights.from_state_dict(state, heads=heads)
     assert read.config == experiment.model
     assert read.vocab == experiment.task.vocab
     assert_same_bits(read.params, params)
-    assert_same_bits(weights.to_state_dict(read.params), state)
+    assert_same_bits(to_state_dict(read.params), state)
 
 
 def test_names_and_shapes_are_the_printed_ones():
     """Of a P1 model of 2 layers, as its module tree prints them (PAPERS 1.2)."""
     params = cases.random_params(config.resolve(config.default()))
     shapes = {}
-    for name, array in weights.to_state_dict(params).items():
+    for name, array in to_state_dict(params).items():
         shapes[name] = array.shape
     expected = {
         'embedding.tgt_emb.weight': (201, 400),
@@ -93,7 +99,7 @@ def test_other_precisions_become_float32(dtype):
         state[name] = array.astype(dtype)
         expected[name] = state[name].astype(np.float32)
     params = weights.from_state_dict(state).params
-    assert_same_bits(weights.to_state_dict(params), expected)
+    assert_same_bits(to_state_dict(params), expected)
 
 
 def edit_state(
@@ -171,4 +177,4 @@ def test_heads_that_do_not_divide_the_rows_are_refused():
 
 def test_parameters_of_another_model_are_refused():
     with pytest.raises(UserError, match="'block_0/W_gate' has no counterpart"):
-        weights.to_state_dict({'block_0': {'W_gate': ZEROS}})
+        to_official_name('block_0/W_gate')

@@ -14,11 +14,10 @@ from analysis.drawing import style
 from analysis.members.member import Member
 from anchorjax import config
 from anchorjax.errors import UserError
-from anchorjax.official import weights
 from anchorjax.storage import atomic
 from tests.support import cases, tiny
 from tests.support.networks import reference
-from tests.support.networks.official_cases import draw_member
+from tests.support.networks.official_cases import draw_member, save_weights
 
 
 class Checkpoint(NamedTuple):
@@ -36,11 +35,11 @@ def torch():
 
 def test_another_vocabulary_or_broken_numbers_are_refused(torch, tmp_path):
     experiment, params = draw_member()
-    weights.save_weights(tmp_path / 'w.pt', params)
+    save_weights(tmp_path / 'w.pt', params)
     with pytest.raises(UserError, match='has 20 tokens, the task has 201'):
         official.load_member(tmp_path / 'w.pt')
     params['block_0']['W_Q'][0, 0] = np.nan
-    weights.save_weights(tmp_path / 'w.pt', params)
+    save_weights(tmp_path / 'w.pt', params)
     with pytest.raises(UserError, match='not finite'):
         official.load_member(tmp_path / 'w.pt', experiment)
 
@@ -71,7 +70,7 @@ def checkpoint(torch, tmp_path) -> Checkpoint:
     experiment = dataclasses.replace(experiment, model=model)
     params = cases.random_params(experiment)
     path = tmp_path / 'model_209.pt'
-    weights.save_weights(path, params)
+    save_weights(path, params)
     return Checkpoint(path, experiment, params)
 
 
@@ -119,7 +118,7 @@ def test_of_its_training_nothing_but_the_weights_is_known(checkpoint):
 
 def test_the_task_is_the_papers_unless_said_otherwise(torch, tmp_path):
     experiment, params = draw_member(task__vocab=201, model__max_len=20)
-    weights.save_weights(tmp_path / 'w.pt', params)
+    save_weights(tmp_path / 'w.pt', params)
     member = official.load_member(tmp_path / 'w.pt')
     default = config.resolve(config.default())
     assert member.experiment.task == default.task

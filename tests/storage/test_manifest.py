@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from anchorjax import api, config
+from anchorjax import api, cli, config
 from anchorjax.errors import StoreError
 from anchorjax.storage.digests import digest_json
 from anchorjax.storage.manifest import (
@@ -62,6 +62,24 @@ def test_an_older_run_folder_is_refused_in_one_line_and_kept(old_folder, use):
 
 def test_the_experiment_of_an_older_manifest_can_be_trained_again(old_folder):
     assert read_experiment(old_folder / MANIFEST_FILE) == experiment()
+
+
+@pytest.mark.parametrize(
+    ('given', 'expected'), [(0, 80), (40, 80), (60, 60), (100, 100)]
+)
+def test_a_manifest_with_another_length_has_a_schedule_of_that_length(
+    tmp_path, given, expected
+):
+    """Unless it had a schedule that was longer than training."""
+    opened(tmp_path, optimizer__schedule_steps=given)
+    words = ['--config_json', str(tmp_path / MANIFEST_FILE)]
+    num_steps = min(80, expected)
+    words.append(f'--config.train.num_steps={num_steps}')
+    _, changed = cli.parse_command_line(cli.sweep_parser(), words)
+    assert changed.optimizer.schedule_steps == expected
+    assert changed == experiment(
+        train__num_steps=num_steps, optimizer__schedule_steps=expected
+    )
 
 
 def test_a_manifest_from_before_windows_of_decay_is_the_same_sweep(tmp_path):

@@ -1,6 +1,8 @@
 """The state of sweeps in a few files: it continues elsewhere, and stays in bounds."""
 
+import errno
 import io
+import pathlib
 import tarfile
 
 import pytest
@@ -78,6 +80,31 @@ def test_it_comes_in_parts_and_earlier_parts_are_removed(root, tmp_path):
     assert begun(tmp_path / 'fresh') == begun(root)
     pack_state(root, out, LIMIT, ['tiny'])
     assert [path.name for path in out.iterdir()] == ['state_1_of_1.tar']
+
+
+def test_parts_that_cannot_be_written_leave_the_earlier_ones(
+    root, tmp_path, monkeypatch
+):
+    out = tmp_path / 'out'
+    pack_state(root, out, LIMIT, ['tiny'], part_bytes=100_000)
+    before = tree_hash(out)
+    sizes = []
+    write = pathlib.Path.write_bytes
+
+    def fill_the_disk(path, data):
+        """A disk with room for one part."""
+        sizes.append(len(data))
+        if len(sizes) > 1:
+            raise OSError(errno.ENOSPC, 'No space left on device')
+        return write(path, data)
+
+    with monkeypatch.context() as full:
+        full.setattr(pathlib.Path, 'write_bytes', fill_the_disk)
+        with pytest.raises(StoreError, match='No space left on device'):
+            pack_state(root, out, LIMIT, ['tiny', 'rows.json'], part_bytes=90_000)
+    assert len(sizes) == 2 and tree_hash(out) == before
+    assert len(list(out.iterdir())) == len(before)  # and nothing beside them
+    assert restore_state(out, tmp_path / 'fresh') == ['tiny']
 
 
 def test_what_is_too_large_stays_behind_with_a_line(root, tmp_path):

@@ -1,14 +1,25 @@
 """Stages in order, under a budget: what is done, stopped, failed, and written down."""
 
 import itertools
+import tarfile
 
+import pandas as pd
 import pytest
+import xarray as xr
 
+from anchorjax.bench import precisions
 from anchorjax.errors import StoreError
+from anchorjax.storage.lost_members import CUBE_FILE, TABLE_FILE
+from anchorjax.storage.manifest import MANIFEST_FILE
+from anchorjax.storage.portable import pack_state
+from anchorjax.storage.reader import open_run
+from anchorjax.storage.sweep_folder import read_folder
 from anchorjax.sweeps import stages
 from anchorjax.sweeps.ledger import LEDGER_FILE, Entry, read_ledger, write_ledger
 from anchorjax.sweeps.signals import Preempted
-from anchorjax.sweeps.stage_tables import describe_stages
+from anchorjax.sweeps.stage_tables import collect_tables, describe_stages
+from tests.support.faults import ONE
+from tests.support.sweeps import experiment, opened
 
 
 class Work:
@@ -108,6 +119,91 @@ def test_a_stage_that_fails_is_reported_and_the_next_one_goes_on(capsys, error, 
     assert f'a failed: {part}' in capsys.readouterr().err
     table = describe_stages(made, ledger, speed=0)
     assert f'| a | failed: {part}' in table and '| b | done |' in table
+
+
+def test_a_stage_that_cannot_be_measured_is_reported_and_the_next_one_goes_on(capsys):
+    work = Work()
+    broken, intact = work.make('a'), work.make('b')
+
+    def measure():
+        raise KeyError('gone')
+
+    made = [broken._replace(measure=measure), intact]
+    ledger = {}
+    assert stages.run_stages(made, make_budget(1e9), ledger, '', work.keep)
+    assert work.log == ['b', 'b']
+    assert {name: entry.state for name, entry in ledger.items()} == {
+        'a': 'failed',
+        'b': 'done',
+    }
+    assert "a failed: KeyError: 'gone' (test_stages.py" in capsys.readouterr().err
+
+
+def make_sweep_stage(root, name):
+    """A stage of a tiny sweep that has begun, and whose only piece reads it."""
+    opened(root / name, **ONE)
+
+    def measure():
+        return stages.measure_sweep(experiment(**ONE), root / name)
+
+    return stages.Stage(name, [lambda _: read_folder(root / name)], measure, float)
+
+
+def test_a_damaged_sweep_costs_no_other_stage_its_time_or_its_state(tmp_path):
+    root, out = tmp_path / 'root', tmp_path / 'out'
+    work = Work()
+    made = [make_sweep_stage(root, 'a'), make_sweep_stage(root, 'b'), work.make('c')]
+    (root / 'a' / MANIFEST_FILE).write_text('{')
+    (root / 'a' / 'link').symlink_to(tmp_path)
+    tables = []
+
+    def keep():
+        collect_tables(root, ['a', 'b'], out)
+        assert pack_state(root, out, 2**20, ['a', 'b']) == []
+        tables.append(describe_stages(made, ledger, speed=0))
+
+    ledger = {}
+    line = f'{root}/a/{MANIFEST_FILE} is damaged'
+    before = describe_stages(made, ledger, speed=0)
+    assert f'| a | unknown: {line}' in before and '| ? of 1 | ? | 0 |  | un' in before
+    assert stages.run_stages(made, make_budget(1e9), ledger, '', keep)
+    assert work.log == ['c', 'c']
+    assert f'| a | failed: {line}' in tables[-1] and '| c | done |' in tables[-1]
+    with tarfile.open(out / 'state_1_of_1.tar') as tar:
+        names = tar.getnames()
+    assert names[:2] == [f'b/{MANIFEST_FILE}', 'a']  # others first
+    assert f'a/{MANIFEST_FILE}' in names and 'a/link' not in names
+
+
+def test_a_damaged_table_of_the_bench_is_a_problem_of_its_stage(tmp_path):
+    path = tmp_path / 'bench.json'
+    path.write_text('{')
+    rows = [('float32', 1)]
+    stage = precisions.make_stage('bench', rows, precisions.Scale(), path)
+    assert not stage.is_done
+    assert f'| bench | unknown: {path}' in describe_stages([stage], {}, speed=0)
+
+
+@pytest.mark.parametrize('gone', [TABLE_FILE, CUBE_FILE])
+def test_of_lost_members_the_table_that_is_left_is_gathered(tmp_path, gone):
+    """Planted: tables of a trained member whose chunk was deleted."""
+    workdir = tmp_path / 'lost'
+    opened(workdir, **ONE)
+    cube = open_run(workdir).curves
+    cube.assign(trained=xr.ones_like(cube.trained)).to_netcdf(workdir / CUBE_FILE)
+    pd.DataFrame({'trained': [True]}).to_csv(workdir / TABLE_FILE, index=False)
+    (workdir / gone).unlink()
+    opened(tmp_path / 'other', **ONE)
+    out = tmp_path / 'out'
+    (line,) = collect_tables(tmp_path, ['lost', 'other'], out)
+    assert 'old tables of lost' in line and '1 of 1 members are gone' in line
+    members = pd.read_csv(out / 'members.csv').stage.tolist()
+    with tarfile.open(out / 'results.tar.gz') as tar:
+        cubes = tar.getnames()
+    both = ['lost', 'other']
+    assert members == (both[1:] if gone == TABLE_FILE else both)
+    left = both[1:] if gone == CUBE_FILE else both
+    assert cubes == [f'{name}/{CUBE_FILE}' for name in left]
 
 
 def test_a_stage_that_fails_after_its_last_member_is_failed_until_it_succeeds(capsys):

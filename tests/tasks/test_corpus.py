@@ -206,6 +206,28 @@ def test_a_sweep_is_not_continued_on_another_corpus_in_the_same_place(tmp_path):
     assert (run / MANIFEST_FILE).read_bytes() == before
 
 
+def test_cohorts_of_paths_have_a_folder_each_and_mix_no_code(tmp_path):
+    path = write_corpora(tmp_path / 'a', Bytes(), ['a story. ' * 40])
+    paths = (path, f'{path}/', f'{path}/../out')
+    experiment = make_experiment(loop=(('task.path', paths),))
+    run = tmp_path / 'run'
+    folder = begin(run, experiment)
+    of_cohorts = {chunk.folder.path.parent for chunk in folder.chunks}
+    assert len(of_cohorts) == 3
+    assert {place.parent for place in of_cohorts} == {run / 'cohorts'}
+    folder.chunks[0].folder.begin(step=0, environment=0)
+    code = dict.fromkeys(folder.environment.code, '0123456789abcdef')
+    edited = dataclasses.replace(folder.environment, code=code)
+    with pytest.raises(StoreError, match='trained with other code'):
+        create_folder(run, experiment, edited)
+
+
+def test_a_path_too_long_for_a_folder_is_refused():
+    loop = (('task.path', ('a/' * 60,)),)
+    with pytest.raises(ConfigError, match='have at most 200 bytes together'):
+        make_experiment(loop=loop)
+
+
 def test_api_train_records_the_corpus(tmp_path, monkeypatch):
     class Recorded(Exception):
         """Ends the call: nothing is trained."""

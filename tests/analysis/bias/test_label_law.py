@@ -9,10 +9,10 @@ from analysis.bias.tokens import KINDS
 from analysis.members.member import member_of
 from analysis.members.untrained import make_untrained
 from analysis.theory import gradient_flow, predictions
-from analysis.theory.label_law import expected_laws
 from analysis.theory.predictions import PREDICTIONS
 from tests.support.drawing import draw_pixels
 from tests.support.p2_tasks import loss_and_gradient
+from tests.support.p2_theory import expected_laws
 
 LAW = PREDICTIONS.index('label law')
 MATRICES = PREDICTIONS.index('matrices')

@@ -9,7 +9,7 @@ import pytest
 from analysis.theory import gradient_flow, label_law
 from anchorjax import models
 from anchorjax.tasks import MemoryReasoningConfig
-from tests.support import cases
+from tests.support import cases, p2_theory
 from tests.support.p2_tasks import loss_and_gradient, make_experiment, relative_error
 
 REASONING = np.arange(11, 21)
@@ -82,7 +82,7 @@ def test_one_layer_velocity_is_minus_the_gradient_at_a_small_start():
         )
         assert relative_error(-gradient['W_embed'], exact) < tolerance
     # P2's formula takes every position to be alike, which it is not.
-    paper = gradient_flow.one_layer_velocity(laws, 5, *split_one_layer(params))
+    paper = p2_theory.one_layer_velocity(laws, 5, *split_one_layer(params))
     assert 0.05 < relative_error(paper, exact) < 1
 
 
@@ -97,7 +97,7 @@ def test_p2s_formula_is_exact_where_every_position_is_alike():
     last_laws = label_law.count_laws(np.concatenate(last), np.tile(label_B, 4), 6)
     W_VO, W_f = rng.normal(size=(2, 6, 6))
     np.testing.assert_allclose(
-        gradient_flow.one_layer_velocity(laws, 4, W_VO, W_f),
+        p2_theory.one_layer_velocity(laws, 4, W_VO, W_f),
         gradient_flow.one_layer_exact_velocity(laws, last_laws, 4, W_VO, W_f),
         atol=1e-12,
     )
@@ -135,7 +135,7 @@ def test_laws_planted_parallel_orthogonal_and_opposite():
 
 def test_p2s_laws_predict_its_figure_4():
     """Memory anchors are parallel; of reasoning anchors, near ones are more alike."""
-    laws = label_law.expected_laws(MemoryReasoningConfig(masked=()))
+    laws = p2_theory.expected_laws(MemoryReasoningConfig(masked=()))
     memory = gradient_flow.law_cosines(laws, MEMORY)
     np.testing.assert_allclose(memory, 1, atol=1e-9)
     reasoning = gradient_flow.law_cosines(laws, REASONING)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from analysis.theory import label_law
 from anchorjax.tasks import MemoryReasoningConfig
+from tests.support import p2_theory
 
 SMALL = {
     'keys': (5, 9),
@@ -59,16 +60,13 @@ def count_by_hand(config: MemoryReasoningConfig) -> label_law.LabelLaws:
             for noise in keys:
                 share = (config.seq_len - config.q - 1) / len(keys)
                 mass[noise, label] += probability * share
-    rate = mass.sum(1)
-    law = np.zeros_like(mass)
-    law[rate > 0] = mass[rate > 0] / rate[rate > 0, None]
-    return label_law.LabelLaws(rate, law)
+    return p2_theory.make_laws(mass)
 
 
 @pytest.mark.parametrize('option', OPTIONS)
 def test_the_exact_law_is_that_of_counting_every_case(option):
     config = MemoryReasoningConfig(**SMALL | OPTIONS[option])
-    exact = label_law.expected_laws(config)
+    exact = p2_theory.expected_laws(config)
     counted = count_by_hand(config)
     np.testing.assert_allclose(exact.rate_V, counted.rate_V, atol=1e-12)
     np.testing.assert_allclose(exact.law_VV, counted.law_VV, atol=1e-12)
@@ -85,7 +83,7 @@ def test_a_law_by_hand():
         num_examples=40,
         vocab=13,
     )
-    laws = label_law.expected_laws(config)
+    laws = p2_theory.expected_laws(config)
     # Combinations (1, 1), (2, 2), (2, 3), (3, 2): one in four sequences each.
     assert laws.rate_V[[1, 2, 3, 5, 6]].tolist() == [0.5, 1.0, 0.5, 0.5, 0.5]
     assert laws.rate_V.sum() == 3
@@ -103,26 +101,26 @@ def test_a_law_by_hand():
 
 def test_p2s_convolution_is_the_law_of_anchors_without_a_masked_pair():
     config = MemoryReasoningConfig()
-    laws = label_law.expected_laws(config)
+    laws = p2_theory.expected_laws(config)
     for anchor in range(11, 21):
-        formula = label_law.convolve_law(config, anchor)
+        formula = p2_theory.convolve_law(config, anchor)
         assert formula.sum() == pytest.approx(1)
         difference = np.abs(laws.law_VV[anchor] - formula).max()
         if anchor in (11, 13):
             assert 1e-4 < difference < 2e-3  # nine partners instead of ten
         else:
             assert difference < 1e-12
-    every_pair = label_law.expected_laws(MemoryReasoningConfig(masked=()))
-    formula = label_law.convolve_law(config, 11)
+    every_pair = p2_theory.expected_laws(MemoryReasoningConfig(masked=()))
+    formula = p2_theory.convolve_law(config, 11)
     np.testing.assert_allclose(every_pair.law_VV[11], formula, atol=1e-12)
     three = MemoryReasoningConfig(q=3, masked=(), num_examples=10_000, vocab=181)
-    formula = label_law.convolve_law(three, 17)
-    laws_of_three = label_law.expected_laws(three)
+    formula = p2_theory.convolve_law(three, 17)
+    laws_of_three = p2_theory.expected_laws(three)
     np.testing.assert_allclose(laws_of_three.law_VV[17], formula, atol=1e-12)
 
 
 def test_the_paper_memory_anchors_share_a_law_and_reasoning_anchors_do_not():
-    laws = label_law.expected_laws(MemoryReasoningConfig())
+    laws = p2_theory.expected_laws(MemoryReasoningConfig())
     keys = np.arange(21, 121)
     uniform = np.zeros(161)
     uniform[keys] = 1 / 100
@@ -152,7 +150,7 @@ def test_counting_by_hand():
 @pytest.mark.parametrize('option', ['uniform', 'near', 'no_noise'])
 def test_a_data_set_has_the_expected_law_up_to_its_random_labels(option):
     config = MemoryReasoningConfig(**SMALL | OPTIONS[option])
-    exact = label_law.expected_laws(config)
+    exact = p2_theory.expected_laws(config)
     measured = []
     for seed in range(6):
         examples = label_law.read_examples(config, seed)

@@ -1,11 +1,14 @@
 """What the tests of official checkpoints share."""
 
+import pathlib
 from typing import Any
 
 import jax
 import numpy as np
+from flax.traverse_util import flatten_dict
 
 from anchorjax.config import Experiment
+from anchorjax.official.names import convert_layout, to_official_name
 from tests.support import cases
 
 # Changes to the tiny experiment that make its model P3's.
@@ -16,6 +19,24 @@ def draw_member(**fields: Any) -> tuple[Experiment, Any]:
     """(tiny experiment, random parameters)."""
     experiment = cases.tiny(**fields)
     return experiment, cases.random_params(experiment)
+
+
+def to_state_dict(params: Any) -> dict[str, np.ndarray]:
+    """Our parameters under their official names and in torch's layout."""
+    state = {}
+    for name, leaf in flatten_dict(params, sep='/').items():
+        state[to_official_name(name)] = convert_layout(name, np.asarray(leaf))
+    return state
+
+
+def save_weights(path: pathlib.Path, params: Any) -> None:
+    """A file of the authors' model with these parameters."""
+    import torch  # optional
+
+    state = {}
+    for name, array in to_state_dict(params).items():
+        state[name] = torch.from_numpy(array)
+    torch.save(state, path)
 
 
 def assert_same_bits(a: Any, b: Any) -> None:

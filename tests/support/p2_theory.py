@@ -1,0 +1,84 @@
+"""P2's theory in closed form: references for what `analysis.theory` counts in data."""
+
+import numpy as np
+
+from analysis.theory.label_law import LabelLaws
+from anchorjax.tasks import MemoryReasoningConfig
+from anchorjax.tasks.memory_reasoning.labels import combinations, label_ranges
+
+
+def make_laws(mass_VV: np.ndarray) -> LabelLaws:
+    """The laws where token s occurs with label i mass_VV[s, i] times in a sequence."""
+    rate_V = mass_VV.sum(1)
+    law_VV = np.zeros_like(mass_VV)
+    occurs_V = rate_V > 0
+    law_VV[occurs_V] = mass_VV[occurs_V] / rate_V[occurs_V, None]
+    return LabelLaws(rate_V, law_VV)
+
+
+def expected_laws(config: MemoryReasoningConfig) -> LabelLaws:
+    """The laws over all data sets of a task: of random labels, positions and noise.
+
+    Trained combinations and keys are equally likely. Each has a uniform law of labels
+    (`label_ranges`), and the law of a token is the mean of those where it occurs.
+    """
+    num_trained = config.num_trained  # masked combinations come after them
+    ranges = label_ranges(config)
+    keys = np.arange(*config.keys)
+    mass_VV = np.zeros((config.vocab, config.vocab))
+    for i, anchors in enumerate(combinations(config)[:num_trained]):
+        law_KV = _uniform_laws(ranges.low[i], ranges.size[i], config.vocab)
+        mass_VV[keys] += law_KV / config.num_keys
+        law_V = law_KV.mean(0)
+        for anchor in anchors:
+            mass_VV[anchor] += law_V
+    mass_VV /= num_trained
+    # Noise is any key, and tells nothing about the label.
+    law_of_all_V = mass_VV[keys].sum(0)
+    num_noise = config.seq_len - config.q - 1
+    mass_VV[keys] += num_noise / config.num_keys * law_of_all_V
+    return make_laws(mass_VV)
+
+
+def convolve_law(config: MemoryReasoningConfig, anchor: int) -> np.ndarray:
+    """P(Z + A_1 + ... + A_(q-1) = i - s) for a reasoning anchor s, [V] (PAPERS 2.4).
+
+    P2's formula, in which no combination is masked.
+    """
+    vocab = config.vocab
+    (law_V,) = _uniform_laws(config.keys[0], config.num_keys, vocab)
+    first, end = config.reasoning_anchors
+    (anchor_law_V,) = _uniform_laws(first, end - first, vocab)
+    for _ in range(config.q - 1):
+        law_V = np.convolve(law_V, anchor_law_V)[:vocab]
+    shifted_V = np.zeros(vocab)
+    shifted_V[anchor:] = law_V[: vocab - anchor]
+    return shifted_V
+
+
+def _uniform_laws(
+    low: np.ndarray | int, size: np.ndarray | int, vocab: int
+) -> np.ndarray:
+    """Uniform laws of the labels low, ..., low + size - 1, a row for each, [law, V]."""
+    low_column = np.reshape(low, (-1, 1))
+    size_column = np.reshape(size, (-1, 1))
+    offset = np.arange(vocab) - low_column
+    is_possible = (offset >= 0) & (offset < size_column)
+    return is_possible / size_column
+
+
+def one_layer_velocity(
+    laws: LabelLaws, seq_len: int, W_VO: np.ndarray, W_f: np.ndarray
+) -> np.ndarray:
+    """P2's (r_s / L) (P_s - 1/d_m) (W_f^T + I) (W_VO^T + I).
+
+    It takes a token to be last in a share 1/L of its occurrences, and with the same
+    labels as elsewhere; `gradient_flow.one_layer_exact_velocity` does not.
+
+    Args:
+      W_VO: W_V W_O, [D, D]; D is V.
+      W_f: W_in W_out, [D, D], times the derivative of the activation at 0.
+    """
+    identity = np.eye(len(W_f))
+    to_stream_VD = laws.residual_VV @ (W_f + identity).T / seq_len
+    return to_stream_VD @ (W_VO + identity).T
