@@ -9,6 +9,8 @@ import tarfile
 import pandas as pd
 import pytest
 
+from anchorjax.bench import precisions
+from anchorjax.config import PRECISIONS
 from anchorjax.storage.reader import open_run
 from anchorjax.sweeps import stages
 from anchorjax.training import devices
@@ -109,12 +111,22 @@ def check_out(folder):
     with tarfile.open(folder / 'out' / 'state_1_of_1.tar') as tar:
         snapshots = [name for name in tar.getnames() if '/snapshots/' in name]
     assert snapshots and all(name.startswith('full/') for name in snapshots)
-    bench = pd.read_csv(folder / 'out' / 'bench.csv')
-    assert list(bench.precision) == ['tensorfloat32', 'float32']
-    assert (bench.share_of_matmul > 0).all()
+    check_bench(pd.read_csv(folder / 'out' / 'bench.csv'))
     text = (folder / 'out' / 'stages.md').read_text()
     assert '| paper_30 | done | 6 of 6 | 100.0% |' in text
     assert '| tensorfloat32 | 4 |' in text
+
+
+def check_bench(bench):
+    """Rows of the full bench that have every precision and every number of lanes."""
+    rows = list(zip(bench.precision, bench.lanes, strict=True))
+    assert rows[0] == precisions.list_rows()[0]
+    assert set(rows) <= set(precisions.list_rows())
+    assert set(bench.precision) == set(PRECISIONS)
+    assert set(bench.lanes) == set(precisions.LANES)
+    assert (bench.share_of_matmul > 0).all()
+    # Products of bfloat16 arrays are measured beside that precision alone.
+    assert ((bench.native_teraflops > 0) == (bench.precision == 'bfloat16')).all()
 
 
 @pytest.mark.slow
