@@ -16,7 +16,9 @@ from anchorjax.errors import UserError
 from anchorjax.storage.lost_members import open_whole_run
 from anchorjax.storage.reader import Run, members_table
 
-# Fields of a config that are factors, follow from one, or change no number of a member.
+# Fields of a config that are factors, change no number of a member, or follow from a
+# factor in configs/law.py. That they follow is not checked: a run that sets shifts,
+# head_dim, mlp_dim or a schedule of its own is not told from one that does not.
 _EXPECTED = {
     'name',
     'task.seq_len',

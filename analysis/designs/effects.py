@@ -22,16 +22,19 @@ _INTRODUCTION = (
     'differ in other factors and in the number of steps, too. A setting is all cells '
     'that differ in γ or in the number of steps alone. The outcome `other` holds half '
     'and half, third solutions and the rest. Shares with a star are of the converged '
-    'members that do not memorize, `converged` is of all trained members; `answers` '
-    'are the mean agreement of the converged members with a rule on the unseen pair, '
-    'or with the truth on held-out questions of seen pairs. Intervals are of 95 %: the '
+    'members that are no table (they know at least half of the held-out questions, or '
+    'compose), `converged` is of all trained members; `answers` are the mean agreement '
+    'of the converged members with a rule on the unseen pair, or with the truth on '
+    'held-out questions of seen pairs. Intervals are of 95 %: the '
     "wider of Newcombe's, over members, and a t interval over settings; [-1, +1] with "
     f'fewer than {MIN_SEEDS} members.',
     'A hypothesis holds if its intervals are on the expected side of 0, is opposite if '
-    f'they are on the other, and does not hold if they lie within {MARGIN:g} of 0. '
+    f'they are on the other, and does not hold if they lie within {MARGIN:g} of 0 and '
+    'there is room for a larger effect. '
     f'Matched cells of {MIN_SETTINGS} settings decide, or else the marginal contrast '
     f'with {MIN_LEVEL_SETTINGS} settings at either level, with {MIN_SEEDS} seeds of a '
-    'setting (the median over settings); all else is undecided.',
+    'setting (the median over settings); all else is undecided. Each interval has 95 % '
+    'by itself: they are not corrected for the number of hypotheses.',
 )
 
 

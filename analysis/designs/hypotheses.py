@@ -132,7 +132,8 @@ HYPOTHESES = (
     Hypothesis(
         'W_Q and W_K',
         'W_Q and W_K drawn larger than all other parts (a smaller γ for them alone) '
-        'turn symmetric into inferential',
+        'turn symmetric into inferential; measured from larger to equal ones, so that '
+        'the signs are reversed',
         factors.TRAINED,
         _expect_tipping('qk_offset', sign=-1),
     ),

@@ -83,11 +83,13 @@ def drop_repeated(members: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 def add_members(base: pd.DataFrame, added: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """(both together, sorted; how many of the added ones were in the base already).
 
-    Members of a run whose name is in both are those of `added`: a run that went on.
+    Of a member that is in both the base's row is kept, but for one of a run that went
+    on, whose name is in both: there it is the added one.
     """
-    others = base[~base.run.isin(set(added.run))]
-    members = pd.concat([others, added], ignore_index=True)
-    members, repeated = drop_repeated(members)
+    goes_on = added.run.isin(set(base.run))
+    members = pd.concat([added[goes_on], base, added[~goes_on]], ignore_index=True)
+    members, _ = drop_repeated(members)
+    repeated = len(base) + len(added) - len(members)
     return sort_members(members), repeated
 
 

@@ -967,6 +967,16 @@ def test_a_member_of_the_table_and_of_another_run_is_kept_once(by_batch):
     pd.testing.assert_frame_equal(members, by_batch)
 
 
+def test_a_run_that_went_on_replaces_its_members_and_loses_none(by_batch):
+    """A run that was started anew and is partly trained must not empty the table."""
+    again = by_batch[:3].assign(train_loss=0.001)
+    members, repeated = table.add_members(by_batch, again)
+    assert repeated == 3
+    assert len(members) == len(by_batch)
+    assert (members.train_loss[:3] == 0.001).all()
+    pd.testing.assert_frame_equal(members[3:], by_batch[3:])
+
+
 def test_tables_do_not_replace_those_of_a_run(finished, monkeypatch, capsys):
     folder = pathlib.Path(finished.folder.workdir)
     members = (folder / 'members.csv').read_bytes()
