@@ -3,7 +3,7 @@
   python launch/sweep.py --config configs/phase.py[:preset]
 
 preset     reproduces            what differs from the paper        cost
-(default)  memorizing,           4 tokens, 4 or 8 anchors, width    8 minutes on
+(default)  memorizing,           4 tokens, 4 or 8 anchors, width    9 minutes on
            symmetric, composing  64, random split, rate 4e-3, decay 2 cores
                                  0.3; (3, 4) trained on its
                                  exception, or unseen like (4, 3)
