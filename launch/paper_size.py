@@ -1,7 +1,8 @@
 """Trains the paper's own size on a GPU, in calls of any length that continue.
 
   pip install -e . 'jax[cuda12]'
-  python launch/paper_size.py --out DIR --budget_s 3600
+  python launch/paper_size.py --out analysis/gallery/paper_gpu --budget_s 3600
+  git add analysis/gallery/paper_gpu && git commit -m "The paper's size on a GPU"
 
 stage        what (configs/paper_size.py; PAPERS 1.3, 1.7)         operations
 bench_first  one row of the bench: it tells how much will fit
@@ -32,6 +33,10 @@ continues by itself. To continue on another one, where --root is empty, take alo
 is in --out, and name that folder with --state. A machine that has no internet needs
 the packages brought to it: analysis/gallery/costs.md, "Without internet", has the
 commands. --list prints the stages and how far they are.
+
+It commits nothing by itself. What --out has after any call is meant to be committed, in
+a folder of analysis/gallery: 1.5 MB at most when all is done. Only the state is not,
+whatever the folder: .gitignore leaves it out. So a clone has no state; copy the folder.
 """
 
 import argparse

@@ -1,5 +1,6 @@
 """What several stages leave for people: a table of progress, the members of all."""
 
+import gzip
 import pathlib
 import tarfile
 from collections.abc import Iterable, Sequence
@@ -54,7 +55,8 @@ def collect_tables(
     """Publishes the sweeps in `root`, and gathers their tables in `out`.
 
     Writes members.csv, with the name of the sweep in a column `stage`, and
-    results.tar.gz, with results.nc of every sweep.
+    results.tar.gz, with results.nc of every sweep. The same results give the same
+    bytes, so that git sees a change only where there is one.
 
     Returns:
       A line for every sweep that has no tables, because its curves are damaged, or
@@ -86,15 +88,29 @@ def collect_tables(
         pd.concat(tables).to_csv(path, index=False)
 
     def write_cubes(path: pathlib.Path) -> None:
-        with tarfile.open(path, 'w:gz') as tar:
+        # Python writes the time and the temporary name into the head of a gzip file.
+        with (
+            open(path, 'wb') as file,
+            gzip.GzipFile('', 'wb', fileobj=file, mtime=0) as zipped,
+            tarfile.open(fileobj=zipped, mode='w') as tar,
+        ):
             for cube in cubes:
-                tar.add(cube, cube.relative_to(root))
+                tar.add(cube, cube.relative_to(root), filter=_remove_origin)
 
     if tables:
         atomic.write_atomic(out / 'members.csv', write_members)
     if cubes:
         atomic.write_atomic(out / 'results.tar.gz', write_cubes)
     return lines
+
+
+def _remove_origin(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """The entry of an archive without when and by whom the file was written."""
+    member.mtime = 0
+    member.uid = member.gid = 0
+    member.uname = member.gname = ''
+    member.mode = 0o644
+    return member
 
 
 def _format_rate(rate: float) -> str:

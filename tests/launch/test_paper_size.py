@@ -4,6 +4,7 @@ import functools
 import itertools
 import json
 import shutil
+import subprocess
 import tarfile
 
 import pandas as pd
@@ -11,12 +12,15 @@ import pytest
 
 from anchorjax.bench import precisions
 from anchorjax.config import PRECISIONS
+from anchorjax.storage import portable
 from anchorjax.storage.reader import open_run
 from anchorjax.sweeps import stages
 from anchorjax.training import devices
 from tests.support import in_process
-from tests.support.sweeps import bits
+from tests.support.sweeps import ROOT, bits
 
+# What is committed of --out.
+TABLES = {'stages.md', 'members.csv', 'bench.csv', 'results.tar.gz'}
 SWEEPS = ('paper_30', 'full', 'depths')
 # Looks at the clock up to the first piece of paper_30's first chunk: the middle of it.
 LOOKS = 6
@@ -45,6 +49,10 @@ def read_states(folder):
     return {name: entry['state'] for name, entry in ledger.items()}
 
 
+def read_tables(folder):
+    return {name: (folder / 'out' / name).read_bytes() for name in TABLES}
+
+
 def read_curves(folder):
     """The curves of all chunks of all sweeps, by sweep, cohort and chunk."""
     curves = {}
@@ -63,6 +71,10 @@ def test_a_budget_that_ends_and_a_new_machine_change_no_bit(launch, tmp_path):
     names = ['bench_first', *SWEEPS, 'bench']
     states = read_states(tmp_path / 'whole')
     assert list(states.items()) == [(name, 'done') for name in names]
+    # Nothing is left to do, so there is nothing new to commit.
+    kept = read_tables(tmp_path / 'whole')
+    assert launch(tmp_path / 'whole').code == 0
+    assert read_tables(tmp_path / 'whole') == kept
 
     # On one machine, whose folder stays.
     here = tmp_path / 'here'
@@ -72,8 +84,8 @@ def test_a_budget_that_ends_and_a_new_machine_change_no_bit(launch, tmp_path):
     assert read_states(here) == {'bench_first': 'done', 'paper_30': 'stopped'}
     saved = [path.name for path in (here / 'root').rglob('resume/*')]
     assert saved
-    left = tmp_path / 'left'
-    shutil.copytree(here / 'out', left)
+    there = tmp_path / 'there'
+    left = shutil.copytree(here / 'out', there / 'out')
     calls = 1
     while launch(here, looks=40).code == 75:
         calls += 1
@@ -81,8 +93,7 @@ def test_a_budget_that_ends_and_a_new_machine_change_no_bit(launch, tmp_path):
     for name in SWEEPS:
         assert bits(here / 'root' / name) == bits(tmp_path / 'whole' / 'root' / name)
 
-    # On a machine that has only what the first call left.
-    there = tmp_path / 'there'
+    # On a machine that has only what the first call left, in the folder of the next.
     listed = launch(there, '--state', left, '--only', 'bench_first')
     assert listed.code == 0 and 'paper_30' in listed.out
     assert [path.name for path in (there / 'root').rglob('resume/*')] == saved
@@ -98,8 +109,7 @@ def test_a_budget_that_ends_and_a_new_machine_change_no_bit(launch, tmp_path):
 def check_out(folder):
     """The files of --out: few, small, and with everything that the command promises."""
     files = {path.name for path in (folder / 'out').iterdir()}
-    tables = {'stages.md', 'members.csv', 'bench.csv', 'results.tar.gz'}
-    assert files == tables | {'state_1_of_1.tar'}
+    assert files == TABLES | {'state_1_of_1.tar'}
     members = pd.read_csv(folder / 'out' / 'members.csv')
     assert members.groupby('stage').trained.sum().to_dict() == {
         'depths': 4,
@@ -127,6 +137,22 @@ def check_bench(bench):
     assert (bench.share_of_matmul > 0).all()
     # Products of bfloat16 arrays are measured beside that precision alone.
     assert ((bench.native_teraflops > 0) == (bench.precision == 'bfloat16')).all()
+
+
+@pytest.mark.skipif(not shutil.which('git'), reason='git is not installed')
+def test_git_adds_what_the_command_leaves_without_the_state(tmp_path):
+    out = tmp_path / 'analysis' / 'gallery' / 'paper_gpu'
+    out.mkdir(parents=True)
+    for name in TABLES:
+        (out / name).touch()
+    (tmp_path / 'bench.json').write_text('[]')
+    portable.pack_state(tmp_path, out, 2**20, ['bench.json'], part_bytes=4096)
+    assert len(list(out.glob('state_*'))) > 1
+    shutil.copy(ROOT / '.gitignore', tmp_path)
+    for words in (['init', '--quiet'], ['add', out]):
+        subprocess.run(['git', *words], cwd=tmp_path, check=True)
+    listed = subprocess.check_output(['git', 'ls-files', out], cwd=tmp_path, text=True)
+    assert {line.rpartition('/')[2] for line in listed.splitlines()} == TABLES
 
 
 @pytest.mark.slow

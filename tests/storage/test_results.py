@@ -4,6 +4,7 @@ import itertools
 import os
 import pathlib
 import shutil
+import tarfile
 import time
 from typing import Any
 
@@ -158,6 +159,19 @@ def test_stages_whose_curves_are_gone_stay_in_the_joined_tables(finished, tmp_pa
     lines = collect_tables(tmp_path, ['stage'], tmp_path / 'out')
     assert len(lines) == 1 and '8 of 8 members are gone' in lines[0]
     assert pd.read_csv(tmp_path / 'out' / 'members.csv').trained.sum() == 8
+
+
+def test_the_same_results_are_joined_to_the_same_bytes(finished, tmp_path, monkeypatch):
+    copy_of(finished, tmp_path / 'stage')
+    collect_tables(tmp_path, ['stage'], tmp_path / 'out')
+    before = tree_hash(tmp_path / 'out')
+    with tarfile.open(tmp_path / 'out' / 'results.tar.gz') as archive:
+        entries = [(entry.mtime, entry.uid, entry.uname) for entry in archive]
+    assert entries == [(0, 0, '')]
+    later = time.time() + 1000  # of which gzip would keep whole seconds
+    monkeypatch.setattr(time, 'time', lambda: later)
+    collect_tables(tmp_path, ['stage'], tmp_path / 'out')
+    assert tree_hash(tmp_path / 'out') == before
 
 
 def test_no_figure_is_drawn_of_members_whose_curves_are_gone(
