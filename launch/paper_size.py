@@ -233,7 +233,11 @@ def keep_results(
         names=[LEDGER_FILE, BENCH_FILE, *SHARDS],
         params_of=['full'],
     )
-    rows = precisions.read_rows(flags.root / BENCH_FILE)
+    rows = []
+    try:
+        rows = precisions.read_rows(flags.root / BENCH_FILE)
+    except UserError as e:  # a damaged bench must not cost the sweeps their tables
+        lines.append(str(e))
     speed = rows[0].teraflops * 1e12 if rows else 0.0
     text = '# The paper at its own size\n\n'
     text += describe_stages(all_stages, ledger, speed)
@@ -251,6 +255,8 @@ def print_stages(chosen: list[stages.Stage]) -> None:
         members = f'{amount.members} members' if amount.members else ''
         unit = 'member-steps' if amount.members else 'rows'
         done = f'{amount.done:,} of {amount.total:,} {unit}'
+        if amount.problem:
+            done = f'unknown: {amount.problem}'
         print(f'{stage.name:12s} {members:16s} {done}')
 
 

@@ -158,7 +158,10 @@ def test_stages_are_listed_though_the_manifest_of_one_is_damaged(
     words = ['--list', '--root', str(tmp_path)]
     said = in_process.run('paper_size.py', words, monkeypatch, capsys)
     assert said.code == 0
-    assert 'full         ? of 2 members' in said.out and 'bench ' in said.out
+    (line,) = [row for row in said.out.splitlines() if row.startswith('full')]
+    assert line.startswith('full         ? of 2 members')
+    assert 'unknown: ' in line and 'manifest.json' in line
+    assert 'bench ' in said.out
 
 
 def test_a_figure_looks_at_its_folder_first(one_member, tmp_path, capsys):
