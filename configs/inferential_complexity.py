@@ -45,8 +45,8 @@ def _default(c: ConfigDict) -> None:
     c.task.num_examples = 100_000
     # 64 of each of the 16 pairs: 99 % of a pair, which the figure asks for, are all of
     # them. There is an evaluation every 25 steps; the default's 8,192 would take as
-    # long as 27 steps (measured on 2 cores), and these take 4. The other reading of the time
-    # to fit is the train loss, which needs no probes.
+    # long as 27 steps (measured on 2 cores), and these take 4. The other reading of the
+    # time to fit is the train loss, which needs no probes.
     c.task.probe_examples = 1024
     config.set_length(c, num_steps=1_000, num_records=40)
     c.grid.gamma = (0.4, 0.8)
