@@ -13,7 +13,7 @@ official   500 to 5,000 rows     the official rows, in data/cogs,   3 sizes x 4 
                                  steps: hours
 full       all 24,155 rows       as official                        4 corners x 3 seeds
 gpt2       500 to 24,155 rows,   the official rows, a token a       6 sizes x 4 corners
-           GPT-2                 word; 2,100 of the 21 cases        x 3 seeds
+           GPT-2                 word; 2,100 for the 21 cases      x 3 seeds
 
 The paper compares gamma 0.5 and decay 0.01 with gamma 0.7 and decay 0.1: two changes at
 once (PAPERS 1.6). The corners separate them; why the strong decay is 0.5 in all but

@@ -15,6 +15,7 @@ anchors                  3         4, 8 or 12 anchors at a large and   20 min to
 square_r<rate>_d<decay>  12        does the batch act at nine tokens   9 to 70 min
   _<tokens>_<batch>                only? {5, 9} tokens x batch {512,
                                    2048} at three rates and decays
+                                   (r1_d10: rate 1e-3, decay 0.10)
 short_<exception>        16        all combinations of four factors    5 to 10 min
   _a<anchors>_r<rate>              that short sequences can answer:
   _d<decay>                        exception, number of anchors,
@@ -24,7 +25,8 @@ wide_<exception>         6         six of the short settings with      16 min
 
 Within the squares and within the short settings every factor is varied with the others
 fixed, so each effect has matched pairs, and no interaction of two factors is confounded
-with a third. Costs are of 2 cores; what comes out is the question itself.
+with a third. Costs are of 2 cores. The results are in RESULTS.md, "When does a network
+compose?".
 """
 
 import itertools

@@ -98,7 +98,7 @@ def parse_flags() -> argparse.Namespace:
     add('--only', choices=NAMES, help='do this stage alone')
     add('--list', action='store_true', help='print the stages, and exit')
     add('--shrink', action='store_true', help='everything tiny, to try it on a CPU')
-    text = 'continue although hardware, versions or layout changed; bits may differ'
+    text = 'continue although hardware, versions, layout or code changed'
     add('--allow_numerics_change', action='store_true', help=text)
     flags = parser.parse_args()
     if flags.out is None and not flags.list:
