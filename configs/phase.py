@@ -48,12 +48,13 @@ Of attention, counted on seeds 40 to 49, where noise comes last:
   W_Q and W_K at -0.2     composes: inferential 1.00 in 8 of 10; symmetric 1.00 in two
 
 paper and p3 have not been run; of paper_30 one network was trained for 6 epochs (gamma
-0.5) and one for 24 (gamma 0.8). Of laptop four: at 0.57 symmetric 0.99 twice after 9
-epochs, at 0.9 inferential 0.71 and 0.44 after 24, the second far from converged
-(RESULTS.md). At width 64 nine tokens (the lead in configs/law.py) show the paper's
-figure in part: at gamma 0.6 four of six are symmetric in 0.85 or more; of three that
-converged at gamma 1.0, and of three at 1.2 after twice the steps, one each is symmetric
-and the others compose in 0.72 to 0.92.
+0.5) and one for 24 (gamma 0.8). Of laptop six: at 0.57 symmetric 0.99 to 1.00 in three
+after 9 epochs; at 0.9 after 24 inferential 0.71 and 0.44, the second far from
+converged, and the one that has converged symmetric 0.99 (RESULTS.md): undecided. At
+width 64 nine tokens (the lead in configs/law.py) show the paper's figure in part: at
+gamma 0.6 four of six are symmetric in 0.85 or more; of three that converged at gamma
+1.0, and of three at 1.2 after twice the steps, one each is symmetric and the others
+compose in 0.72 to 0.92.
 """
 
 import ml_collections
