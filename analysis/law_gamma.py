@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from analysis.designs import factors, intervals, matching, table
+from analysis.designs.judgement import format_signed
 from analysis.drawing import style
 from analysis.members.statistics import MIN_SEEDS
 from analysis.tables.folders import require_folder_for_tables
@@ -151,10 +152,9 @@ def _measure_change(members: pd.DataFrame) -> Change:
         first = _read_agreement(part[part.gamma == members.gamma.min()])
         last = _read_agreement(part[part.gamma == members.gamma.max()])
         if min(len(first), len(last)) >= MIN_SEEDS:
-            ends = [
-                intervals.welch_interval(last[:, r], first[:, r])
-                for r in range(len(RULES))
-            ]
+            ends = []
+            for r in range(len(RULES)):
+                ends.append(intervals.welch_interval(last[:, r], first[:, r]))
             low, high = np.clip(ends, -1, 1).T
             return Change(last.mean(0) - first.mean(0), low, high, is_of_converged)
     nothing = np.full(len(RULES), np.nan)
@@ -175,39 +175,36 @@ def draw(result: Result, axes: np.ndarray) -> None:
 
 
 def _draw_panel(axis: Axes, result: Result, p: int) -> None:
-    is_here = result.panel == p
-    gammas = np.unique(result.gamma[is_here])
+    gammas = np.unique(result.gamma[result.panel == p])
+    cells = []
+    for gamma in gammas:
+        cells.append((result.panel == p) & (result.gamma == gamma))
     for r, rule in enumerate(RULES):
         colour = style.COLOURS[rule]
-        means = []
-        for x, gamma in enumerate(gammas):
-            is_cell = is_here & (result.gamma == gamma)
-            _draw_cell(
-                axis,
-                x + 0.14 * _SHIFT[rule],
-                result.agreement[is_cell, r],
-                result.converged[is_cell],
-                colour,
-            )
-            means.append(_average(result.agreement[:, r], is_cell, result.converged))
-        axis.plot(range(len(gammas)), means, color=colour, lw=1, alpha=0.7)
-    heldout = []
-    for gamma in gammas:
-        is_cell = is_here & (result.gamma == gamma)
-        heldout.append(_average(result.heldout, is_cell, result.converged))
-    axis.plot(range(len(gammas)), heldout, color='grey', lw=0.8, ls=':')
-    axis.set_xticks(range(len(gammas)), [f'{gamma:g}' for gamma in gammas])
-    axis.set_xlim(-0.5, max(len(gammas), 1) - 0.5)
+        agreement = result.agreement[:, r]
+        for x, is_cell in enumerate(cells):
+            place = x + 0.14 * _SHIFT[rule]
+            converged = result.converged[is_cell]
+            _draw_cell(axis, place, agreement[is_cell], converged, colour)
+        means = _average_cells(agreement, cells, result.converged)
+        axis.plot(range(len(cells)), means, color=colour, lw=1, alpha=0.7)
+    heldout = _average_cells(result.heldout, cells, result.converged)
+    axis.plot(range(len(cells)), heldout, color='grey', lw=0.8, ls=':')
+    axis.set_xticks(range(len(cells)), [f'{gamma:g}' for gamma in gammas])
+    axis.set_xlim(-0.5, max(len(cells), 1) - 0.5)
     axis.set_ylim(-0.04, 1.04)
     axis.set_title(result.title[p], pad=21)
+    _write_change(axis, result, p)
+
+
+def _write_change(axis: Axes, result: Result, p: int) -> None:
+    """A line for every rule, in its colour, between the title and the panel."""
     for r, text in enumerate(_describe_change(result, p)):
-        colour = style.COLOURS[RULES[r]]
-        height = 1.1 - 0.08 * r
         axis.text(
             0.5,
-            height,
+            1.1 - 0.08 * r,
             text,
-            color=colour,
+            color=style.COLOURS[RULES[r]],
             ha='center',
             fontsize=6.5,
             transform=axis.transAxes,
@@ -218,17 +215,22 @@ def _draw_cell(
     axis: Axes, x: float, values: np.ndarray, converged: np.ndarray, colour: str
 ) -> None:
     """A dot for every network, side by side; hollow where it has not converged."""
-    places = x + np.linspace(-0.08, 0.08, len(values)) if len(values) > 1 else [x]
+    places = [x]
+    if len(values) > 1:
+        places = x + np.linspace(-0.08, 0.08, len(values))
     faces = [colour if is_full else 'white' for is_full in converged]
     axis.scatter(places, values, s=9, c=faces, edgecolors=colour, linewidths=0.7)
 
 
-def _average(
-    values: np.ndarray, is_cell: np.ndarray, converged: np.ndarray
-) -> np.floating:
-    """The mean over the converged networks of a cell; of all if none has converged."""
-    is_counted = is_cell & converged
-    return values[is_counted if is_counted.any() else is_cell].mean()
+def _average_cells(
+    values: np.ndarray, cells: list[np.ndarray], converged: np.ndarray
+) -> list[float]:
+    """The mean of each cell's converged networks; of all if none has converged."""
+    means = []
+    for is_cell in cells:
+        is_counted = is_cell & converged
+        means.append(values[is_counted if is_counted.any() else is_cell].mean())
+    return means
 
 
 def _describe_change(result: Result, p: int) -> list[str]:
@@ -237,8 +239,10 @@ def _describe_change(result: Result, p: int) -> list[str]:
         return [f'fewer than {MIN_SEEDS} networks at a γ']
     texts = []
     for r, rule in enumerate(RULES):
-        low, high = result.change_low[p, r], result.change_high[p, r]
-        texts.append(f'{rule} {result.change[p, r]:+.2f} [{low:+.2f}, {high:+.2f}]')
+        change = format_signed(result.change[p, r])
+        low = format_signed(result.change_low[p, r])
+        high = format_signed(result.change_high[p, r])
+        texts.append(f'{rule} {change} [{low}, {high}]')
     if not result.change_is_of_converged[p]:
         texts[-1] += ', of all networks'
     return texts

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.designs import factors, table
 from analysis.members.cohorts import select_cohort
-from analysis.members.lookup import LEVELS, lookup_scores
+from analysis.members.lookup import LEVELS, SCORED, lookup_scores
 from analysis.members.solution import classify_members
 from analysis.tables.folders import find_run_folders
 from anchorjax import config
@@ -100,6 +100,8 @@ def read_members(run: Run, name: str) -> pd.DataFrame:
         of_cohort = members.gamma[rows]
         offset = factors.measure_qk_offset(experiment, of_cohort)
         members.loc[rows, 'qk_offset'] = offset
+        # Here, and not by `score_members`: the factor `exception` has by now replaced
+        # the axis of that name, which says what cohort a member is of.
         for seed in experiment.grid.seed:
             of_seed = rows & (members.seed == seed)
             members.loc[of_seed, list(table.LOOKUP)] = _score_table(experiment, seed)
@@ -141,9 +143,7 @@ def _list_experiments(run: Run) -> list[Experiment]:
 def _score_table(experiment: Experiment, seed: int) -> list[float]:
     """The values of `table.LOOKUP`."""
     scores = lookup_scores(experiment.task, seed)[LEVELS[-1]]
-    questions = [('seen_heldout', 'assigned')]
-    questions += [('unseen', 'inferential'), ('unseen', 'symmetric')]
-    return [scores.get(question, np.nan) for question in questions]
+    return [scores.get(question, np.nan) for question in SCORED.values()]
 
 
 def _name_hardware(run: Run, environment: int) -> str:
