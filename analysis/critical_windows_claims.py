@@ -13,7 +13,7 @@ rules.
 
 import pandas as pd
 
-from analysis.claims.verdict_table import run_claims_command
+from analysis.old_claims.verdict_table import run_claims_command
 from analysis.windows.members import collect_members
 from analysis.windows.table import INTRODUCTION, tabulate_claims
 from anchorjax.storage.reader import Run

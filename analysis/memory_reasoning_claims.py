@@ -14,8 +14,8 @@ from functools import partial
 
 from analysis.bias.claims import CLAIMS, INTRODUCTION
 from analysis.bias.tokens import TASK
-from analysis.claims.by_setting import tabulate_claims
-from analysis.claims.verdict_table import run_claims_command
+from analysis.old_claims.by_setting import tabulate_claims
+from analysis.old_claims.verdict_table import run_claims_command
 
 if __name__ == '__main__':
     tabulate = partial(tabulate_claims, claims=CLAIMS, wanted=TASK)

@@ -15,7 +15,7 @@ strong and weak decay its largest and smallest decay.
 
 from functools import partial
 
-from analysis.claims.verdict_table import run_claims_command, tabulate_members
+from analysis.old_claims.verdict_table import run_claims_command, tabulate_members
 from analysis.real.table import INTRODUCTION, TITLES, tabulate_claims
 
 _NUMBERS = (

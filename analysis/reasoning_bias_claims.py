@@ -19,8 +19,8 @@ import pandas as pd
 from analysis import reasoning_bias
 from analysis.bias.claims import INTRODUCTION
 from analysis.bias.source_claims import CLAIMS
-from analysis.claims.by_setting import tabulate_claims
-from analysis.claims.verdict_table import run_claims_command
+from analysis.old_claims.by_setting import tabulate_claims
+from analysis.old_claims.verdict_table import run_claims_command
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.mixture.sources import SOURCES
 from anchorjax.tasks.mixture.task import read_mixture

@@ -13,8 +13,8 @@ from analysis import (
     theory_path,
 )
 from analysis.bias.readings import embeddings, learning, networks
-from analysis.claims.by_setting import Claim
-from analysis.claims.reading import Reading
+from analysis.old_claims.by_setting import Claim
+from analysis.old_claims.reading import Reading
 from analysis.learning_order import TEST
 from anchorjax.config import Experiment
 

@@ -4,7 +4,7 @@ from functools import partial
 
 from analysis import reasoning_bias
 from analysis.bias.readings import sources
-from analysis.claims.by_setting import Claim
+from analysis.old_claims.by_setting import Claim
 from anchorjax.config import Experiment
 
 

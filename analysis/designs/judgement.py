@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.claims.reading import Reading, undecided
-from analysis.claims.verdicts import (
+from analysis.old_claims.reading import Reading, undecided
+from analysis.old_claims.verdicts import (
     DOES_NOT_HOLD,
     HOLDS,
     OPPOSITE,

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from analysis import free_generation, generalization
-from analysis.claims.reading import Reading
+from analysis.old_claims.reading import Reading
 from analysis.real import published
 from analysis.real.readings import answers, pairs, steps
 from analysis.real.readings.answers import LARGE_WEAK, SMALL_STRONG

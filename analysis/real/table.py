@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.claims.claim_table import (
+from analysis.old_claims.claim_table import (
     Results,
     Row,
     add_diverged,
@@ -10,7 +10,7 @@ from analysis.claims.claim_table import (
     select_trained,
     tabulate,
 )
-from analysis.claims.reading import Reading, undecided
+from analysis.old_claims.reading import Reading, undecided
 from analysis.real.claims import CLAIMS, Claim, list_places
 from analysis.real.members import TESTED
 from analysis.real.readings.seeds import Place

@@ -1,7 +1,7 @@
 """Checks every claim of the papers against the results of this run."""
 
-from analysis.claims.reading import Reading, undecided
-from analysis.claims.verdicts import UNTESTED, count_verdicts
+from analysis.old_claims.reading import Reading, undecided
+from analysis.old_claims.verdicts import UNTESTED, count_verdicts
 from analysis.report.claims import CLAIMS, Claim
 from analysis.report.evidence import Evidence
 from analysis.tables.text import format_table

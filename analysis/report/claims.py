@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from analysis.claims.reading import Reading, leave_open
+from analysis.old_claims.reading import Reading, leave_open
 from analysis.report.readings import (
     circuits,
     diagram,

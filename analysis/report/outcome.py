@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from analysis.claims import verdicts
+from analysis.old_claims import verdicts
 from analysis.members.point import Point
 from analysis.members.selection import iterate_converged
 from analysis.members.solution import SOLUTIONS, find_solutions

@@ -14,7 +14,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from analysis.claims import verdicts
+from analysis.old_claims import verdicts
 from analysis.report import digits
 from analysis.report.provenance import arrange_provenance
 

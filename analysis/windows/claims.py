@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from analysis import decay_complexity, decay_grid, decay_windows, start_or_end
-from analysis.claims.reading import Reading
+from analysis.old_claims.reading import Reading
 from analysis.windows import readings
 from analysis.windows.members import ALL, NONE
 from analysis.windows.readings import (

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from analysis.claims.borders import (
+from analysis.old_claims.borders import (
     combine,
     conclude,
     estimate,
@@ -23,8 +23,14 @@ from analysis.claims.borders import (
     judge,
     negate,
 )
-from analysis.claims.reading import Reading, undecided
-from analysis.claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED, Verdict
+from analysis.old_claims.reading import Reading, undecided
+from analysis.old_claims.verdicts import (
+    DOES_NOT_HOLD,
+    HOLDS,
+    OPPOSITE,
+    UNDECIDED,
+    Verdict,
+)
 from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import Mean, bootstrap_interval
 from analysis.spectra.measures import rank_correlation

@@ -2,14 +2,14 @@
 
 import pandas as pd
 
-from analysis.claims.claim_table import (
+from analysis.old_claims.claim_table import (
     Results,
     Row,
     make_row,
     select_trained,
     tabulate,
 )
-from analysis.claims.reading import undecided
+from analysis.old_claims.reading import undecided
 from analysis.windows.claims import CLAIMS, Claim
 from analysis.windows.members import HELDOUT
 from anchorjax.errors import UserError

@@ -12,15 +12,15 @@ from analysis.bias.readings.seeds import (
     select_seeds,
 )
 from analysis.bias.tokens import KINDS, SINGLE_KINDS
-from analysis.claims.borders import (
+from analysis.old_claims.borders import (
     combine,
     estimate,
     format_mean,
     judge,
     negate,
 )
-from analysis.claims.reading import Reading
-from analysis.claims.verdicts import OPPOSITE
+from analysis.old_claims.reading import Reading
+from analysis.old_claims.verdicts import OPPOSITE
 from analysis.theory.predictions import PREDICTIONS
 
 CLEAR = 0.1  # by so much a correlation must exceed that of the untrained network

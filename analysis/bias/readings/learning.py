@@ -14,9 +14,9 @@ from analysis.bias.readings.seeds import (
     decide,
     select_seeds,
 )
-from analysis.claims.borders import estimate, format_mean, judge, negate
-from analysis.claims.reading import Reading, undecided
-from analysis.claims.verdicts import (
+from analysis.old_claims.borders import estimate, format_mean, judge, negate
+from analysis.old_claims.reading import Reading, undecided
+from analysis.old_claims.verdicts import (
     DOES_NOT_HOLD,
     HOLDS,
     OPPOSITE,

@@ -11,15 +11,15 @@ from analysis.bias.readings.seeds import (
     select_seeds,
 )
 from analysis.bias.tokens import SINGLE_KINDS
-from analysis.claims.borders import (
+from analysis.old_claims.borders import (
     combine,
     estimate,
     format_mean,
     judge,
     negate,
 )
-from analysis.claims.reading import Reading, format_gamma, undecided
-from analysis.claims.verdicts import OPPOSITE
+from analysis.old_claims.reading import Reading, format_gamma, undecided
+from analysis.old_claims.verdicts import OPPOSITE
 from analysis.members.seeds import pair_seeds
 
 NEAR_MEAN = 0.1  # total variation distance from 1/i that is about 0

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.claims.borders import conclude_seeds
-from analysis.claims.reading import Reading, format_gamma, undecided
-from analysis.claims.verdicts import Verdict
+from analysis.old_claims.borders import conclude_seeds
+from analysis.old_claims.reading import Reading, format_gamma, undecided
+from analysis.old_claims.verdicts import Verdict
 from analysis.members.statistics import MIN_SEEDS
 from analysis.members.table import Table
 

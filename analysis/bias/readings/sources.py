@@ -12,9 +12,9 @@ from analysis.bias.readings.seeds import (
     decide,
     select_seeds,
 )
-from analysis.claims.borders import estimate, format_mean, judge
-from analysis.claims.reading import Reading, undecided
-from analysis.claims.verdicts import HOLDS, UNDECIDED
+from analysis.old_claims.borders import estimate, format_mean, judge
+from analysis.old_claims.reading import Reading, undecided
+from analysis.old_claims.verdicts import HOLDS, UNDECIDED
 from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import Mean, mean_interval
 from analysis.reasoning_bias import PRONTOQA, STORIES

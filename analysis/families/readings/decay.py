@@ -11,14 +11,14 @@ fewer than half have converged.
 
 import numpy as np
 
-from analysis.claims.borders import (
+from analysis.old_claims.borders import (
     conclude_seeds,
     estimate,
     format_mean,
     judge,
 )
-from analysis.claims.reading import Reading, undecided
-from analysis.claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, Verdict
+from analysis.old_claims.reading import Reading, undecided
+from analysis.old_claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, Verdict
 from analysis.decay_map import PHASES, Result
 from analysis.members.statistics import MIN_SEEDS, average_ratios
 from analysis.spectra.measures import rank_correlation

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.claims.borders import conclude_seeds, format_mean, judge
-from analysis.claims.reading import Reading, format_gamma, undecided
-from analysis.claims.verdicts import DOES_NOT_HOLD, HOLDS, UNDECIDED, Verdict
+from analysis.old_claims.borders import conclude_seeds, format_mean, judge
+from analysis.old_claims.reading import Reading, format_gamma, undecided
+from analysis.old_claims.verdicts import DOES_NOT_HOLD, HOLDS, UNDECIDED, Verdict
 from analysis.families.readings.members import describe_members, find_ends
 from analysis.fitting_time import Result, shares_anchor
 from analysis.members.seeds import match_seeds, pair_seeds

@@ -7,15 +7,15 @@ said with it. What is read at the end of training needs MIN_SEEDS converged memb
 
 import numpy as np
 
-from analysis.claims.borders import (
+from analysis.old_claims.borders import (
     conclude_seeds,
     estimate,
     format_mean,
     judge,
     negate,
 )
-from analysis.claims.reading import Reading, format_gamma, undecided
-from analysis.claims.verdicts import OPPOSITE
+from analysis.old_claims.reading import Reading, format_gamma, undecided
+from analysis.old_claims.verdicts import OPPOSITE
 from analysis.families.readings.members import (
     describe_members,
     find_ends,

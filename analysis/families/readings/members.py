@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.claims.reading import Reading, undecided
+from analysis.old_claims.reading import Reading, undecided
 from analysis.members.statistics import MIN_SEEDS
 from analysis.members.table import Table
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from analysis.claims.borders import (
+from analysis.old_claims.borders import (
     conclude_seeds,
     estimate,
     format_mean,
     judge,
 )
-from analysis.claims.reading import Reading, format_gamma, undecided
+from analysis.old_claims.reading import Reading, format_gamma, undecided
 from analysis.families.readings.members import describe_members
 from analysis.gamma_range import BASELINE, LEAST_CHANGE, Result
 from analysis.members.seeds import pair_seeds

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.claims.borders import format_mean
-from analysis.claims.reading import Reading, undecided
-from analysis.claims.verdicts import (
+from analysis.old_claims.borders import format_mean
+from analysis.old_claims.reading import Reading, undecided
+from analysis.old_claims.verdicts import (
     DOES_NOT_HOLD,
     HOLDS,
     OPPOSITE,

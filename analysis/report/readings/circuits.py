@@ -6,7 +6,7 @@ import numpy as np
 
 from analysis import attention_flow, causal
 from analysis.circuits.flows import FLOWS
-from analysis.claims.borders import (
+from analysis.old_claims.borders import (
     HALF,
     combine,
     conclude,
@@ -17,8 +17,8 @@ from analysis.claims.borders import (
     gather,
     judge,
 )
-from analysis.claims.reading import Reading, undecided
-from analysis.claims.verdicts import OPPOSITE, UNDECIDED, Verdict
+from analysis.old_claims.reading import Reading, undecided
+from analysis.old_claims.verdicts import OPPOSITE, UNDECIDED, Verdict
 
 MOST = 0.5  # of the attention that a flow must carry
 CLEAR = 0.1  # by so much a flow must exceed both nulls

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.claims import verdicts
-from analysis.claims.reading import Reading, format_gamma, undecided
+from analysis.old_claims import verdicts
+from analysis.old_claims.reading import Reading, format_gamma, undecided
 from analysis.members.statistics import (
     MIN_SEEDS,
     bootstrap_interval,

@@ -6,9 +6,9 @@ Each function reads `member_rows.MemberRows`. Only converged members count. The 
 
 import numpy as np
 
-from analysis.claims import verdicts
-from analysis.claims.borders import estimate_seed_share
-from analysis.claims.reading import Reading, format_gamma, undecided
+from analysis.old_claims import verdicts
+from analysis.old_claims.borders import estimate_seed_share
+from analysis.old_claims.reading import Reading, format_gamma, undecided
 from analysis.members.solution import SEEN_ENOUGH
 from analysis.members.statistics import (
     MIN_SEEDS,

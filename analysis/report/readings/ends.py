@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.claims.borders import estimate, format_mean
-from analysis.claims.reading import format_gamma
-from analysis.claims.verdicts import (
+from analysis.old_claims.borders import estimate, format_mean
+from analysis.old_claims.reading import format_gamma
+from analysis.old_claims.verdicts import (
     DOES_NOT_HOLD,
     HOLDS,
     OPPOSITE,

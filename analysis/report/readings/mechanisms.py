@@ -5,15 +5,15 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis import causal, mechanisms
-from analysis.claims.borders import (
+from analysis.old_claims.borders import (
     HALF,
     combine,
     estimate_seed_share,
     format_seed_share,
     judge,
 )
-from analysis.claims.reading import Reading, undecided
-from analysis.claims.verdicts import DOES_NOT_HOLD, OPPOSITE, UNDECIDED, Verdict
+from analysis.old_claims.reading import Reading, undecided
+from analysis.old_claims.verdicts import DOES_NOT_HOLD, OPPOSITE, UNDECIDED, Verdict
 from analysis.members.solution import UNSEEN_MAPPINGS
 from analysis.members.statistics import MIN_SEEDS
 

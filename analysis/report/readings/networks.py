@@ -3,7 +3,7 @@
 import numpy as np
 
 from analysis import complexity, lazy
-from analysis.claims.borders import (
+from analysis.old_claims.borders import (
     HALF,
     combine,
     conclude,
@@ -12,8 +12,8 @@ from analysis.claims.borders import (
     format_seed_share,
     judge_correlation,
 )
-from analysis.claims.reading import Reading, undecided
-from analysis.claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
+from analysis.old_claims.reading import Reading, undecided
+from analysis.old_claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
 from analysis.members.correlation import correlation_interval
 
 LAZY = 1 / 2  # of the distance of two untrained networks: nearer is lazy

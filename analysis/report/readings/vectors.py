@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis import cosine, tsne
-from analysis.claims.borders import (
+from analysis.old_claims.borders import (
     combine,
     conclude,
     estimate,
@@ -15,8 +15,8 @@ from analysis.claims.borders import (
     judge,
     negate,
 )
-from analysis.claims.reading import Reading
-from analysis.claims.verdicts import OPPOSITE, Verdict
+from analysis.old_claims.reading import Reading
+from analysis.old_claims.verdicts import OPPOSITE, Verdict
 from analysis.members.statistics import Mean
 
 PARALLEL = 0.8  # mean cosine that counts as "nearly parallel"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from analysis import condensation_grid, eigenvalues, embedding_grid
-from analysis.claims.borders import (
+from analysis.old_claims.borders import (
     HALF,
     combine,
     conclude,
@@ -13,8 +13,8 @@ from analysis.claims.borders import (
     judge,
     judge_correlation,
 )
-from analysis.claims.reading import Reading, format_gamma, undecided
-from analysis.claims.verdicts import (
+from analysis.old_claims.reading import Reading, format_gamma, undecided
+from analysis.old_claims.verdicts import (
     DOES_NOT_HOLD,
     HOLDS,
     OPPOSITE,

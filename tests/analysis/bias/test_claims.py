@@ -9,10 +9,10 @@ import pytest
 from analysis.bias import claims
 from analysis.bias.claims import CLAIMS
 from analysis.bias.tokens import TASK
-from analysis.claims.by_setting import tabulate_claims
-from analysis.claims.claim_table import TITLES
-from analysis.claims.verdict_table import format_verdict_table
-from analysis.claims.verdicts import VERDICTS, count_verdicts
+from analysis.old_claims.by_setting import tabulate_claims
+from analysis.old_claims.claim_table import TITLES
+from analysis.old_claims.verdict_table import format_verdict_table
+from analysis.old_claims.verdicts import VERDICTS, count_verdicts
 from tests.support.p2_tasks import make_experiment
 from tests.support.sweeps import ROOT
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims.claim_table import TITLES
-from analysis.claims.verdicts import VERDICTS
+from analysis.old_claims.claim_table import TITLES
+from analysis.old_claims.verdicts import VERDICTS
 from analysis.families import claims
 from analysis.families.claims import CLAIMS
 from anchorjax import config

@@ -10,7 +10,7 @@ import xarray as xr
 from hypothesis import strategies as st
 
 from analysis import free_generation, generalization
-from analysis.claims.verdict_table import format_verdict_table
+from analysis.old_claims.verdict_table import format_verdict_table
 from analysis.members.statistics import mean_interval
 from analysis.real import claims, published, table
 from analysis.real.claims import CLAIMS, list_places

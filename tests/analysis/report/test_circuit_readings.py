@@ -9,7 +9,7 @@ import pytest
 from analysis import causal
 from analysis.circuits.flows import FLOWS
 from analysis.circuits.hypotheses import MECHANISMS
-from analysis.claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
+from analysis.old_claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
 from analysis.report.readings import circuits, mechanisms
 
 NAN = math.nan

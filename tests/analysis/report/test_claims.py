@@ -4,8 +4,8 @@ import inspect
 
 import pytest
 
-from analysis.claims import verdicts
-from analysis.claims.reading import Reading, undecided
+from analysis.old_claims import verdicts
+from analysis.old_claims.reading import Reading, undecided
 from analysis.report import checks, claims, figures
 from analysis.report.evidence import Evidence
 

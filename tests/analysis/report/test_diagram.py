@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.claims.verdicts import (
+from analysis.old_claims.verdicts import (
     DOES_NOT_HOLD,
     HOLDS,
     OPPOSITE,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.claims.reading import leave_open
+from analysis.old_claims.reading import leave_open
 from analysis.members.member import member_of
 from analysis.report import evidence, figures, pictures
 from analysis.report.choose import choose_members

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from analysis.claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
+from analysis.old_claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
 from analysis.report.readings import vectors
 
 NAN = math.nan

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.claims.verdicts import VERDICTS
+from analysis.old_claims.verdicts import VERDICTS
 from analysis.members import statistics
 from analysis.windows import readings, table
 from analysis.windows.claims import CLAIMS

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from analysis.claims.verdicts import UNDECIDED, UNTESTED, Verdict
+from analysis.old_claims.verdicts import UNDECIDED, UNTESTED, Verdict
 
 
 class Reading(NamedTuple):

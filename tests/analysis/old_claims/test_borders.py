@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from analysis.claims import borders
-from analysis.claims.verdicts import (
+from analysis.old_claims import borders
+from analysis.old_claims.verdicts import (
     DOES_NOT_HOLD,
     HOLDS,
     OPPOSITE,

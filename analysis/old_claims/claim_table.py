@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 import pandas as pd
 
-from analysis.claims.reading import Reading, undecided
+from analysis.old_claims.reading import Reading, undecided
 from analysis.members.selection import find_usable
 from anchorjax.config import Experiment
 from anchorjax.errors import UserError

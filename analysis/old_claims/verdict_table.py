@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from analysis.claims.claim_table import TITLES
-from analysis.claims.verdicts import count_verdicts
+from analysis.old_claims.claim_table import TITLES
+from analysis.old_claims.verdicts import count_verdicts
 from analysis.tables.folders import find_run_folders, require_folder_for_tables
 from analysis.tables.text import format_csv, format_table
 from anchorjax import cli

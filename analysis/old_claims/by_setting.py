@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from analysis.claims.claim_table import (
+from analysis.old_claims.claim_table import (
     Results,
     Row,
     add_diverged,
@@ -14,7 +14,7 @@ from analysis.claims.claim_table import (
     select_trained,
     tabulate,
 )
-from analysis.claims.reading import Reading, undecided
+from analysis.old_claims.reading import Reading, undecided
 from analysis.members.selection import count_diverged
 from anchorjax.config import Experiment
 from anchorjax.errors import UserError

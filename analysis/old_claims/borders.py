@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.claims.reading import Reading, undecided
-from analysis.claims.verdicts import (
+from analysis.old_claims.reading import Reading, undecided
+from analysis.old_claims.verdicts import (
     DOES_NOT_HOLD,
     HOLDS,
     OPPOSITE,

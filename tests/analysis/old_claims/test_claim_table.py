@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis.claims.claim_table import (
+from analysis.old_claims.claim_table import (
     NO_READING,
     TITLES,
     Results,

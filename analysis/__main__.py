@@ -1,0 +1,70 @@
+"""Figures and tables of trained sweeps.
+
+python -m analysis --list                             every figure: paper, needs, title
+python -m analysis FIGURE --run RUN [flags]           one figure (FIGURE --help)
+python -m analysis claims PAPER --runs RUN ... --out FOLDER
+                                                      the claims of a paper: p1, p2, ...
+python -m analysis claims PAPER --members members.csv --out FOLDER
+                                                      the same from a committed table
+"""
+
+import importlib
+import pathlib
+import sys
+from types import ModuleType
+
+from analysis import claims, figure, frame
+from analysis.tables.text import format_csv
+from anchorjax import cli
+from anchorjax.errors import UserError
+from anchorjax.storage import atomic
+
+
+def command() -> None:
+    words = sys.argv[1:]
+    if not words or words[0] in ('-h', '--help'):
+        print(__doc__.strip())
+    elif words[0] == '--list':
+        print(figure.list_figures())
+    elif words[0] == 'claims':
+        run_claims(words[1:])
+    else:
+        figure.run_figure(figure.find_figure(words[0]), words[1:])
+
+
+def run_claims(words: list[str]) -> None:
+    """Writes members.csv, verdicts.csv and verdicts.md of a paper."""
+    parser = cli.Parser(prog='python -m analysis claims')
+    parser.add_argument('paper', choices=figure.ROOMS)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument('--runs', nargs='+', metavar='FOLDER')
+    source.add_argument('--members', type=pathlib.Path, metavar='CSV')
+    parser.add_argument('--out', type=cli.parse_folder, required=True)
+    flags = parser.parse_args(words)
+    room = import_claims(flags.paper)
+    if flags.members:
+        members = frame.read_csv(flags.members)
+    else:
+        cli.use_compilation_cache()
+        members = frame.collect(frame.open_runs(flags.runs), room.tabulate)
+    table = claims.tabulate(room.CLAIMS, members)
+    texts = {
+        'members.csv': format_csv(members),
+        'verdicts.csv': format_csv(table),
+        'verdicts.md': claims.format_markdown(table, room.INTRODUCTION),
+    }
+    for name, text in texts.items():
+        atomic.write_text(flags.out / name, text)
+        print(flags.out / name)
+
+
+def import_claims(paper: str) -> ModuleType:
+    """The module with CLAIMS, INTRODUCTION and `tabulate` of a paper."""
+    path = pathlib.Path(__file__).parent / paper / 'claims.py'
+    if not path.exists():
+        raise UserError(f'{paper!r}: has no claims')
+    return importlib.import_module(f'analysis.{paper}.claims')
+
+
+if __name__ == '__main__':
+    cli.run_command(command)

@@ -1,0 +1,249 @@
+"""A claim: a sentence, the networks it is about, one number per seed, and a rule.
+
+One rule for every paper:
+
+- The number of a claim is a mean over all networks of its runs that did not diverge, at
+  the step at which their training was set to end, paired by seed.
+- It is judged with at least SEEDS seeds that were not used to choose the settings, by
+  Student's t test against the border of the rule, and Holm's correction over the claims
+  of one paper that are judged together. The border is 0 unless the paper prints a size.
+- With fewer seeds, or without a rule, the row is exploratory: a number with an interval
+  and no verdict.
+
+  holds          the number is on the side of the border that the claim says
+  does not hold  it is on the other side
+  opposite       it is on the other side of 0, too: the reverse of a direction
+  undecided      the test decides neither
+
+The number of converged networks alone stands beside it and decides nothing: small
+initializations converge later, so leaving them out changes what is measured.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from analysis import stats
+from analysis.tables.text import format_table
+
+SEEDS = 6  # fewer are exploratory
+P_VALUE = 0.05  # after Holm's correction
+
+HOLDS = 'holds'
+FAILS = 'does not hold'
+OPPOSITE = 'opposite'
+UNDECIDED = 'undecided'
+EXPLORATORY = ''
+NOT_TRAINED = 'not trained'
+NOTHING = '–'  # in a cell
+VERDICTS = (HOLDS, FAILS, OPPOSITE, UNDECIDED, NOT_TRAINED)
+
+TITLES = {
+    'source': 'paper',
+    'claim': 'claim',
+    'run': 'runs',
+    'number': 'all networks',
+    'seeds': 'seeds',
+    'null': 'null',
+    'converged': 'converged networks alone',
+    'p': 'p (Holm)',
+    'verdict': 'verdict',
+    'note': 'note',
+}
+
+# Which members: {column: value}, beside a name that the tables print.
+Levels = Mapping[str, object]
+
+
+class Group(NamedTuple):
+    """Members with these values of their columns; a tuple allows several."""
+
+    name: str
+    levels: Levels
+
+
+class Rule(NamedTuple):
+    """Where the claim says that the mean lies: strictly between the borders."""
+
+    low: float = -np.inf
+    high: float = np.inf
+
+
+def above(border: float) -> Rule:
+    return Rule(low=border)
+
+
+def below(border: float) -> Rule:
+    return Rule(high=border)
+
+
+def within(border: float) -> Rule:
+    return Rule(-border, border)
+
+
+class Estimate(NamedTuple):
+    """One number per seed, and the words of the table."""
+
+    values: pd.Series  # [seed]
+    text: str
+    null: str = ''
+    note: str = ''
+
+
+class Claim(NamedTuple):
+    """A row of a table of claims."""
+
+    source: str  # paper and figure
+    sentence: str
+    runs: tuple[str, ...]  # names of the runs it is about; their seeds are pooled
+    estimate: Callable[[pd.DataFrame], Estimate]
+    rule: Rule | None = None  # None: exploratory
+
+
+def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
+    """The members with these values; numbers match to three digits."""
+    for column, wanted in levels.items():
+        allowed = wanted if isinstance(wanted, tuple) else (wanted,)
+        is_here = pd.Series(False, members.index)
+        for value in allowed:
+            if isinstance(value, int | float):
+                is_here |= np.isclose(members[column], value, rtol=1e-3, atol=1e-9)
+            else:
+                is_here |= members[column] == value
+        members = members[is_here]
+    return members
+
+
+def level(column: str, group: Group) -> Callable[[pd.DataFrame], Estimate]:
+    """The mean of a column."""
+
+    def estimate(members: pd.DataFrame) -> Estimate:
+        chosen = select(members, group.levels)
+        values = chosen.groupby('seed')[column].mean()
+        text = f'{group.name} {stats.format_mean(stats.mean_interval(values))}'
+        return Estimate(values, text.strip(), _name_null(chosen))
+
+    return estimate
+
+
+def difference(
+    column: str, first: Group, second: Group
+) -> Callable[[pd.DataFrame], Estimate]:
+    """The first group less the second, of the seeds that both have."""
+
+    def estimate(members: pd.DataFrame) -> Estimate:
+        sides = []
+        for group in (first, second):
+            chosen = select(members, group.levels)
+            sides.append(chosen.groupby('seed')[column].mean())
+        values = (sides[0] - sides[1]).dropna()
+        words = []
+        for group, side in zip((first, second), sides, strict=True):
+            found = stats.mean_interval(side.loc[values.index])
+            words.append(f'{group.name} {stats.format_mean(found)}')
+        change = stats.format_mean(stats.mean_interval(values))
+        text = f'{" against ".join(words)}; difference {change}'
+        null = '; '.join(filter(None, (_name_null(members), 'difference 0')))
+        return Estimate(values, text, null)
+
+    return estimate
+
+
+def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
+    """A row for every claim of one paper, with the columns of TITLES.
+
+    Args:
+      members: a row per network that did not diverge: `run`, `seed`, `converged`, and
+        the columns that the claims read.
+    """
+    rows = []
+    estimates = []
+    for claim in claims:
+        of_claim = members[members.run.isin(claim.runs)]
+        found = claim.estimate(of_claim)
+        converged = claim.estimate(of_claim[of_claim.converged])
+        estimates.append(found)
+        row = {
+            'source': claim.source,
+            'claim': claim.sentence,
+            'run': ', '.join(dict.fromkeys(of_claim.run)) or NOTHING,
+            'number': found.text if len(found.values) else NOTHING,
+            'seeds': len(found.values),
+            'null': found.null,
+            'converged': converged.text if len(converged.values) else NOTHING,
+            'note': found.note,
+        }
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    table['p'], table['verdict'] = judge(claims, estimates)
+    return table[list(TITLES)]
+
+
+def judge(
+    claims: Sequence[Claim], estimates: Sequence[Estimate]
+) -> tuple[np.ndarray, list[str]]:
+    """(p-value after Holm's correction, NaN: not judged; verdict) of every claim."""
+    p_values = np.full(len(claims), np.nan)
+    for i, (claim, found) in enumerate(zip(claims, estimates, strict=True)):
+        if claim.rule is not None and len(found.values) >= SEEDS:
+            p_values[i] = stats.p_value(found.values, _nearest_border(claim, found))
+    p_values = stats.holm(p_values)
+    verdicts = []
+    for claim, found, p in zip(claims, estimates, p_values, strict=True):
+        verdicts.append(_conclude(claim, found, p))
+    return p_values, verdicts
+
+
+def _conclude(claim: Claim, found: Estimate, p: float) -> str:
+    if claim.rule is not None and not len(found.values):
+        return NOT_TRAINED
+    if np.isnan(p):
+        return EXPLORATORY
+    if p >= P_VALUE:
+        return UNDECIDED
+    rule = claim.rule
+    mean = found.values.mean()
+    if rule.low < mean < rule.high:
+        return HOLDS
+    is_direction = np.isinf(rule.low) or np.isinf(rule.high)
+    is_reverse = mean < 0 <= rule.low or rule.high <= 0 < mean
+    # The border may be a size: the reverse of the direction must be certain by itself.
+    if is_direction and is_reverse and stats.p_value(found.values, 0) < P_VALUE:
+        return OPPOSITE
+    return FAILS
+
+
+def _nearest_border(claim: Claim, found: Estimate) -> float:
+    """The border that the mean is nearest to: the one whose test decides."""
+    distances = np.abs(np.array(claim.rule) - found.values.mean())
+    return claim.rule[int(distances.argmin())]
+
+
+def _name_null(members: pd.DataFrame) -> str:
+    """What a network scores that does not compose, if the table knows it."""
+    if 'null' not in members or not len(members):
+        return ''
+    return f'{members.null.mean():.2f}'
+
+
+def count_verdicts(table: pd.DataFrame) -> str:
+    """'holds: 3 · undecided: 2 · exploratory: 7'."""
+    words = table.verdict.replace(EXPLORATORY, 'exploratory')
+    parts = []
+    for name in (*VERDICTS, 'exploratory'):
+        if (words == name).any():
+            parts.append(f'{name}: {(words == name).sum()}')
+    return ' · '.join(parts)
+
+
+def format_markdown(table: pd.DataFrame, introduction: str) -> str:
+    """The table as Markdown, below the counts of its verdicts and some words."""
+    rows = []
+    for row in table.to_dict('records'):
+        row['verdict'] = f'**{row["verdict"]}**' if row['verdict'] else 'exploratory'
+        row['p'] = NOTHING if np.isnan(row['p']) else f'{row["p"]:.3f}'
+        rows.append([str(row[column]) for column in TITLES])
+    body = format_table(list(TITLES.values()), rows)
+    return f'{count_verdicts(table)}\n\n{introduction}\n\n{body}\n'

@@ -1,0 +1,213 @@
+"""One command for every figure: what a figure's module says, and how it is drawn.
+
+A figure is one file in one of the ROOMS, with
+
+  TITLE, PAPER, CAPTION   words for the list, the page and the reader
+  compute(subject, ...)   numbers: a DataFrame, a Dataset or a NamedTuple of arrays
+  draw(result, axes)      fills a grid of axes; computes nothing
+  layout                  its panels and size, or a function of the result
+
+The first parameter of `compute` says what the figure is about: `run: Run` is a whole
+sweep, `member: Member` one network, which --AXIS=VALUE and --step choose. A `compute`
+with **point takes these itself. Its other parameters are the flags of the command:
+
+    number: Annotated[int, at_least(1), at_most(100_000), 'sequences to patch'] = 1024
+"""
+
+import argparse
+import importlib
+import inspect
+import pathlib
+import typing
+from collections.abc import Callable
+from types import ModuleType
+from typing import Annotated, Any, NamedTuple
+
+from analysis.drawing import style
+from analysis.members.member import Member, member_of
+from analysis.members.point import format_point, select_varying
+from anchorjax import api, cli
+from anchorjax.config.schema import literal_or_text
+from anchorjax.errors import UserError, nearest
+from anchorjax.limits import check_value
+
+ROOMS = ('p1', 'p2', 'p3', 'p4', 'text_tasks', 'law')
+ANALYSIS = pathlib.Path(__file__).parent
+
+
+class Flag(NamedTuple):
+    """A parameter of `compute` that the command line sets."""
+
+    name: str
+    hint: Any  # type with bounds
+    default: Any
+    help: str
+
+
+def find_figures() -> dict[str, ModuleType]:
+    """The module of every figure, by name."""
+    figures = {}
+    for name, path in _list_files().items():
+        module = importlib.import_module(path)
+        if hasattr(module, 'draw'):
+            figures[name] = module
+    return figures
+
+
+def find_figure(name: str) -> ModuleType:
+    """The module of one figure; no other is imported.
+
+    Raises:
+      UserError: there is none of this name.
+    """
+    files = _list_files()
+    module = importlib.import_module(files[name]) if name in files else None
+    if not hasattr(module, 'draw'):
+        raise UserError(f'no figure {name!r}, {nearest(name, files)}; see --list')
+    return module
+
+
+def _list_files() -> dict[str, str]:
+    """Paths for import of the modules in ROOMS, by the names of their files."""
+    files = {}
+    for room in ROOMS:
+        for path in sorted((ANALYSIS / room).glob('[!_]*.py')):
+            files[path.stem] = f'analysis.{room}.{path.stem}'
+    return files
+
+
+def list_figures() -> str:
+    """A line for every figure: name, paper, what it needs, title."""
+    rows = []
+    for name, module in find_figures().items():
+        rows.append((name, module.PAPER, name_subject(module.compute), module.TITLE))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append('  '.join(cells).rstrip())
+    return '\n'.join(lines)
+
+
+def name_subject(compute: Callable) -> str:
+    """'sweep' or 'member': what the figure is about."""
+    parameter = next(iter(inspect.signature(compute).parameters.values()))
+    return 'member' if parameter.annotation is Member else 'sweep'
+
+
+def list_flags(compute: Callable) -> list[Flag]:
+    """The parameters after the first, but **point."""
+    hints = typing.get_type_hints(compute, include_extras=True)
+    parameters = list(inspect.signature(compute).parameters.values())[1:]
+    flags = []
+    for parameter in parameters:
+        if parameter.kind is parameter.VAR_KEYWORD:
+            continue
+        hint = hints[parameter.name]
+        words = ''
+        if typing.get_origin(hint) is Annotated:
+            kind, *rest = typing.get_args(hint)
+            words = ' '.join(part for part in rest if isinstance(part, str))
+            bounds = [part for part in rest if not isinstance(part, str)]
+            hint = Annotated[kind, *bounds] if bounds else kind
+        flags.append(Flag(parameter.name, hint, parameter.default, words))
+    return flags
+
+
+def parse_flag(flag: Flag, text: str) -> Any:
+    """The value of a flag, of its type and in its bounds.
+
+    Raises:
+      UserError: it is not.
+    """
+    value = literal_or_text(text)
+    if typing.get_origin(flag.hint) is tuple and not isinstance(value, tuple):
+        value = (value,)
+    return check_value(value, flag.hint, f'--{flag.name}')
+
+
+def run_figure(module: ModuleType, words: list[str]) -> None:
+    """Computes, draws and saves a figure, as the words of a command line say."""
+    name = module.__name__.rpartition('.')[2]
+    flags = list_flags(module.compute)
+    arguments, point = _parse_command_line(module, flags, words)
+    cli.use_compilation_cache()
+    run = api.open(arguments.run)
+    options = {}
+    for flag in flags:
+        text = getattr(arguments, flag.name)
+        options[flag.name] = flag.default if text is None else parse_flag(flag, text)
+
+    axes = dict(point)
+    if name_subject(module.compute) == 'member':
+        member = member_of(run, axes.pop('step', 'last'), **axes)
+        result = module.compute(member, **options)
+        axes = member.point
+    elif _takes_point(module.compute):
+        result = module.compute(run, **options, **point)
+    elif point:
+        line = f'argument --{min(point)}: this figure shows the whole sweep'
+        raise UserError(line)
+    else:
+        result = module.compute(run, **options)
+
+    parts = select_varying(run, axes)
+    if 'step' in point:
+        parts['step'] = point['step']
+    for flag in flags:
+        if options[flag.name] != flag.default:
+            parts[flag.name] = options[flag.name]
+    suffix = format_point(parts).replace('/', '.').replace(' ', '')
+    folder = arguments.out or run.folder.workdir / 'figures'
+    save(module, result, folder / (f'{name}_{suffix}' if suffix else name))
+
+
+def save(module: ModuleType, result: Any, path: pathlib.Path) -> list[pathlib.Path]:
+    """Writes path.png, path.pdf and the numbers behind them; prints the paths."""
+    paths = style.write_figure(result, module.draw, module.layout, path)
+    print(*paths, sep='\n')
+    return paths
+
+
+def _takes_point(compute: Callable) -> bool:
+    """Whether it has **point."""
+    kinds = [p.kind for p in inspect.signature(compute).parameters.values()]
+    return inspect.Parameter.VAR_KEYWORD in kinds
+
+
+def _parse_command_line(
+    module: ModuleType, flags: list[Flag], words: list[str]
+) -> tuple[argparse.Namespace, dict[str, Any]]:
+    """(--run, --out and the texts of the flags; the point that --AXIS=VALUE give)."""
+    parser = cli.Parser(
+        prog=f'python -m analysis {module.__name__.rpartition(".")[2]}',
+        description=f'{module.TITLE} ({module.PAPER}).\n\n{module.__doc__}',
+        epilog='--AXIS=VALUE ... picks a member, --step=STEP one of its snapshots',
+    )
+    parser.add_argument(
+        '--run', required=True, type=cli.parse_folder, help='folder of the sweep'
+    )
+    parser.add_argument(
+        '--out', type=cli.parse_folder, help='default: figures/ in that folder'
+    )
+    for flag in flags:
+        parser.add_argument(f'--{flag.name}', help=f'{flag.help} ({flag.default})')
+    arguments, others = parser.parse_known_args(words)
+    point = dict(parse_axis(word) for word in others if word != '--step=last')
+    return arguments, point
+
+
+def parse_axis(word: str) -> tuple[str, Any]:
+    """(axis, value) of '--AXIS=VALUE'; a value that is not a Python literal is text.
+
+    Raises:
+      UserError: the word is not like that, or it gives a step that cannot be one.
+    """
+    axis, _, text = word.removeprefix('--').partition('=')
+    if not (word.startswith('--') and text):
+        raise UserError(f'cannot read {word!r}: give --AXIS=VALUE (see --help)')
+    value = literal_or_text(text)
+    # Python takes True for the integer 1.
+    if axis == 'step' and value != 'last' and type(value) is not int:
+        raise UserError(f'--step={text}: must be a snapshot step or last')
+    return axis, value

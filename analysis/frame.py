@@ -1,0 +1,108 @@
+"""Runs as one tidy table: a row per trained network, a column per number.
+
+Every table of claims, and most figures, read this frame. A paper adds columns of its
+own in its `members.py`; what needs curves or snapshots is computed there once, so that
+the committed `members.csv` of analysis/gallery holds all that a verdict rests on.
+"""
+
+import math
+import pathlib
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import pandas as pd
+
+from anchorjax import api
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run
+
+PAPER_WIDTH = 400  # of P1 (PAPERS 1.2)
+MANIFEST = 'manifest.json'
+
+# The rows of one run: `Run.members` with the columns of a paper.
+Tabulate = Callable[[Run], pd.DataFrame]
+
+
+def find_usable(members: pd.DataFrame) -> pd.DataFrame:
+    """The members that are trained and did not diverge."""
+    return members[members.trained & (members.diverged < 0)]
+
+
+def collect(runs: dict[str, Run], tabulate: Tabulate) -> pd.DataFrame:
+    """The rows of several runs, each with the name of its `run`.
+
+    Raises:
+      UserError: no member is trained.
+    """
+    tables = []
+    for name, run in runs.items():
+        table = tabulate(run)
+        table.insert(0, 'run', name)
+        tables.append(table)
+    members = pd.concat(tables, ignore_index=True)
+    if not len(members):
+        raise UserError(f'{", ".join(runs)}: no member is trained yet')
+    return members
+
+
+def open_runs(patterns: Iterable[str]) -> dict[str, Run]:
+    """The runs whose folders match one of the patterns, by the names of the folders.
+
+    Raises:
+      UserError: no folder of a run matches, or two have the same name.
+    """
+    folders: dict[str, pathlib.Path] = {}
+    for pattern in patterns:
+        path = pathlib.Path(pattern).absolute()
+        for folder in sorted(path.parent.glob(path.name)):
+            if folders.setdefault(folder.name, folder) != folder:
+                raise UserError(f'--runs: two folders are called {folder.name!r}')
+    runs = {}
+    for name, folder in sorted(folders.items()):
+        if (folder / MANIFEST).exists():
+            runs[name] = api.open(folder)
+    if not runs:
+        raise UserError(f'--runs {" ".join(patterns)}: no folder of a run matches')
+    return runs
+
+
+def read_csv(path: pathlib.Path) -> pd.DataFrame:
+    """A committed members.csv; empty texts stay texts.
+
+    Raises:
+      UserError: it is no table of members.
+    """
+    try:
+        table = pd.read_csv(path, keep_default_na=False, na_values=['', 'nan'])
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError) as error:
+        raise UserError(f'{path}: cannot be read as CSV: {error}') from None
+    missing = {'run', 'seed'} - set(table.columns)
+    if missing:
+        raise UserError(f'{path}: no column {", ".join(sorted(missing))}')
+    is_text = table.dtypes == object
+    return table.fillna(dict.fromkeys(table.columns[is_text], ''))
+
+
+def equivalent_gamma(gamma: float, width: float) -> float:
+    """The γ at which P1's width of 400 starts with the same standard deviation.
+
+    std = width^-γ, so the γ of two widths can only be compared through it.
+    """
+    return gamma * math.log(width) / math.log(PAPER_WIDTH)
+
+
+def name_gamma(gamma: float, width: float) -> str:
+    """'γ 0.72 (0.50 at width 400)'; the bare γ at the paper's own width."""
+    if width == PAPER_WIDTH:
+        return f'γ {gamma:g}'
+    return f'γ {gamma:g} ({equivalent_gamma(gamma, width):.2f} at width {PAPER_WIDTH})'
+
+
+def pair(members: pd.DataFrame, column: str, by: list[str]) -> pd.DataFrame:
+    """The column as a table: a row per seed, a column per combination of `by`."""
+    return members.pivot_table(column, 'seed', by, aggfunc='mean', observed=True)
+
+
+def is_close(column: pd.Series, value: float) -> pd.Series:
+    """Which rows have this number, to three digits."""
+    return pd.Series(np.isclose(column, value, rtol=1e-3, atol=1e-9), column.index)

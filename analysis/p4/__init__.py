@@ -1,0 +1,1 @@
+"""P4, "Critical Windows of Complexity Control": when must weight decay act?"""

@@ -1,0 +1,81 @@
+"""Intervals and p-values of one number per seed: 95 %, two-sided, by SciPy."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+LEVEL = 0.95  # of every interval
+MIN_SEEDS = 3  # fewer have no interval
+
+
+class Mean(NamedTuple):
+    """A mean over seeds and its interval, NaN with fewer than MIN_SEEDS seeds."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def mean_interval(values: ArrayLike) -> Mean:
+    """The mean of one value per seed, with Student's t interval; NaN without values."""
+    values = np.asarray(values, float)
+    if not len(values):
+        return Mean(np.nan, np.nan, np.nan)
+    mean = float(values.mean())
+    if len(values) < MIN_SEEDS or np.isnan(mean):
+        return Mean(mean, np.nan, np.nan)
+    if np.ptp(values) == 0:
+        return Mean(mean, mean, mean)
+    low, high = stats.t.interval(LEVEL, len(values) - 1, mean, stats.sem(values))
+    return Mean(mean, float(low), float(high))
+
+
+def ratio_interval(ratios: ArrayLike) -> Mean:
+    """The geometric mean of one ratio per seed, with the t interval of its logarithm."""
+    return Mean(*np.exp(mean_interval(np.log(ratios))))
+
+
+def share_interval(count: int, total: int) -> tuple[float, float]:
+    """The exact (Clopper-Pearson) interval of a share; (0, 1) of none."""
+    if not total:
+        return 0.0, 1.0
+    found = stats.binomtest(count, total).proportion_ci(LEVEL, method='exact')
+    return float(found.low), float(found.high)
+
+
+def p_value(values: ArrayLike, border: float) -> float:
+    """Of Student's t test that the mean of one value per seed is `border`.
+
+    Equal values have no spread to test against: 1 at the border, 0 away from it.
+    """
+    values = np.asarray(values, float)
+    if len(values) < MIN_SEEDS:
+        return np.nan
+    if np.ptp(values) == 0:
+        return float(values[0] == border)
+    return float(stats.ttest_1samp(values, border).pvalue)
+
+
+def holm(p_values: ArrayLike) -> np.ndarray:
+    """Holm's correction of the p-values that are not NaN."""
+    corrected = np.array(p_values, float)
+    is_known = np.isfinite(corrected)
+    if is_known.any():
+        corrected[is_known] = multipletests(corrected[is_known], method='holm')[1]
+    return corrected
+
+
+def format_mean(found: Mean) -> str:
+    """'0.97 [0.95, 0.99]', or the mean alone without an interval."""
+    if np.isnan(found.low):
+        return f'{found.mean:.2f}'
+    return f'{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]'
+
+
+def format_share(count: int, total: int) -> str:
+    """'4 of 5 [0.28, 0.99]'."""
+    low, high = share_interval(count, total)
+    return f'{count} of {total} [{low:.2f}, {high:.2f}]'
