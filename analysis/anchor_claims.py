@@ -13,9 +13,9 @@ rules.
 
 from functools import partial
 
+from analysis.families.claims import CLAIMS, INTRODUCTION, TASK
 from analysis.old_claims.by_setting import tabulate_claims
 from analysis.old_claims.verdict_table import run_claims_command, tabulate_members
-from analysis.families.claims import CLAIMS, INTRODUCTION, TASK
 
 _NUMBERS = (
     'converged',

@@ -79,8 +79,8 @@ def read_csv(path: pathlib.Path) -> pd.DataFrame:
     missing = {'run', 'seed'} - set(table.columns)
     if missing:
         raise UserError(f'{path}: no column {", ".join(sorted(missing))}')
-    is_text = table.dtypes == object
-    return table.fillna(dict.fromkeys(table.columns[is_text], ''))
+    texts = table.select_dtypes(exclude=['number', 'bool']).columns
+    return table.fillna(dict.fromkeys(texts, ''))
 
 
 def equivalent_gamma(gamma: float, width: float) -> float:

@@ -34,7 +34,7 @@ def mean_interval(values: ArrayLike) -> Mean:
 
 
 def ratio_interval(ratios: ArrayLike) -> Mean:
-    """The geometric mean of one ratio per seed, with the t interval of its logarithm."""
+    """The geometric mean of one ratio per seed; the interval is of its logarithm."""
     return Mean(*np.exp(mean_interval(np.log(ratios))))
 
 

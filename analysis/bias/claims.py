@@ -13,9 +13,9 @@ from analysis import (
     theory_path,
 )
 from analysis.bias.readings import embeddings, learning, networks
+from analysis.learning_order import TEST
 from analysis.old_claims.by_setting import Claim
 from analysis.old_claims.reading import Reading
-from analysis.learning_order import TEST
 from anchorjax.config import Experiment
 
 NEAR = 'task.memory_labels'  # the axis of the sweep of Fig 8 left

@@ -25,6 +25,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from analysis.designs import contrasts, outcomes
+from analysis.designs.contrasts import Contrast
+from analysis.designs.hypotheses import Hypothesis, Part
+from analysis.members.statistics import MIN_SEEDS
 from analysis.old_claims.reading import Reading, undecided
 from analysis.old_claims.verdicts import (
     DOES_NOT_HOLD,
@@ -33,10 +37,6 @@ from analysis.old_claims.verdicts import (
     UNDECIDED,
     Verdict,
 )
-from analysis.designs import contrasts, outcomes
-from analysis.designs.contrasts import Contrast
-from analysis.designs.hypotheses import Hypothesis, Part
-from analysis.members.statistics import MIN_SEEDS
 
 MARGIN = 0.2  # of shares: an effect that is surely smaller does not hold
 MIN_SETTINGS = 2  # a single one is one point of the design

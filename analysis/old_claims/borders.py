@@ -10,14 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.old_claims.reading import Reading, undecided
-from analysis.old_claims.verdicts import (
-    DOES_NOT_HOLD,
-    HOLDS,
-    OPPOSITE,
-    UNDECIDED,
-    Verdict,
-)
 from analysis.members.rows import average_by_seed
 from analysis.members.statistics import (
     MIN_SEEDS,
@@ -25,6 +17,14 @@ from analysis.members.statistics import (
     Mean,
     mean_interval,
     wilson_interval,
+)
+from analysis.old_claims.reading import Reading, undecided
+from analysis.old_claims.verdicts import (
+    DOES_NOT_HOLD,
+    HOLDS,
+    OPPOSITE,
+    UNDECIDED,
+    Verdict,
 )
 
 HALF = 0.5  # of the members: a claim about networks is about most of them

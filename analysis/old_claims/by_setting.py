@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from analysis.members.selection import count_diverged
 from analysis.old_claims.claim_table import (
     Results,
     Row,
@@ -15,7 +16,6 @@ from analysis.old_claims.claim_table import (
     tabulate,
 )
 from analysis.old_claims.reading import Reading, undecided
-from analysis.members.selection import count_diverged
 from anchorjax.config import Experiment
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, Protocol
 
 import pandas as pd
 
-from analysis.old_claims.reading import Reading, undecided
 from analysis.members.selection import find_usable
+from analysis.old_claims.reading import Reading, undecided
 from anchorjax.config import Experiment
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run

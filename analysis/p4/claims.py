@@ -1,7 +1,7 @@
 """What P4 says about windows of weight decay, and what was left open (PAPERS 4.2).
 
-Judged are P4's results at P4's own size; the same at half its width and a quarter of its
-steps, which gives other answers, is exploratory.
+Judged are P4's results at P4's own size. The same at half its width and a quarter of
+its steps gives other answers, and is exploratory.
 """
 
 from functools import partial

@@ -2,10 +2,10 @@
 
 from typing import Any, NamedTuple
 
-from analysis.old_claims import verdicts
 from analysis.members.point import Point
 from analysis.members.selection import iterate_converged
 from analysis.members.solution import SOLUTIONS, find_solutions
+from analysis.old_claims import verdicts
 from anchorjax.config.grid import axis_label
 from anchorjax.storage.reader import Run
 

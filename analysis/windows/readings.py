@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from analysis.members.seeds import pair_seeds
+from analysis.members.statistics import Mean, bootstrap_interval
 from analysis.old_claims.borders import (
     combine,
     conclude,
@@ -31,8 +33,6 @@ from analysis.old_claims.verdicts import (
     UNDECIDED,
     Verdict,
 )
-from analysis.members.seeds import pair_seeds
-from analysis.members.statistics import Mean, bootstrap_interval
 from analysis.spectra.measures import rank_correlation
 from analysis.windows.members import Members
 

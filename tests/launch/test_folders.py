@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from analysis.old_claims.verdict_table import open_runs
 from analysis.designs.collect import collect_runs
+from analysis.old_claims.verdict_table import open_runs
 from analysis.tables.folders import find_run_folders, require_folder_for_tables
 from anchorjax import api
 from anchorjax.errors import UserError

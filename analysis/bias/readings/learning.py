@@ -14,6 +14,9 @@ from analysis.bias.readings.seeds import (
     decide,
     select_seeds,
 )
+from analysis.learning_order import MEMORY, TEST, TRAIN
+from analysis.members.seeds import pair_seeds
+from analysis.members.statistics import Mean, average_ratios
 from analysis.old_claims.borders import estimate, format_mean, judge, negate
 from analysis.old_claims.reading import Reading, undecided
 from analysis.old_claims.verdicts import (
@@ -23,9 +26,6 @@ from analysis.old_claims.verdicts import (
     UNDECIDED,
     Verdict,
 )
-from analysis.learning_order import MEMORY, TEST, TRAIN
-from analysis.members.seeds import pair_seeds
-from analysis.members.statistics import Mean, average_ratios
 
 MUCH = 1.5  # times: a moment that much later is "much later"
 NEARLY = 1.25  # times: moments that near are "nearly identical"

@@ -11,6 +11,7 @@ from analysis.bias.readings.seeds import (
     select_seeds,
 )
 from analysis.bias.tokens import SINGLE_KINDS
+from analysis.members.seeds import pair_seeds
 from analysis.old_claims.borders import (
     combine,
     estimate,
@@ -20,7 +21,6 @@ from analysis.old_claims.borders import (
 )
 from analysis.old_claims.reading import Reading, format_gamma, undecided
 from analysis.old_claims.verdicts import OPPOSITE
-from analysis.members.seeds import pair_seeds
 
 NEAR_MEAN = 0.1  # total variation distance from 1/i that is about 0
 LARGE = 2  # times the second singular value: the first one is much larger

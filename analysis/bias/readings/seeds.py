@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.members.statistics import MIN_SEEDS
+from analysis.members.table import Table
 from analysis.old_claims.borders import conclude_seeds
 from analysis.old_claims.reading import Reading, format_gamma, undecided
 from analysis.old_claims.verdicts import Verdict
-from analysis.members.statistics import MIN_SEEDS
-from analysis.members.table import Table
 
 SMALL_START = 'small'
 LARGE_START = 'large'

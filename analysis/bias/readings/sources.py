@@ -12,11 +12,11 @@ from analysis.bias.readings.seeds import (
     decide,
     select_seeds,
 )
+from analysis.members.seeds import pair_seeds
+from analysis.members.statistics import Mean, mean_interval
 from analysis.old_claims.borders import estimate, format_mean, judge
 from analysis.old_claims.reading import Reading, undecided
 from analysis.old_claims.verdicts import HOLDS, UNDECIDED
-from analysis.members.seeds import pair_seeds
-from analysis.members.statistics import Mean, mean_interval
 from analysis.reasoning_bias import PRONTOQA, STORIES
 
 MUCH = 1.5  # times: a moment that much later is "significantly faster" turned round

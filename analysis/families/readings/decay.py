@@ -11,6 +11,8 @@ fewer than half have converged.
 
 import numpy as np
 
+from analysis.decay_map import PHASES, Result
+from analysis.members.statistics import MIN_SEEDS, average_ratios
 from analysis.old_claims.borders import (
     conclude_seeds,
     estimate,
@@ -19,8 +21,6 @@ from analysis.old_claims.borders import (
 )
 from analysis.old_claims.reading import Reading, undecided
 from analysis.old_claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, Verdict
-from analysis.decay_map import PHASES, Result
-from analysis.members.statistics import MIN_SEEDS, average_ratios
 from analysis.spectra.measures import rank_correlation
 
 BIG = 0.5  # of an agreement: from memory to reasoning

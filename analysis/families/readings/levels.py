@@ -7,15 +7,6 @@ said with it. What is read at the end of training needs MIN_SEEDS converged memb
 
 import numpy as np
 
-from analysis.old_claims.borders import (
-    conclude_seeds,
-    estimate,
-    format_mean,
-    judge,
-    negate,
-)
-from analysis.old_claims.reading import Reading, format_gamma, undecided
-from analysis.old_claims.verdicts import OPPOSITE
 from analysis.families.readings.members import (
     describe_members,
     find_ends,
@@ -25,6 +16,15 @@ from analysis.levels import LINES, Result
 from analysis.members.levels import KINDS, LEVELS
 from analysis.members.seeds import match_seeds, pair_seeds
 from analysis.members.table import list_converged
+from analysis.old_claims.borders import (
+    conclude_seeds,
+    estimate,
+    format_mean,
+    judge,
+    negate,
+)
+from analysis.old_claims.reading import Reading, format_gamma, undecided
+from analysis.old_claims.verdicts import OPPOSITE
 
 HALF = 0.5  # of the answers: a level explains most of them
 KNOWN = 0.9  # of the trained questions: the data are learned

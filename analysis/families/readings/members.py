@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.old_claims.reading import Reading, undecided
 from analysis.members.statistics import MIN_SEEDS
 from analysis.members.table import Table
+from analysis.old_claims.reading import Reading, undecided
 
 
 class Ends(NamedTuple):

@@ -2,6 +2,11 @@
 
 import numpy as np
 
+from analysis.families.readings.members import describe_members
+from analysis.gamma_range import BASELINE, LEAST_CHANGE, Result
+from analysis.members.seeds import pair_seeds
+from analysis.members.statistics import MIN_SEEDS
+from analysis.members.table import list_converged
 from analysis.old_claims.borders import (
     conclude_seeds,
     estimate,
@@ -9,11 +14,6 @@ from analysis.old_claims.borders import (
     judge,
 )
 from analysis.old_claims.reading import Reading, format_gamma, undecided
-from analysis.families.readings.members import describe_members
-from analysis.gamma_range import BASELINE, LEAST_CHANGE, Result
-from analysis.members.seeds import pair_seeds
-from analysis.members.statistics import MIN_SEEDS
-from analysis.members.table import list_converged
 
 RISE = 0.5  # of the inferential agreement over the gammas
 

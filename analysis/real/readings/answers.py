@@ -7,10 +7,10 @@ differences are taken seed by seed.
 
 import numpy as np
 
+from analysis.members.statistics import Mean, mean_interval
 from analysis.old_claims.borders import estimate, format_mean, judge, negate
 from analysis.old_claims.reading import Reading, undecided
 from analysis.old_claims.verdicts import UNDECIDED
-from analysis.members.statistics import Mean, mean_interval
 from analysis.real.corners import find_contrast, find_corner
 from analysis.real.readings.seeds import (
     SAME,

@@ -3,8 +3,8 @@
 import numpy as np
 
 from analysis import free_generation
-from analysis.old_claims.reading import Reading, undecided
 from analysis.members.statistics import mean_interval
+from analysis.old_claims.reading import Reading, undecided
 from analysis.real.corners import find_corner
 from analysis.real.readings.answers import (
     describe_null,

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.members.seeds import match_seeds
+from analysis.members.statistics import MIN_SEEDS, Mean
 from analysis.old_claims.borders import conclude_seeds
 from analysis.old_claims.reading import Reading, undecided
 from analysis.old_claims.verdicts import (
@@ -17,8 +19,6 @@ from analysis.old_claims.verdicts import (
     UNDECIDED,
     Verdict,
 )
-from analysis.members.seeds import match_seeds
-from analysis.members.statistics import MIN_SEEDS, Mean
 from analysis.real.corners import Corner, is_at
 from analysis.real.members import Table
 

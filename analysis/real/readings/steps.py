@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.members.statistics import average_ratios
 from analysis.old_claims.borders import format_mean
 from analysis.old_claims.reading import Reading, undecided
 from analysis.old_claims.verdicts import (
@@ -13,7 +14,6 @@ from analysis.old_claims.verdicts import (
     UNDECIDED,
     Verdict,
 )
-from analysis.members.statistics import average_ratios
 from analysis.real.corners import find_contrast, find_corner
 from analysis.real.readings.answers import list_sizes
 from analysis.real.readings.seeds import (

@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.old_claims import verdicts
-from analysis.old_claims.reading import Reading, format_gamma, undecided
 from analysis.members.statistics import (
     MIN_SEEDS,
     bootstrap_interval,
     newcombe_interval,
     wilson_interval,
 )
+from analysis.old_claims import verdicts
+from analysis.old_claims.reading import Reading, format_gamma, undecided
 from analysis.report.member_rows import MemberRows, describe_left_out
 
 MOST = 2 / 3  # of the members at one gamma: "most of them"

@@ -6,9 +6,6 @@ Each function reads `member_rows.MemberRows`. Only converged members count. The 
 
 import numpy as np
 
-from analysis.old_claims import verdicts
-from analysis.old_claims.borders import estimate_seed_share
-from analysis.old_claims.reading import Reading, format_gamma, undecided
 from analysis.members.solution import SEEN_ENOUGH
 from analysis.members.statistics import (
     MIN_SEEDS,
@@ -16,6 +13,9 @@ from analysis.members.statistics import (
     bootstrap_interval,
     permutation_p,
 )
+from analysis.old_claims import verdicts
+from analysis.old_claims.borders import estimate_seed_share
+from analysis.old_claims.reading import Reading, format_gamma, undecided
 from analysis.report.member_rows import MemberRows, describe_left_out
 from analysis.report.readings.comparison import (
     compare,

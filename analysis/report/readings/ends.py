@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.members.rows import average_by_seed
+from analysis.members.statistics import MIN_SEEDS, Mean
 from analysis.old_claims.borders import estimate, format_mean
 from analysis.old_claims.reading import format_gamma
 from analysis.old_claims.verdicts import (
@@ -19,8 +21,6 @@ from analysis.old_claims.verdicts import (
     UNDECIDED,
     Verdict,
 )
-from analysis.members.rows import average_by_seed
-from analysis.members.statistics import MIN_SEEDS, Mean
 
 
 class Ends(NamedTuple):

@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis import causal, mechanisms
+from analysis.members.solution import UNSEEN_MAPPINGS
+from analysis.members.statistics import MIN_SEEDS
 from analysis.old_claims.borders import (
     HALF,
     combine,
@@ -14,8 +16,6 @@ from analysis.old_claims.borders import (
 )
 from analysis.old_claims.reading import Reading, undecided
 from analysis.old_claims.verdicts import DOES_NOT_HOLD, OPPOSITE, UNDECIDED, Verdict
-from analysis.members.solution import UNSEEN_MAPPINGS
-from analysis.members.statistics import MIN_SEEDS
 
 
 class Part(NamedTuple):

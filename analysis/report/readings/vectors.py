@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis import cosine, tsne
+from analysis.members.statistics import Mean
 from analysis.old_claims.borders import (
     combine,
     conclude,
@@ -17,7 +18,6 @@ from analysis.old_claims.borders import (
 )
 from analysis.old_claims.reading import Reading
 from analysis.old_claims.verdicts import OPPOSITE, Verdict
-from analysis.members.statistics import Mean
 
 PARALLEL = 0.8  # mean cosine that counts as "nearly parallel"
 LOW = 0.4  # mean cosine that counts as "low"

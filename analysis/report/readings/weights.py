@@ -3,6 +3,7 @@
 import numpy as np
 
 from analysis import condensation_grid, eigenvalues, embedding_grid
+from analysis.members.correlation import correlation_interval, correlations
 from analysis.old_claims.borders import (
     HALF,
     combine,
@@ -21,7 +22,6 @@ from analysis.old_claims.verdicts import (
     UNDECIDED,
     Verdict,
 )
-from analysis.members.correlation import correlation_interval, correlations
 from analysis.report.readings.ends import (
     Ends,
     describe_ends,

@@ -6,9 +6,9 @@ import pytest
 from analysis import reasoning_bias
 from analysis.bias.readings import sources
 from analysis.bias.source_claims import CLAIMS
+from analysis.drawing import style
 from analysis.old_claims.by_setting import tabulate_claims
 from analysis.old_claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
-from analysis.drawing import style
 from analysis.reasoning_bias_claims import tabulate_members
 from anchorjax import api, config
 from anchorjax.errors import UserError

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.old_claims.claim_table import TITLES
-from analysis.old_claims.verdicts import VERDICTS
 from analysis.families import claims
 from analysis.families.claims import CLAIMS
+from analysis.old_claims.claim_table import TITLES
+from analysis.old_claims.verdicts import VERDICTS
 from anchorjax import config
 from tests.support.sweeps import ROOT
 

@@ -5,6 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from analysis.members.rows import average_by_seed
+from analysis.members.seeds import pair_seeds
+from analysis.members.statistics import Mean
 from analysis.old_claims import borders
 from analysis.old_claims.verdicts import (
     DOES_NOT_HOLD,
@@ -12,9 +15,6 @@ from analysis.old_claims.verdicts import (
     OPPOSITE,
     UNDECIDED,
 )
-from analysis.members.rows import average_by_seed
-from analysis.members.seeds import pair_seeds
-from analysis.members.statistics import Mean
 
 NAN = math.nan
 

@@ -10,8 +10,8 @@ import xarray as xr
 from hypothesis import strategies as st
 
 from analysis import free_generation, generalization
-from analysis.old_claims.verdict_table import format_verdict_table
 from analysis.members.statistics import mean_interval
+from analysis.old_claims.verdict_table import format_verdict_table
 from analysis.real import claims, published, table
 from analysis.real.claims import CLAIMS, list_places
 from analysis.real.corners import CONTRASTS, find_contrast, list_contrasts

@@ -2,8 +2,8 @@
 
 import pytest
 
-from analysis.old_claims.reading import leave_open
 from analysis.members.member import member_of
+from analysis.old_claims.reading import leave_open
 from analysis.report import evidence, figures, pictures
 from analysis.report.choose import choose_members
 from analysis.report.claims import MEMBERS, Claim

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from analysis.members.correlation import correct_for_many, correlations
 from analysis.old_claims.reading import Reading
 from analysis.old_claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
-from analysis.members.correlation import correct_for_many, correlations
 from analysis.report.readings import networks, weights
 
 NAN = math.nan

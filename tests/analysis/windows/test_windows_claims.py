@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from analysis.old_claims.verdicts import VERDICTS
 from analysis.members import statistics
+from analysis.old_claims.verdicts import VERDICTS
 from analysis.windows import readings, table
 from analysis.windows.claims import CLAIMS
 from analysis.windows.members import ALL, NONE
