@@ -3,8 +3,8 @@
 The rows of all anchors and keys in one PCA. P2 says that reasoning anchors and keys are
 in order along it, and that memory anchors lie together. The number for every member:
 the rank correlation of value and score, of the first two components, for each kind,
-beside random orders and the untrained network. `analysis/embedding.py` has more on the
-keys of one member.
+beside random orders and the untrained network. `analysis/p1/embedding.py` has more on
+the keys of one member.
 
   python analysis/embedding_pca.py --run runs/memory_reasoning --step=4465
 """

@@ -7,21 +7,27 @@ A figure is one file in one of the ROOMS, with
   draw(result, axes)      fills a grid of axes; computes nothing
   layout                  its panels and size, or a function of the result
 
-The first parameter of `compute` says what the figure is about: `run: Run` is a whole
-sweep, `member: Member` one network, which --AXIS=VALUE and --step choose. A `compute`
-with **point takes these itself. Its other parameters are the flags of the command:
+The first parameter of `compute` says what the figure is about: a `Run` or its results
+(a `Dataset`) are a whole sweep; a `Member` is one network, which --AXIS=VALUE and
+--step choose. A `compute` with **point takes these itself. Its other parameters are the
+flags of the command:
 
     number: Annotated[int, at_least(1), at_most(100_000), 'sequences to patch'] = 1024
+
+A module with `command(words)` instead of these prints a text and reads its own flags.
 """
 
 import argparse
 import importlib
 import inspect
 import pathlib
+import types
 import typing
 from collections.abc import Callable
 from types import ModuleType
 from typing import Annotated, Any, NamedTuple
+
+import xarray as xr
 
 from analysis.drawing import style
 from analysis.members.member import Member, member_of
@@ -49,7 +55,7 @@ def find_figures() -> dict[str, ModuleType]:
     figures = {}
     for name, path in _list_files().items():
         module = importlib.import_module(path)
-        if hasattr(module, 'draw'):
+        if hasattr(module, 'draw') or hasattr(module, 'command'):
             figures[name] = module
     return figures
 
@@ -62,7 +68,7 @@ def find_figure(name: str) -> ModuleType:
     """
     files = _list_files()
     module = importlib.import_module(files[name]) if name in files else None
-    if not hasattr(module, 'draw'):
+    if not (hasattr(module, 'draw') or hasattr(module, 'command')):
         raise UserError(f'no figure {name!r}, {nearest(name, files)}; see --list')
     return module
 
@@ -80,7 +86,7 @@ def list_figures() -> str:
     """A line for every figure: name, paper, what it needs, title."""
     rows = []
     for name, module in find_figures().items():
-        rows.append((name, module.PAPER, name_subject(module.compute), module.TITLE))
+        rows.append((name, module.PAPER, name_subject(module), module.TITLE))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
@@ -89,10 +95,17 @@ def list_figures() -> str:
     return '\n'.join(lines)
 
 
-def name_subject(compute: Callable) -> str:
-    """'sweep' or 'member': what the figure is about."""
-    parameter = next(iter(inspect.signature(compute).parameters.values()))
-    return 'member' if parameter.annotation is Member else 'sweep'
+def name_subject(module: ModuleType) -> str:
+    """'sweep', 'member' or 'text': what the figure is about, or that it is none."""
+    if hasattr(module, 'command'):
+        return 'text'
+    return 'member' if _find_subject(module) is Member else 'sweep'
+
+
+def _find_subject(module: ModuleType) -> type:
+    """The type of the first parameter of `compute`."""
+    parameter = next(iter(inspect.signature(module.compute).parameters.values()))
+    return parameter.annotation
 
 
 def list_flags(compute: Callable) -> list[Flag]:
@@ -103,15 +116,21 @@ def list_flags(compute: Callable) -> list[Flag]:
     for parameter in parameters:
         if parameter.kind is parameter.VAR_KEYWORD:
             continue
-        hint = hints[parameter.name]
-        words = ''
-        if typing.get_origin(hint) is Annotated:
-            kind, *rest = typing.get_args(hint)
-            words = ' '.join(part for part in rest if isinstance(part, str))
-            bounds = [part for part in rest if not isinstance(part, str)]
-            hint = Annotated[kind, *bounds] if bounds else kind
+        hint, words = _split_hint(hints[parameter.name])
         flags.append(Flag(parameter.name, hint, parameter.default, words))
     return flags
+
+
+def _split_hint(hint: Any) -> tuple[Any, str]:
+    """(type with bounds, without `| None`; words of help)."""
+    kind, bounds, words = hint, [], ''
+    if typing.get_origin(hint) is Annotated:
+        kind, *rest = typing.get_args(hint)
+        words = ' '.join(part for part in rest if isinstance(part, str))
+        bounds = [part for part in rest if not isinstance(part, str)]
+    if typing.get_origin(kind) in (types.UnionType, typing.Union):
+        kind = typing.get_args(kind)[0]
+    return (Annotated[kind, *bounds] if bounds else kind), words
 
 
 def parse_flag(flag: Flag, text: str) -> Any:
@@ -128,7 +147,10 @@ def parse_flag(flag: Flag, text: str) -> Any:
 
 def run_figure(module: ModuleType, words: list[str]) -> None:
     """Computes, draws and saves a figure, as the words of a command line say."""
-    name = module.__name__.rpartition('.')[2]
+    if hasattr(module, 'command'):
+        module.command(words)
+        return
+    name = name_module(module)
     flags = list_flags(module.compute)
     arguments, point = _parse_command_line(module, flags, words)
     cli.use_compilation_cache()
@@ -139,7 +161,8 @@ def run_figure(module: ModuleType, words: list[str]) -> None:
         options[flag.name] = flag.default if text is None else parse_flag(flag, text)
 
     axes = dict(point)
-    if name_subject(module.compute) == 'member':
+    subject = _find_subject(module)
+    if subject is Member:
         member = member_of(run, axes.pop('step', 'last'), **axes)
         result = module.compute(member, **options)
         axes = member.point
@@ -149,7 +172,8 @@ def run_figure(module: ModuleType, words: list[str]) -> None:
         line = f'argument --{min(point)}: this figure shows the whole sweep'
         raise UserError(line)
     else:
-        result = module.compute(run, **options)
+        data = run.results if subject is xr.Dataset else run
+        result = module.compute(data, **options)
 
     parts = select_varying(run, axes)
     if 'step' in point:
@@ -160,6 +184,11 @@ def run_figure(module: ModuleType, words: list[str]) -> None:
     suffix = format_point(parts).replace('/', '.').replace(' ', '')
     folder = arguments.out or run.folder.workdir / 'figures'
     save(module, result, folder / (f'{name}_{suffix}' if suffix else name))
+
+
+def name_module(module: ModuleType) -> str:
+    """'phase': the name of a figure."""
+    return module.__name__.rpartition('.')[2]
 
 
 def save(module: ModuleType, result: Any, path: pathlib.Path) -> list[pathlib.Path]:
@@ -180,7 +209,7 @@ def _parse_command_line(
 ) -> tuple[argparse.Namespace, dict[str, Any]]:
     """(--run, --out and the texts of the flags; the point that --AXIS=VALUE give)."""
     parser = cli.Parser(
-        prog=f'python -m analysis {module.__name__.rpartition(".")[2]}',
+        prog=f'python -m analysis {name_module(module)}',
         description=f'{module.TITLE} ({module.PAPER}).\n\n{module.__doc__}',
         epilog='--AXIS=VALUE ... picks a member, --step=STEP one of its snapshots',
     )

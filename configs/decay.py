@@ -1,7 +1,7 @@
 """What do weight decay, gamma and the rate do together? P3 Figs 3, 5 C; P1 Figs 14-16.
 
   python launch/sweep.py --config configs/decay.py[:preset]
-  python analysis/decay_map.py --run runs/decay
+  python -m analysis decay_map --run runs/decay
 
 preset       reproduces         what differs from the paper             cost on 2 cores
 (default)    P3 Figs 3, 5 C     4 tokens, 2 layers of width 64 in P1's  6 minutes

@@ -1,7 +1,7 @@
 """Does a GPT-2-like network change its solution within a narrower range of gamma?
 
   python launch/sweep.py --config configs/gpt2_range.py[:preset]
-  python analysis/gamma_range.py --run runs/gpt2_range \\
+  python -m analysis gamma_range --run runs/gpt2_range \\
       --baseline runs/gpt2_range_one_head
 
 preset     reproduces      what differs from the paper               cost on 2 cores

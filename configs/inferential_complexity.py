@@ -1,7 +1,7 @@
 """Do small starts need longer for data that do not compose? P1 v1 Sec 6, P3 Fig 8.
 
   python launch/sweep.py --config configs/inferential_complexity.py[:preset]
-  python analysis/fitting_time.py --run runs/inferential_complexity
+  python -m analysis fitting_time --run runs/inferential_complexity
 
 preset     reproduces         what differs from the paper               cost on 2 cores
 (default)  P3 Fig 8, with     4 tokens, width 64, batch 128, 1,000      10 minutes

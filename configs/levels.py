@@ -1,7 +1,7 @@
 """From memory to inference: over training, and over the number of training examples.
 
   python launch/sweep.py --config configs/levels.py[:preset]
-  python analysis/levels.py --run runs/levels
+  python -m analysis levels --run runs/levels
 
 preset     reproduces       what differs from the paper                cost on 2 cores
 (default)  P1 Sec 5 and     4 tokens, width 64, 1,500 steps; 1 % to    4 minutes

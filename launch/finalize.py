@@ -4,7 +4,7 @@ They show what is trained so far. Every shard writes them when it ends; this com
 for a sweep that is still running, or was stopped.
 """
 
-from analysis import phase
+from analysis.p1 import phase
 from anchorjax import cli
 from anchorjax.storage.sweep_folder import read_folder
 from anchorjax.sweeps.publish import publish

@@ -9,7 +9,7 @@ everything saved (run it again), 130 interrupted.
 
 import pathlib
 
-from analysis import phase
+from analysis.p1 import phase
 from anchorjax import api, cli
 from anchorjax.cluster.shards import Shard, parse_shard
 from anchorjax.storage.manifest import MANIFEST_FILE

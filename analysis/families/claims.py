@@ -2,11 +2,12 @@
 
 from functools import partial
 
-from analysis import decay_map, fitting_time, gamma_range, levels
 from analysis.families.readings import decay, fitting, ranges
 from analysis.families.readings import levels as level_readings
-from analysis.fitting_time import THRESHOLDS
 from analysis.old_claims.by_setting import Claim
+from analysis.p1 import gamma_range, levels
+from analysis.p3 import decay_map, fitting_time
+from analysis.p3.fitting_time import THRESHOLDS
 from anchorjax.config import Experiment
 
 TASK = 'anchors'

@@ -6,34 +6,36 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from analysis import (
-    accuracy,
     anchor_cosines,
+    decay_complexity,
+    decay_grid,
+    decay_windows,
+    embedding_pca,
+    generalization,
+    label_law,
+    learning_order,
+    reasoning_bias,
+    start_or_end,
+)
+from analysis.members.member import member_of
+from analysis.p1 import (
+    accuracy,
     attention_flow,
     causal,
-    complexity,
     condensation,
     condensation_grid,
     cosine,
     curves,
-    decay_complexity,
-    decay_grid,
-    decay_windows,
     eigenvalues,
     embedding,
     embedding_grid,
-    embedding_pca,
-    generalization,
-    label_law,
     lazy,
-    learning_order,
     mechanisms,
     pair_order,
     phase,
-    reasoning_bias,
-    start_or_end,
     tsne,
 )
-from analysis.members.member import member_of
+from analysis.p3 import complexity
 from anchorjax.storage.reader import Run
 
 Point = dict[str, Any]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis import attention_flow, embedding
 from analysis.members.member import Member, member_of
 from analysis.members.point import format_point
 from analysis.members.selection import iterate_points
 from analysis.members.solution import UNSEEN_MAPPINGS, classify_members
+from analysis.p1 import attention_flow, embedding
 from analysis.report.choose import explain_unconverged
 from analysis.report.digits import shorten
 from analysis.vectors import order

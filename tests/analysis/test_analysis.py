@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import complexity, decay_map, lazy, mechanisms, position, solutions
 from analysis.drawing import style
 from analysis.members.member import member_of
 from analysis.members.solution import (
@@ -15,6 +14,8 @@ from analysis.members.solution import (
     find_solutions,
     mark_solutions,
 )
+from analysis.p1 import lazy, mechanisms, position, solutions
+from analysis.p3 import complexity, decay_map
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import members_table, open_run
 from anchorjax.storage.sweep_folder import create_folder

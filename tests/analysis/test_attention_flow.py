@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from analysis import attention_flow
 from analysis.circuits import flows, sequences
 from analysis.drawing import style
 from analysis.members.member import Member, member_of
+from analysis.p1 import attention_flow
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations, Edit
 from anchorjax.tasks import Task

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis import complexity, curves, eigenvalues, lazy, phase, solutions
 from analysis.drawing import command, style
 from analysis.members.member import member_of
 from analysis.members.point import complete_point
 from analysis.members.selection import collect_outcomes, iterate_points
 from analysis.members.solution import SOLUTIONS
+from analysis.p1 import curves, eigenvalues, lazy, phase, solutions
+from analysis.p3 import complexity
 from analysis.report import collect, figures
 from analysis.report.choose import choose_members
 from anchorjax import config

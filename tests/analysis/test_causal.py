@@ -6,10 +6,10 @@ import itertools
 import numpy as np
 import pytest
 
-from analysis import attention_flow, causal, mechanisms
 from analysis.circuits import edge_sets, hypotheses, patching, random_sets
 from analysis.drawing import style
 from analysis.members.member import Member, member_of
+from analysis.p1 import attention_flow, causal, mechanisms
 from anchorjax import config
 from anchorjax.errors import UserError
 from tests.support import cases

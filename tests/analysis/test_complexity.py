@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis import complexity
 from analysis.drawing import style
 from analysis.members.correlation import (
     correct_for_many,
     correlation_interval,
     correlations,
 )
+from analysis.p3 import complexity
 from analysis.spectra.directions import measure_matrices
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run

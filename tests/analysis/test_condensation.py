@@ -6,9 +6,9 @@ import shutil
 import numpy as np
 import pytest
 
-from analysis import condensation, condensation_grid
 from analysis.drawing import style
 from analysis.members.member import Member
+from analysis.p1 import condensation, condensation_grid
 from analysis.vectors.groups import find_groups, measure_condensation
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import open_run

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from analysis import cosine
 from analysis.members.member import Member
 from analysis.members.untrained import make_untrained
+from analysis.p1 import cosine
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations
 from tests.support import cases

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from analysis import curves
 from analysis.changes.moments import find_moments, order_events
+from analysis.p1 import curves
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
 from tests.support.drawing import draw_pixels

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis import eigenvalues
 from analysis.drawing import style
 from analysis.members.member import member_of
+from analysis.p1 import eigenvalues
 from analysis.spectra.measures import participation_ratio
 from analysis.spectra.spectra import covariance_spectrum, find_rises, singular_values
 from analysis.spectra.used import list_labels, list_tokens, select_used

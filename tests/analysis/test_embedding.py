@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis import embedding, embedding_grid
 from analysis.drawing import style
 from analysis.members.member import Member
+from analysis.p1 import embedding, embedding_grid
 from analysis.vectors import random_orders
 from analysis.vectors.order import measure_order
 from anchorjax.errors import UserError

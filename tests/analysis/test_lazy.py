@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from analysis import lazy
 from analysis.changes.distances import (
     Change,
     _compile_probe,
@@ -19,6 +18,7 @@ from analysis.changes.kernels import kernel_distance
 from analysis.members.member import member_of
 from analysis.members.selection import find_spans, iterate_members
 from analysis.members.untrained import make_untrained
+from analysis.p1 import lazy
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations
 from anchorjax.storage.reader import open_run

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from analysis import pair_order
 from analysis.circuits.order import Comparison, draw_comparison, measure_order
 from analysis.drawing import style
 from analysis.members.member import member_of
+from analysis.p1 import pair_order
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations
 from tests.support.converged import mark_converged

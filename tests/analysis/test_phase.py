@@ -8,9 +8,9 @@ import xarray as xr
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from analysis import phase, solutions
 from analysis.drawing import style
 from analysis.members.solution import SOLUTIONS
+from analysis.p1 import phase, solutions
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from analysis import causal, pruned_circuits
 from analysis.circuits.hypotheses import MECHANISMS
 from analysis.drawing import style
 from analysis.members.member import member_of
+from analysis.p1 import causal, pruned_circuits
 from anchorjax.errors import UserError
 from tests.support.converged import mark_converged
 from tests.support.networks.wired import make_wired_member

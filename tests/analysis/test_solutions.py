@@ -6,8 +6,8 @@ import pathlib
 import numpy as np
 import pytest
 
-from analysis import solutions
 from analysis.members.lookup import LEVELS, lookup_scores, score_members
+from analysis.p1 import solutions
 from anchorjax import cli
 from anchorjax.storage.reader import Run, members_table
 from anchorjax.training.curves import DEVIATION_LIMIT

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from analysis import tsne
 from analysis.circuits import sequences
 from analysis.drawing import hues, style
 from analysis.members.untrained import make_untrained
+from analysis.p1 import tsne
 from analysis.vectors import extract
 from anchorjax.errors import UserError
 from anchorjax.models.base import Activations

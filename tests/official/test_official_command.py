@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from analysis import official
 from analysis.drawing import style
 from analysis.members.member import Member
+from analysis.p1 import official
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.storage import atomic

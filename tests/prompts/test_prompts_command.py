@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis import phase, replies
+from analysis import replies
 from analysis.members.solution import find_solutions
+from analysis.p1 import phase
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.prompts.prompt_files import make_prompts, read_folder, reply_path

@@ -9,7 +9,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from analysis import phase
+from analysis.p1 import phase
 from analysis.report import checks, claims, figures
 from analysis.report.evidence import Evidence
 from anchorjax import api, config, models, tasks

@@ -4,7 +4,7 @@ import pathlib
 
 import pytest
 
-from analysis import phase
+from analysis.p1 import phase
 from anchorjax import api
 from anchorjax.errors import StoreError
 from anchorjax.storage import locks

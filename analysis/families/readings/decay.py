@@ -11,7 +11,6 @@ fewer than half have converged.
 
 import numpy as np
 
-from analysis.decay_map import PHASES, Result
 from analysis.members.statistics import MIN_SEEDS, average_ratios
 from analysis.old_claims.borders import (
     conclude_seeds,
@@ -21,6 +20,7 @@ from analysis.old_claims.borders import (
 )
 from analysis.old_claims.reading import Reading, undecided
 from analysis.old_claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, Verdict
+from analysis.p3.decay_map import PHASES, Result
 from analysis.spectra.measures import rank_correlation
 
 BIG = 0.5  # of an agreement: from memory to reasoning

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.families.readings.members import describe_members, find_ends
-from analysis.fitting_time import Result, shares_anchor
 from analysis.members.seeds import match_seeds, pair_seeds
 from analysis.members.statistics import Mean, average_ratios
 from analysis.old_claims.borders import conclude_seeds, format_mean, judge
 from analysis.old_claims.reading import Reading, format_gamma, undecided
 from analysis.old_claims.verdicts import DOES_NOT_HOLD, HOLDS, UNDECIDED, Verdict
+from analysis.p3.fitting_time import Result, shares_anchor
 
 MORE = 1.25  # times: a time to fit that grows by less does not grow
 _NULL = 'ratio 1'

@@ -12,7 +12,6 @@ from analysis.families.readings.members import (
     find_ends,
     require_converged,
 )
-from analysis.levels import LINES, Result
 from analysis.members.levels import KINDS, LEVELS
 from analysis.members.seeds import match_seeds, pair_seeds
 from analysis.members.table import list_converged
@@ -25,6 +24,7 @@ from analysis.old_claims.borders import (
 )
 from analysis.old_claims.reading import Reading, format_gamma, undecided
 from analysis.old_claims.verdicts import OPPOSITE
+from analysis.p1.levels import LINES, Result
 
 HALF = 0.5  # of the answers: a level explains most of them
 KNOWN = 0.9  # of the trained questions: the data are learned

@@ -3,7 +3,6 @@
 import numpy as np
 
 from analysis.families.readings.members import describe_members
-from analysis.gamma_range import BASELINE, LEAST_CHANGE, Result
 from analysis.members.seeds import pair_seeds
 from analysis.members.statistics import MIN_SEEDS
 from analysis.members.table import list_converged
@@ -14,6 +13,7 @@ from analysis.old_claims.borders import (
     judge,
 )
 from analysis.old_claims.reading import Reading, format_gamma, undecided
+from analysis.p1.gamma_range import BASELINE, LEAST_CHANGE, Result
 
 RISE = 0.5  # of the inferential agreement over the gammas
 

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from analysis.accuracy import choose_axis, list_varying
 from analysis.members.measures import AGREEMENT, TOKENS
+from analysis.p1.accuracy import choose_axis, list_varying
 from analysis.report.collect import list_axes, summarize
 from analysis.report.general.member_data import describe_members
 from analysis.report.general.outcome import describe_outcome

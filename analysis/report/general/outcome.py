@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from analysis.accuracy import list_varying
 from analysis.members.statistics import MIN_SEEDS
+from analysis.p1.accuracy import list_varying
 from analysis.report.general.means import format_number
 from analysis.report.general.subject import Subject
 from anchorjax.config.grid import axis_label

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from analysis.accuracy import list_varying
 from analysis.members.measures import read_measure
 from analysis.members.point import Point
 from analysis.members.selection import iterate_points
+from analysis.p1.accuracy import list_varying
 from analysis.report import figures
 from analysis.report.general.outcome import name_axis
 from analysis.report.general.subject import Subject

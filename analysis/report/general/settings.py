@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.accuracy import list_varying
+from analysis.p1.accuracy import list_varying
 from analysis.report.general.outcome import group_settings, name_axis
 from analysis.report.general.subject import Subject
 from anchorjax.config.grid import axis_label

@@ -5,8 +5,8 @@ A task without a row in questions.py is shown under its own names.
 
 import types
 
-from analysis.accuracy import list_varying
 from analysis.members.measures import LOSS, TOKENS, Measure
+from analysis.p1.accuracy import list_varying
 from analysis.report.general.questions import (
     AXES,
     OTHER_SPLIT,

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis import attention_flow, causal
 from analysis.circuits.flows import FLOWS
 from analysis.old_claims.borders import (
     HALF,
@@ -19,6 +18,7 @@ from analysis.old_claims.borders import (
 )
 from analysis.old_claims.reading import Reading, undecided
 from analysis.old_claims.verdicts import OPPOSITE, UNDECIDED, Verdict
+from analysis.p1 import attention_flow, causal
 
 MOST = 0.5  # of the attention that a flow must carry
 CLEAR = 0.1  # by so much a flow must exceed both nulls

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis import causal, mechanisms
 from analysis.members.solution import UNSEEN_MAPPINGS
 from analysis.members.statistics import MIN_SEEDS
 from analysis.old_claims.borders import (
@@ -16,6 +15,7 @@ from analysis.old_claims.borders import (
 )
 from analysis.old_claims.reading import Reading, undecided
 from analysis.old_claims.verdicts import DOES_NOT_HOLD, OPPOSITE, UNDECIDED, Verdict
+from analysis.p1 import causal, mechanisms
 
 
 class Part(NamedTuple):

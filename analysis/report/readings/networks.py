@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from analysis import complexity, lazy
 from analysis.members.correlation import correlation_interval
 from analysis.old_claims.borders import (
     HALF,
@@ -15,6 +14,8 @@ from analysis.old_claims.borders import (
 )
 from analysis.old_claims.reading import Reading, undecided
 from analysis.old_claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
+from analysis.p1 import lazy
+from analysis.p3 import complexity
 
 LAZY = 1 / 2  # of the distance of two untrained networks: nearer is lazy
 NONE_OF = 6  # seeds: if none of so many does it, it does not happen

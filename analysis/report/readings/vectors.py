@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis import cosine, tsne
 from analysis.members.statistics import Mean
 from analysis.old_claims.borders import (
     combine,
@@ -18,6 +17,7 @@ from analysis.old_claims.borders import (
 )
 from analysis.old_claims.reading import Reading
 from analysis.old_claims.verdicts import OPPOSITE, Verdict
+from analysis.p1 import cosine, tsne
 
 PARALLEL = 0.8  # mean cosine that counts as "nearly parallel"
 LOW = 0.4  # mean cosine that counts as "low"

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from analysis import condensation_grid, eigenvalues, embedding_grid
 from analysis.members.correlation import correlation_interval, correlations
 from analysis.old_claims.borders import (
     HALF,
@@ -22,6 +21,7 @@ from analysis.old_claims.verdicts import (
     UNDECIDED,
     Verdict,
 )
+from analysis.p1 import condensation_grid, eigenvalues, embedding_grid
 from analysis.report.readings.ends import (
     Ends,
     describe_ends,

@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from analysis import decay_map
-from analysis.decay_map import PHASES, READINGS, Result, find_phase
 from analysis.families.readings import decay as readings
 from analysis.members.commutativity import measure_commutativity, replace_pair
 from analysis.members.selection import find_column_axis
+from analysis.p3 import decay_map
+from analysis.p3.decay_map import PHASES, READINGS, Result, find_phase
 from anchorjax.errors import UserError
 from tests.support import cases
 from tests.support.drawing import draw_pixels

@@ -5,9 +5,9 @@ import argparse
 import numpy as np
 import pytest
 
-from analysis import fitting_time
 from analysis.families.readings import fitting
-from analysis.fitting_time import Result
+from analysis.p3 import fitting_time
+from analysis.p3.fitting_time import Result
 from anchorjax import config
 from anchorjax.errors import UserError
 from tests.support.drawing import draw_pixels

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from analysis import gamma_range
 from analysis.families.readings import ranges
-from analysis.gamma_range import BASELINE, Result, find_change, find_transition
 from analysis.members.table import list_converged
+from analysis.p1 import gamma_range
+from analysis.p1.gamma_range import BASELINE, Result, find_change, find_transition
 from tests.support.drawing import draw_pixels
 
 GAMMAS = np.array([0.2, 0.4, 0.6, 0.8, 1.0])

@@ -6,9 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from analysis import levels
 from analysis.families.readings import levels as readings
-from analysis.levels import LINES, Result
 from analysis.members.levels import (
     KINDS,
     LEVELS,
@@ -17,6 +15,8 @@ from analysis.members.levels import (
     list_questions,
     score_tables,
 )
+from analysis.p1 import levels
+from analysis.p1.levels import LINES, Result
 from anchorjax.errors import UserError
 from tests.support import cases
 from tests.support.drawing import draw_pixels

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from analysis import causal
 from analysis.circuits.flows import FLOWS
 from analysis.circuits.hypotheses import MECHANISMS
 from analysis.old_claims.verdicts import DOES_NOT_HOLD, HOLDS, OPPOSITE, UNDECIDED
+from analysis.p1 import causal
 from analysis.report.readings import circuits, mechanisms
 
 NAN = math.nan

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from analysis import accuracy
 from analysis.drawing import style
 from analysis.members.measures import count_members
 from analysis.members.statistics import mean_interval
+from analysis.p1 import accuracy
 from analysis.report import figures, numbers, page
 from analysis.report.general.collect import collect_general
 from analysis.report.general.pictures import choose_ends, explain_absence

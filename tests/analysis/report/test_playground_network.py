@@ -73,7 +73,7 @@ def test_the_logit_lens_reads_the_stream_after_every_layer(engine):
 
 @pytest.mark.slow
 def test_a_cut_edge_is_the_knock_out_of_causal(engine):
-    """Every edge cut alone: the answers of analysis/causal.py, and its logits."""
+    """Every edge cut alone: the answers of analysis/p1/causal.py, and its logits."""
     member = network_page.make_member('post', 'relu', heads=2)
     tokens_BT = network_page.sample_tokens(member, 16)
     roles_BT = member.roles(tokens_BT)

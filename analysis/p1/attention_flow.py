@@ -6,24 +6,33 @@ P1 Fig 3 (a, c) reads two mechanisms off one sequence:
   inferential  layer 1: key → both anchors           layer 2: anchors → last token
 
 Here the same flows are also averaged over many sequences, beside those of attention
-that chooses nothing and of the same network before training. `analysis/causal.py` tests
-them.
+that chooses nothing and of the same network before training. `analysis/p1/causal.py`
+tests them.
 
-  python analysis/attention_flow.py --run runs/phase \\
+  python -m analysis attention_flow --run runs/phase \\
       --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
 
 from analysis.circuits import flows, sequences
 from analysis.circuits.flows import FLOWS
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.members.member import Member, require_attention
 from analysis.members.untrained import make_untrained
+from anchorjax.limits import at_least, at_most
+
+TITLE = 'Attention flow'
+PAPER = 'P1 Fig 3 (a, c)'
+CAPTION = (
+    'Which token reads which, from the input below to the last layer above. A wide '
+    'line is much attention, on one sequence; the bars are means over random '
+    'sequences.'
+)
+
 
 _FLOW_COLOURS = (style.ROLES['key'], style.ROLES['anchor_1'], '#56B4E9')
 
@@ -45,7 +54,13 @@ class Result(NamedTuple):
 
 
 def compute(
-    member: Member, tokens: ArrayLike | None = None, number: int = 4096
+    member: Member,
+    tokens: Annotated[
+        tuple[int, ...] | None, "of one sequence, 35,63,...; default: P1's"
+    ] = None,
+    number: Annotated[
+        int, at_least(1), at_most(100_000), 'random sequences to average over'
+    ] = 4096,
 ) -> Result:
     """Attention on one sequence and, by role, on `number` random ones.
 
@@ -196,19 +211,3 @@ def _draw_flows(axis: Axes, result: Result) -> None:
     axis.set_ylabel('attention')
     axis.set_title(f'mean of {result.number:,} sequences')
     axis.legend(loc='upper left', bbox_to_anchor=(1, 1))
-
-
-if __name__ == '__main__':
-    command.run_member_figure(
-        __doc__,
-        'attention_flow',
-        compute,
-        draw,
-        layout,
-        tokens=command.Flag(
-            command.parse_numbers,
-            None,
-            "tokens of the sequence, 35,63,...; default: P1's",
-        ),
-        number=command.Flag(int, 4096, 'random sequences to average over'),
-    )

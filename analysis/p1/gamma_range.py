@@ -8,17 +8,17 @@ between gammas. Its width is the distance in gamma; there is none where the agre
 changes by less than 0.5. A gamma at which a seed of the setting has not converged does
 not count: what an untrained network answers is no solution.
 
-  python analysis/gamma_range.py --run runs/gpt2_range \\
+  python -m analysis gamma_range --run runs/gpt2_range \\
       --baseline runs/gpt2_range_one_head
 """
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.members.selection import OUTCOMES, collect_outcomes
 from analysis.members.solution import UNSEEN_MAPPINGS
 from analysis.members.table import (
@@ -27,9 +27,17 @@ from analysis.members.table import (
     list_points,
     tabulate_members,
 )
+from anchorjax import api
 from anchorjax.errors import UserError
-from anchorjax.storage.lost_members import open_whole_run
 from anchorjax.storage.reader import Run
+
+TITLE = 'Range of γ'
+PAPER = 'P1 Fig 2 (c)'
+CAPTION = (
+    'Within which range of γ the solution changes: mean and standard deviation over '
+    'seeds; shaded: from 10 to 90 % of the way.'
+)
+
 
 SHARES = (0.1, 0.9)  # of the way
 BASELINE = 'one head'
@@ -57,7 +65,9 @@ class Result(NamedTuple):
         return np.abs(self.gamma_22T[:, 1] - self.gamma_22T[:, 0])
 
 
-def compute(run: Run, baseline: Run | str = '') -> Result:
+def compute(
+    run: Run, baseline: Annotated[str, 'folder of a run to compare with'] = ''
+) -> Result:
     """Reads the last record of all trained members.
 
     Args:
@@ -68,7 +78,7 @@ def compute(run: Run, baseline: Run | str = '') -> Result:
     """
     members, outcome_3M = _read_members(run)
     if isinstance(baseline, str) and baseline:
-        baseline = open_whole_run(baseline)
+        baseline = api.open(baseline)
     if baseline:
         others, of_others_3M = _read_members(baseline)
         others['setting'] = np.full(len(others['seed']), BASELINE)
@@ -184,14 +194,3 @@ def _draw_setting(axis: Axes, result: Result, setting: str) -> None:
         title += f'\nwidth {last - first:.2f} ({known_2T.shape[1]} seeds)'
     converged = members['converged'][is_setting_M]
     axis.set_title(f'{title}\n{converged.sum()} of {len(converged)} converged', size=7)
-
-
-if __name__ == '__main__':
-    command.run_sweep_figure(
-        __doc__,
-        'gamma_range',
-        compute,
-        draw,
-        layout,
-        baseline=command.Flag(str, '', 'folder of a run to compare with'),
-    )

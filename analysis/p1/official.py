@@ -1,7 +1,7 @@
 """One of the authors' own checkpoints: its sizes, its answers, and figures of it.
 
-python analysis/official.py --weights model_209.pt
-python analysis/official.py --weights model_209.pt --heads=4 --figure=attention_flow
+python -m analysis official --weights model_209.pt
+python -m analysis official --weights model_209.pt --heads=4 --figure=attention_flow
 """
 
 import argparse
@@ -13,16 +13,21 @@ from typing import Any
 import jax
 import numpy as np
 
-from analysis import attention_flow, causal, condensation, cosine, embedding, tsne
 from analysis.circuits.interventions import read_answers
-from analysis.drawing import command
+from analysis.drawing import style
 from analysis.members.member import Member
+from analysis.p1 import attention_flow, causal, condensation, cosine, embedding, tsne
 from anchorjax import cli, config, tasks
 from anchorjax.config.grid import TRACED_AXES
 from anchorjax.errors import UserError
 from anchorjax.models.activations import ACTIVATIONS
 from anchorjax.models.transformer_config import NORMS
 from anchorjax.official import weights
+
+TITLE = 'A checkpoint of the authors'
+PAPER = 'P1'
+CAPTION = 'Its sizes, its answers, and figures of it.'
+
 
 # The figures of one member: modules with compute(member), draw and layout.
 FIGURES = {
@@ -117,9 +122,9 @@ def describe(member: Member) -> list[str]:
     return lines
 
 
-def main() -> None:
+def command(words: list[str]) -> None:
     """Prints what a checkpoint is and answers and, on request, draws a figure of it."""
-    flags = _parse_flags()
+    flags = _parse_flags(words)
     experiment = None
     if flags.config:
         experiment = config.resolve(config.load(flags.config))
@@ -135,11 +140,12 @@ def main() -> None:
         figure = FIGURES[flags.figure]
         cli.use_compilation_cache()
         result = figure.compute(member)
-        name = f'{flags.figure}_{flags.weights.stem}'
-        command.save_figure(result, figure.draw, figure.layout, flags.out, name)
+        path = flags.out / f'{flags.figure}_{flags.weights.stem}'
+        paths = style.write_figure(result, figure.draw, figure.layout, path)
+        print(*paths, sep='\n')
 
 
-def _parse_flags() -> argparse.Namespace:
+def _parse_flags(words: list[str]) -> argparse.Namespace:
     parser = cli.Parser(description=__doc__)
     add = parser.add_argument
     add('--weights', required=True, type=cli.parse_file, help='a PyTorch state dict')
@@ -155,8 +161,4 @@ def _parse_flags() -> argparse.Namespace:
     add('--figure', choices=FIGURES, help='a figure to draw')
     out_help = 'folder of the figure; default: figures'
     add('--out', type=cli.parse_folder, default=pathlib.Path('figures'), help=out_help)
-    return parser.parse_args()
-
-
-if __name__ == '__main__':
-    cli.run_command(main)
+    return parser.parse_args(words)

@@ -4,7 +4,7 @@ Not in the papers, which average over positions. A member that scores half infer
 and half symmetric may be purely one at some positions of the key and purely the other
 elsewhere.
 
-  python analysis/position.py --run runs/phase \\
+  python -m analysis position --run runs/phase \\
       --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
 """
 
@@ -12,12 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.members.point import complete_point
 from analysis.members.selection import has_unseen_pair
 from analysis.members.solution import UNSEEN_MAPPINGS, is_half_and_half
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
+
+TITLE = 'Answers by position'
+PAPER = 'ours'
+CAPTION = 'Which answers a network gives with the key at each position.'
 
 
 class Result(NamedTuple):
@@ -73,6 +77,3 @@ def draw(result: Result, axes: np.ndarray) -> None:
 
 
 layout = style.Layout(1, 1, 3.4, 2.4)
-
-if __name__ == '__main__':
-    command.run_point_figure(__doc__, 'position', compute, draw, layout)

@@ -7,11 +7,11 @@ the distance of two independent untrained networks of the same gamma: a lazy net
 much nearer to its own start than that. Beside it: how far the parameters moved, and how
 many neurons of the MLPs switched.
 
-  python analysis/lazy.py --run runs/phase
+  python -m analysis lazy --run runs/phase
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis.changes.distances import measure_change, measure_kernel_distance
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.members.member import Member, member_of
 from analysis.members.point import Point
 from analysis.members.selection import (
@@ -33,7 +33,17 @@ from analysis.members.selection import (
 from analysis.members.solution import SOLUTIONS, find_solutions
 from analysis.members.untrained import make_untrained
 from anchorjax.errors import require
+from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
+
+TITLE = 'Distance from the initialization'
+PAPER = 'ours'
+CAPTION = (
+    'How far training moves a network from its start: its weights, which neurons are '
+    'active, and its tangent kernel (how a step on one example changes the answers to '
+    'others). Near 0 the network would hardly have learned features.'
+)
+
 
 _OTHER_START = 1_000_003  # added to a seed: an initialization that no member has
 
@@ -58,7 +68,15 @@ class Result(NamedTuple):
     number: int  # sequences
 
 
-def compute(run: Run, number: int = 48, start: int = 0) -> Result:
+def compute(
+    run: Run,
+    number: Annotated[
+        int, at_least(2), at_most(10_000), 'sequences to compare kernels on'
+    ] = 48,
+    start: Annotated[
+        int, at_least(0), 'compare with the first snapshot from this step on'
+    ] = 0,
+) -> Result:
     """Compares every member with its own start, on `number` sequences of its probes.
 
     Args:
@@ -216,16 +234,4 @@ def _draw_legend(axis: Axes, result: Result, rows: list[Any]) -> None:
     title = f'{counts}, from step {start} to {result.end_M.max():,}'
     axis.figure.legend(
         loc='outside lower center', ncols=6, title=title, title_fontsize=7
-    )
-
-
-if __name__ == '__main__':
-    command.run_sweep_figure(
-        __doc__,
-        'lazy',
-        compute,
-        draw,
-        layout,
-        number=command.Flag(int, 48, 'sequences on which the kernels are compared'),
-        start=command.Flag(int, 0, 'compare with the first snapshot from this step on'),
     )

@@ -4,17 +4,16 @@
 in every converged member edges are cut one after the other, always the one that changes
 the fewest answers, as long as most answers stay as they were (`causal.FAITHFUL`).
 
-  python analysis/pruned_circuits.py --run runs/phase_noise
+  python -m analysis pruned_circuits --run runs/phase_noise
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from analysis.causal import FAITHFUL, name_edge
 from analysis.circuits import edge_sets, pruning
 from analysis.circuits.edge_sets import Ablation, Edge
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.members.member import member_of
 from analysis.members.point import name_point
 from analysis.members.selection import (
@@ -23,8 +22,15 @@ from analysis.members.selection import (
     report_progress,
 )
 from analysis.members.solution import find_solutions
+from analysis.p1.causal import FAITHFUL, name_edge
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
+
+TITLE = 'Pruned circuits'
+PAPER = 'ours, on P1 Fig 3'
+CAPTION = (
+    'The smallest set of edges of attention that keeps the answers of each network.'
+)
 
 
 class Result(NamedTuple):
@@ -102,7 +108,3 @@ def _prune(ablation: Ablation) -> tuple[list[Edge], float]:
     kept = pruning.find_circuit(removed, unchanged_E, FAITHFUL)
     cuts = len(removed) - len(kept)
     return kept, float(unchanged_E[cuts - 1]) if cuts else 1.0
-
-
-if __name__ == '__main__':
-    command.run_sweep_figure(__doc__, 'pruned_circuits', compute, draw, layout)

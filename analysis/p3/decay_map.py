@@ -13,16 +13,15 @@ which the first that fits is taken:
 
 P3 takes held-out questions of one pair, and the maximum over epochs.
 
-  python analysis/decay_map.py --run runs/decay
+  python -m analysis decay_map --run runs/decay
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
-from analysis import condensation, embedding
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.members.commutativity import measure_commutativity
 from analysis.members.member import Member, member_of
 from analysis.members.point import complete_point
@@ -32,10 +31,19 @@ from analysis.members.selection import (
     report_progress,
     require_task,
 )
+from analysis.p1 import condensation, embedding
 from analysis.spectra.measures import stable_rank
 from analysis.vectors import groups, order
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
+
+TITLE = 'Decay, γ and rate'
+PAPER = 'P3 Figs 3, 5 C; P1 Figs 14 to 16'
+CAPTION = (
+    'Answers to unseen pairs, and complexity, by weight decay and γ or learning rate; '
+    'every cell is the mean over seeds.'
+)
+
 
 READINGS = (
     'held-out',
@@ -71,7 +79,11 @@ class Result(NamedTuple):
         return self.reading_NYXS[READINGS.index(name)]
 
 
-def compute(run: Run, matrix: str = condensation.MATRIX, **point) -> Result:
+def compute(
+    run: Run,
+    matrix: Annotated[str, 'of the stable rank'] = condensation.MATRIX,
+    **point,
+) -> Result:
     """Reads curves and the last snapshot of every trained member at `point`.
 
     Raises:
@@ -219,14 +231,3 @@ def _read_member(member: Member, matrix: str) -> dict[str, float]:
         'directions of W_Q': condensed['directions'],
         'order of the embedding': order.measure_order(W_embed[tokens])['rho'],
     }
-
-
-if __name__ == '__main__':
-    command.run_point_figure(
-        __doc__,
-        'decay_map',
-        compute,
-        draw,
-        layout,
-        matrix=command.Flag(str, condensation.MATRIX, 'of the stable rank'),
-    )

@@ -8,25 +8,34 @@ shift (PAPERS 1.5). Two readings of the time to fit, in epochs:
   pair  when 99 % of a pair's training questions are first answered rightly (Fig 8 C);
         needs a run with task.groups='pair'
 
-  python analysis/fitting_time.py --run runs/inferential_complexity
+  python -m analysis fitting_time --run runs/inferential_complexity
 """
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis.changes.moments import find_crossings, find_moments
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.members.point import Point
 from analysis.members.table import Table, list_points, tabulate_members
 from anchorjax import tasks
 from anchorjax.config import Experiment
 from anchorjax.errors import UserError, require
+from anchorjax.limits import above, at_most
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
+
+TITLE = 'Time to fit'
+PAPER = 'P1 v1 Fig 6, P3 Fig 8'
+CAPTION = (
+    'Epochs that a network needs to fit mappings of which more or fewer follow the '
+    'rule.'
+)
+
 
 THRESHOLDS = (0.05, 0.1)  # nats
 ACCURACY = 0.99
@@ -49,8 +58,12 @@ class Result(NamedTuple):
 
 def compute(
     run: Run,
-    thresholds: tuple[float, ...] = THRESHOLDS,
-    accuracy: float = ACCURACY,
+    thresholds: Annotated[
+        tuple[float, ...], 'of the train loss, in nats: 1,0.5'
+    ] = THRESHOLDS,
+    accuracy: Annotated[
+        float, above(0), at_most(1), 'at which a pair is learned'
+    ] = ACCURACY,
 ) -> Result:
     """Reads the curves of all trained members; needs no snapshots.
 
@@ -95,11 +108,6 @@ def compute(
         is_wrong_MA=np.array(are_wrong),
         accuracy=accuracy,
     )
-
-
-def parse_thresholds(text: str) -> tuple[float, ...]:
-    """'1,0.5' -> (1.0, 0.5), for Flag.parse."""
-    return command.parse_sequence(text, float, 'numbers with commas, as in 1,0.5')
 
 
 def shares_anchor(pairs_A2: np.ndarray, is_wrong_A: np.ndarray) -> np.ndarray:
@@ -215,17 +223,3 @@ def _draw_pairs(axis: Axes, result: Result, gamma: float) -> None:
     axis.set_xticks(range(len(names)), names, rotation=90, fontsize=5)
     noun = 'pair' if level == 1 else 'pairs'
     axis.set_title(f'99 % by pair: {level} wrong {noun} (red), γ {gamma:g}', fontsize=6)
-
-
-if __name__ == '__main__':
-    command.run_sweep_figure(
-        __doc__,
-        'fitting_time',
-        compute,
-        draw,
-        layout,
-        thresholds=command.Flag(
-            parse_thresholds, THRESHOLDS, 'of the train loss, in nats: 1,0.5'
-        ),
-        accuracy=command.Flag(float, ACCURACY, 'at which a pair is learned'),
-    )

@@ -8,21 +8,30 @@ diagonal belongs to neither and is empty:
   v  (3, 3) with (2, 2) below, (1, 2) with (1, 3) above, as in the paper
   u  3 with 2 below, 1 with 2 above: our choice, P1 does not name its anchors
 
-  python analysis/cosine.py --run runs/phase \\
+  python -m analysis cosine --run runs/phase \\
       --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from analysis.circuits import sequences
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.drawing.triangles import draw_profile, draw_triangles
 from analysis.members.member import Member
 from analysis.members.untrained import make_untrained
 from analysis.vectors import extract, triangles
 from anchorjax.errors import require
+from anchorjax.limits import at_least, at_most
+
+TITLE = 'Cosines of vectors'
+PAPER = 'P1 Fig 4'
+CAPTION = (
+    'Does the network hold the same vector for questions with the same right answer? '
+    'Cosines between such vectors; red boxes mark equal answers.'
+)
+
 
 NAMES = ('v', 'u')
 # What is compared: row and column of the lower triangle, then of the upper one.
@@ -54,8 +63,10 @@ class Result(NamedTuple):
 
 def compute(
     member: Member,
-    keys: tuple[int, int] = (30, 40),
-    contexts: int = 32,
+    keys: Annotated[tuple[int, int], 'first and last key item, lo,hi'] = (30, 40),
+    contexts: Annotated[
+        int, at_least(1), at_most(1_000), 'draws of the noise to average over'
+    ] = 32,
 ) -> Result:
     """Cosines of all pairs of keys lo..hi (both included), inside boxes and outside.
 
@@ -192,16 +203,3 @@ def _draw_heatmaps(
 
 
 layout = style.Layout(2, 3, 7.2, 5.2)
-
-if __name__ == '__main__':
-    command.run_member_figure(
-        __doc__,
-        'cosine',
-        compute,
-        draw,
-        layout,
-        keys=command.Flag(
-            command.parse_numbers, (30, 40), 'first and last key item, lo,hi'
-        ),
-        contexts=command.Flag(int, 32, 'draws of the noise to average over'),
-    )

@@ -5,26 +5,32 @@ first item: a red one in steps of 3 and a blue one in steps of 4, the difference
 shifts 5, 1 and -2. The numbers are compared with those of the same rows in random order
 (`null`).
 
-  python analysis/embedding.py --run runs/phase \\
+  python -m analysis embedding --run runs/phase \\
       --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
 
   --items=40,80 takes these tokens instead of the task's keys
 """
 
 import itertools
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import threadpoolctl
 from matplotlib.axes import Axes
 
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.drawing.items import draw_items
 from analysis.drawing.steps import draw_similarity, draw_spectrum
 from analysis.members.member import Member
 from analysis.vectors import order, random_orders
 from anchorjax.errors import UserError, require
+from anchorjax.limits import above, at_least, at_most
 from anchorjax.tasks import TaskConfig
+
+TITLE = 'Embedding'
+PAPER = 'P1 Fig 5 (c, d), P3 Fig 5 B'
+CAPTION = 'Does the embedding of a number x contain its value?'
+
 
 MATRIX = 'W_embed'
 _TASKS_WITH_KEYS = ('anchors', 'memory_reasoning')
@@ -52,10 +58,14 @@ class Result(NamedTuple):
 @threadpoolctl.threadpool_limits.wrap(limits=1)
 def compute(
     member: Member,
-    matrix: str = MATRIX,
-    items: tuple[int, int] | None = None,
-    perplexity: float = 15,
-    permutations: int = 200,
+    matrix: Annotated[str, 'path of a matrix [tokens, D]'] = MATRIX,
+    items: Annotated[
+        tuple[int, int] | None, 'tokens FROM,TO, without TO; default: the keys'
+    ] = None,
+    perplexity: Annotated[float, above(0), 'perplexity of t-SNE'] = 15,
+    permutations: Annotated[
+        int, at_least(1), at_most(100_000), 'random orders to compare with'
+    ] = 200,
 ) -> Result:
     """Order in the rows of `matrix`.
 
@@ -174,18 +184,3 @@ def _label_component(result: Result, i: int) -> str:
 
 
 layout = style.Layout(2, 2, 7.0, 5.4)
-
-if __name__ == '__main__':
-    command.run_member_figure(
-        __doc__,
-        'embedding',
-        compute,
-        draw,
-        layout,
-        matrix=command.Flag(str, MATRIX, 'path of a matrix [tokens, D]'),
-        items=command.Flag(
-            command.parse_numbers, None, 'tokens FROM,TO, without TO; default: the keys'
-        ),
-        perplexity=command.Flag(float, 15, 'perplexity of t-SNE'),
-        permutations=command.Flag(int, 200, 'random orders to compare with'),
-    )

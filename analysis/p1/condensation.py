@@ -4,24 +4,30 @@ Neurons are grouped by the cosine of their input weights (see `vectors.groups`).
 threshold is 0.7 in P1 Fig 10 and 0.4 in P3's notebook. Every number is shown beside its
 mean over Gaussian matrices of the same shape.
 
-  python analysis/condensation.py --run runs/phase \\
+  python -m analysis condensation --run runs/phase \\
       --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
 
   --threshold=0.4 gives P3's groups
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import threadpoolctl
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.spectra import measures
 from analysis.vectors import groups
 from anchorjax.errors import require
+from anchorjax.limits import above, at_least, at_most, below
+
+TITLE = 'Condensation'
+PAPER = 'P1 Fig 5 (a, b)'
+CAPTION = 'Do the neurons of the first query matrix share their direction?'
+
 
 MATRIX = 'block_0/W_Q'
 THRESHOLD = 0.7
@@ -46,9 +52,13 @@ class Result(NamedTuple):
 @threadpoolctl.threadpool_limits.wrap(limits=1)
 def compute(
     member: Member,
-    matrix: str = MATRIX,
-    threshold: float = THRESHOLD,
-    draws: int = 20,
+    matrix: Annotated[str, 'path of a matrix [d_in, d_out]'] = MATRIX,
+    threshold: Annotated[
+        float, above(0), below(1), 'two neurons above this cosine are one group'
+    ] = THRESHOLD,
+    draws: Annotated[
+        int, at_least(1), at_most(1_000), 'Gaussian matrices to compare with'
+    ] = 20,
 ) -> Result:
     """Groups of neurons of one matrix, beside those of `draws` Gaussian matrices.
 
@@ -126,17 +136,3 @@ def _draw_table(axis: Axes, result: Result) -> None:
 
 
 layout = style.Layout(1, 3, 7.0, 2.2)
-
-if __name__ == '__main__':
-    command.run_member_figure(
-        __doc__,
-        'condensation',
-        compute,
-        draw,
-        layout,
-        matrix=command.Flag(str, MATRIX, 'path of a matrix [d_in, d_out]'),
-        threshold=command.Flag(
-            float, THRESHOLD, 'two neurons above this cosine are one group'
-        ),
-        draws=command.Flag(int, 20, 'Gaussian matrices to compare with'),
-    )

@@ -12,7 +12,7 @@ Lines: agreement on held-out seen pairs is below 0.9. Dots: some seeds have not
 converged, so that the cell says more about the length of training than about its end.
 For a task without an unseen pair the diagram shows the held-out seen pairs alone.
 
-  python analysis/phase.py --run runs/phase
+  python -m analysis phase --run runs/phase
 """
 
 import pathlib
@@ -34,11 +34,18 @@ from analysis.members.solution import (
     UNSEEN_MAPPINGS,
     mark_solutions,
 )
-from anchorjax import cli
 from anchorjax.config.grid import TRACED_AXES
 from anchorjax.errors import UserError
-from anchorjax.storage.lost_members import open_whole_run
 from anchorjax.storage.reader import Run
+
+TITLE = 'Phase diagram'
+PAPER = 'P1 Fig 2 (a, b)'
+CAPTION = (
+    'How networks answer the unseen pair. Above: the share of composed (inferential) '
+    'answers; below: the share of answers that are those of the reversed pair '
+    '(symmetric). Left: every cell at its best learning rate; middle: one learning '
+    'rate for all; right: the share of converged seeds.'
+)
 
 
 class Result(NamedTuple):
@@ -254,19 +261,3 @@ def _hatch_cells(axis: Axes, is_hatched: np.ndarray, pattern: str) -> None:
         corner = (x - 0.5, y - 0.5)
         hatch = Rectangle(corner, 1, 1, fill=False, hatch=pattern, lw=0, ec='#888888')
         axis.add_patch(hatch)
-
-
-def command() -> None:
-    parser = cli.Parser(description=__doc__)
-    parser.add_argument('--run', required=True, type=cli.parse_folder)
-    run = open_whole_run(parser.parse_args().run)
-    # Unlike `save`: who asks for this figure is told why there is none.
-    result = compute(run.results)
-    if not result.members:
-        raise UserError(f'{run.folder.workdir}: no member is trained yet')
-    figures = run.folder.workdir / 'figures'
-    print(*style.write_figure(result, draw, layout, figures / 'phase'), sep='\n')
-
-
-if __name__ == '__main__':
-    cli.run_command(command)

@@ -5,17 +5,17 @@ answer is given (`circuits.order`), from the start of training to its end, besid
 answers to the unseen pair. Noise stands last where the task has such sequences. With
 --every=true also in those that have not converged: dashed lines, and crosses.
 
-  python analysis/pair_order.py --run runs/phase_noise
+  python -m analysis pair_order --run runs/phase_noise
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from analysis.circuits import interventions, sequences
 from analysis.circuits.order import Comparison, draw_comparison, measure_order
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.members.member import Member, member_of, require_attention
 from analysis.members.point import Point, name_point
 from analysis.members.selection import (
@@ -26,7 +26,18 @@ from analysis.members.selection import (
 )
 from analysis.members.solution import SOLVED, UNSEEN_MAPPINGS
 from anchorjax.errors import UserError
+from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
+
+TITLE = 'Order of the pair'
+PAPER = 'ours'
+CAPTION = (
+    'Can a network tell a pair from its reverse where it answers? The distance '
+    'between its activations for the two, by that between pairs with another anchor, '
+    'through training and beside its answers. 0: the order is not there, so both get '
+    'one answer.'
+)
+
 
 # What is drawn for 0, and for everything below.
 _LOWEST = 1e-5
@@ -51,7 +62,11 @@ class Result(NamedTuple):
     left_out: int  # trained members that have not converged
 
 
-def compute(run: Run, every: bool = False, number: int = 1024) -> Result:
+def compute(
+    run: Run,
+    every: Annotated[bool, 'True: also what has not converged'] = False,
+    number: Annotated[int, at_least(1), at_most(100_000), 'random sequences'] = 1024,
+) -> Result:
     """Measures the order in every snapshot of every converged member.
 
     Args:
@@ -177,17 +192,3 @@ def _name_kind(answers_2: np.ndarray) -> str:
     """The mapping that gives most answers, if it gives enough of them."""
     best = int(np.argmax(answers_2))
     return UNSEEN_MAPPINGS[best] if answers_2[best] >= SOLVED else _NEITHER
-
-
-if __name__ == '__main__':
-    command.run_sweep_figure(
-        __doc__,
-        'pair_order',
-        compute,
-        draw,
-        layout,
-        every=command.Flag(
-            command.parse_truth, False, 'true: also what has not converged'
-        ),
-        number=command.Flag(int, 1024, 'random sequences'),
-    )

@@ -9,17 +9,17 @@ Correlations are of the converged members of one row, so that depth (or weight d
 does not stand in for complexity; members of one seed are compared with each other. The
 figure looks at many correlations: their p-values are corrected for all of them.
 
-  python analysis/complexity.py --run runs/phase --matrix=block_0/W_Q
+  python -m analysis complexity --run runs/phase --matrix=block_0/W_Q
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.drawing.correlation_bars import draw_correlations
 from analysis.members.correlation import correct_for_many, correlations
 from analysis.members.rows import (
@@ -39,6 +39,13 @@ from analysis.members.solution import UNSEEN_MAPPINGS
 from analysis.spectra.directions import ALL, MEASURES, measure_members
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
+
+TITLE = 'Complexity'
+PAPER = 'P3 Figs 3, 5 C'
+CAPTION = (
+    'Two measures of how many directions the weights use (stable rank and '
+    'participation ratio), next to how the networks answer.'
+)
 
 
 class Result(NamedTuple):
@@ -72,7 +79,9 @@ class Result(NamedTuple):
     left_out: int  # trained members of the row that have not converged, or diverged
 
 
-def compute(run: Run, matrix: str = 'block_0/W_Q') -> Result:
+def compute(
+    run: Run, matrix: Annotated[str, f"path of a matrix, or '{ALL}'"] = 'block_0/W_Q'
+) -> Result:
     """Complexity of `matrix` in every member (ALL: mean over the blocks' matrices).
 
     Raises:
@@ -207,14 +216,3 @@ def _draw_heatmap(
     brightness = rgba[..., :3] @ (0.3, 0.6, 0.1)
     size = min(7, 45 / len(result.gamma))
     style.write_cells(axis, values, number, brightness < 0.5, size)
-
-
-if __name__ == '__main__':
-    command.run_sweep_figure(
-        __doc__,
-        'complexity',
-        compute,
-        draw,
-        layout,
-        matrix=command.Flag(str, 'block_0/W_Q', f"path of a matrix, or '{ALL}'"),
-    )

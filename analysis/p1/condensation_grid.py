@@ -6,21 +6,30 @@ Fig 15). All other axes have their first value, or the one given by --AXIS=VALUE
 without a member says why it is blank. The numbers behind the claim are of all converged
 members, those that are not shown among them.
 
-  python analysis/condensation_grid.py --run runs/phase --exception=trained --seed=1
+  python -m analysis condensation_grid --run runs/phase --exception=trained --seed=1
 """
 
 import functools
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import threadpoolctl
 from matplotlib.axes import Axes
 
-from analysis import condensation
-from analysis.drawing import command, grids
+from analysis.drawing import grids
 from analysis.members.selection import collect_labels, iterate_converged
+from analysis.p1 import condensation
 from analysis.vectors import groups
+from anchorjax.limits import above, below
 from anchorjax.storage.reader import Run
+
+TITLE = 'Condensation over the grid'
+PAPER = 'P1 Fig 10'
+CAPTION = (
+    'Do neurons come to share a direction? Cosines between the input weights of the '
+    'neurons of the first query matrix, W_Q: blocks near 1 mean yes.'
+)
+
 
 _DRAWS = 20  # Gaussian matrices of each shape
 
@@ -50,8 +59,10 @@ class Result(NamedTuple):
 def compute(
     run: Run,
     step: int | str = 'last',
-    matrix: str = condensation.MATRIX,
-    threshold: float = condensation.THRESHOLD,
+    matrix: Annotated[str, 'path of a matrix [d_in, d_out]'] = condensation.MATRIX,
+    threshold: Annotated[
+        float, above(0), below(1), 'two neurons above this cosine are one group'
+    ] = condensation.THRESHOLD,
     **point,
 ) -> Result:
     """Groups of neurons in every member at `point`.
@@ -129,16 +140,3 @@ def _average_gaussian_directions(shape: tuple[int, int], threshold: float) -> fl
 
 
 layout = grids.layout
-
-if __name__ == '__main__':
-    command.run_point_figure(
-        __doc__,
-        'condensation_grid',
-        compute,
-        draw,
-        layout,
-        matrix=command.Flag(str, condensation.MATRIX, 'path of a matrix [d_in, d_out]'),
-        threshold=command.Flag(
-            float, condensation.THRESHOLD, 'two neurons above this cosine are one group'
-        ),
-    )

@@ -6,7 +6,7 @@ compared with chance and, in the full space, with the same network before traini
 gives neither the token nor the settings of its map: we take the last token and the
 defaults.
 
-  python analysis/tsne.py --run runs/phase \\
+  python -m analysis tsne --run runs/phase \\
       --num_anchors=8 --exception=trained --gamma=1.0 --seed=1
 
   --map_number=2000 maps the first 2,000 sequences only, which is faster
@@ -14,7 +14,7 @@ defaults.
 """
 
 import sys
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,12 +22,22 @@ from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
 from analysis.circuits import sequences
-from analysis.drawing import command, hues, style
+from analysis.drawing import hues, style
 from analysis.members.member import Member
 from analysis.members.untrained import make_untrained
 from analysis.vectors import extract
 from analysis.vectors.nearest import KINDS, count_neighbours
 from anchorjax.errors import require
+from anchorjax.limits import above, at_least, at_most
+
+TITLE = 'Map of the pairs'
+PAPER = 'P1 Fig 3 (b), P3 Fig 4 C'
+CAPTION = (
+    'What the last token holds after the first attention, drawn so that similar '
+    'sequences lie close (t-SNE). A pair and its reverse share a hue: where they mix, '
+    'the network does not tell them apart.'
+)
+
 
 SPACES = ('full space', 'map')
 SOURCES = ('attention', 'output')
@@ -54,12 +64,23 @@ class Result(NamedTuple):
 
 def compute(
     member: Member,
-    layer: int = 1,
-    number: int = 10_000,
-    neighbours: int = 10,
-    perplexity: float = 30,
-    map_number: int | None = None,
-    of: str = 'attention',
+    layer: Annotated[int, at_least(1), 'layer whose X_ao is taken, from 1'] = 1,
+    number: Annotated[
+        int, at_least(2), at_most(100_000), 'different random sequences'
+    ] = 10_000,
+    neighbours: Annotated[
+        int, at_least(1), at_most(1_000), 'nearest neighbours to count'
+    ] = 10,
+    perplexity: Annotated[
+        float, above(0), 'perplexity of t-SNE: about the neighbours of a point'
+    ] = 30,
+    map_number: Annotated[
+        int | None, at_least(2), 'sequences in the map; default: all'
+    ] = None,
+    of: Annotated[
+        Literal['attention', 'output'],
+        'attention (P1), or output: logits, key hidden (P3)',
+    ] = 'attention',
 ) -> Result:
     """Vectors at the last token of `number` random sequences, the first of them mapped.
 
@@ -210,22 +231,3 @@ def _draw_bars(axis: Axes, result: Result) -> None:
 
 
 layout = style.Layout(1, 2, 7.0, 3.4)
-
-if __name__ == '__main__':
-    command.run_member_figure(
-        __doc__,
-        'tsne',
-        compute,
-        draw,
-        layout,
-        layer=command.Flag(int, 1, 'layer whose X_ao is taken, from 1'),
-        number=command.Flag(int, 10_000, 'different random sequences'),
-        neighbours=command.Flag(int, 10, 'nearest neighbours to count'),
-        perplexity=command.Flag(
-            float, 30.0, 'perplexity of t-SNE: about the neighbours of a point'
-        ),
-        map_number=command.Flag(int, None, 'sequences in the map; default: all'),
-        of=command.Flag(
-            str, 'attention', 'attention (P1), or output: logits, key hidden (P3)'
-        ),
-    )

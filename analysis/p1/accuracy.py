@@ -6,7 +6,7 @@ that varies where gamma does not; a line is a setting of the other axes. Dots ar
 over seeds with their 95 % interval, which fewer than three seeds do not have. Members
 that have not converged are left out, unless none has.
 
-  python analysis/accuracy.py --run runs/scan
+  python -m analysis accuracy --run runs/scan
 """
 
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.members.measures import (
     LOSS,
     Counted,
@@ -29,6 +29,14 @@ from analysis.members.statistics import mean_interval
 from anchorjax.config.grid import axis_label
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
+
+TITLE = 'Accuracy by setting'
+PAPER = 'any task'
+CAPTION = (
+    'Everything that the task measures, by the axes of the sweep: means over seeds '
+    'with their 95 % interval.'
+)
+
 
 MOST_COLUMNS = 3
 MOST_LINES = 12  # that a legend can name
@@ -217,7 +225,3 @@ def _draw_measure(axis: Axes, result: Result, k: int) -> None:
         axis.set_ylabel('nats a token')
     else:
         axis.set_ylim(_SHARES)
-
-
-if __name__ == '__main__':
-    command.run_sweep_figure(__doc__, 'accuracy', compute, draw, layout)

@@ -4,15 +4,15 @@ P1 Fig 3 shows one network of each kind. Here every converged two-layer network 
 sweep is tested: which of the sets of edges in `circuits.hypotheses` suffice for the
 answers that it gives, right or wrong?
 
-  python analysis/mechanisms.py --run runs/phase
+  python -m analysis mechanisms --run runs/phase
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from analysis.circuits import edge_sets, hypotheses, sequences
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.members.member import Member, member_of
 from analysis.members.point import name_point
 from analysis.members.selection import (
@@ -25,6 +25,14 @@ from analysis.members.selection import (
 from analysis.members.solution import find_solutions
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
+
+TITLE = 'Mechanisms'
+PAPER = 'P1 Fig 3'
+CAPTION = (
+    'Attention moves information along edges, from one kind of token to another. '
+    'Which few edges are enough for a network to keep its answers when all others are '
+    'cut? This tests P1 Fig 3 on every converged network.'
+)
 
 
 class Result(NamedTuple):
@@ -41,7 +49,12 @@ class Result(NamedTuple):
     left_out: int  # trained members that have not converged
 
 
-def compute(run: Run, renormalize: bool = True) -> Result:
+def compute(
+    run: Run,
+    renormalize: Annotated[
+        bool, 'False: the weights that are left stay as they were'
+    ] = True,
+) -> Result:
     """Cuts all edges but a mechanism's in every converged member.
 
     Args:
@@ -115,12 +128,3 @@ def _test_mechanisms(member: Member, renormalize: bool) -> np.ndarray:
     heldout = member.task.probe_names.index('seen_heldout')
     unchanged_C2 = effects.unchanged_CP[:, [unseen, heldout]]
     return unchanged_C2.min(-1)
-
-
-if __name__ == '__main__':
-    flag = command.Flag(
-        command.parse_truth, True, 'false: the weights that are left stay as they were'
-    )
-    command.run_sweep_figure(
-        __doc__, 'mechanisms', compute, draw, layout, renormalize=flag
-    )

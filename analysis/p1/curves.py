@@ -1,24 +1,30 @@
 """What one member learns when: losses, agreements, and when each solution appears.
 
-python analysis/curves.py --run runs/phase \\
+python -m analysis curves --run runs/phase \\
     --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
 """
 
 import textwrap
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from analysis.changes.moments import find_moments, order_events
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.members.point import (
     complete_point,
     name_point,
 )
 from anchorjax import tasks
 from anchorjax.errors import UserError, require
+from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
+
+TITLE = 'Training curves'
+PAPER = 'any task'
+CAPTION = 'When the network learns which answers, from the first step to the last.'
+
 
 THRESHOLD = 0.9
 TOLERANCE = 0.05
@@ -50,7 +56,14 @@ class Result(NamedTuple):
 
 
 def compute(
-    run: Run, threshold: float = THRESHOLD, tolerance: float = TOLERANCE, **point
+    run: Run,
+    threshold: Annotated[
+        float, at_least(0), at_most(1), 'agreement at which a solution is reached'
+    ] = THRESHOLD,
+    tolerance: Annotated[
+        float, at_least(0), at_most(1), 'how far it may fall and still be there'
+    ] = TOLERANCE,
+    **point,
 ) -> Result:
     """Reads the curves alone: works without snapshots, and while the sweep runs.
 
@@ -165,19 +178,3 @@ def _draw_agreement(axis: Axes, result: Result, p: int) -> None:
     axis.set(ylim=(-0.03, 1.06), ylabel='agreement')
     axis.set_title(result.probe_names[p].replace('_', ' '))
     axis.legend(loc='center right')
-
-
-if __name__ == '__main__':
-    command.run_point_figure(
-        __doc__,
-        'curves',
-        compute,
-        draw,
-        layout,
-        threshold=command.Flag(
-            float, THRESHOLD, 'agreement at which a solution is reached'
-        ),
-        tolerance=command.Flag(
-            float, TOLERANCE, 'how far it may fall again and still be there'
-        ),
-    )

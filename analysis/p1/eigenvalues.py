@@ -8,15 +8,15 @@ Only what sees data is measured: rows of tokens that occur, columns of labels th
 (`spectra.used`). The claims read all converged members, beside the same networks before
 training.
 
-  python analysis/eigenvalues.py --run runs/phase --exception=unseen
+  python -m analysis eigenvalues --run runs/phase --exception=unseen
 """
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from analysis.drawing import command, spectrum_panels, style
+from analysis.drawing import spectrum_panels, style
 from analysis.members.member import member_of
 from analysis.members.point import Point
 from analysis.members.selection import find_trained_gammas
@@ -35,7 +35,16 @@ from analysis.spectra.spectra import (
 )
 from analysis.spectra.used import select_used
 from anchorjax.errors import require
+from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
+
+TITLE = 'Eigenvalues and singular values'
+PAPER = 'P1 Figs 12, 13'
+CAPTION = (
+    'How many directions the weights use. Eigenvalues of the covariance of the '
+    'embedding, by γ and over training, and singular values of every matrix: few '
+    'large ones mean few directions.'
+)
 
 
 class Result(NamedTuple):
@@ -70,8 +79,12 @@ class Result(NamedTuple):
 def compute(
     run: Run,
     step: int | str = 'last',
-    matrix: str = 'W_embed',
-    leading: int = 6,
+    matrix: Annotated[
+        str, 'whose rows; any matrix of the model by its path'
+    ] = 'W_embed',
+    leading: Annotated[
+        int, at_least(1), at_most(1_000), 'eigenvalues to follow over training'
+    ] = 6,
     **point,
 ) -> Result:
     """Spectra over gamma at one point of the other axes (first values where not given).
@@ -176,17 +189,3 @@ def _find_singular_values(
             of_member.append(singular_values(used))
         spectra.append(of_member)
     return tuple(matrices), pad_spectra(spectra)
-
-
-if __name__ == '__main__':
-    command.run_point_figure(
-        __doc__,
-        'eigenvalues',
-        compute,
-        draw,
-        layout,
-        matrix=command.Flag(
-            str, 'W_embed', 'whose rows; any matrix of the model by its path'
-        ),
-        leading=command.Flag(int, 6, 'eigenvalues to follow over training'),
-    )

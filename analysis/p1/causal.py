@@ -10,12 +10,12 @@ depend on:
   edges cut one by one    which few edges still give the same answers: the circuit?
   activations patched in  which position knows the key item and the anchors?
 
-  python analysis/causal.py --run runs/phase \\
+  python -m analysis causal --run runs/phase \\
       --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -29,9 +29,19 @@ from analysis.circuits import (
     sequences,
 )
 from analysis.circuits.edge_sets import Edge
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.members.member import Member, require_attention
 from anchorjax.errors import require
+from anchorjax.limits import at_least, at_most
+
+TITLE = 'Causal tests'
+PAPER = 'ours, on P1 Fig 3'
+CAPTION = (
+    'Which edges of attention the answer needs (left, one cut at a time), whether the '
+    'mechanism of P1 Fig 3 is enough by itself (middle), and which position knows the '
+    'number and the anchors in each layer (right).'
+)
+
 
 FAITHFUL = 0.9  # least share of the intact network's answers that a circuit must give
 
@@ -74,7 +84,16 @@ class Result(NamedTuple):
 
 
 def compute(
-    member: Member, number: int = 1024, renormalize: bool = True, draws: int = 16
+    member: Member,
+    number: Annotated[
+        int, at_least(1), at_most(100_000), 'random sequences to patch'
+    ] = 1024,
+    renormalize: Annotated[
+        bool, 'False: the weights that are left stay as they were'
+    ] = True,
+    draws: Annotated[
+        int, at_least(1), at_most(1_000), 'random sets of edges beside each mechanism'
+    ] = 16,
 ) -> Result:
     """Cuts edges on the member's own probes, and patches `number` random sequences.
 
@@ -201,20 +220,3 @@ def _label_cells(axis: Axes, rows: Sequence[str], columns: Sequence[str]) -> Non
     """Names the rows and columns of a heatmap."""
     axis.set_yticks(range(len(rows)), rows)
     axis.set_xticks(range(len(columns)), columns, fontsize='small')
-
-
-if __name__ == '__main__':
-    command.run_member_figure(
-        __doc__,
-        'causal',
-        compute,
-        draw,
-        layout,
-        number=command.Flag(int, 1024, 'random sequences to patch'),
-        draws=command.Flag(int, 16, 'random sets of edges beside each mechanism'),
-        renormalize=command.Flag(
-            command.parse_truth,
-            True,
-            'false: the weights that are left stay as they were',
-        ),
-    )

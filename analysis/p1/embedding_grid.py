@@ -3,22 +3,30 @@
 P1 draws t-SNE, but PCA has no settings. Rows, columns and flags are those of
 condensation_grid. The numbers behind the claim are of all converged members.
 
-  python analysis/embedding_grid.py --run runs/phase --exception=trained --seed=1
+  python -m analysis embedding_grid --run runs/phase --exception=trained --seed=1
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import threadpoolctl
 from matplotlib.axes import Axes
 
-from analysis import embedding
-from analysis.drawing import command, grids
+from analysis.drawing import grids
 from analysis.drawing.items import draw_items
 from analysis.members.selection import collect_labels, iterate_converged
+from analysis.p1 import embedding
 from analysis.vectors import order, random_orders
 from anchorjax.errors import require
+from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
+
+TITLE = 'Embedding over the grid'
+PAPER = 'P1 Fig 11'
+CAPTION = (
+    'Do networks place the numbers x in their order? The embeddings of the numbers in '
+    'the plane in which they differ most (first two principal components).'
+)
 
 
 class Result(NamedTuple):
@@ -47,9 +55,13 @@ class Result(NamedTuple):
 def compute(
     run: Run,
     step: int | str = 'last',
-    matrix: str = embedding.MATRIX,
-    items: tuple[int, int] | None = None,
-    permutations: int = 40,
+    matrix: Annotated[str, 'path of a matrix [tokens, D]'] = embedding.MATRIX,
+    items: Annotated[
+        tuple[int, int] | None, 'tokens FROM,TO, without TO; default: the keys'
+    ] = None,
+    permutations: Annotated[
+        int, at_least(1), at_most(100_000), 'random orders to compare with'
+    ] = 40,
     **point,
 ) -> Result:
     """Order in every member at `point`.
@@ -125,17 +137,3 @@ def _measure_members(
 
 
 layout = grids.layout
-
-if __name__ == '__main__':
-    command.run_point_figure(
-        __doc__,
-        'embedding_grid',
-        compute,
-        draw,
-        layout,
-        matrix=command.Flag(str, embedding.MATRIX, 'path of a matrix [tokens, D]'),
-        items=command.Flag(
-            command.parse_numbers, None, 'tokens FROM,TO, without TO; default: the keys'
-        ),
-        permutations=command.Flag(int, 40, 'random orders to compare with'),
-    )

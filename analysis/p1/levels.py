@@ -14,7 +14,7 @@ The null of a line is what the level before would score: a table of the data exp
 no other question, a function of each pair no unseen pair (`Result.table_MLKL`). Grey
 lines are the network before training.
 
-  python analysis/levels.py --run runs/levels
+  python -m analysis levels --run runs/levels
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from analysis.bias.snapshots import find_common_steps
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.drawing.bands import draw_band
 from analysis.members.levels import (
     KINDS,
@@ -42,6 +42,11 @@ from analysis.members.table import (
 )
 from anchorjax import tasks
 from anchorjax.storage.reader import Run
+
+TITLE = 'Levels of a solution'
+PAPER = 'P1 Sec 5'
+CAPTION = 'Which table or function explains what a network answers, over training.'
+
 
 # (kind of question, level): what is drawn, and where each level first says more.
 LINES = (
@@ -158,7 +163,3 @@ def _draw_sizes(axis: Axes, result: Result, gamma: float) -> None:
             draw_band(axis, sizes, np.stack(columns, -1), _COLOURS[i], None)
     axis.set_title(f'γ {gamma:g}, at the end', fontsize=6)
     axis.set(xscale='log', ylim=(-0.03, 1.03), xlabel='training examples')
-
-
-if __name__ == '__main__':
-    command.run_sweep_figure(__doc__, 'levels', compute, draw, layout)

@@ -3,7 +3,7 @@
 Numbers are of converged members; the others are counted. In the anchor task, each score
 stands beside what tables of the training data would score (analysis/members/lookup.py).
 
-  python analysis/solutions.py --run runs/phase       # a Markdown table on stdout
+  python -m analysis solutions --run runs/phase       # a Markdown table on stdout
 """
 
 from typing import NamedTuple
@@ -14,11 +14,15 @@ from analysis.members.lookup import LEVELS, score_members
 from analysis.members.solution import classify_members
 from analysis.members.third import list_names, name_thirds
 from analysis.tables.text import format_counts, format_list, format_range, format_table
-from anchorjax import cli
+from anchorjax import api, cli
 from anchorjax.errors import UserError
-from anchorjax.storage.lost_members import open_whole_run
 from anchorjax.storage.reader import members_table
 from anchorjax.tasks.anchors_config import AnchorsConfig
+
+TITLE = 'Solutions'
+PAPER = 'any sweep of anchors'
+CAPTION = 'Which solution the members reach, as a Markdown table.'
+
 
 _TITLES = {
     'train_loss': 'train loss',
@@ -133,11 +137,12 @@ def _format_value(value: object) -> str:
     return str(value)
 
 
-def command() -> None:
+def command(words: list[str]) -> None:
+    """Prints the table of a run."""
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument('--run', required=True, type=cli.parse_folder)
-    flags = parser.parse_args()
-    run = open_whole_run(flags.run)
+    flags = parser.parse_args(words)
+    run = api.open(flags.run)
     members = members_table(run)
     if not members.trained.any():
         raise UserError(f'{flags.run}: no member is trained yet')
@@ -148,7 +153,3 @@ def command() -> None:
     print(f'\n{_ABOUT_TABLES}')
     if 'unseen_within_1' in members:
         print(f'\n{_ABOUT_NEAR}')
-
-
-if __name__ == '__main__':
-    cli.run_command(command)

@@ -1,0 +1,1 @@
+"""P1, "Initialization is Critical": the figures of the anchor task."""

@@ -1,0 +1,1 @@
+"""P3, "Complexity Control": weight decay, γ and complexity."""
