@@ -32,7 +32,7 @@ import xarray as xr
 from analysis.drawing import style
 from analysis.members.member import Member, member_of
 from analysis.members.point import format_point, select_varying
-from anchorjax import api, cli
+from anchorjax import cli
 from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, nearest
 from anchorjax.limits import check_value
@@ -154,7 +154,7 @@ def run_figure(module: ModuleType, words: list[str]) -> None:
     flags = list_flags(module.compute)
     arguments, point = _parse_command_line(module, flags, words)
     cli.use_compilation_cache()
-    run = api.open(arguments.run)
+    run = open_run(arguments.run)
     options = {}
     for flag in flags:
         text = getattr(arguments, flag.name)

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pandas as pd
 
-from anchorjax import api
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import Run
+from anchorjax.storage.reader import Run, open_run
 
 PAPER_WIDTH = 400  # of P1 (PAPERS 1.2)
 MANIFEST = 'manifest.json'
@@ -60,7 +59,7 @@ def open_runs(patterns: Iterable[str]) -> dict[str, Run]:
     runs = {}
     for name, folder in sorted(folders.items()):
         if (folder / MANIFEST).exists():
-            runs[name] = api.open(folder)
+            runs[name] = open_run(folder)
     if not runs:
         raise UserError(f'--runs {" ".join(patterns)}: no folder of a run matches')
     return runs

@@ -27,9 +27,8 @@ from analysis.members.table import (
     list_points,
     tabulate_members,
 )
-from anchorjax import api
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import Run
+from anchorjax.storage.reader import Run, open_run
 
 TITLE = 'Range of γ'
 PAPER = 'P1 Fig 2 (c)'
@@ -78,7 +77,7 @@ def compute(
     """
     members, outcome_3M = _read_members(run)
     if isinstance(baseline, str) and baseline:
-        baseline = api.open(baseline)
+        baseline = open_run(baseline)
     if baseline:
         others, of_others_3M = _read_members(baseline)
         others['setting'] = np.full(len(others['seed']), BASELINE)

@@ -14,9 +14,9 @@ from analysis.members.lookup import LEVELS, score_members
 from analysis.members.solution import classify_members
 from analysis.members.third import list_names, name_thirds
 from analysis.tables.text import format_counts, format_list, format_range, format_table
-from anchorjax import api, cli
+from anchorjax import cli
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import members_table
+from anchorjax.storage.reader import members_table, open_run
 from anchorjax.tasks.anchors_config import AnchorsConfig
 
 TITLE = 'Solutions'
@@ -142,7 +142,7 @@ def command(words: list[str]) -> None:
     parser = cli.Parser(description=__doc__.splitlines()[0])
     parser.add_argument('--run', required=True, type=cli.parse_folder)
     flags = parser.parse_args(words)
-    run = api.open(flags.run)
+    run = open_run(flags.run)
     members = members_table(run)
     if not members.trained.any():
         raise UserError(f'{flags.run}: no member is trained yet')
