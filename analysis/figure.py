@@ -36,6 +36,7 @@ from anchorjax import cli
 from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, nearest
 from anchorjax.limits import check_value
+from anchorjax.storage.reader import open_run
 
 ROOMS = ('p1', 'p2', 'p3', 'p4', 'text_tasks', 'law')
 ANALYSIS = pathlib.Path(__file__).parent
