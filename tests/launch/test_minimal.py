@@ -1,0 +1,85 @@
+"""The one-file version of the idea computes what the package computes."""
+
+import functools
+
+import chex
+import jax
+import numpy as np
+import optax
+import pytest
+
+from anchorjax import config, tasks
+from anchorjax.config.grid import DATA, ORDER, HParams, random_key
+from anchorjax.tasks.permutation import draw_epoch_batch
+from anchorjax.training.step import init_member, train_step
+from launch import minimal
+
+
+def load_experiment() -> config.Experiment:
+    """The package's config of what minimal.py trains."""
+    c = config.load('configs/phase.py')
+    c.task.num_anchors = 4
+    c.task.exception = 'unseen'
+    c.loop = ()
+    c.train.num_steps = minimal.STEPS
+    c.train.batch_size = minimal.BATCH
+    c.optimizer.schedule_steps = minimal.STEPS
+    c.optimizer.warmup_steps = minimal.WARMUP
+    return config.resolve(c)
+
+
+def test_a_sequence_asks_for_the_composition():
+    pairs = minimal.list_trained_pairs()
+    assert len(pairs) == 14
+    tokens, answers = minimal.draw_batch(jax.random.key(0), pairs, 512)
+    for row, answer in zip(np.asarray(tokens), np.asarray(answers), strict=True):
+        place = int(np.argmax(row <= 4)) - 1  # anchors are the only small tokens
+        x, first, second = row[place : place + 3]
+        assert answer == x + minimal.SHIFTS[first] + minimal.SHIFTS[second]
+        assert (first, second) not in minimal.UNSEEN
+
+
+def test_initial_weights_have_the_standard_deviation_of_gamma():
+    params = minimal.init_params(jax.random.key(0), 1.3)
+    assert np.std(params['block_0']['W_out']) == pytest.approx(192**-1.3, rel=0.02)
+    assert np.std(params['W_embed']) == pytest.approx(64**-1.3, rel=0.02)
+
+
+def test_losses_are_those_of_the_package_on_the_same_draws():
+    """From the same weights, on the same batches: twenty steps of warm-up."""
+    experiment = load_experiment()
+    hparams = HParams(
+        gamma=np.float32(1.0),
+        learning_rate=np.float32(minimal.RATE),
+        weight_decay=np.float32(minimal.DECAY),
+        seed=np.int32(0),
+    )
+    task = tasks.make(experiment.task)
+    data = task.make_data(random_key(hparams.seed, DATA))
+    order = random_key(hparams.seed, ORDER)
+    state = init_member(experiment, hparams)
+    params = state.params
+    optimizer = minimal.make_optimizer()
+    opt_state = optimizer.init(params)
+    take_step = jax.jit(functools.partial(train_step, experiment, task))
+    differentiate = jax.jit(jax.value_and_grad(minimal.loss_of))
+    for step in range(20):
+        index_B = draw_epoch_batch(order, step, minimal.BATCH, task.num_train)
+        batch = task.batch(data, index_B)
+        state, expected, _ = take_step(data, state, hparams)
+        loss, grads = differentiate(params, batch.tokens_BT, batch.targets_BQ[:, 0])
+        updates, opt_state = optimizer.update(grads, opt_state, params)
+        params = optax.apply_updates(params, updates)
+        assert float(loss) == pytest.approx(float(expected), rel=2e-5), step
+    chex.assert_trees_all_close(params, state.params, atol=2e-4)
+
+
+@pytest.mark.slow
+def test_it_trains_a_grid_of_networks(monkeypatch):
+    """A short run: every network learns, and the curves have the grid's shape."""
+    monkeypatch.setattr(minimal, 'STEPS', 500)
+    monkeypatch.setattr(minimal, 'WARMUP', 50)
+    monkeypatch.setattr(minimal, 'SEEDS', (0, 1))
+    loss, composed = minimal.train_grid()
+    assert loss.shape == composed.shape == (2, 2, 2)
+    assert (loss[..., -1] < loss[..., 0]).all()
