@@ -77,8 +77,10 @@ def test_losses_are_those_of_the_package_on_the_same_draws():
 @pytest.mark.slow
 def test_it_trains_a_grid_of_networks(monkeypatch):
     """A short run: every network learns, and the curves have the grid's shape."""
-    monkeypatch.setattr(minimal, 'STEPS', 500)
-    monkeypatch.setattr(minimal, 'WARMUP', 50)
+    monkeypatch.setattr(minimal, 'STEPS', 100)
+    monkeypatch.setattr(minimal, 'EVERY', 50)
+    monkeypatch.setattr(minimal, 'WARMUP', 10)
+    monkeypatch.setattr(minimal, 'BATCH', 64)
     monkeypatch.setattr(minimal, 'SEEDS', (0, 1))
     loss, composed = minimal.train_grid()
     assert loss.shape == composed.shape == (2, 2, 2)
