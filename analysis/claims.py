@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
+from analysis.spectra import measures
 from analysis.tables.text import format_table
 
 SEEDS = 6  # fewer are exploratory
@@ -116,14 +117,41 @@ def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
     return members
 
 
+def name_null(members: pd.DataFrame) -> str:
+    """What a network scores that does not compose, if the table knows it."""
+    if 'null' not in members or not len(members):
+        return ''
+    return f'{members.null.mean():.2f}'
+
+
+def average(members: pd.DataFrame, column: str) -> pd.Series:
+    """The mean of a column by seed; seeds whose value is not known are left out."""
+    return members.groupby('seed')[column].mean().dropna()
+
+
 def level(column: str, group: Group) -> Callable[[pd.DataFrame], Estimate]:
     """The mean of a column."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
         chosen = select(members, group.levels)
-        values = chosen.groupby('seed')[column].mean()
+        values = average(chosen, column)
         text = f'{group.name} {stats.format_mean(stats.mean_interval(values))}'
-        return Estimate(values, text.strip(), _name_null(chosen))
+        return Estimate(values, text.strip(), name_null(chosen))
+
+    return estimate
+
+
+def share(
+    column: str, border: float, group: Group
+) -> Callable[[pd.DataFrame], Estimate]:
+    """The share of networks whose column is above the border; exact interval."""
+
+    def estimate(members: pd.DataFrame) -> Estimate:
+        chosen = select(members, group.levels).dropna(subset=column)
+        is_above = chosen[column] > border
+        count = stats.format_share(int(is_above.sum()), len(is_above))
+        text = f'{group.name}: above {border:g} in {count}'
+        return Estimate(is_above.groupby(chosen.seed).mean(), text)
 
     return estimate
 
@@ -137,18 +165,60 @@ def difference(
         sides = []
         for group in (first, second):
             chosen = select(members, group.levels)
-            sides.append(chosen.groupby('seed')[column].mean())
-        values = (sides[0] - sides[1]).dropna()
-        words = []
-        for group, side in zip((first, second), sides, strict=True):
-            found = stats.mean_interval(side.loc[values.index])
-            words.append(f'{group.name} {stats.format_mean(found)}')
-        change = stats.format_mean(stats.mean_interval(values))
-        text = f'{" against ".join(words)}; difference {change}'
-        null = '; '.join(filter(None, (_name_null(members), 'difference 0')))
-        return Estimate(values, text, null)
+            sides.append((group.name, average(chosen, column)))
+        return compare(*sides, name_null(members))
 
     return estimate
+
+
+def change(
+    first: str, second: str, names: tuple[str, str], levels: Levels
+) -> Callable[[pd.DataFrame], Estimate]:
+    """One column less another, of the same networks.
+
+    Args:
+      names: of both columns in the table.
+    """
+
+    def estimate(members: pd.DataFrame) -> Estimate:
+        chosen = select(members, levels)
+        sides = []
+        for name, column in zip(names, (first, second), strict=True):
+            sides.append((name, average(chosen, column)))
+        return compare(*sides)
+
+    return estimate
+
+
+def rank_correlation(
+    first: str, second: str, levels: Levels
+) -> Callable[[pd.DataFrame], Estimate]:
+    """Spearman's correlation of two columns over the networks of a seed."""
+
+    def estimate(members: pd.DataFrame) -> Estimate:
+        found = {}
+        for seed, of_seed in select(members, levels).groupby('seed'):
+            found[seed] = measures.rank_correlation(of_seed[first], of_seed[second])
+        values = pd.Series(found, dtype=float).dropna()
+        text = stats.format_mean(stats.mean_interval(values))
+        return Estimate(values, f'rank correlation {text}', '0')
+
+    return estimate
+
+
+def compare(
+    first: tuple[str, pd.Series], second: tuple[str, pd.Series], null: str = ''
+) -> Estimate:
+    """The difference of two named numbers of the seeds that have both."""
+    values = (first[1] - second[1]).dropna()
+    words = []
+    for name, side in (first, second):
+        found = stats.mean_interval(side.loc[values.index])
+        words.append(f'{name} {stats.format_mean(found)}')
+    gap = stats.format_mean(stats.mean_interval(values))
+    text = f'{" against ".join(words)}; difference {gap}'
+    nulls = filter(None, (null, 'difference 0'))
+    return Estimate(values, text, '; '.join(nulls))
 
 
 def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
@@ -219,13 +289,6 @@ def _nearest_border(claim: Claim, found: Estimate) -> float:
     """The border that the mean is nearest to: the one whose test decides."""
     distances = np.abs(np.array(claim.rule) - found.values.mean())
     return claim.rule[int(distances.argmin())]
-
-
-def _name_null(members: pd.DataFrame) -> str:
-    """What a network scores that does not compose, if the table knows it."""
-    if 'null' not in members or not len(members):
-        return ''
-    return f'{members.null.mean():.2f}'
 
 
 def count_verdicts(table: pd.DataFrame) -> str:

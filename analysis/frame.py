@@ -75,7 +75,7 @@ def read_csv(path: pathlib.Path) -> pd.DataFrame:
         table = pd.read_csv(path, keep_default_na=False, na_values=['', 'nan'])
     except (OSError, UnicodeDecodeError, pd.errors.ParserError) as error:
         raise UserError(f'{path}: cannot be read as CSV: {error}') from None
-    missing = {'run', 'seed'} - set(table.columns)
+    missing = {'run', 'seed', 'converged'} - set(table.columns)
     if missing:
         raise UserError(f'{path}: no column {", ".join(sorted(missing))}')
     texts = table.select_dtypes(exclude=['number', 'bool']).columns

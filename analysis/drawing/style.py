@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 matplotlib.use('Agg')
 
@@ -14,6 +16,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.tables.text import format_csv
 from anchorjax.storage import atomic
 
 # Okabe and Ito's colours, distinguishable with any colour vision.
@@ -106,28 +109,57 @@ def write_figure(
     layout: Layout | Callable[[Any], Layout],
     path: pathlib.Path,
 ) -> list[pathlib.Path]:
-    """Writes a figure and the numbers behind it: path.png, path.pdf, path.npz."""
-    numbers = path.with_name(f'{path.name}.npz')
+    """Writes path.png, path.pdf and the numbers behind them (`write_numbers`)."""
     pictures = draw_figure(result, draw, layout, path)
-    atomic.write_arrays(numbers, collect_arrays(result))
-    return [*pictures, numbers]
+    return [*pictures, write_numbers(result, path)]
+
+
+def write_numbers(result: Any, path: pathlib.Path) -> pathlib.Path:
+    """Writes a DataFrame to path.csv, a Dataset to path.nc, all else to path.npz."""
+    if isinstance(result, pd.DataFrame):
+        target = path.with_name(f'{path.name}.csv')
+        atomic.write_text(target, format_csv(result))
+    elif isinstance(result, xr.Dataset):
+        target = path.with_name(f'{path.name}.nc')
+        atomic.write_atomic(target, result.to_netcdf)
+    else:
+        target = path.with_name(f'{path.name}.npz')
+        atomic.write_arrays(target, collect_arrays(result))
+    return target
 
 
 def collect_arrays(result: Any) -> dict[str, np.ndarray]:
-    """The fields of a NamedTuple as arrays for an npz.
+    """The arrays of a result by name, texts with a fixed length, as npz needs them.
 
-    A field that is a dict or a NamedTuple itself is one array per key.
+    Args:
+      result: a DataFrame, a Dataset or a NamedTuple. A field that is one of these
+        itself, or a dict, is an array per part: 'field_part'.
     """
     arrays = {}
-    for name, value in result._asdict().items():
-        if hasattr(value, '_asdict'):
-            value = value._asdict()
-        if isinstance(value, dict):
-            for key, inner in value.items():
-                arrays[f'{name}_{key}'] = np.asarray(inner)
-        else:
-            arrays[name] = np.asarray(value)
+    for name, value in _list_parts(result).items():
+        inner = _list_parts(value)
+        if inner is None:
+            arrays[name] = _to_array(value)
+            continue
+        for key, part in inner.items():
+            arrays[f'{name}_{key}'] = _to_array(part)
     return arrays
+
+
+def _list_parts(value: Any) -> dict[str, Any] | None:
+    """The columns, variables, fields or entries of a value; None: it is one array."""
+    if hasattr(value, '_asdict'):
+        return value._asdict()
+    if isinstance(value, xr.Dataset):
+        return dict(value.variables)
+    if isinstance(value, pd.DataFrame | dict):
+        return dict(value.items())
+    return None
+
+
+def _to_array(value: Any) -> np.ndarray:
+    array = np.asarray(value)
+    return array.astype(str) if array.dtype == object else array
 
 
 def draw_heatmap(

@@ -1,0 +1,169 @@
+"""The one rule of verdicts as a truth table, and the estimates by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from analysis import claims
+from analysis.claims import Claim, Estimate, Group, above, below, within
+
+ALL = Group('all', {})
+SPREAD = 0.02 * np.array([1, -1, 1, -1, 1, -1, 1, -1])
+
+
+def make_claim(rule):
+    return Claim('P', 'A sentence.', ('run',), claims.level('score', ALL), rule)
+
+
+def judge(values, rule):
+    """The verdict on one claim by itself."""
+    values = pd.Series(values, dtype=float)
+    _, (verdict,) = claims.judge([make_claim(rule)], [Estimate(values, '')])
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ('rule', 'mean', 'verdict'),
+    [
+        (above(0), 0.3, 'holds'),
+        (above(0), -0.3, 'opposite'),
+        (above(0), 0.001, 'undecided'),
+        (below(0), -0.3, 'holds'),
+        (below(0), 0.3, 'opposite'),
+        # A size: what is smaller than it, but in its direction, does not hold.
+        (above(0.25), 0.6, 'holds'),
+        (above(0.25), 0.1, 'does not hold'),
+        (above(0.25), 0.001, 'does not hold'),
+        (above(0.25), -0.001, 'does not hold'),
+        (above(0.25), -0.3, 'opposite'),
+        (above(0.25), 0.251, 'undecided'),
+        (below(-0.25), 0.3, 'opposite'),
+        # "No worse": there is no direction whose reverse could be found.
+        (above(-0.1), 0.0, 'holds'),
+        (above(-0.1), -0.3, 'does not hold'),
+        (above(-0.1), -0.101, 'undecided'),
+        (below(0.02), 0.5, 'does not hold'),
+        # "As much as": inside, outside and on the border.
+        (within(0.1), 0.0, 'holds'),
+        (within(0.1), 0.3, 'does not hold'),
+        (within(0.1), -0.3, 'does not hold'),
+        (within(0.1), 0.1, 'undecided'),
+        (within(0.1), -0.1, 'undecided'),
+        (None, 0.3, ''),
+    ],
+)
+def test_a_claim_is_judged_by_the_border_that_the_mean_is_nearest_to(
+    rule, mean, verdict
+):
+    assert judge(mean + SPREAD, rule) == verdict
+
+
+@pytest.mark.parametrize(
+    ('rule', 'value', 'verdict'),
+    [
+        (above(0), 0.3, 'holds'),
+        (above(0), 0.0, 'undecided'),
+        (above(0), -0.3, 'opposite'),
+        (within(0.1), 0.0, 'holds'),
+        (within(0.1), 0.1, 'undecided'),
+        (within(0.1), 0.2, 'does not hold'),
+    ],
+)
+def test_equal_values_are_judged_without_a_spread(rule, value, verdict):
+    assert judge([value] * 6, rule) == verdict
+
+
+def test_few_seeds_are_exploratory_and_none_are_not_trained():
+    assert judge(0.3 + SPREAD[:6], above(0)) == 'holds'
+    assert judge(0.3 + SPREAD[:5], above(0)) == ''
+    assert judge([], above(0)) == 'not trained'
+    assert judge([], None) == ''
+
+
+def make_values(p):
+    """Six values above 0 whose t test against 0 has this p-value."""
+    deviations = np.array([-1, 1, -1, 1, -1, 1])
+    error = deviations.std(ddof=1) / np.sqrt(6)
+    return pd.Series(deviations + stats.t.isf(p / 2, 5) * error)
+
+
+@pytest.mark.parametrize(
+    ('p_values', 'verdicts'),
+    [
+        ((0.04,), ['holds']),
+        ((0.01, 0.04), ['holds', 'holds']),
+        ((0.03, 0.04), ['undecided', 'undecided']),
+        ((0.02, 0.30), ['holds', 'undecided']),
+    ],
+)
+def test_claims_that_are_judged_together_share_the_risk(p_values, verdicts):
+    judged = [make_claim(above(0)) for _ in p_values]
+    estimates = [Estimate(make_values(p), '') for p in p_values]
+    # What is exploratory or not trained takes no part in the correction.
+    judged += [make_claim(None), make_claim(above(0))]
+    estimates += [Estimate(make_values(0.5), ''), Estimate(pd.Series(dtype=float), '')]
+    _, found = claims.judge(judged, estimates)
+    assert found == [*verdicts, '', 'not trained']
+
+
+MEMBERS = pd.DataFrame(
+    {
+        'run': 'run',
+        'seed': [0, 0, 1, 1, 2, 2],
+        'side': ['a', 'b', 'a', 'b', 'a', 'a'],
+        'rate': [0.1, 0.1, 0.1, 0.2, 0.1, 0.2],
+        'score': [0.5, 0.2, 0.7, 0.3, 0.9, 0.7],
+        'before': [0.4, 0.4, 0.4, np.nan, 0.4, 0.4],
+        'converged': [True, True, False, True, True, True],
+    }
+)
+A, B = Group('a', {'side': 'a'}), Group('b', {'side': 'b'})
+
+
+def estimate(function):
+    return function(MEMBERS).values.to_dict()
+
+
+def test_an_estimate_is_one_number_per_seed():
+    a_score = {0: 0.5, 1: 0.7, 2: 0.8}
+    assert estimate(claims.level('score', A)) == pytest.approx(a_score)
+    # Seed 2 has no b.
+    gaps = {0: 0.3, 1: 0.4}
+    assert estimate(claims.difference('score', A, B)) == pytest.approx(gaps)
+    above_half = {0: 0, 1: 1, 2: 1}
+    assert estimate(claims.share('score', 0.5, A)) == above_half
+    # An unknown number of seed 1 is left out.
+    gains = {0: -0.2}
+    names = ('now', 'before')
+    of_b = claims.change('score', 'before', names, B.levels)
+    assert estimate(of_b) == pytest.approx(gains)
+
+
+def test_a_rank_correlation_is_over_the_networks_of_a_seed():
+    members = pd.DataFrame(
+        {
+            'seed': [0, 0, 0, 1, 1, 1, 2, 2, 2],
+            'early': [1, 2, 3, 1, 2, np.nan, 5, 5, 5],
+            'late': [0.1, 0.9, 0.5, 0.3, 0.2, 0.1, 0.1, 0.2, 0.3],
+        }
+    )
+    found = claims.rank_correlation('early', 'late', {})(members)
+    # Ranks 1 2 3 and 1 3 2; seed 1 has two networks, those of seed 2 are all equal.
+    assert found.values.to_dict() == pytest.approx({0: 0.5})
+
+
+def test_numbers_match_to_three_digits_and_a_tuple_allows_several():
+    assert claims.select(MEMBERS, {'rate': 0.10001}).index.tolist() == [0, 1, 2, 4]
+    assert len(claims.select(MEMBERS, {'rate': (0.1, 0.2)})) == 6
+    assert len(claims.select(MEMBERS, {'rate': 0.2, 'side': 'a'})) == 1
+
+
+def test_converged_networks_stand_beside_all_and_decide_nothing():
+    claim = make_claim(above(0))._replace(estimate=claims.level('score', A))
+    (row,) = claims.tabulate([claim], MEMBERS).to_dict('records')
+    assert row['number'] == 'a 0.67 [0.29, 1.05]' and row['seeds'] == 3
+    assert row['converged'] == 'a 0.65' and row['verdict'] == ''
+    elsewhere = claim._replace(runs=('another',))
+    (row,) = claims.tabulate([elsewhere], MEMBERS).to_dict('records')
+    assert (row['number'], row['run'], row['verdict']) == ('–', '–', 'not trained')

@@ -1,0 +1,104 @@
+"""The one command of figures: flags from a signature, and every figure drawn."""
+
+from types import ModuleType
+from typing import Annotated, Literal
+
+import pytest
+
+from analysis import figure
+from analysis.members.member import Member
+from anchorjax.errors import UserError
+from anchorjax.limits import at_least, at_most
+from anchorjax.storage.reader import Run
+
+POINT = ('--depth=2', '--gamma=0.8', '--seed=0')  # of the fixture `finished`
+
+
+def compute(
+    run: Run,
+    number: Annotated[int, at_least(1), at_most(100_000), 'sequences to patch'] = 1024,
+    measure: Literal['accuracy', 'moment'] = 'accuracy',
+    contexts: tuple[int, ...] | None = None,
+    **point,
+) -> None:
+    """A figure of a sweep."""
+
+
+def test_flags_are_the_parameters_after_the_first():
+    flags = {flag.name: flag for flag in figure.list_flags(compute)}
+    assert list(flags) == ['number', 'measure', 'contexts']
+    number = flags['number']
+    assert (number.default, number.help) == (1024, 'sequences to patch')
+    assert figure.parse_flag(number, '12') == 12
+    assert figure.parse_flag(flags['measure'], 'moment') == 'moment'
+    assert figure.parse_flag(flags['contexts'], '3') == (3,)
+    assert figure.parse_flag(flags['contexts'], '3,4') == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ('name', 'text', 'line'),
+    [
+        ('number', '0', '--number = 0: must be at least 1, at most 100,000'),
+        ('number', '100001', '--number = 100001: must be at least 1, at most 100,000'),
+        ('number', 'many', "--number = 'many': must be of type int"),
+        ('measure', 'x', "--measure = 'x': must be one of ('accuracy', 'moment')"),
+        ('contexts', '1.5', '--contexts[0] = 1.5: must be of type int'),
+    ],
+)
+def test_a_flag_out_of_bounds_is_one_line(name, text, line):
+    flags = {flag.name: flag for flag in figure.list_flags(compute)}
+    with pytest.raises(UserError) as caught:
+        figure.parse_flag(flags[name], text)
+    assert str(caught.value) == line
+
+
+def test_an_unknown_figure_gets_the_nearest_name():
+    with pytest.raises(UserError, match="no figure 'phas', did you mean 'phase'"):
+        figure.find_figure('phas')
+
+
+def test_a_figure_is_about_a_sweep_or_a_member():
+    def of_member(member: Member) -> None:
+        pass
+
+    subjects = []
+    for function in (compute, of_member):
+        module = ModuleType('figure')
+        module.compute = function
+        subjects.append(figure.name_subject(module))
+    assert subjects == ['sweep', 'member']
+
+
+FIGURES = figure.find_figures()
+# A tiny trained sweep for each room, and for figures that need another one.
+RUNS: dict[str, str] = {}
+
+
+def find_fixture(name: str) -> str | None:
+    """The fixture of a figure; None: its paper's own tests draw it."""
+    room = FIGURES[name].__name__.split('.')[1]
+    return RUNS.get(name, RUNS.get(room))
+
+
+@pytest.mark.parametrize('name', FIGURES)
+def test_every_figure_says_what_it_is(name):
+    module = FIGURES[name]
+    assert module.TITLE and module.PAPER and module.__doc__
+    assert f'python -m analysis {name} ' in module.__doc__
+    if figure.name_subject(module) != 'text':
+        assert module.CAPTION.endswith(('.', '?', ')'))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('name', filter(find_fixture, FIGURES))
+def test_every_figure_draws_from_a_tiny_run(name, request, tmp_path, capsys):
+    """A picture, its PDF and its numbers, twice the same to the byte."""
+    run = request.getfixturevalue(find_fixture(name))
+    drawn = []
+    for folder in (tmp_path / 'first', tmp_path / 'second'):
+        words = ['--run', str(run.folder.workdir), '--out', str(folder)]
+        figure.run_figure(FIGURES[name], words)
+        paths = sorted(folder.iterdir())
+        assert [str(path) for path in paths] == sorted(capsys.readouterr().out.split())
+        drawn.append({path.name: path.read_bytes() for path in paths})
+    assert drawn[0] == drawn[1] and len(drawn[0]) == 3

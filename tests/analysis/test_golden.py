@@ -1,0 +1,28 @@
+"""Committed tables of claims: the networks of members.csv give every verdict."""
+
+import pytest
+
+from analysis.__main__ import import_claims, run_claims
+from tests.support.sweeps import ROOT
+
+GALLERY = ROOT / 'analysis' / 'gallery'
+FOLDERS: dict[str, str] = {}  # of each paper's table in the gallery
+MOST_JUDGED = {'p1': 14, 'p2': 12, 'p3': 8, 'p4': 12, 'text_tasks': 12}
+
+
+@pytest.mark.parametrize('paper', FOLDERS)
+def test_the_committed_members_give_the_committed_verdicts(paper, tmp_path):
+    """Byte for byte, members.csv itself included."""
+    folder = GALLERY / FOLDERS[paper]
+    members = str(folder / 'members.csv')
+    run_claims([paper, '--members', members, '--out', str(tmp_path)])
+    for written in tmp_path.iterdir():
+        assert written.read_text() == (folder / written.name).read_text(), written.name
+
+
+@pytest.mark.parametrize('paper', FOLDERS)
+def test_few_claims_of_a_paper_are_judged(paper):
+    claims = import_claims(paper).CLAIMS
+    assert sum(claim.rule is not None for claim in claims) <= MOST_JUDGED[paper]
+    keys = [(claim.source, claim.sentence) for claim in claims]
+    assert len(set(keys)) == len(keys)
