@@ -268,7 +268,7 @@ def _zarr_spec(path: pathlib.Path, leaf_path: tuple) -> dict:
     name = '.'.join(ocp.utils.tuple_path_from_keypath(leaf_path))
     kvstore = {
         'driver': 'ocdbt',
-        'base': f'file://{path.absolute()}/tree/',
+        'base': {'driver': 'file', 'path': f'{path.absolute()}/tree/'},
         'path': f'{name}/',
     }
     return {'driver': 'zarr', 'kvstore': kvstore}
