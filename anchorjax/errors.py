@@ -76,6 +76,12 @@ def brief(text: str) -> str:
     return _cut_middle(text)  # escaping may have made it longer
 
 
+def describe_cause(e: BaseException) -> str:
+    """The kind and the first line of an error, for a line of our own."""
+    reason = getattr(e, 'strerror', None) or str(e) or 'no message'
+    return brief(f'{type(e).__name__}: {reason.splitlines()[0]}')
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """The hint 'did you mean X?' for a mistyped name, or the list of known names."""
     known = sorted(known)

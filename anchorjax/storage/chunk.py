@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from anchorjax import files
 from anchorjax.errors import Damaged, StoreError
-from anchorjax.storage import atomic, checkpoint
+from anchorjax.storage import checkpoint
 from anchorjax.storage.digests import digest_array
 from anchorjax.training import hosts
 
@@ -55,7 +56,7 @@ class ChunkFolder:
             def move_aside(step: int = step) -> None:
                 aside = self._inside('resume/damaged')
                 aside.mkdir(exist_ok=True)
-                atomic.remove(aside / str(step))
+                files.remove(aside / str(step))
                 os.replace(folder / str(step), aside / str(step))
 
             try:
@@ -71,7 +72,7 @@ class ChunkFolder:
     def save_snapshot(self, step: int, params: Any) -> None:
         """Saves parameters; replaces those from before an interruption."""
         folder = self._inside('snapshots')
-        hosts.run_on_first(lambda: atomic.remove(folder / str(step)))
+        hosts.run_on_first(lambda: files.remove(folder / str(step)))
         checkpoint.save(folder, step, params)
 
     def load_member(self, step: int, lane: int, abstract: Any) -> Any:
@@ -93,7 +94,7 @@ class ChunkFolder:
         path = self.path / 'environments.json'
         if not path.exists():
             return []
-        content = atomic.read_json(path)
+        content = files.read_json(path)
         history = content.get('history') if isinstance(content, dict) else None
         is_whole = _is_history(history)
         if not is_whole or content.get('digest') != digest_array(np.array(history)):
@@ -117,7 +118,7 @@ class ChunkFolder:
             if not history or history[-1][1] != environment:
                 history.append((step, environment))
             content = {'history': history, 'digest': digest_array(np.array(history))}
-            atomic.write_json(path, content)
+            files.write_json(path, content)
 
         hosts.run_on_first(write)
 
@@ -126,24 +127,24 @@ class ChunkFolder:
         history = np.array(self.environments(), np.int32)
         arrays = {**curves, 'environments': history}
         path, resume = self._inside('curves.npz'), self._inside('resume')
-        hosts.run_on_first(lambda: atomic.write_arrays(path, arrays))
-        hosts.run_on_first(lambda: atomic.remove(resume))
+        hosts.run_on_first(lambda: files.write_arrays(path, arrays))
+        hosts.run_on_first(lambda: files.remove(resume))
 
     def read_curves(self) -> dict[str, np.ndarray]:
-        """The arrays that `finish` wrote; errors as `atomic.read_arrays`."""
-        return atomic.read_arrays(self.path / 'curves.npz')
+        """The arrays that `finish` wrote; errors as `files.read_arrays`."""
+        return files.read_arrays(self.path / 'curves.npz')
 
     def remove_leftovers(self) -> None:
         """Removes what killed jobs left; only for the job that holds the chunk."""
         if not self.path.exists():  # fast, for sweeps of thousands of chunks
             return
         for folder in (self.path, self.path / 'resume', self.path / 'snapshots'):
-            atomic.remove_leftovers(atomic.require_inside(self.root, folder))
+            files.remove_leftovers(files.require_inside(self.root, folder))
         if self.done:
-            atomic.remove(self.path / 'resume')
+            files.remove(self.path / 'resume')
 
     def _inside(self, name: str) -> pathlib.Path:
-        return atomic.require_inside(self.root, self.path / name)
+        return files.require_inside(self.root, self.path / name)
 
 
 def _is_history(value: Any) -> bool:

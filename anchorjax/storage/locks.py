@@ -15,7 +15,7 @@ import struct
 from collections.abc import Iterator
 
 from anchorjax.errors import StoreError, StoreUnavailable
-from anchorjax.storage.atomic import report_in_one_line
+from anchorjax.files import report_in_one_line
 
 LOCK_FILE = '.lock'
 _FLOCK = 'hhqqi4x'  # struct flock: type, whence, start, length, process

@@ -11,9 +11,9 @@ import subprocess
 import time
 from typing import Any, NamedTuple
 
-from anchorjax import config
+from anchorjax import config, files
 from anchorjax.errors import ConfigError, StoreError, brief
-from anchorjax.storage import atomic, locks
+from anchorjax.storage import locks
 from anchorjax.storage.digests import digest_json
 from anchorjax.storage.environment import (
     Environment,
@@ -121,7 +121,7 @@ def read_experiment(path: pathlib.Path) -> config.Experiment:
       StoreError: there is no such file, or it is not JSON.
       ConfigError: it does not describe an experiment.
     """
-    values = atomic.read_json(path)
+    values = files.read_json(path)
     if isinstance(values, dict) and 'experiment' in values:
         values = values['experiment']
     if not isinstance(values, dict):
@@ -226,11 +226,11 @@ def _write(workdir: pathlib.Path, manifest: Manifest) -> None:
         'environments': entries,
     }
     digest = digest_json(content)
-    atomic.write_json(workdir / MANIFEST_FILE, {**content, 'digest': digest})
+    files.write_json(workdir / MANIFEST_FILE, {**content, 'digest': digest})
 
 
 def _read_content(path: pathlib.Path) -> dict:
-    content = atomic.read_json(path)
+    content = files.read_json(path)
     found = content.get('format') if isinstance(content, dict) else None
     if found != MANIFEST_FORMAT:
         described = brief(f'format {found!r}')
