@@ -50,7 +50,7 @@ def write_atomic(path: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> No
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 write(temporary)
-            except (OSError, RuntimeError):
+            except Exception:  # such as the AttributeError of a PDF on a full disk
                 _require_room(temporary)
                 raise
             with open(temporary, 'rb') as f:
@@ -179,7 +179,7 @@ def remove(path: pathlib.Path) -> None:
 
 
 def _require_room(path: pathlib.Path) -> None:
-    """Raises OSError if a file cannot grow: netCDF does not tell of a full disk."""
+    """Raises OSError if a file cannot grow: many writers do not tell of a full disk."""
     with open(path, 'ab') as f:
         f.write(bytes(_ROOM))
 

@@ -8,7 +8,7 @@ import sys
 
 from analysis.report.playground.request import AUTO
 from analysis.report.write import write_report
-from anchorjax import cli
+from anchorjax import cli, files
 from anchorjax.errors import UserError
 from anchorjax.storage.lost_members import open_whole_run
 from anchorjax.storage.manifest import MANIFEST_FILE
@@ -43,6 +43,7 @@ def command() -> None:
     path = flags.out or run.folder.workdir / 'report.html'
     check_page(path, run)
     cli.use_compilation_cache()
+    files.remove_leftovers(path.with_name('figures'), min_age=3600.0)
     write_report(run, path, print_progress, flags.playground)
     print(path)
 

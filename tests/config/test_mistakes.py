@@ -216,6 +216,7 @@ def test_a_bad_value_is_one_line(field, value, line):
             '{[]: 1}',
             "train.num_steps = '{[]: 1}': must be a whole number, like 40",
         ),
+        ('optimizer.b1', '1' * 400, '111: must be finite'),
     ],
 )
 def test_a_bad_override_is_one_line(path, text, line):
