@@ -19,7 +19,6 @@ from anchorjax.errors import (
     OneLine,
     UserError,
     is_temporary,
-    printable,
 )
 from anchorjax.files import find_cache
 from anchorjax.storage.manifest import read_experiment
@@ -57,7 +56,7 @@ def run_command(command: Callable[[], None]) -> None:
         _report(str(e), e)
     except OSError as e:  # any write may find the disk full
         where = f': {e.filename}' if e.filename else ''
-        _report(printable(f'{e.strerror or e}{where}'), e)
+        _report(f'{e.strerror or e}{where}', e)
     except jax.errors.JaxRuntimeError as e:
         if 'RESOURCE_EXHAUSTED' not in str(e):
             raise

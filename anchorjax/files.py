@@ -1,13 +1,10 @@
 """Files that are whole or absent, and what they hold; errors are one line."""
 
 import contextlib
-import errno
-import fnmatch
 import json
 import os
 import pathlib
 import shutil
-import stat
 import time
 import uuid
 import zipfile
@@ -134,22 +131,6 @@ def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:
         raise StoreError(f'cannot read {path}: {describe_cause(e)}') from e
 
 
-def require_regular(path: pathlib.Path) -> pathlib.Path:
-    """The path; OSError if it is a pipe or device, of which a read may never end."""
-    mode = path.stat().st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise OSError(errno.EINVAL, 'not a regular file')
-    return path
-
-
-def require_inside(root: pathlib.Path, path: pathlib.Path) -> pathlib.Path:
-    """The path, if it is in `root`; StoreError if a symbolic link leads out of it."""
-    target = path.resolve()
-    if not target.is_relative_to(root.resolve()):
-        raise StoreError(f'{path} leads out of {root}, to {target}: not written')
-    return path
-
-
 def remove_leftovers(
     folder: pathlib.Path, name: str = '*', min_age: float = 0.0
 ) -> None:
@@ -160,39 +141,28 @@ def remove_leftovers(
       min_age: seconds since a file was last written; younger ones stay. Only the
         process that holds the lock on the files may leave it at 0.
     """
-    if not folder.is_dir():
-        return
-    for path in folder.iterdir():
-        is_ours = fnmatch.fnmatch(path.name, _TEMPORARY + name)
-        is_ours = is_ours or '.orbax-checkpoint-tmp' in path.name
-        # Without a least age, clocks that differ must not matter.
-        if is_ours and not (min_age and _is_younger(path, min_age)):
-            remove(path)
+    of_orbax = folder.glob('*.orbax-checkpoint-tmp*')
+    for path in [*folder.glob(_TEMPORARY + name), *of_orbax]:
+        with contextlib.suppress(FileNotFoundError):  # its writer still lives
+            if not min_age or time.time() - path.stat().st_mtime >= min_age:
+                remove(path)
 
 
 def remove(path: pathlib.Path) -> None:
-    """Removes a file, a folder with everything in it, or a link but not its target."""
-    if path.is_dir() and not path.is_symlink():
+    """Removes a file, or a folder with everything in it, if it is there."""
+    if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-
-
-def _require_room(path: pathlib.Path) -> None:
-    """Raises OSError if a file cannot grow: many writers do not tell of a full disk."""
-    with open(path, 'ab') as f:
-        f.write(bytes(_ROOM))
-
-
-def _is_younger(path: pathlib.Path, seconds: float) -> bool:
-    """Whether a file was written in the last seconds; False if it is gone."""
-    try:
-        return time.time() - path.lstat().st_mtime < seconds
-    except FileNotFoundError:
-        return False
 
 
 def find_cache() -> pathlib.Path:
     """The folder for what is kept only to save time."""
     home = os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache'
     return pathlib.Path(home) / 'anchorjax'
+
+
+def _require_room(path: pathlib.Path) -> None:
+    """Raises OSError if a file cannot grow: many writers do not tell of a full disk."""
+    with open(path, 'ab') as f:
+        f.write(bytes(_ROOM))

@@ -27,7 +27,7 @@ def describe(array: np.ndarray) -> jax.ShapeDtypeStruct:
 @pytest.fixture
 def chunk(tmp_path) -> ChunkFolder:
     """A chunk with the states of steps 10 and 20."""
-    made = ChunkFolder(tmp_path, tmp_path / 'chunk')
+    made = ChunkFolder(tmp_path / 'chunk')
     for step in (10, 20):
         made.save_resume(step, make_tree(step))
     return made
@@ -120,7 +120,7 @@ def test_any_damaged_file_of_a_state_is_named(chunk, damage, name):
 def test_environments_of_steps_that_are_trained_again_are_forgotten(
     tmp_path, step, environment, expected
 ):
-    chunk = ChunkFolder(tmp_path, tmp_path / 'chunk')
+    chunk = ChunkFolder(tmp_path / 'chunk')
     chunk.begin(0, 0)
     chunk.begin(20, 1)
     chunk.begin(step, environment)
