@@ -113,7 +113,7 @@ def announce_job(workdir: pathlib.Path, shard: Shard, engine: str) -> None:
 
 
 def make_jobs_folder(workdir: pathlib.Path) -> pathlib.Path:
-    """The folder of all job files; a link out of `workdir` raises StoreError."""
+    """The folder of all job files."""
     folder = workdir / 'jobs'
     folder.mkdir(parents=True, exist_ok=True)
     return folder

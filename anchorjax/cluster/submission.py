@@ -101,7 +101,7 @@ def make_private_folder(workdir: pathlib.Path) -> pathlib.Path:
     It is new because a run folder may come from a stranger and contain pickles.
 
     Raises:
-      UserError: submitit cannot use its name, or a link leads out of the run folder.
+      UserError: submitit cannot use its name.
     """
     folder = workdir / 'jobs' / 'submitit'
     if '%' in str(folder):
