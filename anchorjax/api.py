@@ -19,7 +19,6 @@ from anchorjax.cluster.shards import WHOLE, Shard, chunks_of_shard
 from anchorjax.config import Experiment
 from anchorjax.errors import ConfigError
 from anchorjax.storage.environment import changed_code
-from anchorjax.storage.lost_members import LostMembers
 from anchorjax.storage.manifest import MANIFEST_FILE, describe_files
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import (
@@ -113,7 +112,7 @@ def train(
         with hold_shard(finished, shard):
             chunks = select_chunks(finished, chunks_of_shard(finished, shard))
             hosts.run_on_first(lambda: remove_leftovers(chunks))
-        hosts.run_on_first(lambda: _publish_or_warn(finished, draw, warn))
+        hosts.run_on_first(lambda: publish(finished, draw))
         return Run(finished)
     if is_too_late:
         warn(
@@ -146,22 +145,8 @@ def train(
             allow_environment_change=allow_environment_change,
             device_bytes=device_bytes,
         )
-    hosts.run_on_first(lambda: _publish_or_warn(folder, draw, warn))
+    hosts.run_on_first(lambda: publish(folder, draw))
     return Run(folder)
-
-
-def _publish_or_warn(
-    folder: SweepFolder, draw: Draw, warn: Callable[[str], None]
-) -> None:
-    """Publishes what is trained, unless the tables that are there hold more.
-
-    That is no failure of this call: it has trained its part, and while others train
-    members again, whose chunks someone deleted, the old tables stay.
-    """
-    try:
-        publish(folder, draw)
-    except LostMembers as e:
-        warn(str(e))
 
 
 def _warn_of_code(finished: SweepFolder, warn: Callable[[str], None]) -> None:

@@ -19,8 +19,8 @@ from anchorjax.errors import (
     OneLine,
     UserError,
     is_temporary,
-    printable,
 )
+from anchorjax.files import find_cache
 from anchorjax.storage.manifest import read_experiment
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.plan import summarize_members
@@ -56,7 +56,7 @@ def run_command(command: Callable[[], None]) -> None:
         _report(str(e), e)
     except OSError as e:  # any write may find the disk full
         where = f': {e.filename}' if e.filename else ''
-        _report(printable(f'{e.strerror or e}{where}'), e)
+        _report(f'{e.strerror or e}{where}', e)
     except jax.errors.JaxRuntimeError as e:
         if 'RESOURCE_EXHAUSTED' not in str(e):
             raise
@@ -285,11 +285,8 @@ def use_compilation_cache() -> None:
     """Keeps compiled programs on disk, in one folder per jaxlib version and CPU."""
     if jax.config.jax_compilation_cache_dir:
         return
-    home = pathlib.Path.home() / '.cache'
-    home = pathlib.Path(os.environ.get('XDG_CACHE_HOME', home))
     name = f'jaxlib-{jaxlib.__version__}-{cpu_fingerprint()}'
-    folder = home / 'anchorjax' / name
-    jax.config.update('jax_compilation_cache_dir', str(folder))
+    jax.config.update('jax_compilation_cache_dir', str(find_cache() / name))
     jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.5)
 
 

@@ -5,7 +5,7 @@ import errno
 import re
 from collections.abc import Iterable
 
-_LONGEST = 300  # characters shown of a text that may come from any file
+_LONGEST = 300  # characters shown of a text that may be a whole file
 # A full disk, or a network file system that is away: not what the user gave.
 _TEMPORARY_ERRNOS = (
     errno.ENOSPC,
@@ -17,10 +17,10 @@ _TEMPORARY_ERRNOS = (
 
 
 class OneLine(Exception):
-    """An error whose message is one printable line."""
+    """An error whose message is one line."""
 
     def __init__(self, line: str):
-        super().__init__(printable(' '.join(line.split())))
+        super().__init__(' '.join(line.split()))
 
 
 class UserError(OneLine, ValueError):
@@ -62,18 +62,21 @@ def is_temporary(e: BaseException) -> bool:
 def require(condition: bool, field: str, value: object, allowed: str) -> None:
     """Raises ConfigError 'field = value: must be allowed' if the condition is false."""
     if not condition:
-        raise ConfigError(f'{field} = {_show(value)}: must be {allowed}')
-
-
-def printable(text: str) -> str:
-    """The text in one line, with escapes for what could control a terminal."""
-    return ''.join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+        raise ConfigError(f'{field} = {value!r}: must be {allowed}')
 
 
 def brief(text: str) -> str:
-    """The text made printable, without its middle if it is long."""
-    text = printable(_cut_middle(text))
-    return _cut_middle(text)  # escaping may have made it longer
+    """The text without its middle if it is long."""
+    if len(text) <= _LONGEST:
+        return text
+    half = _LONGEST // 2
+    return f'{text[:half]} ... {text[-half:]}'
+
+
+def describe_cause(e: BaseException) -> str:
+    """The kind and the first line of an error, for a line of our own."""
+    reason = getattr(e, 'strerror', None) or str(e) or 'no message'
+    return brief(f'{type(e).__name__}: {reason.splitlines()[0]}')
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -85,22 +88,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f'known: {", ".join(known)}'
 
 
-def _cut_middle(text: str) -> str:
-    if len(text) <= _LONGEST:
-        return text
-    half = _LONGEST // 2
-    return f'{text[:half]} ... {text[-half:]}'
-
-
 def _find_errno(e: BaseException) -> int | None:
     if isinstance(e, OSError):
         return e.errno
     code = re.search(r"\[os_error_code='(\d+)'\]", str(e))  # of tensorstore
     return int(code[1]) if code else None
-
-
-def _show(value: object) -> str:
-    try:
-        return repr(value)
-    except ValueError:  # Python refuses to write an integer of more than 4300 digits
-        return 'a value too long to show'

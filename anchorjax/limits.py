@@ -26,7 +26,6 @@ YOUNG = MappingProxyType({'young': True})
 
 _INT_END = 2**63  # repr and float fail for much larger ones
 _FLOAT32_MAX = 3e38  # floats end up as float32
-_LONGEST_STRING = 1000
 
 
 class Bound(NamedTuple):
@@ -135,8 +134,4 @@ def _check_plain(value: Any, kind: type, field: str) -> Any:
         require(math.isfinite(value), field, value, 'finite')
         allowed = f'at most {_FLOAT32_MAX:g} in size (float32)'
         require(abs(value) <= _FLOAT32_MAX, field, value, allowed)
-    if kind is str:
-        is_plain = len(value) <= _LONGEST_STRING and value.isprintable()
-        allowed = f'at most {_LONGEST_STRING} printable characters'
-        require(is_plain, field, value, allowed)
     return value

@@ -52,7 +52,6 @@ from anchorjax.bench.speed import Size
 from anchorjax.cluster.shards import Shard
 from anchorjax.errors import UserError
 from anchorjax.storage import atomic, portable
-from anchorjax.storage.writable import require_writable
 from anchorjax.sweeps import stages
 from anchorjax.sweeps.cost import operations_of_sweep
 from anchorjax.sweeps.ledger import (
@@ -115,10 +114,6 @@ def parse_flags() -> argparse.Namespace:
 
 def command() -> None:
     flags = parse_flags()
-    if not flags.list:
-        # Now, not after the hours of the first piece.
-        require_writable(flags.out)
-        require_writable(flags.root)
     use_every_core()
     cli.use_compilation_cache()
     all_stages = make_stages(flags, make_mesh())

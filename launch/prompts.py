@@ -38,7 +38,7 @@ from anchorjax.prompts.prompt_files import (
 from anchorjax.prompts.reply_files import open_replies, read_replies
 from anchorjax.prompts.scores import make_cube
 from anchorjax.storage import atomic
-from anchorjax.storage.lost_members import open_whole_run
+from anchorjax.storage.reader import open_run
 from anchorjax.sweeps.progress import format_duration
 
 _LONGEST_TIMEOUT = 86_400.0  # seconds
@@ -156,7 +156,7 @@ def score(words: list[str]) -> None:
     for path in empty:
         print(f'warning: {path}: no replies yet; left out', file=sys.stderr)
     cube = make_cube(prompts, replies_of)
-    run = open_whole_run(flags.run) if flags.run else None
+    run = open_run(flags.run) if flags.run else None
     result = figure.compute(cube, run)
     paths = [flags.prompts / 'results.nc', flags.prompts / 'replies.csv']
     atomic.write_atomic(paths[0], cube.to_netcdf)

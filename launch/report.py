@@ -8,12 +8,10 @@ import sys
 
 from analysis.report.playground.request import AUTO
 from analysis.report.write import write_report
-from anchorjax import cli
+from anchorjax import cli, files
 from anchorjax.errors import UserError
-from anchorjax.storage.lost_members import open_whole_run
 from anchorjax.storage.manifest import MANIFEST_FILE
-from anchorjax.storage.reader import Run
-from anchorjax.storage.writable import require_writable
+from anchorjax.storage.reader import Run, open_run
 
 
 def command() -> None:
@@ -43,6 +41,7 @@ def command() -> None:
     path = flags.out or run.folder.workdir / 'report.html'
     check_page(path, run)
     cli.use_compilation_cache()
+    files.remove_leftovers(path.with_name('figures'), min_age=3600.0)
     write_report(run, path, print_progress, flags.playground)
     print(path)
 
@@ -53,7 +52,7 @@ def open_single(folders: list[pathlib.Path]) -> Run:
     Raises:
       UserError: there are several folders, or there is no run.
     """
-    runs = [open_whole_run(folder) for folder in folders]
+    runs = [open_run(folder) for folder in folders]
     if len(runs) > 1:
         names = []
         for folder, run in zip(folders, runs, strict=True):
@@ -77,7 +76,6 @@ def check_page(path: pathlib.Path, run: Run) -> None:
         raise UserError(
             f'--out {path}: is a folder; give the page, such as {path / "report.html"}'
         )
-    require_writable(folder)
     if folder.resolve() == run.folder.workdir.resolve():
         return
     if (folder / MANIFEST_FILE).exists():

@@ -13,8 +13,7 @@ from analysis.tables.folders import find_run_folders
 from anchorjax import config
 from anchorjax.config import Experiment
 from anchorjax.errors import UserError
-from anchorjax.storage.lost_members import open_whole_run
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run, members_table, open_run
 
 # Fields of a config that are factors, change no number of a member, or follow from a
 # factor in configs/law.py. That they follow is not checked: a run that sets shifts,
@@ -69,7 +68,7 @@ def collect_runs(patterns: list[str]) -> Collection:
     tables = []
     experiments = []
     for folder in find_run_folders(patterns):
-        run = open_whole_run(folder)
+        run = open_run(folder)
         members = read_members(run, folder.name)
         trained = members[members.pop('trained')]
         notes.append(f'{folder.name}: {len(trained)} of {len(members)} trained')

@@ -11,9 +11,7 @@ from analysis.members.point import format_point, select_varying
 from anchorjax import cli
 from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, brief
-from anchorjax.storage.lost_members import open_whole_run
-from anchorjax.storage.reader import Run
-from anchorjax.storage.writable import require_writable
+from anchorjax.storage.reader import Run, open_run
 
 Layout = style.Layout | Callable[[Any], style.Layout]
 # (run, the figure's flags, point) -> (result, the point that the file names contain).
@@ -126,9 +124,8 @@ def _run_figure(
     def command() -> None:
         arguments, point = _parse_command_line(doc, flags)
         cli.use_compilation_cache()
-        run = open_whole_run(arguments.run)
+        run = open_run(arguments.run)
         folder = arguments.out or run.folder.workdir / 'figures'
-        require_writable(folder)
         options = {flag: getattr(arguments, flag) for flag in flags}
         result, where = look(run, options, point)
 

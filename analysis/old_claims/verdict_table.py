@@ -14,8 +14,7 @@ from analysis.tables.text import format_csv, format_table
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage import atomic
-from anchorjax.storage.lost_members import open_whole_run
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run, members_table, open_run
 
 
 def format_verdict_table(
@@ -45,7 +44,7 @@ def open_runs(patterns: list[str]) -> dict[str, Run]:
     for folder in find_run_folders(patterns):
         if folder.name in runs:
             raise UserError(f'--runs: two folders are called {folder.name!r}')
-        runs[folder.name] = open_whole_run(folder)
+        runs[folder.name] = open_run(folder)
     return runs
 
 

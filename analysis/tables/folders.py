@@ -4,7 +4,6 @@ import pathlib
 
 from anchorjax.errors import UserError
 from anchorjax.storage.manifest import MANIFEST_FILE
-from anchorjax.storage.writable import require_writable
 
 
 def find_run_folders(patterns: list[str]) -> list[pathlib.Path]:
@@ -27,7 +26,6 @@ def require_folder_for_tables(out: pathlib.Path) -> None:
 
     In a run they would replace its own members.csv.
     """
-    require_writable(out)
     if (out / MANIFEST_FILE).exists():
         raise UserError(f'--out {out}: is a run; give another folder')
 

@@ -23,7 +23,6 @@ from submitit.core.utils import FailedJobError, pickle_load
 
 from anchorjax.cluster.supervisor import Supervisor
 from anchorjax.errors import UserError
-from anchorjax.storage import atomic
 from anchorjax.sweeps.signals import STOP_SIGNALS, Preempted, handle_signals
 
 _QUEUE_POLL = 5.0  # seconds between two calls of squeue
@@ -102,9 +101,9 @@ def make_private_folder(workdir: pathlib.Path) -> pathlib.Path:
     It is new because a run folder may come from a stranger and contain pickles.
 
     Raises:
-      UserError: submitit cannot use its name, or a link leads out of the run folder.
+      UserError: submitit cannot use its name.
     """
-    folder = atomic.require_inside(workdir, workdir / 'jobs' / 'submitit')
+    folder = workdir / 'jobs' / 'submitit'
     if '%' in str(folder):
         raise UserError(
             f'{folder}: must not contain %, which submitit and Slurm replace'

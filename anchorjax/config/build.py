@@ -106,8 +106,11 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
         value = schema.parse_word(text, node, path)
     except ConfigError as e:
         raise ConfigError(brief(str(e))) from None
-    with parent.ignore_type():
-        parent[part] = value
+    try:
+        with parent.ignore_type():
+            parent[part] = value
+    except OverflowError:  # an integer that is no float
+        raise ConfigError(brief(f'{path} = {text}: must be finite')) from None
 
 
 def set_length(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from anchorjax.errors import UserError, brief
+from anchorjax.files import read_json
 from anchorjax.hashing import digest_file
 from anchorjax.models.gpt2_config import GPT2Config
 from anchorjax.models.gpt2_names import (
@@ -62,17 +63,18 @@ def infer_config(path: pathlib.Path) -> tuple[GPT2Config, int]:
     path = find_weights(path)
     sizes = infer_sizes(read_state(path))
     beside = path.with_name(CONFIG_FILE)
+    described = read_json(beside)
     try:
-        described = json.loads(beside.read_text('utf-8'))
-        heads, eps = described['n_head'], described.get('layer_norm_epsilon', 1e-5)
+        heads = described['n_head']
+        eps = float(described.get('layer_norm_epsilon', 1e-5))
         activation = described.get('activation_function', 'gelu_new')
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as e:
+    except (ValueError, LookupError, TypeError, AttributeError) as e:
         reason = brief(f'{type(e).__name__}: {e}')
         raise UserError(f"{beside}: not GPT-2's config ({reason})") from None
     if activation != 'gelu_new':
         raise UserError(f'{beside}: activation {brief(str(activation))}, not gelu_new')
     vocab = sizes.pop('vocab')
-    return GPT2Config(heads=heads, eps=float(eps), **sizes), vocab
+    return GPT2Config(heads=heads, eps=eps, **sizes), vocab
 
 
 def write_model(

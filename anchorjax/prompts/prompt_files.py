@@ -145,7 +145,7 @@ def read_folder(folder: pathlib.Path) -> PromptSet:
         reason = brief(f'{type(e).__name__}: {e}')
         raise StoreError(f'{path}: no settings of prompts ({reason})') from None
     with atomic.report_in_one_line('read', prompts_path):
-        data = atomic.require_regular(prompts_path).read_bytes()
+        data = prompts_path.read_bytes()
     if data != expected.encode():
         raise StoreError(f'{prompts_path}: not the prompts of {path.name}')
     return prompts

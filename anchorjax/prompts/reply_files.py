@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from anchorjax.errors import StoreError, StoreUnavailable, brief
-from anchorjax.storage.atomic import report_in_one_line, require_regular
+from anchorjax.storage.atomic import report_in_one_line
 
 
 class ReplyFile:
@@ -97,7 +97,7 @@ class _Content(NamedTuple):
 
 def _read(path: pathlib.Path) -> _Content:
     with report_in_one_line('read', path):
-        data = require_regular(path).read_bytes()
+        data = path.read_bytes()
     *lines, rest = data.split(b'\n')
     # A last line without its end: another program may leave that out, and a process
     # that was killed leaves a part of an object, which is no JSON.

@@ -5,11 +5,8 @@ rows (members) of its own devices.
 """
 
 import contextlib
-import errno
-import json
 import logging
 import pathlib
-import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -20,30 +17,18 @@ import numpy as np
 import orbax.checkpoint as ocp
 import tensorstore as ts
 
-from anchorjax.errors import Damaged, StoreError, brief
-from anchorjax.storage import atomic, digests
+from anchorjax import files
+from anchorjax.errors import Damaged, StoreError, brief, describe_cause
+from anchorjax.hashing import digest_file
+from anchorjax.storage import digests
+from anchorjax.training import hosts
 
 # Orbax logs every step it takes; errors reach us as exceptions. Of several writes that
 # fail at once one is raised, and asyncio would print the others with their tracebacks.
 for _name in ('absl', 'asyncio'):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
-# How the system and tensorstore say that a file is missing, replaced or unreadable as
-# what it should be. EINVAL is from `atomic.require_regular`.
-_DAMAGE_ERRNOS = (
-    errno.ENOENT,
-    errno.ENOTDIR,
-    errno.EISDIR,
-    errno.ELOOP,
-    errno.EINVAL,
-)
-_DAMAGE_STATUSES = (
-    'DATA_LOSS',
-    'FAILED_PRECONDITION',
-    'INVALID_ARGUMENT',
-    'NOT_FOUND',
-    'OUT_OF_RANGE',
-)
+_FILES = 'files.json'  # in a checkpoint's folder: the digests of its other files
 
 # label of a leaf -> first row of a piece -> the array being read
 _Reads = dict[str, dict[int, Any]]
@@ -67,19 +52,19 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
         tree = jax.tree.map(np.asarray, tree)
     stored = jax.tree.map(_leave_out_empty, tree)
     row_by_row = jax.tree.map(_store_row_by_row, stored)
-    written = {'step': step, 'leaves': digests.digest_tree(tree)}
-    content = {**written, 'digest': digests.digest_json(written)}
+    content = {'step': step, 'leaves': digests.digest_tree(tree)}
     args = ocp.args.Composite(
         tree=ocp.args.StandardSave(stored, row_by_row),
         digests=ocp.args.JsonSave(content),
     )
+    path = folder / str(step)
     try:
         with _mute_threads(), _open_manager(folder, keep) as manager:
             manager.save(step, args=args, force=True)
             manager.wait_until_finished()
     except Exception as e:  # Orbax and tensorstore raise many kinds
-        path = folder / str(step)
-        raise StoreError(f'cannot write checkpoint {path}: {_first_line(e)}') from e
+        raise StoreError(f'cannot write checkpoint {path}: {describe_cause(e)}') from e
+    hosts.run_on_first(lambda: files.write_json(path / _FILES, _digest_files(path)))
 
 
 def list_steps(folder: pathlib.Path) -> list[int]:
@@ -102,9 +87,9 @@ def load(folder: pathlib.Path, step: int, abstract: Any) -> Any:
         whole NumPy array.
 
     Raises:
-      Damaged: it is truncated or altered.
-      StoreError: it is missing, cannot be read now, or has another structure; the line
-        names the first leaf that differs.
+      Damaged: a row or a file is not what was written.
+      StoreError: it is missing, cannot be read (the line has the cause), or has another
+        structure (the line names the first leaf that differs).
     """
     with _open_checkpoint(folder, step) as (path, written):
         _require_same_tree(written, abstract, path)
@@ -203,37 +188,45 @@ def _open_checkpoint(
     if step not in list_steps(folder):
         raise StoreError(f'no checkpoint {path}; steps here: {list_steps(folder)}')
     try:
-        for inner in path.rglob('*'):
-            atomic.require_regular(inner)
-        content = json.loads((path / 'digests' / 'metadata').read_text())
-        # Checkpoints of earlier versions have no digest of the digests.
-        digest = content.pop('digest', None)
-        if digest is not None and digest != digests.digest_json(content):
-            raise _Altered('the list of leaves')
-        if content['step'] != step:
-            raise _Altered('step')
+        content = files.read_json(path / 'digests' / 'metadata')
         yield path, content['leaves']
-    except StoreError:
-        raise
     except _Altered as e:
-        raise Damaged(f'checkpoint {path} is altered: digest of {e} differs') from e
-    except Exception as e:
-        if _is_damage(e):
-            raise Damaged(f'checkpoint {path} is damaged: {_first_line(e)}') from e
-        raise StoreError(f'cannot read checkpoint {path}: {_first_line(e)}') from e
+        raise Damaged(f'checkpoint {path} is damaged: digest of {e} differs') from e
+    except Exception as e:  # tensorstore raises many kinds
+        changed = _find_changed_file(path)
+        if changed:
+            raise Damaged(f'checkpoint {path} is damaged: {changed}') from e
+        if isinstance(e, StoreError):
+            raise
+        raise StoreError(f'cannot read checkpoint {path}: {describe_cause(e)}') from e
 
 
-def _is_damage(e: Exception) -> bool:
-    """Whether an error is about the content of a checkpoint.
+def _digest_files(path: pathlib.Path) -> dict[str, str]:
+    """The SHA-256 of every file of a checkpoint, by its path in the folder."""
+    digest_of = {}
+    for file in sorted(path.rglob('*')):
+        if file.is_file() and file.name != _FILES:
+            digest_of[str(file.relative_to(path))] = digest_file(file)
+    return digest_of
 
-    Others may be gone the next time: a failing disk, too many open files, no memory.
+
+def _find_changed_file(path: pathlib.Path) -> str:
+    """'X differs' for the first file that is not what was written; '' if there is none.
+
+    Called only where reading fails, because it alone tells damage from a library that
+    cannot read. It cannot tell for checkpoints of versions that did not list the files.
     """
-    if isinstance(e, OSError):
-        return e.errno in _DAMAGE_ERRNOS
-    if not isinstance(e, ValueError | LookupError | TypeError | AttributeError):
-        return False
-    status = re.match('([A-Z_]+): ', str(e))  # of tensorstore; JSON's errors have none
-    return status is None or status[1] in _DAMAGE_STATUSES
+    try:
+        written = files.read_json(path / _FILES)
+        found = _digest_files(path)
+    except (StoreError, OSError):
+        return ''
+    for name, digest in written.items():
+        if name not in found:
+            return f'{name} is missing'
+        if found[name] != digest:
+            return f'{name} differs'
+    return ''
 
 
 def _require_same_tree(
@@ -268,7 +261,7 @@ def _zarr_spec(path: pathlib.Path, leaf_path: tuple) -> dict:
     name = '.'.join(ocp.utils.tuple_path_from_keypath(leaf_path))
     kvstore = {
         'driver': 'ocdbt',
-        'base': f'file://{path.absolute()}/tree/',
+        'base': {'driver': 'file', 'path': f'{path.absolute()}/tree/'},
         'path': f'{name}/',
     }
     return {'driver': 'zarr', 'kvstore': kvstore}
@@ -306,8 +299,3 @@ def _label(leaf_path: tuple) -> str:
 
 def _leaves(tree: Any) -> list[tuple[tuple, Any]]:
     return jax.tree_util.tree_leaves_with_path(tree)
-
-
-def _first_line(e: Exception) -> str:
-    text = str(e) or 'no message'
-    return brief(f'{type(e).__name__}: {text.splitlines()[0]}')

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from anchorjax.errors import Damaged, StoreError
-from anchorjax.storage import atomic, checkpoint
+from anchorjax import files
+from anchorjax.errors import Damaged
+from anchorjax.storage import checkpoint
 from anchorjax.storage.digests import digest_array
 from anchorjax.training import hosts
 
@@ -20,7 +21,6 @@ _KEPT_STATES = 2  # if the newest is damaged, the one before it is used
 class ChunkFolder:
     """The folder of one chunk; all processes of a program must make the same calls."""
 
-    root: pathlib.Path  # the sweep's folder; nothing is written outside it
     path: pathlib.Path
 
     @property
@@ -30,7 +30,7 @@ class ChunkFolder:
 
     def save_resume(self, step: int, tree: Any) -> None:
         """Saves the state and the curves so far; the two newest saves are kept."""
-        checkpoint.save(self._inside('resume'), step, tree, keep=_KEPT_STATES)
+        checkpoint.save(self.path / 'resume', step, tree, keep=_KEPT_STATES)
 
     def load_resume(
         self, abstract: Any, warn: Callable[[str], None]
@@ -45,7 +45,7 @@ class ChunkFolder:
         Raises:
           StoreError: a state cannot be read now, or is of other code; it is left there.
         """
-        folder = self._inside('resume')
+        folder = self.path / 'resume'
         steps = hosts.broadcast(checkpoint.list_steps(folder))
         for step in reversed(steps):
 
@@ -53,9 +53,9 @@ class ChunkFolder:
                 return checkpoint.load(folder, step, abstract)
 
             def move_aside(step: int = step) -> None:
-                aside = self._inside('resume/damaged')
+                aside = self.path / 'resume' / 'damaged'
                 aside.mkdir(exist_ok=True)
-                atomic.remove(aside / str(step))
+                files.remove(aside / str(step))
                 os.replace(folder / str(step), aside / str(step))
 
             try:
@@ -70,8 +70,8 @@ class ChunkFolder:
 
     def save_snapshot(self, step: int, params: Any) -> None:
         """Saves parameters; replaces those from before an interruption."""
-        folder = self._inside('snapshots')
-        hosts.run_on_first(lambda: atomic.remove(folder / str(step)))
+        folder = self.path / 'snapshots'
+        hosts.run_on_first(lambda: files.remove(folder / str(step)))
         checkpoint.save(folder, step, params)
 
     def load_member(self, step: int, lane: int, abstract: Any) -> Any:
@@ -88,16 +88,15 @@ class ChunkFolder:
         Empty if training has not begun.
 
         Raises:
-          StoreError: the file is damaged.
+          StoreError: the file is damaged or cannot be read.
         """
         path = self.path / 'environments.json'
         if not path.exists():
             return []
-        content = atomic.read_json(path)
-        history = content.get('history') if isinstance(content, dict) else None
-        is_whole = _is_history(history)
-        if not is_whole or content.get('digest') != digest_array(np.array(history)):
-            raise StoreError(
+        content = files.read_json(path)
+        history = content.get('history')
+        if content.get('digest') != digest_array(np.array(history)):
+            raise Damaged(
                 f'{path} is damaged; delete {self.path} to train its members again'
             )
         return [(step, index) for step, index in history]
@@ -110,14 +109,14 @@ class ChunkFolder:
         Args:
           environment: its index in the manifest's environments.
         """
-        path = self._inside('environments.json')
+        path = self.path / 'environments.json'
 
         def write() -> None:
             history = [entry for entry in self.environments() if entry[0] < step]
             if not history or history[-1][1] != environment:
                 history.append((step, environment))
             content = {'history': history, 'digest': digest_array(np.array(history))}
-            atomic.write_json(path, content)
+            files.write_json(path, content)
 
         hosts.run_on_first(write)
 
@@ -125,34 +124,19 @@ class ChunkFolder:
         """Writes the curves, which marks the chunk done; removes the resume states."""
         history = np.array(self.environments(), np.int32)
         arrays = {**curves, 'environments': history}
-        path, resume = self._inside('curves.npz'), self._inside('resume')
-        hosts.run_on_first(lambda: atomic.write_arrays(path, arrays))
-        hosts.run_on_first(lambda: atomic.remove(resume))
+        path, resume = self.path / 'curves.npz', self.path / 'resume'
+        hosts.run_on_first(lambda: files.write_arrays(path, arrays))
+        hosts.run_on_first(lambda: files.remove(resume))
 
     def read_curves(self) -> dict[str, np.ndarray]:
-        """The arrays that `finish` wrote; errors as `atomic.read_arrays`."""
-        return atomic.read_arrays(self.path / 'curves.npz')
+        """The arrays that `finish` wrote; errors as `files.read_arrays`."""
+        return files.read_arrays(self.path / 'curves.npz')
 
     def remove_leftovers(self) -> None:
         """Removes what killed jobs left; only for the job that holds the chunk."""
         if not self.path.exists():  # fast, for sweeps of thousands of chunks
             return
         for folder in (self.path, self.path / 'resume', self.path / 'snapshots'):
-            atomic.remove_leftovers(atomic.require_inside(self.root, folder))
+            files.remove_leftovers(folder)
         if self.done:
-            atomic.remove(self.path / 'resume')
-
-    def _inside(self, name: str) -> pathlib.Path:
-        return atomic.require_inside(self.root, self.path / name)
-
-
-def _is_history(value: Any) -> bool:
-    """Whether the value is [[step, index], ...], as `ChunkFolder.begin` writes it."""
-    if not isinstance(value, list):
-        return False
-    for pair in value:
-        if not isinstance(pair, list) or len(pair) != 2:
-            return False
-        if not all(type(number) is int and 0 <= number < 2**31 for number in pair):
-            return False
-    return True
+            files.remove(self.path / 'resume')

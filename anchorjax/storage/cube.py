@@ -9,7 +9,7 @@ import xarray as xr
 
 from anchorjax import config, tasks
 from anchorjax.config.grid import axis_label
-from anchorjax.errors import StoreError, brief
+from anchorjax.errors import StoreError
 from anchorjax.storage.sweep_folder import Chunk, SweepFolder
 from anchorjax.training.curves import (
     RECORD_DIMS,
@@ -132,11 +132,12 @@ def _read_chunk(
         for name, values in empty.items():
             untrained[name] = np.broadcast_to(values, (size, *values.shape))
         return untrained
-    curves = _complete(folder, chunk.folder.read_curves())
-    problem = _find_mismatch(curves, folder, empty)
-    if problem:
-        path = chunk.folder.path / 'curves.npz'
-        raise StoreError(f'{path} is damaged ({problem}); delete it to regenerate it')
+    curves = chunk.folder.read_curves()
+    is_old = 'agreement' in curves and 'token_agreement' not in curves
+    if is_old and _scores_one_position(folder):
+        # Older sweeps lack it, and then it is the agreement.
+        curves |= {'token_agreement': curves['agreement']}
+    _require_curves_of(folder, chunk, curves, empty)
     arrays = {}
     for name in Record._fields:
         arrays[name] = np.moveaxis(curves[name][:, :size], 0, 1)
@@ -148,49 +149,31 @@ def _read_chunk(
     return arrays
 
 
-def _complete(
-    folder: SweepFolder, curves: dict[str, np.ndarray]
-) -> dict[str, np.ndarray]:
-    """The curves with token_agreement, which older sweeps have not recorded.
-
-    In a task that scores one position it is the agreement.
-    """
-    task = tasks.make(folder.experiment.task)
-    is_known = 'token_agreement' in curves or 'agreement' not in curves
-    if is_known or not task.last_only:
-        return curves
-    return {**curves, 'token_agreement': curves['agreement']}
+def _scores_one_position(folder: SweepFolder) -> bool:
+    return tasks.make(folder.experiment.task).last_only
 
 
-def _find_mismatch(
-    curves: dict[str, np.ndarray], folder: SweepFolder, empty: dict[str, np.ndarray]
-) -> str:
-    """Why these arrays are not the curves of a chunk of this sweep; '' if they are."""
-    expected = _expected_arrays(curves, folder, empty)
-    for name in sorted({*curves, *expected}):
-        actual = None
-        if name in curves:
-            actual = (str(curves[name].dtype), curves[name].shape)
-        if actual != expected.get(name):
-            return brief(f'array {name} is {actual}, not {expected.get(name)}')
-    steps = np.array(folder.experiment.record_steps)
-    known = np.arange(len(folder.environments))
-    are_known = np.isin(curves['environments'][:, 1], known).all()
-    if (curves['steps'] != steps).any() or not are_known:
-        return 'its steps or environments are those of another sweep'
-    return ''
-
-
-def _expected_arrays(
-    curves: dict[str, np.ndarray], folder: SweepFolder, empty: dict[str, np.ndarray]
-) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """(dtype, shape) of every array; any number of stretches is allowed."""
-    rows, size = len(folder.experiment.record_steps), folder.chunk_size
-    expected = {}
+def _require_curves_of(
+    folder: SweepFolder,
+    chunk: Chunk,
+    curves: dict[str, np.ndarray],
+    empty: dict[str, np.ndarray],
+) -> None:
+    """Raises StoreError unless the arrays are the curves of a chunk of this sweep."""
+    path = chunk.folder.path / 'curves.npz'
+    of_record = (len(folder.experiment.record_steps), folder.chunk_size)
     for name in Record._fields:
-        expected[name] = ('float32', (rows, size, *empty[name].shape[1:]))
-    expected['steps'] = ('int64', (rows,))
-    expected['diverged'] = ('int32', (size,))
-    lengths = np.shape(curves.get('environments'))[:1] or (1,)
-    expected['environments'] = ('int32', (max(1, lengths[0]), 2))
-    return expected
+        expected = (*of_record, *empty[name].shape[1:])
+        found = curves[name].shape if name in curves else 'missing'
+        if found != expected:
+            raise StoreError(
+                f'{path}: array {name} is {found}, not {expected}: of another sweep or '
+                'version; delete it to regenerate it'
+            )
+    same_steps = np.array_equal(curves['steps'], folder.experiment.record_steps)
+    last_environment = curves['environments'][:, 1].max()
+    if not same_steps or last_environment >= len(folder.environments):
+        raise StoreError(
+            f'{path}: its steps or environments are those of another sweep; delete it '
+            'to regenerate it'
+        )

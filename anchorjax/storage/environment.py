@@ -8,8 +8,6 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
-from anchorjax.errors import StoreError, brief
-
 _YOUNG = ('data', 'code')  # fields that older manifests lack
 
 
@@ -38,10 +36,7 @@ class Environment:
         return self.lanes * self.devices
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as a dict, without empty `data` and `code`.
-
-        See `environment_from_json`.
-        """
+        """The fields as a dict, without empty `data` and `code`: Environment(**it)."""
         values = dataclasses.asdict(self)
         for name in _YOUNG:
             if not values[name]:
@@ -66,34 +61,3 @@ def changed_code(theirs: Environment, ours: Environment) -> list[str]:
         return []
     paths = sorted({*theirs.code, *ours.code})
     return [path for path in paths if theirs.code.get(path) != ours.code.get(path)]
-
-
-def environment_from_json(values: Any) -> Environment:
-    """The environment that `Environment.to_json` described.
-
-    Raises:
-      StoreError: the values do not describe one.
-    """
-    fields = dataclasses.fields(Environment)
-    if isinstance(values, dict):
-        values = {name: {} for name in _YOUNG} | values
-    if not isinstance(values, dict) or set(values) != {field.name for field in fields}:
-        raise StoreError(brief(f'not an environment: {values!r}'))
-    expected = {
-        'lanes': int,
-        'devices': int,
-        'batch_devices': int,
-        'platform': str,
-        'precision': str,
-        'versions': dict,
-        'hardware': dict,
-        'flags': dict,
-        'data': dict,
-        'code': dict,
-    }
-    for name, kind in expected.items():
-        if type(values[name]) is not kind:
-            raise StoreError(brief(f'not an environment: {name} = {values[name]!r}'))
-    if values['lanes'] < 1:
-        raise StoreError(brief(f'not an environment: lanes = {values["lanes"]!r}'))
-    return Environment(**values)

@@ -11,19 +11,14 @@ import subprocess
 import time
 from typing import Any, NamedTuple
 
-from anchorjax import config
-from anchorjax.errors import ConfigError, StoreError, brief
-from anchorjax.storage import atomic, locks
+from anchorjax import config, files
+from anchorjax.errors import ConfigError, Damaged, StoreError, brief
+from anchorjax.storage import locks
 from anchorjax.storage.digests import digest_json
-from anchorjax.storage.environment import (
-    Environment,
-    changed_code,
-    environment_from_json,
-)
+from anchorjax.storage.environment import Environment, changed_code
 
 MANIFEST_FORMAT = 6
 MANIFEST_FILE = 'manifest.json'
-_MOST_MEMBERS = 2**20  # of a chunk; more must be a mistake, and would cost memory
 _ABSENT = '(absent)'  # in place of a field; not None, which is a value
 _MOST_FILES = 4  # named in one line
 
@@ -98,20 +93,29 @@ def read_manifest(workdir: pathlib.Path) -> Manifest:
     """The manifest of the sweep in a folder.
 
     Raises:
-      StoreError: there is none, or it is damaged, altered or of another format.
+      StoreError: there is none, or it is altered or of another format.
     """
     path = workdir / MANIFEST_FILE
     if workdir.is_file():
         raise StoreError(f'{workdir} is a file: give the folder of a sweep')
     if not path.exists():
         raise StoreError(f'{workdir} holds no sweep (no {MANIFEST_FILE})')
-    content = _read_content(path)
+    content = files.read_json(path)
+    found = content.get('format') if isinstance(content, dict) else None
+    if found != MANIFEST_FORMAT:
+        line = f'{path}: format {found!r}, this version reads {MANIFEST_FORMAT}'
+        raise StoreError(line)
+    if content.pop('digest', None) != digest_json(content):
+        raise Damaged(f'{path} is altered: its digest differs')
     try:
         experiment = config.from_json(content['experiment'])
     except ConfigError as e:
         raise StoreError(f'{path} holds no valid experiment: {e}') from e
-    entries = tuple(_read_entry(entry, path) for entry in content['environments'])
-    return Manifest(experiment, content['chunk_size'], entries)
+    entries = []
+    for entry in content['environments']:
+        environment = Environment(**entry['environment'])
+        entries.append(Entry(entry['since'], entry['git_commit'], environment))
+    return Manifest(experiment, content['chunk_size'], tuple(entries))
 
 
 def read_experiment(path: pathlib.Path) -> config.Experiment:
@@ -121,7 +125,7 @@ def read_experiment(path: pathlib.Path) -> config.Experiment:
       StoreError: there is no such file, or it is not JSON.
       ConfigError: it does not describe an experiment.
     """
-    values = atomic.read_json(path)
+    values = files.read_json(path)
     if isinstance(values, dict) and 'experiment' in values:
         values = values['experiment']
     if not isinstance(values, dict):
@@ -226,43 +230,7 @@ def _write(workdir: pathlib.Path, manifest: Manifest) -> None:
         'environments': entries,
     }
     digest = digest_json(content)
-    atomic.write_json(workdir / MANIFEST_FILE, {**content, 'digest': digest})
-
-
-def _read_content(path: pathlib.Path) -> dict:
-    content = atomic.read_json(path)
-    found = content.get('format') if isinstance(content, dict) else None
-    if found != MANIFEST_FORMAT:
-        described = brief(f'format {found!r}')
-        raise StoreError(f'{path}: {described}, this version reads {MANIFEST_FORMAT}')
-    if content.pop('digest', None) != digest_json(content):
-        raise StoreError(f'{path} is altered: its digest differs')
-    _check_content(content, path)
-    return content
-
-
-def _check_content(content: dict, path: pathlib.Path) -> None:
-    """Checks the types: the digest catches accidents, but anyone can compute it."""
-    size, entries = content.get('chunk_size'), content.get('environments')
-    valid = {
-        'experiment': isinstance(content.get('experiment'), dict),
-        'chunk_size': type(size) is int and 1 <= size <= _MOST_MEMBERS,
-        'environments': isinstance(entries, list) and len(entries) > 0,
-    }
-    for name, is_valid in valid.items():
-        if not is_valid:
-            described = brief(f'{name} = {content.get(name)!r}')
-            raise StoreError(f'{path} is damaged: {described}')
-
-
-def _read_entry(entry: Any, path: pathlib.Path) -> Entry:
-    if not isinstance(entry, dict) or set(entry) != set(Entry._fields):
-        raise StoreError(f'{path} is damaged: ' + brief(f'environments hold {entry!r}'))
-    try:
-        environment = environment_from_json(entry['environment'])
-    except StoreError as e:
-        raise StoreError(f'{path} is damaged: {e}') from None
-    return Entry(str(entry['since']), str(entry['git_commit']), environment)
+    files.write_json(workdir / MANIFEST_FILE, {**content, 'digest': digest})
 
 
 def _as_json(experiment: config.Experiment) -> dict:

@@ -57,6 +57,11 @@ class Run:
         """The curves at the last step; see `cube.read_cube` for the variables."""
         return self.curves.isel(step=-1)
 
+    @functools.cached_property
+    def members(self) -> pd.DataFrame:
+        """One row per member: its point and its last numbers; see `members_table`."""
+        return members_table(self)
+
     def params(self, step: int | str = 'last', **point: Any) -> Any:
         """The parameters of the member at `point`, as a tree of NumPy arrays.
 
@@ -158,20 +163,17 @@ def _explain_missing(
     chunk: ChunkFolder, step: int | str, experiment: config.Experiment
 ) -> str:
     """Why there is no such snapshot, in one line, and what to do."""
-    steps = chunk.snapshot_steps()
-    if step == 'last':
-        return f'{chunk.path}: no snapshot yet'
     path = chunk.path / 'snapshots' / str(step)
-    here = f'steps here: {steps}'
-    if step not in {*experiment.train.snapshot_steps, experiment.train.num_steps}:
-        return f'no checkpoint {path}; {here}'
-    if not chunk.done:
-        return f'no checkpoint {path} yet: its members still train; {here}'
-    return (
-        f'snapshot {path} is gone, which training wrote; {here}; put it back, or '
-        f'delete {chunk.path} and run the command of the sweep again, which trains '
-        'its members anew'
-    )
+    here = f'steps here: {chunk.snapshot_steps()}'
+    is_planned = step in {*experiment.train.snapshot_steps, experiment.train.num_steps}
+    if is_planned and chunk.done:
+        return (
+            f'snapshot {path} is gone, which training wrote; {here}; put it back, or '
+            f'delete {chunk.path} and train again'
+        )
+    if is_planned or step == 'last':
+        return f'no snapshot yet in {chunk.path}: its members still train; {here}'
+    return f'no snapshot {path}; {here}'
 
 
 def open_run(workdir: str | pathlib.Path) -> Run:

@@ -9,7 +9,7 @@ cohorts/<name>/chunk_0000/         members that train together, `chunk_size` of 
     curves.npz                     the records of all steps; marks the chunk done
 jobs/                              what each shard is doing, and its log
 results.nc, members.csv, figures/  made from the above, whenever a shard ends
-.lock                              a byte for each chunk; see locks.py
+.lock, .locks/                     who works on what; see locks.py
 """
 
 import dataclasses
@@ -23,7 +23,6 @@ from anchorjax.errors import UserError
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import find_sweep, read_manifest, take_up_sweep
-from anchorjax.storage.writable import require_writable
 from anchorjax.training import hosts
 
 
@@ -60,7 +59,7 @@ class SweepFolder:
     def chunk_folder(self, cohort: Cohort, index: int) -> ChunkFolder:
         """The folder of the chunk with this index in a cohort."""
         of_cohort = self.workdir / 'cohorts' / cohort.folder_name
-        return ChunkFolder(self.workdir, of_cohort / f'chunk_{index:04d}')
+        return ChunkFolder(of_cohort / f'chunk_{index:04d}')
 
 
 def as_folder(workdir: str | pathlib.Path) -> pathlib.Path:
@@ -96,11 +95,7 @@ def create_folder(
 
 
 def check_folder(workdir: pathlib.Path, experiment: config.Experiment) -> None:
-    """Raises StoreError if `create_folder` would in every environment; writes nothing.
-
-    The folder holds another experiment, is damaged or cannot be written.
-    """
-    require_writable(workdir)
+    """Raises StoreError if the folder holds another experiment or is damaged."""
     find_sweep(workdir, experiment)
 
 

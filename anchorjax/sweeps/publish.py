@@ -8,11 +8,11 @@ import pathlib
 from collections.abc import Callable
 
 from anchorjax.storage import atomic, locks
-from anchorjax.storage.lost_members import CUBE_FILE, TABLE_FILE, require_none_lost
 from anchorjax.storage.manifest import MANIFEST_FILE
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run
 from anchorjax.storage.sweep_folder import SweepFolder
 
+CUBE_FILE, TABLE_FILE = 'results.nc', 'members.csv'
 # Seconds. The scripts of analysis/ write figures without the lock: a young temporary
 # file may be that of a living one.
 _LONGEST_WRITE = 3600.0
@@ -37,14 +37,13 @@ def publish(
       The sweep, and the paths of the figures.
 
     Raises:
-      StoreError: the folder cannot be written, or the curves of a chunk are damaged;
-        LostMembers: the tables have members whose curves are gone.
+      StoreError: the folder cannot be written, or the curves of a chunk are damaged.
     """
     workdir = folder.workdir
     with locks.hold_results(workdir):
         for name in (MANIFEST_FILE, CUBE_FILE, TABLE_FILE):
             atomic.remove_leftovers(workdir, name)
-        figures = atomic.require_inside(workdir, workdir / 'figures')
+        figures = workdir / 'figures'
         atomic.remove_leftovers(figures, min_age=_LONGEST_WRITE)
         run = write_tables(folder)
         return run, draw(run, figures)
@@ -56,10 +55,9 @@ def write_tables(folder: SweepFolder) -> Run:
     Errors as `publish`.
     """
     run = Run(folder)
-    require_none_lost(run)
 
     def write_csv(path: pathlib.Path) -> None:
-        members_table(run).to_csv(path, index=False)
+        run.members.to_csv(path, index=False)
 
     atomic.write_atomic(folder.workdir / CUBE_FILE, run.curves.to_netcdf)
     atomic.write_atomic(folder.workdir / TABLE_FILE, write_csv)

@@ -9,12 +9,11 @@ import pandas as pd
 
 from anchorjax.errors import StoreError
 from anchorjax.storage import atomic
-from anchorjax.storage.lost_members import CUBE_FILE, TABLE_FILE, LostMembers
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.sweep_folder import read_folder
 from anchorjax.sweeps.ledger import DONE, FAILED, Entry, Ledger
 from anchorjax.sweeps.progress import format_duration
-from anchorjax.sweeps.publish import publish
+from anchorjax.sweeps.publish import CUBE_FILE, TABLE_FILE, publish
 from anchorjax.sweeps.stages import Stage
 
 _HEADER = (
@@ -71,8 +70,6 @@ def collect_tables(
             continue
         try:
             publish(read_folder(workdir))
-        except LostMembers as e:
-            lines.append(f'old tables of {name}: {e}')
         except StoreError as e:
             lines.append(f'no tables of {name}: {e}')
             continue

@@ -61,8 +61,6 @@ REFUSED = [
     (int, np.int32(1), 'must be of type int'),
     (int, 2**63, f'x = {2**63}: must be in [-2^63, 2^63)'),
     (int, -(2**63) - 1, 'must be in [-2^63, 2^63)'),
-    (int, 10**5_000, 'x = a value too long to show: must be in [-2^63, 2^63)'),
-    (float, 10**5_000, 'x = a value too long to show: must be in [-2^63, 2^63)'),
     (float, True, 'x = True: must be of type float'),
     (float, '0.5', "x = '0.5': must be of type float"),
     (float, np.float64(0.5), 'must be of type float'),
@@ -73,12 +71,6 @@ REFUSED = [
     (float, -1e39, 'x = -1e+39: must be at most 3e+38 in size (float32)'),
     (bool, 1, 'x = 1: must be of type bool'),
     (str, 3, 'x = 3: must be of type str'),
-    (str, 'x' * 1_001, 'must be at most 1000 printable characters'),
-    (str, 'a\nb', r"x = 'a\nb': must be at most 1000 printable characters"),
-    (str, '\0', r"x = '\x00': must be at most 1000 printable"),
-    (str, '\x1b[2J', r"x = '\x1b[2J': must be at most 1000 printable"),
-    (str, '\u202eb', r"x = '\u202eb': must be at most 1000 printable"),
-    (str, '\ud800', r"x = '\ud800': must be at most 1000 printable"),
     (Norm, 'Post', "x = 'Post': must be one of ('post', 'pre')"),
     (Norm, None, "x = None: must be one of ('post', 'pre')"),
     (Norm, ['post'], "x = ['post']: must be one of ('post', 'pre')"),
@@ -93,7 +85,6 @@ REFUSED = [
     (tuple[int, ...], 3, 'x = 3: must be a tuple'),
     (tuple[int, ...], [3], 'x = [3]: must be a tuple'),
     (tuple[int, ...], (3, 1.5), 'x[1] = 1.5: must be of type int'),
-    (tuple[int, ...], (3, 10**5_000), 'x[1] = a value too long to show: must be in'),
     (tuple[int, int], (3,), 'x = (3,): must be a tuple of 2'),
     (tuple[int, int], (3, 1, 2), 'x = (3, 1, 2): must be a tuple of 2'),
     (tuple[tuple[int, int], ...], ((4, 3), (3, '4')), "x[1][1] = '4': must be of"),
@@ -110,11 +101,11 @@ def test_a_value_of_the_type_and_in_range_comes_back(hint, value):
 @pytest.mark.parametrize(
     ('hint', 'value', 'line'), REFUSED, ids=[line for _, _, line in REFUSED]
 )
-def test_any_other_value_is_one_printable_line(hint, value, line):
+def test_any_other_value_is_one_line(hint, value, line):
     with pytest.raises(ConfigError) as caught:
         check_value(value, hint, 'x')
     message = str(caught.value)
-    assert line in message and message.isprintable()
+    assert line in message and '\n' not in message
 
 
 @pytest.mark.parametrize(
@@ -158,17 +149,6 @@ def test_floats_are_held_to_their_bounds(value, low, high):
     assert message.startswith(f'x = {value!r}: must be ')
     if math.isfinite(value) and abs(value) <= 3e38:
         assert message.endswith(f'above {low:g}, below {high:g}')
-
-
-@settings(deadline=None, max_examples=200)
-@given(st.text() | st.text(st.characters(exclude_categories=())))
-def test_text_is_printable_or_refused_in_one_printable_line(value):
-    try:
-        assert check_value(value, str, 'x') == value
-        assert value.isprintable()
-    except ConfigError as error:
-        assert not value.isprintable()
-        assert str(error).isprintable()
 
 
 def test_the_fields_of_a_dataclass_are_checked_by_their_names():

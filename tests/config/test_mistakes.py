@@ -8,7 +8,6 @@ from tests.support import tiny
 from tests.support.sweeps import experiment
 
 EXCEPTION = (3, 4, -6)
-TOO_LONG = 10**5_000  # Python refuses to write an int of more than 4,300 digits
 MISTAKES = [
     # field, value, what its line must say
     ('grid__gamma', (0.3, '0.5'), "grid.gamma[1] = '0.5': must be of type float"),
@@ -21,16 +20,6 @@ MISTAKES = [
         'grid__gamma',
         (0.3, 101.0),
         'grid.gamma[1] = 101.0: must be at least -100, at most 100',
-    ),
-    (
-        'grid__gamma',
-        (0.3, TOO_LONG),
-        'grid.gamma[1] = a value too long to show: must be in [-2^63, 2^63)',
-    ),
-    (
-        'grid__seed',
-        (0, TOO_LONG),
-        'grid.seed[1] = a value too long to show: must be in [-2^63, 2^63)',
     ),
     ('grid__seed', (1.5,), 'grid.seed[0] = 1.5: must be of type int'),
     (
@@ -54,7 +43,6 @@ MISTAKES = [
         'task.unseen = ((4, 7),): must be pairs made of the anchors (1, 2, 3, 4)',
     ),
     ('task__unseen', ((4, 3), (4, 3)), 'must be distinct pairs'),
-    ('task__unseen', ((4, TOO_LONG),), 'task.unseen[0][1] = a value too long to show'),
     (
         'task__noninferential',
         ((3, 4),),
@@ -137,11 +125,6 @@ MISTAKES = [
     ('loop', (('model.depth', (1, 0)),), 'model.depth = 0: must be at least 1'),
     ('loop', (('model.depth', (1, '2')),), "model.depth = '2': must be of type int"),
     ('loop', (('model.depth', ([1], [2])),), 'model.depth = [1]: must be of type int'),
-    (
-        'loop',
-        (('model.depth', (1, TOO_LONG)),),
-        'model.depth = a value too long to show: must be in [-2^63, 2^63)',
-    ),
     ('loop', (('model.depth', ()),), 'must be a tuple of at least one value'),
     ('loop', (('model.depth', (1, 1)),), 'must be distinct'),
     (
@@ -216,6 +199,7 @@ def test_a_bad_value_is_one_line(field, value, line):
             '{[]: 1}',
             "train.num_steps = '{[]: 1}': must be a whole number, like 40",
         ),
+        ('optimizer.b1', '1' * 400, '111: must be finite'),
     ],
 )
 def test_a_bad_override_is_one_line(path, text, line):

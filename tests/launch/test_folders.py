@@ -8,12 +8,9 @@ import sys
 
 import pytest
 
-from analysis.designs.collect import collect_runs
-from analysis.old_claims.verdict_table import open_runs
 from analysis.tables.folders import find_run_folders, require_folder_for_tables
 from anchorjax import api
 from anchorjax.errors import UserError
-from anchorjax.storage.lost_members import LostMembers
 from anchorjax.training import devices
 from tests.support import in_process
 from tests.support.sweeps import ROOT, TINY_FILE, experiment, tree_hash
@@ -77,12 +74,9 @@ def test_an_empty_pattern_of_runs_is_refused():
         find_run_folders([''])
 
 
-def test_tables_are_refused_where_they_cannot_be_written(one_member, tmp_path):
+def test_tables_are_not_written_into_a_run(one_member):
     with pytest.raises(UserError, match='is a run; give another folder'):
         require_folder_for_tables(one_member)
-    (tmp_path / 'file').touch()
-    with pytest.raises(UserError, match='file is not a folder'):
-        require_folder_for_tables(tmp_path / 'file')
 
 
 def make_page(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:
@@ -98,12 +92,6 @@ def make_run(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:
     return tmp_path / 'other' / 'report.html'
 
 
-def make_file(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:
-    """In a folder that is a file."""
-    (tmp_path / 'file').touch()
-    return tmp_path / 'file' / 'report.html'
-
-
 def make_folder(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:
     """A folder instead of a page."""
     (tmp_path / 'notes').mkdir()
@@ -116,7 +104,6 @@ def make_folder(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Pat
     [
         (make_page, 'first.html is beside it, with figures and claims'),
         (make_run, 'other is another run; give another folder'),
-        (make_file, 'file is not a folder'),
         (make_folder, 'notes: is a folder; give the page, such as'),
     ],
 )
@@ -162,29 +149,3 @@ def test_stages_are_listed_though_the_manifest_of_one_is_damaged(
     assert line.startswith('full         ? of 2 members')
     assert 'unknown: ' in line and 'manifest.json' in line
     assert 'bench ' in said.out
-
-
-def test_a_figure_looks_at_its_folder_first(one_member, tmp_path, capsys):
-    (tmp_path / 'file').touch()
-    with pytest.raises(SystemExit):
-        draw('curves.py', '--run', str(one_member), '--out', str(tmp_path / 'file'))
-    assert 'file is not a folder' in capsys.readouterr().err
-
-
-@pytest.mark.parametrize('script', ['curves.py', 'phase.py', 'solutions.py'])
-def test_a_figure_of_lost_members_is_not_drawn(script, one_member, tmp_path, capsys):
-    shutil.copytree(one_member, tmp_path / 'run')
-    shutil.rmtree(tmp_path / 'run' / 'cohorts')
-    before = tree_hash(tmp_path)
-    with pytest.raises(SystemExit):
-        draw(script, '--run', str(tmp_path / 'run'))
-    assert '1 of 1 members are gone' in capsys.readouterr().err
-    assert tree_hash(tmp_path) == before
-
-
-def test_no_table_of_many_runs_lacks_lost_members(one_member, tmp_path):
-    shutil.copytree(one_member, tmp_path / 'run')
-    shutil.rmtree(tmp_path / 'run' / 'cohorts')
-    for read in (open_runs, collect_runs):
-        with pytest.raises(LostMembers, match='1 of 1 members are gone'):
-            read([str(tmp_path / 'run')])

@@ -180,9 +180,10 @@ def test_damaged_and_foreign_files_are_one_line(experiment, folder, tmp_path):
     del state['lm_head.weight']
     safetensors_numpy.save_file(state, path)
     assert gpt2_files.infer_config(folder)[0].heads == 2
-    (folder / 'config.json').write_text('[]')
-    with pytest.raises(UserError, match=r"config.json: not GPT-2's config"):
-        gpt2_files.infer_config(folder)
+    for text in ('[]', '{"n_head": 2, "layer_norm_epsilon": "x"}'):
+        (folder / 'config.json').write_text(text)
+        with pytest.raises(UserError, match=r"config.json: not GPT-2's config"):
+            gpt2_files.infer_config(folder)
 
 
 def test_transformers_reads_ours_with_equal_logits(experiment, params, folder):

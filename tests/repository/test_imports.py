@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 # From the ground up: a package imports from itself and from the rows above its own.
 ORDER = (
     ('errors',),
-    ('limits', 'hashing'),
+    ('limits', 'hashing', 'files'),
     ('tasks', 'models'),
     ('config',),
     ('training',),

@@ -236,7 +236,7 @@ def test_damaged_progress_is_one_line(source, tmp_path, key):
         (lambda out: (out / 'tokens.bin').unlink(), 'tokens.bin: no such file'),
         (lambda out: os.truncate(out / 'tokens.bin', 6), '6 bytes, not 25 of 2'),
         (lambda out: os.truncate(out / 'documents.bin', 0), '0 bytes, not 5 of 8'),
-        (lambda out: (out / 'corpus.json').write_text('{'), 'cannot be read'),
+        (lambda out: (out / 'corpus.json').write_text('{'), 'corpus.json is not JSON'),
         (lambda out: (out / 'corpus.json').write_text('[]'), 'no corpus of format 1'),
         (
             lambda out: (out / 'corpus.json').write_text('{"format": 1}'),

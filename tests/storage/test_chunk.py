@@ -1,6 +1,7 @@
 """What a chunk keeps: only damaged states are passed over; where it was trained."""
 
 import errno
+import pathlib
 from typing import Any
 
 import jax
@@ -8,9 +9,9 @@ import numpy as np
 import pytest
 
 from anchorjax.errors import StoreError
-from anchorjax.storage import atomic, checkpoint
+from anchorjax.storage import checkpoint
 from anchorjax.storage.chunk import ChunkFolder
-from tests.support.faults import find_arrays, flip
+from tests.support.faults import find_arrays, flip, truncate
 from tests.support.fuzzing import require_line
 from tests.support.sweeps import list_files
 
@@ -26,7 +27,7 @@ def describe(array: np.ndarray) -> jax.ShapeDtypeStruct:
 @pytest.fixture
 def chunk(tmp_path) -> ChunkFolder:
     """A chunk with the states of steps 10 and 20."""
-    made = ChunkFolder(tmp_path, tmp_path / 'chunk')
+    made = ChunkFolder(tmp_path / 'chunk')
     for step in (10, 20):
         made.save_resume(step, make_tree(step))
     return made
@@ -45,7 +46,7 @@ def test_damaged_states_are_kept_aside_and_the_last_says_that_none_is_left(chunk
     (step, tree), (line,) = load(chunk)
     assert step == 10
     np.testing.assert_array_equal(tree['W'], make_tree(10)['W'])
-    assert 'resume/20 is altered' in line and 'falling back to the state before' in line
+    assert 'resume/20 is damaged' in line and 'falling back to the state before' in line
 
     flip(find_arrays(resume / '10'))
     saved, (line,) = load(chunk)
@@ -70,22 +71,39 @@ def test_a_state_of_other_code_is_refused_and_stays(chunk):
 
 
 @pytest.mark.parametrize(
-    'error', [OSError(errno.EIO, 'Input/output error'), MemoryError('no memory')]
+    'error',
+    [
+        OSError(errno.EIO, 'Input/output error'),
+        MemoryError(),
+        ImportError('no module named zstd'),
+        ValueError('NOT_FOUND: another version of the library'),
+    ],
 )
 def test_a_state_that_cannot_be_read_now_is_refused_and_stays(
     chunk, monkeypatch, error
 ):
-    def fail(_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise error
 
     before = list_files(chunk.path)
     with monkeypatch.context() as patch:
-        patch.setattr(atomic, 'require_regular', fail)
-        with pytest.raises(StoreError, match=r'^cannot read checkpoint') as caught:
+        patch.setattr(checkpoint.ts, 'open', fail)
+        line = rf'^cannot read checkpoint .*/20: {type(error).__name__}: '
+        with pytest.raises(StoreError, match=line) as caught:
             load(chunk)
     require_line(caught.value, chunk.path)
     assert list_files(chunk.path) == before
     assert load(chunk)[0][0] == 20
+
+
+@pytest.mark.parametrize('damage', [flip, truncate, pathlib.Path.unlink])
+@pytest.mark.parametrize('name', ['tree/manifest.ocdbt', 'digests/metadata', None])
+def test_any_damaged_file_of_a_state_is_named(chunk, damage, name):
+    newest = chunk.path / 'resume' / '20'
+    damage(newest / name if name else find_arrays(newest))
+    (step, tree), (line,) = load(chunk)
+    assert step == 10 and 'resume/20 is damaged' in line
+    np.testing.assert_array_equal(tree['W'], make_tree(10)['W'])
 
 
 @pytest.mark.parametrize(
@@ -102,7 +120,7 @@ def test_a_state_that_cannot_be_read_now_is_refused_and_stays(
 def test_environments_of_steps_that_are_trained_again_are_forgotten(
     tmp_path, step, environment, expected
 ):
-    chunk = ChunkFolder(tmp_path, tmp_path / 'chunk')
+    chunk = ChunkFolder(tmp_path / 'chunk')
     chunk.begin(0, 0)
     chunk.begin(20, 1)
     chunk.begin(step, environment)

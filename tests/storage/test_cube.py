@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from analysis.members.solution import classify_members, find_solutions
-from anchorjax import api
+from anchorjax import api, files
 from anchorjax.errors import StoreError
-from anchorjax.storage import atomic
 from anchorjax.storage.reader import members_table
 from tests.support import sweeps
 from tests.support.fuzzing import copy_folder
@@ -120,16 +119,16 @@ def test_curves_of_a_sweep_from_before_token_agreement_are_read(tmp_path):
     run = api.train(sweeps.experiment(**BRIEF, grid__seed=(0,), loop=()), tmp_path)
     (chunk,) = run.folder.chunks
     path = chunk.folder.path / 'curves.npz'
-    arrays = dict(atomic.read_arrays(path))
+    arrays = dict(files.read_arrays(path))
     recorded = arrays.pop('token_agreement')
-    atomic.write_arrays(path, arrays)
+    files.write_arrays(path, arrays)
     results = api.open(tmp_path).results
     np.testing.assert_array_equal(recorded, arrays['agreement'])
     np.testing.assert_array_equal(results.token_agreement, results.agreement)
 
     del arrays['agreement']
-    atomic.write_arrays(path, arrays)
-    with pytest.raises(StoreError, match=r'curves.npz is damaged \(array'):
+    files.write_arrays(path, arrays)
+    with pytest.raises(StoreError, match=r'curves.npz: array'):
         _ = api.open(tmp_path).results
 
 
@@ -140,5 +139,5 @@ def test_an_environment_that_is_come_back_to_counts_once(one_member, tmp_path):
     assert arrays['environments'].tolist() == [[0, 0]]
     twice = np.array([[0, 0], [10, 0]], np.int32)
     path = chunk.folder.path / 'curves.npz'
-    atomic.write_arrays(path, {**arrays, 'environments': twice})
+    files.write_arrays(path, {**arrays, 'environments': twice})
     assert api.open(workdir).results.environments.values.item() == 1

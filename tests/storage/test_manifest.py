@@ -4,6 +4,7 @@ import json
 import pathlib
 
 import pytest
+from hypothesis import given
 
 from anchorjax import api, cli, config
 from anchorjax.errors import StoreError
@@ -14,7 +15,13 @@ from anchorjax.storage.manifest import (
     read_experiment,
     read_manifest,
 )
-from tests.support.fuzzing import require_line
+from tests.support.fuzzing import (
+    BYTES,
+    damage_bytes,
+    fuzz,
+    refused_or_right,
+    require_line,
+)
 from tests.support.sweeps import experiment, opened, trained
 
 # What format 3 had in place of an environment.
@@ -47,6 +54,14 @@ def old_folder(tmp_path) -> pathlib.Path:
     folder.mkdir()
     (folder / MANIFEST_FILE).write_text(json.dumps(manifest, indent=2))
     return folder
+
+
+@pytest.fixture(scope='module')
+def begun(tmp_path_factory) -> pathlib.Path:
+    """A sweep of which nothing but the manifest is there."""
+    workdir = tmp_path_factory.mktemp('begun') / 'run'
+    opened(workdir)
+    return workdir
 
 
 @pytest.mark.parametrize('use', [api.open, trained])
@@ -99,6 +114,20 @@ def test_a_manifest_from_before_windows_of_decay_is_the_same_sweep(tmp_path):
     path.write_text(json.dumps({**content, 'digest': digest_json(content)}))
     with pytest.raises(StoreError, match=r'grid\.seed is missing'):
         read_manifest(folder)
+
+
+@fuzz(80)
+@given(BYTES)
+def test_a_damaged_manifest_is_refused_or_reads_the_same(begun, accident):
+    before = read_manifest(begun)
+    path = begun / MANIFEST_FILE
+    data = path.read_bytes()
+    path.write_bytes(damage_bytes(data, accident))
+    try:
+        with refused_or_right(begun):
+            assert read_manifest(begun) == before
+    finally:
+        path.write_bytes(data)
 
 
 def test_a_machine_without_git_can_start_a_sweep(monkeypatch, tmp_path):

@@ -4,7 +4,6 @@ import itertools
 import os
 import pathlib
 import shutil
-import tarfile
 import time
 from typing import Any
 
@@ -13,17 +12,11 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from anchorjax import api
-from anchorjax.cluster.shards import Shard
 from anchorjax.errors import StoreError, UserError
-from anchorjax.storage.lost_members import LostMembers
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.sweeps.publish import publish, write_tables
 from anchorjax.sweeps.run import run_sweep
-from anchorjax.sweeps.stage_tables import collect_tables
-from anchorjax.training.devices import make_mesh
-from tests.support import in_process
-from tests.support.sweeps import experiment, opened, trained, tree_hash
+from tests.support.sweeps import opened
 
 DEPTHS, GAMMAS, SEEDS = (1, 2), (0.3, 0.8), (0, 1)
 MEMBERS = list(itertools.product(DEPTHS, GAMMAS, SEEDS))
@@ -103,89 +96,6 @@ def test_a_partly_trained_sweep_is_readable(tmp_path):
 def copy_of(run: Run, folder: pathlib.Path) -> pathlib.Path:
     shutil.copytree(run.folder.workdir, folder)
     return folder
-
-
-def test_tables_of_members_whose_curves_are_gone_are_kept(finished, tmp_path):
-    workdir = copy_of(finished, tmp_path / 'run')
-    shutil.rmtree(workdir / 'cohorts')
-    before = tree_hash(workdir)
-    line = r'curves of 8 of 8 members are gone \(no .*chunk_0000/curves.npz\)'
-    with pytest.raises(LostMembers, match=line):
-        publish(open_run(workdir).folder)
-    assert tree_hash(workdir) == before
-
-
-@pytest.mark.parametrize('left', ['results.nc', 'members.csv'])
-def test_one_table_is_enough_to_keep_what_it_holds(finished, tmp_path, left):
-    workdir = copy_of(finished, tmp_path / 'run')
-    shutil.rmtree(workdir / 'cohorts' / 'depth=2' / 'chunk_0001')
-    (workdir / ({'results.nc', 'members.csv'} - {left}).pop()).write_text('{}')
-    with pytest.raises(LostMembers, match=r'curves of 1 of 8 .*depth=2/chunk_0001/'):
-        write_tables(open_run(workdir).folder)
-
-
-def test_without_the_old_tables_those_of_what_is_left_are_written(finished, tmp_path):
-    workdir = copy_of(finished, tmp_path / 'run')
-    shutil.rmtree(workdir / 'cohorts' / 'depth=2')
-    for name in ('results.nc', 'members.csv'):
-        (workdir / name).write_text('{}')
-    write_tables(open_run(workdir).folder)
-    assert pd.read_csv(workdir / 'members.csv').trained.sum() == 4
-
-
-def test_a_shard_that_ends_before_lost_members_are_trained_warns(tmp_path):
-    trained(tmp_path)
-    cohort = tmp_path / 'cohorts' / 'all'
-    for index in (0, 3):
-        shutil.rmtree(cohort / f'chunk_{index:04d}')
-    before = (tmp_path / 'members.csv').read_bytes()
-    lines = []
-    api.train(
-        experiment(),
-        tmp_path,
-        mesh=make_mesh(1),
-        shard=Shard(0, 2),
-        warn=lines.append,
-    )
-    assert len(lines) == 1 and '1 of 4 members are gone' in lines[0]
-    assert (tmp_path / 'members.csv').read_bytes() == before
-    trained(tmp_path, warn=lines.append)
-    assert len(lines) == 1
-
-
-def test_stages_whose_curves_are_gone_stay_in_the_joined_tables(finished, tmp_path):
-    workdir = copy_of(finished, tmp_path / 'stage')
-    shutil.rmtree(workdir / 'cohorts')
-    lines = collect_tables(tmp_path, ['stage'], tmp_path / 'out')
-    assert len(lines) == 1 and '8 of 8 members are gone' in lines[0]
-    assert pd.read_csv(tmp_path / 'out' / 'members.csv').trained.sum() == 8
-
-
-def test_the_same_results_are_joined_to_the_same_bytes(finished, tmp_path, monkeypatch):
-    copy_of(finished, tmp_path / 'stage')
-    collect_tables(tmp_path, ['stage'], tmp_path / 'out')
-    before = tree_hash(tmp_path / 'out')
-    with tarfile.open(tmp_path / 'out' / 'results.tar.gz') as archive:
-        entries = [(entry.mtime, entry.uid, entry.uname) for entry in archive]
-    assert entries == [(0, 0, '')]
-    later = time.time() + 1000  # of which gzip would keep whole seconds
-    monkeypatch.setattr(time, 'time', lambda: later)
-    collect_tables(tmp_path, ['stage'], tmp_path / 'out')
-    assert tree_hash(tmp_path / 'out') == before
-
-
-def test_no_figure_is_drawn_of_members_whose_curves_are_gone(
-    finished, tmp_path, monkeypatch, capsys
-):
-    workdir = copy_of(finished, tmp_path / 'run')
-    shutil.rmtree(workdir / 'cohorts')
-    before = tree_hash(workdir)
-    words = ['--run', str(workdir)]
-    for script in ('report.py', 'finalize.py'):
-        said = in_process.run(script, words, monkeypatch, capsys)
-        assert said.code == 2 and '8 of 8 members are gone' in said.errors
-        assert len(said.errors.splitlines()) == 1
-    assert tree_hash(workdir) == before
 
 
 def test_a_snapshot_that_was_deleted_is_named_with_what_to_do(finished, tmp_path):

@@ -53,14 +53,7 @@ def test_a_dry_run_refuses_the_folder_of_another_sweep(dry_run, tmp_path):
     assert tree_hash(tmp_path) == before
 
 
-def test_a_dry_run_refuses_what_cannot_be_a_folder(dry_run, tmp_path):
-    file = tmp_path / 'file'
-    file.touch()
-    for workdir in (file, file / 'run'):
-        said = dry_run(workdir)
-        line = f'error: cannot use {workdir}: {file} is not a folder\n'
-        assert said == (2, '', line)  # no plan before it
+def test_a_dry_run_refuses_what_cannot_be_a_folder(dry_run):
     said = dry_run('')
     assert said.code == 2
     assert "argument --workdir: '': must be the path of a folder" in said.errors
-    assert list(tmp_path.iterdir()) == [file]

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from anchorjax.errors import StoreError
+from anchorjax.errors import Damaged, StoreError
 from anchorjax.storage.reader import open_run
 from tests.support.faults import (
     ONE,
@@ -25,14 +25,18 @@ from tests.support.sweeps import bits, command, launch, trained
 
 CHUNK = 'cohorts/all/chunk_0000'
 LAST_STEP = 40
+ODD_NAME = 'r#1 ?%41'  # each of # ? % means something in a URL
 
 
 @pytest.mark.parametrize('stops', [(1,), (2,), (3,), (1, 1), (1, 1, 1)])
 def test_a_sweep_stopped_after_any_segments_keeps_its_bits(one_member, tmp_path, stops):
+    workdir = tmp_path / ODD_NAME
+    warnings = []
     for segments in stops:
-        train_and_stop(tmp_path, segments)
-    trained(tmp_path, **ONE)
-    assert bits(tmp_path) == bits(one_member)
+        train_and_stop(workdir, segments)
+    trained(workdir, warn=warnings.append, **ONE)
+    assert not warnings
+    assert bits(workdir) == bits(one_member)
 
 
 @pytest.mark.parametrize('damage', [flip, truncate])
@@ -51,7 +55,7 @@ def test_a_damaged_state_falls_back_to_the_one_before(one_member, tmp_path, dama
 def test_an_altered_snapshot_is_named(one_member, tmp_path):
     workdir = copy_folder(one_member, tmp_path / 'run')
     flip(find_arrays(workdir / CHUNK / 'snapshots' / str(LAST_STEP) / 'tree'))
-    line = r'snapshots/40 is (altered: digest of|damaged)'
+    line = r'snapshots/40 is damaged'
     with pytest.raises(StoreError, match=line) as caught:
         open_run(workdir).params()
     require_line(caught.value, tmp_path)
@@ -63,6 +67,18 @@ def test_truncated_curves_are_named_with_what_to_do(one_member, tmp_path):
     line = r'curves.npz is damaged .* delete it to regenerate it'
     with pytest.raises(StoreError, match=line):
         _ = open_run(workdir).curves
+
+
+def test_curves_that_cannot_be_read_now_are_not_called_damaged(
+    one_member, tmp_path, monkeypatch
+):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(np, 'load', fail)
+    with pytest.raises(StoreError, match=r'^cannot read .*npz: MemoryError') as caught:
+        _ = open_run(one_member).curves
+    assert not isinstance(caught.value, Damaged)
 
 
 def test_deleted_curves_are_regenerated(one_member, tmp_path):
@@ -100,7 +116,7 @@ def start_until_saved(workdir: pathlib.Path) -> subprocess.Popen:
 def test_five_kills_at_random_moments_change_no_bit(launched, tmp_path):
     rng = random.Random(0)
     num_kills = 0
-    folders = [tmp_path / '0']
+    folders = [tmp_path / ODD_NAME]
     while num_kills < 5:
         process = start_until_saved(folders[-1])
         time.sleep(rng.uniform(0, 0.15))
@@ -117,13 +133,16 @@ def test_five_kills_at_random_moments_change_no_bit(launched, tmp_path):
 
 @pytest.mark.slow
 def test_sigterm_saves_and_exits_75(launched, tmp_path):
-    process = start_until_saved(tmp_path)
+    workdir = tmp_path / ODD_NAME
+    process = start_until_saved(workdir)
     process.terminate()
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 75
     assert 'saved; the same command continues.' in errors
-    assert launch('--workdir', tmp_path).returncode == 0
-    assert bits(tmp_path) == bits(launched)
+    continued = launch('--workdir', workdir)
+    assert continued.returncode == 0
+    assert 'damaged' not in continued.stderr
+    assert bits(workdir) == bits(launched)
 
 
 @pytest.fixture

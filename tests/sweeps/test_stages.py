@@ -3,16 +3,12 @@
 import itertools
 import tarfile
 
-import pandas as pd
 import pytest
-import xarray as xr
 
 from anchorjax.bench import precisions
 from anchorjax.errors import StoreError
-from anchorjax.storage.lost_members import CUBE_FILE, TABLE_FILE
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.portable import pack_state
-from anchorjax.storage.reader import open_run
 from anchorjax.storage.sweep_folder import read_folder
 from anchorjax.sweeps import stages
 from anchorjax.sweeps.ledger import LEDGER_FILE, Entry, read_ledger, write_ledger
@@ -163,7 +159,7 @@ def test_a_damaged_sweep_costs_no_other_stage_its_time_or_its_state(tmp_path):
         tables.append(describe_stages(made, ledger, speed=0))
 
     ledger = {}
-    line = f'{root}/a/{MANIFEST_FILE} is damaged'
+    line = f'{root}/a/{MANIFEST_FILE} is not JSON'
     before = describe_stages(made, ledger, speed=0)
     assert f'| a | unknown: {line}' in before and '| ? of 1 | ? | 0 |  | un' in before
     assert stages.run_stages(made, make_budget(1e9), ledger, '', keep)
@@ -182,28 +178,6 @@ def test_a_damaged_table_of_the_bench_is_a_problem_of_its_stage(tmp_path):
     stage = precisions.make_stage('bench', rows, precisions.Scale(), path)
     assert not stage.is_done
     assert f'| bench | unknown: {path}' in describe_stages([stage], {}, speed=0)
-
-
-@pytest.mark.parametrize('gone', [TABLE_FILE, CUBE_FILE])
-def test_of_lost_members_the_table_that_is_left_is_gathered(tmp_path, gone):
-    """Planted: tables of a trained member whose chunk was deleted."""
-    workdir = tmp_path / 'lost'
-    opened(workdir, **ONE)
-    cube = open_run(workdir).curves
-    cube.assign(trained=xr.ones_like(cube.trained)).to_netcdf(workdir / CUBE_FILE)
-    pd.DataFrame({'trained': [True]}).to_csv(workdir / TABLE_FILE, index=False)
-    (workdir / gone).unlink()
-    opened(tmp_path / 'other', **ONE)
-    out = tmp_path / 'out'
-    (line,) = collect_tables(tmp_path, ['lost', 'other'], out)
-    assert 'old tables of lost' in line and '1 of 1 members are gone' in line
-    members = pd.read_csv(out / 'members.csv').stage.tolist()
-    with tarfile.open(out / 'results.tar.gz') as tar:
-        cubes = tar.getnames()
-    both = ['lost', 'other']
-    assert members == (both[1:] if gone == TABLE_FILE else both)
-    left = both[1:] if gone == CUBE_FILE else both
-    assert cubes == [f'{name}/{CUBE_FILE}' for name in left]
 
 
 def test_a_stage_that_fails_after_its_last_member_is_failed_until_it_succeeds(capsys):

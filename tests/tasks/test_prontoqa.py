@@ -414,8 +414,12 @@ def test_a_wrong_proof_in_a_file_is_one_line(tmp_path, changed, reason):
     ('content', 'line'),
     [
         (None, 'no such file'),
-        ('', 'no JSON'),
-        ('{"example1": {"test_example": {"question": "Rex is', 'no JSON .* truncated'),
+        ('', 'bad.json is not JSON'),
+        (
+            '{"example1": {"test_example": {"question": "Rex is',
+            'is not JSON: Unte',
+        ),
+        ('[' * 10**5, 'is not JSON'),
         ('[]', 'has no PrOntoQA examples'),
         ('{}', 'has no PrOntoQA examples'),
         ('3', 'has no PrOntoQA examples'),

@@ -5,14 +5,18 @@ documents.bin    where each document starts, uint64
 corpus.json      how many of both, the tokenizer, the sources, a digest
 """
 
+import contextlib
 import functools
+import hashlib
 import json
 import pathlib
+import time
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorjax.errors import UserError, brief
+from anchorjax.errors import StoreError, UserError, brief
+from anchorjax.files import find_cache, read_json
 
 TOKENS_FILE = 'tokens.bin'
 DOCUMENTS_FILE = 'documents.bin'
@@ -20,6 +24,8 @@ LIST_FILE = 'corpus.json'
 FORMAT = 1
 _DTYPES = {'uint16': np.dtype('<u2'), 'uint32': np.dtype('<u4')}
 _START_DTYPE = np.dtype('<u8')
+_BLOCK = 2**22  # tokens that are checked at a time
+_SETTLED = 2 * 10**9  # ns; a younger file may change again without a new time
 
 
 class Corpus(NamedTuple):
@@ -60,7 +66,7 @@ def digest_corpora(*folders: str) -> dict[str, str]:
 
 
 def read_corpus(path: pathlib.Path) -> Corpus:
-    """The corpus in a folder, as it is now.
+    """The corpus in a folder, as it is now; its digest is that of the tokens there.
 
     Raises:
       UserError: there is none, or its files are not what corpus.json says.
@@ -80,7 +86,9 @@ def read_corpus(path: pathlib.Path) -> Corpus:
         raise UserError(f'{path / LIST_FILE}: no corpus ({reason})') from None
     tokens = _map_file(path / TOKENS_FILE, dtype, num_tokens)
     start_N = _map_file(path / DOCUMENTS_FILE, _START_DTYPE, num_documents)
-    return Corpus(tokens, start_N, vocab, end, digest, tokenizer, words)
+    corpus = Corpus(tokens, start_N, vocab, end, digest, tokenizer, words)
+    _require_recorded(path, corpus)
+    return corpus
 
 
 def read_document(corpus: Corpus, number: int) -> np.ndarray:
@@ -110,14 +118,9 @@ def read_windows(tokens: np.ndarray, index: np.ndarray, seq_len: int) -> np.ndar
 
 
 def _read_list(path: pathlib.Path) -> dict[str, Any]:
-    try:
-        listed = json.loads(path.read_text('utf-8'))
-    except FileNotFoundError:
-        raise UserError(
-            f'{path}: no such file; launch/data.py writes it from a corpus'
-        ) from None
-    except (OSError, ValueError, RecursionError) as e:
-        raise UserError(f'{path}: cannot be read ({brief(str(e))})') from None
+    if not path.exists():
+        raise UserError(f'{path}: no such file; launch/data.py writes it from a corpus')
+    listed = read_json(path)
     if not isinstance(listed, dict) or listed.get('format') != FORMAT:
         raise UserError(f'{path}: no corpus of format {FORMAT}')
     return listed
@@ -132,3 +135,60 @@ def _map_file(path: pathlib.Path, dtype: np.dtype, count: Any) -> np.ndarray:
     if not is_count or size != count * dtype.itemsize:
         raise UserError(f'{path}: {size:,} bytes, not {count} of {dtype.itemsize}')
     return np.memmap(path, dtype, mode='r')
+
+
+def _require_recorded(path: pathlib.Path, corpus: Corpus) -> None:
+    """Raises UserError unless the files are what corpus.json says.
+
+    They are read once on a machine: what was found whole is remembered by the size,
+    time and inode of both files.
+    """
+    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]
+    memory = find_cache() / 'corpora' / f'{name}.json'
+    stats = [(path / file).stat() for file in (TOKENS_FILE, DOCUMENTS_FILE)]
+    state = {
+        'files': [[stat.st_size, stat.st_mtime_ns, stat.st_ino] for stat in stats],
+        'corpus': [corpus.digest, corpus.vocab, corpus.end],
+    }
+    with contextlib.suppress(StoreError):
+        if read_json(memory) == state:
+            return
+    _check_tokens(path / TOKENS_FILE, corpus)
+    _check_starts(path / DOCUMENTS_FILE, corpus)
+    if time.time_ns() - max(stat.st_mtime_ns for stat in stats) < _SETTLED:
+        return
+    with contextlib.suppress(OSError):  # without it, the next process reads them again
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        memory.write_text(json.dumps(state))
+
+
+def _check_tokens(path: pathlib.Path, corpus: Corpus) -> None:
+    """Raises UserError unless the tokens are those of the digest, and in range."""
+    digest = hashlib.sha256()
+    highest = 0
+    for first in range(0, len(corpus.tokens), _BLOCK):
+        block = corpus.tokens[first : first + _BLOCK]
+        digest.update(block)
+        highest = max(highest, int(block.max()))
+    if digest.hexdigest() != corpus.digest:
+        raise UserError(
+            f'{path}: damaged, its sha256 is not that of {LIST_FILE}; delete '
+            f'{path.parent} and write it anew with launch/data.py'
+        )
+    if highest >= corpus.vocab:
+        raise UserError(
+            f'{path}: has token {highest}, the tokenizer of {LIST_FILE} has tokens 0 '
+            f'to {corpus.vocab - 1}'
+        )
+
+
+def _check_starts(path: pathlib.Path, corpus: Corpus) -> None:
+    """Raises UserError unless documents start at 0 and, one by one, after an END."""
+    start_N = np.asarray(corpus.start_N, np.int64)
+    in_order = start_N[0] == 0 and (np.diff(start_N) > 0).all()
+    in_order = in_order and start_N[-1] < len(corpus.tokens)
+    if not in_order or (corpus.tokens[start_N[1:] - 1] != corpus.end).any():
+        raise UserError(
+            f'{path}: damaged, its documents do not follow each other in '
+            f'{TOKENS_FILE}; delete {path.parent} and write it anew with launch/data.py'
+        )

@@ -1,10 +1,10 @@
 """Reads PrOntoQA from JSON: the generator's own format and that of Logic-LM."""
 
-import json
 import pathlib
 from typing import Any
 
 from anchorjax.errors import UserError, brief
+from anchorjax.files import parse_json
 from anchorjax.tasks.prontoqa.sentences import Question, parse
 from anchorjax.tasks.text_files import read_text
 
@@ -23,11 +23,7 @@ def read_questions(path: pathlib.Path) -> list[Question]:
       UserError: it is missing, truncated, empty, or holds something else, such as a
         wrong proof; the line names the file and the first example that is wrong.
     """
-    text = read_text(path)
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as e:
-        raise UserError(f'{path}: no JSON ({brief(str(e))}); truncated?') from None
+    content = parse_json(read_text(path), str(path))
     questions = []
     for label, example in _list_examples(content):
         try:

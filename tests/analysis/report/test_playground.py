@@ -55,9 +55,9 @@ def test_a_damaged_member_is_left_out_or_refused_if_it_is_named(
         for path in snapshots.iterdir():
             flip(find_arrays(path))
     run = open_run(workdir)
-    assert 'altered' in play('auto', run)['missing']
-    assert any('without' in line and 'altered' in line for line in lines)
-    with pytest.raises(UserError, match='altered'):
+    assert 'damaged' in play('auto', run)['missing']
+    assert any('without' in line and 'damaged' in line for line in lines)
+    with pytest.raises(UserError, match='damaged'):
         play('gamma=0.3,seed=0', run)
 
 

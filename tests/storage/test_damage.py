@@ -1,7 +1,7 @@
-"""Whatever is wrong with a file of a chunk: one clear line, or the right result.
+"""Whatever befell a file of a chunk: one clear line, or the right result.
 
-Never a traceback, a hang or a silent difference. Every run has the same examples;
-which file one of them hits depends on random names that Orbax gives its files.
+Every run has the same examples; which file one of them hits depends on random names
+that Orbax gives its files.
 """
 
 import pathlib
@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anchorjax import tasks
+from anchorjax import files, tasks
 from anchorjax.errors import StoreError
-from anchorjax.storage import atomic, checkpoint, digests
+from anchorjax.storage import checkpoint, digests
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.reader import open_run
 from anchorjax.sweeps.run import chunk_hparams
@@ -75,7 +75,7 @@ def test_a_damaged_state_is_never_taken_for_a_good_one(halted, tmp_path_factory)
     @fuzz(EXAMPLES)
     @given(ACCIDENTS)
     def load_after_an_accident(drawn: tuple[int, Accident]) -> None:
-        chunk = ChunkFolder(root, copy_folder(halted.chunk.path, root / 'chunk'))
+        chunk = ChunkFolder(copy_folder(halted.chunk.path, root / 'chunk'))
         hit_any_file(chunk.path, *drawn)
         warnings = []
         with refused_or_right(root):
@@ -131,8 +131,7 @@ DAMAGED_STATES = [
     ('resume/30/tree', ('flip', 0.5, 1)),
     ('resume/30/digests/metadata', ('empty', 0.0, 1)),
     ('resume/30/_CHECKPOINT_METADATA', ('truncate', 0.5, 1)),
-    ('resume/30/digests/metadata', 'folder'),
-    ('resume/20/tree', 'fifo'),
+    ('resume/30/digests/metadata', 'remove'),
     ('environments.json', ('truncate', 0.5, 1)),
 ]
 
@@ -153,51 +152,31 @@ def test_a_sweep_goes_on_from_a_damaged_state_with_the_same_bits(
         require_line(line, tmp_path)
 
 
-Arrays = dict[str, np.ndarray]
-
-
-def drop_agreement(arrays: Arrays) -> None:
+def drop_agreement(arrays: dict[str, np.ndarray]) -> None:
     del arrays['agreement']
 
 
-def drop_last_row(arrays: Arrays) -> None:
+def drop_last_row(arrays: dict[str, np.ndarray]) -> None:
     arrays['agreement'] = arrays['agreement'][:-1]
 
 
-def change_dtype(arrays: Arrays) -> None:
-    arrays['train_loss'] = arrays['train_loss'].astype(np.float64)
-
-
-def name_unknown_environment(arrays: Arrays) -> None:
+def name_unknown_environment(arrays: dict[str, np.ndarray]) -> None:
     arrays['environments'] = arrays['environments'] + 5
 
 
-def shift_steps(arrays: Arrays) -> None:
+def shift_steps(arrays: dict[str, np.ndarray]) -> None:
     arrays['steps'] = arrays['steps'] + 1
 
 
-def add_array(arrays: Arrays) -> None:
-    arrays['x\n'] = arrays['steps']
-
-
-CHANGES = (
-    drop_agreement,
-    drop_last_row,
-    change_dtype,
-    name_unknown_environment,
-    shift_steps,
-    add_array,
-)
+CHANGES = (drop_agreement, drop_last_row, name_unknown_environment, shift_steps)
 
 
 @pytest.mark.parametrize('change', CHANGES)
 def test_curves_of_another_sweep_are_refused(one_member, tmp_path, change):
     workdir = copy_folder(one_member, tmp_path / 'run')
     path = open_run(workdir).folder.chunks[0].folder.path / 'curves.npz'
-    arrays = atomic.read_arrays(path)
+    arrays = files.read_arrays(path)
     change(arrays)
-    atomic.write_arrays(path, arrays)
-    line = r'curves.npz is damaged .* delete it'
-    with pytest.raises(StoreError, match=line) as caught:
+    files.write_arrays(path, arrays)
+    with pytest.raises(StoreError, match=r'curves\.npz.* of another sweep.* delete it'):
         _ = open_run(workdir).results
-    require_line(caught.value, tmp_path)

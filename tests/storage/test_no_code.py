@@ -1,0 +1,143 @@
+"""Nothing that is read is executed: no pickle, no text, no module beside a config."""
+
+import ast
+import json
+import os
+import pathlib
+import pickle
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from anchorjax import cli, config
+from anchorjax.errors import ConfigError, StoreError
+from anchorjax.storage.reader import open_run
+from tests.support.fuzzing import copy_folder, require_line
+from tests.support.sweeps import ROOT, experiment
+
+FOLDERS = ('anchorjax', 'analysis', 'launch', 'configs')
+SOURCES = [path for folder in FOLDERS for path in (ROOT / folder).rglob('*.py')]
+CURVES = 'cohorts/all/chunk_0000/curves.npz'
+
+PICKLE_MODULES = {'pickle', 'cloudpickle', 'dill', 'joblib'}
+# What a file may use of them: the name of torch's exception.
+ALLOWED_NAMES = {'torch_files.py': {'UnpicklingError'}}
+FORBIDDEN_CALLS = {
+    'eval',
+    'exec',
+    'pickle.load',
+    'pickle.loads',
+    'yaml.load',
+    'os.system',
+}
+
+
+class Call(NamedTuple):
+    """A call in a source file, as text."""
+
+    name: str  # 'np.load'
+    keywords: dict[str | None, str]
+
+
+def list_calls(tree: ast.AST) -> list[Call]:
+    calls = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            keywords = {word.arg: ast.unparse(word.value) for word in node.keywords}
+            calls.append(Call(ast.unparse(node.func), keywords))
+    return calls
+
+
+def list_pickle_names(tree: ast.AST) -> set[str]:
+    """What is used of a module that reads pickles."""
+    names = set()
+    for node in ast.walk(tree):
+        is_attribute = isinstance(node, ast.Attribute)
+        if is_attribute and ast.unparse(node.value) in PICKLE_MODULES:
+            names.add(node.attr)
+    return names
+
+
+def name_source(path: pathlib.Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize('path', SOURCES, ids=name_source)
+def test_no_source_file_reads_a_pickle_or_runs_text(path):
+    tree = ast.parse(path.read_text())
+    for name, keywords in list_calls(tree):
+        assert name not in FORBIDDEN_CALLS
+        assert name.split('.')[-1] != 'read_pickle'
+        assert keywords.get('allow_pickle', 'False') == 'False', name
+        assert keywords.get('shell', 'False') == 'False', name
+        if name == 'torch.load':
+            assert keywords.get('weights_only') == 'True'
+    assert list_pickle_names(tree) <= ALLOWED_NAMES.get(path.name, set())
+
+
+class Marker:
+    """When it is unpickled, it makes a folder."""
+
+    def __init__(self, path: pathlib.Path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+def save_pickle(path: pathlib.Path, content: np.ndarray) -> None:
+    path.write_bytes(pickle.dumps(content))
+
+
+def save_npy(path: pathlib.Path, content: np.ndarray) -> None:
+    with path.open('wb') as f:
+        np.save(f, content, allow_pickle=True)
+
+
+def save_npz(path: pathlib.Path, content: np.ndarray) -> None:
+    np.savez(path, allow_pickle=True, steps=content)
+
+
+@pytest.mark.parametrize('save', [save_pickle, save_npy, save_npz])
+def test_a_pickle_in_place_of_the_curves_is_not_read(one_member, tmp_path, save):
+    workdir = copy_folder(one_member, tmp_path / 'run')
+    save(workdir / CURVES, np.array([Marker(tmp_path / 'ran')], object))
+    with pytest.raises(StoreError, match=r'curves\.npz') as caught:
+        _ = open_run(workdir).results
+    require_line(caught.value, tmp_path)
+    assert not (tmp_path / 'ran').exists()
+
+
+CODE = "__import__('os').mkdir('ran')"
+
+
+@pytest.mark.parametrize(
+    'change',
+    [
+        {'name': CODE},
+        {'__class__': 'Experiment'},
+        {'py/reduce': [{'py/type': 'os.mkdir'}, ['ran']]},
+        {'task': {'name': CODE}},
+        {'loop': [[CODE, [1]]]},
+        {'model': {'name': 'transformer', '__init__': CODE}},
+    ],
+)
+def test_code_in_a_json_config_is_refused(tmp_path, monkeypatch, change):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / 'c.json'
+    path.write_text(json.dumps(config.to_dict(experiment()) | change))
+    with pytest.raises(ConfigError) as caught:
+        cli.load_json(path)
+    require_line(caught.value)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_json_config_imports_nothing_beside_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ('c.py', 'tiny.py', 'anchors.py', 'transformer.py'):
+        (tmp_path / name).write_text("import os\nos.mkdir('ran')\n")
+    path = tmp_path / 'c.json'
+    path.write_text(json.dumps(config.to_dict(experiment())))
+    assert config.resolve(cli.load_json(path)) == experiment()
+    assert not (tmp_path / 'ran').exists()
