@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from anchorjax.cluster.job_files import hold_shard, log_path
-from anchorjax.cluster.shards import WHOLE
 from anchorjax.cluster.status import Status, list_statuses
 from anchorjax.storage import atomic
 from anchorjax.storage.reader import open_run
+from anchorjax.sweeps.shards import WHOLE
 from tests.support.fuzzing import copy_folder, refused_or_right
 
 HOSTILE = ('x\nrm -rf /', '\x1b[2J\x1b]0;title\x07', 'x' * 10**5, '\u202etxt.exe')

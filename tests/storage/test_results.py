@@ -14,12 +14,12 @@ import pytest
 import xarray as xr
 
 from anchorjax import api
-from anchorjax.cluster.shards import Shard
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.lost_members import LostMembers
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.sweeps.publish import publish, write_tables
 from anchorjax.sweeps.run import run_sweep
+from anchorjax.sweeps.shards import Shard
 from anchorjax.sweeps.stage_tables import collect_tables
 from anchorjax.training.devices import make_mesh
 from tests.support import in_process
