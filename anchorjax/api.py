@@ -15,7 +15,6 @@ import jax
 from jax.sharding import Mesh
 
 from anchorjax.cluster.job_files import hold_shard
-from anchorjax.cluster.shards import WHOLE, Shard, chunks_of_shard
 from anchorjax.config import Experiment
 from anchorjax.errors import ConfigError
 from anchorjax.storage.environment import changed_code
@@ -30,6 +29,7 @@ from anchorjax.storage.sweep_folder import (
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.code import digest_code
 from anchorjax.sweeps.environment import add_data, describe_environment
+from anchorjax.sweeps.plan import require_disk
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.publish import Draw, draw_nothing, publish
 from anchorjax.sweeps.run import (
@@ -40,6 +40,7 @@ from anchorjax.sweeps.run import (
     run_sweep,
     select_chunks,
 )
+from anchorjax.sweeps.shards import WHOLE, Shard, chunks_of_shard
 from anchorjax.training import hosts
 from anchorjax.training.devices import make_mesh, use_every_core
 
@@ -97,7 +98,8 @@ def train(
         `config.resolve`; nothing was trained.
       StoreError: the folder holds another sweep, was trained in another environment,
         is in use, is damaged or cannot be written.
-      UserError: the data of a task cannot be read, or workdir is ''.
+      UserError: the data of a task cannot be read, workdir is '', or what will be
+        written does not fit its disk.
       Preempted: should_stop returned True; everything is saved.
     """
     if not isinstance(experiment, Experiment):
@@ -114,6 +116,7 @@ def train(
             hosts.run_on_first(lambda: remove_leftovers(chunks))
         hosts.run_on_first(lambda: publish(finished, draw))
         return Run(finished)
+    hosts.run_on_first(lambda: require_disk(experiment, workdir))
     if is_too_late:
         warn(
             'this process has used JAX before api.train, so it trains on '

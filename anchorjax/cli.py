@@ -164,9 +164,8 @@ def sweep_parser(**kwargs: str) -> Parser:
     parser = Parser(epilog=fields, **kwargs)
     add = parser.add_argument
     add('--workdir', type=parse_folder, help='default: runs/<config name>')
-    add(
-        '--dry_run', action='store_true', help='print the plan and the memory, and exit'
-    )
+    add('--dry_run', action='store_true', help='print the plan and exit')
+    add('--yes', action='store_true', help='begin what will take more than a week')
     add('--shard', default='0/1', metavar='I/N', help='train part I (from 0) of N')
     add(
         '--allow_numerics_change',

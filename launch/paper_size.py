@@ -49,7 +49,6 @@ from jax.sharding import Mesh
 from anchorjax import api, cli, config
 from anchorjax.bench import precisions
 from anchorjax.bench.speed import Size
-from anchorjax.cluster.shards import Shard
 from anchorjax.errors import UserError
 from anchorjax.storage import atomic, portable
 from anchorjax.sweeps import stages
@@ -62,6 +61,7 @@ from anchorjax.sweeps.ledger import (
     write_ledger,
 )
 from anchorjax.sweeps.progress import Progress, ProgressLine
+from anchorjax.sweeps.shards import Shard
 from anchorjax.sweeps.signals import catch_stop
 from anchorjax.sweeps.stage_tables import collect_tables, describe_stages
 from anchorjax.training.devices import make_mesh, use_every_core

@@ -23,10 +23,10 @@ from typing import Any
 from anchorjax import cli
 from anchorjax.cluster.job_files import announce_job, log_path, make_jobs_folder
 from anchorjax.cluster.local import run_local
-from anchorjax.cluster.shards import MOST_SHARDS, Shard
 from anchorjax.cluster.supervisor import Supervisor
 from anchorjax.errors import UserError
 from anchorjax.storage.sweep_folder import check_folder
+from anchorjax.sweeps.shards import MOST_SHARDS, Shard
 
 _LONGEST_PAUSE = 86_400
 _MOST_DIGITS = 9  # of a whole number

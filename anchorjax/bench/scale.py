@@ -12,15 +12,15 @@ import numpy as np
 from anchorjax import config, tasks
 from anchorjax.bench.harness import Row, count_bytes, time_call
 from anchorjax.cluster.job_files import announce_job
-from anchorjax.cluster.shards import Shard
 from anchorjax.cluster.status import list_statuses
 from anchorjax.storage.reader import open_run
 from anchorjax.storage.sweep_folder import SweepFolder, create_folder, read_folder
 from anchorjax.sweeps import cost
 from anchorjax.sweeps.environment import describe_environment
-from anchorjax.sweeps.plan import describe_plan
+from anchorjax.sweeps.plan import make_plan
 from anchorjax.sweeps.publish import write_tables
 from anchorjax.sweeps.run import chunk_hparams
+from anchorjax.sweeps.shards import Shard
 from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.curves import record_shapes
 from anchorjax.training.devices import make_mesh
@@ -47,8 +47,7 @@ def measure_planning(num_members: int = 10_000) -> Iterator[Row]:
 
 def _plan(workdir: pathlib.Path, num_members: int) -> None:
     experiment = _make_experiment(num_members)
-    environment = describe_environment(experiment, make_mesh(1))
-    describe_plan(experiment, environment, workdir)
+    make_plan(experiment, workdir)
 
 
 def _list_shards(workdir: pathlib.Path) -> None:

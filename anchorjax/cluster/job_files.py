@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from anchorjax.cluster.shards import Shard, chunks_of_shard
 from anchorjax.config import schema
 from anchorjax.errors import (
     ConfigError,
@@ -26,6 +25,7 @@ from anchorjax.errors import (
 from anchorjax.storage import atomic, locks
 from anchorjax.storage.sweep_folder import SweepFolder
 from anchorjax.sweeps.progress import Progress
+from anchorjax.sweeps.shards import Shard, chunks_of_shard
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
 

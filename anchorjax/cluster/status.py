@@ -8,10 +8,10 @@ import pathlib
 from typing import NamedTuple
 
 from anchorjax.cluster.job_files import Job, log_path, read_jobs
-from anchorjax.cluster.shards import Shard, list_costs, partition
 from anchorjax.errors import brief
 from anchorjax.storage import locks
 from anchorjax.storage.sweep_folder import Chunk, SweepFolder
+from anchorjax.sweeps.shards import Shard, list_costs, partition
 
 _TAIL_LINES = 5
 _TAIL_BYTES = 8192

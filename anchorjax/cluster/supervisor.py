@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from anchorjax.sweeps.signals import STOP_SIGNALS, Preempted
 
 if TYPE_CHECKING:
-    from anchorjax.cluster.shards import Shard  # imports JAX
+    from anchorjax.sweeps.shards import Shard  # imports JAX
 
 REFUSED = 2  # the exit codes of anchorjax.cli, which imports JAX
 SAVED = 75

@@ -57,12 +57,16 @@ def state_bytes(experiment: Experiment) -> int:
 
 def step_bytes(experiment: Experiment) -> int:
     """Estimated peak bytes of a member: old and new state, gradients, activations."""
+    return 3 * state_bytes(experiment) + activation_bytes(experiment)
+
+
+def activation_bytes(experiment: Experiment) -> int:
+    """Estimated bytes of the activations of a member in a step."""
     task = tasks.make(experiment.task)
     count = models.MODELS[experiment.model.name].activation_bytes
-    activations = count(
+    return count(
         experiment.model, task.seq_len, task.vocab, experiment.train.batch_size
     )
-    return 3 * state_bytes(experiment) + activations
 
 
 def find_largest(experiment: Experiment, cohorts: Iterable[Cohort]) -> Experiment:

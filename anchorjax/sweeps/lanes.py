@@ -10,7 +10,7 @@ from anchorjax.sweeps.cost import find_largest
 from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.members import padded_size
 
-_MOST_LANES = 64  # beyond that a matmul of the paper's size gains nothing
+MOST_LANES = 64  # beyond that a matmul of the paper's size gains nothing
 
 
 def choose_lanes(experiment: Experiment, mesh: Mesh, available: float) -> int:
@@ -44,7 +44,7 @@ def count_fitting_lanes(experiment: Experiment, mesh: Mesh, available: float) ->
     most_members = max(cohort.size for cohort in experiment.cohorts())
     members_per_device = math.ceil(most_members / mesh.shape['member'])
     fitting = int(1 + (available - bytes_of_one) // bytes_per_lane)
-    lanes = max(1, min(_MOST_LANES, members_per_device, fitting))
+    lanes = max(1, min(MOST_LANES, members_per_device, fitting))
     while lanes > 1 and bytes_of(lanes) > available:
         lanes //= 2
     return lanes

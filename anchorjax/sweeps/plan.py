@@ -1,71 +1,268 @@
-"""What a sweep prints: its plan before it starts, its table of members at the end."""
+"""What a sweep will take, before it starts, and its table of members at the end."""
 
+import functools
 import math
 import pathlib
+import shutil
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import Mesh
 
 from anchorjax import tasks
-from anchorjax.config import Experiment
-from anchorjax.config.grid import Cohort
-from anchorjax.storage.environment import Environment
+from anchorjax.config import AUTO, Experiment
+from anchorjax.errors import UserError
+from anchorjax.storage import checkpoint
+from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, members_table
-from anchorjax.sweeps import cost, memory
+from anchorjax.storage.sweep_folder import read_folder
+from anchorjax.sweeps import cost
+from anchorjax.sweeps.lanes import MOST_LANES
+from anchorjax.sweeps.memory import format_bytes
 from anchorjax.sweeps.progress import format_duration
-from anchorjax.sweeps.trainer import get_trainer
-from anchorjax.training.members import padded_size
+from anchorjax.sweeps.shards import WHOLE, Shard, chunks_of_shard
+from anchorjax.training import hosts
+from anchorjax.training.curves import record_shapes
 
-# Share of a bare matmul's rate that training steps reach: a guess for the plan alone;
-# the progress line measures. On a CPU it was 0.41 at width 64 and 0.78 at width 400
-# (RESULTS.md, "What does it cost?").
-_CPU_EFFICIENCY = 0.4
-_ACCELERATOR_EFFICIENCY = 0.3
-_MATMUL_SIZE = 1024
+WEEK = 7 * 24 * 3600.0
+# Elementwise passes over the activations that a step takes as long as, beside its
+# matrix products. Fitted on eleven presets on 2 cores of a CPU, which then took 0.5 to
+# 2 times the estimate; not measured on a GPU.
+_PASSES = 16
+_PROBE_SIZE = 1024
+_PROBE_TRIES = 3
 _MOST_TABLE_ROWS = 40
-_WIDEST_VALUES = 80  # characters of an axis's values
+_MOST_COHORTS_SHOWN = 12
+_WIDEST_VALUES = 60  # characters of an axis's values
 
 
-def describe_plan(
-    experiment: Experiment,
-    environment: Environment,
-    workdir: pathlib.Path,
-    estimate: bool = True,
-) -> str:
-    """Members, cohorts, parameters, size on disk and, roughly, the time.
+class Plan(NamedTuple):
+    """What is left to do for a sweep, estimated without compiling anything."""
+
+    text: str  # for the user: members, cohorts, time, disk, memory
+    seconds: float  # of training, this shard alone
+    disk_bytes: float  # still to be written, by all shards
+    free_bytes: float
+
+
+class _Work(NamedTuple):
+    """Members of one cohort that are not trained yet."""
+
+    experiment: Experiment  # of the cohort
+    members: int
+    steps: int  # left of each
+    snapshots: int  # left of each
+    in_shard: float  # the share of the members that this shard trains
+
+
+def make_plan(
+    experiment: Experiment, workdir: pathlib.Path, shard: Shard = WHOLE
+) -> Plan:
+    """The plan of a sweep in its folder, new or begun.
+
+    Raises:
+      StoreError: the folder is damaged.
+    """
+    work = _list_work(experiment, workdir, shard)
+    disk, free = _count_disk_bytes(work), _count_free_bytes(workdir)
+    seconds = hosts.broadcast(_estimate_seconds(work, experiment.train.precision))
+    steps = experiment.train.num_steps
+    lines = [
+        *_describe_members(experiment, workdir),
+        f'  {steps:,} steps of batch {experiment.train.batch_size:,} on '
+        f'{_count(jax.device_count(), f"{jax.default_backend()} device")}',
+        _describe_time(work, seconds, shard),
+        f'  disk: {format_bytes(disk)} to write, {format_bytes(free)} free',
+    ]
+    return Plan('\n'.join(lines), seconds, disk, free)
+
+
+def require_disk(experiment: Experiment, workdir: pathlib.Path) -> None:
+    """Raises UserError if what the sweep will write does not fit the disk."""
+    needed = _count_disk_bytes(_list_work(experiment, workdir, WHOLE))
+    free = _count_free_bytes(workdir)
+    if needed > free:
+        raise UserError(
+            f'{workdir}: the sweep writes {format_bytes(needed)}, but only '
+            f'{format_bytes(free)} are free there; use a --workdir on a larger disk, '
+            'fewer train.snapshot_steps or fewer members'
+        )
+
+
+def require_time(plan: Plan) -> None:
+    """Raises UserError if training will take more than a week."""
+    if plan.seconds > WEEK:
+        raise UserError(
+            f'training takes about {format_duration(plan.seconds)} on this machine; '
+            'add --yes to begin'
+        )
+
+
+def _list_work(
+    experiment: Experiment, workdir: pathlib.Path, shard: Shard
+) -> list[_Work]:
+    """What is not trained yet, by cohort in a new folder, by chunk in an old one."""
+    train = experiment.train
+    wanted = {*train.snapshot_steps, train.num_steps}
+    work = []
+    if not (workdir / MANIFEST_FILE).exists():
+        for cohort in experiment.cohorts():
+            of_cohort = experiment.for_cohort(cohort)
+            share = 1 / shard.count
+            work.append(
+                _Work(of_cohort, cohort.size, train.num_steps, len(wanted), share)
+            )
+        return work
+    folder = read_folder(workdir)
+    in_shard = chunks_of_shard(folder, shard)
+    experiments = {c.name: experiment.for_cohort(c) for c in experiment.cohorts()}
+    for index, chunk in enumerate(folder.chunks):
+        if chunk.folder.done:
+            continue
+        saved = checkpoint.list_steps(chunk.folder.path / 'resume')
+        steps = train.num_steps - max(saved, default=0)
+        snapshots = len(wanted.difference(chunk.folder.snapshot_steps()))
+        of_cohort = experiments[chunk.cohort.name]
+        share = float(index in in_shard)
+        work.append(_Work(of_cohort, chunk.num_members, steps, snapshots, share))
+    return work
+
+
+def _count_disk_bytes(work: list[_Work]) -> float:
+    """Bytes of the snapshots, curves (twice: chunks, results.nc) and states to come."""
+    kept = newest_states = 0.0
+    for left in work:
+        experiment = left.experiment
+        numbers = left.snapshots * cost.num_parameters(experiment)
+        shapes = record_shapes(tasks.make(experiment.task))
+        of_record = sum(math.prod(shape) for shape in shapes)
+        numbers += 2 * of_record * len(experiment.record_steps)
+        kept += 4.0 * numbers * left.members
+        at_once = min(left.members, _guess_lanes(experiment) * jax.device_count())
+        # Two are kept while the next one is written.
+        states = 3.0 * at_once * cost.state_bytes(experiment)
+        newest_states = max(newest_states, states)
+    return kept + newest_states
+
+
+def _guess_lanes(experiment: Experiment) -> int:
+    """At most the members that a device trains side by side; see `lanes.py`."""
+    if experiment.train.lanes != AUTO:
+        return experiment.train.lanes
+    return 1 if jax.default_backend() == 'cpu' else MOST_LANES
+
+
+def _count_free_bytes(workdir: pathlib.Path) -> float:
+    """The free bytes of the file system of a folder, which need not be there yet."""
+    existing = workdir.absolute()
+    while not existing.exists():
+        existing = existing.parent
+    return shutil.disk_usage(existing).free
+
+
+def _estimate_seconds(work: list[_Work], precision: str) -> float:
+    """Seconds of all steps: their operations and bytes at the speed of this machine."""
+    operations = num_bytes = 0.0
+    for left in work:
+        member_steps = left.members * left.steps * left.in_shard
+        operations += member_steps * cost.operations_per_step(left.experiment)
+        num_bytes += member_steps * cost.activation_bytes(left.experiment)
+    if not operations:
+        return 0.0
+    matmul_rate, byte_rate = _measure_rates(precision)
+    return operations / matmul_rate + _PASSES * num_bytes / byte_rate
+
+
+@functools.lru_cache
+def _measure_rates(precision: str) -> tuple[float, float]:
+    """Operations of products, and bytes of elementwise functions, per second."""
+    return measure_matmul_rate(precision), _measure_elementwise_rate()
+
+
+def measure_matmul_rate(precision: str) -> float:
+    """Operations per second of float32 matrix products on all devices at once.
 
     Args:
-      estimate: whether to state the time, for which a few matmuls are timed.
+      precision: `train.precision`: accelerators multiply less exactly by default.
     """
+
+    def multiply(x: jax.Array) -> jax.Array:
+        return x @ x
+
+    with jax.default_matmul_precision(precision):
+        return 2 * _PROBE_SIZE**3 * _measure_calls(multiply, repeats=8)
+
+
+def _measure_elementwise_rate() -> float:
+    """Bytes per second that an elementwise function reads and writes, as above."""
+
+    def halve(x: jax.Array) -> jax.Array:
+        return 0.5 * x + 1e-3
+
+    return 2 * 4 * _PROBE_SIZE**2 * _measure_calls(halve, repeats=50)
+
+
+def _measure_calls(fn: Callable[[jax.Array], jax.Array], repeats: int) -> float:
+    """Calls per second on a square matrix, on all devices at once; the best of some."""
+
+    @jax.jit
+    def call_repeatedly(x: jax.Array) -> jax.Array:
+        return jax.lax.fori_loop(0, repeats, lambda _, x: fn(x), x)
+
+    matrices = []
+    for device in jax.local_devices():
+        matrix = jnp.full((_PROBE_SIZE, _PROBE_SIZE), 1 / _PROBE_SIZE)
+        matrices.append(jax.device_put(matrix, device))
+
+    def call_on_all() -> None:
+        jax.block_until_ready([call_repeatedly(matrix) for matrix in matrices])
+
+    call_on_all()  # compiles
+    seconds = []
+    for _ in range(_PROBE_TRIES):
+        started = time.perf_counter()
+        call_on_all()
+        seconds.append(time.perf_counter() - started)
+    return repeats * len(matrices) * jax.process_count() / min(seconds)
+
+
+def _describe_time(work: list[_Work], seconds: float, shard: Shard) -> str:
+    if seconds:
+        return f'  time: about {format_duration(seconds)}, within a factor of two'
+    if not work:
+        return '  all members are trained already'
+    num_left = sum(left.members for left in work)
+    return (
+        f'  all members of shard {shard} are trained already; '
+        f'left to other shards: {num_left}'
+    )
+
+
+def _describe_members(experiment: Experiment, workdir: pathlib.Path) -> list[str]:
+    """The members, the values of every axis, and the cohorts."""
     cohorts = experiment.cohorts()
-    num_members = sum(cohort.size for cohort in cohorts)
-    members = _count(num_members, 'member')
-    lines = [
-        f'{experiment.name}: {members} in {_count(len(cohorts), "cohort")} -> {workdir}'
-    ]
+    members = _count(sum(cohort.size for cohort in cohorts), 'member')
+    number = _count(len(cohorts), 'cohort')
+    lines = [f'{experiment.name}: {members} in {number} -> {workdir}']
     for axis, values in experiment.axes.items():
         lines.append(f'  {axis:14s} {_format_values(values)}')
-    for cohort in cohorts:
-        lines.append(_describe_cohort(experiment.for_cohort(cohort), cohort))
-
-    train = experiment.train
-    devices = f'{environment.devices} {environment.platform} device(s)'
-    if environment.batch_devices > 1:
-        devices += f' of {environment.batch_devices} devices'
-    line = (
-        f'  {train.num_steps:,} steps of batch {train.batch_size:,} on {devices}, '
-        f'{environment.lanes} lane(s) each'
-    )
-    if estimate:
-        seconds = _estimate_seconds(experiment, environment.platform)
-        line += f': roughly {format_duration(seconds)}, plus compilation'
-    return '\n'.join([*lines, line])
+    for cohort in cohorts[:_MOST_COHORTS_SHOWN]:
+        of_cohort = experiment.for_cohort(cohort)
+        parameters = cost.num_parameters(of_cohort)
+        memory = format_bytes(cost.step_bytes(of_cohort))
+        lines.append(
+            f'  cohort {cohort.name}: {_count(cohort.size, "member")}, '
+            f'{parameters:,} parameters, about {memory} of memory each'
+        )
+    num_hidden = len(cohorts) - _MOST_COHORTS_SHOWN
+    if num_hidden > 0:
+        lines.append(f'  and {_count(num_hidden, "cohort")} more')
+    return lines
 
 
-def describe_data(experiment: Experiment) -> str:
+def describe_data(experiment: Experiment) -> list[str]:
     """What the tasks of the cohorts say about their data, each line once.
 
     Raises:
@@ -75,48 +272,18 @@ def describe_data(experiment: Experiment) -> str:
     for cohort in experiment.cohorts():
         task = tasks.make(experiment.for_cohort(cohort).task)
         if task.describe_data is not None:
-            lines.append(f'  {task.describe_data()}\n')
-    return ''.join(dict.fromkeys(lines))
-
-
-def describe_memory(
-    experiment: Experiment,
-    mesh: Mesh,
-    environment: Environment,
-    available: float,
-) -> str:
-    """The memory that the compiled program of every cohort needs.
-
-    Args:
-      available: bytes that a device may use.
-
-    Raises:
-      ConfigError: a program does not fit; the line says what to change.
-    """
-    lanes, devices = environment.lanes, mesh.shape['member']
-    lines = [
-        f'  a device has {memory.format_bytes(available)} available; '
-        'compiled programs need'
-    ]
-    for cohort in experiment.cohorts():
-        trainer = get_trainer(experiment.for_cohort(cohort), mesh, lanes)
-        compiled = trainer.compile(padded_size(1, mesh, lanes))
-        needed = memory.program_bytes(compiled)
-        num_chunks = math.ceil(cohort.size / (lanes * devices))
-        lines.append(
-            f'  cohort {cohort.name}: {memory.format_bytes(needed)} on each device, '
-            f'{memory.format_bytes(needed / lanes)} a member; '
-            f'{_count(num_chunks, "chunk")} of {_count(lanes * devices, "member")}'
-        )
-        memory.require_fit(compiled, lanes, available, cohort.name)
-    return '\n'.join(lines)
+            lines.append(f'  {task.describe_data()}')
+    return list(dict.fromkeys(lines))
 
 
 def summarize_members(run: Run) -> str:
-    """The table of trained members: point, loss and main agreements."""
+    """The table of trained members: point, loss, main agreements, and the verdict.
+
+    `converged` and `solution` are shown where the table of members has them.
+    """
     table = members_table(run)
     names = {'train_loss': 'loss', 'train_perplexity': 'perplexity'}
-    names |= _name_agreements(run)
+    names |= _name_agreements(run) | {'converged': 'converged', 'solution': 'solution'}
     axes = [axis for axis, values in run.experiment.axes.items() if len(values) > 1]
     shown = [column for column in names if column in table]
     trained = table[table.trained]
@@ -143,53 +310,6 @@ def _name_agreements(run: Run) -> dict[str, str]:
     for probe in task.probe_names:
         names[f'{probe}_{task.trained_mapping}'] = probe
     return names
-
-
-def measure_matmul_rate(precision: str, repeats: int = 8) -> float:
-    """Operations per second of float32 matrix products on all devices at once.
-
-    Args:
-      precision: `train.precision`: accelerators multiply less exactly by default.
-    """
-    arrays = []
-    for device in jax.local_devices():
-        ones = jnp.ones((_MATMUL_SIZE, _MATMUL_SIZE))
-        arrays.append(jax.device_put(ones, device))
-    multiply = jax.jit(jnp.matmul)
-
-    def multiply_all(times: int) -> None:
-        products: list[Any] = []
-        for array in arrays:
-            products += [multiply(array, array) for _ in range(times)]
-        jax.block_until_ready(products)
-
-    with jax.default_matmul_precision(precision):
-        multiply_all(1)
-        started = time.perf_counter()
-        multiply_all(repeats)
-        seconds = time.perf_counter() - started
-    operations = 2 * _MATMUL_SIZE**3 * repeats * len(arrays)
-    return operations / seconds * jax.process_count()
-
-
-def _describe_cohort(experiment: Experiment, cohort: Cohort) -> str:
-    train = experiment.train
-    parameters = cost.num_parameters(experiment)
-    num_snapshots = len({*train.snapshot_steps, train.num_steps})
-    checkpoint = memory.format_bytes(cost.state_bytes(experiment))
-    snapshots = memory.format_bytes(4 * parameters * cohort.size * num_snapshots)
-    return (
-        f'  cohort {cohort.name}: {cohort.size} members, {parameters:,} parameters '
-        f'each; {checkpoint} a checkpoint of a member, {snapshots} of snapshots'
-    )
-
-
-def _estimate_seconds(experiment: Experiment, platform: str) -> float:
-    """Operations of the sweep over the rate that training is expected to reach."""
-    operations = cost.operations_of_sweep(experiment)
-    efficiency = _CPU_EFFICIENCY if platform == 'cpu' else _ACCELERATOR_EFFICIENCY
-    rate = measure_matmul_rate(experiment.train.precision)
-    return operations / rate / efficiency
 
 
 def _count(number: int, noun: str) -> str:

@@ -108,9 +108,11 @@ class ProgressLine:
 
 
 def format_duration(seconds: float) -> str:
-    """'45 s', '12 min', '3.4 h'."""
+    """'45 s', '12 min', '3.4 h', '12 days'."""
     if seconds < 90:
         return f'{seconds:.0f} s'
     if seconds < 5400:
         return f'{seconds / 60:.0f} min'
-    return f'{seconds / 3600:.1f} h'
+    if seconds < 48 * 3600:
+        return f'{seconds / 3600:.1f} h'
+    return f'{seconds / 86400:,.0f} days'

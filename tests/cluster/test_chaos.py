@@ -10,9 +10,9 @@ from typing import NamedTuple
 import pytest
 
 from anchorjax.cli import EXIT_FAILED
-from anchorjax.cluster.shards import Shard, chunks_of_shard
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import SweepFolder
+from anchorjax.sweeps.shards import Shard, chunks_of_shard
 from tests.support.faults import flip, mounted, truncate
 from tests.support.shards.chaos import Crew
 from tests.support.shards.chaos_work import SHARDS, list_strays

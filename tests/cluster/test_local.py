@@ -9,9 +9,9 @@ import threading
 import pytest
 
 from anchorjax.cluster.local import assign_gpus, run_local
-from anchorjax.cluster.shards import Shard
 from anchorjax.cluster.supervisor import Supervisor
 from anchorjax.errors import UserError
+from anchorjax.sweeps.shards import Shard
 from anchorjax.sweeps.signals import Preempted
 from tests.support.shards.stub_shards import (
     count_starts,

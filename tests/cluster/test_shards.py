@@ -11,13 +11,6 @@ from hypothesis import strategies as st
 
 from anchorjax import api, cli
 from anchorjax.cluster.job_files import announce_job, hold_shard, log_path
-from anchorjax.cluster.shards import (
-    Shard,
-    chunks_of_shard,
-    list_costs,
-    parse_shard,
-    partition,
-)
 from anchorjax.cluster.status import list_statuses
 from anchorjax.errors import UserError
 from anchorjax.storage import locks
@@ -25,6 +18,13 @@ from anchorjax.storage.reader import Run
 from anchorjax.sweeps import cost, signals
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.run import run_sweep
+from anchorjax.sweeps.shards import (
+    Shard,
+    chunks_of_shard,
+    list_costs,
+    parse_shard,
+    partition,
+)
 from anchorjax.training import devices
 from anchorjax.training.devices import make_mesh
 from tests.support import in_process

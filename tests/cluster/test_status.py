@@ -7,16 +7,16 @@ import sys
 import pytest
 
 from anchorjax.cluster.job_files import announce_job, hold_shard, read_jobs
-from anchorjax.cluster.shards import Shard
 from anchorjax.cluster.status import list_statuses
 from anchorjax.errors import StoreUnavailable
 from anchorjax.sweeps.progress import Progress
+from anchorjax.sweeps.shards import Shard
 from tests.support.sweeps import ROOT, opened
 
 HOLDER = """
 import sys
 from anchorjax.cluster.job_files import hold_shard
-from anchorjax.cluster.shards import WHOLE
+from anchorjax.sweeps.shards import WHOLE
 from tests.support.sweeps import opened
 folder, _ = opened(sys.argv[1])
 with hold_shard(folder, WHOLE):

@@ -12,8 +12,7 @@ from anchorjax import api, config, models, tasks
 from anchorjax.errors import ConfigError
 from anchorjax.models.gpt2_config import SIZES
 from anchorjax.sweeps import cost
-from anchorjax.sweeps.environment import describe_environment
-from anchorjax.sweeps.plan import describe_plan
+from anchorjax.sweeps.plan import make_plan
 from anchorjax.training.devices import make_mesh
 from tests.support import cases
 from tests.support.copy_task import CopyConfig, make_copy
@@ -82,9 +81,7 @@ def test_a_dry_run_counts_the_official_parameters(size, official, tmp_path):
     c.optimizer.warmup_steps = 0
     experiment = config.resolve(c)
     assert cost.num_parameters(experiment) == official
-    environment = describe_environment(experiment, make_mesh(1), device_bytes=2**40)
-    plan = describe_plan(experiment, environment, tmp_path, estimate=False)
-    assert f'{official:,}' in plan
+    assert f'{official:,}' in make_plan(experiment, tmp_path).text
     # Twice the parameters of all matrices but the position table, for each token.
     matrices = 0
     tree = models.abstract_params(experiment.model, 50_257)

@@ -10,9 +10,7 @@ from anchorjax import api
 from anchorjax.config import Experiment
 from anchorjax.errors import ConfigError
 from anchorjax.sweeps import cost, memory
-from anchorjax.sweeps.environment import describe_environment
 from anchorjax.sweeps.lanes import choose_lanes, count_fitting_lanes
-from anchorjax.sweeps.plan import describe_plan
 from anchorjax.sweeps.run import chunk_hparams, run_sweep
 from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.devices import make_mesh
@@ -148,15 +146,3 @@ def test_the_bytes_of_a_state_are_those_of_its_leaves(method):
 
 def first(values: np.ndarray) -> np.ndarray:
     return values[0]
-
-
-def test_the_plan_tells_what_reaches_the_disk(tmp_path):
-    """Per member two moments beside the parameters, three counters and two sums."""
-    of_one = experiment(grid__seed=(0,), grid__gamma=(0.3,))
-    num_parameters = cost.num_parameters(of_one)
-    num_bytes = 4 * (3 * num_parameters + 5)
-    assert cost.state_bytes(of_one) == num_bytes
-    environment = describe_environment(of_one, make_mesh(1))
-    plan = describe_plan(of_one, environment, tmp_path, estimate=False)
-    assert f'{memory.format_bytes(num_bytes)} a checkpoint of a member' in plan
-    assert f'{memory.format_bytes(4 * num_parameters)} of snapshots' in plan

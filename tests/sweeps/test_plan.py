@@ -1,59 +1,148 @@
-"""What the plan is estimated from, and what a dry run refuses."""
+"""What a sweep will take is said before it begins, and what cannot end is refused."""
+
+import collections
+import re
+import shutil
 
 import jax
-import jax.numpy as jnp
 import pytest
 
-from anchorjax.sweeps import plan
+from anchorjax import api, config
+from anchorjax.errors import UserError
+from anchorjax.sweeps import cost, plan
+from anchorjax.sweeps.plan import make_plan
+from anchorjax.sweeps.shards import Shard
+from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training import devices
 from tests.support import in_process
-from tests.support.sweeps import TINY_FILE, opened, tree_hash
+from tests.support.faults import ONE, train_and_stop
+from tests.support.sweeps import ROOT, TINY_FILE, experiment, opened, tree_hash
 
-
-@pytest.mark.parametrize('precision', ['float32', 'bfloat16'])
-def test_bare_products_have_the_precision_of_training(monkeypatch, precision):
-    """By default an accelerator multiplies less exactly than training does."""
-    multiply = jnp.matmul
-    seen = set()
-
-    def note(a: jax.Array, b: jax.Array) -> jax.Array:
-        seen.add(jax.config.jax_default_matmul_precision)
-        return multiply(a, b)
-
-    monkeypatch.setattr(jnp, 'matmul', note)
-    monkeypatch.setattr(plan, '_MATMUL_SIZE', 8)
-    assert plan.measure_matmul_rate(precision, repeats=1) > 0
-    assert seen == {precision}
+GIB = 2**30
+Usage = collections.namedtuple('Usage', 'total used free')
 
 
 @pytest.fixture
-def dry_run(monkeypatch, capsys):
-    """Runs launch/sweep.py --dry_run for tests/support/tiny.py in a folder."""
+def sweep(monkeypatch, capsys):
+    """Runs launch/sweep.py in this process, by default for the tiny sweep."""
     monkeypatch.setattr(devices, 'use_every_core', lambda: None)
 
-    def run(workdir) -> in_process.Said:
-        words = ['--config', TINY_FILE, f'--workdir={workdir}', '--dry_run']
+    def run(*words, config_file=TINY_FILE) -> in_process.Said:
+        words = ['--config', config_file, *map(str, words)]
         return in_process.run('sweep.py', words, monkeypatch, capsys)
 
     return run
 
 
-def test_a_dry_run_refuses_the_folder_of_another_sweep(dry_run, tmp_path):
+@pytest.fixture
+def set_free_disk(monkeypatch):
+    """A function after which every file system has so many free bytes."""
+
+    def change(free: float) -> None:
+        usage = Usage(2 * free, free, free)
+        monkeypatch.setattr(shutil, 'disk_usage', lambda _: usage)
+
+    return change
+
+
+def test_a_sweep_that_fills_the_disk_is_refused(sweep, set_free_disk, tmp_path):
+    """P1's Fig 2: 1,782 networks with seven snapshots each need 276 GiB."""
+    set_free_disk(61 * GIB)
+    for words in ([], ['--dry_run']):
+        workdir = f'--workdir={tmp_path / "run"}'
+        said = sweep(workdir, *words, config_file='configs/phase.py:paper')
+        assert said.code == 2
+        (line,) = said.errors.splitlines()
+        assert re.search(r'writes 27\d\.\d GiB, but only 61.0 GiB are free', line)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_api_refuses_a_full_disk_and_keeps_a_finished_sweep(
+    set_free_disk, one_member, tmp_path
+):
+    set_free_disk(1000)
+    with pytest.raises(UserError, match='only 1 KiB are free'):
+        api.train(experiment(), tmp_path / 'run')
+    assert not list(tmp_path.iterdir())
+    api.train(experiment(**ONE), one_member)  # nothing is left to write
+
+
+def test_more_than_a_week_is_begun_only_with_yes(sweep, monkeypatch, tmp_path):
+    begun = []
+    monkeypatch.setattr(api, 'train', lambda *args, **kwargs: begun.append(args))
+    long = [f'--workdir={tmp_path / "run"}', '--config.train.num_steps=1000000000']
+    long += ['--config.train.eval_every=1000000']
+    said = sweep(*long)
+    assert said.code == 2 and not begun
+    assert ' days on this machine; add --yes to begin' in said.errors
+    assert sweep(*long, '--dry_run').code == 0 and not begun
+    assert sweep(*long, '--yes').code == 0 and len(begun) == 1
+
+
+def test_the_largest_preset_is_planned_without_compiling(monkeypatch, tmp_path):
+    def refuse(trainer: Trainer, rows: int) -> None:
+        raise AssertionError('it compiles')
+
+    monkeypatch.setattr(Trainer, 'compile', refuse)
+    spec = str(ROOT / 'configs' / 'phase.py:paper')
+    made = make_plan(config.resolve(config.load(spec)), tmp_path)
+    assert made.disk_bytes / GIB == pytest.approx(277, abs=1)
+    assert made.seconds > plan.WEEK
+    assert ' days, ' in made.text
+
+
+def test_the_time_is_that_of_the_steps_of_the_shard(tmp_path):
+    whole = make_plan(experiment(), tmp_path)
+    twice = make_plan(experiment(train__num_steps=80), tmp_path)
+    half = make_plan(experiment(), tmp_path, Shard(1, 2))
+    assert twice.seconds == pytest.approx(2 * whole.seconds)
+    assert half.seconds == pytest.approx(whole.seconds / 2)
+    assert half.disk_bytes == whole.disk_bytes  # other shards write there, too
+
+
+def test_a_snapshot_more_is_the_parameters_of_every_member_more(tmp_path):
+    without = make_plan(experiment(), tmp_path).disk_bytes
+    snapshots = experiment(train__snapshot_steps=(0,))  # 0 adds no row to the curves
+    parameters = 4 * 4 * cost.num_parameters(snapshots)  # 4 members, 4 bytes
+    assert make_plan(snapshots, tmp_path).disk_bytes - without == parameters
+
+
+def test_only_what_is_left_of_a_sweep_counts(one_member, tmp_path):
+    new = make_plan(experiment(**ONE), tmp_path)
+    train_and_stop(tmp_path, segments=3)
+    begun = make_plan(experiment(**ONE), tmp_path)
+    assert begun.seconds == pytest.approx(new.seconds / 4)
+    finished = make_plan(experiment(**ONE), one_member)
+    assert finished.seconds == finished.disk_bytes == 0
+
+
+@pytest.mark.parametrize('precision', ['float32', 'bfloat16'])
+def test_bare_products_have_the_precision_of_training(monkeypatch, precision):
+    """By default an accelerator multiplies less exactly than training does."""
+    seen = []
+
+    def note(fn, repeats: int) -> float:
+        seen.append(jax.config.jax_default_matmul_precision)
+        return 1.0
+
+    monkeypatch.setattr(plan, '_measure_calls', note)
+    assert plan.measure_matmul_rate(precision) == 2 * 1024**3
+    assert seen == [precision]
+
+
+def test_a_dry_run_refuses_the_folder_of_another_sweep(sweep, tmp_path):
     opened(tmp_path / 'ours')
     opened(tmp_path / 'other', optimizer__b2=0.9)
     before = tree_hash(tmp_path)
-    assert dry_run(tmp_path / 'ours').code == 0
-    said = dry_run(tmp_path / 'other')
+    assert sweep('--dry_run', '--workdir', tmp_path / 'ours').code == 0
+    said = sweep('--dry_run', '--workdir', tmp_path / 'other')
     assert said.code == 2
     (line,) = said.errors.splitlines()
-    assert line.endswith(
-        'holds a sweep with optimizer.b2 = 0.9, the config has 0.999; '
-        'use another --workdir'
-    )
+    assert 'holds a sweep with optimizer.b2 = 0.9, the config has 0.999; use' in line
     assert tree_hash(tmp_path) == before
 
 
-def test_a_dry_run_refuses_what_cannot_be_a_folder(dry_run):
-    said = dry_run('')
-    assert said.code == 2
-    assert "argument --workdir: '': must be the path of a folder" in said.errors
+def test_a_dry_run_refuses_what_cannot_be_a_folder(sweep):
+    code, printed, error = sweep('--dry_run', '--workdir', '')
+    assert (code, printed) == (2, '')
+    assert "argument --workdir: '': must be the path of a folder" in error

@@ -10,8 +10,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from anchorjax.cluster.shards import Shard
 from anchorjax.storage.sweep_folder import SweepFolder
+from anchorjax.sweeps.shards import Shard
 from tests.support.faults import find_arrays
 from tests.support.shards.chaos_attempt import SIGNALS, Attempt
 from tests.support.shards.chaos_work import (

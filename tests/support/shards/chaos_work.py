@@ -11,9 +11,9 @@ import threading
 import time
 from collections.abc import Iterator
 
-from anchorjax.cluster.shards import Shard, chunks_of_shard
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.sweep_folder import SweepFolder
+from anchorjax.sweeps.shards import Shard, chunks_of_shard
 from tests.support.sweeps import tree_hash
 
 SHARDS = 3

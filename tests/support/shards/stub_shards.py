@@ -4,8 +4,8 @@ import pathlib
 import re
 import sys
 
-from anchorjax.cluster.shards import Shard
 from anchorjax.cluster.supervisor import Supervisor
+from anchorjax.sweeps.shards import Shard
 from tests.support.shards.waiting import find_number, read_text
 
 STUB = pathlib.Path(__file__).with_name('shard_stub.py')
