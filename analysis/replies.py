@@ -9,13 +9,14 @@ task. Written by `python launch/prompts.py score`.
 from typing import NamedTuple
 
 import numpy as np
-import xarray as xr
+import pandas as pd
 from matplotlib.axes import Axes
 
 from analysis.drawing import style
-from anchorjax.config.grid import TRACED_AXES
+from anchorjax.config.grid import axis_label, short_name
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
+from anchorjax.tasks.anchors import MAPPINGS
 
 ANSWERS = ('inferential', 'symmetric', 'neither', 'unparsable')
 _COLOURS = {
@@ -29,58 +30,79 @@ _COLOURS = {
 class Result(NamedTuple):
     """Means over seeds, by setting Y of the task and network X."""
 
-    setting_Y: np.ndarray  # 'num_anchors=8', or ''
+    setting_Y: np.ndarray  # 'num_anchors=8', or 'all'
     network_X: np.ndarray  # names of language models, then gammas of our members
-    is_member_X: np.ndarray
     share_YXA: np.ndarray  # of ANSWERS to the unseen pair; NaN: not asked or trained
     heldout_YX: np.ndarray  # right answers to seen pairs with new key items
     seeds_YX: np.ndarray  # how many count
 
 
-def compute(cube: xr.Dataset, run: Run | None = None) -> Result:
-    """The bars of all models of a cube, and of the members of a sweep.
+def compute(table: pd.DataFrame, run: Run | None = None) -> Result:
+    """The bars of all models of a table, and of the members of a sweep.
 
     Args:
-      cube: from `prompts.scores.make_cube`.
+      table: rows of `scores.score_replies` with the column `model`. A cell counts if
+        all of its prompts have a reply.
       run: its members that are trained and converged count, averaged over learning
-        rates and weight decays too. Its static axes must be those of the cube.
+        rates and weight decays too. Its settings must be those of the table.
 
     Raises:
       UserError: the task has no unseen pair, or the run is of another task or has
         other settings.
     """
-    if 'unseen' not in cube.probe.values:
+    if 'unseen' not in set(table.probe):
         raise UserError('replies: this task has no unseen pair')
-    parts = []
-    for model in cube.model.values:
-        results = cube.sel(model=model).isel(gamma=0, learning_rate=0, weight_decay=0)
-        parts.append((str(model), False, results))
+    settings, models = table.cohort.unique(), list(table.model.unique())
+    cells = table[table.replies == table.prompts]
     if run is not None:
-        _require_same_task(run)
-        _require_same_settings(cube, run)
-        for gamma in run.results.gamma.values:
-            name = f'γ {gamma:g}'
-            parts.append((name, True, run.results.sel(gamma=gamma)))
-    settings = _list_settings(cube)
-    shares, heldout, seeds = [], [], []
-    for setting in settings:
-        for _, _, results in parts:
-            measured = _measure(results.sel(setting))
-            shares.append(measured[0])
-            heldout.append(measured[1])
-            seeds.append(measured[2])
-    shape = (len(settings), len(parts))
-    titles = []
-    for setting in settings:
-        titles.append(', '.join(f'{axis}={value}' for axis, value in setting.items()))
+        members = tabulate_members(run, set(settings))
+        models += list(members.model.unique())
+        cells = pd.concat([cells, members[members.is_counted]])
+    index = pd.MultiIndex.from_product([settings, models])
+    shape = (len(settings), len(models))
+    by_probe = cells.groupby(['probe', 'cohort', 'model'])
+    unseen = by_probe[list(ANSWERS)].mean().loc['unseen'].reindex(index)
+    heldout = by_probe.assigned.mean().get('seen_heldout').reindex(index)
+    seeds = by_probe.seed.nunique().loc['unseen'].reindex(index, fill_value=0)
     return Result(
-        setting_Y=np.array(titles),
-        network_X=np.array([name for name, _, _ in parts]),
-        is_member_X=np.array([is_member for _, is_member, _ in parts]),
-        share_YXA=np.reshape(shares, (*shape, len(ANSWERS))),
-        heldout_YX=np.reshape(heldout, shape),
-        seeds_YX=np.reshape(seeds, shape),
+        setting_Y=np.array(settings, str),
+        network_X=np.array(models, str),
+        share_YXA=unseen.to_numpy().reshape(*shape, len(ANSWERS)),
+        heldout_YX=heldout.to_numpy().reshape(shape),
+        seeds_YX=seeds.to_numpy().reshape(shape),
     )
+
+
+def tabulate_members(run: Run, settings: set[str]) -> pd.DataFrame:
+    """The members of a sweep as rows of the table, and whether each one counts.
+
+    Raises:
+      UserError: as `compute`.
+    """
+    task = run.experiment.task.name
+    if task != 'anchors':
+        raise UserError(f"--run: its task is {task!r}, the prompts are of 'anchors'")
+    if 'unseen' not in run.results.probe.values:
+        raise UserError('--run: its task has no unseen pair, the prompts have one')
+    cohorts = run.experiment.cohorts()
+    found = {cohort.name for cohort in cohorts}
+    if found != settings:
+        raise UserError(
+            f'--run: its settings are {sorted(found)}, the prompts {sorted(settings)}'
+        )
+    tables = []
+    for cohort in cohorts:
+        point = {short_name(path): axis_label(value) for path, value in cohort.static}
+        results = run.results.sel(point)
+        table = results.agreement.to_dataset('mapping').to_dataframe()
+        is_counted = results.trained & results.converged
+        table = table[[*MAPPINGS]].join(is_counted.to_dataframe('is_counted'))
+        tables.append(table.reset_index().assign(cohort=cohort.name))
+    members = pd.concat(tables)
+    members['model'] = [f'γ {gamma:g}' for gamma in members.gamma]
+    members['unparsable'] = 0.0
+    members['neither'] = 1 - members.inferential - members.symmetric
+    return members
 
 
 def draw(result: Result, axes: np.ndarray) -> None:
@@ -95,67 +117,6 @@ def draw(result: Result, axes: np.ndarray) -> None:
 def layout(result: Result) -> style.Layout:
     rows, networks = result.heldout_YX.shape
     return style.Layout(rows, 1, width=6, height=rows * (0.7 + 0.22 * networks))
-
-
-def _list_settings(cube: xr.Dataset) -> list[dict[str, object]]:
-    """A dict for every combination of the values of the task's axes."""
-    settings: list[dict[str, object]] = [{}]
-    for axis in _list_static_axes(cube.trained):
-        longer = []
-        for setting in settings:
-            for value in cube[axis].values.tolist():
-                longer.append({**setting, axis: value})
-        settings = longer
-    return settings
-
-
-def _list_static_axes(trained: xr.DataArray) -> list[str]:
-    pooled = ('model', *TRACED_AXES)
-    return [str(dim) for dim in trained.dims if dim not in pooled]
-
-
-def _require_same_task(run: Run) -> None:
-    """UserError unless the run is of the task of all prompts, with an unseen pair."""
-    task = run.experiment.task.name
-    if task != 'anchors':
-        raise UserError(f"--run: its task is {task!r}, the prompts are of 'anchors'")
-    if 'unseen' not in run.results.probe.values:
-        raise UserError('--run: its task has no unseen pair, the prompts have one')
-
-
-def _require_same_settings(cube: xr.Dataset, run: Run) -> None:
-    expected = _list_static_axes(cube.trained)
-    found = _list_static_axes(run.results.trained)
-    if found != expected:
-        raise UserError(f'--run: its static axes are {found}, the prompts {expected}')
-    for axis in expected:
-        if run.results[axis].values.tolist() != cube[axis].values.tolist():
-            raise UserError(f'--run: its values of {axis} are not those of the prompts')
-
-
-def _measure(results: xr.Dataset) -> tuple[np.ndarray, float, int]:
-    """(shares of ANSWERS, held-out, members) of what has been trained and converged."""
-    is_counted = results.trained.values & results.converged.values
-    others = [dim for dim in results.trained.dims if dim != 'seed']
-    is_counted_seed = results.trained.copy(data=is_counted).any(others)
-    if not is_counted.any():
-        return np.full(len(ANSWERS), np.nan), np.nan, 0
-    unseen = results.sel(probe='unseen')
-    inferential, symmetric = (
-        unseen.agreement.sel(mapping=mapping).values[is_counted]
-        for mapping in ('inferential', 'symmetric')
-    )
-    unparsable = np.zeros_like(inferential)
-    if 'unparsable' in results:
-        unparsable = unseen.unparsable.values[is_counted]
-    neither = np.clip(1 - inferential - symmetric - unparsable, 0, 1)
-    shares = np.stack([inferential, symmetric, neither, unparsable], axis=-1)
-    heldout = results.agreement.sel(probe='seen_heldout', mapping='assigned')
-    return (
-        shares.mean(0),
-        float(heldout.values[is_counted].mean()),
-        int(is_counted_seed.sum()),
-    )
 
 
 def _draw_bars(axis: Axes, result: Result, y: int) -> None:

@@ -15,10 +15,11 @@ ORDER = (
     ('config',),
     ('training',),
     ('storage',),
-    ('sweeps', 'official', 'sources', 'prompts'),
+    ('sweeps', 'official', 'sources'),
     ('cluster',),
     ('api',),
     ('cli',),
+    ('extras',),
     ('bench',),
 )
 # The same for the packages of analysis/, and for the files that its rooms share.
@@ -147,6 +148,13 @@ def test_analysis_reads_runs_and_writes_figures_and_pages_alone():
             if writes or inner.startswith(forbidden):
                 offenders.append(f'{module_name(path)} imports {name}')
     assert not offenders
+
+
+def test_only_commands_import_the_extras():
+    for path in SOURCES:
+        name = module_name(path)
+        if not name.startswith(('anchorjax.extras', 'anchorjax.bench', 'launch')):
+            assert 'extras' not in list_packages(path), name
 
 
 def test_configs_import_the_config_package_alone():

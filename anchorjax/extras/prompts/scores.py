@@ -1,0 +1,48 @@
+"""How often a language model's replies follow each mapping."""
+
+import pandas as pd
+
+from anchorjax.errors import UserError, brief
+from anchorjax.extras.prompts.parsing import parse_reply
+from anchorjax.extras.prompts.questions import Prompt
+from anchorjax.tasks.anchors import MAPPINGS
+
+CELL = ['cohort', 'seed', 'probe']
+
+
+def score_replies(prompts: list[Prompt], reply_of: dict[str, str]) -> pd.DataFrame:
+    """A row for every cell (cohort, seed, probe) of the prompts.
+
+    Columns besides CELL: `prompts`, how many `replies` they have, and the shares of
+    these that give the answer of each mapping, `neither` (a number that follows no
+    mapping) and `unparsable` (no number); NaN without replies.
+
+    Raises:
+      UserError: there is a reply to no prompt, or to none of them.
+    """
+    unknown = set(reply_of) - {prompt.id for prompt in prompts}
+    if unknown:
+        raise UserError(f'a reply to {brief(min(unknown))}: there is no such prompt')
+    if not reply_of:
+        raise UserError('no replies')
+    rows = [_score_prompt(prompt, reply_of.get(prompt.id)) for prompt in prompts]
+    cells = pd.DataFrame(rows).groupby(CELL, sort=False)
+    shares = cells[[*MAPPINGS, 'neither', 'unparsable']].mean()
+    counts = cells.replied.agg(prompts='size', replies='sum')
+    return counts.join(shares).reset_index()
+
+
+def _score_prompt(prompt: Prompt, reply: str | None) -> dict[str, object]:
+    """The cell of a prompt, and 1 or 0 in every column; NaN without a reply."""
+    row = {'cohort': prompt.cohort, 'seed': prompt.seed, 'probe': prompt.probe}
+    if reply is None:
+        return {**row, 'replied': 0}
+    number = parse_reply(reply, prompt.asked)
+    follows = {mapping: number == prompt.answers[mapping] for mapping in MAPPINGS}
+    is_neither = number is not None and not any(follows.values())
+    shares = {**follows, 'neither': is_neither, 'unparsable': number is None}
+    return {
+        **row,
+        'replied': 1,
+        **{name: float(is_so) for name, is_so in shares.items()},
+    }

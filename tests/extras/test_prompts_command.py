@@ -1,0 +1,268 @@
+"""The command line: write, ask a stub server or a tiny local model, score."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from analysis import replies
+from anchorjax import config
+from anchorjax.errors import StoreError, StoreUnavailable, UserError
+from anchorjax.extras.prompts.files import (
+    append_row,
+    open_replies,
+    read_prompts,
+    read_replies,
+    reply_path,
+)
+from anchorjax.extras.prompts.scores import score_replies
+from tests.support.in_process import run
+from tests.support.stub_endpoint import serve, solve
+from tests.support.sweeps import TINY_FILE
+
+KEY = 'sk-never-to-be-seen'
+SETTINGS = {'model': 'stub'}
+ROW = b'{"id": "a", "reply": "7"}\n'
+LAST = b'{"id": "b", "reply": "8"}'
+
+
+@pytest.fixture
+def say(monkeypatch, capsys):
+    """A function: how `launch/prompts.py` with these words ends."""
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+
+    def say_words(*words):
+        done = run('prompts.py', [str(word) for word in words], monkeypatch, capsys)
+        assert KEY not in done.out + done.errors
+        return done
+
+    return say_words
+
+
+@pytest.fixture
+def folder(say, tmp_path):
+    """Prompts of two settings of the tiny config, two of each probe and seed."""
+    words = ['write', '--config', TINY_FILE, '--out', tmp_path, '--number', 2]
+    words += ['--config.loop', "(('task.order',('key_first','anchors_first')),)"]
+    for _ in range(2):  # the same prompts again change nothing
+        done = say(*words, '--shots', 1)
+        assert done.code == 0 and '24 prompts' in done.out, done.errors
+    return tmp_path
+
+
+def answer_all(folder, solution):
+    """{id: reply} of a network with this solution."""
+    prompts = read_prompts(folder)
+    return {prompt.id: solve(prompt.prompt, solution) for prompt in prompts}
+
+
+def test_write_ask_and_score(say, folder):
+    pytest.importorskip('openai')
+    for solution in ('inferential', 'symmetric', 'wrong', 'prose'):
+        with serve(solution) as stub:
+            words = ['ask', '--prompts', folder, '--endpoint', stub.address]
+            words += ['--model', f'lab/{solution}', '--per_minute', 1e9]
+            stub.accidents = [''] * 3 + ['400']
+            assert 'HTTP 400' in say(*words).errors
+            done = say(*words)
+            assert (done.code, done.errors[-6:]) == (0, '24/24\n')
+            assert '21 new replies, 24 in all' in done.out
+            assert '0 new replies, 24 in all' in say(*words).out
+            assert len(stub.bodies) == 25  # nothing twice
+            assert stub.bodies[0]['temperature'] == 0
+    done = say('score', '--prompts', folder)
+    assert done.code == 0, done.errors
+    for path in folder.rglob('*'):
+        assert not path.is_file() or KEY.encode() not in path.read_bytes()
+
+    table = pd.read_csv(folder / 'replies.csv')
+    assert (table.replies == table.prompts).all() and table.seed.nunique() == 2
+    columns = ['inferential', 'symmetric', 'neither', 'unparsable']
+    unseen = table[table.probe == 'unseen'].groupby('model')[columns].mean()
+    assert unseen.T.to_dict('list') == {
+        'inferential': [1, 0, 0, 0],
+        'symmetric': [0, 1, 0, 0],
+        'wrong': [0, 0, 1, 0],
+        'prose': [0, 0, 0, 1],
+    }
+
+
+def test_a_setting_counts_once_all_its_prompts_have_replies(folder):
+    prompts = read_prompts(folder)
+    said = answer_all(folder, 'inferential')
+    table = score_replies(prompts, said)
+    trained = table[table.probe == 'seen_train'].assigned
+    # It composes the trained exception (3, 4) as well: one of the 15 trained pairs.
+    assert trained.min() >= 0.5
+    said.popitem()  # of the last seed of the last setting
+    table = score_replies(prompts, said).assign(model='a')
+    figure = replies.compute(table)
+    assert figure.seeds_YX.tolist() == [[2], [1]]
+    assert figure.share_YXA[:, 0].tolist() == [[1, 0, 0, 0]] * 2
+    with pytest.raises(UserError, match='a reply to elsewhere: there is no such'):
+        score_replies(prompts, {'elsewhere': '7'})
+
+
+def make_members(experiment):
+    """A sweep of two gammas; only the second one has converged, as symmetric."""
+    axes = {'order': ['key_first', 'anchors_first'], 'gamma': [0.3, 0.8]}
+    axes |= {'learning_rate': [1e-3], 'weight_decay': [0.0], 'seed': [0, 1]}
+    probes = ['seen_train', 'seen_heldout', 'unseen']
+    mappings = ['inferential', 'symmetric', 'assigned']
+    shape = [len(values) for values in axes.values()]
+    agreement = np.broadcast_to(np.array([0.0, 1.0, 0.9]), (*shape, 3, 3))
+    members = xr.Dataset(
+        {
+            'agreement': ((*axes, 'probe', 'mapping'), agreement),
+            'trained': (tuple(axes), np.ones(shape, bool)),
+            'converged': (('gamma',), [False, True]),
+        },
+        {**axes, 'probe': probes, 'mapping': mappings},
+    )
+    return SimpleNamespace(results=members, experiment=experiment)
+
+
+def test_members_of_a_sweep_are_shown_beside(folder):
+    prompts = read_prompts(folder)
+    said = answer_all(folder, 'inferential')
+    table = score_replies(prompts, said).assign(model='a')
+    loaded = config.default()
+    loaded.loop = (('task.order', ('key_first', 'anchors_first')),)
+    sweep = make_members(config.resolve(loaded))
+    figure = replies.compute(table, sweep)
+    assert figure.network_X.tolist() == ['a', 'γ 0.3', 'γ 0.8']
+    assert figure.seeds_YX.tolist() == [[2, 0, 2]] * 2
+    np.testing.assert_array_equal(figure.share_YXA[:, 2], [[0, 1, 0, 0]] * 2)
+    np.testing.assert_allclose(figure.heldout_YX[:, 2], 0.9)
+    assert np.isnan(figure.share_YXA[:, 1]).all()
+    with pytest.raises(UserError, match=r"its settings are .*, the prompts \['all'\]"):
+        replies.compute(table.assign(cohort='all'), sweep)
+    sweep.results = sweep.results.sel(probe=['seen_train', 'seen_heldout'])
+    with pytest.raises(UserError, match='its task has no unseen pair, the prompts'):
+        replies.compute(table, sweep)
+
+
+def test_a_file_without_replies_is_left_out_of_the_scores(say, folder):
+    """A failed `ask` leaves one; the others count all the same."""
+    empty = reply_path(folder, 'empty')
+    with open_replies(empty, SETTINGS):
+        pass
+    done = say('score', '--prompts', folder)
+    assert done.code == 2 and 'no replies (*.jsonl)' in done.errors
+    rows = [
+        json.dumps({'id': prompt.id, 'reply': '9'}) for prompt in read_prompts(folder)
+    ]
+    reply_path(folder, 'whole').write_text('\n'.join(rows))  # from elsewhere
+    done = say('score', '--prompts', folder)
+    assert done.code == 0
+    assert done.errors == f'warning: {empty}: no replies yet; left out\n'
+    assert set(pd.read_csv(folder / 'replies.csv').model) == {'whole'}
+
+
+def test_bad_input_is_one_line(say, folder, tmp_path):
+    other = tmp_path / 'none'
+    stub = ('--endpoint', 'http://127.0.0.1:1/v1', '--model', 'm')
+    for words, line in (
+        ((), "'': must be one of"),
+        (('ask', '--prompts', other, *stub), 'holds no prompts'),
+        (('ask', '--prompts', folder, *stub[:2]), '--endpoint needs --model'),
+        (('ask', '--prompts', folder, *stub, '--fields', '[]'), 'must be a JSON obj'),
+        (('ask', '--prompts', folder, *stub, '--per_minute', '0'), 'a positive number'),
+        (('ask', '--prompts', folder, *stub, '--name', '../x'), "'../x': must be"),
+        (('write', '--config', TINY_FILE, '--out', folder), 'holds other prompts'),
+        (('write', '--config', 'configs/scan.py', '--out', other), 'task.name'),
+    ):
+        done = say(*words)
+        assert (done.code, done.errors.count('\n')) == (2, 1), (words, done.errors)
+        assert line in done.errors, done.errors
+    pytest.importorskip('openai')
+    done = say('ask', '--prompts', folder, *stub, '--retries', '0')
+    assert (done.code, done.errors.count('\n')) == (1, 1)  # it may answer later
+    assert 'no answer' in done.errors
+
+
+def test_a_file_of_replies_is_of_one_process_and_one_setting(tmp_path):
+    path = tmp_path / 'r.jsonl'
+    with open_replies(path, {'model': 'mistyped'}):
+        pass  # settings that gave no reply can be corrected
+    with open_replies(path, SETTINGS) as (_, file):
+        append_row(file, {'id': 'a', 'reply': '7'})
+        with pytest.raises(StoreUnavailable, match='another process is asking'):
+            open_replies(path, SETTINGS).__enter__()
+    with path.open('ab') as f:
+        f.write(LAST[:-3])
+    before = path.read_bytes()
+    other = {'model': 'stub', 'temperature': 1}
+    with pytest.raises(StoreError, match='temperature = None, now 1'):
+        open_replies(path, other).__enter__()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize('last', [LAST, LAST[:-3]])
+def test_half_a_line_of_a_killed_process_is_removed_and_a_whole_one_kept(
+    tmp_path, last
+):
+    path = tmp_path / 'r.jsonl'
+    first = json.dumps({'settings': SETTINGS}).encode() + b'\n' + ROW
+    path.write_bytes(first + last)
+    kept = {'a': '7', 'b': '8'} if last == LAST else {'a': '7'}
+    assert read_replies(path).reply_of == kept
+    with open_replies(path, SETTINGS) as (_, file):
+        append_row(file, {'id': 'c', 'reply': '9'})
+    assert read_replies(path).reply_of == {**kept, 'c': '9'}
+
+
+@pytest.mark.parametrize(
+    ('line', 'problem'),
+    [
+        (b'{"id": "a"}', 'line 2: must have the texts'),
+        (b'[' * 100_000, 'line 2: must be a JSON object'),
+        (b'\xff\xfe', 'line 2: must be a JSON object'),
+        (ROW, 'line 2: a second reply to a'),
+    ],
+)
+def test_a_damaged_file_of_replies_is_one_line(tmp_path, line, problem):
+    path = tmp_path / 'r.jsonl'
+    path.write_bytes(ROW + line + b'\n')
+    with pytest.raises(StoreError, match=problem):
+        read_replies(path)
+
+
+@pytest.fixture(scope='module')
+def local_model(tmp_path_factory):
+    """A Hugging Face model of random weights whose tokens are characters."""
+    transformers = pytest.importorskip('transformers')
+    tokenizers = pytest.importorskip('tokenizers')
+    torch = pytest.importorskip('torch')
+    alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    vocab = {letter: i for i, letter in enumerate([*alphabet, '<end>'])}
+    inner = tokenizers.Tokenizer(tokenizers.models.BPE(vocab, []))
+    inner.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = tokenizers.decoders.ByteLevel()
+    folder = tmp_path_factory.mktemp('model')
+    fast = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=inner, eos_token='<end>'
+    )
+    fast.save_pretrained(folder)
+    torch.manual_seed(0)
+    sizes = {'n_embd': 16, 'n_layer': 1, 'n_head': 1, 'n_positions': 900}
+    shape = transformers.GPT2Config(vocab_size=len(vocab), **sizes)
+    transformers.GPT2LMHeadModel(shape).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.slow
+def test_a_local_model(say, folder, local_model):
+    words = ('ask', '--prompts', folder, '--local', local_model, '--per_minute', 1e9)
+    done = say(*words, '--name', 'tiny', '--max_tokens', 3)
+    assert done.code == 0 and '24 new replies' in done.out, done.errors
+    for reply in read_replies(reply_path(folder, 'tiny')).reply_of.values():
+        assert 0 < len(reply.encode()) <= 12
+    assert say('score', '--prompts', folder).code == 0
+    done = say(*words, '--name', 'chat', '--api', 'chat')
+    assert 'its tokenizer has no chat template' in done.errors
+    done = say(*words, '--name', 'long', '--max_tokens', 800)
+    assert 'the model has 900 positions; write prompts with fewer' in done.errors
