@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from analysis.drawing import style
 from analysis.members.solution import SOLUTIONS
 from analysis.p1 import phase, solutions
-from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
 from anchorjax.training.curves import DEVIATION_LIMIT
@@ -256,32 +255,10 @@ def test_a_task_without_the_probe_has_no_diagram(tmp_path):
         phase.compute(results)
 
 
-def test_its_command_tells_why_there_is_no_diagram(tmp_path, monkeypatch, capsys):
+def test_the_table_of_an_untrained_run_is_refused(tmp_path, capsys):
     opened(tmp_path)
-    untrained, other_task = open_run(tmp_path), open_run(tmp_path)
-    other_task.__dict__['results'] = untrained.results.drop_sel(probe='seen_heldout')
-    monkeypatch.setattr('sys.argv', ['phase.py', f'--run={tmp_path}'])
-    for run, line in (
-        (untrained, f'error: {tmp_path}: no member is trained yet'),
-        (other_task, 'error: phase: needs a probe seen_heldout'),
-    ):
-        monkeypatch.setattr(phase, 'open_whole_run', {tmp_path: run}.get)
-        with pytest.raises(SystemExit) as caught:
-            cli.run_command(phase.command)
-        printed = capsys.readouterr()
-        assert (caught.value.code, printed.out) == (2, '')
-        assert printed.err.startswith(line) and printed.err.count('\n') == 1
-        assert not (tmp_path / 'figures').exists()
-
-
-def test_an_untrained_run_has_no_table_of_solutions(tmp_path, monkeypatch, capsys):
-    opened(tmp_path)
-    monkeypatch.setattr('sys.argv', ['solutions.py', f'--run={tmp_path}'])
-    with pytest.raises(SystemExit) as caught:
-        cli.run_command(solutions.command)
-    printed = capsys.readouterr()
-    assert (caught.value.code, printed.out) == (2, '')
-    assert printed.err == f'error: {tmp_path}: no member is trained yet\n'
+    with pytest.raises(UserError, match='no member is trained yet'):
+        solutions.command([f'--run={tmp_path}'])
 
 
 def test_two_static_axes_without_an_unseen_pair_are_one_row_each(tmp_path):

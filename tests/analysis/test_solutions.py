@@ -8,7 +8,6 @@ import pytest
 
 from analysis.members.lookup import LEVELS, lookup_scores, score_members
 from analysis.p1 import solutions
-from anchorjax import cli
 from anchorjax.storage.reader import Run, members_table
 from anchorjax.training.curves import DEVIATION_LIMIT
 from tests.support.faults import ONE
@@ -55,9 +54,8 @@ def read_table(text: str) -> list[dict[str, str]]:
 
 def test_tables_are_those_of_each_cohort(tmp_path, monkeypatch, capsys):
     run = open_sweep(tmp_path, SPLITS)
-    monkeypatch.setattr('sys.argv', ['solutions.py', f'--run={tmp_path}'])
-    monkeypatch.setattr(solutions, 'open_whole_run', {tmp_path: run}.get)
-    cli.run_command(solutions.command)
+    monkeypatch.setattr(solutions, 'open_run', {tmp_path: run}.get)
+    solutions.command([f'--run={tmp_path}'])
     printed = capsys.readouterr().out
     rows = read_table(printed)
     assert [(row['split'], row['exception']) for row in rows] == list(KNOWN)

@@ -22,12 +22,16 @@ FIGURES = {
 
 
 def run_command(monkeypatch, capsys, name, *words):
-    """(exit code, stdout, stderr) of analysis/NAME.py."""
-    monkeypatch.setattr('sys.argv', [f'{name}.py', *map(str, words)])
+    """(exit code, stdout, stderr) of a figure, or of analysis/NAME.py."""
     capsys.readouterr()  # what training the sweep has printed
     code = 0
     try:
-        runpy.run_path(str(ROOT / 'analysis' / f'{name}.py'), run_name='__main__')
+        if name in FIGURES:
+            monkeypatch.setattr('sys.argv', ['analysis', name, *map(str, words)])
+            runpy.run_module('analysis', run_name='__main__')
+        else:
+            monkeypatch.setattr('sys.argv', [f'{name}.py', *map(str, words)])
+            runpy.run_path(str(ROOT / 'analysis' / f'{name}.py'), run_name='__main__')
     except SystemExit as e:
         code = e.code
     return code, *capsys.readouterr()
@@ -93,7 +97,7 @@ def test_every_preset_is_what_its_claims_are_about(spec):
     figures = set()
     for claim in CLAIMS:
         if claim.fits(experiment):
-            figures.add(claim.figure.__name__.removeprefix('analysis.'))
+            figures.add(claim.figure.__name__.rpartition('.')[2])
     assert figures == PRESETS[spec]
 
 

@@ -1,7 +1,5 @@
 """Times to fit that are put into curves are found, and decide the claims."""
 
-import argparse
-
 import numpy as np
 import pytest
 
@@ -193,8 +191,6 @@ def test_bad_input_is_one_clear_line(finished):
         fitting_time.compute(finished, thresholds=(0.0,))
     with pytest.raises(UserError, match=r'thresholds = .*nan.*: must be above 0'):
         fitting_time.compute(finished, thresholds=(0.1, np.nan))
-    with pytest.raises(argparse.ArgumentTypeError, match="'x': must be numbers with"):
-        fitting_time.parse_thresholds('x')
     with pytest.raises(UserError, match=r'accuracy = 2: must be above 0, at most 1'):
         fitting_time.compute(finished, accuracy=2)
 
