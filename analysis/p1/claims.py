@@ -1,0 +1,65 @@
+"""What P1 says of its own task in its own range of γ (PAPERS 1.1 to 1.4).
+
+P1's pair is γ 0.5 and 0.8 at width 400. The networks here start with the same standard
+deviations at a smaller width, and everything that does not depend on the width is P1's:
+nine tokens, four anchors, (3, 4) trained on its exception, the official split, batch
+2048, the schedule. Rate times width and rate times decay are P1's, too.
+"""
+
+import pandas as pd
+
+from analysis import frame
+from analysis.claims import Claim, Group, above, below, difference
+from anchorjax.storage.reader import Run, members_table
+
+INTRODUCTION = (
+    'Numbers are shares of answers to the unseen pair (4, 3), of all networks after 30 '
+    "epochs: P1's small initialization less its large one, paired by seed. P1 itself "
+    'shows something else: for each seed and each mapping the highest share over nine '
+    'learning rates, which one network in nine can bring about.'
+)
+COLUMNS = (
+    'width',
+    'gamma',
+    'gamma_at_400',
+    'learning_rate',
+    'weight_decay',
+    'seed',
+    'num_steps',
+    'converged',
+    'train_loss',
+    'seen_heldout_assigned',
+    'unseen_inferential',
+    'unseen_symmetric',
+)
+FAIR = tuple(f'fair_64_{seed}' for seed in range(61, 67))
+LARGE = Group('large', {'gamma': 0.72})
+SMALL = Group('small', {'gamma': 1.15})
+
+
+def tabulate(run: Run) -> pd.DataFrame:
+    """The networks of a sweep of the anchor task at one width."""
+    members = frame.find_usable(members_table(run)).copy()
+    width = run.experiment.model.width
+    members['width'] = width
+    members['gamma_at_400'] = frame.equivalent_gamma(members.gamma, width)
+    members['num_steps'] = run.experiment.train.num_steps
+    return members[list(COLUMNS)]
+
+
+CLAIMS = (
+    Claim(
+        'P1 Fig 2, width 64',
+        'From γ 0.72 (0.50 at width 400) to 1.15 (0.80) more answers are composed.',
+        FAIR,
+        difference('unseen_inferential', SMALL, LARGE),
+        above(0),
+    ),
+    Claim(
+        'P1 Fig 2, width 64',
+        'From γ 0.72 (0.50 at width 400) to 1.15 (0.80) fewer answers are symmetric.',
+        FAIR,
+        difference('unseen_symmetric', SMALL, LARGE),
+        below(0),
+    ),
+)

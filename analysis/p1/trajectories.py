@@ -1,0 +1,128 @@
+"""P1's pair of γ over training, a line for every network, beside the official runs.
+
+Left P1's large initialization, right its small one; above the answers to the unseen
+pair, below the train loss. The authors published one run of each at width 400.
+
+  python -m analysis trajectories --runs 'runs/fair_64_*' --out analysis/gallery/fair \\
+      --official ../shared/data/official
+"""
+
+import pathlib
+
+import numpy as np
+import pandas as pd
+
+from analysis import frame
+from analysis.drawing import style
+from analysis.tables.text import format_csv
+from anchorjax import cli
+from anchorjax.storage import atomic
+from anchorjax.storage.reader import Run
+
+TITLE = "P1's pair of γ over training"
+PAPER = 'P1 Fig 2, PAPERS 1.7'
+CAPTION = (
+    'Blue: composed answers to the unseen pair. Orange: answers of the reversed pair. '
+    'Every line is a network of width 64; grey: the one official run, of width 400, '
+    'dashed where it is symmetric.'
+)
+PAPER_GAMMAS = (0.5, 0.8)
+EPOCH = 370  # steps (PAPERS 1.1)
+MAPPINGS = ('inferential', 'symmetric')
+layout = style.Layout(rows=2, columns=2, width=7.0, height=4.0)
+
+
+def compute(runs: dict[str, Run]) -> pd.DataFrame:
+    """A row per network and epoch: shares of answers, and the train loss in nats."""
+    tables = []
+    for name, run in runs.items():
+        curves = run.curves
+        agreement = curves.agreement
+        columns = {'train_loss': curves.train_loss}
+        for mapping in MAPPINGS:
+            of_mapping = agreement.sel(probe='unseen', mapping=mapping, drop=True)
+            columns[mapping] = of_mapping
+        columns['held_out'] = agreement.sel(
+            probe='seen_heldout', mapping='assigned', drop=True
+        )
+        table = pd.DataFrame({k: v.to_series() for k, v in columns.items()})
+        table = table.reset_index()
+        width = run.experiment.model.width
+        table['paper_gamma'] = frame.equivalent_gamma(table.gamma, width).round(1)
+        table['epoch'] = table.step / EPOCH
+        table.insert(0, 'run', name)
+        tables.append(table)
+    names = ['run', 'gamma', 'paper_gamma', 'seed', 'epoch', 'train_loss', 'held_out']
+    return pd.concat(tables, ignore_index=True)[[*names, *MAPPINGS]]
+
+
+def read_official(folder: pathlib.Path | None) -> dict[float, pd.DataFrame]:
+    """The official runs by γ, rows by epoch; none without the folder."""
+    if folder is None:
+        return {}
+    runs = {}
+    for gamma in PAPER_GAMMAS:
+        runs[gamma] = pd.read_csv(folder / f'trajectory_{gamma}.csv')
+    return runs
+
+
+def draw(
+    curves: pd.DataFrame,
+    axes: np.ndarray,
+    official: dict[float, pd.DataFrame] | None = None,
+) -> None:
+    """Fills axes [2, 2]: answers above, train loss below; a column for each γ."""
+    last = curves.epoch.max()
+    for column, paper_gamma in enumerate(PAPER_GAMMAS):
+        answers, loss = axes[:, column]
+        here = curves[curves.paper_gamma == paper_gamma]
+        if official:
+            _draw_official(
+                answers, loss, official[paper_gamma].query('epochs_done <= @last')
+            )
+        for _, network in here.groupby(['run', 'seed']):
+            for mapping in MAPPINGS:
+                colour = style.COLOURS[mapping]
+                answers.plot(network.epoch, network[mapping], color=colour, lw=0.9)
+            loss.plot(network.epoch, network.train_loss, color='#000000', lw=0.7)
+        gamma = here.gamma.iloc[0]
+        answers.set_title(
+            f'γ {gamma:g}: standard deviations of γ {paper_gamma:g} at width 400'
+        )
+        answers.set(ylim=(-0.03, 1.03), ylabel='answers to (4, 3)')
+        loss.set(yscale='log', xlabel='epoch', ylabel='train loss (nats)')
+    handles = [
+        axes[0, 0].plot([], [], color=style.COLOURS[mapping], label=mapping)[0]
+        for mapping in MAPPINGS
+    ]
+    axes[0, 1].legend(handles=handles, loc='upper left')
+
+
+def _draw_official(
+    answers: style.Axes, loss: style.Axes, of_gamma: pd.DataFrame
+) -> None:
+    """The official run in grey, dashed where it is symmetric."""
+    grey = {'color': '#AAAAAA', 'lw': 2.5, 'zorder': 0}
+    known = of_gamma.dropna(subset=list(MAPPINGS))
+    answers.plot(known.epochs_done, known.inferential, **grey)
+    answers.plot(known.epochs_done, known.symmetric, ls='--', **grey)
+    losses = of_gamma.dropna(subset=['train_loss_of_last_epoch'])
+    loss.plot(losses.epochs_done, losses.train_loss_of_last_epoch, **grey)
+
+
+def command(words: list[str]) -> None:
+    """Writes trajectories.csv and the figure of several runs."""
+    parser = cli.Parser(prog='python -m analysis trajectories', description=__doc__)
+    parser.add_argument('--runs', nargs='+', required=True, metavar='FOLDER')
+    parser.add_argument('--official', type=cli.parse_folder, metavar='FOLDER')
+    parser.add_argument('--out', type=cli.parse_folder, required=True)
+    flags = parser.parse_args(words)
+    curves = compute(frame.open_runs(flags.runs))
+    official = read_official(flags.official)
+    atomic.write_text(flags.out / 'trajectories.csv', format_csv(curves))
+
+    def draw_both(result: pd.DataFrame, axes: np.ndarray) -> None:
+        draw(result, axes, official)
+
+    path = flags.out / 'trajectories'
+    print(*style.draw_figure(curves, draw_both, layout, path), sep='\n')
