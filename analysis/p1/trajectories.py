@@ -77,9 +77,9 @@ def draw(
         answers, loss = axes[:, column]
         here = curves[curves.paper_gamma == paper_gamma]
         if official:
-            _draw_official(
-                answers, loss, official[paper_gamma].query('epochs_done <= @last')
-            )
+            of_gamma = official[paper_gamma]
+            of_gamma = of_gamma[of_gamma.epochs_done <= last]
+            _draw_official(answers, loss, of_gamma)
         for _, network in here.groupby(['run', 'seed']):
             for mapping in MAPPINGS:
                 colour = style.COLOURS[mapping]
