@@ -15,7 +15,7 @@ The packages, lowest first; imports go down only (tests/repository/test_imports.
   bias       P2: does a small start learn sums before facts?
   families   P1 and P3: four families of experiments on the anchor task
   real       P1's real tasks
-  windows    P4: when must weight decay act?
+  p4         P4: when must weight decay act?
   report     one HTML page about a run
 
 A file beside the packages is a figure or a command line. Claims read figures: `report`,

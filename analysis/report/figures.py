@@ -7,15 +7,11 @@ from typing import Any, NamedTuple
 
 from analysis import (
     anchor_cosines,
-    decay_complexity,
-    decay_grid,
-    decay_windows,
     embedding_pca,
     generalization,
     label_law,
     learning_order,
     reasoning_bias,
-    start_or_end,
 )
 from analysis.members.member import member_of
 from analysis.p1 import (
@@ -36,6 +32,7 @@ from analysis.p1 import (
     tsne,
 )
 from analysis.p3 import complexity
+from analysis.p4 import decay_complexity, decay_grid, decay_windows, start_or_end
 from anchorjax.storage.reader import Run
 
 Point = dict[str, Any]
@@ -236,31 +233,29 @@ _REAL = (
 _WINDOWS = (
     Row(
         decay_windows,
-        'Windows of decay',
-        'When must weight decay act? Accuracy on what is never trained, by the window '
-        'in which it acts (P4 E2 to E11).',
+        decay_windows.TITLE,
+        decay_windows.CAPTION,
         compute_from_run,
         varying=('decay_window',),
     ),
     Row(
         decay_grid,
-        'Decay and γ',
-        'Accuracy on what is never trained, by γ and a constant weight decay (P4 E1).',
+        decay_grid.TITLE,
+        decay_grid.CAPTION,
         compute_from_run,
         varying=('gamma', 'weight_decay'),
     ),
     Row(
         decay_complexity,
-        'Early complexity',
-        'Does the complexity of the weights early in training foretell accuracy at its '
-        'end? (P4 E3)',
+        decay_complexity.TITLE,
+        decay_complexity.CAPTION,
         compute_from_run,
         varying=('gamma', 'weight_decay', 'decay_window'),
     ),
     Row(
         start_or_end,
-        'Start or end',
-        'What a later start of weight decay does, and what a later end does.',
+        start_or_end.TITLE,
+        start_or_end.CAPTION,
         compute_from_run,
         varying=('decay_window',),
     ),

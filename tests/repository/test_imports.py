@@ -30,7 +30,6 @@ ANALYSIS_ORDER = (
     ('drawing',),
     ('frame', 'claims', 'figure'),
     ('designs', 'bias', 'real'),
-    ('windows',),
     ('p1',),
     ('p2', 'p3', 'p4', 'text_tasks', 'law'),
     ('families',),

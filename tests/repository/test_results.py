@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from analysis import law
 from analysis.designs import cells, effects, table
@@ -24,7 +25,7 @@ GALLERY = ROOT / 'analysis' / 'gallery'
 README = ROOT / 'README.md'
 PREDICTIONS = GALLERY / 'predictions.md'
 PAGES = (ROOT / 'RESULTS.md', *sorted(GALLERY.glob('*/details.md')))
-NUMERIC_FILES = ('.csv', '.md', '.json', '.txt', '.npz')
+NUMERIC_FILES = ('.csv', '.md', '.json', '.txt', '.npz', '.nc')
 PROSE = ('details.md', 'predictions.md', 'commands.md')
 BLOCK = re.compile(r'<!-- (analysis/gallery/\S+) -->\n(.*?)<!-- end -->', re.DOTALL)
 LINK = re.compile(r'\]\(([^)#:]+)(?:#[^)]*)?\)')  # to a file of ours
@@ -92,6 +93,11 @@ def read_numbers(path: pathlib.Path) -> list[float]:
             for array in arrays.values():
                 if array.dtype.kind == 'f':
                     numbers += array.ravel().tolist()
+        return numbers
+    if path.suffix == '.nc':
+        for array in xr.load_dataset(path).variables.values():
+            if array.dtype.kind == 'f':
+                numbers += array.values.ravel().tolist()
         return numbers
     words = re.findall(r'\d*\.?\d+(?:e-?\d+)?', path.read_text())
     return [float(word) for word in words]

@@ -18,7 +18,7 @@ class TaskWords(NamedTuple):
 _REAL = 'python analysis/real_tasks_claims.py --runs {run} --out FOLDER'
 _P2 = 'python analysis/memory_reasoning_claims.py --runs {run} --out FOLDER'
 _P2_TEXT = 'python analysis/reasoning_bias_claims.py --runs {run} --out FOLDER'
-_P4 = 'python analysis/critical_windows_claims.py --runs {run} --out FOLDER'
+_P4 = 'python -m analysis claims p4 --runs {run} --out FOLDER'
 
 WORDS = {
     'addition': TaskWords(

@@ -1,0 +1,35 @@
+"""Tiny trained sweeps for the figures of a paper."""
+
+import pytest
+
+from anchorjax import api, config
+from anchorjax.storage.reader import open_run
+from anchorjax.training.devices import make_mesh
+
+
+def make_windows() -> config.Experiment:
+    """Four windows of weight decay and two seeds, of four keys and three anchors."""
+    c = config.default(task='anchor_permutations')
+    c.name = 'critical_windows'
+    c.task.update(num_keys=4, num_anchors=3)
+    c.model.update(depth=2, width=8, heads=2, head_dim=4, mlp_dim=8, max_len=3)
+    c.model.update(norm='pre', init='scale', decayed='all_but_embeddings')
+    c.optimizer.update(shape='constant', floor=0.0, equal_budget=True)
+    c.train.update(batch_size=8, num_steps=8, eval_every=2, lanes=2)
+    c.train.snapshot_steps = (0, 2)
+    c.grid.gamma = (0.8,)
+    c.grid.learning_rate = (1e-2,)
+    c.grid.weight_decay = (3.0,)
+    c.grid.decay_window = ((), (0, 0), (2, 4), (2, 8))
+    c.grid.seed = (0, 1)
+    return config.resolve(c)
+
+
+@pytest.fixture(scope='session')
+def windows_run(make_once):
+    """A sweep of P4's task; read it, never change it."""
+
+    def train(folder):
+        api.train(make_windows(), folder, mesh=make_mesh(1))
+
+    return open_run(make_once('windows', train))

@@ -1,0 +1,148 @@
+"""The numbers of P4's figures: planted, and of a tiny sweep."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import stats
+from analysis.p4 import decay_complexity, decay_grid, decay_windows, start_or_end
+from analysis.p4.members import ALL, NONE, tabulate
+from anchorjax.errors import UserError
+
+GRID = {
+    '0–0.25': (0, 0.25),
+    '0–0.5': (0, 0.5),
+    ALL: (0, 1),
+    '0.25–0.5': (0.25, 0.5),
+    '0.25–1': (0.25, 1),
+    '0.5–1': (0.5, 1),
+}
+
+
+def plant(accuracy, windows=tuple(GRID), seeds=8):
+    """Networks whose accuracy on unseen pairs is a function of (start, end)."""
+    rows = []
+    for window in windows:
+        start, end = GRID[window]
+        for seed in range(seeds):
+            unseen = accuracy(start, end) + 0.001 * seed
+            rows.append((window, start, end, end - start, seed, unseen))
+    columns = ['window', 'start', 'end', 'width', 'seed', 'unseen']
+    members = pd.DataFrame(rows, columns=columns)
+    return members.assign(train_loss=0.01, asked='unseen pairs')
+
+
+def test_an_effect_of_the_end_alone_is_found():
+    single = plant(lambda start, end: 0.8 * end)
+    # Pairs of ends that share a start: .25 and .5, .25 and 1, .5 and 1; .5 and 1.
+    expected = 0.8 * np.mean([0.25, 0.75, 0.5, 0.5])
+    np.testing.assert_allclose(start_or_end.measure_gain(single, 'end'), expected)
+    gain = start_or_end.measure_gain(single, 'start')
+    np.testing.assert_allclose(gain, 0, atol=1e-12)
+    # Without 0–0.25 the pairs of .5 and 1 are left, from 0 and from .25.
+    without = start_or_end.leave_out(single, 'end')
+    assert without['0–0.25'] == pytest.approx(0.8 * 0.5)
+
+
+def test_an_effect_of_the_start_alone_is_found():
+    single = plant(lambda start, end: 0.8 * start)
+    # 0 and .25 at the ends .5 and 1; 0 and .5, .25 and .5 at the end 1.
+    expected = 0.8 * np.mean([0.25, 0.25, 0.5, 0.25])
+    np.testing.assert_allclose(start_or_end.measure_gain(single, 'start'), expected)
+    gain = start_or_end.measure_gain(single, 'end')
+    np.testing.assert_allclose(gain, 0, atol=1e-12)
+
+
+def test_the_window_that_makes_an_effect_alone_is_found():
+    single = plant(lambda start, end: 0.1 if end == 0.25 else 0.5)
+    without = start_or_end.leave_out(single, 'end')
+    assert without['0–0.25'] == pytest.approx(0)
+    assert (without.drop('0–0.25') > 0.1).all()
+
+
+def test_seeds_without_every_window_are_left_out():
+    members = plant(lambda start, end: 0.5)
+    kept = start_or_end.select_complete(members.drop(index=3))
+    assert set(kept.seed) == set(range(8)) - {3}
+
+
+def test_two_windows_must_share_one_end(monkeypatch):
+    members = plant(lambda start, end: end, windows=('0–0.25', '0–0.5'))
+    monkeypatch.setattr(start_or_end, 'tabulate', lambda run: members)
+    with pytest.raises(UserError, match='no two windows differ in their start alone'):
+        start_or_end.compute(None)
+
+
+@pytest.mark.slow
+def test_the_grid_of_windows_and_their_effects(windows_run):
+    """Windows 0–1, 0.25–0.5 and 0.25–1: one pair of starts, one pair of ends."""
+    members = tabulate(windows_run).pivot(index='seed', columns='window')['unseen']
+    result = start_or_end.compute(windows_run)
+    later = members['0.25–1']
+    np.testing.assert_allclose(result.gain.sel(effect='start'), later - members[ALL])
+    ends = later - members['0.25–0.5']
+    np.testing.assert_allclose(result.gain.sel(effect='end'), ends)
+    assert result.pairs.values.tolist() == [1, 1]
+    corner = result.unseen.sel(start=0.25, end=0.5)
+    assert corner == pytest.approx(members['0.25–0.5'].mean())
+    assert np.isnan(result.unseen.sel(start=0, end=0.5))
+    of_none = result.unseen_other.sel(other=NONE)
+    np.testing.assert_array_equal(of_none, members[NONE])
+
+
+@pytest.mark.slow
+def test_windows_have_the_values_of_their_networks(windows_run):
+    members = tabulate(windows_run).pivot(index='window', columns='seed')
+    result = decay_windows.compute(windows_run).isel(cell=0)
+    names = [NONE, ALL, '0.25–0.5', '0.25–1']
+    assert result.window.values.tolist() == names
+    np.testing.assert_array_equal(result.value, members.unseen.loc[names])
+    np.testing.assert_allclose(result['mean'], result.value.mean('seed'), rtol=1e-6)
+    np.testing.assert_allclose(result.accuracy[:, -1], result['mean'], rtol=1e-6)
+    first = result.isel(piece=0)
+    np.testing.assert_equal(first.start.values, [np.nan, 0, 0.25, 0.25])
+    np.testing.assert_equal(first.end.values, [np.nan, 1, 0.5, 1])
+    # No network learns it within 8 steps.
+    moments = decay_windows.compute(windows_run, measure='moment')
+    assert (moments.value == 8).all()
+
+
+def test_a_cell_has_the_mean_over_seeds_with_its_interval():
+    members = plant(lambda start, end: 0.9, windows=('0–0.25', '0–0.5'), seeds=4)
+    members = members.assign(cell='', value=members.unseen)
+    found = decay_windows.summarize(members).sel(cell='', window='0–0.5')
+    expected = stats.mean_interval(0.9 + 0.001 * np.arange(4))
+    values = [found[name] for name in ('mean', 'low', 'high')]
+    np.testing.assert_allclose(values, expected)
+
+
+def test_a_grid_has_the_means_over_seeds(monkeypatch):
+    rows = [(0.0, 0.2, 0.1), (0.5, 0.2, 0.3), (0.5, 0.2, 0.5), (0.5, 1.0, 0.9)]
+    members = pd.DataFrame(rows, columns=['decay', 'gamma', 'unseen'])
+    members = members.assign(seen=1.0, train_loss=0.1, asked='unseen pairs')
+    monkeypatch.setattr(decay_grid, 'tabulate', lambda run: members)
+    found = decay_grid.compute(None)
+    np.testing.assert_allclose(found.unseen, [0.1, 0.4, 0.9])
+    assert found.networks.tolist() == [1, 2, 1]
+
+
+def test_complexity_by_hand():
+    identity = {'W_V': np.eye(6)}
+    rank_one = {'W_V': np.ones((6, 6))}
+    params = {'block_0': identity, 'block_1': rank_one, 'W_embed': np.eye(9)}
+    assert decay_complexity.measure_complexity(params) == pytest.approx(3.5)
+
+
+@pytest.mark.slow
+def test_complexity_is_read_at_a_fifth_of_training(windows_run):
+    result = decay_complexity.compute(windows_run)
+    assert result.snapshot.values.tolist() == [0, 2, 8] and result.step == 2
+    params = windows_run.params(2, decay_window=(2, 4), seed=1)
+    expected = decay_complexity.measure_complexity(params)
+    assert result.early[5] == pytest.approx(expected)
+    early = decay_complexity.measure_early(windows_run, tabulate(windows_run))
+    np.testing.assert_allclose(early, result.early)
+    # Before any step the window does not matter, the seed does.
+    first = result.complexity[:, 0]
+    np.testing.assert_allclose(first[::2], first[0])
+    assert first[0] != first[1]

@@ -1,0 +1,152 @@
+"""Windows of decay, what networks answer, and what answers without composing."""
+
+import collections
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.p4 import nulls
+from analysis.p4.claims import tabulate
+from analysis.p4.members import (
+    ALL,
+    COLUMNS,
+    NONE,
+    find_moments,
+    list_pieces,
+    list_windows,
+    name_window,
+    read_at,
+)
+from anchorjax.errors import UserError
+from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
+from anchorjax.tasks.base import Batch
+from anchorjax.tasks.modular_addition import ModularAdditionConfig
+from anchorjax.tasks.scan.grammar import interpret, list_commands, list_lines
+from anchorjax.tasks.scan.task import ScanConfig
+
+
+@pytest.mark.parametrize(
+    ('bounds', 'pieces', 'name'),
+    [
+        ((), [(0, 1)], ALL),
+        ((0, 200), [(0, 1)], ALL),
+        ((0, 0), [], NONE),
+        ((50, 100), [(0.25, 0.5)], '0.25–0.5'),
+        ((1, 51), [(0.005, 0.255)], '0.005–0.255'),
+        ((0, 20, 60, 80), [(0, 0.1), (0.3, 0.4)], '0–0.1, 0.3–0.4'),
+    ],
+)
+def test_a_window_is_named_by_its_shares_of_training(bounds, pieces, name):
+    assert list_pieces(bounds, 200) == pieces
+    assert name_window(pieces) == name
+
+
+def test_windows_are_listed_none_first_then_by_start_and_end():
+    rows = [
+        ('0–0.1, 0.3–0.4', 0, 0.4),
+        ('0.5–1', 0.5, 1),
+        ('0–0.5', 0, 0.5),
+        (ALL, 0, 1),
+        (NONE, np.nan, np.nan),
+        ('0–0.25', 0, 0.25),
+    ]
+    members = pd.DataFrame(rows + rows, columns=['window', 'start', 'end'])
+    names = [NONE, ALL, '0–0.25', '0–0.5', '0.5–1', '0–0.1, 0.3–0.4']
+    assert list_windows(members) == names
+
+
+def test_a_moment_is_the_first_record_that_has_learned():
+    curves = np.array([[0.1, 0.95, 0.2], [0.1, 0.94, 0.9]])
+    found = find_moments(curves, np.array([10, 20, 30]))
+    np.testing.assert_equal(found, [20, np.nan])
+
+
+def test_a_record_is_the_last_one_up_to_a_step():
+    curves = np.array([[0.1, 0.2, 0.3]] * 5)
+    wanted = np.array([5, 10, 19, 30, np.nan])
+    found = read_at(curves, np.array([10, 20, 30]), wanted)
+    np.testing.assert_equal(found, [0.1, 0.1, 0.1, 0.3, np.nan])
+
+
+def test_a_successor_is_the_most_frequent_one_that_is_scored():
+    batch = Batch(
+        tokens_BT=np.array([[0, 1, 2], [0, 1, 2], [0, 1, 3]]),
+        targets_BQ=np.array([[1, 2, 3], [1, 4, 0], [1, 4, 4]]),
+        weights_BQ=np.array([[0, 1, 1], [0, 1, 1], [0, 1, 0.5]]),
+    )
+    # After 1 came 2, 4, 4; after 2 came 3 and 0, the first of equals; after 3 came 4.
+    assert nulls.find_successors(batch, 5).tolist() == [0, 4, 0, 4, 0]
+
+
+def test_the_null_is_chance_where_an_answer_is_one_token():
+    assert nulls.score_null(AnchorPermutationsConfig(num_keys=8), 0) == 1 / 8
+    assert nulls.score_null(ModularAdditionConfig(modulus=5), 0) == 1 / 5
+
+
+@pytest.mark.slow
+def test_the_null_of_scan_is_a_table_of_bigrams_that_was_counted_by_hand():
+    lines = list_lines('addprim_jump')
+    commands = list_commands()
+    tested = [commands[row] for row in lines.tested]
+    trained = [commands[row] for row in lines.trained]
+    trained += ['jump'] * (len(trained) // 9)
+
+    tally: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
+    for before, after in list_bigrams(trained):
+        tally[before][after] += 1
+    right = []
+    for before, after in list_bigrams(tested):
+        right.append(tally[before].most_common(1)[0][0] == after)
+    config = ScanConfig(split='addprim_jump', probe_examples=len(tested))
+    assert nulls.score_null(config, 0) == pytest.approx(np.mean(right), abs=1e-6)
+
+
+def list_bigrams(commands):
+    """Every word of the answers with the word before it."""
+    for command in commands:
+        yield from itertools.pairwise(['OUT', *interpret(command), 'END'])
+
+
+@pytest.mark.slow
+def test_members_are_those_of_the_sweep(windows_run):
+    members = tabulate(windows_run)
+    assert list(members) == [*COLUMNS, 'early_complexity']
+    names = [ALL, NONE, '0.25–0.5', '0.25–1']
+    assert members.window.tolist() == np.repeat(names, 2).tolist()
+    assert members.seed.tolist() == [0, 1] * 4
+    ends = [[0, 1], [np.nan, np.nan], [0.25, 0.5], [0.25, 1]]
+    np.testing.assert_equal(members[['start', 'end']].values[::2], ends)
+    assert members.width.tolist()[::2] == [1, 0, 0.25, 0.75]
+    for row, window in enumerate([(), (0, 0), (2, 4), (2, 8)]):
+        point = windows_run.labels(decay_window=window, seed=1)
+        curve = windows_run.curves.sel(point).squeeze()
+        unseen = curve.agreement.sel(probe='unseen', mapping='assigned')
+        member = members.iloc[2 * row + 1]
+        assert member.unseen == unseen[-1] and member.train_loss == curve.train_loss[-1]
+        if window == (2, 4):  # records after 2, 4 and 5 steps: the last is that of 4
+            rise = float(unseen.sel(step=4) - unseen.sel(step=2))
+            assert member.rise_inside == pytest.approx(rise)
+            assert member.rise_after == 0
+        else:
+            assert np.isnan(member.rise_after)
+
+
+@pytest.mark.slow
+def test_decay_acts_where_the_window_says(windows_run):
+    """Until step 2 the window is closed; then it decays as much as four times all."""
+
+    def norms(step, window):
+        params = windows_run.params(step, decay_window=window, seed=0)
+        return np.linalg.norm(params['block_0']['W_V'])
+
+    assert norms(2, (2, 4)) == pytest.approx(norms(2, (0, 0)), rel=1e-6)
+    assert norms(2, ()) < 0.99 * norms(2, (0, 0))
+    assert norms('last', (2, 4)) < 0.99 * norms('last', (0, 0))
+
+
+@pytest.mark.slow
+def test_another_task_is_one_clear_line(finished):
+    with pytest.raises(UserError, match="task 'anchors': this figure is about"):
+        tabulate(finished)
