@@ -14,7 +14,6 @@ from analysis.tables.folders import find_run_folders, require_folder_for_tables
 from anchorjax import api
 from anchorjax.errors import UserError
 from anchorjax.storage.lost_members import LostMembers
-from anchorjax.training import devices
 from tests.support import in_process
 from tests.support.sweeps import ROOT, TINY_FILE, experiment, tree_hash
 
@@ -26,7 +25,6 @@ EMPTY = {
     'weights.py': ['export', '--run='],
     'data.py': ['scan', '--out='],
     'prompts.py': ['write', '--out='],
-    'paper_size.py': ['--out='],
     'submit.py': ['--shards=2', '--', '--config', TINY_FILE, '--workdir='],
 }
 
@@ -147,21 +145,6 @@ def draw(script: str, *words: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, 'argv', [script, *words])
         runpy.run_path(str(ROOT / 'analysis' / script), run_name='__main__')
-
-
-def test_stages_are_listed_though_the_manifest_of_one_is_damaged(
-    monkeypatch, capsys, tmp_path
-):
-    monkeypatch.setattr(devices, 'use_every_core', lambda: None)
-    (tmp_path / 'full').mkdir()
-    (tmp_path / 'full' / 'manifest.json').write_text('{')
-    words = ['--list', '--root', str(tmp_path)]
-    said = in_process.run('paper_size.py', words, monkeypatch, capsys)
-    assert said.code == 0
-    (line,) = [row for row in said.out.splitlines() if row.startswith('full')]
-    assert line.startswith('full         ? of 2 members')
-    assert 'unknown: ' in line and 'manifest.json' in line
-    assert 'bench ' in said.out
 
 
 def test_a_figure_looks_at_its_folder_first(one_member, tmp_path, capsys):

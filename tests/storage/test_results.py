@@ -4,7 +4,6 @@ import itertools
 import os
 import pathlib
 import shutil
-import tarfile
 import time
 from typing import Any
 
@@ -20,7 +19,6 @@ from anchorjax.storage.lost_members import LostMembers
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.sweeps.publish import publish, write_tables
 from anchorjax.sweeps.run import run_sweep
-from anchorjax.sweeps.stage_tables import collect_tables
 from anchorjax.training.devices import make_mesh
 from tests.support import in_process
 from tests.support.sweeps import experiment, opened, trained, tree_hash
@@ -151,27 +149,6 @@ def test_a_shard_that_ends_before_lost_members_are_trained_warns(tmp_path):
     assert (tmp_path / 'members.csv').read_bytes() == before
     trained(tmp_path, warn=lines.append)
     assert len(lines) == 1
-
-
-def test_stages_whose_curves_are_gone_stay_in_the_joined_tables(finished, tmp_path):
-    workdir = copy_of(finished, tmp_path / 'stage')
-    shutil.rmtree(workdir / 'cohorts')
-    lines = collect_tables(tmp_path, ['stage'], tmp_path / 'out')
-    assert len(lines) == 1 and '8 of 8 members are gone' in lines[0]
-    assert pd.read_csv(tmp_path / 'out' / 'members.csv').trained.sum() == 8
-
-
-def test_the_same_results_are_joined_to_the_same_bytes(finished, tmp_path, monkeypatch):
-    copy_of(finished, tmp_path / 'stage')
-    collect_tables(tmp_path, ['stage'], tmp_path / 'out')
-    before = tree_hash(tmp_path / 'out')
-    with tarfile.open(tmp_path / 'out' / 'results.tar.gz') as archive:
-        entries = [(entry.mtime, entry.uid, entry.uname) for entry in archive]
-    assert entries == [(0, 0, '')]
-    later = time.time() + 1000  # of which gzip would keep whole seconds
-    monkeypatch.setattr(time, 'time', lambda: later)
-    collect_tables(tmp_path, ['stage'], tmp_path / 'out')
-    assert tree_hash(tmp_path / 'out') == before
 
 
 def test_no_figure_is_drawn_of_members_whose_curves_are_gone(
