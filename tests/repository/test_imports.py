@@ -19,7 +19,7 @@ ORDER = (
     ('cluster',),
     ('api',),
     ('cli',),
-    ('bench',),
+    ('extras',),
 )
 # The same for the packages of analysis/.
 ANALYSIS_ORDER = (
@@ -129,7 +129,7 @@ def test_the_official_weights_see_neither_training_nor_sweeps():
 
 def test_analysis_reads_runs_and_writes_figures_and_pages_alone():
     forbidden = ('training.step', 'training.optimizers', 'sweeps', 'cluster', 'api')
-    forbidden += ('bench', 'storage.checkpoint', 'storage.locks')
+    forbidden += ('extras', 'storage.checkpoint', 'storage.locks')
     writers = {'analysis.drawing.style', 'analysis.law', 'analysis.report.write'}
     writers.add('analysis.old_claims.verdict_table')
     offenders = []
@@ -141,6 +141,13 @@ def test_analysis_reads_runs_and_writes_figures_and_pages_alone():
             if writes or inner.startswith(forbidden):
                 offenders.append(f'{module_name(path)} imports {name}')
     assert not offenders
+
+
+def test_only_commands_import_the_extras():
+    for path in SOURCES:
+        name = module_name(path)
+        if not name.startswith(('anchorjax.extras', 'launch')):
+            assert 'extras' not in list_packages(path), name
 
 
 def test_configs_import_the_config_package_alone():
