@@ -1,4 +1,4 @@
-"""The sweeps that launch/paper_size.py trains at the paper's own size.
+"""Sweeps at the paper's own size, for a GPU (analysis/gallery/costs.md).
 
 preset    what                                                 networks
 paper_30  Fig 2 at depth 2, 30 of 210 epochs (phase.py)        54
@@ -23,9 +23,8 @@ _PHASE = pathlib.Path(__file__).with_name('phase.py')
 def get_config(preset: str) -> ConfigDict:
     """The config of a preset; there is no default.
 
-    A chunk is short enough to be trained within one call: where its state is too large
-    to travel, it is lost with the machine. A member of `full` trains alone, because the
-    state of one member is small enough.
+    A member of `full` trains alone: its chunk takes hours, and the state of one member
+    is small enough to be taken to another machine.
     """
     config.require_preset(preset, PRESETS)
     c = config.load(f'{_PHASE}:paper_30')

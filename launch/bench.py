@@ -1,10 +1,8 @@
 """Prints a table of speed, all of it measured now: python launch/bench.py
 
-On a CPU: speed relative to eager PyTorch, a plain Flax loop, Hugging Face's GPT-2 and
-bare matrix products; what members, depth, windows from the host, the loop of a sweep,
-checkpoints and compilation cost; thousands of members on disk. PyTorch and transformers
-come with the extra `bench`; without them their rows say so. On an accelerator also
-lanes and matmul precision. anchorjax/bench/speed.py explains how the numbers are
+Our training relative to eager PyTorch, a plain Flax loop, Hugging Face's GPT-2 and bare
+matrix products. PyTorch and transformers come with the extra `bench`; without them
+their rows are left out. anchorjax/extras/bench/compare.py explains how the numbers are
 measured.
 """
 
@@ -13,22 +11,8 @@ import platform
 import jax
 
 from anchorjax import cli
-from anchorjax.bench import feeds, language, overhead, precisions, scale, speed
+from anchorjax.extras.bench.compare import PAPER, SMALL, compare_gpt2, compare_p1
 from anchorjax.training.devices import use_every_core
-
-MEASUREMENTS = (
-    speed.compare_with_baselines,
-    speed.compare_numbers_of_members,
-    speed.compare_depths,
-    language.compare_gpt2,
-    feeds.compare_feeds,
-    overhead.measure_sweep,
-    overhead.measure_saving,
-    overhead.measure_compilation,
-    scale.measure_planning,
-    scale.measure_finalizing,
-    scale.measure_checkpoint_size,
-)
 
 
 def command() -> None:
@@ -37,12 +21,9 @@ def command() -> None:
     devices = jax.devices()
     device = f'{len(devices)} x {devices[0].device_kind} ({platform.machine()})'
     print(f'{device}, jax {jax.__version__}')
-    measurements = list(MEASUREMENTS)
-    if devices[0].platform != 'cpu':
-        measurements.append(precisions.compare_precisions)
-    for measure in measurements:
-        for name, value in measure():
-            print(f'{name:40s} {value}', flush=True)
+    for rows in (compare_p1(SMALL), compare_p1(PAPER), compare_gpt2()):
+        for name, value in rows:
+            print(f'{name:44s} {value}', flush=True)
 
 
 if __name__ == '__main__':

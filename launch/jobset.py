@@ -10,13 +10,18 @@ bad one is refused before anything starts. The file system of the claim must hav
 rename and locks (Filestore or another NFS, not a bucket); --workdir must be on it.
 """
 
+import argparse
+import json
+import math
 import pathlib
-import posixpath
+import re
+import string
 import sys
 
 from anchorjax import cli
-from anchorjax.cluster import gke
-from anchorjax.errors import UserError
+from anchorjax.errors import UserError, require
+
+_TEMPLATE = pathlib.Path(__file__).with_suffix('.yaml')
 
 
 def make_parser() -> cli.Parser:
@@ -47,38 +52,65 @@ def make_parser() -> cli.Parser:
 def command() -> None:
     own_words, words = cli.split_words(sys.argv[1:])
     flags = make_parser().parse_args(own_words)
-    volume = gke.Volume(flags.claim, flags.mount)
-    gke.check_volume(volume)
+    check_flags(flags)
     check_workdir(words, flags.mount)
-    slices = gke.Slices(
-        flags.accelerator, flags.topology, flags.hosts, flags.chips_per_host
-    )
-    jobset = gke.make_jobset(
-        flags.name,
-        flags.image,
-        flags.shards,
-        slices,
-        volume,
-        words,
-        retries=flags.retries,
-        grace=flags.grace,
-    )
-    try:
-        import yaml
-    except ImportError as e:
-        raise UserError(f"{e}: pip install 'anchorjax[cluster]'") from None
-    print(yaml.safe_dump(jobset, sort_keys=False), end='')
+    print(make_jobset(flags, words), end='')
+
+
+def make_jobset(flags: argparse.Namespace, words: list[str]) -> str:
+    """The JobSet as YAML."""
+    values = vars(flags) | {
+        'arguments': make_arguments(flags, words),
+        'chips_per_host': str(flags.chips_per_host),  # a quantity is a text
+        'retries_of_one_host': flags.retries if flags.hosts == 1 else 0,
+    }
+    # JSON is YAML, and quotes what has to be quoted.
+    written = {}
+    for name, value in values.items():
+        written[name] = json.dumps(value, ensure_ascii=False)
+    return string.Template(_TEMPLATE.read_text()).substitute(written)
+
+
+def make_arguments(flags: argparse.Namespace, words: list[str]) -> list[str]:
+    """The command; Kubernetes replaces $(SHARD) by the index of the pod's Job.
+
+    It reads $$ as $, so doubling every $ protects what a user wrote. No shell reads the
+    words: `env` starts the command.
+    """
+    escaped = [word.replace('$', '$$') for word in words]
+    arguments = ['python', '-u', 'launch/sweep.py', *escaped]
+    arguments.append(f'--shard=$(SHARD)/{flags.shards}')
+    if flags.hosts > 1:
+        arguments.append('--distributed')
+    return arguments
+
+
+def check_flags(flags: argparse.Namespace) -> None:
+    """Raises ConfigError for what Kubernetes would accept or report only much later.
+
+    It checks labels, names and counts itself. The longest name that it derives from
+    that of the JobSet is a pod's host name, NAME-shard-99999-99999, of 63 characters.
+    """
+    require(len(flags.name) <= 45, '--name', flags.name, 'at most 45 characters')
+    is_grid = re.fullmatch('[1-9][0-9]{0,3}(x[1-9][0-9]{0,3}){1,2}', flags.topology)
+    require(bool(is_grid), '--topology', flags.topology, 'as 2x4 or 4x4x4')
+    chips = math.prod(int(side) for side in flags.topology.split('x'))
+    require(flags.hosts > 0, '--hosts', flags.hosts, 'positive')
+    given = flags.hosts * flags.chips_per_host
+    allowed = f'{chips}, the number of chips in --topology'
+    require(given == chips, '--hosts * --chips_per_host', given, allowed)
+    require(flags.shards > 0, '--shards', flags.shards, 'positive')
 
 
 def check_workdir(words: list[str], mount: str) -> None:
     """Raises UserError if pods would refuse the words, or lose their folder."""
     sweep_flags, _ = cli.check_job_words(words)
-    workdir = sweep_flags.workdir
-    # Without '..', which could lead out again. It is a path of the pods, not of here.
-    inside = pathlib.PurePosixPath(posixpath.normpath(workdir or ''))
-    if workdir is None or not inside.is_relative_to(mount):
+    workdir = pathlib.PurePosixPath(sweep_flags.workdir or '')  # in the pods, not here
+    is_inside = workdir.is_relative_to(mount) and '..' not in workdir.parts
+    if not is_inside or not mount.startswith('/') or mount == '/':
         raise UserError(
-            f'--workdir {workdir}: must be given, and be inside --mount={mount}'
+            f'--workdir {workdir}: must be given, and be inside --mount={mount}, '
+            'an absolute path other than /, which would hide the image'
         )
 
 

@@ -36,7 +36,7 @@ plan)
     ;;
 submit)
     for name in github both; do
-        python launch/submit.py --backend=slurm --shards=3 --nodes="$NODES" \
+        python launch/submit.py --shards=3 --nodes="$NODES" \
             --gpus="$GPUS" --time=1440 -- --config "configs/slimpajama.py:$name"
     done
     ;;

@@ -7,6 +7,7 @@ jobs/shard_00003_of_00016.log     its output, when launch/submit.py started it
 import contextlib
 import dataclasses
 import functools
+import json
 import os
 import pathlib
 import socket
@@ -14,14 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from anchorjax.config import schema
-from anchorjax.errors import (
-    ConfigError,
-    StoreError,
-    StoreUnavailable,
-    brief,
-    require,
-)
+from anchorjax.errors import StoreError, StoreUnavailable, brief
 from anchorjax.storage import atomic, locks
 from anchorjax.storage.sweep_folder import SweepFolder
 from anchorjax.sweeps.progress import Progress
@@ -30,8 +24,6 @@ from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
 
 _INTERVAL = 2.0  # seconds between two writes
-# Where Slurm and Kubernetes put the name they have for a job.
-_ENGINE_VARIABLES = ('SLURM_JOB_ID', 'POD_NAME')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,20 +36,12 @@ class Job:
     process: int
     engine: str  # the job's name on Slurm or Kubernetes; '' elsewhere
     started: float  # seconds since 1970
-    state: str = 'running'  # or done, preempted, failed, waiting (in a queue)
+    state: str = 'running'  # or done, preempted, failed
     done: int = 0  # member-steps
     total: int = 0
     rate: float = 0.0  # member-steps a second
     label: str = ''
     message: str = ''  # why it failed
-
-    def __post_init__(self):
-        index, count = self.shard
-        start, stop = self.chunks
-        started = self.started
-        require(0 <= index < count < 10**5, 'shard', self.shard, 'INDEX, COUNT')
-        require(0 <= start <= stop < 2**31, 'chunks', self.chunks, 'START, STOP')
-        require(0 <= started < 2**32, 'started', started, 'seconds since 1970')
 
     def __str__(self) -> str:
         started = time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(self.started))
@@ -80,43 +64,20 @@ def hold_shard(
     workdir = folder.workdir
     chunks = chunks_of_shard(folder, shard)
     with contextlib.ExitStack() as stack:
-        lock = functools.partial(_lock_chunks, stack, workdir, chunks)
-        hosts.run_on_first(lock)
-        jobs = workdir / 'jobs'
-        tidy = functools.partial(atomic.remove_leftovers, jobs, f'{shard.name}.json')
-        hosts.run_on_first(tidy)
-        reporter = _Reporter(workdir, _describe_job(shard, chunks))
-        reporter.write()
+        hosts.run_on_first(functools.partial(_lock_chunks, stack, workdir, chunks))
+        tidy = functools.partial(atomic.remove_leftovers, name=f'{shard.name}.json')
+        hosts.run_on_first(functools.partial(tidy, workdir / 'jobs'))
+        reporter = _Reporter(workdir, shard, chunks)
         try:
             yield reporter.report_progress
         except (Preempted, KeyboardInterrupt):
             reporter.write(state='preempted')
             raise
         except BaseException as e:
-            text = ' '.join(str(e).split())
-            message = brief(f'{type(e).__name__}: {text}')
-            reporter.write(state='failed', message=message)
+            message = ' '.join(f'{type(e).__name__}: {e}'.split())
+            reporter.write(state='failed', message=brief(message))
             raise
-        reporter.write(state='done', done=reporter.job.total)
-
-
-def announce_job(workdir: pathlib.Path, shard: Shard, engine: str) -> None:
-    """Records that a shard is in a queue, under the name the queue has for it.
-
-    What the job itself has written already is newer, and stays.
-    """
-    job = _describe_job(shard, range(0))
-    written = _read_job(_job_path(workdir, shard))
-    if engine and written is not None and written.engine == engine:
-        return
-    _write_job(workdir, dataclasses.replace(job, state='waiting', engine=engine))
-
-
-def make_jobs_folder(workdir: pathlib.Path) -> pathlib.Path:
-    """The folder of all job files."""
-    folder = workdir / 'jobs'
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+        reporter.write(state='done')
 
 
 def log_path(workdir: pathlib.Path, shard: Shard) -> pathlib.Path:
@@ -125,56 +86,50 @@ def log_path(workdir: pathlib.Path, shard: Shard) -> pathlib.Path:
 
 
 def read_jobs(workdir: pathlib.Path) -> list[Job]:
-    """All jobs; damaged files are skipped, because they hold no data."""
+    """All jobs, by shard; damaged files are skipped, because they hold no data."""
     jobs = []
     for path in sorted((workdir / 'jobs').glob('shard_*.json')):
-        job = _read_job(path)
-        if job is not None:
-            jobs.append(job)
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+            values = json.loads(path.read_text())
+            values['shard'] = tuple(values['shard'])
+            jobs.append(Job(**values))
     return jobs
-
-
-def _read_job(path: pathlib.Path) -> Job | None:
-    """The job in a file; None if that is missing or damaged."""
-    try:
-        values = schema.tuples_from_lists(atomic.read_json(path))
-        return schema.build(Job, values, path.name)
-    except (StoreError, ConfigError):
-        return None
-
-
-def _job_path(workdir: pathlib.Path, shard: Shard) -> pathlib.Path:
-    return workdir / 'jobs' / f'{shard.name}.json'
 
 
 class _Reporter:
     """Writes the file of one job, on the first host only."""
 
-    def __init__(self, workdir: pathlib.Path, job: Job):
-        self.job = job
-        self._workdir = workdir
+    def __init__(self, workdir: pathlib.Path, shard: Shard, chunks: range):
+        self._path = workdir / 'jobs' / f'{shard.name}.json'
         self._next_time = 0.0
+        self._job = Job(
+            shard=tuple(shard),
+            chunks=(chunks.start, chunks.stop),
+            host=socket.gethostname(),
+            process=os.getpid(),
+            engine=_find_engine(),
+            started=time.time(),
+        )
+        self.write()
 
     def report_progress(self, progress: Progress) -> None:
-        """Takes the newest numbers, and writes them every few seconds."""
-        self.job = dataclasses.replace(
-            self.job,
-            done=progress.done,
-            total=progress.total,
-            rate=progress.rate,
-            label=progress.label,
-        )
+        """Writes the newest numbers, at most every few seconds."""
         now = time.monotonic()
         if now >= self._next_time:
             self._next_time = now + _INTERVAL
-            self.write()
+            self.write(
+                done=progress.done,
+                total=progress.total,
+                rate=progress.rate,
+                label=progress.label,
+            )
 
     def write(self, **changes: Any) -> None:
-        self.job = dataclasses.replace(self.job, **changes)
+        self._job = dataclasses.replace(self._job, **changes)
         if hosts.is_first():
             # A full disk must not end a job for its report: the training state matters.
             with contextlib.suppress(StoreError):
-                _write_job(self._workdir, self.job)
+                atomic.write_json(self._path, dataclasses.asdict(self._job))
 
 
 def _lock_chunks(
@@ -184,40 +139,24 @@ def _lock_chunks(
     try:
         stack.enter_context(locks.hold_chunks(workdir, chunks))
     except locks.Held as e:
-        holder: Job | None = None
-        for job in read_jobs(workdir):
-            start, stop = job.chunks
-            has_taken = start < e.taken.stop and e.taken.start < stop
-            if has_taken and (holder is None or job.started > holder.started):
-                holder = job
-        name = holder or 'another process'
-        raise StoreUnavailable(f'{workdir}: {e} by {name}') from None
+        holder = _find_job(workdir, e.taken) or 'another process'
+        raise StoreUnavailable(f'{workdir}: {e} by {holder}') from None
 
 
-def _describe_job(shard: Shard, chunks: range) -> Job:
-    """The job that this process is."""
-    return Job(
-        shard=tuple(shard),
-        chunks=(chunks.start, chunks.stop),
-        host=socket.gethostname(),
-        process=os.getpid(),
-        engine=_find_engine(),
-        started=time.time(),
-    )
+def _find_job(workdir: pathlib.Path, chunks: range) -> Job | None:
+    """The newest job that reported some of these chunks as its own."""
+    found = None
+    for job in read_jobs(workdir):
+        start, stop = job.chunks
+        has_some = start < chunks.stop and chunks.start < stop
+        if has_some and (found is None or job.started > found.started):
+            found = job
+    return found
 
 
 def _find_engine() -> str:
     """The name that Slurm or Kubernetes has for this process's job; '' without one."""
     array = os.environ.get('SLURM_ARRAY_JOB_ID')
-    task = os.environ.get('SLURM_ARRAY_TASK_ID')
-    if array and task:  # what squeue and submitit show; the job has another number, too
-        return f'{array}_{task}'
-    for name in _ENGINE_VARIABLES:
-        if engine := os.environ.get(name):
-            return engine
-    return ''
-
-
-def _write_job(workdir: pathlib.Path, job: Job) -> None:
-    path = _job_path(workdir, Shard(*job.shard))
-    atomic.write_json(path, dataclasses.asdict(job))
+    if array:  # what squeue shows; SLURM_JOB_ID is another number
+        return f'{array}_{os.environ.get("SLURM_ARRAY_TASK_ID")}'
+    return os.environ.get('SLURM_JOB_ID') or os.environ.get('POD_NAME', '')

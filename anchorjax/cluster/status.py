@@ -8,13 +8,11 @@ import pathlib
 from typing import NamedTuple
 
 from anchorjax.cluster.job_files import Job, log_path, read_jobs
-from anchorjax.errors import brief
 from anchorjax.storage import locks
 from anchorjax.storage.sweep_folder import Chunk, SweepFolder
 from anchorjax.sweeps.shards import Shard, list_costs, partition
 
 _TAIL_LINES = 5
-_TAIL_BYTES = 8192
 
 
 class Status(NamedTuple):
@@ -25,11 +23,6 @@ class Status(NamedTuple):
     share: float  # of its member-steps that are done
     job: Job | None
     log: list[str]  # its last lines, if it failed or was lost
-
-
-def count_waiting(workdir: pathlib.Path) -> int:
-    """How many jobs wait in a queue."""
-    return sum(job.state == 'waiting' for job in read_jobs(workdir))
 
 
 def list_statuses(folder: SweepFolder) -> list[Status]:
@@ -54,27 +47,21 @@ def list_statuses(folder: SweepFolder) -> list[Status]:
 def _find_status(
     workdir: pathlib.Path, shard: Shard, chunks: list[Chunk], job: Job | None
 ) -> Status:
-    num_members = num_done = 0
-    for chunk in chunks:
-        num_members += chunk.num_members
-        if chunk.folder.done:
-            num_done += chunk.num_members
+    num_members = sum(chunk.num_members for chunk in chunks)
+    num_done = sum(chunk.num_members for chunk in chunks if chunk.folder.done)
     share = num_done / num_members if num_members else 1.0
-
-    state = job.state if job else 'not started'
     if num_done == num_members:
-        state = 'done'
-    elif job and _is_running(workdir, job):
-        state = 'running'
+        return Status(shard, 'done', share, job, [])
+    if job is None:
+        return Status(shard, 'not started', share, job, [])
+    if _is_running(workdir, job):
         if job.total:
             share = job.done / job.total
-    elif state in ('running', 'done'):
-        state = 'lost'
-
-    log = []
-    if state in ('failed', 'lost'):
-        log = _read_last_lines(log_path(workdir, shard))
-    return Status(shard, state, share, job, log)
+        return Status(shard, 'running', share, job, [])
+    if job.state == 'preempted':
+        return Status(shard, 'preempted', share, job, [])
+    state = 'failed' if job.state == 'failed' else 'lost'
+    return Status(shard, state, share, job, _read_last_lines(log_path(workdir, shard)))
 
 
 def _is_running(workdir: pathlib.Path, job: Job) -> bool:
@@ -84,8 +71,5 @@ def _is_running(workdir: pathlib.Path, job: Job) -> bool:
 def _read_last_lines(path: pathlib.Path) -> list[str]:
     if not path.exists():
         return []
-    with open(path, 'rb') as f:
-        f.seek(max(0, path.stat().st_size - _TAIL_BYTES))
-        text = f.read().decode(errors='replace')
-    lines = [brief(line) for line in text.splitlines() if line.strip()]
-    return lines[-_TAIL_LINES:]
+    lines = path.read_text(errors='replace').splitlines()
+    return [line for line in lines if line.strip()][-_TAIL_LINES:]

@@ -44,7 +44,4 @@ def catch_stop() -> Iterator[Callable[[], bool]]:
         return bool(received)
 
     with handle_signals(STOP_SIGNALS, note):
-        # The process that started this one may have blocked them until now
-        # (cluster/supervisor).
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
         yield is_stop_requested

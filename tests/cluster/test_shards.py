@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anchorjax import api, cli
-from anchorjax.cluster.job_files import announce_job, hold_shard, log_path
-from anchorjax.cluster.status import list_statuses
+from anchorjax.cluster.job_files import hold_shard
 from anchorjax.errors import UserError
 from anchorjax.storage import locks
 from anchorjax.storage.reader import Run
@@ -119,10 +118,6 @@ def test_chunks_in_use_are_tried_again(tmp_path, capsys):
     assert line.endswith('; the same command may work later.')
 
 
-def list_states(folder) -> list[str]:
-    return [status.state for status in list_statuses(folder)]
-
-
 def train_shard(workdir, shard: Shard, stop_at: int = 10**9) -> Run:
     """Trains one shard; SIGTERM comes after so many member-steps."""
 
@@ -167,25 +162,6 @@ def test_what_is_done_is_skipped_however_it_was_cut(whole_sweep, tmp_path):
         trained_now.append(progress.trained > 0)
     assert trained_now == [False, False, True, True]
     assert bits(tmp_path) == bits(whole_sweep)
-
-
-def test_statuses_tell_what_became_of_every_shard(tmp_path):
-    folder, _ = opened(tmp_path)
-    train_shard(tmp_path, Shard(0, 4))
-    with pytest.raises(signals.Preempted):
-        train_shard(tmp_path, Shard(1, 4), stop_at=10)
-    with pytest.raises(ZeroDivisionError), hold_shard(folder, Shard(2, 4)):
-        _ = 1 / 0
-    announce_job(tmp_path, Shard(3, 4), engine='17_3')
-    log = 'first\n' + 'long ago\n' * 9000 + 'last\n'
-    log_path(tmp_path, Shard(2, 4)).write_text(log)
-    assert list_states(folder) == ['done', 'preempted', 'failed', 'waiting']
-    statuses = list_statuses(folder)
-    assert [status.share for status in statuses] == [1.0, 0.0, 0.0, 0.0]
-    assert statuses[2].log[-1] == 'last'
-    assert len(statuses[2].log) == 5
-    assert 'ZeroDivisionError' in statuses[2].job.message
-    assert statuses[3].job.engine == '17_3'
 
 
 def test_a_shard_with_nothing_to_train_tells_what_is_left(

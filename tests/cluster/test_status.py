@@ -6,12 +6,16 @@ import sys
 
 import pytest
 
-from anchorjax.cluster.job_files import announce_job, hold_shard, read_jobs
+from anchorjax import api
+from anchorjax.cluster.job_files import hold_shard, log_path, read_jobs
 from anchorjax.cluster.status import list_statuses
 from anchorjax.errors import StoreUnavailable
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.shards import Shard
-from tests.support.sweeps import ROOT, opened
+from anchorjax.sweeps.signals import Preempted
+from anchorjax.training.devices import make_mesh
+from tests.support import in_process
+from tests.support.sweeps import ROOT, experiment, opened
 
 HOLDER = """
 import sys
@@ -25,69 +29,68 @@ with hold_shard(folder, WHOLE):
 """
 
 
-@pytest.fixture
-def holder(tmp_path):
-    """(folder, process that works on all of its chunks)."""
-    line = [sys.executable, '-c', HOLDER, str(tmp_path)]
-    pipes = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE, 'text': True}
-    with subprocess.Popen(line, cwd=ROOT, **pipes) as process:
-        assert process.stdout.readline() == 'held\n'
-        yield tmp_path, process
-        process.kill()
-
-
 def list_states(folder) -> list[str]:
     return [status.state for status in list_statuses(folder)]
 
 
-@pytest.mark.slow
-def test_the_second_job_is_told_who_works_there_until_that_one_dies(holder):
-    workdir, process = holder
-    folder, _ = opened(workdir)
+def test_the_second_job_is_told_who_works_there_until_that_one_dies(tmp_path):
+    folder, _ = opened(tmp_path)
     shard = Shard(2, 3)
-    message = rf'are in use by process {process.pid} on \S+ \(shard 0/1, since'
-    with pytest.raises(StoreUnavailable, match=message), hold_shard(folder, shard):
-        pass
-    assert list_states(folder) == ['running']
-    process.kill()
-    process.wait()
+    line = [sys.executable, '-c', HOLDER, str(tmp_path)]
+    pipes = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE, 'text': True}
+    with subprocess.Popen(line, cwd=ROOT, **pipes) as process:
+        assert process.stdout.readline() == 'held\n'
+        message = rf'are in use by process {process.pid} on \S+ \(shard 0/1, since'
+        with pytest.raises(StoreUnavailable, match=message), hold_shard(folder, shard):
+            pass
+        assert list_states(folder) == ['running']
+        process.kill()
     assert list_states(folder) == ['lost']
     with hold_shard(folder, shard):
         assert list_states(folder)[2] == 'running'
 
 
+def test_statuses_tell_what_became_of_every_shard(tmp_path, monkeypatch, capsys):
+    folder, _ = opened(tmp_path)
+    api.train(experiment(), tmp_path, mesh=make_mesh(1), shard=Shard(0, 4))
+    with pytest.raises(Preempted), hold_shard(folder, Shard(1, 4)):
+        raise Preempted
+    monkeypatch.setenv('SLURM_ARRAY_JOB_ID', '17')
+    monkeypatch.setenv('SLURM_ARRAY_TASK_ID', '2')
+    with pytest.raises(ZeroDivisionError), hold_shard(folder, Shard(2, 4)):
+        _ = 1 / 0
+    log_path(tmp_path, Shard(2, 4)).write_text('long ago\n' * 9 + 'last\n')
+    assert list_states(folder) == ['done', 'preempted', 'failed', 'not started']
+    said = in_process.run('status.py', ['--run', str(tmp_path)], monkeypatch, capsys)
+    title, done, preempted, failed, message, *log, untouched = said.out.splitlines()
+    assert title == 'tiny: 1 of 4 members are trained'
+    assert done.split() == ['0/4', 'done', '100.0%']
+    assert preempted.split()[:3] == ['1/4', 'preempted', '0.0%']
+    assert failed.split()[:3] == ['2/4', 'failed', '0.0%']
+    assert failed.endswith('(job 17_2)') and 'ZeroDivisionError' in message
+    assert len(log) == 5 and log[-1].strip() == 'last'
+    assert untouched.split() == ['3/4', 'not', 'started', '0.0%']
+
+
 def test_a_job_of_another_division_is_shown_while_it_runs(tmp_path):
     folder, _ = opened(tmp_path)
     with hold_shard(folder, Shard(0, 4)):
-        announce_job(tmp_path, Shard(0, 2), engine='17_0')
-        statuses = list_statuses(folder)
+        with pytest.raises(StoreUnavailable), hold_shard(folder, Shard(0, 2)):
+            pass
+        with hold_shard(folder, Shard(1, 2)):
+            statuses = list_statuses(folder)
     shown = [(str(status.shard), status.state) for status in statuses]
-    assert shown == [('0/2', 'waiting'), ('1/2', 'not started'), ('0/4', 'running')]
-
-
-@pytest.mark.parametrize('engine, state', [('17_1', 'failed'), ('18_1', 'waiting')])
-def test_what_a_fast_job_wrote_is_not_announced_over(
-    tmp_path, monkeypatch, engine, state
-):
-    """The file of an earlier submission is."""
-    folder, _ = opened(tmp_path)
-    monkeypatch.setenv('SLURM_JOB_ID', '19')
-    monkeypatch.setenv('SLURM_ARRAY_JOB_ID', '17')
-    monkeypatch.setenv('SLURM_ARRAY_TASK_ID', '1')
-    with pytest.raises(ZeroDivisionError), hold_shard(folder, Shard(1, 2)):
-        _ = 1 / 0
-    announce_job(tmp_path, Shard(1, 2), engine)
-    (job,) = read_jobs(tmp_path)
-    assert (job.state, job.engine) == (state, engine)
-    assert ('ZeroDivisionError' in job.message) == (state == 'failed')
+    assert shown == [('0/2', 'not started'), ('1/2', 'running'), ('0/4', 'running')]
 
 
 def test_a_job_file_that_cannot_be_read_is_no_obstacle(tmp_path):
     folder, _ = opened(tmp_path)
-    announce_job(tmp_path, Shard(0, 2), engine='')
-    path = tmp_path / 'jobs' / 'shard_00001_of_00002.json'
-    path.write_text('{"shard": [1, 2]')
-    assert list_states(folder) == ['waiting', 'not started']
+    with hold_shard(folder, Shard(0, 2)):
+        path = tmp_path / 'jobs' / 'shard_00001_of_00002.json'
+        for damaged in ('{"shard": [1, 2]', '[]', '{"shard": [1, 2]}'):
+            path.write_text(damaged)
+            assert len(read_jobs(tmp_path)) == 1
+            assert list_states(folder) == ['running', 'not started']
 
 
 def test_the_numbers_of_a_running_job_are_written_now_and_then(tmp_path):
@@ -98,7 +101,5 @@ def test_the_numbers_of_a_running_job_are_written_now_and_then(tmp_path):
         report(progress)
         report(dataclasses.replace(progress, done=80))  # too soon
         (status,) = list_statuses(folder)
-        assert status.state == 'running'
-        assert status.job.rate == 20.0
-        assert status.job.label == 'all chunk 1'
-        assert status.share == 0.25
+        assert (status.state, status.share) == ('running', 0.25)
+        assert (status.job.rate, status.job.label) == (20.0, 'all chunk 1')

@@ -11,7 +11,6 @@ import pytest
 from analysis.tables.folders import find_run_folders, require_folder_for_tables
 from anchorjax import api
 from anchorjax.errors import UserError
-from anchorjax.training import devices
 from tests.support import in_process
 from tests.support.sweeps import ROOT, TINY_FILE, experiment, tree_hash
 
@@ -23,7 +22,6 @@ EMPTY = {
     'weights.py': ['export', '--run='],
     'data.py': ['scan', '--out='],
     'prompts.py': ['write', '--out='],
-    'paper_size.py': ['--out='],
     'submit.py': ['--shards=2', '--', '--config', TINY_FILE, '--workdir='],
 }
 
@@ -134,18 +132,3 @@ def draw(script: str, *words: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, 'argv', [script, *words])
         runpy.run_path(str(ROOT / 'analysis' / script), run_name='__main__')
-
-
-def test_stages_are_listed_though_the_manifest_of_one_is_damaged(
-    monkeypatch, capsys, tmp_path
-):
-    monkeypatch.setattr(devices, 'use_every_core', lambda: None)
-    (tmp_path / 'full').mkdir()
-    (tmp_path / 'full' / 'manifest.json').write_text('{')
-    words = ['--list', '--root', str(tmp_path)]
-    said = in_process.run('paper_size.py', words, monkeypatch, capsys)
-    assert said.code == 0
-    (line,) = [row for row in said.out.splitlines() if row.startswith('full')]
-    assert line.startswith('full         ? of 2 members')
-    assert 'unknown: ' in line and 'manifest.json' in line
-    assert 'bench ' in said.out

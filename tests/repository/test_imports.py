@@ -20,7 +20,6 @@ ORDER = (
     ('api',),
     ('cli',),
     ('extras',),
-    ('bench',),
 )
 # The same for the packages of analysis/, and for the files that its rooms share.
 ANALYSIS_ORDER = (
@@ -135,7 +134,7 @@ def test_the_official_weights_see_neither_training_nor_sweeps():
 
 def test_analysis_reads_runs_and_writes_figures_and_pages_alone():
     forbidden = ('training.step', 'training.optimizers', 'sweeps', 'cluster', 'api')
-    forbidden += ('bench', 'storage.checkpoint', 'storage.locks')
+    forbidden += ('extras', 'storage.checkpoint', 'storage.locks')
     writers = {'analysis.drawing.style', 'analysis.law', 'analysis.report.write'}
     writers |= {'analysis.__main__', 'analysis.old_claims.verdict_table'}
     offenders = []
@@ -152,7 +151,7 @@ def test_analysis_reads_runs_and_writes_figures_and_pages_alone():
 def test_only_commands_import_the_extras():
     for path in SOURCES:
         name = module_name(path)
-        if not name.startswith(('anchorjax.extras', 'anchorjax.bench', 'launch')):
+        if not name.startswith(('anchorjax.extras', 'launch')):
             assert 'extras' not in list_packages(path), name
 
 

@@ -5,7 +5,7 @@ asks the host for the windows of its batch, by their numbers, so nothing is samp
 the host and a member resumes with the same bits either way.
 
 A thread reads the next windows during a step. The library grain, which was measured
-beside it (analysis/gallery/costs.md, anchorjax/bench/feeds.py), waits longer, and its
+beside it (analysis/gallery/costs.md), waits longer, and its
 order of windows is its own, while a member's is a function of its seed and step. From a
 file in memory a thread gains nothing; it hides the time that slow storage takes.
 """

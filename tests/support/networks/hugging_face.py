@@ -18,7 +18,7 @@ def make_network(config: GPT2Config, vocab: int, params: Any) -> Any:
     """
     import torch
 
-    from anchorjax.bench.torch_gpt2 import make_hugging_face
+    from anchorjax.extras.bench.torch_loops import make_hugging_face
 
     network = make_hugging_face(config, vocab)
     state = {}

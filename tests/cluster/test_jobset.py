@@ -5,7 +5,6 @@ import copy
 import pytest
 
 from anchorjax import cli
-from anchorjax.cluster import gke
 from tests.support import in_process
 from tests.support.shards import jobset_schema
 
@@ -54,28 +53,19 @@ def get_container(jobset: dict) -> dict:
 
 def test_the_jobset_has_the_fields_of_the_api_and_no_others(jobset):
     jsonschema.validate(jobset, jobset_schema.JOBSET)
-    for path in ((), ('spec',), ('spec', 'network'), ('spec', 'failurePolicy')):
-        broken = node = copy.deepcopy(jobset)
-        for name in path:
-            node = node[name]
-        node['unknown'] = 1
-        with pytest.raises(jsonschema.ValidationError, match='unknown'):
-            jsonschema.validate(broken, jobset_schema.JOBSET)
+    broken = copy.deepcopy(jobset)
+    broken['spec']['network']['unknown'] = 1
+    with pytest.raises(jsonschema.ValidationError, match='unknown'):
+        jsonschema.validate(broken, jobset_schema.JOBSET)
 
 
-@pytest.mark.parametrize('version', ['1.31', '1.34'])
-def test_its_jobs_are_jobs_of_kubernetes(jobset, version):
+def test_its_jobs_are_jobs_of_kubernetes(jobset):
     validate = pytest.importorskip('kubernetes_validate')
-    job = {
-        'apiVersion': 'batch/v1',
-        'kind': 'Job',
-        'metadata': {'name': 'a'},
-        'spec': get_job(jobset),
-    }
-    validate.validate(job, version, strict=True)
-    get_job(jobset)['template']['spec']['containers'][0]['unknown'] = 1
+    job = {'apiVersion': 'batch/v1', 'kind': 'Job', 'metadata': {'name': 'a'}}
+    validate.validate(job | {'spec': get_job(jobset)}, '1.34', strict=True)
+    get_container(jobset)['unknown'] = 1
     with pytest.raises(validate.ValidationError):
-        validate.validate(job, version, strict=True)
+        validate.validate(job | {'spec': get_job(jobset)}, '1.34', strict=True)
 
 
 def test_each_job_gets_its_shard_from_its_own_index(jobset):
@@ -102,22 +92,20 @@ def test_the_hosts_of_a_slice_are_one_program(print_jobset, hosts, chips, backof
 
 
 def test_preemptions_are_not_failures_and_bad_input_is_final(jobset):
-    rules = get_job(jobset)['podFailurePolicy']['rules']
-    codes = {}
-    for rule in rules[:2]:
+    *on_codes, on_disruption = get_job(jobset)['podFailurePolicy']['rules']
+    actions = {}
+    for rule in on_codes:
         (code,) = rule['onExitCodes']['values']
-        codes[code] = rule['action']
-    assert len(rules) == 3
-    assert codes == {cli.EXIT_PREEMPTED: 'Ignore', cli.EXIT_USER_ERROR: 'FailJob'}
-    assert (gke.SAVED, gke.REFUSED) == (cli.EXIT_PREEMPTED, cli.EXIT_USER_ERROR)
-    assert rules[2]['onPodConditions'][0]['type'] == 'DisruptionTarget'
-    assert get_job(jobset)['template']['spec']['restartPolicy'] == 'Never'
+        actions[code] = rule['action']
+    assert actions == {cli.EXIT_PREEMPTED: 'Ignore', cli.EXIT_USER_ERROR: 'FailJob'}
+    assert on_disruption['onPodConditions'][0]['type'] == 'DisruptionTarget'
 
 
 @pytest.mark.parametrize(
-    'name, escaped', [('a$(HOME)b', 'a$$(HOME)b'), ('a$$b$', 'a$$$$b$$')]
+    'name, escaped',
+    [('a$(HOME)b', 'a$$(HOME)b'), ('a$$b$', 'a$$$$b$$'), ('a"\\: é', 'a"\\: é')],
 )
-def test_dollars_of_the_user_stay_dollars(print_jobset, name, escaped):
+def test_what_the_user_wrote_stays_what_it_is(print_jobset, name, escaped):
     """Kubernetes reads $$ as $ and then does not replace $(HOME)."""
     _, out, errors = print_jobset([*WORDS[:2], f'--workdir=/runs/{name}'])
     assert errors == ''
@@ -127,29 +115,18 @@ def test_dollars_of_the_user_stay_dollars(print_jobset, name, escaped):
 @pytest.mark.parametrize(
     'changes, expected',
     [
-        ({'name': 'Phase_1'}, "--name = 'Phase_1'"),
         ({'name': 'a' * 46}, '--name'),
-        ({'name': 'phase-'}, '--name'),
-        ({'image': 'a b'}, "--image = 'a b'"),
         ({'shards': 0}, '--shards = 0'),
-        ({'shards': 'x'}, "argument --shards: invalid int value: 'x'"),
         ({'topology': '2by4'}, "--topology = '2by4'"),
+        ({'topology': '9' * 5_000 + 'x1'}, '--topology'),
         ({'topology': '4x4'}, '--hosts * --chips_per_host = 8: must be 16'),
-        ({'accelerator': 'TPU v5'}, "--accelerator = 'TPU v5'"),
-        ({'claim': 'my_runs'}, "--claim = 'my_runs'"),
-        ({'mount': 'runs'}, '--mount'),
-        ({'mount': '/'}, "--mount = '/': must be an absolute path other than /"),
-        ({'mount': '/runs/..'}, '--mount'),
-        ({'words': [*WORDS[:2], '--workdir=/runs/../tmp/x']}, 'inside --mount=/runs'),
         ({'hosts': -2, 'chips_per_host': -4}, '--hosts = -2: must be positive'),
-        ({'retries': -1}, '--retries = -1'),
-        (
-            {'words': ['--config', 'tests/support/tiny.py']},
-            '--workdir None: must be given',
-        ),
+        ({'mount': 'runs'}, 'inside --mount=runs'),
+        ({'mount': '/'}, 'an absolute path other than /'),
+        ({'words': [*WORDS[:2], '--workdir=/runs/../tmp/x']}, 'inside --mount=/runs'),
+        ({'words': WORDS[:2]}, 'must be given'),
         ({'words': [*WORDS, '--shard=0/4']}, '--shard after --'),
         ({'words': [*WORDS, '--config.train.num_stesp=3']}, 'num_stesp'),
-        ({'words': ['--config', 'no.py', '--workdir', '/runs/a']}, 'no.py'),
     ],
 )
 def test_bad_flags_are_one_line_and_exit_code_2(print_jobset, changes, expected):

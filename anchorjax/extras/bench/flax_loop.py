@@ -10,10 +10,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from flax import linen as nn
 
-from anchorjax.bench.batches import NUM_BATCHES, draw_batches
 from anchorjax.config import Experiment
 from anchorjax.models import TransformerConfig
 
@@ -59,11 +59,12 @@ class PlainTransformer(nn.Module):
         return nn.LayerNorm(epsilon=c.eps)(x + mlp_out)
 
 
-def prepare_flax(experiment: Experiment) -> Callable[[int], None]:
+def prepare_flax(
+    experiment: Experiment, tokens_NBT: np.ndarray, labels_NB: np.ndarray
+) -> Callable[[int], None]:
     """A function that trains one member for a number of steps."""
-    batches = draw_batches(experiment)
-    tokens = jnp.asarray(batches.tokens_NBT, jnp.int32)
-    labels = jnp.asarray(batches.labels_NB, jnp.int32)
+    tokens = jnp.asarray(tokens_NBT, jnp.int32)
+    labels = jnp.asarray(labels_NB, jnp.int32)
     model = PlainTransformer(experiment.model, experiment.task.vocab)
     clip = optax.clip_by_global_norm(experiment.optimizer.clip_norm)
     adamw = optax.adamw(1e-4, weight_decay=0.01)
@@ -89,9 +90,8 @@ def prepare_flax(experiment: Experiment) -> Callable[[int], None]:
     def train(num_steps: int) -> None:
         nonlocal params, opt_state
         for i in range(num_steps):
-            tokens_BT = tokens[i % NUM_BATCHES]
-            labels_B = labels[i % NUM_BATCHES]
-            params, opt_state = step(params, opt_state, tokens_BT, labels_B)
+            batch = i % len(tokens)
+            params, opt_state = step(params, opt_state, tokens[batch], labels[batch])
         jax.block_until_ready((params, opt_state))
 
     return train

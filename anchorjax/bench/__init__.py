@@ -1,1 +1,0 @@
-"""Measurements of speed and scale; `python launch/bench.py` prints them."""

@@ -1,0 +1,1 @@
+"""Our speed beside that of others; `python launch/bench.py` prints it."""

@@ -1,0 +1,198 @@
+"""Baselines: one member in eager PyTorch, one step after another.
+
+P1's model (PAPERS 1.2) in two forms, and GPT-2 of the package transformers and of
+PyTorch's own layers. Every position is computed, on batches made in advance. Importing
+this module raises ImportError without PyTorch and transformers.
+"""
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+import torch
+import transformers
+from torch import nn
+from torch.nn import functional
+
+from anchorjax.config import Experiment
+from anchorjax.models import GPT2Config, TransformerConfig
+
+Contender = Callable[[int], None]
+Forward = Callable[[torch.Tensor], torch.Tensor]  # tokens [B, T] -> logits [B, ..., V]
+
+
+class P1Block(nn.Module):
+    """Attention and MLP, a LayerNorm after each residual.
+
+    Args:
+      fused: attention by PyTorch's own function, not written out.
+    """
+
+    def __init__(self, model: TransformerConfig, fused: bool):
+        super().__init__()
+        self.heads = model.heads
+        self.fused = fused
+        D = model.width
+        inner = model.heads * model.head_dim
+        self.W_Q = nn.Linear(D, inner, bias=False)
+        self.W_K = nn.Linear(D, inner, bias=False)
+        self.W_V = nn.Linear(D, inner, bias=False)
+        self.W_O = nn.Linear(inner, D, bias=False)
+        self.W_in = nn.Linear(D, model.mlp_dim, bias=False)
+        self.W_out = nn.Linear(model.mlp_dim, D, bias=False)
+        self.LN_attn = nn.LayerNorm(D, eps=model.eps)
+        self.LN_mlp = nn.LayerNorm(D, eps=model.eps)
+
+    def forward(self, x: torch.Tensor, future: torch.Tensor) -> torch.Tensor:
+        Q = self._split_heads(self.W_Q(x))
+        K = self._split_heads(self.W_K(x))
+        V = self._split_heads(self.W_V(x))
+        if self.fused:
+            mixed = functional.scaled_dot_product_attention(Q, K, V, is_causal=True)
+        else:
+            scores = Q @ K.transpose(-1, -2) / Q.shape[-1] ** 0.5
+            scores = scores.masked_fill(future, -1e9)
+            mixed = scores.softmax(-1) @ V
+        attn_out = self.W_O(mixed.transpose(1, 2).flatten(2))
+        x = self.LN_attn(x + attn_out)
+        hidden = torch.relu(self.W_in(x))
+        return self.LN_mlp(x + self.W_out(hidden))
+
+    def _split_heads(self, x: torch.Tensor) -> torch.Tensor:
+        """[B, T, H * K] -> [B, H, T, K]."""
+        batch, length, _ = x.shape
+        return x.view(batch, length, self.heads, -1).transpose(1, 2)
+
+
+class P1Transformer(nn.Module):
+    """Tokens [B, T] -> logits of the last position [B, V], all positions computed."""
+
+    def __init__(self, model: TransformerConfig, vocab: int, length: int, fused: bool):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, model.width)
+        self.pos = nn.Embedding(model.max_len, model.width)
+        self.blocks = nn.ModuleList(P1Block(model, fused) for _ in range(model.depth))
+        self.unembed = nn.Linear(model.width, vocab)
+        self.positions = torch.arange(length)
+        self.future = torch.ones(length, length, dtype=torch.bool).triu(1)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        x = self.embed(tokens) + self.pos(self.positions)
+        for block in self.blocks:
+            x = block(x, self.future)
+        return self.unembed(x)[:, -1]
+
+
+class PlainGPT2(nn.Module):
+    """Tokens [B, T] -> logits [B, T, V], by PyTorch's own layers."""
+
+    def __init__(self, model: GPT2Config, vocab: int, length: int):
+        super().__init__()
+        self.wte = nn.Embedding(vocab, model.width)
+        self.wpe = nn.Embedding(model.max_len, model.width)
+        layer = nn.TransformerEncoderLayer(
+            model.width,
+            model.heads,
+            model.mlp_dim,
+            dropout=0.0,
+            activation=functools.partial(functional.gelu, approximate='tanh'),
+            layer_norm_eps=model.eps,
+            batch_first=True,
+            norm_first=True,
+        )
+        ln_f = nn.LayerNorm(model.width, eps=model.eps)
+        self.blocks = nn.TransformerEncoder(
+            layer, model.depth, ln_f, enable_nested_tensor=False
+        )
+        self.positions = torch.arange(length)
+        self.future = nn.Transformer.generate_square_subsequent_mask(length)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        x = self.wte(tokens) + self.wpe(self.positions)
+        x = self.blocks(x, mask=self.future, is_causal=True)
+        return functional.linear(x, self.wte.weight)
+
+
+def make_hugging_face(config: GPT2Config, vocab: int) -> nn.Module:
+    """GPT2LMHeadModel of transformers, without dropout."""
+    theirs = transformers.GPT2Config(
+        vocab_size=vocab,
+        n_positions=config.max_len,
+        n_embd=config.width,
+        n_layer=config.depth,
+        n_head=config.heads,
+        layer_norm_epsilon=config.eps,
+        resid_pdrop=0.0,
+        embd_pdrop=0.0,
+        attn_pdrop=0.0,
+        use_cache=False,
+        bos_token_id=0,
+        eos_token_id=0,
+    )
+    return transformers.GPT2LMHeadModel(theirs)
+
+
+def prepare_p1(
+    experiment: Experiment, tokens_NBT: np.ndarray, labels_NB: np.ndarray
+) -> dict[str, Contender]:
+    """P1's model as the authors' scripts write it, and by PyTorch's fused functions."""
+    contenders = {}
+    for name, fused in (('PyTorch eager', False), ('PyTorch eager, fused', True)):
+        network = P1Transformer(
+            experiment.model, experiment.task.vocab, experiment.task.seq_len, fused
+        )
+        contenders[name] = _prepare(
+            experiment, network, network, tokens_NBT, labels_NB, fused
+        )
+    return contenders
+
+
+def prepare_gpt2(
+    experiment: Experiment, tokens_NBT: np.ndarray, labels_NBT: np.ndarray
+) -> dict[str, Contender]:
+    """GPT-2 of transformers, and of PyTorch's own layers."""
+    vocab = experiment.task.vocab
+    theirs = make_hugging_face(experiment.model, vocab)
+    plain = PlainGPT2(experiment.model, vocab, experiment.task.seq_len)
+
+    def run_theirs(tokens_BT: torch.Tensor) -> torch.Tensor:
+        return theirs(tokens_BT).logits
+
+    prepare = functools.partial(
+        _prepare, experiment, tokens=tokens_NBT, labels=labels_NBT
+    )
+    return {
+        'transformers': prepare(theirs, run_theirs, fused=False),
+        'plain PyTorch': prepare(plain, plain, fused=True),
+    }
+
+
+def _prepare(
+    experiment: Experiment,
+    network: nn.Module,
+    forward: Forward,
+    tokens: np.ndarray,
+    labels: np.ndarray,
+    fused: bool,
+) -> Contender:
+    """A function that trains a network for a number of steps.
+
+    Args:
+      fused: AdamW in one kernel for all parameters.
+    """
+    tokens_NBT = torch.as_tensor(tokens)
+    labels = torch.as_tensor(labels)
+    parameters = list(network.parameters())
+    adamw = torch.optim.AdamW(parameters, lr=1e-4, weight_decay=0.01, fused=fused)
+
+    def train(num_steps: int) -> None:
+        for i in range(num_steps):
+            batch = i % len(tokens_NBT)
+            adamw.zero_grad()
+            logits = forward(tokens_NBT[batch]).flatten(0, -2)
+            loss = functional.cross_entropy(logits, labels[batch].flatten())
+            loss.backward()
+            nn.utils.clip_grad_norm_(parameters, experiment.optimizer.clip_norm)
+            adamw.step()
+
+    return train

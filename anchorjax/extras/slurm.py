@@ -1,0 +1,171 @@
+"""Shards as one Slurm job array, submitted by submitit.
+
+submitit writes the batch script, and requeues a job that is preempted or out of time.
+`ShardJob` adds what it lacks: the shard saves before the requeue, and a shard that
+crashes is tried again.
+"""
+
+import contextlib
+import io
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from types import FrameType
+from typing import Any
+
+import submitit
+from submitit.core.utils import FailedJobError
+
+from anchorjax import cli
+from anchorjax.errors import UserError
+from anchorjax.sweeps.signals import STOP_SIGNALS, handle_signals
+
+_PAUSE = 5.0  # seconds between a crash and the next try, and between calls of squeue
+# submitit counts stops near the time limit as failures. A shard continues where it was,
+# so it may be requeued as often as it takes.
+_MAX_REQUEUES = 1_000_000
+
+
+class ShardJob(submitit.helpers.Checkpointable):
+    """What submitit pickles and runs on each host: the command of one shard.
+
+    The command runs in a child process, so that its crash does not end the job.
+
+    SIGUSR2 (the time limit, or a preemption): the child saves, then submitit's handler,
+    on the first host, puts the job back in the queue.
+    SIGTERM (a requeue, or scancel): the child saves and starts again; Slurm then kills
+    the job, or the shard continues.
+    """
+
+    def __init__(
+        self, command: list[str], log: pathlib.Path, retries: int, grace: float
+    ):
+        """Prepares a job.
+
+        Args:
+          command: of launch/sweep.py with its --shard.
+          log: gets the output of the command.
+          retries: how often a crash is followed by another try.
+          grace: seconds the child has to save before it is killed.
+        """
+        self.command = command
+        self.log = log
+        self.retries = retries
+        self.grace = grace
+
+    def __call__(self) -> None:
+        """Runs the command until the shard is trained.
+
+        Raises:
+          RuntimeError: bad input, or too many crashes.
+          SystemExit: from submitit, after it has requeued the job.
+        """
+        rank = submitit.JobEnvironment().global_rank
+        if rank > 0:  # a network file system would mix what two hosts append
+            self.log = self.log.with_stem(f'{self.log.stem}_host_{rank:03d}')
+        crashes = 0
+        while True:
+            code, received = self._run_child()
+            if code == 0:
+                return
+            if code == cli.EXIT_USER_ERROR:
+                raise RuntimeError(f'refused (exit code {code}); see {self.log}')
+            if signal.SIGUSR2 in received:
+                signal.raise_signal(signal.SIGUSR2)  # for the handler of submitit
+                time.sleep(self.grace)  # on other hosts, until Slurm ends the job
+            elif not received and code != cli.EXIT_PREEMPTED:
+                crashes += 1
+                if crashes > self.retries:
+                    raise RuntimeError(f'crashed {crashes} times; see {self.log}')
+                time.sleep(_PAUSE)
+
+    def _run_child(self) -> tuple[int, list[int]]:
+        """The exit code of the command, and the signals that came while it ran."""
+        received: list[int] = []
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            child.terminate()
+            if not received:
+                killer.start()
+            received.append(number)
+
+        with open(self.log, 'ab') as log:
+            child = subprocess.Popen(self.command, stdout=log, stderr=log)
+        killer = threading.Timer(self.grace, child.kill)
+        killer.daemon = True
+        with handle_signals(STOP_SIGNALS, stop):
+            code = child.wait()
+        killer.cancel()
+        return code, received
+
+
+def submit(
+    jobs: list[ShardJob],
+    folder: pathlib.Path,
+    *,
+    cpus_per_task: int | None,
+    **parameters: Any,
+) -> str:
+    """Queues jobs as one array; returns its number in the queue.
+
+    Args:
+      folder: for submitit's own files.
+      parameters: of submitit.AutoExecutor.update_parameters; None leaves the cluster's
+        default.
+
+    Raises:
+      UserError: Slurm is not installed here, or it refused the jobs.
+    """
+    if not (shutil.which('sbatch') and shutil.which('srun')):
+        raise UserError('there is no Slurm here (sbatch is not on the PATH)')
+    if '%' in str(folder):
+        raise UserError(f'{folder}: must not contain %, which Slurm replaces')
+    # One host that ended must not keep the others waiting for it.
+    srun_args = ['--kill-on-bad-exit=1']
+    if cpus_per_task is not None:
+        parameters['cpus_per_task'] = cpus_per_task
+        # Since 22.05 srun does not take this from sbatch: a step would get one CPU.
+        srun_args.append(f'--cpus-per-task={cpus_per_task}')
+    given = {name: value for name, value in parameters.items() if value is not None}
+    # submitit loads pickles from its folder, so nobody else may have written there.
+    folder.mkdir(parents=True, exist_ok=True)
+    folder = pathlib.Path(tempfile.mkdtemp(time.strftime('%Y%m%d_%H%M%S_'), dir=folder))
+    executor = submitit.AutoExecutor(
+        folder, cluster='slurm', slurm_max_num_timeout=_MAX_REQUEUES
+    )
+    executor.update_parameters(
+        stderr_to_stdout=True,
+        tasks_per_node=1,
+        slurm_srun_args=srun_args,
+        slurm_additional_parameters={'requeue': True},
+        **given,
+    )
+    submitit_output = io.StringIO()  # it prints the error that it also raises
+    try:
+        with contextlib.redirect_stderr(submitit_output):
+            queued = executor.submit_array(jobs)
+    except FailedJobError as e:
+        raise UserError(f'Slurm refused the jobs: {e}') from None
+    return queued[0].job_id.split('_')[0]
+
+
+def wait(array: str) -> None:
+    """Waits until squeue lists no job of an array any more.
+
+    submitit would ask sacct, which needs accounting.
+    """
+    while True:
+        answer = subprocess.run(
+            ['squeue', '-h', '-j', array], capture_output=True, check=False
+        )
+        # It fails when the controller is busy, and of jobs that ended minutes ago.
+        has_ended = not answer.stdout.strip()
+        if answer.returncode:
+            has_ended = b'Invalid job id' in answer.stderr
+        if has_ended:
+            return
+        time.sleep(_PAUSE)
