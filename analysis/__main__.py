@@ -14,6 +14,7 @@ import sys
 from types import ModuleType
 
 from analysis import claims, figure, frame
+from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv
 from anchorjax import cli
 from anchorjax.errors import UserError
@@ -38,9 +39,10 @@ def run_claims(words: list[str]) -> None:
     parser.add_argument('paper', choices=figure.ROOMS)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument('--runs', nargs='+', metavar='FOLDER')
-    source.add_argument('--members', type=pathlib.Path, metavar='CSV')
+    source.add_argument('--members', type=cli.parse_file, metavar='CSV')
     parser.add_argument('--out', type=cli.parse_folder, required=True)
     flags = parser.parse_args(words)
+    require_folder_for_tables(flags.out)
     room = import_claims(flags.paper)
     if flags.members:
         members = frame.read_csv(flags.members)

@@ -7,16 +7,16 @@ the committed `members.csv` of analysis/gallery holds all that a verdict rests o
 
 import math
 import pathlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
+from analysis.tables.folders import find_run_folders
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
 
 PAPER_WIDTH = 400  # of P1 (PAPERS 1.2)
-MANIFEST = 'manifest.json'
 
 # The rows of one run: `Run.members` with the columns of a paper.
 Tabulate = Callable[[Run], pd.DataFrame]
@@ -44,24 +44,17 @@ def collect(runs: dict[str, Run], tabulate: Tabulate) -> pd.DataFrame:
     return members
 
 
-def open_runs(patterns: Iterable[str]) -> dict[str, Run]:
+def open_runs(patterns: list[str]) -> dict[str, Run]:
     """The runs whose folders match one of the patterns, by the names of the folders.
 
     Raises:
       UserError: no folder of a run matches, or two have the same name.
     """
-    folders: dict[str, pathlib.Path] = {}
-    for pattern in patterns:
-        path = pathlib.Path(pattern).absolute()
-        for folder in sorted(path.parent.glob(path.name)):
-            if folders.setdefault(folder.name, folder) != folder:
-                raise UserError(f'--runs: two folders are called {folder.name!r}')
-    runs = {}
-    for name, folder in sorted(folders.items()):
-        if (folder / MANIFEST).exists():
-            runs[name] = open_run(folder)
-    if not runs:
-        raise UserError(f'--runs {" ".join(patterns)}: no folder of a run matches')
+    runs: dict[str, Run] = {}
+    for folder in find_run_folders(patterns):
+        if folder.name in runs:
+            raise UserError(f'--runs: two folders are called {folder.name!r}')
+        runs[folder.name] = open_run(folder)
     return runs
 
 

@@ -14,9 +14,7 @@ import pandas as pd
 
 from analysis import frame
 from analysis.drawing import style
-from analysis.tables.text import format_csv
 from anchorjax import cli
-from anchorjax.storage import atomic
 from anchorjax.storage.reader import Run
 
 TITLE = "P1's pair of γ over training"
@@ -119,10 +117,9 @@ def command(words: list[str]) -> None:
     flags = parser.parse_args(words)
     curves = compute(frame.open_runs(flags.runs))
     official = read_official(flags.official)
-    atomic.write_text(flags.out / 'trajectories.csv', format_csv(curves))
 
     def draw_both(result: pd.DataFrame, axes: np.ndarray) -> None:
         draw(result, axes, official)
 
     path = flags.out / 'trajectories'
-    print(*style.draw_figure(curves, draw_both, layout, path), sep='\n')
+    print(*style.write_figure(curves, draw_both, layout, path), sep='\n')
