@@ -21,43 +21,42 @@ class NextTokenConfig:
     seq_len: int = 64
     vocab: int = 64
 
-
-def make_next_token(config: NextTokenConfig) -> Task:
-    """Every position but the last is asked for its successor, as in language models."""
-
-    def draw_texts(key: jax.Array) -> jax.Array:
-        shape = (NUM_TEXTS, config.seq_len)
-        return jax.random.randint(key, shape, 0, config.vocab)
-
-    def make_batch(texts: jax.Array, index_B: jax.Array) -> Batch:
-        tokens_BT = texts[index_B]
-        targets_BT = jnp.roll(tokens_BT, -1, axis=1)
-        weights_BT = jnp.ones(tokens_BT.shape).at[:, -1].set(0)
-        return Batch(tokens_BT, targets_BT, weights_BT)
-
-    def make_probes(texts: jax.Array) -> Probes:
-        """A single text: an evaluation ends every timed segment."""
-        batch = make_batch(texts, jnp.zeros(1, jnp.int32))
-        return Probes(
-            batch.tokens_BT[None], batch.targets_BQ[None, None], batch.weights_BQ[None]
+    def make(self) -> Task:
+        """Every position but the last is asked for its successor."""
+        return Task(
+            vocab=self.vocab,
+            seq_len=self.seq_len,
+            num_train=NUM_TEXTS,
+            probe_names=('first',),
+            make_data=self.draw_texts,
+            batch=make_batch,
+            probes=make_probes,
+            last_only=False,
         )
 
-    return Task(
-        vocab=config.vocab,
-        seq_len=config.seq_len,
-        num_train=NUM_TEXTS,
-        probe_names=('first',),
-        make_data=draw_texts,
-        batch=make_batch,
-        probes=make_probes,
-        last_only=False,
+    def draw_texts(self, key: jax.Array) -> jax.Array:
+        return jax.random.randint(key, (NUM_TEXTS, self.seq_len), 0, self.vocab)
+
+
+def make_batch(texts: jax.Array, index_B: jax.Array) -> Batch:
+    tokens_BT = texts[index_B]
+    targets_BT = jnp.roll(tokens_BT, -1, axis=1)
+    weights_BT = jnp.ones(tokens_BT.shape).at[:, -1].set(0)
+    return Batch(tokens_BT, targets_BT, weights_BT)
+
+
+def make_probes(texts: jax.Array) -> Probes:
+    """A single text: an evaluation ends every timed segment."""
+    batch = make_batch(texts, jnp.zeros(1, jnp.int32))
+    return Probes(
+        batch.tokens_BT[None], batch.targets_BQ[None, None], batch.weights_BQ[None]
     )
 
 
 @contextlib.contextmanager
 def add_next_token_task() -> Iterator[None]:
-    """Gives the task its row of TASKS while a measurement needs it."""
-    tasks.TASKS['next_token'] = tasks.Row(NextTokenConfig, make_next_token)
+    """Enters the task in TASKS while a measurement needs it."""
+    tasks.TASKS['next_token'] = NextTokenConfig
     try:
         yield
     finally:

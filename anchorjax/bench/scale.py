@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import jax
 import numpy as np
 
-from anchorjax import config, tasks
+from anchorjax import config
 from anchorjax.bench.harness import Row, count_bytes, time_call
 from anchorjax.cluster.job_files import announce_job
 from anchorjax.cluster.status import list_statuses
@@ -127,7 +127,7 @@ def _draw_curves(experiment: config.Experiment) -> dict[str, np.ndarray]:
     steps = np.array(experiment.record_steps)
     diverged = np.array([-1], np.int32)
     curves = {'steps': steps, 'diverged': diverged}
-    shapes = record_shapes(tasks.make(experiment.task))
+    shapes = record_shapes(experiment.task.make())
     for name, shape in shapes._asdict().items():
         shape = (len(steps), 1, *shape)
         curves[name] = rng.random(shape, np.float32)
