@@ -9,6 +9,7 @@ inferential complexity of a task (P1 v1 Sec 6; PAPERS 1.5).
 
 import dataclasses
 import functools
+import itertools
 from typing import Annotated, Literal, NamedTuple
 
 import jax
@@ -265,7 +266,7 @@ class Sequences(NamedTuple):
 
 def list_pairs(config: AnchorsConfig) -> np.ndarray:
     """All ordered pairs of anchors, [pair, 2]."""
-    rows = [(a, b) for a in config.shift_of for b in config.shift_of]
+    rows = list(itertools.product(config.shift_of, repeat=2))
     return np.array(rows, np.int32)
 
 
@@ -291,7 +292,9 @@ def list_shifts(config: AnchorsConfig) -> np.ndarray:
     for a, b in list_pairs(config).tolist():
         inferential[a, b] = shift[a] + shift[b]
     assigned = inferential | config.exceptions
-    rows = [(inferential[a, b], assigned[b, a], assigned[a, b]) for a, b in inferential]
+    rows = []
+    for a, b in inferential:
+        rows.append((inferential[a, b], assigned[b, a], assigned[a, b]))
     return np.array(rows, np.int32)
 
 

@@ -66,21 +66,6 @@ def test_the_order_moves_three_tokens_and_changes_no_answer(split):
     )
 
 
-@pytest.mark.parametrize('order', ['key_first', 'anchors_first'])
-def test_roles_agree_with_the_decoder(order):
-    config = AnchorsConfig(order=order)
-    tokens_BT = np.asarray(draw_batch(config, 500).tokens_BT)
-    position_B, key_B, pair_B2 = cases.decode(tokens_BT, order=order)
-    role_BT = np.asarray(config.make().roles(tokens_BT))
-    expected = {'key': key_B, 'anchor_1': pair_B2[:, 0], 'anchor_2': pair_B2[:, 1]}
-    for role, token_B in expected.items():
-        is_role_BT = role_BT == anchors.ROLES.index(role)
-        assert (is_role_BT.sum(1) == 1).all()
-        np.testing.assert_array_equal(tokens_BT[is_role_BT], token_B)
-    is_last_B = role_BT[:, -1] == anchors.ROLES.index('last')
-    np.testing.assert_array_equal(is_last_B, position_B < 9 - 3)
-
-
 def test_without_an_unseen_pair_every_pair_is_trained():
     config = AnchorsConfig(unseen=())
     task = config.make()

@@ -248,13 +248,6 @@ def test_without_masked_pairs_every_pair_is_trained():
     assert len(facts.count_of) == 200
 
 
-def test_three_tokens_leave_no_room_for_noise():
-    config = MemoryReasoningConfig(seq_len=3)
-    tokens_BT = draw_batch(config, 1_000).tokens_BT
-    assert ((tokens_BT[:, 0] >= 21) & (tokens_BT[:, 0] < 121)).all()
-    assert (tokens_BT[:, 1:] < 21).all()
-
-
 @st.composite
 def configs(draw: st.DrawFn) -> MemoryReasoningConfig:
     """Any valid task: other ranges of tokens, other q, lengths and masked rows."""

@@ -21,11 +21,12 @@ _NAMES = {'random': ('simple', 'random')}
 
 def find_files(folder: pathlib.Path, split: Split) -> tuple[pathlib.Path, pathlib.Path]:
     """The files of a split in a folder: what is trained, and what is tested."""
-    found = []
-    for part in ('train', 'test'):
-        names = _NAMES.get(split, (split,))
-        found.append(find_file(folder, *(f'tasks_{part}_{name}.txt' for name in names)))
-    return tuple(found)
+    return _find_part(folder, 'train', split), _find_part(folder, 'test', split)
+
+
+def _find_part(folder: pathlib.Path, part: str, split: Split) -> pathlib.Path:
+    names = [f'tasks_{part}_{name}.txt' for name in _NAMES.get(split, (split,))]
+    return find_file(folder, *names)
 
 
 def read_pairs(path: pathlib.Path) -> list[tuple[str, list[str]]]:

@@ -67,7 +67,9 @@ class ScanConfig:
         names = ['seen_train', 'seen_heldout', 'test']
         if not _count_kept_out(self):
             names.remove('seen_heldout')
-        files = find_files(pathlib.Path(self.path), self.split) if self.path else ()
+        files = ()
+        if self.path:
+            files = find_files(pathlib.Path(self.path), self.split)
         return Task(
             vocab=self.vocab,
             seq_len=self.seq_len,
