@@ -36,8 +36,7 @@ from analysis.members.table import (
 from analysis.members.untrained import make_untrained
 from anchorjax.errors import require
 from anchorjax.storage.reader import Run
-from anchorjax.tasks.mixture.sources import SOURCES, describe_sources
-from anchorjax.tasks.mixture.task import read_mixture
+from anchorjax.tasks.mixture import SOURCES, describe_sources, read_mixture
 
 TASK = 'mixture'
 SHARE = 0.9  # of a source's label entropy

@@ -22,8 +22,7 @@ from analysis.bias.source_claims import CLAIMS
 from analysis.old_claims.by_setting import tabulate_claims
 from analysis.old_claims.verdict_table import run_claims_command
 from anchorjax.storage.reader import Run
-from anchorjax.tasks.mixture.sources import SOURCES
-from anchorjax.tasks.mixture.task import read_mixture
+from anchorjax.tasks.mixture import SOURCES, read_mixture
 
 _DIGITS = 4
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from analysis.members.member import Member
 from anchorjax.errors import UserError, require
 from anchorjax.tasks import anchors
-from anchorjax.tasks.anchors_config import AnchorsConfig
+from anchorjax.tasks.anchors import AnchorsConfig
 
 # P1 Fig 3's test sequence (v1, notebook; PAPERS 1.4): key 99 at position 2, pair (4,
 # 3).

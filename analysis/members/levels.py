@@ -21,11 +21,10 @@ import jax
 import numpy as np
 
 from analysis.members.member import Member
-from anchorjax import tasks
 from anchorjax.config.grid import DATA, random_key
 from anchorjax.errors import UserError
 from anchorjax.tasks import anchors
-from anchorjax.tasks.anchors_config import AnchorsConfig
+from anchorjax.tasks.anchors import AnchorsConfig
 
 LEVELS = ('datum', 'ordered pair', 'unordered pair', 'composed')
 KINDS = ('trained', 'held-out', 'unseen')  # of questions
@@ -147,7 +146,7 @@ def _mark_trained(
     config: AnchorsConfig, seed: int, shape: tuple[int, int, int]
 ) -> np.ndarray:
     """Which questions are among the training examples, bool [pair, position, key]."""
-    task = tasks.make(config)
+    task = config.make()
     read = _compile_examples(config)
     is_trained = np.zeros(shape, bool)
     for start in range(0, task.num_train, _CHUNK):
@@ -160,7 +159,7 @@ def _mark_trained(
 @functools.lru_cache
 def _compile_examples(config: AnchorsConfig) -> Any:
     """(seed, numbers) -> indices [pair, position, key] of training examples."""
-    task = tasks.make(config)
+    task = config.make()
     rows, _ = anchors.list_probed_pairs(config)['seen_train']
 
     @jax.jit

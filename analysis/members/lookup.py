@@ -19,7 +19,7 @@ from analysis.members.cohorts import select_cohort
 from anchorjax.config.grid import DATA, random_key
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
-from anchorjax.tasks.anchors_config import AnchorsConfig
+from anchorjax.tasks.anchors import AnchorsConfig
 
 LEVELS = ('datum', 'ordered pair', 'unordered pair')
 # Columns of a members.csv, and the (probe, mapping) whose agreement each holds.

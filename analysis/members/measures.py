@@ -11,7 +11,6 @@ from analysis.members.convergence import (
     trains_prompts,
 )
 from analysis.members.selection import find_converged, find_usable
-from anchorjax import tasks
 from anchorjax.storage.reader import Run
 
 AGREEMENT = 'agreement'  # share of sequences answered as a mapping does
@@ -60,7 +59,7 @@ def list_measures(run: Run) -> list[Measure]:
     Of a task that is text alone: the tokens and the loss of every probe. The probes are
     those of the results: a task may have more of them in some cohorts than in others.
     """
-    task = tasks.make(run.experiment.task)
+    task = run.experiment.task.make()
     probes = run.results.probe.values.tolist()
     of_tokens = [Measure(TOKENS, probe, task.trained_mapping) for probe in probes]
     if task.is_text_alone:

@@ -46,7 +46,7 @@ class Member(NamedTuple):
 
     @property
     def task(self) -> tasks.Task:
-        return tasks.make(self.experiment.task)
+        return self.experiment.task.make()
 
     @property
     def probes(self) -> MemberProbes:
@@ -137,7 +137,7 @@ def compile_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:
 @functools.lru_cache
 def draw_probes(config: tasks.TaskConfig, seed: int) -> tasks.Probes:
     """The probes of a seed as numpy arrays."""
-    task = tasks.make(config)
+    task = config.make()
 
     @jax.jit
     def make(seed: jax.Array) -> tasks.Probes:
@@ -149,7 +149,7 @@ def draw_probes(config: tasks.TaskConfig, seed: int) -> tasks.Probes:
 
 @functools.lru_cache
 def _compile_roles(config: tasks.TaskConfig) -> Callable[[np.ndarray], jax.Array]:
-    return jax.jit(tasks.make(config).roles)
+    return jax.jit(config.make().roles)
 
 
 def _require_not_diverged(run: Run, point: Point) -> None:

@@ -16,7 +16,6 @@ from analysis.members.point import (
     complete_point,
     name_point,
 )
-from anchorjax import tasks
 from anchorjax.errors import UserError, require
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
@@ -84,7 +83,7 @@ def compute(
     probes = tuple(map(str, curves.probe.values))
     mappings = tuple(map(str, curves.mapping.values))
     first, for_good = find_moments(steps, agreement, threshold, tolerance)
-    num_train = tasks.make(experiment.task).num_train
+    num_train = experiment.task.make().num_train
     return Result(
         step_S=steps,
         train_loss_S=curves.train_loss.values,

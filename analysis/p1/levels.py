@@ -40,7 +40,6 @@ from analysis.members.table import (
     list_points,
     tabulate_members,
 )
-from anchorjax import tasks
 from anchorjax.storage.reader import Run
 
 TITLE = 'Levels of a solution'
@@ -105,7 +104,7 @@ def compute(run: Run) -> Result:
         shares.append(of_member)
         task = run.experiment_of(**point).task
         tables.append(score_tables(task, point['seed']))
-        num_train.append(tasks.make(task).num_train)
+        num_train.append(task.make().num_train)
     return Result(
         members=tabulate_members(run, points),
         num_train_M=np.array(num_train),

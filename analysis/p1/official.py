@@ -17,7 +17,7 @@ from analysis.circuits.interventions import read_answers
 from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.p1 import attention_flow, causal, condensation, cosine, embedding, tsne
-from anchorjax import cli, config, tasks
+from anchorjax import cli, config
 from anchorjax.config.grid import TRACED_AXES
 from anchorjax.errors import UserError
 from anchorjax.models.activations import ACTIVATIONS
@@ -71,7 +71,7 @@ def load_member(
     model, vocab, params = weights.load_weights(path, **overrides)
     if experiment is None:
         experiment = config.resolve(config.default())
-    expected = tasks.make(experiment.task).vocab
+    expected = experiment.task.make().vocab
     if vocab != expected:
         raise UserError(f'{path} has {vocab} tokens, the task has {expected}')
     for array in jax.tree.leaves(params):

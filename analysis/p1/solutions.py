@@ -17,7 +17,7 @@ from analysis.tables.text import format_counts, format_list, format_range, forma
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import members_table, open_run
-from anchorjax.tasks.anchors_config import AnchorsConfig
+from anchorjax.tasks.anchors import AnchorsConfig
 
 TITLE = 'Solutions'
 PAPER = 'any sweep of anchors'

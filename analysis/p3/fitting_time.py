@@ -22,7 +22,6 @@ from analysis.changes.moments import find_crossings, find_moments
 from analysis.drawing import style
 from analysis.members.point import Point
 from analysis.members.table import Table, list_points, tabulate_members
-from anchorjax import tasks
 from anchorjax.config import Experiment
 from anchorjax.errors import UserError, require
 from anchorjax.limits import above, at_most
@@ -160,7 +159,7 @@ def _read_depth(experiment: Experiment) -> int:
 def _count_steps(run: Run, point: Point) -> float:
     """Steps of an epoch: all cohorts have as many training examples."""
     experiment = run.experiment_of(**point)
-    num_train = tasks.make(experiment.task).num_train
+    num_train = experiment.task.make().num_train
     return num_train / experiment.train.batch_size
 
 

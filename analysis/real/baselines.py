@@ -16,7 +16,6 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from anchorjax import tasks
 from anchorjax.config.grid import DATA, random_key
 from anchorjax.tasks import addition, prontoqa
 from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
@@ -72,7 +71,7 @@ def score_baselines(config: TaskConfig, seed: int) -> dict[str, dict[str, float]
 @functools.lru_cache(maxsize=16)
 def compile_maker(config: TaskConfig) -> Maker:
     """The probes and batches of a task by its seed."""
-    task = tasks.make(config)
+    task = config.make()
 
     @jax.jit
     def make_probes(seed: jax.Array) -> Probes:

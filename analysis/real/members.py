@@ -13,7 +13,6 @@ from analysis.changes.moments import find_crossings
 from analysis.members.convergence import read_deciding_loss
 from analysis.members.point import Point, name_setting
 from analysis.members.selection import list_usable_points
-from anchorjax import tasks
 from anchorjax.storage.reader import Run
 
 # The probe on which each task is about generalization.
@@ -53,7 +52,7 @@ def tabulate_members(run: Run, points: list[Point]) -> Table:
     train_losses = []
     for point in points:
         experiment = run.experiment_of(**point)
-        size = tasks.make(experiment.task).num_train
+        size = experiment.task.make().num_train
         setting = name_setting(run, point, POOLED)
         rows.append(
             (size, point['gamma'], point['weight_decay'], point['seed'], setting)

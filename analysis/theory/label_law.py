@@ -52,7 +52,7 @@ def read_examples(config: TaskConfig, seed: int) -> Examples:
 
     The arrays are shared by all who ask for them: read them, never change them.
     """
-    task = tasks.make(config)
+    task = config.make()
 
     @jax.jit
     def draw(seed: jax.Array, index_B: jax.Array) -> tasks.Batch:

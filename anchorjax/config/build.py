@@ -155,5 +155,6 @@ def _find_classes(values: dict[str, dict[str, Any]]) -> dict[str, type]:
         name = values[group].get('name')
         is_known = isinstance(name, str) and name in table
         require(is_known, f'{group}.name', name, f'one of {tuple(table)}')
-        classes[group] = table[name].config
+        # A task's config is its own entry.
+        classes[group] = table[name] if group == 'task' else table[name].config
     return classes

@@ -5,7 +5,6 @@ import math
 import re
 from typing import Any
 
-from anchorjax import tasks
 from anchorjax.config.experiment import Experiment
 from anchorjax.config.grid import TRACED_AXES, WINDOWS, name_axes, short_name
 from anchorjax.errors import ConfigError, nearest, require
@@ -159,7 +158,7 @@ def check_groups(experiment: Experiment) -> None:
         gammas = experiment.grid.gamma
         allowed = 'a single value: members that start from model.start have no gamma'
         require(len(gammas) == 1, 'grid.gamma', gammas, allowed)
-    task = tasks.make(experiment.task)
+    task = experiment.task.make()
     experiment.model.require_fit(task.seq_len, task.vocab)
     require(
         train.batch_size <= task.num_train,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from anchorjax import config, tasks
+from anchorjax import config
 from anchorjax.config.grid import axis_label
 from anchorjax.errors import StoreError
 from anchorjax.storage.sweep_folder import Chunk, SweepFolder
@@ -41,7 +41,7 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
     labels_of = {}  # of each cohort, {dim: labels}
     empty_of = {}  # of each cohort, the arrays of an untrained member
     for cohort in experiment.cohorts():
-        task = tasks.make(experiment.for_cohort(cohort).task)
+        task = experiment.for_cohort(cohort).task.make()
         labels_of[cohort.name] = curve_coordinates(task)
         empty_of[cohort.name] = _untrained_member(experiment, labels_of[cohort.name])
     labels = join_labels(labels_of.values())
@@ -150,7 +150,7 @@ def _read_chunk(
 
 
 def _scores_one_position(folder: SweepFolder) -> bool:
-    return tasks.make(folder.experiment.task).last_only
+    return folder.experiment.task.make().last_only
 
 
 def _require_curves_of(

@@ -16,7 +16,7 @@ import pandas as pd
 import xarray as xr
 from flax.traverse_util import flatten_dict, unflatten_dict
 
-from anchorjax import config, models, tasks
+from anchorjax import config, models
 from anchorjax.config.grid import Cohort, axis_label, locate, match_value, short_name
 from anchorjax.errors import StoreError, UserError, nearest
 from anchorjax.storage.chunk import ChunkFolder
@@ -205,7 +205,7 @@ def members_table(run: Run) -> pd.DataFrame:
         'grad_norm',
     ]
     table = results[columns].to_dataframe()
-    task = tasks.make(run.experiment.task)
+    task = run.experiment.task.make()
     is_text = not task.last_only
     if is_text:
         place = table.columns.get_loc('train_loss') + 1
@@ -242,7 +242,7 @@ def _describe_answers(run: Run) -> dict[str, xr.DataArray]:
     deviation = run.results.deviation.drop_vars('step')
     described: dict[str, xr.DataArray] = {}
     for cohort in run.experiment.cohorts():
-        task = tasks.make(run.experiment.for_cohort(cohort).task)
+        task = run.experiment.for_cohort(cohort).task.make()
         if task.deviation is None:  # it has no unseen pair
             continue
         place = {short_name(path): axis_label(value) for path, value in cohort.static}

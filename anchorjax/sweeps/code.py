@@ -23,11 +23,11 @@ def digest_code(experiment: Experiment) -> dict[str, str]:
     They are those of anchorjax, as they were when this process imported them, and the
     files that a task or a model of the user's own was registered from.
     """
-    rows = (tasks.TASKS[experiment.task.name], models.MODELS[experiment.model.name])
+    task = tasks.TASKS[experiment.task.name]
+    model = models.MODELS[experiment.model.name]
     own = {}
-    for row in rows:
-        for registered in (row.config, row.make):
-            own |= _digest_own(registered)
+    for registered in (task, model.config, model.make):
+        own |= _digest_own(registered)
     return {**_PACKAGE, **own}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import jax
 
-from anchorjax import models, tasks
+from anchorjax import models
 from anchorjax.config import Experiment
 from anchorjax.config.grid import Cohort
 
@@ -24,7 +24,7 @@ def operations_per_step(experiment: Experiment, shortcuts: bool = True) -> float
     Args:
       shortcuts: count what we run; if False, every position, as in a plain model.
     """
-    task = tasks.make(experiment.task)
+    task = experiment.task.make()
     batch_size = experiment.train.batch_size
     count = models.MODELS[experiment.model.name].forward_operations
     per_sequence = count(
@@ -62,7 +62,7 @@ def step_bytes(experiment: Experiment) -> int:
 
 def activation_bytes(experiment: Experiment) -> int:
     """Estimated bytes of the activations of a member in a step."""
-    task = tasks.make(experiment.task)
+    task = experiment.task.make()
     count = models.MODELS[experiment.model.name].activation_bytes
     return count(
         experiment.model, task.seq_len, task.vocab, experiment.train.batch_size

@@ -10,7 +10,6 @@ from typing import Any
 import jax
 from jax.sharding import Mesh
 
-from anchorjax import tasks
 from anchorjax.config import AUTO, Experiment
 from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
@@ -84,7 +83,7 @@ def add_data(environment: Environment, experiment: Experiment) -> Environment:
     configs = [experiment.for_cohort(cohort).task for cohort in experiment.cohorts()]
     digests = {}
     for config in dict.fromkeys(configs):
-        task = tasks.make(config)
+        task = config.make()
         if task.digest_data is not None:
             digests |= task.digest_data()
     return dataclasses.replace(environment, data=digests)

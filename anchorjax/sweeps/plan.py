@@ -11,7 +11,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from anchorjax import tasks
 from anchorjax.config import AUTO, Experiment
 from anchorjax.errors import UserError
 from anchorjax.storage import checkpoint
@@ -136,7 +135,7 @@ def _count_disk_bytes(work: list[_Work]) -> float:
     for left in work:
         experiment = left.experiment
         numbers = left.snapshots * cost.num_parameters(experiment)
-        shapes = record_shapes(tasks.make(experiment.task))
+        shapes = record_shapes(experiment.task.make())
         of_record = sum(math.prod(shape) for shape in shapes)
         numbers += 2 * of_record * len(experiment.record_steps)
         kept += 4.0 * numbers * left.members
@@ -270,7 +269,7 @@ def describe_data(experiment: Experiment) -> list[str]:
     """
     lines = []
     for cohort in experiment.cohorts():
-        task = tasks.make(experiment.for_cohort(cohort).task)
+        task = experiment.for_cohort(cohort).task.make()
         if task.describe_data is not None:
             lines.append(f'  {task.describe_data()}')
     return list(dict.fromkeys(lines))
@@ -303,7 +302,7 @@ def summarize_members(run: Run) -> str:
 
 def _name_agreements(run: Run) -> dict[str, str]:
     """{column of the table of members: heading} of the agreements to print."""
-    task = tasks.make(run.experiment.task)
+    task = run.experiment.task.make()
     if task.headings:
         return dict(task.headings)
     names = {}

@@ -10,7 +10,6 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
-from anchorjax import tasks
 from anchorjax.config import Experiment, GridConfig
 from anchorjax.config.grid import NO_WINDOWS, HParams, empty_hparams
 from anchorjax.storage.chunk import ChunkFolder
@@ -204,7 +203,7 @@ class Trainer:
 
     def _empty_curves(self, rows: int) -> Record:
         """Records of all steps, [S, rows, ...], filled with NaN."""
-        shapes = record_shapes(tasks.make(self.experiment.task))
+        shapes = record_shapes(self.experiment.task.make())
         num_records = len(self.record_steps)
         curves = []
         for shape in shapes:

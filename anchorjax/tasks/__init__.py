@@ -1,27 +1,12 @@
-"""The tasks by name. A new task is a new file and a row here."""
+"""The tasks by name. A new task is a new file, and its config a new entry here."""
 
-from collections.abc import Callable
-from typing import NamedTuple
-
-from anchorjax.tasks import (
-    addition,
-    anchor_permutations,
-    anchors,
-    cogs,
-    corpus,
-    memory_reasoning,
-    mixture,
-    modular_addition,
-    prontoqa,
-    scan,
-)
-from anchorjax.tasks.addition_config import AdditionConfig
+from anchorjax.tasks.addition import AdditionConfig
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
-from anchorjax.tasks.anchors_config import AnchorsConfig
+from anchorjax.tasks.anchors import AnchorsConfig
 from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
 from anchorjax.tasks.cogs import CogsConfig
 from anchorjax.tasks.corpus import CorpusConfig
-from anchorjax.tasks.memory_reasoning.config import MemoryReasoningConfig
+from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig
 from anchorjax.tasks.mixture import MixtureConfig
 from anchorjax.tasks.modular_addition import ModularAdditionConfig
 from anchorjax.tasks.prontoqa import ProntoqaConfig
@@ -43,31 +28,17 @@ __all__ = [
     'ScanConfig',
     'Task',
     'TaskConfig',
-    'make',
 ]
 
-
-class Row(NamedTuple):
-    """What TASKS holds for each task."""
-
-    config: type  # a TaskConfig; its defaults are the task's defaults
-    make: Callable[..., Task]  # config -> Task
-
-
-TASKS = {
-    'anchors': Row(AnchorsConfig, anchors.make),
-    'addition': Row(AdditionConfig, addition.make),
-    'cogs': Row(CogsConfig, cogs.make),
-    'corpus': Row(CorpusConfig, corpus.make),
-    'mixture': Row(MixtureConfig, mixture.make),
-    'prontoqa': Row(ProntoqaConfig, prontoqa.make),
-    'scan': Row(ScanConfig, scan.make),
-    'memory_reasoning': Row(MemoryReasoningConfig, memory_reasoning.make),
-    'anchor_permutations': Row(AnchorPermutationsConfig, anchor_permutations.make),
-    'modular_addition': Row(ModularAdditionConfig, modular_addition.make),
+TASKS: dict[str, type[TaskConfig]] = {
+    'anchors': AnchorsConfig,
+    'addition': AdditionConfig,
+    'cogs': CogsConfig,
+    'corpus': CorpusConfig,
+    'mixture': MixtureConfig,
+    'prontoqa': ProntoqaConfig,
+    'scan': ScanConfig,
+    'memory_reasoning': MemoryReasoningConfig,
+    'anchor_permutations': AnchorPermutationsConfig,
+    'modular_addition': ModularAdditionConfig,
 }
-
-
-def make(config: TaskConfig) -> Task:
-    """The Task that a config describes."""
-    return TASKS[config.name].make(config)

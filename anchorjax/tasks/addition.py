@@ -8,20 +8,103 @@ where (a, b) is asked, so there a table of unordered pairs would do. It knows no
 the square.
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from anchorjax.errors import require
+from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.tasks import texts
-from anchorjax.tasks.addition_config import END, EQUALS, PLUS, AdditionConfig
-from anchorjax.tasks.base import Batch, Probes, Task
+from anchorjax.tasks.base import Batch, Probes, Task, keep_key
 from anchorjax.tasks.permutation import permute
-from anchorjax.tasks.texts import Texts
+from anchorjax.tasks.texts import LossOn, Texts
 
+PLUS, EQUALS, END = 10, 11, 12  # after the ten digits
 REGIONS = ('low', 'inside', 'high')  # of an operand, relative to the square
+
+
+@dataclasses.dataclass(frozen=True)
+class AdditionConfig:
+    """Defaults are the paper's operands and square, written in digits."""
+
+    name: str = 'addition'
+    largest: Annotated[int, at_least(1), at_most(9_999)] = 999  # operand
+    square: tuple[int, int] = (400, 600)  # both ends are in it
+    # 'square': both operands in the square; 'random': as many pairs from anywhere.
+    split: Literal['square', 'random'] = 'square'
+    # 'digits': '12+34=46' and END, character by character; 'numbers': the tokens 12 and
+    # 34, whose answer is the token 46.
+    encoding: Literal['digits', 'numbers'] = 'digits'
+    # Training examples; the other pairs outside the square are the probe seen_heldout.
+    # 0: all of them.
+    num_examples: Annotated[int, at_least(0)] = 0
+    loss_on: LossOn = 'answer'  # digits only
+    score_end: bool = True  # whether END belongs to the answer; digits only
+    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 2048  # per probe
+
+    def __post_init__(self) -> None:
+        check_fields(self, 'task')
+        low, high = self.square
+        is_inside = 0 <= low <= high <= self.largest
+        allowed = f'two numbers from 0 to {self.largest}, not decreasing'
+        require(is_inside, 'task.square', self.square, allowed)
+        allowed = 'smaller than the range of the operands'
+        require(self.num_outside > 0, 'task.square', self.square, allowed)
+        allowed = f'at most the {self.num_outside} pairs outside the square'
+        is_enough = self.num_examples <= self.num_outside
+        require(is_enough, 'task.num_examples', self.num_examples, allowed)
+
+    def make(self) -> Task:
+        """The data of a seed is the random key that orders the pairs."""
+        is_number = self.encoding == 'numbers'
+        return Task(
+            vocab=self.vocab,
+            seq_len=self.seq_len,
+            num_train=self.num_train,
+            probe_names=tuple(_probed(self)),
+            make_data=keep_key,
+            batch=functools.partial(make_batch, self),
+            probes=functools.partial(make_probes, self),
+            last_only=is_number,
+            deviation=('test', 'assigned') if is_number else None,
+            group_names=region_names(),
+        )
+
+    @property
+    def num_operands(self) -> int:
+        return self.largest + 1
+
+    @property
+    def num_inside(self) -> int:
+        """Pairs in the square: 40,401."""
+        low, high = self.square
+        return (high - low + 1) ** 2
+
+    @property
+    def num_outside(self) -> int:
+        """Pairs outside the square: 959,599."""
+        return self.num_operands**2 - self.num_inside
+
+    @property
+    def num_train(self) -> int:
+        return self.num_examples or self.num_outside
+
+    @property
+    def seq_len(self) -> int:
+        """Digits: of 999+999=1998, its last token being END, which is not read."""
+        if self.encoding == 'numbers':
+            return 2
+        return 2 * len(str(self.largest)) + len(str(2 * self.largest)) + 2
+
+    @property
+    def vocab(self) -> int:
+        if self.encoding == 'numbers':
+            return 2 * self.largest + 1
+        return END + 1
 
 
 def pair_outside(
@@ -183,20 +266,3 @@ def _probed(config: AdditionConfig) -> dict[str, tuple[Callable, int, int]]:
         probed['seen_heldout'] = (training_pair, config.num_train, num_kept_out)
     probed['test'] = (test_pair, 0, config.num_inside)
     return probed
-
-
-def make(config: AdditionConfig) -> Task:
-    """The task of a config; its data is the random key that orders the pairs."""
-    is_number = config.encoding == 'numbers'
-    return Task(
-        vocab=config.vocab,
-        seq_len=config.seq_len,
-        num_train=config.num_train,
-        probe_names=tuple(_probed(config)),
-        make_data=lambda key: key,
-        batch=functools.partial(make_batch, config),
-        probes=functools.partial(make_probes, config),
-        last_only=is_number,
-        deviation=('test', 'assigned') if is_number else None,
-        group_names=region_names(),
-    )

@@ -6,6 +6,7 @@ by a network that composes. There is no noise, and no number line behind the key
 """
 
 import dataclasses
+import functools
 from typing import Annotated, NamedTuple
 
 import jax
@@ -13,7 +14,7 @@ import jax.numpy as jnp
 
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
-from anchorjax.tasks.base import Batch, Probes, Task
+from anchorjax.tasks.base import Batch, Probes, Task, number_all
 
 ROLES = ('key', 'anchor_1', 'anchor_2')
 HEADINGS = {
@@ -41,6 +42,22 @@ class AnchorPermutationsConfig:
             'task.trained_share',
             self.trained_share,
             f'a share that trains 1 to {num_pairs - 1} of {num_pairs} pairs',
+        )
+
+    def make(self) -> Task:
+        """Its data are the permutations, and which pairs are trained."""
+        return Task(
+            vocab=self.vocab,
+            seq_len=self.seq_len,
+            num_train=self.num_trained * self.num_keys,
+            probe_names=('seen_train', 'unseen'),
+            make_data=functools.partial(make_data, self),
+            batch=functools.partial(make_batch, self),
+            probes=functools.partial(make_probes, self),
+            mapping_names=('assigned', 'symmetric'),
+            headings=HEADINGS,
+            role_names=ROLES,
+            roles=find_roles,
         )
 
     @property
@@ -96,7 +113,7 @@ def ask(
     return jnp.stack(tokens, axis=-1), key_B, pair_B
 
 
-def draw_batch(
+def make_batch(
     config: AnchorPermutationsConfig, data: Data, number_B: jax.Array
 ) -> Batch:
     """Training examples by number."""
@@ -111,48 +128,16 @@ def make_probes(config: AnchorPermutationsConfig, data: Data) -> Probes:
     """
     num_seen = config.num_trained * config.num_keys
     num_all = config.num_anchors**2 * config.num_keys
-    size = max(num_seen, num_all - num_seen)
-    number_PB = jnp.stack([jnp.arange(size), num_seen + jnp.arange(size)])
-    end_P1 = jnp.array([[num_seen], [num_all]])
-    is_example_PB = number_PB < end_P1
-    number_PB = jnp.minimum(number_PB, end_P1 - 1)
+    number_PB, weights_PB = number_all(num_seen, num_all)
     tokens_PBT, key_PB, pair_PB = ask(config, data, number_PB)
     first_PB, second_PB = jnp.divmod(pair_PB, config.num_anchors)
     reversed_PB = second_PB * config.num_anchors + first_PB
     assigned_PB = compose(data.permutations, key_PB, pair_PB)
     symmetric_PB = compose(data.permutations, key_PB, reversed_PB)
     targets_PRB = jnp.stack([assigned_PB, symmetric_PB], axis=1)
-    weights_PB = is_example_PB.astype(jnp.float32)
     return Probes(tokens_PBT, targets_PRB[..., None], weights_PB[..., None])
 
 
 def find_roles(tokens_BT: jax.Array) -> jax.Array:
     """Every position has a role of its own."""
     return jnp.broadcast_to(jnp.arange(len(ROLES)), tokens_BT.shape)
-
-
-def make(config: AnchorPermutationsConfig) -> Task:
-    """The task as data."""
-
-    def make_own_data(key: jax.Array) -> Data:
-        return make_data(config, key)
-
-    def make_batch(data: Data, number_B: jax.Array) -> Batch:
-        return draw_batch(config, data, number_B)
-
-    def make_own_probes(data: Data) -> Probes:
-        return make_probes(config, data)
-
-    return Task(
-        vocab=config.vocab,
-        seq_len=config.seq_len,
-        num_train=config.num_trained * config.num_keys,
-        probe_names=('seen_train', 'unseen'),
-        make_data=make_own_data,
-        batch=make_batch,
-        probes=make_own_probes,
-        mapping_names=('assigned', 'symmetric'),
-        headings=HEADINGS,
-        role_names=ROLES,
-        roles=find_roles,
-    )

@@ -7,16 +7,19 @@ answered is the question. The number of pairs that are wrong in both orders is t
 inferential complexity of a task (P1 v1 Sec 6; PAPERS 1.5).
 """
 
+import dataclasses
 import functools
-from typing import NamedTuple
+import itertools
+from typing import Annotated, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from anchorjax.tasks.anchors_config import AnchorsConfig
+from anchorjax.errors import require
+from anchorjax.limits import YOUNG, above, at_least, at_most, check_fields
 from anchorjax.tasks.base import Batch, Probes, Task
-from anchorjax.tasks.examples import draw_bits
+from anchorjax.tasks.permutation import draw_bits
 
 MAPPINGS = ('inferential', 'symmetric', 'assigned')
 ROLES = ('key', 'anchor_1', 'anchor_2', 'last', 'noise')
@@ -25,11 +28,220 @@ HEADINGS = {
     'unseen_inferential': 'inferential',
     'unseen_symmetric': 'symmetric',
 }
+# (a1, a2, shift) of P1 v1 Sec 6 in its order, for (a1, a2) and (a2, a1) (PAPERS 1.5).
+WRONG_PAIRS = (
+    (1, 2, 4),
+    (1, 3, 1),
+    (1, 4, -5),
+    (2, 3, 5),
+    (2, 4, -9),
+    (3, 4, -6),
+)
+# The anchors for which these shifts are wrong.
+_OFFICIAL_SHIFTS = {1: 5, 2: 1, 3: -2, 4: -8}
 # Roles of the three tokens that are not noise, from left to right.
 _ORDERS = {
     'key_first': ('key', 'anchor_1', 'anchor_2'),
     'anchors_first': ('anchor_1', 'anchor_2', 'key'),
 }
+
+
+@dataclasses.dataclass(frozen=True)
+class AnchorsConfig:
+    """Defaults are the paper's: 900,000 nominal examples of 9 tokens, (4, 3) unseen."""
+
+    name: str = 'anchors'
+    seq_len: Annotated[int, at_least(3), at_most(2**16)] = 9  # a key and two anchors
+    keys: tuple[int, int] = (20, 100)  # key items and noise; upper end excluded
+    anchors: tuple[int, ...] = (1, 2, 3, 4)
+    shifts: tuple[int, ...] = (5, 1, -2, -8)  # one for each anchor
+    # Only the first `num_anchors` are in use; 0: all. One number, so it can be an axis.
+    num_anchors: Annotated[int, at_least(0)] = 0
+    # (a1, a2, shift): pairs trained on this shift instead of their composition.
+    noninferential: tuple[tuple[int, int, int], ...] = ((3, 4, -6),)
+    # Whether these pairs are trained, or are as unseen as those of `unseen`: then no
+    # table of the training data answers (4, 3), and only composition does.
+    exception: Literal['trained', 'unseen'] = 'trained'
+    # Pairs that are never trained; figures show the first. () trains all pairs.
+    unseen: tuple[tuple[int, int], ...] = ((4, 3),)
+    # (x, a1, a2), or (a1, a2, x) as in arXiv 2401.08309 and the slides.
+    order: Literal['key_first', 'anchors_first'] = 'key_first'
+    # What comes last in every sequence: noise, the pair (so that all noise comes before
+    # the key), or either of them, as in the paper.
+    last_token: Literal['any', 'noise', 'pair'] = 'any'
+    # Nominal: counts all pairs, with training and test examples. Numbered in int32.
+    num_examples: Annotated[int, at_most(2**31 - 1)] = 900_000
+    # Share of each pair's examples that is trained; 9:1 in the paper.
+    train_share: Annotated[float, above(0), at_most(1)] = 0.9
+    # Which key items are held out; see `draw_training_keys`.
+    split: Literal['code', 'paper', 'random', 'random_position'] = 'code'
+    # Share of each unordered pair's key items that the random splits hold out.
+    holdout: Annotated[float, at_least(0), at_most(1)] = 0.1
+    vocab: Annotated[int, at_most(2**20)] = 201
+    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 8192  # per probe
+    # Inferential complexity: this many of WRONG_PAIRS are trained on their wrong shift,
+    # in both orders. Needs noninferential=() and the anchors and shifts of the paper.
+    complexity: Annotated[int, at_least(0), at_most(len(WRONG_PAIRS))] = (
+        dataclasses.field(default=0, metadata=YOUNG)
+    )
+    # By what agreement is recorded besides the probe: the key's position, or the pair.
+    groups: Literal['position', 'pair'] = dataclasses.field(
+        default='position', metadata=YOUNG
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self, 'task')
+        allowed = "at least 4 if task.last_token is 'noise': a key, two anchors, noise"
+        require(len(self.positions) >= 1, 'task.seq_len', self.seq_len, allowed)
+        allowed = "'any' or 'noise' where the key comes after the pair"
+        has_key_last = self.order == 'anchors_first' and self.last_token == 'pair'
+        require(not has_key_last, 'task.last_token', self.last_token, allowed)
+        _check_anchors(self)
+        _check_pairs(self)
+        _check_labels(self)
+        _check_split(self)
+
+    def make(self) -> Task:
+        """Pure functions, to be jitted and vmapped over seeds."""
+        probed = list_probed_pairs(self)
+        seen, _ = probed['seen_train']
+        return Task(
+            vocab=self.vocab,
+            seq_len=self.seq_len,
+            num_train=self.num_train_per_pair * len(seen),
+            probe_names=tuple(probed),
+            make_data=functools.partial(make_data, self),
+            batch=functools.partial(make_batch, self),
+            probes=functools.partial(make_probes, self),
+            mapping_names=MAPPINGS,
+            deviation=('unseen', 'inferential') if self.unseen_pairs else None,
+            offset_names=_name_offsets(self) if self.unseen_pairs else {},
+            headings=HEADINGS,
+            group_names=_name_groups(self),
+            role_names=ROLES,
+            roles=functools.partial(find_roles, self),
+        )
+
+    @property
+    def num_train_per_pair(self) -> int:
+        """Training examples of a pair: by default 900,000 / 16 pairs * 0.9 = 50,625."""
+        return round(self.num_examples // self.num_pairs * self.train_share)
+
+    @property
+    def shift_of(self) -> dict[int, int]:
+        """{anchor: shift} of the anchors in use."""
+        number = self.num_anchors or len(self.anchors)
+        return dict(zip(self.anchors[:number], self.shifts, strict=False))
+
+    @property
+    def exceptions(self) -> dict[tuple[int, int], int]:
+        """{pair: shift} of the pairs whose shift is not their composition."""
+        shifts = {(a, b): shift for a, b, shift in self.noninferential}
+        for a, b, shift in WRONG_PAIRS[: self.complexity]:
+            shifts[a, b] = shift
+            shifts[b, a] = shift
+        return shifts
+
+    @property
+    def num_pairs(self) -> int:
+        """Ordered pairs of anchors."""
+        return len(self.shift_of) ** 2
+
+    @property
+    def unseen_pairs(self) -> tuple[tuple[int, int], ...]:
+        """All pairs that are never trained; figures show the first."""
+        untrained = list(self.unseen)
+        if self.exception == 'unseen':
+            untrained += [(a, b) for a, b, _ in self.noninferential]
+        return tuple(dict.fromkeys(untrained))
+
+    @property
+    def positions(self) -> range:
+        """Where the first of the three tokens may stand."""
+        last = self.seq_len - 3
+        if self.last_token == 'pair':
+            return range(last, last + 1)
+        return range(last) if self.last_token == 'noise' else range(last + 1)
+
+    @property
+    def num_heldout(self) -> int:
+        """Key items of a pair (at each position) that the random splits hold out."""
+        return round(self.holdout * (self.keys[1] - self.keys[0]))
+
+    @property
+    def modulus(self) -> int:
+        """The modulus of the official splits; see `draw_training_keys`."""
+        return self.seq_len if self.split == 'code' else self.seq_len - 2
+
+
+def _check_anchors(c: AnchorsConfig) -> None:
+    number = len(c.anchors)
+    is_increasing = 0 <= c.keys[0] < c.keys[1]
+    require(is_increasing, 'task.keys', c.keys, 'an increasing pair of tokens')
+    are_distinct = number > 0 and len(set(c.anchors)) == number
+    are_tokens = are_distinct and min(c.anchors) >= 0
+    allowed = 'distinct tokens, at least one'
+    require(are_tokens, 'task.anchors', c.anchors, allowed)
+    are_outside = not any(c.keys[0] <= anchor < c.keys[1] for anchor in c.anchors)
+    allowed = f'outside the key range {c.keys}'
+    require(are_outside, 'task.anchors', c.anchors, allowed)
+    allowed = f'{number} shifts, one per anchor'
+    require(len(c.shifts) == number, 'task.shifts', c.shifts, allowed)
+    allowed = f'at most {number}, the anchors that there are'
+    require(c.num_anchors <= number, 'task.num_anchors', c.num_anchors, allowed)
+
+
+def _check_pairs(c: AnchorsConfig) -> None:
+    for field, entries in (('noninferential', c.noninferential), ('unseen', c.unseen)):
+        pairs = [entry[:2] for entry in entries]
+        are_known = all(set(pair) <= set(c.shift_of) for pair in pairs)
+        allowed = f'pairs made of the anchors {tuple(c.shift_of)}'
+        require(are_known, f'task.{field}', entries, allowed)
+        are_distinct = len(set(pairs)) == len(pairs)
+        require(are_distinct, f'task.{field}', entries, 'distinct pairs')
+    some_are_trained = len(c.unseen_pairs) < c.num_pairs
+    require(some_are_trained, 'task.unseen', c.unseen, 'fewer than all the pairs')
+    if c.complexity:
+        allowed = '(), with task.complexity above 0'
+        has_none = c.noninferential == ()
+        require(has_none, 'task.noninferential', c.noninferential, allowed)
+        is_official = _OFFICIAL_SHIFTS.items() <= c.shift_of.items()
+        allowed = f'0 unless the anchors have the shifts {_OFFICIAL_SHIFTS}'
+        require(is_official, 'task.complexity', c.complexity, allowed)
+
+
+def _check_labels(c: AnchorsConfig) -> None:
+    used = c.shift_of.values()
+    lowest_shift = min(2 * min(used), *c.exceptions.values(), 0)
+    highest_shift = max(2 * max(used), *c.exceptions.values(), 0)
+    largest_token = max(c.keys[1] - 1 + highest_shift, *c.anchors)
+    allowed = f'at least {-lowest_shift}: every label must be at least 0'
+    require(c.keys[0] + lowest_shift >= 0, 'task.keys[0]', c.keys[0], allowed)
+    allowed = f'above {largest_token}, the largest token or label'
+    require(largest_token < c.vocab, 'task.vocab', c.vocab, allowed)
+
+
+def _check_split(c: AnchorsConfig) -> None:
+    num_keys = c.keys[1] - c.keys[0]
+    if c.split in ('code', 'paper'):
+        remainders = np.arange(*c.keys) % c.modulus
+        num_heldout = np.bincount(remainders, minlength=c.modulus)
+        num_heldout = num_heldout[c.positions.start : c.positions.stop]
+        leaves_both = num_heldout.min() > 0 and num_heldout.max() < num_keys
+        require(
+            leaves_both,
+            'task.split',
+            c.split,
+            "one that leaves every position training and held-out keys (try 'random'); "
+            f'keys {c.keys}, seq_len {c.seq_len}',
+        )
+    else:
+        leaves_both = 0 < c.num_heldout < num_keys
+        allowed = 'a share that leaves training and held-out keys'
+        require(leaves_both, 'task.holdout', c.holdout, allowed)
+    allowed = 'enough for one example of every pair'
+    has_one = c.num_train_per_pair >= 1
+    require(has_one, 'task.num_examples', c.num_examples, allowed)
 
 
 class Data(NamedTuple):
@@ -54,7 +266,7 @@ class Sequences(NamedTuple):
 
 def list_pairs(config: AnchorsConfig) -> np.ndarray:
     """All ordered pairs of anchors, [pair, 2]."""
-    rows = [(a, b) for a in config.shift_of for b in config.shift_of]
+    rows = list(itertools.product(config.shift_of, repeat=2))
     return np.array(rows, np.int32)
 
 
@@ -80,7 +292,9 @@ def list_shifts(config: AnchorsConfig) -> np.ndarray:
     for a, b in list_pairs(config).tolist():
         inferential[a, b] = shift[a] + shift[b]
     assigned = inferential | config.exceptions
-    rows = [(inferential[a, b], assigned[b, a], assigned[a, b]) for a, b in inferential]
+    rows = []
+    for a, b in inferential:
+        rows.append((inferential[a, b], assigned[b, a], assigned[a, b]))
     return np.array(rows, np.int32)
 
 
@@ -194,6 +408,33 @@ def find_roles(config: AnchorsConfig, tokens_BT: jax.Array) -> jax.Array:
     return role_BT
 
 
+def make_batch(config: AnchorsConfig, data: Data, index_B: jax.Array) -> Batch:
+    """The training examples with these numbers, the seen pairs in turn."""
+    seen, _ = list_probed_pairs(config)['seen_train']
+    pair_B = jnp.asarray(seen)[index_B % len(seen)]
+    drawn = draw_sequences(config, data, data.key, pair_B, index_B, heldout=False)
+    shifts = list_shifts(config)
+    shift_B = jnp.asarray(shifts)[pair_B, MAPPINGS.index('assigned')]
+    return Batch(drawn.tokens_BT, (drawn.x_B + shift_B)[:, None])
+
+
+def make_probes(config: AnchorsConfig, data: Data) -> Probes:
+    """The sequences of every probe, with all three answers."""
+    shifts = list_shifts(config)
+    number_B = jnp.arange(config.probe_examples)
+    base_key = jax.random.fold_in(data.key, config.num_examples)
+    tokens, targets, groups = [], [], []
+    for i, (rows, heldout) in enumerate(list_probed_pairs(config).values()):
+        key = jax.random.fold_in(base_key, i)
+        pair_B = jnp.asarray(rows)[number_B % len(rows)]
+        drawn = draw_sequences(config, data, key, pair_B, number_B, heldout)
+        answers_RB = drawn.x_B + jnp.asarray(shifts)[pair_B].T
+        tokens.append(drawn.tokens_BT)
+        targets.append(answers_RB[..., None])
+        groups.append(pair_B if config.groups == 'pair' else drawn.column_B)
+    return Probes(jnp.stack(tokens), jnp.stack(targets), groups_PB=jnp.stack(groups))
+
+
 def list_probed_pairs(config: AnchorsConfig) -> dict[str, tuple[np.ndarray, bool]]:
     """{probe: (rows of `list_pairs`, whether its key items are held out)}.
 
@@ -241,51 +482,3 @@ def _name_groups(config: AnchorsConfig) -> tuple[str, ...]:
     if config.groups == 'pair':
         return tuple(name_pair(a, b) for a, b in list_pairs(config).tolist())
     return tuple(f'at_{i}' for i in config.positions)
-
-
-def make(config: AnchorsConfig) -> Task:
-    """The task of a config: pure functions, to be jitted and vmapped over seeds."""
-    shifts = list_shifts(config)  # NumPy: making a task must not touch a device
-    probed = list_probed_pairs(config)
-    seen, _ = probed['seen_train']
-
-    def batch(data: Data, index_B: jax.Array) -> Batch:
-        pair_B = jnp.asarray(seen)[index_B % len(seen)]
-        drawn = draw_sequences(config, data, data.key, pair_B, index_B, heldout=False)
-        shift_B = jnp.asarray(shifts)[pair_B, MAPPINGS.index('assigned')]
-        return Batch(drawn.tokens_BT, (drawn.x_B + shift_B)[:, None])
-
-    def probes(data: Data) -> Probes:
-        number_B = jnp.arange(config.probe_examples)
-        base_key = jax.random.fold_in(data.key, config.num_examples)
-        tokens, targets, groups = [], [], []
-        for i, (rows, heldout) in enumerate(probed.values()):
-            key = jax.random.fold_in(base_key, i)
-            pair_B = jnp.asarray(rows)[number_B % len(rows)]
-            drawn = draw_sequences(config, data, key, pair_B, number_B, heldout)
-            answers_RB = drawn.x_B + jnp.asarray(shifts)[pair_B].T
-            tokens.append(drawn.tokens_BT)
-            targets.append(answers_RB[..., None])
-            groups.append(pair_B if config.groups == 'pair' else drawn.column_B)
-        return Probes(
-            jnp.stack(tokens), jnp.stack(targets), groups_PB=jnp.stack(groups)
-        )
-
-    return Task(
-        vocab=config.vocab,
-        seq_len=config.seq_len,
-        num_train=config.num_train_per_pair * len(seen),
-        last_only=True,
-        probe_names=tuple(probed),
-        mapping_names=MAPPINGS,
-        trained_mapping='assigned',
-        deviation=('unseen', 'inferential') if config.unseen_pairs else None,
-        offset_names=_name_offsets(config) if config.unseen_pairs else {},
-        headings=HEADINGS,
-        group_names=_name_groups(config),
-        role_names=ROLES,
-        make_data=functools.partial(make_data, config),
-        batch=batch,
-        probes=probes,
-        roles=functools.partial(find_roles, config),
-    )

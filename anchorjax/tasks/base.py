@@ -8,14 +8,6 @@ import jax
 import jax.numpy as jnp
 
 
-class TaskConfig(Protocol):
-    """What the config of every task has; it is a frozen, hashable dataclass."""
-
-    name: str  # its row in TASKS
-    seq_len: int  # T
-    vocab: int  # V
-
-
 class Batch(NamedTuple):
     """Training sequences, and the right answer at every scored position.
 
@@ -36,6 +28,23 @@ class Probes(NamedTuple):
     weights_PBQ: jax.Array | None = None  # as in Batch; a row of zeros is padding
     # The group of every sequence, an index into Task.group_names; None: no groups.
     groups_PB: jax.Array | None = None
+
+
+def number_all(num_trained: int, num_all: int) -> tuple[jax.Array, jax.Array]:
+    """The numbers of the trained and of all other examples, and their weights, [2, B].
+
+    The shorter row is padded with its last number, at weight 0.
+    """
+    size = max(num_trained, num_all - num_trained)
+    number_PB = jnp.stack([jnp.arange(size), num_trained + jnp.arange(size)])
+    end_P1 = jnp.array([[num_trained], [num_all]])
+    weights_PB = (number_PB < end_P1).astype(jnp.float32)
+    return jnp.minimum(number_PB, end_P1 - 1), weights_PB
+
+
+def keep_key(key: jax.Array) -> jax.Array:
+    """The data of a task whose seeds differ only in the order of their examples."""
+    return key
 
 
 def no_roles(tokens_BT: jax.Array) -> jax.Array:
@@ -64,8 +73,8 @@ class Task(NamedTuple):
     # (data, index_B, next index_B) -> the same as `batch`, for a task that reads its
     # examples on the host and can read the next ones meanwhile; None: it does not.
     batch_ahead: Callable[[Any, jax.Array, jax.Array], Batch] | None = None
-    # A line about the data for the user to see before training, such as what of them is
-    # left out; it may read files. None: there is nothing to say.
+    # A line about the data for the user to see before training, e.g. how many examples
+    # are cut; it may read files. None: there is nothing to say.
     describe_data: Callable[[], str] | None = None
     # {path: SHA-256} of what the examples are read from, as the manifest records it;
     # None: they are not read from files.
@@ -89,3 +98,15 @@ class Task(NamedTuple):
     role_names: tuple[str, ...] = ('token',)  # what a position can be
     # tokens_BT -> [B, T], indices into role_names.
     roles: Callable[[jax.Array], jax.Array] = no_roles
+
+
+class TaskConfig(Protocol):
+    """A task: a frozen, hashable dataclass whose fields are its settings."""
+
+    name: str  # its name in TASKS
+    seq_len: int  # T
+    vocab: int  # V
+
+    def make(self) -> Task:
+        """Computes nothing on a device, so that a sweep can be planned without one."""
+        ...

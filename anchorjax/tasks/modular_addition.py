@@ -4,6 +4,7 @@ A random share of the p^2 questions is trained; the others are held out.
 """
 
 import dataclasses
+import functools
 from typing import Annotated
 
 import jax
@@ -11,7 +12,7 @@ import jax.numpy as jnp
 
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
-from anchorjax.tasks.base import Batch, Probes, Task
+from anchorjax.tasks.base import Batch, Probes, Task, number_all
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +33,22 @@ class ModularAdditionConfig:
             f'a share that trains 1 to {num_all - 1} of {num_all} questions',
         )
 
+    def make(self) -> Task:
+        """Its data are a random order of all questions, of which the first train."""
+        return Task(
+            vocab=self.vocab,
+            seq_len=self.seq_len,
+            num_train=self.num_trained,
+            probe_names=('seen_train', 'seen_heldout'),
+            make_data=functools.partial(draw_order, self),
+            batch=functools.partial(make_batch, self),
+            probes=functools.partial(make_probes, self),
+            headings={
+                'seen_train_assigned': 'trained',
+                'seen_heldout_assigned': 'held out',
+            },
+        )
+
     @property
     def num_trained(self) -> int:
         """How many questions are trained."""
@@ -48,6 +65,18 @@ class ModularAdditionConfig:
         return self.modulus + 1
 
 
+def draw_order(config: ModularAdditionConfig, key: jax.Array) -> jax.Array:
+    """The numbers of all questions in a random order, [p^2]."""
+    return jax.random.permutation(key, config.modulus**2)
+
+
+def make_batch(
+    config: ModularAdditionConfig, order: jax.Array, number_B: jax.Array
+) -> Batch:
+    """The training examples with these numbers."""
+    return ask(config, order[number_B])
+
+
 def ask(config: ModularAdditionConfig, question_B: jax.Array) -> Batch:
     """The questions a * p + b with their answers."""
     a_B, b_B = jnp.divmod(question_B, config.modulus)
@@ -58,37 +87,6 @@ def ask(config: ModularAdditionConfig, question_B: jax.Array) -> Batch:
 
 def make_probes(config: ModularAdditionConfig, order: jax.Array) -> Probes:
     """All trained and all held-out questions; the shorter row is padded."""
-    num_all = config.modulus**2
-    size = max(config.num_trained, num_all - config.num_trained)
-    number_PB = jnp.stack([jnp.arange(size), config.num_trained + jnp.arange(size)])
-    end_P1 = jnp.array([[config.num_trained], [num_all]])
-    weights_PB = (number_PB < end_P1).astype(jnp.float32)
-    asked = ask(config, order[jnp.minimum(number_PB, end_P1 - 1)])
+    number_PB, weights_PB = number_all(config.num_trained, config.modulus**2)
+    asked = ask(config, order[number_PB])
     return Probes(asked.tokens_BT, asked.targets_BQ[:, None], weights_PB[..., None])
-
-
-def make(config: ModularAdditionConfig) -> Task:
-    """The task as data: a random order of all questions, of which the first train."""
-
-    def draw_order(key: jax.Array) -> jax.Array:
-        return jax.random.permutation(key, config.modulus**2)
-
-    def make_batch(order: jax.Array, number_B: jax.Array) -> Batch:
-        return ask(config, order[number_B])
-
-    def make_own_probes(order: jax.Array) -> Probes:
-        return make_probes(config, order)
-
-    return Task(
-        vocab=config.vocab,
-        seq_len=config.seq_len,
-        num_train=config.num_trained,
-        probe_names=('seen_train', 'seen_heldout'),
-        make_data=draw_order,
-        batch=make_batch,
-        probes=make_own_probes,
-        headings={
-            'seen_train_assigned': 'trained',
-            'seen_heldout_assigned': 'held out',
-        },
-    )

@@ -59,3 +59,16 @@ def _hash(x: jax.Array) -> jax.Array:
     x = (x ^ (x >> 16)) * jnp.uint32(0x7FEB352D)
     x = (x ^ (x >> 15)) * jnp.uint32(0x846CA68B)
     return x ^ (x >> 16)
+
+
+def draw_bits(key: jax.Array, number_B: jax.Array, size: int) -> jax.Array:
+    """Random bits of numbered examples, [B, size] uint32.
+
+    They depend on (key, number) alone.
+    """
+
+    def draw_one(number: jax.Array) -> jax.Array:
+        own_key = jax.random.fold_in(key, number)
+        return jax.random.bits(own_key, (size,))
+
+    return jax.vmap(draw_one)(number_B)

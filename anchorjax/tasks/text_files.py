@@ -1,36 +1,57 @@
-"""Text files from elsewhere: whole, or an error of one line."""
+"""Official text files, plain or gzipped: whole, or an error of one line."""
 
 import functools
 import gzip
 import hashlib
 import pathlib
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from anchorjax.errors import UserError, brief
 
+T = TypeVar('T')
 
-def read_lines(path: pathlib.Path) -> list[str]:
-    """The lines of a text file, gzipped or not, without their ends.
+
+def find_file(folder: pathlib.Path, *names: str) -> pathlib.Path:
+    """The first of these files that is there, plain or .gz; else the first name."""
+    for name in names:
+        for path in (folder / name, folder / f'{name}.gz'):
+            if path.exists():
+                return path
+    return folder / names[0]
+
+
+def parse_lines(path: pathlib.Path, parse: Callable[[str], T]) -> list[T]:
+    """What `parse` makes of every line.
 
     Raises:
-      UserError: as `read_text`, or its last line has no end.
+      UserError: as `read_text`; or the file is empty, its last line has no end, or
+        `parse` raises a ValueError: the error then names the first such line.
     """
     text = read_text(path)
-    if text and not text.endswith('\n'):
+    if not text:
+        raise UserError(f'{path}: empty')
+    if not text.endswith('\n'):
         raise UserError(f'{path}: truncated, its last line has no end')
-    return text.splitlines()
+    parsed = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            parsed.append(parse(line))
+        except ValueError as e:
+            reason = f'{brief(line)!r} {brief(str(e))}'
+            raise UserError(f'{path}, line {number}: {reason}') from None
+    return parsed
 
 
 def read_text(path: pathlib.Path) -> str:
-    """A text file, gzipped or not, with plain ends of lines.
+    """A text file with plain line ends.
 
     Raises:
-      UserError: as `read_bytes`, or it is no UTF-8 text.
+      UserError: as `read_bytes`, or it is not UTF-8.
     """
-    data = read_bytes(path)
     try:
-        text = data.decode('utf-8')
+        text = read_bytes(path).decode('utf-8')
     except UnicodeDecodeError as e:
         raise UserError(f'{path}: cannot be read ({brief(str(e))})') from None
     return text.replace('\r\n', '\n')
@@ -53,7 +74,7 @@ def read_bytes(path: pathlib.Path) -> bytes:
 
 
 def digest_files(paths: Iterable[pathlib.Path]) -> dict[str, str]:
-    """{path: SHA-256} of what is in some files; errors as `read_bytes`."""
+    """{path: SHA-256} of the contents of files; errors as `read_bytes`."""
     return {str(path): _digest_file(path) for path in paths}
 
 

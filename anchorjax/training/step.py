@@ -165,7 +165,7 @@ def train_segment(
       split: divides a batch among devices.
       shard: divides the parameters and moments among devices.
     """
-    task = tasks.make(experiment.task)
+    task = experiment.task.make()
     data = task.make_data(random_key(hparams.seed, DATA))
     is_new_segment = before == 0
     state = state.replace(

@@ -53,7 +53,7 @@ def test_a_finished_member(finished):
     np.testing.assert_array_equal(result.loss_SP, curve.probe_loss)
     assert (result.first_PR == result.step_S[0]).all()
     assert (result.for_good_PR == 1).all()
-    num_train = curves.tasks.make(finished.experiment.task).num_train
+    num_train = finished.experiment.task.make().num_train
     assert result.steps_per_epoch == num_train / finished.experiment.train.batch_size
     never = curves.compute(finished, threshold=1.0, **POINT)
     assert np.isnan(never.first_PR).all() and never.order == ()

@@ -9,7 +9,6 @@ from analysis.p1 import eigenvalues
 from analysis.spectra.measures import participation_ratio
 from analysis.spectra.spectra import covariance_spectrum, find_rises, singular_values
 from analysis.spectra.used import list_labels, list_tokens, select_used
-from anchorjax import tasks
 from anchorjax.config.grid import DATA, random_key
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import Run, open_run
@@ -94,7 +93,7 @@ def test_an_earlier_step_and_another_member_and_matrix(finished):
 def test_tokens_and_labels_that_occur_are_those_of_the_data():
     """Of the tiny task: compared with a thousand batches' worth of examples."""
     config = cases.tiny().task
-    task = tasks.make(config)
+    task = config.make()
     data = task.make_data(random_key(0, DATA))
     batch = task.batch(data, np.arange(20_000))
     np.testing.assert_array_equal(np.unique(batch.tokens_BT), list_tokens(config))

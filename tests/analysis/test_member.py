@@ -7,7 +7,6 @@ import xarray as xr
 from analysis.circuits import sequences
 from analysis.members.member import member_of
 from analysis.members.point import complete_point, format_point, select_varying
-from anchorjax import tasks
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import open_run
 from tests.support import cases
@@ -74,6 +73,6 @@ def test_roles_partition_every_sequence(member):
 
 
 def test_the_last_role_is_absent_where_an_anchor_stands_last():
-    task = tasks.make(cases.tiny().task)
+    task = cases.tiny().task.make()
     roles_BT = np.asarray(task.roles(np.array([[9, 7, 4, 3], [9, 4, 3, 7]])))
     assert roles_BT.tolist() == [[4, 0, 1, 2], [0, 1, 2, 3]]

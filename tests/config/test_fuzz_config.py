@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anchorjax import config, tasks
+from anchorjax import config
 from anchorjax.errors import ConfigError
 from tests.support import fuzzing, tiny
 from tests.support.fuzzing import NUMBERS, SCALARS, TEXTS, VALUES, refused_or_right
@@ -92,7 +92,7 @@ def require_valid(made: config.Experiment) -> None:
     for name in (made.name, *(cohort.folder_name for cohort in cohorts)):
         assert name.isprintable() and 0 < len(name.encode()) <= 200
         assert pathlib.PurePath(name).name == name != '..'
-    assert tasks.make(made.task).num_train >= made.train.batch_size
+    assert made.task.make().num_train >= made.train.batch_size
 
 
 def test_a_changed_config_is_one_line_or_valid():

@@ -8,7 +8,7 @@ import numpy as np
 import optax
 import pytest
 
-from anchorjax import config, tasks
+from anchorjax import config
 from anchorjax.config.grid import DATA, ORDER, HParams, random_key
 from anchorjax.tasks.permutation import draw_epoch_batch
 from anchorjax.training.step import init_member, train_step
@@ -54,7 +54,7 @@ def test_losses_are_those_of_the_package_on_the_same_draws():
         weight_decay=np.float32(minimal.DECAY),
         seed=np.int32(0),
     )
-    task = tasks.make(experiment.task)
+    task = experiment.task.make()
     data = task.make_data(random_key(hparams.seed, DATA))
     order = random_key(hparams.seed, ORDER)
     state = init_member(experiment, hparams)

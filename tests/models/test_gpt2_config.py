@@ -15,7 +15,7 @@ from anchorjax.sweeps import cost
 from anchorjax.sweeps.plan import make_plan
 from anchorjax.training.devices import make_mesh
 from tests.support import cases
-from tests.support.copy_task import CopyConfig, make_copy
+from tests.support.copy_task import CopyConfig
 from tests.support.first_steps import make_decaying_step, measure_first_step
 
 # Loss in nats and gradient norm of step 0, and W_embed[2, 3] before and after it.
@@ -189,7 +189,7 @@ def test_a_grid_trains_side_by_side_and_every_member_learns(tmp_path):
 def test_a_grid_in_bfloat16_with_remat_learns_to_answer_in_sequences(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setitem(tasks.TASKS, 'copy', tasks.Row(CopyConfig, make_copy))
+    monkeypatch.setitem(tasks.TASKS, 'copy', CopyConfig)
     losses = {}
     for dtype in ('float32', 'bfloat16'):
         experiment = make_sweep('copy', dtype=dtype, remat=dtype == 'bfloat16')

@@ -58,7 +58,7 @@ def test_three_steps_of_adamw_without_decay_of_biases():
     def get_batch(data: Any, index_B: jax.Array) -> tasks.Batch:
         return tasks.Batch(jnp.asarray(tokens_BT), jnp.asarray(targets_BT))
 
-    task = tasks.make(experiment.task)._replace(batch=get_batch, last_only=False)
+    task = experiment.task.make()._replace(batch=get_batch, last_only=False)
     hparams = HParams(
         jnp.float32(0.5), jnp.float32(RATE), jnp.float32(DECAY), jnp.int32(0)
     )

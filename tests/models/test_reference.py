@@ -73,7 +73,7 @@ def start_member(experiment: Experiment, params: Any, last_only: bool = True) ->
     def get_batch(data: Any, index_B: jax.Array) -> tasks.Batch:
         return batch
 
-    task = tasks.make(experiment.task)
+    task = experiment.task.make()
     task = task._replace(batch=get_batch, last_only=last_only)
     hparams = HParams(
         gamma=jnp.float32(0.5),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anchorjax import files, tasks
+from anchorjax import files
 from anchorjax.errors import StoreError
 from anchorjax.storage import checkpoint, digests
 from anchorjax.storage.chunk import ChunkFolder
@@ -57,7 +57,7 @@ def halted(tmp_path_factory) -> Halted:
     state = describe_placement(state, 1, mesh, lanes=1)
     rows = len(experiment.record_steps)
     curves = []
-    for shape in record_shapes(tasks.make(experiment.task)):
+    for shape in record_shapes(experiment.task.make()):
         curves.append(jax.ShapeDtypeStruct((rows, 1, *shape), np.float32))
     return Halted(workdir, chunk_folder, {'state': state, 'curves': Record(*curves)})
 

@@ -22,6 +22,9 @@ class CopyConfig:
     def __post_init__(self) -> None:
         check_fields(self, 'task')
 
+    def make(self) -> tasks.Task:
+        return make_copy(self)
+
     @property
     def seq_len(self) -> int:
         return 2 * self.longest

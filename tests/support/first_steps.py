@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from anchorjax import tasks
 from anchorjax.config import Experiment
 from anchorjax.config.grid import HParams
 from anchorjax.training.forward import forward
@@ -23,7 +22,7 @@ def measure_first_step(experiment: Experiment, name: str) -> list[jax.Array]:
         weight_decay=jnp.float32(0.1),
         seed=jnp.int32(0),
     )
-    task = tasks.make(experiment.task)
+    task = experiment.task.make()
     data = task.make_data(jax.random.key(0))
 
     @jax.jit
@@ -40,7 +39,7 @@ def measure_first_step(experiment: Experiment, name: str) -> list[jax.Array]:
 def make_decaying_step(experiment: Experiment, params: Any) -> Callable[[float], Any]:
     """A function: the parameters after one step at rate 0.01 with a weight decay."""
     state = new_state(experiment, params)
-    task = tasks.make(experiment.task)
+    task = experiment.task.make()
     data = task.make_data(jax.random.key(0))
 
     @jax.jit

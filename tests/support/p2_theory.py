@@ -4,7 +4,7 @@ import numpy as np
 
 from analysis.theory.label_law import LabelLaws
 from anchorjax.tasks import MemoryReasoningConfig
-from anchorjax.tasks.memory_reasoning.labels import combinations, label_ranges
+from anchorjax.tasks.memory_reasoning import combinations, label_ranges
 
 
 def make_laws(mass_VV: np.ndarray) -> LabelLaws:

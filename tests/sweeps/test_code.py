@@ -138,13 +138,12 @@ def test_the_file_of_a_task_of_the_users_own_is_among_the_code(tmp_path, monkeyp
     def register() -> dict[str, str]:
         path.write_text(text)
         exec(compile(text, path, 'exec'), module.__dict__)
-        monkeypatch.setitem(tasks.TASKS, 'anchors', module.ROW)
+        monkeypatch.setitem(tasks.TASKS, 'anchors', module.OwnConfig)
         return code.digest_code(experiment())
 
     text = (
-        'from anchorjax.tasks import Row, anchors\n'
-        'def make(config): return anchors.make(config)\n'
-        'ROW = Row(anchors.AnchorsConfig, make)\n'
+        'from anchorjax.tasks import AnchorsConfig\n'
+        'class OwnConfig(AnchorsConfig): pass\n'
     )
     first = register()
     text += '# edited\n'

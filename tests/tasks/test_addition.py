@@ -3,22 +3,19 @@
 import json
 import pathlib
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anchorjax import tasks
-from anchorjax.errors import ConfigError
 from anchorjax.tasks import AdditionConfig, addition
+from tests.tasks.draws import draw_batch, draw_probes
 
 CHARACTERS = '0123456789+=.'  # the last is END
 OFFICIAL = pathlib.Path(
     '/work/shared/data/addition/case_or_rule_1hole_50_50_len10_test.json'
 )
-SMALL = AdditionConfig(largest=9, square=(3, 5), probe_examples=100)
 
 
 def spell(tokens_T: np.ndarray) -> str:
@@ -32,26 +29,6 @@ def read_pair(text: str) -> tuple[int, int]:
 
 def is_inside(pair: tuple[int, int], square: tuple[int, int] = (400, 600)) -> bool:
     return all(square[0] <= operand <= square[1] for operand in pair)
-
-
-def draw_batch(config: AdditionConfig, number: int, seed: int = 0) -> tasks.Batch:
-    task = tasks.make(config)
-
-    @jax.jit
-    def draw(key: jax.Array) -> tasks.Batch:
-        return task.batch(task.make_data(key), jnp.arange(number))
-
-    return jax.tree.map(np.asarray, draw(jax.random.key(seed)))
-
-
-def draw_probes(config: AdditionConfig, seed: int = 0) -> tasks.Probes:
-    task = tasks.make(config)
-
-    @jax.jit
-    def draw(key: jax.Array) -> tasks.Probes:
-        return task.probes(task.make_data(key))
-
-    return jax.tree.map(np.asarray, draw(jax.random.key(seed)))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +84,7 @@ def test_the_end_may_be_left_out_of_the_score():
 def test_every_pair_outside_the_square_is_trained_once():
     config = AdditionConfig()
     assert config.num_inside == 40_401
-    assert tasks.make(config).num_train == 959_599
+    assert config.make().num_train == 959_599
     numbers = AdditionConfig(encoding='numbers')
     batch = draw_batch(numbers, config.num_outside)
     a_B, b_B = batch.tokens_BT.T
@@ -149,7 +126,7 @@ def test_a_smaller_training_set_is_part_of_a_larger_one():
 
 def test_probes_ask_what_they_say():
     config = AdditionConfig(num_examples=2_000, probe_examples=3_000)
-    task = tasks.make(config)
+    task = config.make()
     assert task.probe_names == ('seen_train', 'seen_heldout', 'test')
     probes = draw_probes(config)
     trained = {spell(tokens_T) for tokens_T in draw_batch(config, 2_000).tokens_BT}
@@ -169,7 +146,7 @@ def test_probes_ask_what_they_say():
 
 def test_regions_by_hand():
     names = addition.region_names()
-    assert names == tasks.make(AdditionConfig()).group_names
+    assert names == AdditionConfig().make().group_names
     for pair, name in {
         (0, 399): 'low_low',
         (399, 400): 'low_inside',
@@ -219,37 +196,6 @@ def test_pairs_inside_and_outside_of_any_square_are_all_pairs(data):
     assert all(is_inside(pair, (low, high)) for pair in inside)
     assert not any(is_inside(pair, (low, high)) for pair in outside)
     assert len(outside) + len(inside) == (largest + 1) ** 2
-
-
-def test_a_data_set_is_its_seed_under_vmap():
-    task = tasks.make(SMALL)
-
-    def draw(seed: jax.Array) -> tasks.Batch:
-        return task.batch(task.make_data(jax.random.key(seed)), jnp.arange(20))
-
-    mapped = jax.jit(jax.vmap(draw))(jnp.array([0, 1]))
-    for seed in (0, 1):
-        alone = jax.jit(draw)(jnp.int32(seed))
-        np.testing.assert_array_equal(mapped.tokens_BT[seed], alone.tokens_BT)
-    assert (mapped.tokens_BT[0] != mapped.tokens_BT[1]).any()
-
-
-@pytest.mark.parametrize(
-    ('fields', 'line'),
-    [
-        ({'square': (600, 400)}, r'task.square = \(600, 400\): must be two numbers'),
-        ({'square': (0, 999)}, r'task.square = \(0, 999\): must be smaller'),
-        ({'square': (0, 1000)}, r'task.square = \(0, 1000\): must be two numbers from'),
-        ({'num_examples': 959_600}, 'task.num_examples = 959600: must be at most the'),
-        ({'largest': 10_000}, 'task.largest = 10000: must be at least 1, at most 9,9'),
-        ({'split': 'circle'}, "task.split = 'circle': must be one of"),
-        ({'encoding': 'roman'}, "task.encoding = 'roman': must be one of"),
-        ({'loss_on': 'pads'}, "task.loss_on = 'pads': must be one of"),
-    ],
-)
-def test_bad_input_is_one_line(fields, line):
-    with pytest.raises(ConfigError, match=line):
-        AdditionConfig(**fields)
 
 
 def test_the_format_is_that_of_the_case_based_test():

@@ -1,16 +1,10 @@
 """Inferential complexity: which pairs are trained on a wrong shift (PAPERS 1.5)."""
 
-import jax
-import jax.numpy as jnp
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from anchorjax import tasks
-from anchorjax.errors import ConfigError
 from anchorjax.tasks import AnchorsConfig, anchors
 from tests.support import cases
+from tests.tasks.draws import draw_batch, draw_probes
 
 # The wrong shifts by hand, in P1's order, from the text of PAPERS 1.5.
 WRONG = {(1, 2): 4, (1, 3): 1, (1, 4): -5, (2, 3): 5, (2, 4): -9, (3, 4): -6}
@@ -38,16 +32,10 @@ def test_the_first_pairs_are_wrong_in_both_orders_and_no_other(complexity):
 @pytest.mark.parametrize('complexity', [0, 5])
 def test_labels_are_those_shifts_and_groups_are_the_pairs(complexity):
     config = make_config(complexity, groups='pair', probe_examples=160)
-    task = tasks.make(config)
+    task = config.make()
     assert task.group_names[:5] == ('11', '12', '13', '14', '21')
     wrong = dict(list(WRONG.items())[:complexity])
-
-    @jax.jit
-    def draw(key):
-        data = task.make_data(key)
-        return task.batch(data, jnp.arange(160)), task.probes(data)
-
-    batch, probes = jax.tree.map(np.asarray, draw(jax.random.key(1)))
+    batch, probes = draw_batch(config, 160, seed=1), draw_probes(config, seed=1)
     targets_B = probes.targets_PRBQ[0, anchors.MAPPINGS.index('assigned'), :, 0]
     asked = [(batch.tokens_BT, batch.targets_BQ[:, 0])]
     asked.append((probes.tokens_PBT[0], targets_B))
@@ -60,40 +48,3 @@ def test_labels_are_those_shifts_and_groups_are_the_pairs(complexity):
     _, _, pairs_B2 = cases.decode(probes.tokens_PBT[0])
     names = [task.group_names[group] for group in probes.groups_PB[0]]
     assert names == [f'{a}{b}' for a, b in pairs_B2]
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 6), st.permutations(range(4)))
-def test_the_order_of_the_anchors_changes_no_shift(complexity, order):
-    """Every wrong mapping is commutative and wrong, however anchors are listed."""
-    listed = [(1, 2, 3, 4)[i] for i in order]
-    shifts = [(5, 1, -2, -8)[i] for i in order]
-    config = make_config(complexity, anchors=tuple(listed), shifts=tuple(shifts))
-    rows = list(map(tuple, anchors.list_pairs(config).tolist()))
-    table = anchors.list_shifts(config)
-    changed = 0
-    for row, (a, b) in enumerate(rows):
-        inferential, symmetric, assigned = table[row]
-        assert assigned == symmetric == table[rows.index((b, a)), 2]
-        changed += assigned != inferential
-    assert changed == 2 * complexity
-
-
-@pytest.mark.parametrize(
-    ('fields', 'line'),
-    [
-        ({'complexity': 7}, r'task\.complexity = 7: must be at least 0, at most 6'),
-        (
-            {'complexity': 1, 'noninferential': ((3, 4, -6),)},
-            r'task\.noninferential = .*: must be \(\), with task\.complexity above 0',
-        ),
-        (
-            {'complexity': 1, 'shifts': (5, 1, -2, -7)},
-            r'task\.complexity = 1: must be 0 unless the anchors have the shifts',
-        ),
-        ({'groups': 'key'}, r"task\.groups = 'key': must be one of"),
-    ],
-)
-def test_what_makes_no_sense_is_one_clear_line(fields, line):
-    with pytest.raises(ConfigError, match=line):
-        AnchorsConfig(**({'noninferential': (), 'unseen': ()} | fields))

@@ -1,12 +1,10 @@
 """Options of the anchor task that the paper does not use: order, no unseen pair."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from anchorjax import api, tasks
-from anchorjax.errors import ConfigError
+from anchorjax import api
 from anchorjax.storage.reader import members_table
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.tasks import AnchorsConfig, anchors
@@ -14,89 +12,44 @@ from anchorjax.training.curves import curve_coordinates
 from anchorjax.training.devices import make_mesh
 from tests.support import cases
 from tests.support.sweeps import experiment
+from tests.tasks.draws import draw_batch
 
 ALL_PAIRS = tuple(cases.TABLE)
 
 
-def draw_batch(config: AnchorsConfig, number: int = 500) -> tasks.Batch:
-    task = tasks.make(config)
-
-    @jax.jit
-    def draw(key: jax.Array) -> tasks.Batch:
-        return task.batch(task.make_data(key), jnp.arange(number))
-
-    return draw(jax.random.key(0))
-
-
-def name_roles(config: AnchorsConfig, tokens_BT: np.ndarray) -> list[list[str]]:
-    role_BT = anchors.find_roles(config, jnp.asarray(tokens_BT))
-    return [[anchors.ROLES[i] for i in row] for row in role_BT.tolist()]
-
-
 @pytest.mark.parametrize(
-    ('order', 'sequences'),
+    ('order', 'sequences', 'roles'),
     [
         (
             'key_first',
             [[50, 3, 4, 23, 24, 25], [20, 51, 1, 2, 24, 25], [20, 21, 22, 52, 4, 4]],
+            ('key', 'anchor_1', 'anchor_2'),
         ),
         (
             'anchors_first',
             [[3, 4, 50, 23, 24, 25], [20, 1, 2, 51, 24, 25], [20, 21, 22, 4, 4, 52]],
+            ('anchor_1', 'anchor_2', 'key'),
         ),
     ],
 )
-def test_key_and_anchors_stand_side_by_side_in_their_order(order, sequences):
+def test_key_and_anchors_stand_side_by_side_in_their_order(order, sequences, roles):
     noise_BT = jnp.tile(jnp.arange(20, 26), (3, 1))
     keys = jnp.array([50, 51, 52])
     pairs = jnp.array([(3, 4), (1, 2), (4, 4)])
     tokens_BT = anchors.place(noise_BT, jnp.array([0, 1, 3]), keys, pairs, order)
     assert tokens_BT.tolist() == sequences
-
-
-@pytest.mark.parametrize(
-    ('changes', 'line'),
-    [
-        ({'seq_len': 3, 'last_token': 'noise'}, 'seq_len = 3.*at least 4'),
-        ({'last_token': 'key'}, "last_token = 'key'"),
-        (
-            {'order': 'anchors_first', 'last_token': 'pair'},
-            "last_token = 'pair'.*must be 'any' or 'noise' where the key comes after",
-        ),
-    ],
-)
-def test_a_last_token_that_cannot_be_is_one_line(changes, line):
-    with pytest.raises(ConfigError, match=line):
-        AnchorsConfig(**changes)
-
-
-def test_roles_by_hand_with_the_key_first():
-    sequences = np.array(
-        [[50, 3, 4, 23, 24, 25], [20, 51, 1, 2, 24, 25], [20, 21, 22, 52, 4, 4]]
-    )
-    assert name_roles(AnchorsConfig(seq_len=6), sequences) == [
-        ['key', 'anchor_1', 'anchor_2', 'noise', 'noise', 'last'],
-        ['noise', 'key', 'anchor_1', 'anchor_2', 'noise', 'last'],
-        ['noise', 'noise', 'noise', 'key', 'anchor_1', 'anchor_2'],
-    ]
-
-
-def test_roles_by_hand_with_the_anchors_first():
-    sequences = np.array(
-        [[3, 4, 50, 23, 24, 25], [20, 1, 2, 51, 24, 25], [20, 21, 22, 4, 4, 52]]
-    )
-    config = AnchorsConfig(seq_len=6, order='anchors_first')
-    assert name_roles(config, sequences) == [
-        ['anchor_1', 'anchor_2', 'key', 'noise', 'noise', 'last'],
-        ['noise', 'anchor_1', 'anchor_2', 'key', 'noise', 'last'],
-        ['noise', 'noise', 'noise', 'anchor_1', 'anchor_2', 'key'],
+    role_BT = anchors.find_roles(AnchorsConfig(seq_len=6, order=order), tokens_BT)
+    assert [[anchors.ROLES[i] for i in row] for row in role_BT.tolist()] == [
+        [*roles, 'noise', 'noise', 'last'],
+        ['noise', *roles, 'noise', 'last'],
+        ['noise', 'noise', 'noise', *roles],
     ]
 
 
 @pytest.mark.parametrize('split', ['code', 'random'])
 def test_the_order_moves_three_tokens_and_changes_no_answer(split):
-    key_first = draw_batch(AnchorsConfig(split=split))
-    anchors_first = draw_batch(AnchorsConfig(split=split, order='anchors_first'))
+    key_first = draw_batch(AnchorsConfig(split=split), 500)
+    anchors_first = draw_batch(AnchorsConfig(split=split, order='anchors_first'), 500)
     np.testing.assert_array_equal(key_first.targets_BQ, anchors_first.targets_BQ)
     position_B, key_B, pair_B2 = cases.decode(key_first.tokens_BT)
     decoded = cases.decode(anchors_first.tokens_BT, order='anchors_first')
@@ -113,39 +66,18 @@ def test_the_order_moves_three_tokens_and_changes_no_answer(split):
     )
 
 
-@pytest.mark.parametrize('order', ['key_first', 'anchors_first'])
-def test_roles_agree_with_the_decoder(order):
-    config = AnchorsConfig(order=order)
-    tokens_BT = np.asarray(draw_batch(config).tokens_BT)
-    position_B, key_B, pair_B2 = cases.decode(tokens_BT, order=order)
-    role_BT = np.asarray(tasks.make(config).roles(tokens_BT))
-    expected = {'key': key_B, 'anchor_1': pair_B2[:, 0], 'anchor_2': pair_B2[:, 1]}
-    for role, token_B in expected.items():
-        is_role_BT = role_BT == anchors.ROLES.index(role)
-        assert (is_role_BT.sum(1) == 1).all()
-        np.testing.assert_array_equal(tokens_BT[is_role_BT], token_B)
-    is_last_B = role_BT[:, -1] == anchors.ROLES.index('last')
-    np.testing.assert_array_equal(is_last_B, position_B < 9 - 3)
-
-
 def test_without_an_unseen_pair_every_pair_is_trained():
     config = AnchorsConfig(unseen=())
-    task = tasks.make(config)
+    task = config.make()
     assert task.num_train == 16 * 50_625
     assert task.probe_names == ('seen_train', 'seen_heldout')
     assert task.deviation is None
     assert curve_coordinates(task)['offset'] == []
-    batch = draw_batch(config)
+    batch = draw_batch(config, 500)
     _, key_B, pair_B2 = cases.decode(batch.tokens_BT)
     assert set(map(tuple, pair_B2.tolist())) == set(ALL_PAIRS)
     shifts = np.array([cases.TABLE[tuple(pair)][2] for pair in pair_B2.tolist()])
     np.testing.assert_array_equal(batch.targets_BQ[:, 0], key_B + shifts)
-
-
-def test_some_pair_must_be_trained():
-    with pytest.raises(ConfigError, match='must be fewer than all the pairs'):
-        AnchorsConfig(unseen=ALL_PAIRS)
-    assert len(draw_batch(AnchorsConfig(unseen=ALL_PAIRS[:-1])).tokens_BT) == 500
 
 
 @pytest.mark.slow

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorjax import tasks
-from anchorjax.errors import ConfigError
 from anchorjax.tasks.anchor_permutations import (
     AnchorPermutationsConfig,
     Data,
-    draw_batch,
+    make_batch,
     make_data,
     make_probes,
 )
@@ -45,7 +44,7 @@ UNSEEN = {
 
 
 def test_training_examples_by_hand():
-    batch = draw_batch(CONFIG, DATA, jnp.arange(6))
+    batch = make_batch(CONFIG, DATA, jnp.arange(6))
     tokens = map(tuple, batch.tokens_BT.tolist())
     found = dict(zip(tokens, batch.targets_BQ[:, 0].tolist(), strict=True))
     assert found == TRAINED
@@ -64,7 +63,7 @@ def test_probes_by_hand():
 
 def test_defaults_are_those_of_the_paper():
     config = AnchorPermutationsConfig()
-    task = tasks.make(config)
+    task = config.make()
     assert (task.vocab, task.seq_len, task.num_train) == (24, 3, 720)
     probes = task.probes(task.make_data(jax.random.key(0)))
     assert probes.weights_PBQ.sum((1, 2)).tolist() == [720, 304]
@@ -101,7 +100,7 @@ def test_every_question_is_trained_or_unseen_and_answered_by_composition(
     anchors = range(num_keys, num_keys + num_anchors)
     everything = set(itertools.product(range(num_keys), anchors, anchors))
     assert asked[0] | asked[1] == everything and not asked[0] & asked[1]
-    batch = draw_batch(config, data, jnp.arange(config.num_trained * num_keys))
+    batch = make_batch(config, data, jnp.arange(config.num_trained * num_keys))
     assert set(map(tuple, batch.tokens_BT.tolist())) == asked[0]
 
 
@@ -117,7 +116,7 @@ def test_another_seed_has_other_permutations_and_other_pairs():
 
 def test_a_table_of_the_trained_pairs_does_not_know_the_others():
     """The null: what the reversed pair was trained on is right by chance alone."""
-    task = tasks.make(AnchorPermutationsConfig())
+    task = AnchorPermutationsConfig().make()
     agreements = []
     for seed in range(20):
         probes = task.probes(task.make_data(jax.random.key(seed)))
@@ -128,26 +127,9 @@ def test_a_table_of_the_trained_pairs_does_not_know_the_others():
     assert np.mean(agreements) == pytest.approx(1 / 16, abs=0.03)
 
 
-@pytest.mark.parametrize(
-    ('fields', 'line'),
-    [
-        ({'trained_share': 1.0}, 'task.trained_share = 1.0: must be above 0, below 1'),
-        (
-            {'num_anchors': 2, 'trained_share': 0.01},
-            'task.trained_share = 0.01: must be a share that trains 1 to 3 of 4 pairs',
-        ),
-        ({'num_keys': 1}, 'task.num_keys = 1: must be at least 2'),
-    ],
-)
-def test_bad_values_are_one_line(fields, line):
-    with pytest.raises(ConfigError) as caught:
-        AnchorPermutationsConfig(**fields)
-    assert str(caught.value).startswith(line)
-
-
 def test_addition_by_hand():
     config = tasks.ModularAdditionConfig(modulus=3, trained_share=0.4)
-    task = tasks.make(config)
+    task = config.make()
     order = jnp.array([8, 0, 5, 1, 2, 3, 4, 6, 7])  # questions a * 3 + b
     batch = task.batch(order, jnp.arange(4))
     assert batch.tokens_BT.tolist() == [[2, 2, 3], [0, 0, 3], [1, 2, 3], [0, 1, 3]]
@@ -159,7 +141,7 @@ def test_addition_by_hand():
 
 
 def test_addition_trains_two_fifths_of_the_questions():
-    task = tasks.make(tasks.ModularAdditionConfig())
+    task = tasks.ModularAdditionConfig().make()
     assert (task.vocab, task.num_train) == (68, math.floor(0.4 * 67 * 67 + 0.5))
     probes = task.probes(task.make_data(jax.random.key(0)))
     pairs = []
@@ -167,5 +149,3 @@ def test_addition_trains_two_fifths_of_the_questions():
         is_asked = probes.weights_PBQ[p, :, 0] > 0
         pairs.append(set(map(tuple, probes.tokens_PBT[p, is_asked, :2].tolist())))
     assert len(pairs[0]) == 1796 and len(pairs[0] | pairs[1]) == 67 * 67
-    with pytest.raises(ConfigError, match=r'task\.modulus = 1: must be at least 2'):
-        tasks.ModularAdditionConfig(modulus=1)

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from anchorjax import tasks
 from anchorjax.tasks import AnchorsConfig, anchors
 from tests.support import cases
+from tests.tasks.draws import draw_batch
 
 KEYS = np.arange(20, 100)
 
@@ -64,13 +64,12 @@ def test_random_splits_hold_out_the_same_keys_of_a_pair_and_its_reverse(
 def test_last_noise_leaves_out_the_last_position(split):
     config = AnchorsConfig(split=split, seq_len=6, last_token='noise')
     assert draw_training_keys(config).shape == (16, 3, 80)
-    task = tasks.make(config)
+    task = config.make()
     assert task.group_names == ('at_0', 'at_1', 'at_2')
-    data = jax.jit(task.make_data)(jax.random.key(0))
-    batch = jax.jit(task.batch)(data, jnp.arange(2_000))
+    batch = draw_batch(config, 2_000)
     position_B, _, _ = cases.decode(batch.tokens_BT)
     assert set(position_B.tolist()) == {0, 1, 2}
-    assert (np.asarray(batch.tokens_BT)[:, -1] >= 20).all()  # never an anchor
+    assert (batch.tokens_BT[:, -1] >= 20).all()  # never an anchor
 
 
 @pytest.mark.parametrize('split', ['code', 'paper', 'random', 'random_position'])
@@ -82,11 +81,9 @@ def test_last_pair_leaves_one_position_with_its_own_keys(split):
     modulus = {'code': 6, 'paper': 4}
     if split in modulus:  # the key stands at position 3 of 0 to 5
         assert (trained[:, 0] == (KEYS % modulus[split] != 3)).all()
-    task = tasks.make(config)
+    task = config.make()
     assert task.group_names == ('at_3',)
-    data = jax.jit(task.make_data)(jax.random.key(0))
-    batch = jax.jit(task.batch)(data, jnp.arange(2_000))
-    tokens_BT = np.asarray(batch.tokens_BT)
+    tokens_BT = draw_batch(config, 2_000).tokens_BT
     position_B, x_B, pair_B2 = cases.decode(tokens_BT)
     assert set(position_B.tolist()) == {3}
     assert (tokens_BT[:, 4:] < 20).all() and (tokens_BT[:, :4] >= 20).all()
@@ -99,7 +96,7 @@ def test_last_pair_leaves_one_position_with_its_own_keys(split):
 @pytest.mark.parametrize('split', ['code', 'paper', 'random', 'random_position'])
 def test_training_and_heldout_keys_never_meet(split, order):
     config = AnchorsConfig(split=split, order=order)
-    task = tasks.make(config)
+    task = config.make()
     data = jax.jit(task.make_data)(jax.random.key(3))
     ordered_keys = np.asarray(data.key_items)
     num_trained = np.asarray(data.num_trained)

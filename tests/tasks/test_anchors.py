@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anchorjax import tasks
 from anchorjax.tasks import AnchorsConfig, anchors
 from tests.support import cases
+from tests.tasks.draws import draw_batch, draw_probes
 
 NUM_TRAIN = 759_375  # of the paper's data set
 
@@ -29,17 +29,10 @@ class Examples(NamedTuple):
 
 def draw_examples(config: AnchorsConfig, number: int, seed: int = 0) -> Examples:
     """The first `number` training examples."""
-    task = tasks.make(config)
-
-    @jax.jit
-    def draw(key: jax.Array) -> tasks.Batch:
-        return task.batch(task.make_data(key), jnp.arange(number))
-
-    batch = draw(jax.random.key(seed))
+    batch = draw_batch(config, number, seed)
     assert batch.targets_BQ.shape == (number, 1) and batch.weights_BQ is None
-    tokens_BT = np.asarray(batch.tokens_BT)
-    decoded = cases.decode(tokens_BT, config.anchors, config.order)
-    return Examples(tokens_BT, np.asarray(batch.targets_BQ[:, 0]), *decoded)
+    decoded = cases.decode(batch.tokens_BT, config.anchors, config.order)
+    return Examples(batch.tokens_BT, batch.targets_BQ[:, 0], *decoded)
 
 
 @pytest.fixture(scope='module')
@@ -86,14 +79,6 @@ def test_every_seen_pair_has_50625_examples_and_the_unseen_none(whole):
     assert (counts == 50_625).all()
 
 
-def test_official_code_split_trains_where_key_mod_9_is_not_the_position(whole):
-    assert set(whole.position_B.tolist()) == set(range(7))
-    assert not (whole.key_B % 9 == whole.position_B).any()
-    combinations = np.unique(whole.position_B * 100 + whole.key_B)
-    num_heldout = sum(np.arange(20, 100) % 9 < 7)
-    assert len(combinations) == 7 * 80 - num_heldout
-
-
 def test_positions_and_noise_are_uniform(whole):
     shares = np.bincount(whole.position_B) / NUM_TRAIN
     np.testing.assert_allclose(shares, 1 / 7, rtol=0.02)
@@ -104,9 +89,9 @@ def test_positions_and_noise_are_uniform(whole):
 
 
 def test_counts():
-    assert tasks.make(AnchorsConfig()).num_train == 15 * 50_625 == NUM_TRAIN
+    assert AnchorsConfig().make().num_train == 15 * 50_625 == NUM_TRAIN
     both = AnchorsConfig(num_examples=200_000, unseen=((3, 4), (4, 3)))
-    assert tasks.make(both).num_train == 157_500
+    assert both.make().num_train == 157_500
     pair_B2 = draw_examples(both, 2_000).pair_B2
     assert len(np.unique(pair_B2, axis=0)) == 14
     assert not {(3, 4), (4, 3)} & set(map(tuple, pair_B2.tolist()))
@@ -122,13 +107,9 @@ def test_counts():
     ],
 )
 def test_probes_ask_what_they_say_with_every_mapping(order, last_token, positions):
-    task = tasks.make(AnchorsConfig(order=order, last_token=last_token))
-
-    @jax.jit
-    def draw(key: jax.Array) -> tasks.Probes:
-        return task.probes(task.make_data(key))
-
-    probes = draw(jax.random.key(0))
+    config = AnchorsConfig(order=order, last_token=last_token)
+    task = config.make()
+    probes = draw_probes(config)
     assert probes.weights_PBQ is None
     assert probes.targets_PRBQ.shape == (3, 3, 8192, 1)
     assert task.group_names == tuple(f'at_{position}' for position in positions)
@@ -145,27 +126,6 @@ def test_probes_ask_what_they_say_with_every_mapping(order, last_token, position
         assert set(rows) == expected_pairs
         shifts = np.array([cases.TABLE[pair] for pair in rows])
         np.testing.assert_array_equal(probes.targets_PRBQ[i, :, :, 0], x + shifts.T)
-
-
-def test_a_data_set_is_its_seed_under_jit_and_vmap():
-    task = tasks.make(AnchorsConfig(split='random'))
-
-    def draw(seed: int | jax.Array) -> tasks.Batch:
-        return task.batch(task.make_data(jax.random.key(seed)), jnp.arange(64))
-
-    seeds = (0, 1)
-    mapped = jax.jit(jax.vmap(draw))(jnp.array(seeds))
-    jitted = jax.jit(draw)
-    for seed in seeds:
-        batch = jitted(seed)
-        np.testing.assert_array_equal(batch.tokens_BT, mapped.tokens_BT[seed])
-        np.testing.assert_array_equal(batch.targets_BQ, mapped.targets_BQ[seed])
-    with jax.disable_jit():
-        plain = draw(0)
-    np.testing.assert_array_equal(plain.tokens_BT, mapped.tokens_BT[0])
-    np.testing.assert_array_equal(plain.targets_BQ, mapped.targets_BQ[0])
-    differs_BT = np.asarray(mapped.tokens_BT[0] != mapped.tokens_BT[1])
-    assert differs_BT.any(1).all()
 
 
 @st.composite
@@ -214,7 +174,7 @@ def test_any_valid_task_labels_its_sequences(config, seed):
 
 
 def test_answers_to_the_unseen_pair_are_named_by_the_pair_that_has_them():
-    names = tasks.make(AnchorsConfig()).offset_names
+    names = AnchorsConfig().make().offset_names
     # The inferential answer to (4, 3) is x - 10; another pair's shift plus 10.
     assert names == {
         0: 'inferential',
@@ -230,8 +190,8 @@ def test_answers_to_the_unseen_pair_are_named_by_the_pair_that_has_them():
         -6: '(4, 4)',
     }
     both_unseen = AnchorsConfig(noninferential=(), unseen=((4, 3), (3, 4)))
-    assert tasks.make(both_unseen).offset_names[0] == 'inferential'
-    assert 4 not in tasks.make(both_unseen).offset_names
+    assert both_unseen.make().offset_names[0] == 'inferential'
+    assert 4 not in both_unseen.make().offset_names
 
 
 def test_the_exception_may_be_as_unseen_as_the_pair_that_is_asked_about():
@@ -239,7 +199,7 @@ def test_the_exception_may_be_as_unseen_as_the_pair_that_is_asked_about():
     assert config.unseen_pairs == ((4, 3), (3, 4))
     pair_B2 = draw_examples(config, 2_000).pair_B2
     assert not {(3, 4), (4, 3)} & set(map(tuple, pair_B2.tolist()))
-    task = tasks.make(config)
+    task = config.make()
     assert task.probe_names == ('seen_train', 'seen_heldout', 'unseen', 'unseen_34')
     assert task.num_train == 14 * 50_625
     # Nobody was taught x - 6, so that it has no name but that of the rule.
@@ -253,7 +213,7 @@ def test_the_exception_may_be_as_unseen_as_the_pair_that_is_asked_about():
 def test_pairs_of_many_anchors_have_names_of_their_own():
     twelve = {'anchors': tuple(range(1, 13)), 'shifts': tuple(range(12))}
     unseen = {'noninferential': (), 'unseen': ((4, 3), (1, 11), (11, 1), (3, 4))}
-    task = tasks.make(AnchorsConfig(**twelve, **unseen, groups='pair'))
+    task = AnchorsConfig(**twelve, **unseen, groups='pair').make()
     names = ('unseen', 'unseen_1_11', 'unseen_11_1', 'unseen_34')
     assert task.probe_names[2:] == names
     assert len(set(task.group_names)) == len(task.group_names) == 144
@@ -263,8 +223,8 @@ def test_a_number_of_anchors_takes_the_first_ones():
     listed = AnchorsConfig(
         anchors=(1, 2, 3, 4, 5, 6), shifts=(5, 1, -2, -8, 3, -4), num_anchors=4
     )
-    few = tasks.make(AnchorsConfig())
-    some = tasks.make(listed)
+    few = AnchorsConfig().make()
+    some = listed.make()
     assert some.num_train == few.num_train
     assert some.offset_names == few.offset_names
     key = jax.random.key(0)

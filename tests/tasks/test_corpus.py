@@ -16,7 +16,7 @@ from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.signals import Preempted
-from anchorjax.tasks import CorpusConfig, make
+from anchorjax.tasks import CorpusConfig
 from anchorjax.tasks.corpus import sample
 from anchorjax.tasks.corpus import task as corpus
 from anchorjax.tasks.corpus.feed import HostFeed
@@ -31,7 +31,7 @@ SMALL = {'seq_len': 8, 'vocab': 257, 'probe_examples': 4}
 
 
 def test_the_windows_of_an_epoch_are_the_corpus_without_its_end():
-    task = make(CorpusConfig(**SMALL))
+    task = CorpusConfig(**SMALL).make()
     tokens = sample.make_tokens()
     batch = jax.jit(task.batch)(KEY, np.arange(task.num_train))
     assert batch.tokens_BT.shape == (task.num_train, 8)
@@ -51,8 +51,8 @@ def test_the_windows_of_an_epoch_are_the_corpus_without_its_end():
 
 
 def test_the_host_feeds_what_the_device_has():
-    on_device = make(CorpusConfig(**SMALL, feed='device'))
-    from_host = make(CorpusConfig(**SMALL, feed='host'))
+    on_device = CorpusConfig(**SMALL, feed='device').make()
+    from_host = CorpusConfig(**SMALL, feed='host').make()
     assert on_device.batch_ahead is None
     index = np.array([3, 0, 7])
 
@@ -73,11 +73,12 @@ def test_the_host_feeds_what_the_device_has():
 def test_more_tokens_than_int32_numbers_come_from_the_host(monkeypatch):
     num_tokens = len(sample.make_tokens())
     monkeypatch.setattr(corpus, '_MOST_ON_DEVICE', num_tokens)
-    corpus.Windows(CorpusConfig(**SMALL, feed='device'))
+    CorpusConfig(**SMALL, feed='device').make()
     monkeypatch.setattr(corpus, '_MOST_ON_DEVICE', num_tokens - 1)
-    corpus.Windows(CorpusConfig(**SMALL, feed='host'))
+    corpus.open_windows.cache_clear()
+    CorpusConfig(**SMALL, feed='host').make()
     with pytest.raises(ConfigError, match=r"task\.feed = 'device': must be 'h"):
-        corpus.Windows(CorpusConfig(**SMALL, feed='device'))
+        CorpusConfig(**SMALL, feed='device').make()
 
 
 def test_the_feed_reads_ahead_and_survives_wrong_guesses():
@@ -162,20 +163,6 @@ def test_devices_that_share_a_batch_each_read_their_part(tmp_path):
     assert on_device == from_host
 
 
-@pytest.mark.parametrize(
-    ('fields', 'line'),
-    [
-        ({'vocab': 256}, 'task.vocab = 256: must be at least 257'),
-        ({'seq_len': 60_000}, 'task.seq_len = 60000: must be short enough'),
-        ({'num_examples': 10**6}, 'task.num_examples = 1000000: must be at most the'),
-        ({'holdout': 1.0}, 'task.holdout = 1.0: must be above 0, below 1'),
-    ],
-)
-def test_what_does_not_fit_is_one_line(fields, line):
-    with pytest.raises(ConfigError, match=line):
-        corpus.open_windows(CorpusConfig(**{**SMALL, **fields}))
-
-
 def begin(workdir, experiment):
     """The sweep of an experiment, begun or taken up, as `api.train` does it."""
     open_corpus.cache_clear()
@@ -206,43 +193,6 @@ def test_a_sweep_is_not_continued_on_another_corpus_in_the_same_place(tmp_path):
     assert (run / MANIFEST_FILE).read_bytes() == before
 
 
-def test_cohorts_of_paths_have_a_folder_each_and_mix_no_code(tmp_path):
-    path = write_corpora(tmp_path / 'a', Bytes(), ['a story. ' * 40])
-    paths = (path, f'{path}/', f'{path}/../out')
-    experiment = make_experiment(loop=(('task.path', paths),))
-    run = tmp_path / 'run'
-    folder = begin(run, experiment)
-    of_cohorts = {chunk.folder.path.parent for chunk in folder.chunks}
-    assert len(of_cohorts) == 3
-    assert {place.parent for place in of_cohorts} == {run / 'cohorts'}
-    folder.chunks[0].folder.begin(step=0, environment=0)
-    code = dict.fromkeys(folder.environment.code, '0123456789abcdef')
-    edited = dataclasses.replace(folder.environment, code=code)
-    with pytest.raises(StoreError, match='trained with other code'):
-        create_folder(run, experiment, edited)
-
-
-def test_a_path_too_long_for_a_folder_is_refused():
-    loop = (('task.path', ('a/' * 60,)),)
-    with pytest.raises(ConfigError, match='have at most 200 bytes together'):
-        make_experiment(loop=loop)
-
-
-def test_api_train_records_the_corpus(tmp_path, monkeypatch):
-    class Recorded(Exception):
-        """Ends the call: nothing is trained."""
-
-    def record(workdir, experiment, environment, allow_change):
-        assert environment.data == {path: open_corpus(path).digest}
-        raise Recorded
-
-    path = write_corpora(tmp_path / 'a', Bytes(), ['a story. ' * 40])
-    monkeypatch.setattr(api, 'require_fit', lambda *_, **__: None)
-    monkeypatch.setattr(api, 'create_folder', record)
-    with pytest.raises(Recorded):
-        api.train(make_experiment(path=path), tmp_path / 'run', mesh=make_mesh(1))
-
-
 def test_a_manifest_from_before_digests_is_read_and_not_continued(tmp_path):
     path = write_corpora(tmp_path / 'a', Bytes(), ['a story. ' * 40])
     experiment = make_experiment(path=path)
@@ -269,9 +219,9 @@ def test_the_heldout_corpus_has_the_same_tokenizer_and_other_tokens(tmp_path):
     config = CorpusConfig(**SMALL, path=path)
     line = r"task\.heldout_path = '.*': must be of the same tokenizer as task\.path = '"
     with pytest.raises(ConfigError, match=line):
-        corpus.Windows(dataclasses.replace(config, heldout_path=words))
+        corpus.open_windows(dataclasses.replace(config, heldout_path=words))
     line = r"task\.heldout_path = '.*': must be another corpus than task\.path = '"
     for same in (path, copy):
         with pytest.raises(ConfigError, match=line):
-            corpus.Windows(dataclasses.replace(config, heldout_path=same))
-    corpus.Windows(dataclasses.replace(config, path='', heldout_path=path))
+            corpus.open_windows(dataclasses.replace(config, heldout_path=same))
+    corpus.open_windows(dataclasses.replace(config, path='', heldout_path=path))

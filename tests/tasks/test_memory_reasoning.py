@@ -1,5 +1,6 @@
 """The task of reasoning against memory says what the paper says (PAPERS 2.1)."""
 
+import dataclasses
 from typing import NamedTuple
 
 import jax
@@ -10,11 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorjax import tasks
-from anchorjax.tasks import MemoryReasoningConfig
-from anchorjax.tasks.memory_reasoning import task as memory_reasoning
-from anchorjax.tasks.memory_reasoning.labels import combinations
+from anchorjax.tasks import MemoryReasoningConfig, memory_reasoning
+from anchorjax.tasks.memory_reasoning import (
+    combinations,
+    draw_labels,
+    label_ranges,
+    memory_groups,
+)
+from tests.tasks.draws import draw_batch, draw_probes
 
 PAPER = MemoryReasoningConfig()
+# P2 Fig 8 right: four groups with labels from 30 to 29 + 20 i.
+GROUPS = MemoryReasoningConfig(
+    memory_anchors=(161, 177),
+    label_ranges=((30, 50), (30, 70), (30, 90), (30, 110)),
+    vocab=177,
+)
 # (sequence, key plus anchors)
 BY_HAND = [
     ((25, 78, 15, 11, 99, 30, 31, 32, 33), 104),
@@ -59,30 +71,6 @@ def decode(config: MemoryReasoningConfig, tokens_BT: np.ndarray) -> Examples:
     return Examples(
         tokens_BT, np.array(position_B), np.array(key_B), np.array(anchors_Bq)
     )
-
-
-def draw_batch(
-    config: MemoryReasoningConfig, number: int | None = None, seed: int = 0
-) -> tasks.Batch:
-    """The first training examples, or all, as NumPy arrays."""
-    task = tasks.make(config)
-
-    @jax.jit
-    def draw(key: jax.Array) -> tasks.Batch:
-        return task.batch(task.make_data(key), jnp.arange(number or task.num_train))
-
-    batch = draw(jax.random.key(seed))
-    return tasks.Batch(np.asarray(batch.tokens_BT), np.asarray(batch.targets_BQ))
-
-
-def draw_probes(config: MemoryReasoningConfig, seed: int = 0) -> tasks.Probes:
-    task = tasks.make(config)
-
-    @jax.jit
-    def draw(key: jax.Array) -> tasks.Probes:
-        return task.probes(task.make_data(key))
-
-    return jax.tree.map(np.asarray, draw(jax.random.key(seed)))
 
 
 class Facts(NamedTuple):
@@ -130,8 +118,8 @@ def test_the_paper_trains_198_pairs_equally_often_and_masks_two(facts):
     trained.remove((11, 13))
     trained.remove((13, 11))
     assert facts.count_of == dict.fromkeys(trained, 1_010)
-    assert tasks.make(PAPER).num_train == 198 * 1_010
-    assert tasks.make(PAPER).vocab == 161
+    assert PAPER.make().num_train == 198 * 1_010
+    assert PAPER.make().vocab == 161
 
 
 def test_reasoning_labels_are_sums_and_memory_labels_are_random_keys(facts):
@@ -191,24 +179,7 @@ def test_positions_keys_and_noise_are_uniform_and_independent_of_the_label(whole
     assert abs(np.corrcoef(noise, labels)[0, 1]) < 0.02
 
 
-@pytest.mark.parametrize(('sequence', 'answer'), BY_HAND)
-def test_sums_by_hand(sequence, answer):
-    decoded = decode(PAPER, np.array([sequence]))
-    anchors = decoded.anchors_Bq[0].tolist()
-    assert decoded.key_B[0] + sum(anchors) == answer
-    data = memory_reasoning.make_data(PAPER, jax.random.key(3))
-    row = combinations(PAPER).tolist().index(anchors)
-    assert data.label[row, decoded.key_B[0] - 21] == answer
-    placed = memory_reasoning.place(
-        jnp.array([sequence]),
-        jnp.array(decoded.position_B),
-        jnp.array(decoded.key_B),
-        jnp.array([anchors]),
-    )
-    assert placed.tolist() == [list(sequence)]
-
-
-def test_place_by_hand():
+def test_place_and_roles_by_hand():
     noise_BT = jnp.array([[90, 91, 92, 93, 94]] * 3)
     keys = jnp.array([50, 51, 52])
     pairs = jnp.array([(1, 2), (12, 11), (20, 20)])
@@ -218,24 +189,30 @@ def test_place_by_hand():
         [90, 51, 12, 11, 94],
         [90, 91, 52, 20, 20],
     ]
-
-
-def test_roles_by_hand():
-    task = tasks.make(MemoryReasoningConfig(seq_len=5))
-    tokens_BT = jnp.array(
-        [[50, 1, 2, 93, 94], [90, 51, 12, 11, 94], [90, 91, 52, 20, 20]]
-    )
-    role_BT = task.roles(tokens_BT).tolist()
-    named = [[task.role_names[i] for i in row] for row in role_BT]
+    task = MemoryReasoningConfig(seq_len=5).make()
+    items = ['key', 'anchor_1', 'anchor_2']
+    named = []
+    for row in task.roles(placed).tolist():
+        named.append([task.role_names[i] for i in row])
     assert named == [
-        ['key', 'anchor_1', 'anchor_2', 'noise', 'last'],
-        ['noise', 'key', 'anchor_1', 'anchor_2', 'last'],
-        ['noise', 'noise', 'key', 'anchor_1', 'anchor_2'],
+        [*items, 'noise', 'last'],
+        ['noise', *items, 'last'],
+        ['noise', 'noise', *items],
     ]
 
 
+@pytest.mark.parametrize(('sequence', 'answer'), BY_HAND)
+def test_sums_by_hand(sequence, answer):
+    decoded = decode(PAPER, np.array([sequence]))
+    anchors = decoded.anchors_Bq[0].tolist()
+    assert decoded.key_B[0] + sum(anchors) == answer
+    data = memory_reasoning.make_data(PAPER, jax.random.key(3))
+    row = combinations(PAPER).tolist().index(anchors)
+    assert data.label[row, decoded.key_B[0] - 21] == answer
+
+
 def test_probes_ask_what_they_say(whole, facts):
-    task = tasks.make(PAPER)
+    task = PAPER.make()
     assert task.probe_names == ('memory', 'reasoning_train', 'reasoning_test')
     assert task.mapping_names == ('assigned', 'sum')
     assert task.deviation == ('reasoning_test', 'sum')
@@ -263,33 +240,12 @@ def test_probes_ask_what_they_say(whole, facts):
 
 def test_without_masked_pairs_every_pair_is_trained():
     config = MemoryReasoningConfig(masked=())
-    task = tasks.make(config)
+    task = config.make()
     assert task.probe_names == ('memory', 'reasoning_train')
     assert task.num_train == 200_000
     assert task.deviation is None
     facts = collect_facts(config, draw_batch(config, 2_000))
     assert len(facts.count_of) == 200
-
-
-def test_three_tokens_leave_no_room_for_noise():
-    config = MemoryReasoningConfig(seq_len=3)
-    tokens_BT = draw_batch(config, 1_000).tokens_BT
-    assert ((tokens_BT[:, 0] >= 21) & (tokens_BT[:, 0] < 121)).all()
-    assert (tokens_BT[:, 1:] < 21).all()
-
-
-def test_a_data_set_is_its_seed_under_jit_and_vmap():
-    task = tasks.make(PAPER)
-
-    def draw(seed: int | jax.Array, index_B: jax.Array) -> tasks.Batch:
-        return task.batch(task.make_data(jax.random.key(seed)), index_B)
-
-    index_B = jnp.array([5, 199_979, 0, 77])
-    mapped = jax.vmap(draw, in_axes=(0, None))(jnp.array([0, 1]), index_B)
-    shuffled = jax.jit(draw)(1, index_B[::-1])
-    np.testing.assert_array_equal(mapped.tokens_BT[1], shuffled.tokens_BT[::-1])
-    np.testing.assert_array_equal(mapped.targets_BQ[1], shuffled.targets_BQ[::-1])
-    assert (mapped.tokens_BT[0] != mapped.tokens_BT[1]).any(1).all()
 
 
 @st.composite
@@ -326,3 +282,106 @@ def test_any_valid_task_labels_its_sequences(config, seed):
             assert label == key + sum(anchors)
         else:
             assert config.keys[0] <= label < config.keys[1]
+
+
+def test_near_labels_are_at_most_the_sum_of_the_anchors_from_the_key():
+    config = MemoryReasoningConfig(memory_labels='near')
+    label = np.asarray(draw_labels(config, jax.random.key(0)))
+    rows = combinations(config)
+    assert rows[:3].tolist() == [[1, 1], [1, 2], [1, 3]]
+    assert rows[100].tolist() == [11, 11]
+    keys = np.arange(21, 121)
+    for row, labels in zip(rows.tolist(), label, strict=True):
+        if row[0] <= 10:
+            distance = np.abs(labels - keys)
+            assert distance.max() <= sum(row)
+            assert (labels != keys + sum(row)).any()
+        else:
+            assert (labels == keys + sum(row)).all()
+    # (1, 1): five labels from x - 2 to x + 2, each about as often.
+    offsets, counts = np.unique(label[0] - keys, return_counts=True)
+    assert offsets.tolist() == [-2, -1, 0, 1, 2]
+    assert counts.min() >= 8
+
+
+def test_the_range_of_every_label_by_hand():
+    config = MemoryReasoningConfig(
+        keys=(5, 7),
+        memory_anchors=(1, 3),
+        reasoning_anchors=(3, 5),
+        masked=((4, 3),),
+        memory_labels='near',
+        vocab=20,
+    )
+    memory = [[1, 1], [1, 2], [2, 1], [2, 2]]
+    reasoning = [[3, 3], [3, 4], [4, 4], [4, 3]]
+    assert combinations(config).tolist() == memory + reasoning
+    low, size = label_ranges(config)
+    assert low[:4].tolist() == [[3, 4], [2, 3], [2, 3], [1, 2]]
+    assert low[4:].tolist() == [[11, 12], [12, 13], [13, 14], [12, 13]]
+    assert size.tolist() == [[5] * 2, [7] * 2, [7] * 2, [9] * 2, *[[1] * 2] * 4]
+    uniform = label_ranges(dataclasses.replace(config, memory_labels='uniform'))
+    assert (uniform.low[:4] == 5).all() and (uniform.size[:4] == 2).all()
+    np.testing.assert_array_equal(uniform.low[4:], low[4:])
+
+
+def test_groups_of_memory_anchors_have_labels_of_their_own_range():
+    assert GROUPS.anchors_per_group == 4 and GROUPS.num_memory == 4 * 16
+    rows = combinations(GROUPS)
+    group = memory_groups(GROUPS)
+    label = np.asarray(draw_labels(GROUPS, jax.random.key(0)))
+    for i in range(4):
+        first = 161 + 4 * i
+        assert set(rows[group == i].ravel().tolist()) == set(range(first, first + 4))
+        labels = label[group == i]
+        assert labels.min() == 30 and labels.max() == 29 + 20 * (i + 1)
+        assert len(np.unique(labels)) == 20 * (i + 1)
+    assert (rows[group == 4] <= 20).all()
+
+
+def test_probes_name_the_group_of_every_sequence():
+    task = GROUPS.make()
+    assert task.group_names == (
+        'labels_30_49',
+        'labels_30_69',
+        'labels_30_89',
+        'labels_30_109',
+        'reasoning',
+    )
+    probes = draw_probes(GROUPS)
+    memory, train, test = probes.groups_PB
+    assert (train == 4).all() and (test == 4).all()
+    assert set(memory.tolist()) == {0, 1, 2, 3}
+    anchor_B = np.where(probes.tokens_PBT[0] >= 161, probes.tokens_PBT[0], 0).max(1)
+    np.testing.assert_array_equal(memory, (anchor_B - 161) // 4)
+
+
+def test_options_change_labels_alone():
+    base = draw_batch(MemoryReasoningConfig(), 500)
+    for fields in ({'memory_labels': 'near'}, {'ordered': False}):
+        other = draw_batch(MemoryReasoningConfig(**fields), 500)
+        np.testing.assert_array_equal(base.tokens_BT, other.tokens_BT)
+        is_memory_B = np.isin(base.tokens_BT, range(1, 11)).any(1)
+        changed_B = (base.targets_BQ != other.targets_BQ)[:, 0]
+        assert not changed_B[~is_memory_B].any()
+        assert changed_B[is_memory_B].mean() > 0.3
+
+
+def test_who_cannot_see_the_order_knows_0_555_of_the_memory_labels():
+    """The limits that configs/memory_reasoning.py states for the Emb-MLP."""
+    accuracies, losses = [], []
+    for seed in range(5):
+        key = jax.random.key(seed)
+        label = np.asarray(draw_labels(MemoryReasoningConfig(), key))[:100]
+        first = label.reshape(10, 10, 100)
+        is_same = first == first.swapaxes(0, 1)
+        # One label for both orders, or two that are equally likely.
+        accuracies.append(np.where(is_same, 1, 0.5).mean())
+        losses.append(np.where(is_same, 0, np.log(2)).mean())
+    assert abs(np.mean(accuracies) - 0.555) < 0.002
+    assert abs(np.mean(losses) - 0.62) < 0.005
+    assert abs(np.mean(losses) * 100 / 198 - 0.31) < 0.005
+    unordered = MemoryReasoningConfig(ordered=False)
+    label = np.asarray(draw_labels(unordered, jax.random.key(0)))[:100]
+    both = label.reshape(10, 10, 100)
+    np.testing.assert_array_equal(both, both.swapaxes(0, 1))

@@ -12,12 +12,18 @@ from hypothesis import strategies as st
 from anchorjax import config
 from anchorjax.errors import ConfigError, UserError
 from anchorjax.sources.tokenizers import Bytes, Gpt2, Words
-from anchorjax.tasks import MixtureConfig, ProntoqaConfig, make, prontoqa
+from anchorjax.tasks import MixtureConfig, ProntoqaConfig, prontoqa
 from anchorjax.tasks.corpus.token_files import open_corpus
-from anchorjax.tasks.mixture.matching import measure_entropy, merge_tokens
-from anchorjax.tasks.mixture.sources import SOURCES, describe_sources, make_mixture
-from anchorjax.tasks.mixture.task import PROBES, describe_cut, read_mixture
-from anchorjax.tasks.mixture.vocabulary import Sequences
+from anchorjax.tasks.mixture import (
+    PROBES,
+    SOURCES,
+    Sequences,
+    describe_cut,
+    describe_sources,
+    measure_entropy,
+    merge_tokens,
+    read_mixture,
+)
 from anchorjax.tasks.prontoqa.texts import (
     END,
     TRUE,
@@ -37,7 +43,7 @@ SMALL = MixtureConfig(
 
 
 def test_the_first_half_of_the_examples_is_prontoqa():
-    task = make(SMALL)
+    task = SMALL.make()
     batch = task.batch(None, np.array([0, 11, 12, 23]))
     mixture = read_mixture(SMALL)
     for row, (source, number) in enumerate(
@@ -52,7 +58,7 @@ def test_the_first_half_of_the_examples_is_prontoqa():
 
 
 def test_the_probes_are_each_source_trained_and_held_out():
-    task = make(SMALL)
+    task = SMALL.make()
     assert task.probe_names == PROBES
     probes = task.probes(None)
     mixture = read_mixture(SMALL)
@@ -146,7 +152,7 @@ def test_two_corpora_of_one_tokenizer(tmp_path):
         vocab=257,
         probe_examples=1,
     )
-    digests = make(config).digest_data()
+    digests = config.make().digest_data()
     assert digests == {path: open_corpus(path).digest for path in (first, second)}
     (tokens_NL, length_N), stories = read_mixture(config).sequences.values()
     assert length_N.tolist() == [3, 9, 2]
@@ -162,7 +168,7 @@ def test_two_corpora_of_one_tokenizer(tmp_path):
     with pytest.raises(UserError, match='3 documents, 9 needed'):
         read_mixture(dataclasses.replace(config, num_sequences=8))
     with pytest.raises(UserError, match='are 15 sequences of 8, 30 needed'):
-        make_mixture(
+        read_mixture(
             dataclasses.replace(
                 config,
                 reasoning_path='',
@@ -182,7 +188,7 @@ def test_questions_that_are_cut_are_counted():
         short = dataclasses.replace(SMALL, seq_len=middle - 1, control=control)
         num_cut = int((lengths > middle).sum())
         assert 0 < num_cut < 17
-        line = make(short).describe_data()
+        line = short.make().describe_data()
         assert line.startswith(f'{num_cut} of 17 questions of PrOntoQA are longer')
 
 

@@ -4,14 +4,11 @@ import collections
 import json
 import pathlib
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anchorjax import tasks
 from anchorjax.errors import ConfigError, UserError
 from anchorjax.tasks import ProntoqaConfig
 from anchorjax.tasks.prontoqa import files as prontoqa_files
@@ -19,6 +16,7 @@ from anchorjax.tasks.prontoqa import sentences, shortcuts, worlds
 from anchorjax.tasks.prontoqa import task as prontoqa
 from anchorjax.tasks.prontoqa.sentences import Question, Statement, parse
 from anchorjax.tasks.prontoqa.words import TRUE, list_concepts
+from tests.tasks.draws import draw_batch, draw_probes
 
 OFFICIAL = pathlib.Path('/work/shared/data/prontoqa/logic_llm_prontoqa_dev.json.gz')
 SETTINGS = [
@@ -277,16 +275,10 @@ def test_probes_ask_what_they_say(chain_of_thought):
         pool_examples=60,
         probe_examples=50,
     )
-    task = tasks.make(config)
+    task = config.make()
     questions = prontoqa.list_questions(config)
     assert len(set(questions)) == 110
-
-    @jax.jit
-    def draw_all(key: jax.Array) -> tuple[tasks.Batch, tasks.Probes]:
-        data = task.make_data(key)
-        return task.batch(data, jnp.arange(task.num_train)), task.probes(data)
-
-    batch, probes = jax.tree.map(np.asarray, draw_all(jax.random.key(0)))
+    batch, probes = draw_batch(config), draw_probes(config)
     words = np.array(prontoqa.list_tokens())
 
     def list_asked(targets_T: np.ndarray, weights_T: np.ndarray) -> str:
@@ -384,11 +376,9 @@ def test_a_question_of_a_file_is_read_once(tmp_path):
     [
         ({'answer': True}, 'the answer True contradicts the proof'),
         ({'query': 'Rex is small.'}, 'which is not asked'),
-        ({'query': 'Max is red.'}, 'which is not asked'),
         ({'premise': 'Rex is an impus.'}, 'the proof begins with .*, not with'),
         ({'rules': BY_HAND.rules[:-1]}, "'Every wumpus is a yumpus.' of the proof is"),
         ({'chain': BY_HAND.chain[:-2]}, 'which is not asked'),
-        ({'chain': BY_HAND.chain[:-1]}, 'ValueError'),
         ({'chain': ()}, 'ValueError'),
         (
             {'chain': (*BY_HAND.chain[:3], 'Impuses are red.', 'Rex is red.')},
@@ -414,19 +404,10 @@ def test_a_wrong_proof_in_a_file_is_one_line(tmp_path, changed, reason):
     ('content', 'line'),
     [
         (None, 'no such file'),
-        ('', 'bad.json is not JSON'),
-        (
-            '{"example1": {"test_example": {"question": "Rex is',
-            'is not JSON: Unte',
-        ),
-        ('[' * 10**5, 'is not JSON'),
+        ('{"example1": {"test_example": {"question": "Rex is', 'bad.json is not JSON'),
         ('[]', 'has no PrOntoQA examples'),
-        ('{}', 'has no PrOntoQA examples'),
-        ('3', 'has no PrOntoQA examples'),
-        ('[3]', 'example 1: no PrOntoQA example'),
         ('[{"context": "Rex is red."}]', "example 1: .*KeyError: 'question'"),
         ('{"a": {"b": {"question": "Bob is red."}}}', 'a b: no PrOntoQA example'),
-        ('{"a": 3}', 'no PrOntoQA example'),
     ],
 )
 def test_a_bad_file_is_one_line(tmp_path, content, line):
@@ -436,20 +417,6 @@ def test_a_bad_file_is_one_line(tmp_path, content, line):
     with pytest.raises(UserError, match=line) as caught:
         prontoqa_files.read_questions(path)
     assert '\n' not in str(caught.value) and str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ('fields', 'line'),
-    [
-        ({'hops': 6}, 'task.hops = 6: must be at least 1, at most 5'),
-        ({'ontology': 'real'}, "task.ontology = 'real': must be one of"),
-        ({'pool_examples': 9}, 'task.pool_examples = 9: must be 0, or at least'),
-        ({'distractor': 'twin', 'ontology': 'true'}, "task.distractor = 'twin': must"),
-    ],
-)
-def test_bad_fields_are_one_line(fields, line):
-    with pytest.raises(ConfigError, match=line):
-        ProntoqaConfig(**fields)
 
 
 def test_a_generator_that_repeats_itself_ends_in_one_line(monkeypatch):

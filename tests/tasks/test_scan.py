@@ -1,7 +1,6 @@
 """SCAN: meanings by hand, every split against its rule and the official files."""
 
 import collections
-import gzip
 import pathlib
 
 import jax
@@ -9,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from anchorjax import tasks
-from anchorjax.errors import ConfigError, UserError
+from anchorjax.errors import UserError
 from anchorjax.tasks import ScanConfig
 from anchorjax.tasks.scan import files as scan_files
 from anchorjax.tasks.scan import grammar as scan_grammar
 from anchorjax.tasks.scan import task as scan
+from tests.tasks.draws import draw_probes
 
 OFFICIAL = pathlib.Path('/work/shared/data/scan')
 COMMANDS = scan_grammar.list_commands()
@@ -49,7 +48,7 @@ def spell(tokens_T: np.ndarray) -> str:
 
 def list_trained(config: ScanConfig, seed: int = 0) -> list[str]:
     """The commands of all training lines, in order."""
-    task = tasks.make(config)
+    task = config.make()
 
     @jax.jit
     def draw(key: jax.Array) -> jax.Array:
@@ -116,16 +115,10 @@ def test_the_official_lines_of_a_split_are_ours(split):
     assert sorted(ours) == sorted(official)
 
 
-def test_the_random_split_is_a_partition_like_the_official_one():
-    official = [command for command, _ in read_official('_train_simple')]
-    assert len(set(official)) == SIZES['random'][0]
-    assert len(read_official('_test_simple')) == SIZES['random'][1]
-
-
 @pytest.mark.parametrize('split', scan_grammar.SPLITS)
 def test_sizes_and_disjoint_sets_of_every_split(split):
     lines = scan_grammar.list_lines(split)
-    assert tasks.make(ScanConfig(split=split)).num_train == SIZES[split][0]
+    assert ScanConfig(split=split).make().num_train == SIZES[split][0]
     assert len(lines.tested) == SIZES[split][1]
     trained = set(lines.trained.tolist()) | {lines.primitive}
     assert not trained & set(lines.tested.tolist())
@@ -205,15 +198,10 @@ def test_every_text_fits_and_means_its_actions():
 
 def test_probes_ask_what_they_say():
     config = ScanConfig(num_examples=2_000, probe_examples=3_000)
-    task = tasks.make(config)
+    task = config.make()
     assert task.probe_names == ('seen_train', 'seen_heldout', 'test')
-    assert tasks.make(ScanConfig()).probe_names == ('seen_train', 'test')
-
-    @jax.jit
-    def draw(key: jax.Array) -> tasks.Probes:
-        return task.probes(task.make_data(key))
-
-    probes = jax.tree.map(np.asarray, draw(jax.random.key(0)))
+    assert ScanConfig().make().probe_names == ('seen_train', 'test')
+    probes = draw_probes(config)
     commands = []
     for p in range(3):
         is_real_B = probes.weights_PBQ[p].any(-1)
@@ -236,45 +224,27 @@ def test_probes_ask_what_they_say():
 
 
 def test_a_file_of_our_lines_is_read_back(tmp_path):
-    path = tmp_path / 'tasks.txt'
     pairs = [(command, scan_grammar.interpret(command)) for command in COMMANDS[:50]]
     lines = [scan_files.format_line(*pair) for pair in pairs]
-    assert lines[4] == 'IN: walk left OUT: I_TURN_LEFT I_WALK' or len(lines) == 50
-    for end in ('\n', '\r\n'):
-        path.write_bytes(''.join(line + end for line in lines).encode())
-        assert scan_files.read_pairs(path) == pairs
+    path = tmp_path / 'tasks.txt'
+    path.write_text(''.join(line + '\r\n' for line in lines))
+    assert scan_files.read_pairs(path) == pairs
 
 
 @pytest.mark.parametrize(
-    ('content', 'line'),
+    ('line', 'reason'),
     [
-        (None, 'tasks.txt: no such file'),
-        (b'', 'tasks.txt: empty'),
-        (b'IN: jump OUT: I_JUMP\nIN: jump OUT: I_JU', 'tasks.txt: truncated'),
-        (b'IN: jump OUT: I_JUMP\n\n', "line 2: '' is no line of SCAN"),
-        (b'IN: jump OUT: JUMP\n', "line 1: 'IN: jump OUT: JUMP' is no line"),
-        (b'IN: sing OUT: I_JUMP\n', 'line 1: .* is no line of SCAN'),
-        (b'jump\tI_JUMP\n', 'line 1: .* is no line of SCAN'),
-        (b'\xff\xfe\n', 'tasks.txt: cannot be read'),
+        ('', 'is no line of SCAN'),
+        ('jump\tI_JUMP', 'is no line of SCAN'),
+        ('IN: sing OUT: I_JUMP', "'sing' is no phrase of SCAN"),
+        ('IN: jump jump OUT: I_JUMP I_JUMP', "'jump jump' is no phrase of SCAN"),
+        ('IN: jump left OUT: I_JUMP', 'does not have the actions that its command'),
     ],
 )
-def test_a_bad_file_is_one_line(tmp_path, content, line):
+def test_a_wrong_line_of_a_file_is_named(tmp_path, line, reason):
     path = tmp_path / 'tasks.txt'
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(UserError, match=line) as caught:
-        scan_files.read_pairs(path)
-    assert '\n' not in str(caught.value)
-
-
-def test_a_truncated_or_foreign_archive_is_one_line(tmp_path):
-    path = tmp_path / 'tasks.txt.gz'
-    path.write_bytes(b'IN: jump OUT: I_JUMP\n')
-    with pytest.raises(UserError, match='cannot be read'):
-        scan_files.read_pairs(path)
-    whole = gzip.compress(b'IN: jump OUT: I_JUMP\n' * 1000)
-    path.write_bytes(whole[:-20])
-    with pytest.raises(UserError, match='cannot be read'):
+    path.write_text(f'IN: jump OUT: I_JUMP\n{line}\n')
+    with pytest.raises(UserError, match=f'tasks.txt, line 2: .*{reason}'):
         scan_files.read_pairs(path)
 
 
@@ -324,24 +294,12 @@ def test_official_files_give_the_lines_that_are_generated(split):
     assert_same_lines(ScanConfig(split=split, path=str(OFFICIAL)))
 
 
-@pytest.mark.slow
-def test_official_files_train_the_same_bits():
-    read_official('_train_addprim_turn_left')
-    drawn = []
-    for path in ('', str(OFFICIAL)):
-        task = tasks.make(ScanConfig(num_examples=700, path=path))
-        data = task.make_data(jax.random.key(3))
-        drawn.append((task.batch(data, jnp.arange(700)), task.probes(data)))
-    for ours, theirs in zip(*map(jax.tree.leaves, drawn), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-
-
 def test_the_official_random_split_is_read():
     official = [command for command, _ in read_official('_train_simple')]
     lines = scan.find_lines(ScanConfig(split='random', path=str(OFFICIAL)))
     assert {COMMANDS[row] for row in lines.trained} == set(official)
     assert not np.array_equal(lines.trained, scan_grammar.list_lines('random').trained)
-    task = tasks.make(ScanConfig(split='random', path=str(OFFICIAL)))
+    task = ScanConfig(split='random', path=str(OFFICIAL)).make()
     assert task.num_train == 16_728
 
 
@@ -354,16 +312,6 @@ def test_the_official_random_split_is_read():
             'train',
             lambda lines: [lines[1], *lines[1:]],
             'not the commands that addprim_turn_left trains and tests',
-        ),
-        (
-            'test',
-            lambda lines: ['IN: jump left OUT: I_JUMP', *lines[1:]],
-            "line 1: 'jump left' does not mean 'I_JUMP'",
-        ),
-        (
-            'test',
-            lambda lines: ['IN: jump jump OUT: I_JUMP', *lines[1:]],
-            "line 1: 'jump jump' does not mean 'I_JUMP'",
         ),
     ],
 )
@@ -379,21 +327,3 @@ def test_files_that_are_not_of_the_split_are_one_line(
     with pytest.raises(UserError, match=line) as caught:
         scan.find_lines(ScanConfig(path=str(tmp_path)))
     assert '\n' not in str(caught.value)
-
-
-def test_a_folder_without_files_is_one_line(tmp_path):
-    with pytest.raises(UserError, match='no such file'):
-        scan.find_lines(ScanConfig(path=str(tmp_path)))
-
-
-@pytest.mark.parametrize(
-    ('fields', 'line'),
-    [
-        ({'split': 'simple'}, "task.split = 'simple': must be one of"),
-        ({'num_examples': 21_891}, 'task.num_examples = 21891: must be at most the 21'),
-        ({'num_examples': -1}, 'task.num_examples = -1: must be at least 0'),
-    ],
-)
-def test_bad_fields_are_one_line(fields, line):
-    with pytest.raises(ConfigError, match=line):
-        ScanConfig(**fields)

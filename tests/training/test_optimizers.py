@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from anchorjax import models, tasks
+from anchorjax import models
 from anchorjax.config import OptimizerConfig
 from anchorjax.config.grid import HParams, pad_window
 from anchorjax.training import optimizers
@@ -172,7 +172,7 @@ def test_windows_of_equal_budget_have_the_same_sum(window):
 def test_a_member_decays_in_its_window_alone():
     experiment = cases.tiny(optimizer__shape='constant', optimizer__equal_budget=True)
     params = cases.random_params(experiment)
-    task = tasks.make(experiment.task)
+    task = experiment.task.make()
     data = task.make_data(jax.random.key(0))
     start = new_state(experiment, params)
 

@@ -29,7 +29,6 @@ from tests.support.copy_task import (
     PAD,
     SEPARATOR,
     CopyConfig,
-    make_copy,
     reverse_answers,
     spell,
 )
@@ -37,7 +36,7 @@ from tests.support.copy_task import (
 
 @pytest.fixture(autouse=True)
 def copy_task(monkeypatch):
-    monkeypatch.setitem(tasks.TASKS, 'copy', tasks.Row(CopyConfig, make_copy))
+    monkeypatch.setitem(tasks.TASKS, 'copy', CopyConfig)
 
 
 def make_experiment(**fields: Any) -> config.Experiment:
@@ -125,7 +124,7 @@ def test_the_loss_is_the_cross_entropy_over_the_asked_positions():
     experiment = make_experiment()
     params = cases.random_params(experiment)
     state = new_state(experiment, params)
-    task = tasks.make(experiment.task)
+    task = experiment.task.make()
     data = task.make_data(jax.random.key(0))
     batch = task.batch(data, jnp.arange(task.num_train))
     whole = make_experiment(train__batch_size=task.num_train)  # an epoch in one batch
@@ -150,7 +149,7 @@ def test_the_loss_is_the_cross_entropy_over_the_asked_positions():
 def test_agreement_is_exact_match_with_each_mapping():
     experiment = make_experiment()
     params = cases.random_params(experiment)
-    task = tasks.make(experiment.task)
+    task = experiment.task.make()
     data = task.make_data(jax.random.key(0))
     probes = task.probes(data)
 
@@ -193,7 +192,7 @@ def test_agreement_is_exact_match_with_each_mapping():
 def test_teacher_forced_exact_match_is_that_of_greedy_decoding():
     experiment = make_experiment(task__num_letters=2)
     params = cases.random_params(experiment)
-    task = tasks.make(experiment.task)
+    task = experiment.task.make()
     data = task.make_data(jax.random.key(1))
     size = 300
     batch = task.batch(data, jnp.arange(size))
@@ -241,7 +240,7 @@ def test_a_member_learns_to_copy_the_words_it_is_trained_on():
     assert copied > 0.95
     assert record.probe_loss[0] < 0.2
     # A word that reads the same backwards matches both mappings.
-    task = tasks.make(experiment.task)
+    task = experiment.task.make()
     data = task.make_data(random_key(0, DATA))
     probes = task.probes(data)
     is_palindrome = (probes.targets_PRBQ[0, 0] == probes.targets_PRBQ[0, 1]).all(-1)

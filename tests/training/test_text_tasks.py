@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from anchorjax import config, tasks
+from anchorjax import config
 from anchorjax.config.grid import DATA, HParams, random_key
 from anchorjax.training import losses
 from anchorjax.training.forward import forward
@@ -77,7 +77,7 @@ def decode_greedily(
 def test_one_pass_scores_as_greedy_decoding_does(task_name, fields):
     experiment = make_experiment(task_name, **fields)
     params, record = train(experiment)
-    task = tasks.make(experiment.task)
+    task = experiment.task.make()
     probes = task.probes(task.make_data(random_key(0, DATA)))
     shares = []
     for p in range(len(task.probe_names)):

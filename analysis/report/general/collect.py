@@ -16,7 +16,7 @@ from analysis.report.general.words import explain_axes
 from analysis.report.provenance import collect_provenance
 from anchorjax.config.grid import TRACED_AXES
 from anchorjax.storage.reader import Run
-from anchorjax.tasks.anchors_config import AnchorsConfig
+from anchorjax.tasks.anchors import AnchorsConfig
 
 
 def collect_general(

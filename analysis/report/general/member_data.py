@@ -10,7 +10,6 @@ from analysis.members.selection import iterate_points
 from analysis.report.digits import shorten
 from analysis.report.general.shown import Shown
 from analysis.report.member_data import DIGITS, SERIES
-from anchorjax import tasks
 from anchorjax.config.grid import axis_label
 from anchorjax.storage.reader import Run
 
@@ -63,6 +62,6 @@ def _read_groups(run: Run, index: tuple[int, ...]) -> list | None:
     """Agreement [P, G] with what is trained; None for a task without groups."""
     if not run.results.sizes['group']:
         return None
-    trained = tasks.make(run.experiment.task).trained_mapping
+    trained = run.experiment.task.make().trained_mapping
     by_group = run.results.agreement_by_group.sel(mapping=trained)
     return shorten(by_group.transpose(..., 'probe', 'group').values[index], DIGITS)

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 from analysis.members.measures import LOSS, Measure, list_measures
 from analysis.report.general.questions import TaskWords
 from analysis.report.general.words import name_measure
-from anchorjax import tasks
 from anchorjax.storage.reader import Run
 
 COLOURS = 6  # of lines and cells: styles probe-0 to probe-5
@@ -42,7 +41,7 @@ def list_shown(run: Run, words: TaskWords) -> list[Shown]:
 
     Rules that are not trained are left to the figures, but for the tested probe.
     """
-    trained = tasks.make(run.experiment.task).trained_mapping
+    trained = run.experiment.task.make().trained_mapping
     shown = []
     for measure in list_measures(run):
         is_other_rule = measure.mapping not in ('', trained)

@@ -15,7 +15,7 @@ from anchorjax.errors import UserError
 from anchorjax.models.transformer_config import TransformerConfig
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
-from anchorjax.tasks.anchors_config import AnchorsConfig
+from anchorjax.tasks.anchors import AnchorsConfig
 
 MOST_BYTES = 3_000_000  # of weights, as text in the page, unless members are named
 LONGEST = 32  # tokens that the page has room for

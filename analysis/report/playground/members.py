@@ -7,7 +7,7 @@ from analysis.members.selection import find_converged, find_usable, iterate_poin
 from analysis.members.solution import SOLUTIONS, find_solutions
 from analysis.report.choose import Choice
 from anchorjax.storage.reader import Run
-from anchorjax.tasks.anchors_config import AnchorsConfig
+from anchorjax.tasks.anchors import AnchorsConfig
 
 
 def choose_one_of_each(run: Run, choices: dict[str, Choice]) -> list[Point]:

@@ -16,11 +16,11 @@ from anchorjax import config
 from anchorjax.errors import require
 from anchorjax.tasks.anchors import (
     MAPPINGS,
+    AnchorsConfig,
     list_pairs,
     list_probed_pairs,
     list_shifts,
 )
-from anchorjax.tasks.anchors_config import AnchorsConfig
 
 _ASSIGNED = MAPPINGS.index('assigned')
 _INSTRUCTION = (

@@ -1,5 +1,5 @@
-"""COGS as a task: its words, its grammar and meaning, its cases, its files."""
+"""COGS: its words, grammar and meanings; its 21 cases; its official files; the task."""
 
-from anchorjax.tasks.cogs.task import CogsConfig, list_rows, make
+from anchorjax.tasks.cogs.task import CogsConfig, list_rows
 
-__all__ = ['CogsConfig', 'list_rows', 'make']
+__all__ = ['CogsConfig', 'list_rows']

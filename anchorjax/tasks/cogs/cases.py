@@ -96,7 +96,7 @@ def make_row(sentence: str, case: str) -> Row:
 def draw_in_distribution(
     random: np.random.Generator, number: int, known: set[str]
 ) -> list[Row]:
-    """So many sentences that are not in `known` yet; it then has them."""
+    """New sentences, none of them in `known`, to which they are added."""
     sampler = Sampler(random)
     rows = []
     while len(rows) < number:
@@ -120,7 +120,7 @@ def draw_special(random: np.random.Generator) -> list[Row]:
 
 
 def draw_cases(random: np.random.Generator, number: int, known: set[str]) -> list[Row]:
-    """So many sentences of the cases in turn, none of them in `known`."""
+    """New sentences of the cases in turn, none in `known`, to which they are added."""
     sampler = Sampler(random)
     rows: list[Row] = []
     while len(rows) < number:
@@ -135,7 +135,7 @@ def draw_cases(random: np.random.Generator, number: int, known: set[str]) -> lis
 
 
 def draw_case(sampler: Sampler, case: str, depth: int = FEWEST) -> Clause:
-    """A clause of a case; `depth` is of the recursion cases."""
+    """A clause of a case; only the recursion cases have a `depth`."""
     if case == 'cp_recursion':
         return _nest_clauses(sampler, depth)
     if case == 'pp_recursion':
@@ -149,7 +149,7 @@ def draw_case(sampler: Sampler, case: str, depth: int = FEWEST) -> Clause:
 
 
 def _nest_clauses(sampler: Sampler, depth: int) -> Clause:
-    """A clause inside so many others."""
+    """A clause inside `depth` others."""
     sampler.used = set()
     clause = sampler.draw_clause(depth)
     for _ in range(depth):
@@ -159,7 +159,7 @@ def _nest_clauses(sampler: Sampler, depth: int) -> Clause:
 
 
 def _nest_places(sampler: Sampler, depth: int) -> Clause:
-    """A clause whose object has so many places inside each other."""
+    """A clause whose object has `depth` places inside each other."""
     sampler.used = set()
     kind = _WITH_OBJECT[sampler.random.integers(len(_WITH_OBJECT))]
     clause = sampler.fill(kind)

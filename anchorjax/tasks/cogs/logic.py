@@ -26,6 +26,7 @@ from anchorjax.tasks.cogs.words import (
 
 _DEFINITE, _INDEFINITE = ('The', 'the'), ('A', 'a')
 _UNERGATIVE_TARGET = 'crawl'
+_ENDS = ('', '.')  # what follows a clause that ends here
 
 
 class Phrase(NamedTuple):
@@ -82,56 +83,50 @@ class Reader:
         lemma = self._read_verb(at, _past_forms())
         following = self._word(at + 1)
         if following == 'that':
-            self._say_role(lemma, 'agent', at, subject)
             verb, end = self.read_clause(at + 2)
-            self._say_role(lemma, 'ccomp', at, _variable(verb))
+            self._say_roles(lemma, at, {'agent': subject, 'ccomp': _variable(verb)})
             return end
         if following == 'to':
             infinitive = self._read_verb(at + 2, _infinitives())
-            self._say_role(lemma, 'agent', at, subject)
-            self._say_role(lemma, 'xcomp', at, _variable(at + 2))
-            self._say_role(infinitive, 'agent', at + 2, subject)
+            self._say_roles(lemma, at, {'agent': subject, 'xcomp': _variable(at + 2)})
+            self._say_roles(infinitive, at + 2, {'agent': subject})
             return at + 3
-        if following in ('', '.'):
+        if following in _ENDS:
             role = 'theme' if is_unaccusative(lemma) else 'agent'
-            self._say_role(lemma, role, at, subject)
+            self._say_roles(lemma, at, {role: subject})
             return at + 1
-        self._say_role(lemma, 'agent', at, subject)
         first = self.read_noun_phrase(at + 1)
-        following = self._word(first.end)
-        if following == 'to':
-            self._say_role(lemma, 'theme', at, first.argument)
-            second = self.read_noun_phrase(first.end + 1)
-            self._say_role(lemma, 'recipient', at, second.argument)
-            return second.end
-        if following in ('', '.'):
-            self._say_role(lemma, 'theme', at, first.argument)
+        if self._word(first.end) in _ENDS:
+            self._say_roles(lemma, at, {'agent': subject, 'theme': first.argument})
             return first.end
-        self._say_role(lemma, 'recipient', at, first.argument)
-        second = self.read_noun_phrase(first.end)
-        self._say_role(lemma, 'theme', at, second.argument)
+        roles = ('recipient', 'theme')
+        second_at = first.end
+        if self._word(first.end) == 'to':
+            roles = ('theme', 'recipient')
+            second_at += 1
+        second = self.read_noun_phrase(second_at)
+        objects = zip(roles, (first.argument, second.argument), strict=True)
+        self._say_roles(lemma, at, {'agent': subject, **dict(objects)})
         return second.end
 
     def _read_passive(self, at: int, subject: str) -> int:
         """Reads a participle and what follows it; returns the position after it."""
         lemma = self._read_verb(at, _participles())
         end = at + 1
-        following = self._word(end)
-        if following in ('to', 'by', '', '.'):
-            self._say_role(lemma, 'theme', at, subject)
-            if following == 'to':
-                recipient = self.read_noun_phrase(end + 1)
-                self._say_role(lemma, 'recipient', at, recipient.argument)
-                end = recipient.end
-        else:
-            self._say_role(lemma, 'recipient', at, subject)
+        roles = {'theme': subject}
+        if self._word(end) == 'to':
+            recipient = self.read_noun_phrase(end + 1)
+            roles['recipient'] = recipient.argument
+            end = recipient.end
+        elif self._word(end) not in ('by', *_ENDS):
             theme = self.read_noun_phrase(end)
-            self._say_role(lemma, 'theme', at, theme.argument)
+            roles = {'recipient': subject, 'theme': theme.argument}
             end = theme.end
         if self._word(end) == 'by':
             agent = self.read_noun_phrase(end + 1)
-            self._say_role(lemma, 'agent', at, agent.argument)
+            roles['agent'] = agent.argument
             end = agent.end
+        self._say_roles(lemma, at, roles)
         return end
 
     def _read_verb(self, at: int, lemmas: dict[str, str]) -> str:
@@ -140,8 +135,9 @@ class Reader:
             raise ValueError(f'{word}: no verb in its place')
         return lemmas[word]
 
-    def _say_role(self, lemma: str, role: str, at: int, argument: str) -> None:
-        self._say(at, _relate(f'{lemma} . {role}', at, argument))
+    def _say_roles(self, lemma: str, at: int, roles: dict[str, str]) -> None:
+        for role, argument in roles.items():
+            self._say(at, _relate(f'{lemma} . {role}', at, argument))
 
     def _say(self, place: int, conjunct: str) -> None:
         self.said.append((place, conjunct))

@@ -15,41 +15,23 @@ _ZIPF_POWER, _ZETA = 1.4, 3.10555  # the sum of k ** -1.4 over all k
 _DEEPEST = 2  # clauses in clauses, and places in places
 _PLACE_OF_PLACE = 0.1
 _PREPOSITIONS = {'on': 0.333, 'in': 0.333, 'beside': 0.334}
-# Kinds of a clause, with their shares.
+# Kinds of a clause: the class of its verb, and the share of the kind.
 KINDS = {
-    'unergative': 0.49 * 0.10525,
-    'unaccusative_object': 0.49 * 0.10525,
-    'omissible': 0.49 * 0.10525,
-    'omissible_object': 0.49 * 0.10525,
-    'transitive': 0.49 * 0.10525,
-    'infinitive': 0.49 * 0.10525,
-    'pp_dative': 0.49 * 0.10525,
-    'do_dative': 0.49 * 0.10525,
-    'clause': 0.49 * 0.158,
-    'unaccusative': 0.06,
-    'passive_transitive': 0.375 * 0.25,
-    'passive_omissible': 0.375 * 0.25,
-    'passive_unaccusative': 0.375 * 0.25,
-    'passive_dative': 0.375 * 0.25,
-    'passive_recipient': 0.075,
-}
-# The class of the verb of each kind.
-_VERBS = {
-    'unergative': words.UNERGATIVE,
-    'unaccusative': words.UNACCUSATIVE,
-    'unaccusative_object': words.UNACCUSATIVE,
-    'omissible': words.OMISSIBLE,
-    'omissible_object': words.OMISSIBLE,
-    'transitive': words.TRANSITIVE,
-    'infinitive': words.TAKES_INFINITIVE,
-    'pp_dative': words.DATIVE,
-    'do_dative': words.DATIVE,
-    'clause': words.TAKES_CLAUSE,
-    'passive_transitive': words.TRANSITIVE,
-    'passive_omissible': words.OMISSIBLE,
-    'passive_unaccusative': words.UNACCUSATIVE,
-    'passive_dative': words.DATIVE,
-    'passive_recipient': words.DATIVE,
+    'unergative': (words.UNERGATIVE, 0.49 * 0.10525),
+    'unaccusative_object': (words.UNACCUSATIVE, 0.49 * 0.10525),
+    'omissible': (words.OMISSIBLE, 0.49 * 0.10525),
+    'omissible_object': (words.OMISSIBLE, 0.49 * 0.10525),
+    'transitive': (words.TRANSITIVE, 0.49 * 0.10525),
+    'infinitive': (words.TAKES_INFINITIVE, 0.49 * 0.10525),
+    'pp_dative': (words.DATIVE, 0.49 * 0.10525),
+    'do_dative': (words.DATIVE, 0.49 * 0.10525),
+    'clause': (words.TAKES_CLAUSE, 0.49 * 0.158),
+    'unaccusative': (words.UNACCUSATIVE, 0.06),
+    'passive_transitive': (words.TRANSITIVE, 0.375 * 0.25),
+    'passive_omissible': (words.OMISSIBLE, 0.375 * 0.25),
+    'passive_unaccusative': (words.UNACCUSATIVE, 0.375 * 0.25),
+    'passive_dative': (words.DATIVE, 0.375 * 0.25),
+    'passive_recipient': (words.DATIVE, 0.075),
 }
 
 
@@ -122,7 +104,8 @@ class Sampler:
 
     def fill(self, kind: str, depth: int = 0) -> Clause:
         """A clause of this kind."""
-        verb = self.draw_word(_VERBS[kind])
+        verbs, _ = KINDS[kind]
+        verb = self.draw_word(verbs)
         subject = self._draw_subject(kind)
         if kind.startswith('passive'):
             return Clause(kind, subject, verb, self._draw_passive_rest(kind))
@@ -188,7 +171,8 @@ class Sampler:
             number = 1
             while number < _DEEPEST and self.random.random() < _PLACE_OF_PLACE:
                 number += 1
-        preposition = str(self.random.choice(list(_PREPOSITIONS), p=_place_shares()))
+        names, shares = zip(*_PREPOSITIONS.items(), strict=True)
+        preposition = str(self.random.choice(names, p=shares))
         place = self._draw_common(words.PLACES[preposition])
         if number > 1:
             place = self.add_place(place, number - 1)
@@ -225,10 +209,5 @@ def _cumulated(size: int) -> np.ndarray:
 @functools.cache
 def _shares_of_kinds(may_nest: bool) -> tuple[tuple[str, ...], np.ndarray]:
     kinds = tuple(kind for kind in KINDS if may_nest or kind != 'clause')
-    shares = np.array([KINDS[kind] for kind in kinds])
+    shares = np.array([KINDS[kind][1] for kind in kinds])
     return kinds, shares / shares.sum()
-
-
-@functools.cache
-def _place_shares() -> np.ndarray:
-    return np.array(list(_PREPOSITIONS.values()))

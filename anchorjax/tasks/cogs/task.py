@@ -14,10 +14,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from anchorjax.errors import ConfigError, brief
 from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.tasks import texts
-from anchorjax.tasks.base import Batch, Probes, Task
+from anchorjax.tasks.base import Batch, Probes, Task, keep_key
 from anchorjax.tasks.cogs import words
 from anchorjax.tasks.cogs.cases import (
     CASES,
@@ -64,6 +63,25 @@ class CogsConfig:
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
+
+    def make(self) -> Task:
+        """The data of a seed is the random key that orders the rows."""
+        files = []
+        if self.path:
+            folder = pathlib.Path(self.path)
+            files = [find_split(folder, name) for name in ('train', 'dev', 'gen')]
+        return Task(
+            vocab=self.vocab,
+            seq_len=self.seq_len,
+            num_train=self.num_train,
+            probe_names=('seen_train', 'seen_heldout', 'gen'),
+            make_data=keep_key,
+            batch=functools.partial(make_batch, self),
+            probes=functools.partial(make_probes, self),
+            digest_data=functools.partial(digest_files, files),
+            last_only=False,
+            group_names=GROUPS,
+        )
 
     @property
     def num_train(self) -> int:
@@ -125,25 +143,28 @@ def _is_ordinary(row: Row) -> bool:
 
 
 class Loaded(NamedTuple):
-    """What is read once for a config."""
+    """The texts of a config: training rows, held-out rows, rows of the cases."""
 
     table: Table
     group_N: np.ndarray  # of every row, an index into GROUPS
 
 
+def load(config: CogsConfig) -> Loaded:
+    """The texts of a config; errors as `list_rows`."""
+    return _load(
+        config.path, config.sample_seed, config.num_heldout, config.probe_examples
+    )
+
+
 @functools.lru_cache(maxsize=2)
 def _load(path: str, sample_seed: int, num_heldout: int, num_gen: int) -> Loaded:
-    tokens = _token_of()
     prompts, answers, groups = [], [], []
     for row in list_rows(path, sample_seed, num_heldout, num_gen):
-        try:
-            prompts.append(encode(f'IN {row.sentence} OUT'))
-            answers.append(encode(row.form))
-        except KeyError as e:
-            line = f'{e} in {brief(row.sentence)!r} is no word of COGS'
-            raise ConfigError(f'task.path = {path!r}: {line}') from None
-        groups.append(_find_group(row.case))
-    table = texts.make_table(prompts, answers, tokens['END'])
+        prompts.append(encode(f'IN {row.sentence} OUT'))
+        answers.append(encode(row.form))
+        case = 'exposure' if row.case.startswith('exposure') else row.case
+        groups.append(GROUPS.index(case))
+    table = texts.make_table(prompts, answers, _token_of()['END'])
     return Loaded(table, np.array(groups, np.int32))
 
 
@@ -151,24 +172,6 @@ def encode(text: str) -> list[int]:
     """The tokens of a text; KeyError for an unknown word."""
     tokens = _token_of()
     return [tokens[word] for word in text.split(' ')]
-
-
-def _find_group(case: str) -> int:
-    """Index into GROUPS; all exposures are one group."""
-    if case.startswith('exposure'):
-        return GROUPS.index('exposure')
-    return GROUPS.index(case)
-
-
-def load(config: CogsConfig) -> Loaded:
-    """The texts of a config: training rows, held-out rows, rows of the cases.
-
-    Raises:
-      UserError: the official files are missing or damaged.
-    """
-    return _load(
-        config.path, config.sample_seed, config.num_heldout, config.probe_examples
-    )
 
 
 def training_row(config: CogsConfig, key: jax.Array, number_B: jax.Array) -> jax.Array:
@@ -216,31 +219,3 @@ def _score(config: CogsConfig, row_B: jax.Array) -> Batch:
 def _read(config: CogsConfig, row_B: jax.Array) -> Texts:
     table = load(config).table
     return texts.read_table(table, row_B, config.seq_len + 1, _token_of()['END'])
-
-
-def digest_data(config: CogsConfig) -> dict[str, str]:
-    """{path: SHA-256} of the official files that are read; {} of our own rows.
-
-    Raises:
-      UserError: one of them is missing.
-    """
-    if not config.path:
-        return {}
-    folder = pathlib.Path(config.path)
-    return digest_files(find_split(folder, name) for name in ('train', 'dev', 'gen'))
-
-
-def make(config: CogsConfig) -> Task:
-    """The task of a config; its data is the random key that orders the rows."""
-    return Task(
-        vocab=config.vocab,
-        seq_len=config.seq_len,
-        num_train=config.num_train,
-        probe_names=('seen_train', 'seen_heldout', 'gen'),
-        make_data=lambda key: key,
-        batch=functools.partial(make_batch, config),
-        probes=functools.partial(make_probes, config),
-        digest_data=functools.partial(digest_data, config),
-        last_only=False,
-        group_names=GROUPS,
-    )

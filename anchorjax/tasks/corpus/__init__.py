@@ -1,5 +1,5 @@
 """Next-token prediction on a corpus that was tokenized once into a file."""
 
-from anchorjax.tasks.corpus.task import CorpusConfig, make
+from anchorjax.tasks.corpus.task import CorpusConfig
 
-__all__ = ['CorpusConfig', 'make']
+__all__ = ['CorpusConfig']

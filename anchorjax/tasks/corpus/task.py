@@ -7,7 +7,7 @@ exponential is the perplexity.
 
 import dataclasses
 import functools
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,7 @@ import numpy as np
 
 from anchorjax.errors import ConfigError, require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
-from anchorjax.tasks.base import Batch, Probes, Task
+from anchorjax.tasks.base import Batch, Probes, Task, keep_key
 from anchorjax.tasks.corpus import feed, sample
 from anchorjax.tasks.corpus.token_files import (
     Corpus,
@@ -52,54 +52,70 @@ class CorpusConfig:
     def __post_init__(self) -> None:
         check_fields(self, 'task')
 
+    def make(self) -> Task:
+        """The data of a seed is the random key that orders the windows."""
+        batch = functools.partial(make_batch, self)
+        return Task(
+            vocab=self.vocab,
+            seq_len=self.seq_len,
+            num_train=count_trained(self),
+            probe_names=('seen_train', 'seen_heldout'),
+            make_data=keep_key,
+            batch=batch,
+            probes=functools.partial(make_probes, self),
+            batch_ahead=None if _is_on_device(self) else batch,
+            digest_data=functools.partial(digest_corpora, self.path, self.heldout_path),
+            last_only=False,
+            is_text_alone=True,
+        )
 
-class Windows:
+
+class Windows(NamedTuple):
     """The windows of a config: which are trained, and which are held out."""
 
-    def __init__(self, config: CorpusConfig):
-        """Raises UserError if the corpus cannot be read or does not fit the config."""
-        corpus = _open(config, config.path, 'task.path')
-        self.tokens = corpus.tokens
-        total = count_windows(len(self.tokens), config.seq_len)
-        if config.heldout_path:
-            heldout = _open(config, config.heldout_path, 'task.heldout_path')
-            _require_other_text(config, corpus, heldout)
-            self.heldout_tokens = heldout.tokens
-            self.first_heldout = 0
-            self.num_available = total
-            num_left = count_windows(len(self.heldout_tokens), config.seq_len)
-        else:
-            self.heldout_tokens = self.tokens
-            num_left = max(1, round(config.holdout * total))
-            self.num_available = total - num_left
-            self.first_heldout = self.num_available
-        self.num_heldout = min(num_left, config.probe_examples)
-        self._require_fit(config, total)
-
-    def _require_fit(self, config: CorpusConfig, total: int) -> None:
-        """Raises ConfigError unless there are as many windows as the config needs."""
-        has_both = self.num_available >= 1 and self.num_heldout >= 1
-        allowed = f'short enough for two windows of {len(self.tokens):,} tokens'
-        require(has_both, 'task.seq_len', config.seq_len, allowed)
-        require(total <= _MOST_WINDOWS, 'task.seq_len', config.seq_len, 'longer')
-        has_examples = config.num_examples <= self.num_available
-        is_small = len(self.tokens) <= _MOST_ON_DEVICE
-        allowed = f"'host' for {len(self.tokens):,} tokens, too many to number in int32"
-        require(is_small or config.feed != 'device', 'task.feed', config.feed, allowed)
-        allowed = f'at most the {self.num_available:,} windows of the corpus'
-        require(has_examples, 'task.num_examples', config.num_examples, allowed)
-
-    def read_heldout(self, seq_len: int) -> np.ndarray:
-        """The held-out windows that the probe shows, [num_heldout, T + 1] int32."""
-        index = self.first_heldout + np.arange(self.num_heldout)
-        windows = read_windows(self.heldout_tokens, index, seq_len)
-        return windows.astype(np.int32)
+    tokens: np.ndarray
+    num_available: int  # the first windows of `tokens`, which may be trained
+    heldout_tokens: np.ndarray
+    heldout_N: np.ndarray  # the numbers of the held-out windows that the probe shows
 
 
 @functools.lru_cache(maxsize=8)
 def open_windows(config: CorpusConfig) -> Windows:
-    """The windows of a config; opened once, because every cohort asks."""
-    return Windows(config)
+    """The windows of a config; opened once, because every cohort asks.
+
+    Raises:
+      UserError: a corpus cannot be read or does not fit the config.
+    """
+    corpus = heldout = _open(config, config.path, 'task.path')
+    num_windows = count_windows(len(corpus.tokens), config.seq_len)
+    if config.heldout_path:
+        heldout = _open(config, config.heldout_path, 'task.heldout_path')
+        _require_other_text(config, corpus, heldout)
+        num_available, first_heldout = num_windows, 0
+        num_heldout = count_windows(len(heldout.tokens), config.seq_len)
+    else:
+        num_heldout = max(1, round(config.holdout * num_windows))
+        num_available = first_heldout = num_windows - num_heldout
+    _require_fit(config, len(corpus.tokens), num_available, num_heldout)
+    heldout_N = first_heldout + np.arange(min(num_heldout, config.probe_examples))
+    return Windows(corpus.tokens, num_available, heldout.tokens, heldout_N)
+
+
+def _require_fit(
+    config: CorpusConfig, num_tokens: int, num_available: int, num_heldout: int
+) -> None:
+    """Raises ConfigError unless there are as many windows as the config needs."""
+    has_both = num_available >= 1 and num_heldout >= 1
+    allowed = f'short enough for two windows of {num_tokens:,} tokens'
+    require(has_both, 'task.seq_len', config.seq_len, allowed)
+    can_number = num_available + num_heldout <= _MOST_WINDOWS
+    require(can_number, 'task.seq_len', config.seq_len, 'longer')
+    can_address = num_tokens <= _MOST_ON_DEVICE or config.feed != 'device'
+    allowed = f"'host' for {num_tokens:,} tokens, too many to number in int32"
+    require(can_address, 'task.feed', config.feed, allowed)
+    has_examples = config.num_examples <= num_available
+    allowed = f'at most the {num_available:,} windows of the corpus'
+    require(has_examples, 'task.num_examples', config.num_examples, allowed)
 
 
 @functools.lru_cache(maxsize=8)
@@ -132,8 +148,9 @@ def make_probes(config: CorpusConfig, key: jax.Array) -> Probes:
     size = config.probe_examples
     number_B = jnp.arange(size) % count_trained(config)
     # Read once, not at every evaluation: their rows are known before the key is.
-    all_heldout = jnp.asarray(windows.read_heldout(config.seq_len))
-    heldout_BL = all_heldout[jnp.arange(size) % windows.num_heldout]
+    read = read_windows(windows.heldout_tokens, windows.heldout_N, config.seq_len)
+    all_heldout = jnp.asarray(read.astype(np.int32))
+    heldout_BL = all_heldout[jnp.arange(size) % len(all_heldout)]
     trained = make_batch(config, key, number_B)
     heldout = _ask(heldout_BL)
     tokens_PBT = jnp.stack([trained.tokens_BT, heldout.tokens_BT])
@@ -197,24 +214,3 @@ def _require_other_text(config: CorpusConfig, trained: Corpus, heldout: Corpus) 
     is_other = heldout.digest != trained.digest
     allowed = f'another corpus than {of_path}: their tokens are the same'
     require(is_other, 'task.heldout_path', config.heldout_path, allowed)
-
-
-def make(config: CorpusConfig) -> Task:
-    """The task of a config; its data is the random key that orders the windows."""
-    batch = functools.partial(make_batch, config)
-    batch_ahead = None
-    if not _is_on_device(config):
-        batch_ahead = batch
-    return Task(
-        vocab=config.vocab,
-        seq_len=config.seq_len,
-        num_train=count_trained(config),
-        probe_names=('seen_train', 'seen_heldout'),
-        make_data=lambda key: key,
-        batch=batch,
-        probes=functools.partial(make_probes, config),
-        batch_ahead=batch_ahead,
-        digest_data=functools.partial(digest_corpora, config.path, config.heldout_path),
-        last_only=False,
-        is_text_alone=True,
-    )

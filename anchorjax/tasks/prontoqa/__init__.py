@@ -1,5 +1,5 @@
-"""PrOntoQA as a task: worlds of concepts, their sentences, the questions' texts."""
+"""PrOntoQA: worlds of concepts, their sentences and files; the task."""
 
-from anchorjax.tasks.prontoqa.task import ProntoqaConfig, list_questions, make
+from anchorjax.tasks.prontoqa.task import ProntoqaConfig, list_questions
 
-__all__ = ['ProntoqaConfig', 'list_questions', 'make']
+__all__ = ['ProntoqaConfig', 'list_questions']

@@ -14,14 +14,14 @@ _ANSWERS = {'True': True, 'False': False, 'A': True, 'B': False}
 
 
 def read_questions(path: pathlib.Path) -> list[Question]:
-    """The questions of a file, which may be gzipped; each once, their proofs checked.
+    """The distinct questions of a file, which may be gzipped; their proofs are checked.
 
-    Of the generator's format these are the test examples and the examples in their
-    contexts.
+    In the generator's format both the test examples and the examples in their contexts
+    are questions.
 
     Raises:
-      UserError: it is missing, truncated, empty, or holds something else, such as a
-        wrong proof; the line names the file and the first example that is wrong.
+      UserError: the file is missing, truncated or empty, or an example is wrong; the
+        error names the first one.
     """
     content = parse_json(read_text(path), str(path))
     questions = []
@@ -33,7 +33,7 @@ def read_questions(path: pathlib.Path) -> list[Question]:
             raise UserError(f'{path}, {label}: no PrOntoQA example ({reason})') from e
     if not questions:
         raise UserError(f'{path}: has no PrOntoQA examples')
-    # A question that is there twice could be trained and held out.
+    # A question that occurs twice could be both trained and held out.
     return list(dict.fromkeys(questions))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from anchorjax.errors import ConfigError, require
 from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.tasks import texts
-from anchorjax.tasks.base import Batch, Probes, Task
+from anchorjax.tasks.base import Batch, Probes, Task, keep_key
 from anchorjax.tasks.permutation import permute
 from anchorjax.tasks.prontoqa.files import read_questions
 from anchorjax.tasks.prontoqa.sentences import Question
@@ -72,13 +72,32 @@ class ProntoqaConfig:
         allowed = "'original': only the fictional ontology has names for a second chain"
         require(is_possible, 'task.distractor', self.distractor, allowed)
 
+    def make(self) -> Task:
+        """The data of a seed is the random key that orders the questions."""
+        names = ('seen_train', 'seen_heldout')
+        if self.chain_of_thought:
+            names += ('seen_heldout_proof',)
+        files = [pathlib.Path(self.path)] if self.path else []
+        return Task(
+            vocab=self.vocab,
+            seq_len=self.seq_len,
+            num_train=self.num_examples,
+            probe_names=names,
+            make_data=keep_key,
+            batch=functools.partial(make_batch, self),
+            probes=functools.partial(make_probes, self),
+            digest_data=functools.partial(digest_files, files),
+            last_only=False,
+            group_names=('true', 'false'),
+        )
+
     @property
     def num_pool(self) -> int:
         return self.pool_examples or self.num_examples
 
     @property
     def seq_len(self) -> int:
-        """Tokens of the longest text that there may be, without its END."""
+        """Tokens of the longest possible text, without its END."""
         in_rule, in_fact = 6, 5  # 'every wumpus is not red .', 'Max is not red .'
         if self.ontology != 'fictional':
             in_rule, in_fact = 8, 6  # names of two words
@@ -180,13 +199,9 @@ def make_probes(config: ProntoqaConfig, key: jax.Array) -> Probes:
 
 
 def _read(config: ProntoqaConfig, row_B: jax.Array) -> Texts:
-    table = make_table(_table_of(config))
+    # A table does not depend on the loss.
+    table = make_table(dataclasses.replace(config, loss_on='text'))
     return texts.read_table(table, row_B, config.seq_len + 1, END)
-
-
-def _table_of(config: ProntoqaConfig) -> ProntoqaConfig:
-    """The config with what a table does not depend on at its default."""
-    return dataclasses.replace(config, loss_on='text')
 
 
 def _ask_judgement(read: Texts) -> Batch:
@@ -199,33 +214,3 @@ def _find_group(read: Texts) -> jax.Array:
     """0 where the right answer is True, else 1."""
     last_B = jnp.take_along_axis(read.tokens_BL, read.length_B[:, None] - 2, axis=1)
     return (last_B[:, 0] != TRUE).astype(jnp.int32)
-
-
-def digest_data(config: ProntoqaConfig) -> dict[str, str]:
-    """{path: SHA-256} of the file of the questions; {} if they are generated.
-
-    Raises:
-      UserError: it is missing.
-    """
-    if not config.path:
-        return {}
-    return digest_files([pathlib.Path(config.path)])
-
-
-def make(config: ProntoqaConfig) -> Task:
-    """The task of a config; its data is the random key that orders the questions."""
-    names = ('seen_train', 'seen_heldout')
-    if config.chain_of_thought:
-        names += ('seen_heldout_proof',)
-    return Task(
-        vocab=config.vocab,
-        seq_len=config.seq_len,
-        num_train=config.num_examples,
-        probe_names=names,
-        make_data=lambda key: key,
-        batch=functools.partial(make_batch, config),
-        probes=functools.partial(make_probes, config),
-        digest_data=functools.partial(digest_data, config),
-        last_only=False,
-        group_names=('true', 'false'),
-    )

@@ -1,5 +1,5 @@
-"""SCAN as a task: its grammar and meaning, its splits, its files."""
+"""SCAN: its grammar, splits and meanings; its official files; the task."""
 
-from anchorjax.tasks.scan.task import ScanConfig, count_lines, make
+from anchorjax.tasks.scan.task import ScanConfig, count_lines
 
-__all__ = ['ScanConfig', 'count_lines', 'make']
+__all__ = ['ScanConfig', 'count_lines']

@@ -4,48 +4,53 @@ import pathlib
 
 import numpy as np
 
-from anchorjax.errors import UserError, brief
+from anchorjax.errors import UserError
 from anchorjax.tasks.scan.grammar import (
-    ACTIONS,
-    WORDS,
     Lines,
     Split,
     interpret,
     list_commands,
     list_lines,
 )
-from anchorjax.tasks.text_files import read_lines
+from anchorjax.tasks.text_files import find_file, parse_lines
 
 _IN, _OUT = 'IN: ', ' OUT: '
 # The official name of the random split; the files that we write have our own.
 _NAMES = {'random': ('simple', 'random')}
 
 
+def find_files(folder: pathlib.Path, split: Split) -> tuple[pathlib.Path, pathlib.Path]:
+    """The files of a split in a folder: what is trained, and what is tested."""
+    return _find_part(folder, 'train', split), _find_part(folder, 'test', split)
+
+
+def _find_part(folder: pathlib.Path, part: str, split: Split) -> pathlib.Path:
+    names = [f'tasks_{part}_{name}.txt' for name in _NAMES.get(split, (split,))]
+    return find_file(folder, *names)
+
+
 def read_pairs(path: pathlib.Path) -> list[tuple[str, list[str]]]:
-    """(command, actions) of every line of a file, which may be gzipped.
+    """(command, actions) of every line of a file; errors as `parse_lines`."""
+    return parse_lines(path, parse_line)
+
+
+def parse_line(line: str) -> tuple[str, list[str]]:
+    """(command, actions) of a line.
 
     Raises:
-      UserError: it is missing, truncated, empty, or holds something else; the line
-        names the file and the first line that is wrong.
+      ValueError: it is not in SCAN's format, or the command means something else.
     """
-    pairs = []
-    for number, line in enumerate(read_lines(path), 1):
-        command, out, answer = line.removeprefix(_IN).partition(_OUT)
-        actions = answer.split(' ')
-        is_known = set(command.split(' ')) <= set(WORDS) and set(actions) <= {*ACTIONS}
-        if not line.startswith(_IN) or not out or not is_known:
-            raise UserError(
-                f'{path}, line {number}: {brief(line)!r} is no line of SCAN, such as '
-                "'IN: jump left OUT: I_TURN_LEFT I_JUMP'"
-            )
-        pairs.append((command, actions))
-    if not pairs:
-        raise UserError(f'{path}: empty; must have lines of SCAN')
-    return pairs
+    command, out, answer = line.removeprefix(_IN).partition(_OUT)
+    if not line.startswith(_IN) or not out:
+        raise ValueError("is no line of SCAN: 'IN: jump left OUT: I_TURN_LEFT I_JUMP'")
+    actions = answer.split(' ')
+    if interpret(command) != actions:
+        raise ValueError('does not have the actions that its command means')
+    return command, actions
 
 
 def read_split(folder: pathlib.Path, split: Split, num_trained: int) -> Lines:
-    """What the files of a split in a folder train and test.
+    """What the official files of a split train and test.
 
     They are held to the rules: to what every command means, and to which commands the
     split has. The random split may be any partition of as many commands.
@@ -78,33 +83,10 @@ def read_split(folder: pathlib.Path, split: Split, num_trained: int) -> Lines:
     return Lines(trained, tested, expected.primitive)
 
 
-def find_files(folder: pathlib.Path, split: Split) -> tuple[pathlib.Path, pathlib.Path]:
-    """The files of a split in a folder: what is trained, and what is tested."""
-    return _find_file(folder, 'train', split), _find_file(folder, 'test', split)
-
-
-def _find_file(folder: pathlib.Path, part: str, split: Split) -> pathlib.Path:
-    """The file of a part of a split, gzipped or not; the first name if none exists."""
-    paths = []
-    for name in _NAMES.get(split, (split,)):
-        path = folder / f'tasks_{part}_{name}.txt'
-        paths += [path, path.with_name(f'{path.name}.gz')]
-    for path in paths:
-        if path.exists():
-            return path
-    return paths[0]
-
-
 def _read_rows(path: pathlib.Path) -> np.ndarray:
     """The commands of a file, as indices into `list_commands()`."""
     index_of = {command: index for index, command in enumerate(list_commands())}
-    rows = []
-    for number, (command, actions) in enumerate(read_pairs(path), 1):
-        if command not in index_of or interpret(command) != actions:
-            line = f'{brief(command)!r} does not mean {brief(" ".join(actions))!r}'
-            raise UserError(f'{path}, line {number}: {line}')
-        rows.append(index_of[command])
-    return np.array(rows)
+    return np.array([index_of[command] for command, _ in read_pairs(path)])
 
 
 def format_line(command: str, actions: list[str]) -> str:

@@ -34,8 +34,17 @@ Split = Literal[
 SPLITS = get_args(Split)
 # The primitive command that is trained only by itself, as a tenth of all lines.
 _PRIMITIVES = {'addprim_jump': 'jump', 'addprim_turn_left': 'turn left'}
-# Units trained around right, in the order in which the filler splits add them.
-_FILLERS = ('look', 'walk', 'run')
+# (modifier, units that are not trained with it, units that are tested with it).
+_TEMPLATES = {
+    'template_around_right': ('around right', UNITS, UNITS),
+    'template_opposite_right': ('opposite right', UNITS, UNITS),
+    'template_right': ('right', UNITS, UNITS),
+    'template_jump_around_right': ('around right', ('jump',), ('jump',)),
+    'filler_num0': ('around right', UNITS, ('jump',)),
+    'filler_num1': ('around right', ('walk', 'run', 'jump'), ('jump',)),
+    'filler_num2': ('around right', ('run', 'jump'), ('jump',)),
+    'filler_num3': ('around right', ('jump',), ('jump',)),
+}
 _LONGEST_TRAINED = 22  # actions, in the split by length; there is no command with 23
 _RANDOM_SHARE = 0.8  # trained in the random split: 16,728
 _MEANINGS = {'walk': 'I_WALK', 'look': 'I_LOOK', 'run': 'I_RUN', 'jump': 'I_JUMP'}
@@ -145,9 +154,8 @@ def is_trained(split: Split, command: str) -> bool:
         return len(interpret(command)) <= _LONGEST_TRAINED
     if split in _PRIMITIVES:
         return not is_tested(split, command)
-    modifier, units = _find_template(split)
-    left_out = [f'{unit} {modifier}' for unit in (*units, 'turn')]
-    return not any(phrase in command for phrase in left_out)
+    modifier, untrained, _ = _TEMPLATES[split]
+    return not _has_any(command, (*untrained, 'turn'), modifier)
 
 
 def is_tested(split: Split, command: str) -> bool:
@@ -157,21 +165,10 @@ def is_tested(split: Split, command: str) -> bool:
     if split in _PRIMITIVES:
         primitive = _PRIMITIVES[split]
         return primitive in command and command != primitive
-    modifier, units = _find_template(split)
-    if split.startswith('filler'):
-        units = ('jump',)
-    if f'turn {modifier}' in command:
-        return False
+    modifier, _, tested = _TEMPLATES[split]
+    has_turn = _has_any(command, ('turn',), modifier)
+    return _has_any(command, tested, modifier) and not has_turn
+
+
+def _has_any(command: str, units: tuple[str, ...], modifier: str) -> bool:
     return any(f'{unit} {modifier}' in command for unit in units)
-
-
-def _find_template(split: Split) -> tuple[str, tuple[str, ...]]:
-    """(modifier, units that are not trained with it) of a template or filler split."""
-    if split.startswith('filler_num'):
-        number = int(split.removeprefix('filler_num'))
-        added = _FILLERS[:number]
-        return 'around right', tuple(unit for unit in UNITS if unit not in added)
-    modifier = split.removeprefix('template_').replace('_', ' ')
-    if modifier == 'jump around right':
-        return 'around right', ('jump',)
-    return modifier, UNITS

@@ -16,7 +16,7 @@ import numpy as np
 from anchorjax.errors import require
 from anchorjax.limits import YOUNG, at_least, at_most, check_fields
 from anchorjax.tasks import texts
-from anchorjax.tasks.base import Batch, Probes, Task
+from anchorjax.tasks.base import Batch, Probes, Task, keep_key
 from anchorjax.tasks.permutation import permute
 from anchorjax.tasks.scan.files import find_files, read_split
 from anchorjax.tasks.scan.grammar import (
@@ -62,6 +62,27 @@ class ScanConfig:
         allowed = f'at most the {lines} training lines of {self.split}'
         require(is_enough, 'task.num_examples', self.num_examples, allowed)
 
+    def make(self) -> Task:
+        """The data of a seed is the random key that orders the commands."""
+        names = ['seen_train', 'seen_heldout', 'test']
+        if not _count_kept_out(self):
+            names.remove('seen_heldout')
+        files = ()
+        if self.path:
+            files = find_files(pathlib.Path(self.path), self.split)
+        return Task(
+            vocab=self.vocab,
+            seq_len=self.seq_len,
+            num_train=self.num_train,
+            probe_names=tuple(names),
+            make_data=keep_key,
+            batch=functools.partial(make_batch, self),
+            probes=functools.partial(make_probes, self),
+            digest_data=functools.partial(digest_files, files),
+            last_only=False,
+            group_names=name_groups(),
+        )
+
     @property
     def num_train(self) -> int:
         return self.num_examples or count_lines(self.split)
@@ -86,18 +107,14 @@ def count_lines(split: Split) -> int:
 
 
 def find_lines(config: ScanConfig) -> Lines:
-    """What a config trains and tests.
-
-    Raises:
-      UserError: as `files.read_split`.
-    """
+    """What a config trains and tests; errors as `files.read_split`."""
     if config.path:
-        return _read_lines(config.path, config.split)
+        return _read_official(config.path, config.split)
     return list_lines(config.split)
 
 
 @functools.lru_cache(maxsize=4)
-def _read_lines(path: str, split: Split) -> Lines:
+def _read_official(path: str, split: Split) -> Lines:
     return read_split(pathlib.Path(path), split, count_lines(split))
 
 
@@ -125,26 +142,16 @@ def training_row(lines: Lines, key: jax.Array, number_B: jax.Array) -> jax.Array
     others_B = number_B
     if lines.primitive is not None:
         others_B = number_B - number_B // _PRIMITIVE_EVERY - 1
-    total = len(lines.trained)
-    place_B = permute(key, jnp.clip(others_B, 0), total)
-    row_B = jnp.asarray(lines.trained, jnp.int32)[place_B]
+    row_B = _draw_rows(lines.trained, key, jnp.clip(others_B, 0))
     if lines.primitive is None:
         return row_B
     is_primitive_B = number_B % _PRIMITIVE_EVERY == 0
     return jnp.where(is_primitive_B, lines.primitive, row_B)
 
 
-def heldout_row(config: ScanConfig, key: jax.Array, number_B: jax.Array) -> jax.Array:
-    """The commands of the split that are not in the training set, each once."""
-    lines = find_lines(config)
-    place_B = permute(key, _count_trained(config) + number_B, len(lines.trained))
-    return jnp.asarray(lines.trained, jnp.int32)[place_B]
-
-
-def test_row(config: ScanConfig, key: jax.Array, number_B: jax.Array) -> jax.Array:
-    """The tested commands, in an order that `key` selects."""
-    tested = find_lines(config).tested
-    return jnp.asarray(tested, jnp.int32)[permute(key, number_B, len(tested))]
+def _draw_rows(rows: np.ndarray, key: jax.Array, number_B: jax.Array) -> jax.Array:
+    """The commands with these numbers, in an order that `key` selects."""
+    return jnp.asarray(rows, jnp.int32)[permute(key, number_B, len(rows))]
 
 
 def make_batch(config: ScanConfig, key: jax.Array, index_B: jax.Array) -> Batch:
@@ -163,9 +170,10 @@ def make_probes(config: ScanConfig, key: jax.Array) -> Probes:
     num_kept_out = _count_kept_out(config)
     if num_kept_out:
         chosen.append(texts.choose(0, num_kept_out, size))
-        rows.append(heldout_row(config, key, chosen[-1].row_B))
+        number_B = _count_trained(config) + chosen[-1].row_B
+        rows.append(_draw_rows(lines.trained, key, number_B))
     chosen.append(texts.choose(0, len(lines.tested), size))
-    rows.append(test_row(config, key, chosen[-1].row_B))
+    rows.append(_draw_rows(lines.tested, key, chosen[-1].row_B))
 
     asked, groups = [], []
     for row_B in rows:
@@ -198,33 +206,3 @@ def _count_trained(config: ScanConfig) -> int:
 def _count_kept_out(config: ScanConfig) -> int:
     """Commands that the split trains and this training set does not have."""
     return len(list_lines(config.split).trained) - _count_trained(config)
-
-
-def digest_data(config: ScanConfig) -> dict[str, str]:
-    """{path: SHA-256} of the official files of the split; {} if it is generated.
-
-    Raises:
-      UserError: one of them is missing.
-    """
-    if not config.path:
-        return {}
-    return digest_files(find_files(pathlib.Path(config.path), config.split))
-
-
-def make(config: ScanConfig) -> Task:
-    """The task of a config; its data is the random key that orders the commands."""
-    names = ['seen_train', 'seen_heldout', 'test']
-    if not _count_kept_out(config):
-        names.remove('seen_heldout')
-    return Task(
-        vocab=config.vocab,
-        seq_len=config.seq_len,
-        num_train=config.num_train,
-        probe_names=tuple(names),
-        make_data=lambda key: key,
-        batch=functools.partial(make_batch, config),
-        probes=functools.partial(make_probes, config),
-        digest_data=functools.partial(digest_data, config),
-        last_only=False,
-        group_names=name_groups(),
-    )

@@ -10,7 +10,7 @@ import pytest
 from analysis import generalization
 from analysis.real import baselines, panels
 from analysis.real.members import list_points, tabulate_members
-from anchorjax import config, tasks
+from anchorjax import config
 from anchorjax.config.grid import DATA, random_key
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import members_table
@@ -221,6 +221,6 @@ def test_longer_data_are_read_in_pieces(monkeypatch):
     task = AdditionConfig(largest=9, square=(3, 5), probe_examples=16)
     maker = baselines.compile_maker(task)
     whole = baselines._list_training_texts(maker, 5)
-    assert len(whole) == tasks.make(task).num_train == 91
+    assert len(whole) == task.make().num_train == 91
     monkeypatch.setattr(baselines, '_PIECE', 40)
     assert baselines._list_training_texts(maker, 5) == whole

@@ -191,10 +191,10 @@ def test_a_figure_of_an_axis_that_does_not_vary_says_so():
 
 
 def test_every_task_has_words_for_all_that_it_asks():
-    for name, row in tasks.TASKS.items():
-        if not row.config.__module__.startswith('anchorjax.'):
+    for name, task_config in tasks.TASKS.items():
+        if not task_config.__module__.startswith('anchorjax.'):
             continue  # a task that another test has added
-        task = row.make(row.config())
+        task = task_config().make()
         words = WORDS[name]
         unknown = set(words.probes) - set(task.probe_names)
         assert unknown <= {'seen_heldout'}  # where nothing is kept out

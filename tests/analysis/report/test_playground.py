@@ -19,8 +19,8 @@ from anchorjax.errors import UserError
 from anchorjax.models.gpt2_config import GPT2Config
 from anchorjax.models.transformer_config import TransformerConfig
 from anchorjax.storage.reader import open_run
-from anchorjax.tasks.addition_config import AdditionConfig
-from anchorjax.tasks.anchors_config import AnchorsConfig
+from anchorjax.tasks.addition import AdditionConfig
+from anchorjax.tasks.anchors import AnchorsConfig
 from anchorjax.training.devices import make_mesh
 from tests.support import cases
 from tests.support.converged import mark_converged

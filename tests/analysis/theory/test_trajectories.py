@@ -187,7 +187,7 @@ def test_a_sweep_with_a_huge_eps_is_gradient_descent_in_the_time_it_says():
     def get_batch(data: Any, index_B: jax.Array) -> tasks.Batch:
         return batch
 
-    task = tasks.make(experiment.task)._replace(batch=get_batch)
+    task = experiment.task.make()._replace(batch=get_batch)
     hparams = HParams(jnp.float32(0.5), jnp.float32(250), jnp.float32(0), jnp.int32(0))
     state = new_state(experiment, params)
     first = label_law.Examples(*[leaf[:8] for leaf in examples])

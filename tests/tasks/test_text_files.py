@@ -1,13 +1,13 @@
-"""Tasks that read files say which content they have; others say nothing."""
+"""Official files are read whole or refused, and their digests are recorded."""
 
 import gzip
 import hashlib
 
 import pytest
 
-from anchorjax import tasks
 from anchorjax.errors import UserError
 from anchorjax.tasks import AnchorsConfig, CogsConfig, ProntoqaConfig, ScanConfig
+from anchorjax.tasks.text_files import find_file, parse_lines
 
 SPLIT = 'addprim_turn_left'
 # A config, its path in a folder, and its files there.
@@ -19,7 +19,7 @@ CASES = [
 
 
 def digest(config, path):
-    return tasks.make(config(path=str(path))).digest_data()
+    return config(path=str(path)).make().digest_data()
 
 
 @pytest.mark.parametrize(('config', 'name', 'files'), CASES)
@@ -30,7 +30,7 @@ def test_the_digests_are_those_of_what_is_read(tmp_path, config, name, files):
         expected[str(tmp_path / file)] = hashlib.sha256(file.encode()).hexdigest()
     (tmp_path / 'README.md').write_text('not read')
     assert digest(config, tmp_path / name) == expected
-    assert tasks.make(config()).digest_data() == {}
+    assert config().make().digest_data() == {}
     with pytest.raises(UserError, match='no such file'):
         digest(config, tmp_path / 'none')
 
@@ -43,4 +43,24 @@ def test_a_packed_file_has_the_digest_of_its_content(tmp_path):
 
 
 def test_a_task_without_files_has_none():
-    assert tasks.make(AnchorsConfig()).digest_data is None
+    assert AnchorsConfig().make().digest_data is None
+
+
+@pytest.mark.parametrize(
+    ('name', 'content', 'line'),
+    [
+        ('a.txt', None, 'no such file'),
+        ('a.txt', b'', 'empty'),
+        ('a.txt', b'whole\ntrunc', 'truncated, its last line has no end'),
+        ('a.txt', b'\xff\xfe\n', 'cannot be read'),
+        ('a.txt.gz', b'not packed\n', 'cannot be read'),
+        ('a.txt.gz', gzip.compress(b'cut off\n' * 1000)[:-20], 'cannot be read'),
+    ],
+)
+def test_a_file_that_is_not_whole_is_refused_in_one_line(tmp_path, name, content, line):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    path = find_file(tmp_path, 'a.txt')
+    with pytest.raises(UserError, match=line) as caught:
+        parse_lines(path, str)
+    assert str(path) in str(caught.value) and '\n' not in str(caught.value)

@@ -1,0 +1,373 @@
+"""Next-token prediction on PrOntoQA with proofs and on stories (P2 Figs 1, 7).
+
+Half of the sequences are of each source, and the loss of each is recorded: the probes
+are trained and held-out sequences of both. P2 compares them by
+Delta L = (L_stories - L_prontoqa) / L_prontoqa (PAPERS 2.3).
+
+Reasoning data use few words, and some of them all the time. A network may learn them
+earlier for that reason alone. The control 'matched' merges the words of the stories
+into as many classes as PrOntoQA has words, each class as frequent as one of these
+words: both sources then have the same number of labels and the same label entropy. The
+order of the classes is still that of the stories.
+"""
+
+import dataclasses
+import functools
+from typing import Annotated, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from anchorjax.errors import ConfigError, UserError
+from anchorjax.limits import at_least, at_most, check_fields
+from anchorjax.tasks import prontoqa, texts
+from anchorjax.tasks.base import Batch, Probes, Task, keep_key
+from anchorjax.tasks.corpus.sample import DOCUMENTS
+from anchorjax.tasks.corpus.token_files import (
+    count_windows,
+    digest_corpora,
+    open_corpus,
+    read_document,
+    read_windows,
+)
+from anchorjax.tasks.prontoqa.texts import (
+    END,
+    encode,
+    list_tokens,
+    write_answer,
+    write_prompt,
+)
+
+SOURCES = ('prontoqa', 'stories')
+PROBES = ('prontoqa', 'stories', 'prontoqa_heldout', 'stories_heldout')
+
+
+@dataclasses.dataclass(frozen=True)
+class MixtureConfig:
+    """Defaults are P2's number of sequences; what it does not state is ours."""
+
+    name: str = 'mixture'
+    # The stories as words: a folder that launch/data.py wrote; '': a tiny sample.
+    story_path: str = ''
+    # PrOntoQA as such a folder too, of the same tokenizer; '': questions are drawn, a
+    # token a word.
+    reasoning_path: str = ''
+    control: Literal['none', 'matched'] = 'none'
+    hops: Annotated[int, at_least(1), at_most(5)] = 2  # of drawn questions
+    num_sequences: Annotated[int, at_least(1), at_most(10**6)] = 5_000  # per source
+    num_heldout: Annotated[int, at_least(1), at_most(10**5)] = 100  # per source
+    seq_len: Annotated[int, at_least(8), at_most(2**14)] = 128
+    vocab: Annotated[int, at_least(2), at_most(2**20)] = 8_192
+    probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 100  # per probe
+
+    def __post_init__(self) -> None:
+        check_fields(self, 'task')
+
+    def make(self) -> Task:
+        """Seeds differ only in their initialization and the order of the examples."""
+        return Task(
+            vocab=self.vocab,
+            seq_len=self.seq_len,
+            num_train=2 * self.num_sequences,
+            probe_names=PROBES,
+            make_data=keep_key,
+            batch=functools.partial(make_batch, self),
+            probes=functools.partial(make_probes, self),
+            describe_data=functools.partial(describe_cut, self),
+            digest_data=functools.partial(
+                digest_corpora, self.story_path, self.reasoning_path
+            ),
+            last_only=False,
+            is_text_alone=True,
+        )
+
+    @property
+    def num_all(self) -> int:
+        """Sequences of each source, trained and held out."""
+        return self.num_sequences + self.num_heldout
+
+
+def make_batch(config: MixtureConfig, key: jax.Array, index_B: jax.Array) -> Batch:
+    """The training examples with these numbers, PrOntoQA's before the stories."""
+    number = config.num_sequences
+    asked = [_ask(config, source, index_B % number) for source in SOURCES]
+    is_first_B1 = index_B[:, None] < number
+
+    def choose(first: jax.Array, second: jax.Array) -> jax.Array:
+        return jnp.where(is_first_B1, first, second)
+
+    return jax.tree.map(choose, *asked)
+
+
+def make_probes(config: MixtureConfig, key: jax.Array) -> Probes:
+    """The first trained sequences of each source, and the held-out ones."""
+    trained = (0, config.num_sequences)
+    heldout = (config.num_sequences, config.num_heldout)
+    asked, are_real = [], []
+    for first, count in (trained, heldout):
+        chosen = texts.choose(first, count, config.probe_examples)
+        for source in SOURCES:
+            asked.append(_ask(config, source, chosen.row_B))
+            are_real.append(chosen.is_real_B)
+    return texts.join_probes(asked, are_real)
+
+
+def _ask(config: MixtureConfig, source: str, row_B: jax.Array) -> Batch:
+    """Sequences of a source; padding does not count."""
+    tokens_NL, length_N = read_mixture(config).sequences[source]
+    tokens_BL = jnp.asarray(tokens_NL)[row_B]
+    length_B = jnp.asarray(length_N)[row_B]
+    read = texts.Texts(tokens_BL, jnp.zeros_like(length_B), length_B)
+    return texts.to_training_batch(read, 'text')
+
+
+class Sequences(NamedTuple):
+    """Sequences of one source, padded with END."""
+
+    tokens_NL: np.ndarray  # int32
+    length_N: np.ndarray  # tokens that count
+
+    def count_labels(self, vocab: int) -> np.ndarray:
+        """How often each token is asked for, [vocab]."""
+        _, labels = self._list_bigrams()
+        return np.bincount(labels, minlength=vocab)
+
+    def measure_bigram_entropy(self) -> float:
+        """Entropy of a label given the token before it, nats.
+
+        It is the loss, on these sequences, of a table of which token follows which.
+        """
+        befores, labels = self._list_bigrams()
+        bigrams = np.stack([befores, labels])
+        _, of_bigrams = np.unique(bigrams, axis=1, return_counts=True)
+        return measure_entropy(of_bigrams) - measure_entropy(np.bincount(befores))
+
+    def _list_bigrams(self) -> tuple[np.ndarray, np.ndarray]:
+        """Every label that counts, and the token before it: (tokens, labels)."""
+        befores, labels = [], []
+        for row, length in zip(self.tokens_NL, self.length_N, strict=True):
+            befores.append(row[: length - 1])
+            labels.append(row[1:length])
+        return np.concatenate(befores), np.concatenate(labels)
+
+
+class Mixture(NamedTuple):
+    """Both sources; the first sequences of each are trained, the rest held out."""
+
+    sequences: dict[str, Sequences]  # by SOURCES
+    vocab: int  # number of tokens
+    num_cut: int  # questions of PrOntoQA that are longer than a sequence
+
+
+def read_mixture(config: MixtureConfig) -> Mixture:
+    """The sequences of a config.
+
+    Raises:
+      ConfigError: task.vocab is too small for them.
+      UserError: a corpus cannot be read, is too short, or has another tokenizer.
+    """
+    # They do not depend on what the probes show or the vocabulary.
+    mixture = _make_mixture(dataclasses.replace(config, vocab=2, probe_examples=1))
+    if mixture.vocab > config.vocab:
+        raise ConfigError(
+            f'task.vocab = {config.vocab}: must be at least the {mixture.vocab} tokens '
+            'of both sources'
+        )
+    return mixture
+
+
+def describe_cut(config: MixtureConfig) -> str:
+    """How many questions are longer than a sequence; most of them lose the judgement.
+
+    Errors as `read_mixture`.
+    """
+    num_cut = read_mixture(config).num_cut
+    return (
+        f'{num_cut:,} of {config.num_all:,} questions of PrOntoQA are longer than '
+        f'task.seq_len, {config.seq_len} tokens, and are cut'
+    )
+
+
+def describe_sources(config: MixtureConfig) -> dict[str, tuple[int, float]]:
+    """{source: (labels that occur, their entropy in nats)}."""
+    described = {}
+    for source, sequences in read_mixture(config).sequences.items():
+        counts = sequences.count_labels(config.vocab)
+        num_labels = np.count_nonzero(counts)
+        described[source] = (int(num_labels), measure_entropy(counts))
+    return described
+
+
+@functools.lru_cache(maxsize=4)
+def _make_mixture(config: MixtureConfig) -> Mixture:
+    if config.reasoning_path:
+        return _join_corpora(config)
+    reasoning = _write_questions(config)
+    stories, words = _read_stories(config)
+    if config.control == 'matched':
+        stories, vocab = match_words(reasoning, stories)
+    else:
+        stories, vocab = share_words(stories, words)
+    both = dict(zip(SOURCES, (reasoning, stories), strict=True))
+    return Mixture(both, vocab, _count_cut(reasoning, END))
+
+
+def share_words(stories: Sequences, words: tuple[str, ...]) -> tuple[Sequences, int]:
+    """The stories in PrOntoQA's tokens, and the number of tokens of both.
+
+    A word that PrOntoQA lacks gets a new token.
+
+    Args:
+      words: what the tokens of the stories are.
+    """
+    token_of = {word: token for token, word in enumerate(list_tokens())}
+    for word in words:
+        token_of.setdefault(word, len(token_of))
+    new_token = np.array([token_of[word] for word in words], np.int32)
+    stories = stories._replace(tokens_NL=new_token[stories.tokens_NL])
+    return stories, len(token_of)
+
+
+def match_words(reasoning: Sequences, stories: Sequences) -> tuple[Sequences, int]:
+    """The stories in classes as frequent as PrOntoQA's words, and the tokens of both.
+
+    The sources then share no token.
+    """
+    num_words = len(list_tokens())
+    word_counts = reasoning.count_labels(num_words)
+    target_K = word_counts[word_counts > 0] / word_counts.sum()
+    num_tokens = int(stories.tokens_NL.max()) + 1
+    class_V = merge_tokens(stories.count_labels(num_tokens), target_K)
+    # A token that only begins a sequence is asked for nowhere; any class will do.
+    class_V = np.maximum(class_V, 0)
+    class_NL = num_words + class_V[stories.tokens_NL]
+    return stories._replace(tokens_NL=class_NL), num_words + len(target_K)
+
+
+def merge_tokens(counts_V: np.ndarray, target_K: np.ndarray) -> np.ndarray:
+    """The class of every token, [V], int32; -1 for a token that does not occur.
+
+    The most frequent token goes first, each to the class that misses the largest share
+    of what `target_K` gives it.
+
+    Args:
+      counts_V: how often every token occurs.
+      target_K: the share of each class; sums to 1.
+    """
+    share_V = counts_V / counts_V.sum()
+    missing_K = np.array(target_K, float)
+    class_V = np.full(len(counts_V), -1, np.int32)
+    for token in np.argsort(-counts_V, kind='stable'):
+        if counts_V[token] == 0:
+            break
+        chosen = int(missing_K.argmax())
+        class_V[token] = chosen
+        missing_K[chosen] -= share_V[token]
+    return class_V
+
+
+def measure_entropy(counts: np.ndarray) -> float:
+    """The entropy of a distribution in nats, from how often each label occurs."""
+    share = counts[counts > 0] / counts.sum()
+    entropy = -(share * np.log(share)).sum()
+    return float(entropy)
+
+
+def _write_questions(config: MixtureConfig) -> Sequences:
+    """New questions with their proofs, a token a word, of at most T + 1 tokens."""
+    asked = prontoqa.ProntoqaConfig(
+        hops=config.hops,
+        num_examples=config.num_sequences,
+        probe_examples=config.num_heldout,
+    )
+    questions = []
+    for question in prontoqa.list_questions(asked):
+        prompt = encode(write_prompt(question))
+        answer = encode(write_answer(question, chain_of_thought=True))
+        questions.append([*prompt, *answer, END])
+    return _pad(questions, config.seq_len + 1, END)
+
+
+def _read_stories(config: MixtureConfig) -> tuple[Sequences, tuple[str, ...]]:
+    """Windows of the stories, and what their tokens are."""
+    if not config.story_path:
+        sample, words = _split_sample()
+        tokens = np.resize(sample, config.num_all * config.seq_len + 1)  # repeats it
+        return _cut(config, tokens), words
+    corpus = open_corpus(config.story_path)
+    if not corpus.words:
+        raise UserError(
+            f'task.story_path = {config.story_path!r}: must be in words, like the '
+            'questions (launch/data.py --tokenizer words); or give task.reasoning_path'
+        )
+    return _cut(config, corpus.tokens), corpus.words
+
+
+def _join_corpora(config: MixtureConfig) -> Mixture:
+    """Both sources from files of the same tokenizer."""
+    if not config.story_path or config.control != 'none':
+        given = f'task.reasoning_path = {config.reasoning_path!r}'
+        raise ConfigError(f'{given}: needs task.story_path and no control')
+    of_reasoning = open_corpus(config.reasoning_path)
+    of_stories = open_corpus(config.story_path)
+    if of_reasoning.tokenizer != of_stories.tokenizer:
+        raise UserError(
+            f'{config.reasoning_path} and {config.story_path}: other tokenizers'
+        )
+    num_documents = len(of_reasoning.start_N)
+    if num_documents < config.num_all:
+        raise UserError(
+            f'task.reasoning_path: {num_documents} documents, {config.num_all} needed'
+        )
+    end = of_reasoning.end
+    questions = []
+    for number in range(config.num_all):
+        questions.append([*read_document(of_reasoning, number).tolist(), end])
+    reasoning = _pad(questions, config.seq_len + 1, end)
+    stories = _cut(config, of_stories.tokens)
+    both = dict(zip(SOURCES, (reasoning, stories), strict=True))
+    return Mixture(both, of_reasoning.vocab, _count_cut(reasoning, end))
+
+
+def _cut(config: MixtureConfig, tokens: np.ndarray) -> Sequences:
+    """The first windows of the stories, a stream of tokens."""
+    total = count_windows(len(tokens), config.seq_len)
+    if total < config.num_all:
+        raise UserError(
+            f'task.story_path: {len(tokens):,} tokens are {total} sequences of '
+            f'{config.seq_len}, {config.num_all} needed'
+        )
+    windows = read_windows(tokens, np.arange(config.num_all), config.seq_len)
+    length_N = np.full(config.num_all, config.seq_len + 1, np.int32)
+    return Sequences(windows.astype(np.int32), length_N)
+
+
+def _pad(questions: list[list[int]], size: int, end: int) -> Sequences:
+    """Texts as sequences of `size` tokens, cut or padded with `end`."""
+    tokens_NL = np.full((len(questions), size), end, np.int32)
+    length_N = np.zeros(len(questions), np.int32)
+    for i, question in enumerate(questions):
+        kept = question[:size]
+        tokens_NL[i, : len(kept)] = kept
+        length_N[i] = len(kept)
+    return Sequences(tokens_NL, length_N)
+
+
+def _count_cut(sequences: Sequences, end: int) -> int:
+    """How many texts do not end with their END."""
+    row_N = np.arange(len(sequences.length_N))
+    last_N = sequences.tokens_NL[row_N, sequences.length_N - 1]
+    return int(np.count_nonzero(last_N != end))
+
+
+def _split_sample() -> tuple[np.ndarray, tuple[str, ...]]:
+    """The bundled sample as tokens of its words, and the words."""
+    stream = []
+    for document in DOCUMENTS:
+        stream += [*document.split(), '<end>']
+    token_of: dict[str, int] = {}
+    for word in stream:
+        token_of.setdefault(word, len(token_of))
+    tokens = np.array([token_of[word] for word in stream])
+    return tokens, tuple(token_of)
