@@ -32,9 +32,9 @@ from anchorjax.bench.harness import (
     prepare_chunk,
     time_in_turn,
 )
-from anchorjax.sources import corpora
-from anchorjax.sources.documents import Wanted
-from anchorjax.sources.tokenizers import Bytes
+from anchorjax.extras.corpora.texts import Wanted, find_local
+from anchorjax.extras.corpora.tokenizers import Bytes
+from anchorjax.extras.corpora.write import write_corpus
 from anchorjax.sweeps.trainer import Trainer
 from anchorjax.tasks.corpus import task as corpus_task
 from anchorjax.tasks.corpus.feed import HostFeed
@@ -214,4 +214,5 @@ def _write_corpus(folder: pathlib.Path, num_tokens: int) -> None:
     letters[::80] = ord(' ')
     path = folder / 'letters.txt'
     path.write_bytes(letters.tobytes())
-    corpora.write_corpus(path, folder / 'corpus', Bytes(), Wanted(), ignore)
+    files = find_local(path)
+    write_corpus(files, folder / 'corpus', Bytes(), Wanted(), ignore)
