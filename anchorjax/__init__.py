@@ -10,11 +10,11 @@ The packages, lowest first; imports go down only (tests/repository/test_imports.
   storage          the files of a sweep: written whole, checked when read
   sweeps           the host loop: resume, train a segment, record, save
   official         the authors' weights, to and from our parameters
-  sources          data sets as files: fetched where they are public, or written
-  prompts          the anchor task as text for language models, and their replies
   cluster          the jobs of a sweep: shards, status, Slurm, Kubernetes
   api              train(experiment, workdir) -> Run; open(workdir) -> Run
   cli              what the command lines in launch/ and analysis/ share
+  extras           tools on packages of their own: corpora as files; prompts of the
+                   anchor task for language models
   bench            speed compared with what people use today
 
 Data flows one way: a config file -> config.resolve -> Experiment -> cohorts ->

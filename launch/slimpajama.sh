@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # P1 Fig 17 b on a Slurm cluster: GPT-2 medium, 40 B tokens a member, 3 gammas, two sets.
 #
-#   bash launch/slimpajama.sh prepare   # on a machine with internet and 1.1 TB of disk
+#   bash launch/slimpajama.sh prepare   # on a machine with internet and 180 GB of disk
 #   bash launch/slimpajama.sh plan      # what each sweep needs, without training
 #   bash launch/slimpajama.sh submit    # one job a gamma and set, each on 8 GPUs
 #
@@ -17,8 +17,8 @@ RANKS=${RANKS:-gpt2.tiktoken}  # assets/gpt2.tiktoken of the PyPI package mlx-wh
 case "${1:-}" in
 prepare)
     # All training files, about 895 GB, as the configs ask for 32 B tokens of GitHub and
-    # 40 B of both parts. They are downloaded once; SOURCE is a local copy. Tokens are
-    # another 180 GB.
+    # 40 B of both parts. They are streamed, once for each set, and never on the disk;
+    # SOURCE can be a local copy. Tokens are 180 GB.
     source=${SOURCE:-public}
     for name in github both; do
         sets=RedPajamaGithub
@@ -26,7 +26,6 @@ prepare)
         python launch/data.py slimpajama --source "$source" \
             --pattern "${PATTERN:-train/*/*.jsonl.zst}" --sets "$sets" \
             --out "data/slimpajama_$name" --tokenizer gpt2 --vocabulary "$RANKS"
-        if [ "$source" = public ]; then source=data/slimpajama_github/public; fi
     done
     ;;
 plan)

@@ -15,7 +15,7 @@ ORDER = (
     ('config',),
     ('training',),
     ('storage',),
-    ('sweeps', 'official', 'sources'),
+    ('sweeps', 'official'),
     ('cluster',),
     ('api',),
     ('cli',),

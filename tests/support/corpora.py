@@ -3,9 +3,9 @@
 import json
 import pathlib
 
-from anchorjax.sources.corpora import write_corpus
-from anchorjax.sources.documents import Wanted
-from anchorjax.sources.tokenizers import Tokenizer
+from anchorjax.extras.corpora.texts import Wanted, find_local
+from anchorjax.extras.corpora.tokenizers import Tokenizer
+from anchorjax.extras.corpora.write import write_corpus
 
 
 def write_corpora(folder: pathlib.Path, tokenizer: Tokenizer, texts: list[str]) -> str:
@@ -13,5 +13,6 @@ def write_corpora(folder: pathlib.Path, tokenizer: Tokenizer, texts: list[str]) 
     folder.mkdir()
     path = folder / 'a.jsonl'
     path.write_text(''.join(json.dumps({'text': text}) + '\n' for text in texts))
-    write_corpus(path, folder / 'out', tokenizer, Wanted(), lambda *_: None)
+    files = find_local(path)
+    write_corpus(files, folder / 'out', tokenizer, Wanted(), lambda *_: None)
     return str(folder / 'out')

@@ -10,7 +10,7 @@ import pytest
 
 from anchorjax import api, config
 from anchorjax.errors import ConfigError, StoreError
-from anchorjax.sources.tokenizers import Bytes, Words
+from anchorjax.extras.corpora.tokenizers import Bytes, Words
 from anchorjax.storage.digests import digest_json
 from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
 from anchorjax.storage.sweep_folder import create_folder

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anchorjax import config
 from anchorjax.errors import ConfigError, UserError
-from anchorjax.sources.tokenizers import Bytes, Gpt2, Words
+from anchorjax.extras.corpora.tokenizers import Bytes, Gpt2, Words
 from anchorjax.tasks import MixtureConfig, ProntoqaConfig, prontoqa
 from anchorjax.tasks.corpus.token_files import open_corpus
 from anchorjax.tasks.mixture import (

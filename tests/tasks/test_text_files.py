@@ -54,7 +54,11 @@ def test_a_task_without_files_has_none():
         ('a.txt', b'whole\ntrunc', 'truncated, its last line has no end'),
         ('a.txt', b'\xff\xfe\n', 'cannot be read'),
         ('a.txt.gz', b'not packed\n', 'cannot be read'),
-        ('a.txt.gz', gzip.compress(b'cut off\n' * 1000, mtime=0)[:-20], 'cannot be read'),
+        (
+            'a.txt.gz',
+            gzip.compress(b'cut off\n' * 1000, mtime=0)[:-20],
+            'cannot be read',
+        ),
     ],
 )
 def test_a_file_that_is_not_whole_is_refused_in_one_line(tmp_path, name, content, line):

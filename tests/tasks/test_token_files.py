@@ -9,7 +9,7 @@ import pytest
 
 from anchorjax import api
 from anchorjax.errors import UserError
-from anchorjax.sources.tokenizers import Bytes
+from anchorjax.extras.corpora.tokenizers import Bytes
 from anchorjax.tasks.corpus import token_files
 from anchorjax.tasks.corpus.token_files import read_corpus
 from anchorjax.training.devices import make_mesh

@@ -1,0 +1,1 @@
+"""Data sets as files: official ones, and corpora tokenized for training."""

@@ -1,0 +1,166 @@
+"""The official files of SCAN, COGS and PrOntoQA, and questions like PrOntoQA's."""
+
+import hashlib
+import http.client
+import json
+import pathlib
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from anchorjax.errors import TemporaryError, UserError
+from anchorjax.storage import atomic
+from anchorjax.tasks import ProntoqaConfig, prontoqa
+from anchorjax.tasks.prontoqa.files import format_questions
+from anchorjax.tasks.prontoqa.texts import write_answer, write_prompt
+from anchorjax.tasks.text_files import read_bytes
+
+_GITHUB = 'https://raw.githubusercontent.com'
+_TIMEOUT = 30  # seconds without any byte
+
+
+class Official(NamedTuple):
+    """A data set whose files are public; commits and digests: DATASETS 11."""
+
+    title: str
+    licence: str
+    address: str
+    files: dict[str, str]  # SHA-256 by path below the address
+
+
+OFFICIAL = {
+    'scan': Official(
+        'SCAN (Lake & Baroni 2018)',
+        'BSD-3-Clause, (c) Facebook: https://github.com/brendenlake/SCAN',
+        f'{_GITHUB}/brendenlake/SCAN/c4b756cbc010d75c912f16c42c8f15dc6b7e6c8f',
+        {
+            'tasks.txt': (
+                'd824c7d9e9149ba497e25f701981dac79954e04bf670d22e5c209f076ac6c89f'
+            ),
+            'simple_split/tasks_train_simple.txt': (
+                '941bb8a088c5f53ceff12fde902dc008933cf0c4203cc672c47b5f79d73262dd'
+            ),
+            'simple_split/tasks_test_simple.txt': (
+                '1fe1c8f5a19d0dc40e41bab94278f45f66f3dc415a978bd29855a23440610fc6'
+            ),
+            'add_prim_split/tasks_train_addprim_jump.txt': (
+                'e3c78485692e028eed4205e1b8b3fd0e785ef2c12d45b5b89204dadf5b239e23'
+            ),
+            'add_prim_split/tasks_test_addprim_jump.txt': (
+                '8147ae2651422c701162e174d9d66158daa57858a26b30317ac61797118ac7a5'
+            ),
+            'add_prim_split/tasks_train_addprim_turn_left.txt': (
+                '1b3fed86055dd7689d217f1b90cc8960aeb1cf200f4f209dc47935761b05304c'
+            ),
+            'add_prim_split/tasks_test_addprim_turn_left.txt': (
+                '15a82c2d25ac7c3c1fff7e18051fb085974ef3617de895c520d02144396a10e2'
+            ),
+        },
+    ),
+    'cogs': Official(
+        'COGS (Kim & Linzen 2020)',
+        'MIT, (c) 2020 najoungkim: https://github.com/najoungkim/COGS',
+        f'{_GITHUB}/najoungkim/COGS/165a7b669eade971fa47bf568a2e51925360fed8/data',
+        {
+            'train.tsv': (
+                '220b3804b562c0156ee986eff1bdd15c27e52142549362a64f57baf86e304c78'
+            ),
+            'dev.tsv': (
+                'ab66388a309c7ac1ad210c781a6a0ce12281a9ef24619a12422a752cef61bc21'
+            ),
+            'gen.tsv': (
+                'd013d9eee0bafc153f8decc85f42814ac97260f84964d980e1e2b84577b82361'
+            ),
+        },
+    ),
+    'prontoqa': Official(
+        'PrOntoQA (Saparov & He 2023), the 500 questions of Logic-LM',
+        'Apache-2.0 (generator) and MIT (copy): '
+        'https://github.com/teacherpeterpan/Logic-LLM',
+        f'{_GITHUB}/teacherpeterpan/Logic-LLM/'
+        'd29f1e5e7203e8826cb9c41ba3003e43dc0b9d34/data/ProntoQA',
+        {
+            'dev.json': (
+                '2d2e9d0adbef05cd66b51d11516b8fb3d3fb2cbc1664867d1123a000f7b11a5f'
+            )
+        },
+    ),
+}
+
+
+def prepare_official(
+    name: str, source: pathlib.Path | None, out: pathlib.Path
+) -> Iterator[tuple[str, int]]:
+    """Copies the files of a data set, or downloads them; (name, bytes) of each.
+
+    Args:
+      source: a folder with copies, gzipped or not; None: from their public address.
+
+    Raises:
+      UserError: a file is missing or another one, here or in `out`.
+      TemporaryError: there is no connection.
+    """
+    official = OFFICIAL[name]
+    for path, digest in official.files.items():
+        file_name = pathlib.PurePosixPath(path).name
+        address = f'{official.address}/{path}'
+        if source is None:
+            data, where = _download(address), address
+        else:
+            copy = _find_copy(source, file_name)
+            data, where = read_bytes(copy), copy
+        found = hashlib.sha256(data).hexdigest()
+        if found != digest:
+            raise UserError(
+                f'{where}: truncated, or another file than {file_name}: its sha256 is '
+                f'{found}'
+            )
+        write_file(out / file_name, data)
+        yield file_name, len(data)
+
+
+def write_questions(config: ProntoqaConfig, out: pathlib.Path) -> None:
+    """Writes the questions of a config as questions.json and texts.jsonl.
+
+    The first is in the official generator's format. A text is a question with its proof
+    and judgement, for a language model to be trained on (DATASETS 4.2).
+    """
+    questions = prontoqa.list_questions(config)
+    text = json.dumps(format_questions(questions), indent=1) + '\n'
+    write_file(out / 'questions.json', text.encode())
+    rows = []
+    for question in questions:
+        answer = write_answer(question, chain_of_thought=True)
+        rows.append(json.dumps({'text': f'{write_prompt(question)} {answer}'}) + '\n')
+    write_file(out / 'texts.jsonl', ''.join(rows).encode())
+
+
+def write_file(path: pathlib.Path, data: bytes) -> None:
+    """Writes a file; UserError if another one has its name."""
+    if not path.exists():
+        atomic.write_atomic(path, lambda temporary: temporary.write_bytes(data))
+    elif path.read_bytes() != data:
+        raise UserError(f'{path}: another file is there; give another --out')
+
+
+def _download(address: str) -> bytes:
+    try:
+        with urllib.request.urlopen(address, timeout=_TIMEOUT) as response:
+            return response.read()
+    except (OSError, http.client.HTTPException) as e:
+        reason = getattr(e, 'reason', e)
+        line = f'{address}: {reason}; a local copy can be --source FOLDER'
+        is_missing = isinstance(e, urllib.error.HTTPError) and e.code == 404
+        raise (UserError if is_missing else TemporaryError)(line) from None
+
+
+def _find_copy(folder: pathlib.Path, name: str) -> pathlib.Path:
+    """The path of a file in a folder, gzipped or not."""
+    names = [name, f'{name}.gz']
+    if name == 'dev.json':
+        names.append('logic_llm_prontoqa_dev.json.gz')
+    for candidate in names:
+        if (folder / candidate).is_file():
+            return folder / candidate
+    raise UserError(f'{folder}: no such file; looked for {names}')

@@ -1,0 +1,208 @@
+"""Tokenizes a corpus once, into the files of `tasks.corpus.token_files`.
+
+The work can be interrupted anywhere: every few megabytes the tokens are on the disk and
+progress.json says how many rows they are of. The next call cuts off what came after,
+skips the rows that are done, and continues; the files are the same bytes.
+"""
+
+import itertools
+import os
+import pathlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from anchorjax.errors import UserError
+from anchorjax.extras.corpora.texts import Files, Wanted, read_texts
+from anchorjax.extras.corpora.tokenizers import Tokenizer
+from anchorjax.hashing import digest_file
+from anchorjax.storage import atomic, locks
+from anchorjax.tasks.corpus.token_files import (
+    DOCUMENTS_FILE,
+    FORMAT,
+    LIST_FILE,
+    TOKENS_FILE,
+    choose_dtype,
+    get_dtype,
+    read_corpus,
+)
+
+PROGRESS_FILE = 'progress.json'
+_BATCH = 2**22  # characters that are tokenized and saved together
+_COUNTS = ('documents', 'tokens', 'skipped', 'empty')
+
+# report(path of the file, documents, tokens)
+Report = Callable[[str, int, int], None]
+
+
+class Written(NamedTuple):
+    """What a corpus has."""
+
+    documents: int
+    tokens: int
+    skipped: int  # rows without a text
+    empty: int  # rows and documents whose text is empty
+    digest: str  # SHA-256 of the tokens
+    is_new: bool  # False: it was there already
+
+
+def write_corpus(
+    files: Files,
+    out: pathlib.Path,
+    tokenizer: Tokenizer,
+    wanted: Wanted,
+    report: Report,
+) -> Written:
+    """Tokenizes all files of a corpus, or what is left of them.
+
+    Args:
+      report: called after every few megabytes.
+
+    Raises:
+      UserError: a file is damaged, or the folder holds another corpus, or a damaged
+        one. What was written stays, and the next call continues.
+      TemporaryError: another process writes there, or the hub does not answer.
+    """
+    settings = _describe(files, tokenizer, wanted)
+    with locks.hold_folder(out):
+        if (out / LIST_FILE).exists():
+            return _check_whole(out, settings)
+        progress = _write_rest(files, out, tokenizer, wanted, report, settings)
+        if progress['documents'] == 0:
+            raise UserError(
+                f'{files.paths[0]}: no text in {wanted.field!r}, or none of these sets'
+            )
+        counts = {key: progress[key] for key in _COUNTS}
+        digest = digest_file(out / TOKENS_FILE)
+        atomic.write_json(out / LIST_FILE, {**settings, **counts, 'sha256': digest})
+        (out / PROGRESS_FILE).unlink()
+        return Written(*counts.values(), digest, is_new=True)
+
+
+def read_revision(out: pathlib.Path) -> str:
+    """The commit on the hub of the corpus in a folder, or of one begun; or ''."""
+    if (out / LIST_FILE).exists():
+        return atomic.read_json(out / LIST_FILE).get('revision', '')
+    if (out / PROGRESS_FILE).exists():
+        return atomic.read_json(out / PROGRESS_FILE)['settings']['revision']
+    return ''
+
+
+def _describe(files: Files, tokenizer: Tokenizer, wanted: Wanted) -> dict[str, Any]:
+    """What the files depend on, as plain JSON."""
+    return {
+        'format': FORMAT,
+        'sources': files.sizes,
+        'revision': files.revision,
+        'source_times': files.times,
+        'field': wanted.field,
+        'sets': list(wanted.sets),
+        'tokenizer': tokenizer.description,
+        'dtype': choose_dtype(tokenizer.description['vocab']),
+    }
+
+
+def _check_whole(out: pathlib.Path, settings: dict[str, Any]) -> Written:
+    """What is in a folder with a whole corpus; UserError if it is not what it says."""
+    corpus = read_corpus(out)  # compares the digests
+    listed = atomic.read_json(out / LIST_FILE)
+    _require_same(listed, settings, out)
+    counts = [listed.get(key, 0) for key in _COUNTS]  # older versions have no `empty`
+    return Written(*counts, corpus.digest, is_new=False)
+
+
+def _write_rest(
+    files: Files,
+    out: pathlib.Path,
+    tokenizer: Tokenizer,
+    wanted: Wanted,
+    report: Report,
+    settings: dict[str, Any],
+) -> dict[str, Any]:
+    """Tokenizes what is left of a corpus; returns the progress at its end."""
+    progress = _read_progress(out, settings)
+    # Before the first token, so that whatever happens the folder is known as ours.
+    atomic.write_json(out / PROGRESS_FILE, progress)
+    dtype = get_dtype(settings['dtype'])
+    end = tokenizer.description['end']
+    with (
+        _open_at(out / TOKENS_FILE, progress['tokens'] * dtype.itemsize) as tokens_file,
+        _open_at(out / DOCUMENTS_FILE, progress['documents'] * 8) as starts_file,
+    ):
+        for number in range(progress['file'], len(files.paths)):
+            path = files.paths[number]
+            texts = read_texts(path, wanted)
+            for batch in _gather(itertools.islice(texts, progress['rows'], None)):
+                documents = tokenizer.encode([text for text in batch if text])
+                starts = []
+                for document in documents:
+                    starts.append(progress['tokens'])
+                    tokens = np.append(np.asarray(document, dtype), dtype.type(end))
+                    tokens_file.write(tokens.tobytes())
+                    progress['tokens'] += len(tokens)
+                starts_file.write(np.array(starts, '<u8').tobytes())
+                for file in (tokens_file, starts_file):
+                    file.flush()
+                    os.fsync(file.fileno())
+                progress['rows'] += len(batch)
+                progress['documents'] += len(documents)
+                progress['skipped'] += batch.count(None)
+                progress['empty'] += batch.count('')
+                atomic.write_json(out / PROGRESS_FILE, progress)
+                report(path, progress['documents'], progress['tokens'])
+            progress.update(file=number + 1, rows=0)
+            atomic.write_json(out / PROGRESS_FILE, progress)
+    return progress
+
+
+def _read_progress(out: pathlib.Path, settings: dict[str, Any]) -> dict[str, Any]:
+    """How far an interrupted call was; zeros for a new folder."""
+    path = out / PROGRESS_FILE
+    zeros = dict.fromkeys(('file', 'rows', *_COUNTS), 0)
+    new = {'settings': settings, **zeros}
+    if not path.exists():
+        if (out / TOKENS_FILE).exists():
+            raise UserError(f'{out}: holds other files; give another --out')
+        return new
+    progress = atomic.read_json(path)
+    if progress.keys() != new.keys():
+        raise UserError(f'{path}: of another version; delete {out} to begin again')
+    if progress['documents'] == 0:
+        return new  # nothing is lost, whatever the settings were
+    _require_same(progress['settings'], settings, out)
+    return progress
+
+
+def _require_same(
+    found: dict[str, Any], settings: dict[str, Any], out: pathlib.Path
+) -> None:
+    for name, value in settings.items():
+        if found.get(name, value) != value:  # older versions have fewer
+            raise UserError(
+                f'{out}: holds another corpus (another {name}); give another --out'
+            )
+
+
+def _open_at(path: pathlib.Path, size: int) -> BinaryIO:
+    """The file, cut to this size, to be appended to."""
+    file = open(path, 'ab')  # noqa: SIM115
+    if file.tell() < size:
+        file.close()
+        raise UserError(f'{path}: truncated; delete its folder to begin again')
+    file.truncate(size)
+    return file
+
+
+def _gather(texts: Iterable[str | None]) -> Iterator[list[str | None]]:
+    """Texts together, up to about `_BATCH` characters."""
+    batch: list[str | None] = []
+    size = 0
+    for text in texts:
+        batch.append(text)
+        size += len(text or '') + 1
+        if size >= _BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -1,1 +1,0 @@
-"""Data sets as files: fetched where they are public, or written by our own rules."""

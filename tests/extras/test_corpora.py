@@ -1,0 +1,265 @@
+"""A corpus tokenized once: ids and boundaries by hand; interrupted anywhere."""
+
+import hashlib
+import json
+import os
+import pathlib
+import sys
+import types
+
+import numpy as np
+import pytest
+
+pytest.importorskip('datasets')
+
+from anchorjax.errors import TemporaryError, UserError
+from anchorjax.extras.corpora import write
+from anchorjax.extras.corpora.texts import Wanted, find_local, find_public
+from anchorjax.extras.corpora.tokenizers import (
+    Bytes,
+    Gpt2,
+    Words,
+    count_words,
+    read_words,
+    split_words,
+)
+from anchorjax.storage import locks
+from anchorjax.tasks.corpus.token_files import open_corpus, read_document
+from tests.support.in_process import run
+
+# GPT-2's ranks, wherever this machine has them: they are not ours to commit.
+RANKS = pathlib.Path(os.environ.get('ANCHORJAX_GPT2_RANKS', '/nowhere'))
+TEXTS = ['abc', 'é', 'the end', 'of b', 'last']
+
+
+@pytest.fixture
+def source(tmp_path):
+    """Two files with TEXTS, an empty text and a row without one."""
+    path = tmp_path / 'r#1 ?%41' / 'a.jsonl'
+    path.parent.mkdir()
+    lines = [json.dumps({'text': text}) for text in ('abc', '', 'é', 'the end')]
+    path.write_text('\n'.join([*lines, '{"no": 1}']) + '\n')
+    (path.parent / 'b.txt').write_text('of b\n<|endoftext|>\nlast')
+    return path.parent
+
+
+def ignore(*_):
+    """A report that shows nothing."""
+
+
+def write_corpus(source, out, tokenizer=None, report=ignore, **wanted):
+    files = find_local(source) if isinstance(source, pathlib.Path) else source
+    return write.write_corpus(
+        files, out, tokenizer or Bytes(), Wanted(**wanted), report
+    )
+
+
+def test_documents_are_separated_by_end(source, tmp_path):
+    written = write_corpus(source, tmp_path / 'out')
+    expected, starts = [], []
+    for text in TEXTS:
+        starts.append(len(expected))
+        expected += [*text.encode(), 256]
+    corpus = open_corpus(str(tmp_path / 'out'))
+    assert corpus.tokens.dtype == np.dtype('<u2')
+    assert corpus.tokens.tolist() == expected and corpus.start_N.tolist() == starts
+    assert (corpus.vocab, corpus.end) == (257, 256)
+    assert written[:4] == (5, len(expected), 1, 1)
+    digest = hashlib.sha256(np.array(expected, '<u2').tobytes()).hexdigest()
+    assert written.digest == corpus.digest == digest
+    found = [bytes(read_document(corpus, i).tolist()).decode() for i in range(5)]
+    assert found == TEXTS
+    again = write_corpus(source, tmp_path / 'out')
+    assert again == written._replace(is_new=False)
+
+
+@pytest.mark.parametrize('when', range(1, 6))
+def test_an_interruption_anywhere_changes_no_byte(source, tmp_path, when, monkeypatch):
+    monkeypatch.setattr(write, '_BATCH', 3)  # a batch of about one document
+    write_corpus(source, tmp_path / 'whole')
+    count = 0
+
+    def interrupt(*_):
+        nonlocal count
+        count += 1
+        if count == when:
+            raise KeyboardInterrupt
+
+    out = tmp_path / 'out'
+    with pytest.raises(KeyboardInterrupt):
+        write_corpus(source, out, report=interrupt)
+    with (out / 'tokens.bin').open('ab') as f:  # killed in the middle of a write
+        f.write(b'torn')
+    assert not (out / 'corpus.json').exists()
+    write_corpus(source, out)
+    for name in ('tokens.bin', 'documents.bin', 'corpus.json'):
+        assert (out / name).read_bytes() == (tmp_path / 'whole' / name).read_bytes()
+    assert not (out / 'progress.json').exists()
+
+
+def test_another_corpus_is_refused(source, tmp_path):
+    out = tmp_path / 'out'
+    write_corpus(source, out)
+    with pytest.raises(UserError, match='another tokenizer'):
+        write_corpus(source, out, Words(('a',)))
+    path = source / 'b.txt'
+    path.write_text(path.read_text()[::-1])  # of the same size
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(UserError, match='another source_times'):
+        write_corpus(source, out)
+    (source / 'c.txt').write_text('more')
+    with pytest.raises(UserError, match='another sources'):
+        write_corpus(source, out)
+    (tmp_path / 'other').mkdir()
+    (tmp_path / 'other' / 'tokens.bin').write_bytes(b'mine')
+    with pytest.raises(UserError, match='holds other files'):
+        write_corpus(source, tmp_path / 'other')
+
+
+def test_a_mistake_before_the_first_token_leaves_the_folder_usable(source, tmp_path):
+    path = source / 'a.jsonl'
+    with pytest.raises(UserError, match="no text in 'story'"):
+        write_corpus(path, tmp_path / 'out', field='story')
+    assert write_corpus(path, tmp_path / 'out').documents == 3
+
+
+def test_a_folder_of_an_older_version_is_there_already(source, tmp_path):
+    out = tmp_path / 'out'
+    written = write_corpus(source, out)
+    listed = json.loads((out / 'corpus.json').read_text())
+    for name in ('revision', 'source_times', 'empty'):
+        del listed[name]
+    (out / 'corpus.json').write_text(json.dumps({**listed, 'published': {}}))
+    assert write_corpus(source, out) == written._replace(is_new=False, empty=0)
+
+
+def test_damaged_tokens_are_not_there_already(source, tmp_path):
+    out = tmp_path / 'out'
+    write_corpus(source, out)
+    data = bytearray((out / 'tokens.bin').read_bytes())
+    data[-3] ^= 1
+    (out / 'tokens.bin').write_bytes(data)
+    with pytest.raises(UserError, match='damaged'):
+        write_corpus(source, out)
+
+
+def test_two_processes_do_not_write_into_one_folder(source, tmp_path):
+    out = tmp_path / 'out'
+    with (
+        locks.hold_folder(out),
+        pytest.raises(TemporaryError, match='another process writes there'),
+    ):
+        write_corpus(source, out)
+    assert write_corpus(source, out).is_new
+
+
+def test_words():
+    text = "Tom's cat, aged 12, won't sit!"
+    expected = "Tom's|cat|,|aged|12|,|won't|sit|!"
+    assert split_words(text) == expected.split('|')
+    words, share = count_words(['b a b', 'c a'], most=2)
+    assert (words, share) == (['a', 'b'], 0.8)
+    tokenizer = Words(words)
+    assert tokenizer.encode(['a c b']) == [[0, 2, 1]]
+    assert tokenizer.description['words'] == ['a', 'b', '<unknown>', '<end>']
+    assert (tokenizer.description['vocab'], tokenizer.description['end']) == (4, 3)
+
+
+def test_a_file_of_words(tmp_path):
+    path = tmp_path / 'words.txt'
+    path.write_text('b\na\n')
+    assert read_words(path) == ['b', 'a']
+    for text in ('', 'a\na\n'):
+        path.write_text(text)
+        with pytest.raises(UserError, match='must have distinct words'):
+            read_words(path)
+
+
+@pytest.mark.skipif(not RANKS.is_file(), reason='ANCHORJAX_GPT2_RANKS is not set')
+def test_gpt2s_own_ids():
+    tokenizer = Gpt2(RANKS)
+    known = {' OUT:': [16289, 25], ' True': [6407], ' False': [10352]}  # DATASETS 8
+    for text, ids in known.items():
+        assert tokenizer.encode([text]) == [ids]
+    assert 50256 not in tokenizer.encode(['a<|endoftext|>'])[0]
+
+
+def test_other_ranks_are_refused(tmp_path):
+    pytest.importorskip('tiktoken')
+    path = tmp_path / 'gpt2.tiktoken'
+    path.write_bytes(b'YQ== 0\n')
+    with pytest.raises(UserError, match="not GPT-2's ranks"):
+        Gpt2(path)
+    with pytest.raises(UserError, match='No such file'):
+        Gpt2(tmp_path / 'none')
+
+
+class Hub:
+    """Stands for the package huggingface_hub, with a repository of some files."""
+
+    newest = 'first'
+
+    def HfApi(self):
+        return self
+
+    def dataset_info(self, repository, revision):
+        if repository == 'away':
+            raise ConnectionError('no route\nand more')
+        return types.SimpleNamespace(sha=revision or self.newest)
+
+    def list_repo_tree(self, repository, recursive, repo_type, revision):
+        yield types.SimpleNamespace(path='data')  # a folder has no size
+        for path in ('data/b.txt', 'data/a.jsonl.zst', 'README.md'):
+            yield types.SimpleNamespace(path=path, size=7)
+
+
+def test_public_files_are_those_of_one_commit(monkeypatch, source, tmp_path):
+    hub = Hub()
+    monkeypatch.setitem(sys.modules, 'huggingface_hub', hub)
+    files = find_public('a/b', 'data/*')
+    folder = 'hf://datasets/a/b@first/data'
+    assert files.paths == [f'{folder}/a.jsonl.zst', f'{folder}/b.txt']
+    assert files.sizes == {'data/a.jsonl.zst': 7, 'data/b.txt': 7}
+    with pytest.raises(UserError, match=r'--pattern \*\.csv: a/b has no such files'):
+        find_public('a/b', '*.csv')
+    with pytest.raises(TemporaryError, match=r'no route.*; a local copy can be'):
+        find_public('away', '*')
+    # The hub moves on; a corpus stays with its commit.
+    local = files._replace(paths=find_local(source).paths)
+    out = tmp_path / 'out'
+    assert write.read_revision(out) == ''
+    write_corpus(local, out)
+    hub.newest = 'second'
+    assert find_public('a/b', 'data/*', write.read_revision(out)) == files
+    newest = find_public('a/b', 'data/*')
+    with pytest.raises(UserError, match='another revision'):
+        write_corpus(newest, out)
+
+
+def test_the_command_line(source, tmp_path, monkeypatch, capsys):
+    def say(*words):
+        return run('data.py', [str(word) for word in words], monkeypatch, capsys)
+
+    out = tmp_path / 'out'
+    words = ('text', '--source', source, '--out', out, '--tokenizer', 'bytes')
+    for state in ('written', 'there already'):
+        done = say(*words)
+        assert done.code == 0, done.errors
+        assert 'licence: yours' in done.out and '2 files' in done.out
+        assert '5 documents, 25 tokens, 1 rows without text and 1 empty' in done.out
+        assert f', {state}\n' in done.out
+    done = say(*words[:4], tmp_path / 'words', '--tokenizer', 'words')
+    assert '7 words are 100.0% of all' in done.out, done.out
+    corpus = open_corpus(str(tmp_path / 'words'))
+    assert corpus.words[-2:] == ('<unknown>', '<end>')
+    for bad, line in (
+        ((*words[:1], *words[3:]), 'give --source PATH, or --source public'),
+        ((*words[:2], 'public', *words[3:]), 'text: give --source PATH'),
+        (('text', '--out', out, '--source', source), 'needs --vocabulary'),
+        ((*words, '--sets', 'RedPajamaC4'), 'must be of slimpajama'),
+        ((*words[:6], 'words', '--most_words', 0), '--most_words = 0: must be at lea'),
+        (('slimpajama', '--source', 'public', '--out', out), 'needs --vocabulary'),
+    ):
+        done = say(*bad)
+        assert (done.code, done.errors.count('\n')) == (2, 1), (bad, done.errors)
+        assert line in done.errors, done.errors

@@ -1,0 +1,134 @@
+"""The same texts from every format; cut, foreign and empty files are refused."""
+
+import gzip
+import json
+
+import pytest
+
+pytest.importorskip('datasets')
+import pyarrow
+import pyarrow.parquet
+import zstandard
+
+from anchorjax.errors import UserError
+from anchorjax.extras.corpora.texts import SEPARATOR, Wanted, find_local, read_texts
+
+TEXTS = ['The first\nstory.', 'A second: naïve ☃\u2028.', 'x' * 70 + ' y', 'last']
+SETS = ['RedPajamaGithub', 'RedPajamaC4', 'RedPajamaGithub', 'RedPajamaWikipedia']
+# `meta` as an object and as a text (DATASETS 7).
+AS_OBJECT = [{'redpajama_set_name': name} for name in SETS]
+AS_TEXT = [json.dumps(meta) for meta in AS_OBJECT]
+
+
+def make_rows(metas):
+    return [
+        {'text': text, 'meta': meta} for text, meta in zip(TEXTS, metas, strict=True)
+    ]
+
+
+def write_jsonl(rows):
+    return ''.join(json.dumps(row) + '\n' for row in rows).encode()
+
+
+def pack_zst(data):
+    """Two frames, as big files have."""
+    compressor = zstandard.ZstdCompressor()
+    half = len(data) // 2
+    return compressor.compress(data[:half]) + compressor.compress(data[half:])
+
+
+PACKINGS = {'': bytes, '.gz': gzip.compress, '.zst': pack_zst}
+CONTENTS = {
+    '.txt': SEPARATOR.join(f'\n{text}\n' for text in TEXTS).encode(),
+    '.jsonl': write_jsonl(make_rows(AS_OBJECT)),
+}
+
+
+def read(path, **wanted):
+    return list(read_texts(str(path), Wanted(**wanted)))
+
+
+@pytest.mark.parametrize('packing', PACKINGS)
+@pytest.mark.parametrize('kind', CONTENTS)
+def test_every_format_has_the_same_texts(tmp_path, kind, packing):
+    path = tmp_path / f'a? 1{kind}{packing}'
+    path.write_bytes(PACKINGS[packing](CONTENTS[kind]))
+    assert read(path) == TEXTS
+
+
+@pytest.mark.parametrize('metas', [AS_OBJECT, AS_TEXT])
+@pytest.mark.parametrize('kind', ['.jsonl', '.parquet'])
+def test_sets_select_rows(tmp_path, kind, metas):
+    path = tmp_path / f'a{kind}'
+    rows = make_rows(metas)
+    if kind == '.parquet':
+        table = pyarrow.Table.from_pylist(rows)
+        pyarrow.parquet.write_table(table, path, row_group_size=3)
+    else:
+        path.write_bytes(write_jsonl(rows))
+    assert read(path) == TEXTS
+    assert read(path, sets=('RedPajamaGithub',)) == [TEXTS[0], TEXTS[2]]
+    assert read(path, sets=('RedPajamaBook',)) == []
+
+
+def test_line_ends_around_documents_empty_ones_and_damaged_letters(tmp_path):
+    path = tmp_path / 'a.txt'
+    path.write_bytes(b'one\ntwo\n<|endoftext|>\n\n<|endoftext|>\n\xff\xe2\x98\n')
+    assert read(path) == ['one\ntwo', '', '\ufffd' * 2]
+
+
+def test_rows_without_text_and_half_letters(tmp_path):
+    path = tmp_path / 'a.jsonl'
+    path.write_text(
+        '{"text": "a\\ud800b"}\n\n{"text": "\\ud83d\\ude00"}\n{"txt": 1}\n[1]\n'
+    )
+    assert read(path) == ['a\ufffdb', '\N{GRINNING FACE}', None, None]
+
+
+PACKED = {kind: pack(CONTENTS['.jsonl']) for kind, pack in PACKINGS.items()}
+
+
+@pytest.mark.parametrize(
+    ('name', 'content', 'line'),
+    [
+        ('cut.jsonl', PACKED[''][:-9], r'cut\.jsonl, line 4: not JSON'),
+        ('cut.jsonl.zst', PACKED['.zst'][:-9], r'line \d: not JSON'),
+        ('cut.jsonl.gz', PACKED['.gz'][:-9], 'cannot be read'),
+        ('deep.jsonl', b'{"text": "a"}\n' + b'[' * 99_999, 'line 2: not JSON'),
+        ('foreign.parquet', b'PAR1 and nothing else', 'cannot be read'),
+    ],
+)
+def test_a_damaged_file_is_refused_with_its_place(tmp_path, name, content, line):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=line) as error:
+        read(path)
+    assert str(path) in str(error.value) and '\n' not in str(error.value)
+
+
+def test_deeply_nested_meta_in_parquet_is_refused_with_its_row(tmp_path):
+    path = tmp_path / 'a.parquet'
+    rows = [{'text': 'a', 'meta': '{}'}, {'text': 'a', 'meta': '[' * 99_999}]
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    with pytest.raises(UserError, match=r'a\.parquet, row 2, meta: not JSON'):
+        read(path, sets=('RedPajamaC4',))
+
+
+def test_a_column_that_is_not_there(tmp_path):
+    path = tmp_path / 'a.parquet'
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([{'text': 'a'}]), path)
+    with pytest.raises(UserError, match='story'):
+        read(path, field='story')
+
+
+def test_the_files_of_a_folder_are_in_order(tmp_path):
+    for name in ('b.txt', 'a.jsonl.gz', 'sub/c.txt.zst', 'notes.md', 'd.csv'):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text('x')
+    assert list(find_local(tmp_path).sizes) == ['a.jsonl.gz', 'b.txt', 'sub/c.txt.zst']
+    for path in (tmp_path / 'nothing', tmp_path / 'd.csv'):
+        with pytest.raises(UserError, match='no file that ends in one of'):
+            find_local(path)
+    (tmp_path / 'a::b.txt').write_text('x')
+    with pytest.raises(UserError, match=r"a::b\.txt: must have no '::'"):
+        find_local(tmp_path)
