@@ -60,7 +60,7 @@ from anchorjax.sweeps.ledger import (
     read_ledger,
     write_ledger,
 )
-from anchorjax.sweeps.progress import Progress, ProgressLine
+from anchorjax.sweeps.progress import Progress, ProgressBar
 from anchorjax.sweeps.shards import Shard
 from anchorjax.sweeps.signals import catch_stop
 from anchorjax.sweeps.stage_tables import collect_tables, describe_stages
@@ -164,7 +164,7 @@ def make_sweep(name: str, flags: argparse.Namespace, mesh: Mesh) -> stages.Stage
     """The stage that trains a preset of configs/paper_size.py, shard by shard."""
     experiment = make_experiment(name, flags.shrink)
     workdir = flags.root / name
-    line = ProgressLine()
+    line = ProgressBar()
     rate = 0.0
 
     def report(progress: Progress) -> None:
