@@ -7,16 +7,18 @@ run = api.train(experiment, 'runs/phase')   # trains, resumes, or reads what is 
 run.results.agreement.sel(probe='unseen', mapping='inferential')
 """
 
+import contextlib
 import dataclasses
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
 import jax
 from jax.sharding import Mesh
 
-from anchorjax.cluster.job_files import hold_shard
 from anchorjax.config import Experiment
-from anchorjax.errors import ConfigError
+from anchorjax.errors import ConfigError, StoreUnavailable
+from anchorjax.storage import locks
 from anchorjax.storage.environment import changed_code
 from anchorjax.storage.manifest import MANIFEST_FILE, describe_files
 from anchorjax.storage.reader import Run, open_run
@@ -31,11 +33,12 @@ from anchorjax.sweeps.code import digest_code
 from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.plan import require_disk
 from anchorjax.sweeps.progress import Progress
-from anchorjax.sweeps.publish import Draw, draw_nothing, publish
+from anchorjax.sweeps.publish import Draw, publish
 from anchorjax.sweeps.run import (
-    never_stop,
+    Report,
+    ShouldStop,
+    Warn,
     remove_leftovers,
-    report_nothing,
     require_fit,
     run_sweep,
     select_chunks,
@@ -56,16 +59,37 @@ def open(workdir: str | pathlib.Path) -> Run:
     return open_run(workdir)
 
 
+@contextlib.contextmanager
+def lock_chunks(folder: SweepFolder, shard: Shard) -> Iterator[None]:
+    """Locks the chunks of a shard, so that no other process trains them.
+
+    Raises:
+      StoreUnavailable: another process trains some of them.
+    """
+    lock = locks.hold_chunks(folder.workdir, chunks_of_shard(folder, shard))
+    with contextlib.ExitStack() as stack:
+        try:
+            hosts.run_on_first(lambda: stack.enter_context(lock))
+        except StoreUnavailable as e:
+            raise StoreUnavailable(f'{folder.workdir}: {e} by another process') from e
+        yield
+
+
+# Holds the chunks of a shard while they train; may yield a function for the progress.
+Hold = Callable[[SweepFolder, Shard], AbstractContextManager[Report | None]]
+
+
 def train(
     experiment: Experiment,
     workdir: str | pathlib.Path,
     *,
     mesh: Mesh | None = None,
     shard: Shard = WHOLE,
-    should_stop: Callable[[], bool] = never_stop,
-    report: Callable[[Progress], None] = report_nothing,
-    warn: Callable[[str], None] = print,
-    draw: Draw = draw_nothing,
+    should_stop: ShouldStop | None = None,
+    report: Report | None = None,
+    warn: Warn = print,
+    draw: Draw | None = None,
+    hold: Hold = lock_chunks,
     allow_environment_change: bool = False,
     device_bytes: float | None = None,
 ) -> Run:
@@ -86,6 +110,8 @@ def train(
         not one device per core, if the code was edited since all was trained, and if
         the tables of before hold more members, which they then keep.
       draw: writes figures once the tables are written, as `analysis.phase.save` does.
+      hold: how the chunks are held while they train; a job of a cluster also says
+        what it is doing (`cluster.job_files.hold_shard`).
       allow_environment_change: continue although hardware, versions, layout or code
         changed; bits may then differ, and the manifest records the change.
       device_bytes: bytes that a device may use; by default `memory.device_bytes`.
@@ -111,7 +137,7 @@ def train(
     finished = _find_finished(experiment, workdir, shard)
     if finished is not None:
         _warn_of_code(finished, warn)
-        with hold_shard(finished, shard):
+        with hold(finished, shard):
             chunks = select_chunks(finished, chunks_of_shard(finished, shard))
             hosts.run_on_first(lambda: remove_leftovers(chunks))
         hosts.run_on_first(lambda: publish(finished, draw))
@@ -132,11 +158,12 @@ def train(
         require_fit(experiment, mesh, environment, device_bytes=device_bytes)
     folder = create_folder(workdir, experiment, environment, allow_environment_change)
 
-    with hold_shard(folder, shard) as tell_status:
+    with hold(folder, shard) as tell_status:
 
         def report_to_both(progress: Progress) -> None:
-            report(progress)
-            tell_status(progress)
+            for tell in (report, tell_status):
+                if tell is not None:
+                    tell(progress)
 
         run_sweep(
             folder,
@@ -152,7 +179,7 @@ def train(
     return Run(folder)
 
 
-def _warn_of_code(finished: SweepFolder, warn: Callable[[str], None]) -> None:
+def _warn_of_code(finished: SweepFolder, warn: Warn) -> None:
     """Warns if the code was edited since: the members stay as they were trained."""
     last = finished.environments[-1]
     ours = dataclasses.replace(last, code=digest_code(finished.experiment))

@@ -6,7 +6,7 @@ import os
 import pathlib
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin
 
 import jax
 import jaxlib
@@ -14,13 +14,9 @@ import ml_collections
 
 from anchorjax import config
 from anchorjax.config import Experiment
-from anchorjax.errors import (
-    ConfigError,
-    OneLine,
-    UserError,
-    is_temporary,
-)
+from anchorjax.errors import ConfigError, OneLine, TemporaryError, UserError
 from anchorjax.files import find_cache
+from anchorjax.limits import declared_fields
 from anchorjax.storage.manifest import read_experiment
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.plan import summarize_members
@@ -28,11 +24,9 @@ from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
 from anchorjax.training.devices import cpu_fingerprint
 
-EXIT_FAILED = 1
+EXIT_FAILED = 1  # for a reason that may pass, such as a full disk
 EXIT_USER_ERROR = 2
 EXIT_PREEMPTED = 75  # sysexits' "temporary failure": saved, run it again
-EXIT_INTERRUPTED = 130
-EXIT_CLOSED_PIPE = 141  # what a shell shows for other tools that SIGPIPE ended
 
 # Flags of sweep.py that the command that starts the jobs decides for each of them.
 _FLAGS_OF_A_JOB = (
@@ -45,18 +39,23 @@ _FLAGS_OF_A_JOB = (
 )
 
 
+_WIDEST_FIELD = 36  # characters of a field and its value in --help
+
+
 def run_command(command: Callable[[], None]) -> None:
     """Runs a command; known errors become one line and an exit code."""
     try:
         command()
-        sys.stdout.flush()  # while an error of it can still be told
-    except BrokenPipeError:  # whoever reads, such as head, has seen enough
-        sys.exit(EXIT_CLOSED_PIPE)
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_FAILED)
     except OneLine as e:
-        _report(str(e), e)
-    except OSError as e:  # any write may find the disk full
+        is_bad_input = not isinstance(e, TemporaryError)
+        _exit(f'error: {e}', EXIT_USER_ERROR if is_bad_input else EXIT_FAILED)
+    except OSError as e:
         where = f': {e.filename}' if e.filename else ''
-        _report(f'{e.strerror or e}{where}', e)
+        _exit(f'error: {e.strerror or e}{where}', EXIT_FAILED)
     except jax.errors.JaxRuntimeError as e:
         if 'RESOURCE_EXHAUSTED' not in str(e):
             raise
@@ -67,9 +66,7 @@ def run_command(command: Callable[[], None]) -> None:
         _exit(line, EXIT_PREEMPTED)
     except KeyboardInterrupt:
         line = 'interrupted; the same command continues from the last save.'
-        _exit(line, EXIT_INTERRUPTED)
-    finally:
-        _drop_output()
+        _exit(line, EXIT_FAILED)
 
 
 class Parser(argparse.ArgumentParser):
@@ -154,15 +151,53 @@ def load_json(path: str | pathlib.Path) -> ml_collections.ConfigDict:
     return config.to_config(read_experiment(pathlib.Path(path)))
 
 
+class _Help(argparse.Action):
+    """--help, which lists the fields of the config if --config stands before it."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, flags: argparse.Namespace, *_: Any
+    ) -> None:
+        spec = getattr(flags, 'config', None)
+        if spec:
+            parser.epilog = describe_fields(config.resolve(config.load(spec)))
+        parser.print_help()
+        parser.exit()
+
+
+def describe_fields(experiment: Experiment) -> str:
+    """A line for every field of a config: its value here, its type and its range."""
+    lines = ['fields of this config, set by --config.GROUP.FIELD=VALUE:']
+    for group in ('task', 'model', 'optimizer', 'train', 'grid'):
+        values = getattr(experiment, group)
+        lines.append(f'\n  {group}')
+        for name, hint in declared_fields(type(values)).items():
+            shown = f'{name}={getattr(values, name)}'
+            if len(shown) > _WIDEST_FIELD:
+                shown = shown[: _WIDEST_FIELD - 3] + '...'
+            lines.append(f'    {shown:{_WIDEST_FIELD}}  {_describe_hint(hint)}')
+    return '\n'.join(lines)
+
+
+def _describe_hint(hint: Any) -> str:
+    """'int, at least 1' of the annotation of a field; see `limits`."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return ', '.join([_describe_hint(args[0]), *map(str, args[1:])])
+    if origin is Literal:
+        return ' or '.join(args)
+    if origin is tuple and args[-1] is Ellipsis:
+        return f'tuple of {_describe_hint(args[0])}'
+    if origin is tuple:
+        return f'({"; ".join(map(_describe_hint, args))})'
+    return hint.__name__
+
+
 def sweep_parser(**kwargs: str) -> Parser:
     """A parser of the flags of launch/sweep.py, except those for the config."""
-    fields = (
-        '--config.x.y=z sets a field. All fields, with their meaning: '
-        'anchorjax/config/groups.py, and the configs in anchorjax/tasks and '
-        'anchorjax/models.'
-    )
-    parser = Parser(epilog=fields, **kwargs)
+    text = '--config.x.y=z sets a field; --config FILE --help lists all of them'
+    parser = Parser(epilog=text, add_help=False, **kwargs)
     add = parser.add_argument
+    add('-h', '--help', action=_Help, nargs=0, help='show this text and exit')
     add('--workdir', type=parse_folder, help='default: runs/<config name>')
     add('--dry_run', action='store_true', help='print the plan and exit')
     add('--yes', action='store_true', help='begin what will take more than a week')
@@ -289,22 +324,6 @@ def use_compilation_cache() -> None:
     jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.5)
 
 
-def _report(line: str, e: Exception) -> NoReturn:
-    """Ends the command with the line of an error; code 1 if it may be gone later."""
-    if is_temporary(e):
-        _exit(f'error: {line}; the same command may work later.', EXIT_FAILED)
-    _exit(f'error: {line}', EXIT_USER_ERROR)
-
-
 def _exit(line: str, code: int) -> NoReturn:
     print(line, file=sys.stderr)
     sys.exit(code)
-
-
-def _drop_output() -> None:
-    """Drops what cannot be written: Python would try again, and fail, when it exits."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        with open(os.devnull, 'wb') as nowhere:
-            os.dup2(nowhere.fileno(), sys.stdout.fileno())

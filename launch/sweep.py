@@ -10,6 +10,7 @@ import pathlib
 
 from analysis.p1 import phase
 from anchorjax import api, cli
+from anchorjax.cluster.job_files import hold_shard
 from anchorjax.storage.reader import Run
 from anchorjax.storage.sweep_folder import check_folder
 from anchorjax.sweeps.plan import (
@@ -18,7 +19,7 @@ from anchorjax.sweeps.plan import (
     require_disk,
     require_time,
 )
-from anchorjax.sweeps.progress import ProgressLine
+from anchorjax.sweeps.progress import ProgressBar
 from anchorjax.sweeps.shards import parse_shard
 from anchorjax.sweeps.signals import catch_stop
 from anchorjax.training import hosts
@@ -43,10 +44,10 @@ def command() -> None:
             return
         if not flags.yes:
             require_time(plan)
-        line = ProgressLine()
+        bar = ProgressBar()
 
         def draw(run: Run, figures: pathlib.Path) -> list[pathlib.Path]:
-            line.close()
+            bar.close()
             paths = phase.save(run, figures)
             cli.print_results(run, paths)
             return paths
@@ -56,9 +57,10 @@ def command() -> None:
             workdir,
             shard=shard,
             should_stop=should_stop,
-            report=line.update,
-            warn=line.warn,
+            report=bar.update,
+            warn=bar.warn,
             draw=draw,
+            hold=hold_shard,
             allow_environment_change=flags.allow_numerics_change,
             device_bytes=flags.device_memory,
         )

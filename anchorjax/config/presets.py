@@ -2,13 +2,14 @@
 
 from collections.abc import Collection
 
-from anchorjax.errors import ConfigError
+from anchorjax.errors import ConfigError, nearest
 
 
 def require_preset(preset: str, presets: Collection[str]) -> None:
-    """Raises ConfigError, with a list of the presets, unless this is one of them."""
+    """Raises ConfigError, with the nearest preset, unless this is one of them."""
     if preset not in presets:
-        raise ConfigError(f'preset {preset!r}: must be one of {tuple(presets)}')
+        hint = nearest(preset, filter(None, presets))
+        raise ConfigError(f'preset {preset!r}: there is none, {hint}')
 
 
 def name_sweep(stem: str, preset: str) -> str:

@@ -15,7 +15,6 @@ from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.code import digest_code
-from anchorjax.sweeps.lanes import choose_lanes
 from anchorjax.training import hosts
 from anchorjax.training.devices import cpu_fingerprint
 
@@ -70,7 +69,7 @@ def describe_environment(
     if lanes is None:
         if device_bytes is None:
             device_bytes = memory.device_bytes(mesh)
-        lanes = choose_lanes(experiment, mesh, device_bytes)
+        lanes = memory.choose_lanes(experiment, mesh, device_bytes)
     return dataclasses.replace(environment, lanes=lanes)
 
 

@@ -18,8 +18,7 @@ from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, members_table
 from anchorjax.storage.sweep_folder import read_folder
 from anchorjax.sweeps import cost
-from anchorjax.sweeps.lanes import MOST_LANES
-from anchorjax.sweeps.memory import format_bytes
+from anchorjax.sweeps.memory import MOST_LANES, format_bytes
 from anchorjax.sweeps.progress import format_duration
 from anchorjax.sweeps.shards import WHOLE, Shard, chunks_of_shard
 from anchorjax.training import hosts
@@ -147,7 +146,7 @@ def _count_disk_bytes(work: list[_Work]) -> float:
 
 
 def _guess_lanes(experiment: Experiment) -> int:
-    """At most the members that a device trains side by side; see `lanes.py`."""
+    """The most members that a device trains side by side; see `choose_lanes`."""
     if experiment.train.lanes != AUTO:
         return experiment.train.lanes
     return 1 if jax.default_backend() == 'cpu' else MOST_LANES

@@ -1,25 +1,29 @@
-"""How far a sweep is: counts kept by the host loop, and a line that shows them."""
+"""How far a sweep is: counts kept by the host loop, and a bar that shows them."""
 
 import dataclasses
 import sys
 import time
-from typing import NamedTuple, TextIO
+from collections.abc import Iterable
+from typing import TextIO
 
-_EVERY_IN_LOG = 30.0  # seconds between two lines if the output is not a terminal
+import numpy as np
+from tqdm import tqdm
+
+from anchorjax.config import Experiment
+from anchorjax.storage.sweep_folder import Chunk
+from anchorjax.sweeps.cost import operations_per_step
+
+_EVERY_IN_LOG = 180.0  # seconds between two lines if the output is not a terminal
 _WINDOW = 20  # pieces of work from which rate and time left are estimated
-
-
-class _Piece(NamedTuple):
-    """Some steps of the members of a chunk, just trained."""
-
-    member_steps: int
-    operations: float
-    seconds: float
+_COLUMNS = 80
 
 
 @dataclasses.dataclass
 class Progress:
-    """The work of one call of `run_sweep`, in member-steps and in operations."""
+    """The work of one call of `run_sweep`, in member-steps and in operations.
+
+    The time left is that of the operations: a step of a deep cohort takes longer.
+    """
 
     total: int  # member-steps
     total_operations: float
@@ -29,82 +33,121 @@ class Progress:
     seconds: float = 0.0  # that this call spent on training
     saving: float = 0.0  # seconds that this call spent on checkpoints
     label: str = ''  # what is being trained: a cohort and a chunk
-    recent: list[_Piece] = dataclasses.field(default_factory=list)
+    loss: float = np.nan  # of the members in training, mean since the last record
+    held_out: float = np.nan  # their accuracy at the last record
+    # (member-steps, operations, seconds) of the newest pieces of work
+    recent: list[tuple[int, float, float]] = dataclasses.field(default_factory=list)
 
     def add_earlier(self, member_steps: int, operations: float) -> None:
         """Counts what an earlier call trained."""
         self.done += member_steps
-        self.done_operations += operations
+        self.done_operations += member_steps * operations
 
-    def add_piece(
-        self, member_steps: int, operations: float, seconds: float, is_first: bool
-    ) -> None:
-        """Counts what was just trained.
-
-        Args:
-          is_first: the piece is the first of its cohort, usually a single step, whose
-            time is mostly compilation. Counting it in the rate made the first estimate
-            of a six-minute sweep "48.8 h left".
-        """
-        self.done += member_steps
-        self.done_operations += operations
+    def add_piece(self, member_steps: int, operations: float, seconds: float) -> None:
+        """Counts what was just trained, with the operations of one member-step."""
+        self.add_earlier(member_steps, operations)
         self.trained += member_steps
         self.seconds += seconds
-        if not is_first:
-            self.recent.append(_Piece(member_steps, operations, seconds))
-            del self.recent[:-_WINDOW]
+        self.recent.append((member_steps, member_steps * operations, seconds))
+        del self.recent[:-_WINDOW]
 
     @property
     def rate(self) -> float:
         """Recent member-steps per second; 0 while it is not known."""
-        seconds = sum(piece.seconds for piece in self.recent)
-        member_steps = sum(piece.member_steps for piece in self.recent)
+        member_steps, _, seconds = self._sum_recent()
         return member_steps / seconds if seconds else 0.0
 
     @property
     def seconds_left(self) -> float | None:
         """Seconds left at the recent rate of operations; None while it is not known."""
-        seconds = sum(piece.seconds for piece in self.recent)
-        operations = sum(piece.operations for piece in self.recent)
+        _, operations, seconds = self._sum_recent()
         if not operations:
             return None
         return (self.total_operations - self.done_operations) * seconds / operations
 
+    def _sum_recent(self) -> tuple[float, float, float]:
+        sums = np.sum(self.recent, axis=0) if self.recent else (0.0, 0.0, 0.0)
+        return tuple(float(total) for total in sums)
 
-class ProgressLine:
-    """One line, rewritten in place on a terminal and repeated every 30 s in a log."""
+
+def count_progress(
+    experiment: Experiment, work: Iterable[Chunk], waiting: Iterable[Chunk]
+) -> Progress:
+    """The progress of some chunks before any of them is trained in this call."""
+    steps = experiment.train.num_steps
+    per_step = {}
+    for cohort in experiment.cohorts():
+        per_step[cohort.name] = operations_per_step(experiment.for_cohort(cohort))
+
+    def count(chunks: Iterable[Chunk]) -> tuple[int, float]:
+        member_steps, operations = 0, 0.0
+        for chunk in chunks:
+            member_steps += chunk.num_members * steps
+            operations += chunk.num_members * steps * per_step[chunk.cohort.name]
+        return member_steps, operations
+
+    total, total_operations = count(work)
+    left, left_operations = count(waiting)
+    return Progress(
+        total=total,
+        total_operations=total_operations,
+        done=total - left,
+        done_operations=total_operations - left_operations,
+    )
+
+
+class ProgressBar:
+    """A bar of 80 columns on a terminal; a line every three minutes in a log."""
 
     def __init__(self, stream: TextIO | None = None):
         self._stream = sys.stdout if stream is None else stream
-        self._is_live = self._stream.isatty()
+        self._bar: tqdm | None = None
         self._next = 0.0
 
     def update(self, progress: Progress) -> None:
-        """Shows the share done, what is being trained, the rate and the time left."""
-        is_last = progress.done >= progress.total
-        if not self._is_live and time.monotonic() < self._next and not is_last:
+        """Shows the share done, loss, held-out accuracy, rate and time left."""
+        if self._stream.isatty():
+            self._draw_bar(progress)
             return
-        self._next = time.monotonic() + _EVERY_IN_LOG
-        left = 'time left unknown'
-        if progress.seconds_left is not None:
-            left = f'{format_duration(progress.seconds_left)} left'
-        share = progress.done / progress.total
-        rate = f'{progress.rate:,.0f} member-steps/s'
-        text = f'{share:6.1%}  {progress.label}  {rate}  {left}'
-        self._stream.write(f'\r\x1b[K{text}' if self._is_live else f'{text}\n')
-        self._stream.flush()
+        is_last = progress.done >= progress.total
+        if time.monotonic() >= self._next or is_last:
+            self._next = time.monotonic() + _EVERY_IN_LOG
+            share = progress.done / progress.total
+            line = f'{share:6.1%}  {progress.label}  {_describe(progress)}'
+            print(line, file=self._stream, flush=True)
+
+    def _draw_bar(self, progress: Progress) -> None:
+        if self._bar is None:
+            self._bar = tqdm(
+                total=progress.total,
+                file=self._stream,
+                ncols=_COLUMNS,
+                bar_format='{percentage:3.0f}%|{bar}|{postfix}',
+            )
+        self._bar.n = progress.done
+        self._bar.set_postfix_str(_describe(progress))  # draws
 
     def warn(self, line: str) -> None:
         """Prints a warning to standard error, on a line of its own."""
-        if self._is_live:
-            self._stream.write('\n')
-            self._stream.flush()
+        self.close()
         print(f'warning: {line}', file=sys.stderr)
 
     def close(self) -> None:
-        """Ends the live line."""
-        if self._is_live:
-            self._stream.write('\n')
+        """Leaves the bar as it is; the next update draws a new one below."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def _describe(progress: Progress) -> str:
+    """'loss 0.012, held-out 0.97, 310 member-steps/s, 12 min left'."""
+    parts = [f'loss {progress.loss:.3g}']
+    if np.isfinite(progress.held_out):
+        parts.append(f'held-out {progress.held_out:.2f}')
+    parts.append(f'{progress.rate:,.0f} member-steps/s')
+    if progress.seconds_left is not None:
+        parts.append(f'{format_duration(progress.seconds_left)} left')
+    return ', '.join(parts)
 
 
 def format_duration(seconds: float) -> str:

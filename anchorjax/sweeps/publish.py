@@ -21,13 +21,8 @@ _LONGEST_WRITE = 3600.0
 Draw = Callable[[Run, pathlib.Path], list[pathlib.Path]]
 
 
-def draw_nothing(_: Run, figures: pathlib.Path) -> list[pathlib.Path]:
-    """The Draw of a sweep without figures."""
-    return []
-
-
 def publish(
-    folder: SweepFolder, draw: Draw = draw_nothing
+    folder: SweepFolder, draw: Draw | None = None
 ) -> tuple[Run, list[pathlib.Path]]:
     """Writes results.nc and members.csv, and draws the figures, under a lock.
 
@@ -46,7 +41,7 @@ def publish(
         figures = workdir / 'figures'
         atomic.remove_leftovers(figures, min_age=_LONGEST_WRITE)
         run = write_tables(folder)
-        return run, draw(run, figures)
+        return run, draw(run, figures) if draw is not None else []
 
 
 def write_tables(folder: SweepFolder) -> Run:

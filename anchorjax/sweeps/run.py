@@ -1,8 +1,15 @@
-"""Trains a whole sweep, or a part of it: every chunk that is not done yet."""
+"""The host loop of a sweep: restore, train a segment, record, report, save.
 
-import itertools
-import math
+for chunk in the chunks that are not done:
+    restore its members, or draw new ones
+    until the last step:
+        train for a few seconds, at most to the next record of the curves
+        report, and save what is due
+"""
+
+import time
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import jax
 import numpy as np
@@ -10,29 +17,34 @@ from jax.sharding import Mesh
 
 from anchorjax.config import Experiment
 from anchorjax.config.grid import Cohort, HParams
+from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import refuse_environment
 from anchorjax.storage.sweep_folder import Chunk, SweepFolder
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.cost import find_largest, operations_per_step
-from anchorjax.sweeps.progress import Progress
+from anchorjax.sweeps.progress import Progress, count_progress
 from anchorjax.sweeps.signals import Preempted
-from anchorjax.sweeps.trainer import Tick, get_trainer
+from anchorjax.sweeps.trainer import Trainer, get_trainer
 from anchorjax.training import hosts
-from anchorjax.training.members import padded_size
+from anchorjax.training.curves import Record, record_shapes
+from anchorjax.training.members import (
+    drop_padding,
+    fetch_to_host,
+    padded_size,
+    place_members,
+    unshard_states,
+)
+from anchorjax.training.step import TrainState
+
+# Seconds between two checks whether to stop: schedulers leave 30 or more to save. A
+# segment that takes longer is cut into pieces, which changes no bit. Only the last
+# piece is evaluated: at the paper's size an evaluation takes longer than this.
+_PATIENCE = 5.0
 
 ShouldStop = Callable[[], bool]
 Report = Callable[[Progress], None]
 Warn = Callable[[str], None]
-
-
-def never_stop() -> bool:
-    """The ShouldStop of a sweep that nobody stops."""
-    return False
-
-
-def report_nothing(_: Progress) -> None:
-    """The Report of a silent sweep."""
 
 
 def run_sweep(
@@ -40,8 +52,8 @@ def run_sweep(
     mesh: Mesh,
     *,
     chunks: range | None = None,
-    should_stop: ShouldStop = never_stop,
-    report: Report = report_nothing,
+    should_stop: ShouldStop | None = None,
+    report: Report | None = None,
     warn: Warn = print,
     allow_environment_change: bool = False,
     device_bytes: float | None = None,
@@ -51,9 +63,8 @@ def run_sweep(
     Args:
       folder: from `create_folder`, with the environment of this process.
       chunks: indices into `folder.chunks`; by default all.
-      should_stop: called before every chunk and after every piece of work, a few
-        seconds long; returns True to stop.
-      report: called with the progress after every piece of work.
+      should_stop: called every few seconds; returns True to save and stop.
+      report: called with the progress every few seconds.
       warn: called with a line for every damaged state that is skipped.
       allow_environment_change: continue chunks that began in another environment.
       device_bytes: bytes that a device may use; by default `memory.device_bytes`.
@@ -64,16 +75,10 @@ def run_sweep(
       StoreError: the folder is damaged or cannot be written, or a chunk began in
         another environment; earlier saves are intact.
     """
-    if chunks is None:
-        chunks = range(len(folder.chunks))
     work = select_chunks(folder, chunks)
     hosts.run_on_first(lambda: remove_leftovers(work))
     is_done = hosts.broadcast([chunk.folder.done for chunk in work])
-    waiting = []
-    for chunk, done in zip(work, is_done, strict=True):
-        if not done:
-            waiting.append(chunk)
-
+    waiting = [chunk for chunk, done in zip(work, is_done, strict=True) if not done]
     if not allow_environment_change:
         _require_same_environment(folder, waiting)
     if waiting:
@@ -86,10 +91,155 @@ def run_sweep(
             folder.chunk_size,
             device_bytes,
         )
-    progress = _count_progress(folder.experiment, work, waiting)
-    for _, group in itertools.groupby(waiting, key=lambda chunk: chunk.cohort.name):
-        _train_cohort(folder, list(group), mesh, progress, should_stop, report, warn)
+    progress = count_progress(folder.experiment, work, waiting)
+    for chunk in waiting:
+        if should_stop is not None and hosts.any_host(should_stop()):
+            raise Preempted
+        train_chunk(folder, chunk, mesh, progress, should_stop, report, warn)
     return progress
+
+
+def train_chunk(
+    folder: SweepFolder,
+    chunk: Chunk,
+    mesh: Mesh,
+    progress: Progress,
+    should_stop: ShouldStop | None,
+    report: Report | None,
+    warn: Warn,
+) -> None:
+    """Trains a chunk to the end, from the state that its folder has.
+
+    Errors as `run_sweep`.
+    """
+    trainer = get_trainer(
+        folder.experiment.for_cohort(chunk.cohort), mesh, folder.environment.lanes
+    )
+    record_steps, train = folder.experiment.record_steps, trainer.experiment.train
+    rows = folder.chunk_size
+    hparams = chunk_hparams(chunk.cohort, chunk.index, rows)
+    hparams = place_members(hparams, mesh, trainer.lanes)
+    trainer.compile(len(hparams.seed))  # not a part of the time of the first piece
+    step, state, curves = _start(trainer, chunk.folder, hparams, rows, warn)
+    chunk.folder.begin(step, folder.environments.index(folder.environment))
+    members, operations = chunk.num_members, operations_per_step(trainer.experiment)
+    progress.label = f'{chunk.cohort.name}, chunk {chunk.index + 1}'
+    progress.add_earlier(step * members, operations)
+    last_save = time.monotonic()
+
+    while step < train.num_steps:
+        started = time.monotonic()
+        row = int(np.searchsorted(record_steps, step, 'right'))
+        segment_start = record_steps[row - 1] if row else 0
+        num_steps = min(trainer.pace, record_steps[row] - step)
+        is_end = step + num_steps == record_steps[row]
+        state, record = trainer.segment(
+            state, hparams, num_steps, step - segment_start, is_end
+        )
+        record = fetch_to_host(record)  # waits for the device
+        step += num_steps
+        seconds = time.monotonic() - started
+        if is_end:
+            for curve, values in zip(curves, record, strict=True):
+                curve[row] = values[:rows]
+            progress.held_out = _mean_held_out(trainer.experiment, record, members)
+        else:  # the seconds are of steps alone, not of an evaluation
+            trainer.pace = max(1, int(num_steps * _PATIENCE / seconds))
+
+        progress.add_piece(num_steps * members, operations, seconds)
+        progress.loss = float(np.mean(record.train_loss[:members]))
+        if report is not None:
+            report(progress)
+        stop = should_stop is not None and should_stop()
+        is_due = time.monotonic() - last_save >= train.resume_every
+        stop, is_due, trainer.pace = _agree(stop, is_due, trainer.pace)
+        started = time.monotonic()
+        _save(trainer, chunk.folder, step, state, curves, is_due)
+        progress.saving += time.monotonic() - started
+        if is_due:
+            last_save = time.monotonic()
+        if stop and step < train.num_steps:
+            raise Preempted
+
+
+def _mean_held_out(experiment: Experiment, record: Record, members: int) -> float:
+    """The mean accuracy on the held-out probe; NaN in a task without one."""
+    task = experiment.task.make()
+    if 'seen_heldout' not in task.probe_names:
+        return np.nan
+    probe = task.probe_names.index('seen_heldout')
+    mapping = task.mapping_names.index(task.trained_mapping)
+    return float(np.mean(record.agreement[:members, probe, mapping]))
+
+
+def _agree(stop: bool, is_due: bool, pace: int) -> tuple[bool, bool, int]:
+    """All hosts stop if one has to; the first decides on saving and on the pace."""
+    votes = hosts.gather([stop, is_due, pace])
+    _, is_due, pace = votes[0]
+    stop = any(vote[0] for vote in votes)
+    return stop, is_due or stop, pace
+
+
+def _start(
+    trainer: Trainer, folder: ChunkFolder, hparams: HParams, rows: int, warn: Warn
+) -> tuple[int, TrainState, Record]:
+    """(step, placed state, curves [S, rows, ...]), restored or new."""
+    curves = _empty_curves(trainer.experiment, rows)
+    shapes = {
+        'state': trainer.describe_state(hparams, rows),
+        'curves': jax.tree.map(
+            lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), curves
+        ),
+    }
+    saved = folder.load_resume(shapes, warn)
+    if saved is not None:
+        step, tree = saved
+        state = place_members(tree['state'], trainer.mesh, trainer.lanes)
+        return step, trainer.place_parts(state), jax.tree.map(np.array, tree['curves'])
+    state = trainer.init(hparams)
+    if 0 in trainer.experiment.train.snapshot_steps:
+        _save_snapshot(trainer, folder, 0, state.params, rows)
+    return 0, state, curves
+
+
+def _empty_curves(experiment: Experiment, rows: int) -> Record:
+    """Records of all steps, [S, rows, ...], filled with NaN."""
+    num_records = len(experiment.record_steps)
+    curves = []
+    for shape in record_shapes(experiment.task.make()):
+        curves.append(np.full((num_records, rows, *shape), np.nan, np.float32))
+    return Record(*curves)
+
+
+def _save(
+    trainer: Trainer,
+    folder: ChunkFolder,
+    step: int,
+    state: TrainState,
+    curves: Record,
+    is_due: bool,
+) -> None:
+    """Saves what is due at this step: a snapshot, and the curves or the state."""
+    train = trainer.experiment.train
+    is_last = step == train.num_steps
+    rows = curves.train_loss.shape[1]
+    if is_last or step in train.snapshot_steps:
+        _save_snapshot(trainer, folder, step, state.params, rows)
+    if is_last:
+        arrays = curves._asdict()
+        arrays['steps'] = np.array(trainer.experiment.record_steps)
+        arrays['diverged'] = fetch_to_host(state.diverged)[:rows]
+        folder.finish(arrays)
+    elif is_due:
+        whole = drop_padding(unshard_states(state, trainer.mesh), rows)
+        folder.save_resume(step, {'state': whole, 'curves': curves})
+
+
+def _save_snapshot(
+    trainer: Trainer, folder: ChunkFolder, step: int, params: Any, rows: int
+) -> None:
+    whole = unshard_states(params, trainer.mesh)
+    folder.save_snapshot(step, drop_padding(whole, rows))
 
 
 def require_fit(
@@ -110,19 +260,18 @@ def require_fit(
     Raises:
       ConfigError: it does not fit; the line says what to change.
     """
-    if cohorts is None:
-        cohorts = experiment.cohorts()
-    largest = find_largest(experiment, cohorts)
+    largest = find_largest(experiment, cohorts or experiment.cohorts())
     lanes = environment.lanes
-    compiled = get_trainer(largest, mesh, lanes).compile(
-        padded_size(chunk_size, mesh, lanes)
-    )
+    rows = padded_size(chunk_size, mesh, lanes)
+    compiled = get_trainer(largest, mesh, lanes).compile(rows)
     available = device_bytes or memory.device_bytes(mesh)
     memory.require_fit(compiled, lanes, available, experiment.name)
 
 
-def select_chunks(folder: SweepFolder, indices: range) -> list[Chunk]:
-    """The chunks of the folder with these indices."""
+def select_chunks(folder: SweepFolder, indices: range | None) -> list[Chunk]:
+    """The chunks of the folder with these indices; all by default."""
+    if indices is None:
+        return list(folder.chunks)
     return [folder.chunks[i] for i in indices]
 
 
@@ -137,91 +286,6 @@ def chunk_hparams(cohort: Cohort, index: int, size: int) -> HParams:
     rows = np.arange(index * size, (index + 1) * size)
     rows = np.minimum(rows, cohort.size - 1)
     return jax.tree.map(lambda x: x[rows], cohort.hparams)
-
-
-def _train_cohort(
-    folder: SweepFolder,
-    chunks: list[Chunk],
-    mesh: Mesh,
-    progress: Progress,
-    should_stop: ShouldStop,
-    report: Report,
-    warn: Warn,
-) -> None:
-    """Trains the waiting chunks of one cohort with one compiled program."""
-    environment_index = folder.environments.index(folder.environment)
-    experiment = folder.experiment.for_cohort(chunks[0].cohort)
-    trainer = get_trainer(experiment, mesh, folder.environment.lanes)
-    operations = operations_per_step(experiment)
-    for chunk in chunks:
-        if hosts.any_host(should_stop()):
-            raise Preempted
-        of_cohort = math.ceil(chunk.cohort.size / folder.chunk_size)
-        progress.label = f'{chunk.cohort.name}, chunk {chunk.index + 1} of {of_cohort}'
-        hparams = chunk_hparams(chunk.cohort, chunk.index, folder.chunk_size)
-        tick = _make_tick(
-            progress, chunk, operations, chunk is chunks[0], report, should_stop
-        )
-        progress.saving += trainer.train_chunk(
-            chunk.folder, hparams, environment_index, tick, warn
-        )
-
-
-def _make_tick(
-    progress: Progress,
-    chunk: Chunk,
-    operations: float,
-    is_first_chunk: bool,
-    report: Report,
-    should_stop: ShouldStop,
-) -> Tick:
-    """The callback of a chunk: counts and reports; returns whether to stop."""
-    counted_steps = 0
-    is_first_piece = is_first_chunk
-
-    def tick(step: int, num_steps: int, seconds: float) -> bool:
-        nonlocal counted_steps, is_first_piece
-        # A resumed chunk has done steps that this call did not train.
-        earlier = (step - num_steps - counted_steps) * chunk.num_members
-        progress.add_earlier(earlier, earlier * operations)
-        member_steps = num_steps * chunk.num_members
-        progress.add_piece(
-            member_steps, member_steps * operations, seconds, is_first_piece
-        )
-        counted_steps = step
-        is_first_piece = False
-        report(progress)
-        return should_stop()
-
-    return tick
-
-
-def _count_progress(
-    experiment: Experiment, work: list[Chunk], waiting: list[Chunk]
-) -> Progress:
-    """The progress of some chunks before any of them is trained in this call."""
-    steps = experiment.train.num_steps
-    per_step = {}
-    for chunk in work:
-        if chunk.cohort.name not in per_step:
-            of_cohort = experiment.for_cohort(chunk.cohort)
-            per_step[chunk.cohort.name] = operations_per_step(of_cohort)
-
-    def count(chunks: list[Chunk]) -> tuple[int, float]:
-        member_steps, operations = 0, 0.0
-        for chunk in chunks:
-            member_steps += chunk.num_members * steps
-            operations += chunk.num_members * steps * per_step[chunk.cohort.name]
-        return member_steps, operations
-
-    total, total_operations = count(work)
-    left, left_operations = count(waiting)
-    return Progress(
-        total=total,
-        total_operations=total_operations,
-        done=total - left,
-        done_operations=total_operations - left_operations,
-    )
 
 
 def _require_same_environment(folder: SweepFolder, waiting: list[Chunk]) -> None:

@@ -96,7 +96,7 @@ def test_a_job_file_that_cannot_be_read_is_no_obstacle(tmp_path):
 def test_the_numbers_of_a_running_job_are_written_now_and_then(tmp_path):
     folder, _ = opened(tmp_path)
     progress = Progress(total=160, total_operations=160.0, label='all chunk 1')
-    progress.add_piece(40, 40.0, seconds=2.0, is_first=False)
+    progress.add_piece(40, 1.0, seconds=2.0)
     with hold_shard(folder, Shard(0, 1)) as report:
         report(progress)
         report(dataclasses.replace(progress, done=80))  # too soon

@@ -63,11 +63,8 @@ def test_overrides_read_tuples_of_any_length():
     ('spec', 'line'),
     [
         ('configs/phse.py', '--config configs/phse.py: no such Python file'),
-        (
-            'configs/scan.py:papre',
-            "preset 'papre': must be one of ('', 'laptop', 'gpt2')",
-        ),
-        ('configs/law.py', "preset '': must be one of ('lead', 'twin', 'anchors',"),
+        ('configs/scan.py:labtop', "preset 'labtop': there is none, did you mean 'la"),
+        ('configs/law.py', "preset '': there is none, known: "),
         ('tests/support/tiny.py:broken', 'Did you mean "width" instead of "widht"'),
         ('README.md', '--config README.md: no such Python file'),
     ],

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from anchorjax import api, config
-from anchorjax.errors import ConfigError, StoreError
+from anchorjax.cluster.job_files import hold_shard, read_jobs
+from anchorjax.errors import ConfigError, StoreError, StoreUnavailable
+from anchorjax.storage import locks
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.progress import Progress
-from anchorjax.sweeps.trainer import Trainer
 from tests.support import tiny
 from tests.support.faults import ONE
 from tests.support.sweeps import ROOT, TINY_FILE, experiment, opened, tree_hash
@@ -46,17 +47,13 @@ def test_three_lines_train_a_sweep_with_finite_results(run):
     assert run.params(gamma=0.8, seed=1)['W_U'].shape == (8, 201)
 
 
-def test_a_second_call_returns_the_same_without_training(run, monkeypatch):
-    def refuse(trainer: Trainer, rows: int) -> None:
-        raise AssertionError('it compiles')
-
-    def refuse_report(progress: Progress) -> None:
+def test_a_second_call_returns_the_same_without_training(run):
+    def refuse(progress: Progress) -> None:
         raise AssertionError('it trains')
 
     workdir = run.folder.workdir
     trained_before = tree_hash(workdir / 'cohorts')
-    monkeypatch.setattr(Trainer, 'compile', refuse)
-    second = api.train(run.experiment, workdir, report=refuse_report)
+    second = api.train(run.experiment, workdir, report=refuse)
     assert second.curves.identical(run.curves)
     assert tree_hash(workdir / 'cohorts') == trained_before
 
@@ -76,11 +73,16 @@ def test_a_run_shows_its_folder_and_how_far_it_is(run, tmp_path):
 
 
 def test_the_folder_of_another_experiment_is_refused_and_kept(run):
-    before = tree_hash(run.folder.workdir)
-    line = r'holds a sweep with optimizer.b2 = 0.999, the config has 0.9; use another'
-    with pytest.raises(StoreError, match=line):
-        api.train(experiment(optimizer__b2=0.9), run.folder.workdir)
-    assert tree_hash(run.folder.workdir) == before
+    """The line names a folder of its own for the changed value, which works."""
+    workdir, changed = run.folder.workdir, experiment(optimizer__b2=0.9)
+    before = tree_hash(workdir)
+    line = r'holds a sweep with optimizer.b2 = 0.999, the config has 0.9; use --workdir'
+    with pytest.raises(StoreError, match=line) as caught:
+        api.train(changed, workdir)
+    assert tree_hash(workdir) == before
+    named = str(caught.value).rpartition('--workdir ')[2]
+    assert named == f'{workdir}_b2=0.9'
+    assert bool(api.train(changed, named).results.trained.all())
 
 
 def test_a_folder_without_a_sweep_is_refused(tmp_path):
@@ -96,15 +98,35 @@ def test_a_config_that_is_not_resolved_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_progress_is_reported_to_the_caller_and_to_the_jobs_file(tmp_path):
-    done = []
+def test_progress_is_reported_to_the_caller_and_to_whoever_holds_the_chunks(tmp_path):
+    done, lines = [], []
 
     def note(progress: Progress) -> None:
         done.append((progress.done, progress.total))
+        lines.append((progress.loss, progress.held_out))
 
-    api.train(experiment(**ONE), tmp_path, report=note)
+    api.train(experiment(**ONE), tmp_path, report=note, hold=hold_shard)
     assert done == [(10, 40), (20, 40), (30, 40), (40, 40)]
-    assert (tmp_path / 'jobs' / 'shard_00000_of_00001.json').exists()
+    (job,) = read_jobs(tmp_path)
+    assert (job.state, job.done) == ('done', 40)
+    assert np.isfinite(lines).all()
+
+
+def test_a_notebook_imports_no_jobs_of_clusters():
+    code = (
+        'import sys, anchorjax.api; print([m for m in sys.modules if "cluster" in m])'
+    )
+    line = [sys.executable, '-c', code]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert 'anchorjax' not in done.stdout
+
+
+def test_chunks_that_another_process_trains_are_left_to_it(tmp_path):
+    with (
+        locks.hold_chunks(tmp_path, range(1)),
+        pytest.raises(StoreUnavailable, match='chunks 0 to 0 are in use by another'),
+    ):
+        api.train(experiment(**ONE), tmp_path)
 
 
 def test_figures_are_drawn_of_the_run_that_is_returned(tmp_path):

@@ -128,16 +128,15 @@ def test_lanes_that_were_chosen_at_the_beginning_are_kept(tmp_path, monkeypatch)
     """As on a GPU whose free memory is another one when the sweep goes on."""
 
     def replace(function: str, result: Any) -> None:
-        where = f'anchorjax.sweeps.environment.{function}'
-        monkeypatch.setattr(where, lambda *_: result)
+        monkeypatch.setattr(f'anchorjax.sweeps.{function}', lambda *_: result)
 
     auto, mesh = experiment(train__lanes=AUTO), make_mesh(1)
-    replace('choose_lanes', 3)
+    replace('memory.choose_lanes', 3)
     create_folder(tmp_path, auto, describe_environment(auto, mesh, workdir=tmp_path))
-    replace('choose_lanes', 1)
+    replace('memory.choose_lanes', 1)
     assert describe_environment(auto, mesh, workdir=tmp_path).lanes == 3
     assert describe_environment(auto, mesh, workdir=tmp_path / 'new').lanes == 1
-    replace('cpu_fingerprint', 'another CPU')
+    replace('environment.cpu_fingerprint', 'another CPU')
     assert describe_environment(auto, mesh, workdir=tmp_path).lanes == 1
 
 
@@ -179,7 +178,7 @@ def test_a_chunk_of_two_groups_has_the_bits_of_two_chunks(whole, tmp_path):
 @pytest.mark.slow
 def test_a_segment_cut_into_pieces_gives_the_same_bits(whole, tmp_path, monkeypatch):
     one_step_a_piece = 1e-9
-    monkeypatch.setattr('anchorjax.sweeps.trainer._PATIENCE', one_step_a_piece)
+    monkeypatch.setattr('anchorjax.sweeps.run._PATIENCE', one_step_a_piece)
     trained(tmp_path, **FOUR | {'grid__seed': SEEDS[:2]})
     first_chunk = ('all', 0)
     assert bits(tmp_path)[first_chunk] == bits(whole.folder.workdir)[first_chunk]

@@ -10,7 +10,7 @@ from anchorjax import api
 from anchorjax.config import Experiment
 from anchorjax.errors import ConfigError
 from anchorjax.sweeps import cost, memory
-from anchorjax.sweeps.lanes import choose_lanes, count_fitting_lanes
+from anchorjax.sweeps.memory import choose_lanes, count_fitting_lanes
 from anchorjax.sweeps.run import chunk_hparams, run_sweep
 from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.devices import make_mesh

@@ -113,9 +113,9 @@ def count_calls(monkeypatch, where: str, function: Callable) -> list[tuple]:
     """The arguments of every call of the function that is known as `where`."""
     calls = []
 
-    def call(*args: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
         calls.append(args)
-        return function(*args)
+        return function(*args, **kwargs)
 
     monkeypatch.setattr(where, call)
     return calls

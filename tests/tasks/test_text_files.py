@@ -10,6 +10,7 @@ from anchorjax.tasks import AnchorsConfig, CogsConfig, ProntoqaConfig, ScanConfi
 from anchorjax.tasks.text_files import find_file, parse_lines
 
 SPLIT = 'addprim_turn_left'
+CUT_OFF = gzip.compress(b'cut off\n' * 1000, mtime=0)[:-20]
 # A config, its path in a folder, and its files there.
 CASES = [
     (CogsConfig, '', ('train.tsv', 'dev.tsv', 'gen.tsv')),
@@ -56,7 +57,7 @@ def test_a_task_without_files_has_none():
         ('a.txt.gz', b'not packed\n', 'cannot be read'),
         (
             'a.txt.gz',
-            gzip.compress(b'cut off\n' * 1000, mtime=0)[:-20],
+            CUT_OFF,
             'cannot be read',
         ),
     ],
