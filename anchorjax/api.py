@@ -15,8 +15,8 @@ import jax
 from jax.sharding import Mesh
 
 from anchorjax.cluster.job_files import hold_shard
-from anchorjax.config import Experiment
 from anchorjax.errors import ConfigError
+from anchorjax.experiment import Experiment
 from anchorjax.storage.environment import changed_code
 from anchorjax.storage.manifest import MANIFEST_FILE, describe_files
 from anchorjax.storage.reader import Run, open_run

@@ -13,13 +13,13 @@ import jaxlib
 import ml_collections
 
 from anchorjax import config
-from anchorjax.config import Experiment
 from anchorjax.errors import (
     ConfigError,
     OneLine,
     UserError,
     is_temporary,
 )
+from anchorjax.experiment import Experiment
 from anchorjax.files import find_cache
 from anchorjax.storage.manifest import read_experiment
 from anchorjax.storage.reader import Run
@@ -158,7 +158,7 @@ def sweep_parser(**kwargs: str) -> Parser:
     """A parser of the flags of launch/sweep.py, except those for the config."""
     fields = (
         '--config.x.y=z sets a field. All fields, with their meaning: '
-        'anchorjax/config/groups.py, and the configs in anchorjax/tasks and '
+        'anchorjax/experiment.py, and the configs in anchorjax/tasks and '
         'anchorjax/models.'
     )
     parser = Parser(epilog=fields, **kwargs)

@@ -21,7 +21,7 @@ from analysis.windows.readings import (
     judge_equal,
     judge_no_worse,
 )
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 
 _NAME = 'critical_windows'
 

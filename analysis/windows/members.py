@@ -7,7 +7,7 @@ import numpy as np
 from analysis.members.point import name_setting
 from analysis.members.selection import list_usable_points
 from analysis.windows.nulls import score_null
-from anchorjax.config.grid import WINDOWS
+from anchorjax.grid import WINDOWS
 from anchorjax.storage.reader import Run
 
 

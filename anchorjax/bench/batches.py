@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 
 NUM_BATCHES = 8  # a baseline takes them in turn, again and again
 

@@ -20,7 +20,7 @@ from anchorjax.bench.harness import (
     time_call,
 )
 from anchorjax.bench.speed import PAPER, Size
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training.devices import make_mesh, use_every_core

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from anchorjax.bench.batches import NUM_BATCHES, draw_batches
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 from anchorjax.models import TransformerConfig
 
 

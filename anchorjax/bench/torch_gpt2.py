@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional
 
 from anchorjax.bench.batches import NUM_BATCHES
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 from anchorjax.models import GPT2Config
 
 

@@ -22,6 +22,7 @@ from anchorjax.errors import (
     brief,
     require,
 )
+from anchorjax.limits import check_fields
 from anchorjax.storage import atomic, locks
 from anchorjax.storage.sweep_folder import SweepFolder
 from anchorjax.sweeps.progress import Progress
@@ -52,6 +53,7 @@ class Job:
     message: str = ''  # why it failed
 
     def __post_init__(self):
+        check_fields(self, 'job')
         index, count = self.shard
         start, stop = self.chunks
         started = self.started

@@ -4,7 +4,7 @@ import math
 
 from jax.sharding import Mesh
 
-from anchorjax.config import AUTO, Experiment
+from anchorjax.experiment import AUTO, Experiment
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.cost import find_largest
 from anchorjax.sweeps.trainer import get_trainer

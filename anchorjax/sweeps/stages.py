@@ -11,8 +11,8 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from anchorjax.config import Experiment
 from anchorjax.errors import StoreError, UserError, brief
+from anchorjax.experiment import Experiment
 from anchorjax.storage.checkpoint import list_steps
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.sweep_folder import read_folder

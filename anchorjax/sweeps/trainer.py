@@ -10,8 +10,8 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
-from anchorjax.config import Experiment, GridConfig
-from anchorjax.config.grid import NO_WINDOWS, HParams, empty_hparams
+from anchorjax.experiment import Experiment, GridConfig
+from anchorjax.grid import NO_WINDOWS, HParams, empty_hparams
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jax.sharding import Mesh
 
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 from anchorjax.sweeps.cost import operations_per_step
 from anchorjax.sweeps.plan import summarize_members
 from anchorjax.sweeps.progress import Progress, ProgressLine, format_duration

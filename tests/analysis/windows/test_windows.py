@@ -22,8 +22,8 @@ from analysis.windows.members import (
     name_window,
 )
 from anchorjax.errors import UserError
+from anchorjax.task import Batch
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
-from anchorjax.tasks.base import Batch
 from anchorjax.tasks.modular_addition import ModularAdditionConfig
 from anchorjax.tasks.scan.grammar import interpret, list_commands, list_lines
 from anchorjax.tasks.scan.task import ScanConfig
