@@ -156,6 +156,6 @@ def _require_sizes(values: dict) -> None:
         ('model.heads', ('head_dim',)),
     ):
         for field in followers:
-            is_given = path not in paths or values['model'].get(field) != 0
-            allowed = f'given, or in the loop, where {path} is in the loop'
-            require(is_given, f'model.{field}', 0, allowed)
+            follows = values['model'].get(field) == 0 and f'model.{field}' not in paths
+            allowed = f'given, or in the loop, as {path} is'
+            require(not (path in paths and follows), f'model.{field}', 0, allowed)

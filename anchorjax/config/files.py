@@ -8,7 +8,7 @@ from types import ModuleType
 
 import ml_collections
 
-from anchorjax.errors import ConfigError, brief, nearest
+from anchorjax.errors import ConfigError, brief
 
 
 def load(spec: str) -> ml_collections.ConfigDict:
@@ -37,11 +37,9 @@ def load(spec: str) -> ml_collections.ConfigDict:
 
 
 def require_preset(preset: str, presets: Collection[str]) -> None:
-    """Raises ConfigError, with the nearest name, unless this is one of the presets."""
+    """Raises ConfigError, with a list of the presets, unless this is one of them."""
     if preset not in presets:
-        raise ConfigError(
-            f'preset {preset!r}: no such preset, {nearest(preset, presets)}'
-        )
+        raise ConfigError(f'preset {preset!r}: must be one of {tuple(presets)}')
 
 
 def name_sweep(stem: str, preset: str) -> str:

@@ -76,7 +76,9 @@ class Trainer:
 
         self.init = map_members(init, mesh, lanes)
         self._draw = map_members(draw, mesh, lanes)  # for shapes: it reads no file
-        self._segment = map_members(run_segment, mesh, lanes, num_shared=3)
+        self._segment = map_members(
+            run_segment, mesh, lanes, num_members=2, num_shared=3
+        )
         self._compiled: dict[int, Any] = {}  # by number of members, padding included
         self._pace = 1  # steps that take about _PATIENCE seconds; measured as we go
 
