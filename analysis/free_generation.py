@@ -20,8 +20,8 @@ from analysis.members.statistics import mean_interval
 from analysis.real import corners
 from analysis.real.members import Table, list_points, tabulate_members
 from analysis.real.writing import MEASURES, let_write, measure
-from anchorjax.config import Experiment
 from anchorjax.errors import UserError, require
+from anchorjax.experiment import Experiment
 from anchorjax.storage.reader import Run
 
 NUMBER = 200  # questions

@@ -13,8 +13,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from analysis.drawing import style
-from anchorjax.config.grid import axis_label, short_name
 from anchorjax.errors import UserError
+from anchorjax.grid import axis_label, short_name
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.anchors import MAPPINGS
 

@@ -16,8 +16,8 @@ from contextlib import AbstractContextManager
 import jax
 from jax.sharding import Mesh
 
-from anchorjax.config import Experiment
 from anchorjax.errors import ConfigError, StoreUnavailable
+from anchorjax.experiment import Experiment
 from anchorjax.storage import locks
 from anchorjax.storage.environment import changed_code
 from anchorjax.storage.manifest import MANIFEST_FILE, describe_files

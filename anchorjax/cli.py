@@ -13,8 +13,8 @@ import jaxlib
 import ml_collections
 
 from anchorjax import config
-from anchorjax.config import Experiment
 from anchorjax.errors import ConfigError, OneLine, TemporaryError, UserError
+from anchorjax.experiment import Experiment
 from anchorjax.files import find_cache
 from anchorjax.limits import declared_fields
 from anchorjax.storage.manifest import read_experiment

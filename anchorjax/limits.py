@@ -1,12 +1,13 @@
 """What a field of a config may hold: declared in its annotation, checked here.
 
     norm: Literal['post', 'pre'] = 'post'
-    depth: Annotated[int, at_least(1), at_most(1_000)] = 2
-    gamma: tuple[Annotated[float, at_most(100)], ...] = (0.3, 0.5)
+    depth: Annotated[int, at_least(1)] = 2
+    gamma: tuple[float, ...] = (0.3, 0.5)
 
-A dataclass calls `check_fields` first in its `__post_init__`. We tried pydantic: it
-takes as many lines for the same one-line errors, adds four packages, imports more
-slowly, and makes us depend on the names of its errors.
+A dataclass calls `check_fields` first in its `__post_init__`, so every config that
+exists is valid. Bounds are for values that would give a wrong result. We tried
+pydantic: it takes as many lines for the same one-line errors, adds four packages,
+imports more slowly, and makes us depend on the names of its errors.
 """
 
 import dataclasses
@@ -18,13 +19,14 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
 
+import numpy as np
+
 from anchorjax.errors import require
 
 # Metadata of a field that is younger than the format of manifests: where it is absent,
 # it has its default, which is what the code did before there was the field.
 YOUNG = MappingProxyType({'young': True})
 
-_INT_END = 2**63  # repr and float fail for much larger ones
 _FLOAT32_MAX = 3e38  # floats end up as float32
 
 
@@ -59,7 +61,8 @@ def below(limit: float) -> Bound:
 @functools.cache
 def declared_fields(cls: type) -> dict[str, Any]:
     """The fields of a dataclass, each with the type and bounds declared for it."""
-    return typing.get_type_hints(cls, include_extras=True)
+    hints = typing.get_type_hints(cls, include_extras=True)
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
 
 
 def young_defaults(cls: type) -> dict[str, Any]:
@@ -72,19 +75,21 @@ def young_defaults(cls: type) -> dict[str, Any]:
 
 
 def check_fields(config: Any, group: str) -> None:
-    """Checks every field of a new dataclass instance.
+    """Checks every field of a new dataclass instance, and makes ints floats.
 
     Raises:
       ConfigError: a value is not allowed; the line names it, e.g. 'train.batch_size'.
     """
     for name, hint in declared_fields(type(config)).items():
-        check_value(getattr(config, name), hint, f'{group}.{name}')
+        value = check_value(getattr(config, name), hint, f'{group}.{name}')
+        object.__setattr__(config, name, value)  # the dataclass is frozen
 
 
 def check_value(value: Any, hint: Any, field: str) -> Any:
-    """Returns the value if it has exactly the declared type and is in range.
+    """Returns the value if it has the declared type and is in range.
 
-    Where a float is declared, an int becomes one.
+    Where a float is declared, an int becomes one; NumPy's numbers become Python's, as
+    in tuple(np.linspace(0.2, 1.0, 5)).
 
     Raises:
       ConfigError: it is not allowed; the line names the field, down to the element of a
@@ -98,7 +103,7 @@ def check_value(value: Any, hint: Any, field: str) -> Any:
     if origin is tuple:
         return _check_tuple(value, args, field)
     if origin is Literal:
-        is_allowed = type(value) is str and value in args
+        is_allowed = isinstance(value, str) and value in args
         require(is_allowed, field, value, f'one of {args}')
         return value
     return _check_plain(value, hint, field)
@@ -124,14 +129,12 @@ def _check_tuple(value: Any, args: tuple[Any, ...], field: str) -> tuple:
 
 
 def _check_plain(value: Any, kind: type, field: str) -> Any:
-    if type(value) is int:
-        is_in_range = -_INT_END <= value < _INT_END
-        require(is_in_range, field, value, 'in [-2^63, 2^63)')
+    if isinstance(value, np.generic):
+        value = value.item()
     if kind is float and type(value) is int:
         value = float(value)
     require(type(value) is kind, field, value, f'of type {kind.__name__}')
     if kind is float:
-        require(math.isfinite(value), field, value, 'finite')
-        allowed = f'at most {_FLOAT32_MAX:g} in size (float32)'
-        require(abs(value) <= _FLOAT32_MAX, field, value, allowed)
+        is_finite = math.isfinite(value) and abs(value) <= _FLOAT32_MAX
+        require(is_finite, field, value, 'finite in float32')
     return value

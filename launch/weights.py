@@ -18,7 +18,7 @@ from analysis.drawing.command import parse_axis
 from anchorjax import cli, models
 from anchorjax.errors import UserError
 from anchorjax.hashing import digest_file
-from anchorjax.models import gpt2_files
+from anchorjax.models import gpt2_weights
 from anchorjax.storage import atomic
 from anchorjax.storage.reader import open_run
 
@@ -33,8 +33,9 @@ def show(words: list[str]) -> None:
     text = 'a .safetensors file, or a folder with model.safetensors'
     parser.add_argument('--weights', type=cli.parse_file, required=True, help=text)
     flags = parser.parse_args(words)
-    path = gpt2_files.find_weights(flags.weights)
-    model, vocab = gpt2_files.infer_config(path)
+    path = gpt2_weights.find_weights(flags.weights)
+    fields, vocab = gpt2_weights.read_sizes(path)
+    model = models.GPT2Config(**fields)
     abstract = models.abstract_params(model, vocab)
     print(f'{path}: GPT-2, {vocab:,} tokens, {count_parameters(abstract):,} parameters')
     print('to start from it:')
@@ -54,14 +55,14 @@ def export(words: list[str]) -> None:
     point = dict(map(parse_axis, rest))
     step = point.pop('step', 'last')
     run = open_run(flags.run)
-    experiment = run.experiment_of(**point)
-    if not isinstance(experiment.model, models.GPT2Config):
-        raise UserError(f'{flags.run}: model {experiment.model.name!r}: must be gpt2')
+    model = run.experiment_of(**point).model
+    if not isinstance(model, models.GPT2Config):
+        raise UserError(f'{flags.run}: model {model.name!r}: must be gpt2')
     if flags.out.exists():
         raise UserError(f'{flags.out}: exists; give another --out')
     params = run.params(step, **point)
-    for path in gpt2_files.write_model(
-        flags.out, experiment.model, params, atomic.write_atomic
+    for path in gpt2_weights.write_model(
+        flags.out, params, model.heads, model.eps, atomic.write_atomic
     ):
         print(path)
 

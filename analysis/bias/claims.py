@@ -16,7 +16,7 @@ from analysis.bias.readings import embeddings, learning, networks
 from analysis.learning_order import TEST
 from analysis.old_claims.by_setting import Claim
 from analysis.old_claims.reading import Reading
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 
 NEAR = 'task.memory_labels'  # the axis of the sweep of Fig 8 left
 INTRODUCTION = (

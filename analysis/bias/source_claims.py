@@ -5,7 +5,7 @@ from functools import partial
 from analysis import reasoning_bias
 from analysis.bias.readings import sources
 from analysis.old_claims.by_setting import Claim
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 
 
 def is_mixture(experiment: Experiment) -> bool:

@@ -10,7 +10,7 @@ from flax.traverse_util import flatten_dict
 
 from analysis.changes.kernels import kernel_distance, tangent_kernel
 from analysis.members.member import Member, make_apply
-from anchorjax.models.base import ModelConfig
+from anchorjax.model import ModelConfig
 
 
 class Change(NamedTuple):

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from analysis.members.member import Member, make_apply
-from anchorjax.models.base import Activations, Edit, ModelConfig
+from anchorjax.model import Activations, Edit, ModelConfig
 
 Array = jax.Array | np.ndarray
 

@@ -11,8 +11,8 @@ from analysis.members.lookup import LEVELS, SCORED, lookup_scores
 from analysis.members.solution import classify_members
 from analysis.tables.folders import find_run_folders
 from anchorjax import config
-from anchorjax.config import Experiment
 from anchorjax.errors import UserError
+from anchorjax.experiment import Experiment
 from anchorjax.storage.reader import Run, members_table, open_run
 
 # Fields of a config that are factors, change no number of a member, or follow from a

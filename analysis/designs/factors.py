@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from anchorjax.config import Experiment
 from anchorjax.errors import UserError, nearest
+from anchorjax.experiment import Experiment
 
 TRAINED, BOTH_UNSEEN, NONE = 'trained', 'both unseen', 'none'
 

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 
 from analysis.drawing import style
 from analysis.members.selection import find_column_axis, find_row_axis
-from anchorjax.config.grid import axis_label
 from anchorjax.errors import StoreError, UserError
+from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
 
 Cell = tuple[int, int]  # index of the row, of the column

@@ -8,7 +8,7 @@ from analysis.old_claims.by_setting import Claim
 from analysis.p1 import gamma_range, levels
 from analysis.p3 import decay_map, fitting_time
 from analysis.p3.fitting_time import THRESHOLDS
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 
 TASK = 'anchors'
 INTRODUCTION = (

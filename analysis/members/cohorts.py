@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from anchorjax.config.grid import Cohort, axis_label, short_name
+from anchorjax.grid import Cohort, axis_label, short_name
 
 
 def select_cohort(members: pd.DataFrame, cohort: Cohort) -> pd.Series:

@@ -7,7 +7,7 @@ on the probe seen_train. A task without prompts has the train loss.
 
 import xarray as xr
 
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 
 
 def read_deciding_loss(data: xr.Dataset, experiment: Experiment) -> xr.DataArray:

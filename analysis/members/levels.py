@@ -21,8 +21,8 @@ import jax
 import numpy as np
 
 from analysis.members.member import Member
-from anchorjax.config.grid import DATA, random_key
 from anchorjax.errors import UserError
+from anchorjax.grid import DATA, random_key
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.members.cohorts import select_cohort
-from anchorjax.config.grid import DATA, random_key
+from anchorjax.grid import DATA, random_key
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig

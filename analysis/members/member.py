@@ -4,7 +4,7 @@
   member = member_of(open_run('runs/phase'), **point)
   member.forward(tokens_BT).blocks[0].Attn
 
-Nothing here depends on how the model is built: activations are those that `models.base`
+Nothing here depends on how the model is built: activations are those that `anchorjax.model`
 names, and parameters are found by their paths.
 """
 
@@ -21,11 +21,11 @@ from analysis.members.point import (
     complete_point,
     name_point,
 )
-from anchorjax import models, tasks
-from anchorjax.config import Experiment
-from anchorjax.config.grid import DATA, random_key
+from anchorjax import tasks
 from anchorjax.errors import UserError
-from anchorjax.models.base import Activations, ModelConfig
+from anchorjax.experiment import Experiment
+from anchorjax.grid import DATA, random_key
+from anchorjax.model import Activations, ModelConfig
 from anchorjax.storage.reader import Run
 
 
@@ -120,7 +120,7 @@ def require_attention(member: Member) -> None:
 
 def make_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:
     """(params, tokens_BT, edit=None) -> Activations of every position."""
-    module = models.make(model, vocab, gamma=0.0)
+    module = model.module(vocab, gamma=0.0)
 
     def apply(params: Any, tokens_BT: jax.Array, edit=None) -> Activations:
         return module.apply({'params': params}, tokens_BT, last_only=False, edit=edit)

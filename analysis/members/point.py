@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from anchorjax.config.grid import axis_label, match_value
+from anchorjax.grid import axis_label, match_value
 from anchorjax.storage.reader import Run
 
 Point = dict[str, Any]

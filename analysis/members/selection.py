@@ -14,8 +14,8 @@ from analysis.members.point import (
     name_point,
 )
 from analysis.members.solution import UNSEEN_MAPPINGS
-from anchorjax.config.grid import TRACED_AXES
 from anchorjax.errors import UserError
+from anchorjax.grid import TRACED_AXES
 from anchorjax.storage.reader import Run
 
 OUTCOMES = (*UNSEEN_MAPPINGS, 'held-out')

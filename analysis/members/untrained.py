@@ -10,8 +10,8 @@ import numpy as np
 
 from analysis.members.member import Member
 from anchorjax import models
-from anchorjax.config.grid import INIT, random_key
-from anchorjax.models.base import ModelConfig
+from anchorjax.grid import INIT, random_key
+from anchorjax.model import ModelConfig
 
 
 def make_untrained(member: Member, seed: int | None = None) -> Member | None:

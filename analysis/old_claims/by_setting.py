@@ -16,8 +16,8 @@ from analysis.old_claims.claim_table import (
     tabulate,
 )
 from analysis.old_claims.reading import Reading, undecided
-from anchorjax.config import Experiment
 from anchorjax.errors import UserError
+from anchorjax.experiment import Experiment
 from anchorjax.storage.reader import Run
 
 

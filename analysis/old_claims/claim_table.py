@@ -8,8 +8,8 @@ import pandas as pd
 
 from analysis.members.selection import find_usable
 from analysis.old_claims.reading import Reading, undecided
-from anchorjax.config import Experiment
 from anchorjax.errors import UserError
+from anchorjax.experiment import Experiment
 from anchorjax.storage.reader import Run
 
 NO_RUN = '–'  # of a claim that no run is about

@@ -26,8 +26,8 @@ from analysis.members.measures import (
 from analysis.members.point import format_point
 from analysis.members.selection import iterate_points
 from analysis.members.statistics import mean_interval
-from anchorjax.config.grid import axis_label
 from anchorjax.errors import UserError
+from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
 
 TITLE = 'Accuracy by setting'

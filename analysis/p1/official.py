@@ -18,10 +18,9 @@ from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.p1 import attention_flow, causal, condensation, cosine, embedding, tsne
 from anchorjax import cli, config
-from anchorjax.config.grid import TRACED_AXES
 from anchorjax.errors import UserError
-from anchorjax.models.activations import ACTIVATIONS
-from anchorjax.models.transformer_config import NORMS
+from anchorjax.grid import TRACED_AXES
+from anchorjax.models.transformer import ACTIVATIONS, NORMS
 from anchorjax.official import weights
 
 TITLE = 'A checkpoint of the authors'

@@ -34,8 +34,8 @@ from analysis.members.solution import (
     UNSEEN_MAPPINGS,
     mark_solutions,
 )
-from anchorjax.config.grid import TRACED_AXES
 from anchorjax.errors import UserError
+from anchorjax.grid import TRACED_AXES
 from anchorjax.storage.reader import Run
 
 TITLE = 'Phase diagram'

@@ -22,8 +22,8 @@ from analysis.changes.moments import find_crossings, find_moments
 from analysis.drawing import style
 from analysis.members.point import Point
 from analysis.members.table import Table, list_points, tabulate_members
-from anchorjax.config import Experiment
 from anchorjax.errors import UserError, require
+from anchorjax.experiment import Experiment
 from anchorjax.limits import above, at_most
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors

@@ -29,7 +29,7 @@ from analysis.p4.members import (
     read_curves,
     tabulate,
 )
-from anchorjax.config.grid import WINDOWS
+from anchorjax.grid import WINDOWS
 from anchorjax.storage.reader import Run
 
 TITLE = 'Windows of decay'

@@ -14,8 +14,8 @@ from analysis.frame import find_usable
 from analysis.members.point import Point, name_setting
 from analysis.members.selection import iterate_points, require_task
 from analysis.p4.nulls import score_null
-from anchorjax.config.grid import WINDOWS, axis_label
 from anchorjax.errors import UserError
+from anchorjax.grid import WINDOWS, axis_label
 from anchorjax.storage.reader import Run
 
 

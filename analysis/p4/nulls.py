@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from analysis.real.baselines import compile_maker
-from anchorjax.tasks.base import Batch, TaskConfig
+from anchorjax.task import Batch, TaskConfig
 
 
 def score_null(config: TaskConfig, seed: int) -> float:

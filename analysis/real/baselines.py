@@ -16,9 +16,9 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from anchorjax.config.grid import DATA, random_key
+from anchorjax.grid import DATA, random_key
+from anchorjax.task import Batch, Probes, Task, TaskConfig
 from anchorjax.tasks import addition, prontoqa
-from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
 from anchorjax.tasks.prontoqa import shortcuts
 from anchorjax.tasks.prontoqa.sentences import Question
 

@@ -15,7 +15,7 @@ from analysis.real import published
 from analysis.real.readings import answers, pairs, steps
 from analysis.real.readings.answers import LARGE_WEAK, SMALL_STRONG
 from analysis.real.readings.seeds import Place
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 
 Fits = Callable[[Experiment], bool]
 # (experiment, probe, size) -> what P1 prints.

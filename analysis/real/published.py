@@ -4,7 +4,7 @@ Every pair is (large initialization under weak decay, small one under strong dec
 0.5 and decay 0.01, γ 0.7 and decay 0.1 (addition: 0.5).
 """
 
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 
 Pairs = dict[int, tuple[float, float]]  # by the size of the training set
 

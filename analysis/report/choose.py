@@ -7,11 +7,11 @@ import numpy as np
 from analysis.members.point import Point
 from analysis.members.selection import Index, find_usable
 from analysis.members.solution import UNSEEN_MAPPINGS, find_solutions
-from anchorjax.config.grid import short_name
 from anchorjax.errors import UserError
+from anchorjax.grid import short_name
 from anchorjax.storage.reader import Run
+from anchorjax.task import TaskConfig
 from anchorjax.tasks import anchors
-from anchorjax.tasks.base import TaskConfig
 
 MOST = 5  # members of a solution that claims read
 TIE_BREAK = 1e-3  # weight of held-out agreement where two members score alike

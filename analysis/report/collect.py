@@ -8,7 +8,7 @@ from analysis.members.selection import find_row_axis
 from analysis.members.solution import UNSEEN_MAPPINGS
 from analysis.report.member_data import describe_members, list_positions
 from analysis.report.provenance import collect_provenance
-from anchorjax.config.grid import axis_label
+from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
 

@@ -15,8 +15,8 @@ from analysis.p1 import attention_flow, embedding
 from analysis.report.choose import explain_unconverged
 from analysis.report.digits import shorten
 from analysis.vectors import order
-from anchorjax.config.grid import axis_label
 from anchorjax.errors import Damaged, UserError
+from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run, members_table
 
 DIGITS = 4  # of every number on the page

@@ -6,7 +6,7 @@ from analysis.members.point import Point
 from analysis.members.selection import iterate_converged
 from analysis.members.solution import SOLUTIONS, find_solutions
 from analysis.old_claims import verdicts
-from anchorjax.config.grid import axis_label
+from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
 
 # What a network of each solution does, for a reader who knows none of the names.

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from anchorjax import tasks
-from anchorjax.config.grid import DATA, random_key
+from anchorjax.grid import DATA, random_key
 from anchorjax.tasks import TaskConfig
 
 _PART = 2**16  # examples that are drawn at once

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.theory.label_law import Examples, count_laws
-from anchorjax.config import Experiment
 from anchorjax.errors import require
+from anchorjax.experiment import Experiment
 
 
 class Weights(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from analysis.circuits import interventions, sequences
 from analysis.members.member import Member
 from anchorjax.errors import require
-from anchorjax.models.base import BlockActivations
+from anchorjax.model import BlockActivations
 
 LAYER = 2  # of v and u
 _PART = 2_000  # sequences in one forward pass

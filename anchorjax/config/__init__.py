@@ -1,4 +1,8 @@
-"""From a config file to one frozen `Experiment` and the grid of its members."""
+"""From a config file to one frozen `Experiment`.
+
+A config file builds a locked ConfigDict from `default()` and edits it; `resolve` turns
+it into an Experiment, or raises a ConfigError before anything is compiled or written.
+"""
 
 from anchorjax.config.build import (
     default,
@@ -11,23 +15,22 @@ from anchorjax.config.build import (
     to_config,
     to_dict,
 )
-from anchorjax.config.experiment import Experiment
-from anchorjax.config.files import load
-from anchorjax.config.groups import (
-    AUTO,
-    P1_EPOCH,
-    PRECISIONS,
-    GridConfig,
-    OptimizerConfig,
-    TrainConfig,
-)
-from anchorjax.config.presets import name_sweep, require_preset
+from anchorjax.config.files import load, name_sweep, require_preset
 from anchorjax.config.shared_settings import (
     set_official_gpt2,
     set_small_anchors,
     set_small_language_model,
 )
 from anchorjax.errors import ConfigError
+from anchorjax.experiment import (
+    AUTO,
+    P1_EPOCH,
+    PRECISIONS,
+    Experiment,
+    GridConfig,
+    OptimizerConfig,
+    TrainConfig,
+)
 
 __all__ = [
     'AUTO',

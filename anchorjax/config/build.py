@@ -1,22 +1,21 @@
-"""From plain values to one valid `Experiment`; every error names its field.
-
-A config file builds a locked ConfigDict from `default()` and edits it; `resolve` turns
-it into an Experiment, or raises a ConfigError before anything is compiled or written.
-"""
+"""From plain values to one valid `Experiment`; every error names its field."""
 
 import dataclasses
 from typing import Any
 
 import ml_collections
 
-from anchorjax import models, tasks
 from anchorjax.config import consistency, schema
-from anchorjax.config.experiment import Experiment, with_schedule
-from anchorjax.config.groups import GridConfig, OptimizerConfig, TrainConfig
-from anchorjax.errors import ConfigError, brief, nearest, require
-from anchorjax.limits import check_value
-
-_GROUPS = ('task', 'model', 'optimizer', 'train', 'grid')
+from anchorjax.errors import ConfigError, nearest, require
+from anchorjax.experiment import (
+    Experiment,
+    GridConfig,
+    OptimizerConfig,
+    TrainConfig,
+    with_schedule,
+)
+from anchorjax.models import MODELS
+from anchorjax.tasks import TASKS
 
 
 def default(
@@ -25,18 +24,20 @@ def default(
     """A locked ConfigDict of the defaults (the paper's), for a config file to edit.
 
     Args:
-      size: of the model, a name in its row of MODELS: 'tiny', for model 'gpt2'.
+      size: of the model, one of its `sizes`: 'tiny', for model 'gpt2'.
 
     Raises:
       ConfigError: there is no such task, model or size.
     """
     classes = _find_classes({'task': {'name': task}, 'model': {'name': model}})
-    values = {group: dataclasses.asdict(cls()) for group, cls in classes.items()}
+    values = {}
+    for group, cls in classes.items():
+        values[group] = {f.name: f.default for f in dataclasses.fields(cls)}
     if size:
-        sizes = models.MODELS[model].sizes
+        sizes = MODELS[model].sizes
         allowed = f'one of {tuple(sizes)}, the sizes of {model!r}'
         require(size in sizes, 'size', size, allowed)
-        values['model'] = dataclasses.asdict(sizes[size])
+        values['model'] |= sizes[size]
     config = ml_collections.ConfigDict({'name': 'sweep', **values, 'loop': ()})
     return config.lock()
 
@@ -57,11 +58,22 @@ def from_json(values: dict) -> Experiment:
 
 def from_dict(values: dict) -> Experiment:
     """As `resolve`, from a nested dict of plain values."""
-    try:
-        experiment = _build(values)
-        consistency.check_experiment(experiment)
-    except ConfigError as e:  # its names and values may come from any file
-        raise ConfigError(brief(str(e))) from None
+    known = [field.name for field in dataclasses.fields(Experiment)]
+    for name in values:
+        if name not in known:
+            raise ConfigError(f'{name}: no such field, {nearest(str(name), known)}')
+    for name in known:
+        require(name in values, name, None, 'given')
+    groups = {}
+    for group, cls in _find_classes(values).items():
+        is_group = isinstance(values[group], dict)
+        require(is_group, group, values[group], 'a group of fields')
+        groups[group] = schema.build(cls, values[group], group)
+    experiment = Experiment(name=values['name'], **groups, loop=values['loop'])
+    consistency.check_loop(experiment)
+    _require_sizes(values)
+    experiment = with_schedule(experiment)
+    consistency.check_experiment(experiment)
     return experiment
 
 
@@ -93,8 +105,7 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
     for part in path.split('.'):
         known = list(node) if isinstance(node, ml_collections.ConfigDict) else []
         if part not in known:
-            hint = nearest(part, known)
-            raise ConfigError(brief(f'{path}: no such field, {hint}'))
+            raise ConfigError(f'{path}: no such field, {nearest(part, known)}')
         parent, node = node, node[part]
     is_field = not isinstance(node, ml_collections.ConfigDict)
     require(is_field, path, text, 'given field by field')
@@ -102,15 +113,12 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
         group = path.removesuffix('.name')
         allowed = f'{node!r}, as another has other fields: config.default({group}=...)'
         require(text == node, path, text, f'{allowed} in a config file')
-    try:
-        value = schema.parse_word(text, node, path)
-    except ConfigError as e:
-        raise ConfigError(brief(str(e))) from None
+    value = schema.parse_word(text, node, path)
     try:
         with parent.ignore_type():
             parent[part] = value
     except OverflowError:  # an integer that is no float
-        raise ConfigError(brief(f'{path} = {text}: must be finite')) from None
+        raise ConfigError(f'{path} = {text}: must be finite') from None
 
 
 def set_length(
@@ -128,33 +136,26 @@ def log_spaced(num_steps: int, count: int) -> tuple[int, ...]:
     return tuple(sorted(steps))
 
 
-def _build(values: dict) -> Experiment:
-    """The Experiment of a dict, in which each group is checked by itself."""
-    known = [field.name for field in dataclasses.fields(Experiment)]
-    for name in values:
-        if name not in known:
-            raise ConfigError(f'{name}: no such field, {nearest(str(name), known)}')
-    for name in known:
-        require(name in values, name, None, 'given')
-    for group in _GROUPS:
-        is_group = isinstance(values[group], dict)
-        require(is_group, group, values[group], 'a group of fields')
-    name = check_value(values['name'], str, 'name')
-    classes = _find_classes(values)
-    groups = {}
-    for group, cls in classes.items():
-        groups[group] = schema.build(cls, values[group], group)
-    consistency.check_loop(values['loop'], classes)
-    return with_schedule(Experiment(name=name, **groups, loop=values['loop']))
-
-
-def _find_classes(values: dict[str, dict[str, Any]]) -> dict[str, type]:
+def _find_classes(values: dict[str, Any]) -> dict[str, type]:
     """The dataclass of each group; task and model are looked up by name."""
     classes = {'optimizer': OptimizerConfig, 'train': TrainConfig, 'grid': GridConfig}
-    for group, table in (('task', tasks.TASKS), ('model', models.MODELS)):
-        name = values[group].get('name')
+    for group, table in (('task', TASKS), ('model', MODELS)):
+        is_group = isinstance(values[group], dict)
+        name = values[group].get('name') if is_group else None
         is_known = isinstance(name, str) and name in table
         require(is_known, f'{group}.name', name, f'one of {tuple(table)}')
-        # A task's config is its own entry.
-        classes[group] = table[name] if group == 'task' else table[name].config
+        classes[group] = table[name]
     return classes
+
+
+def _require_sizes(values: dict) -> None:
+    """Sizes at 0 follow the width once, so they cannot follow one in the loop."""
+    paths = [path for path, _ in values['loop']]
+    for path, followers in (
+        ('model.width', ('head_dim', 'mlp_dim')),
+        ('model.heads', ('head_dim',)),
+    ):
+        for field in followers:
+            follows = values['model'].get(field) == 0 and f'model.{field}' not in paths
+            allowed = f'given, or in the loop, as {path} is'
+            require(not (path in paths and follows), f'model.{field}', 0, allowed)

@@ -3,11 +3,12 @@
 import importlib.util
 import pathlib
 import traceback
+from collections.abc import Collection
 from types import ModuleType
 
 import ml_collections
 
-from anchorjax.errors import ConfigError, brief
+from anchorjax.errors import ConfigError, brief, nearest
 
 
 def load(spec: str) -> ml_collections.ConfigDict:
@@ -33,6 +34,18 @@ def load(spec: str) -> ml_collections.ConfigDict:
         line = f'get_config returned {config!r}, not a ConfigDict'
         raise ConfigError(f'--config {spec}: {line}')
     return config
+
+
+def require_preset(preset: str, presets: Collection[str]) -> None:
+    """Raises ConfigError, with the nearest preset, unless this is one of them."""
+    if preset not in presets:
+        hint = nearest(preset, filter(None, presets))
+        raise ConfigError(f'preset {preset!r}: there is none, {hint}')
+
+
+def name_sweep(stem: str, preset: str) -> str:
+    """The name of a preset's sweep: 'cogs_gpt2', or 'cogs' of the default, ''."""
+    return f'{stem}_{preset}' if preset else stem
 
 
 def _find_line(error: Exception, path: pathlib.Path) -> str:

@@ -12,17 +12,17 @@ import jax
 import jax.numpy as jnp
 from flax import linen as nn
 
-from anchorjax.limits import at_least, at_most, check_fields
-from anchorjax.models.activations import Activation, activate
-from anchorjax.models.base import Activations, Edit
+from anchorjax.limits import at_least, check_fields
+from anchorjax.model import Activations, Edit, ModelConfig
 from anchorjax.models.initializers import gamma_normal
 from anchorjax.models.shortcuts import project
+from anchorjax.models.transformer import Activation, activate
 
-Size = Annotated[int, at_least(1), at_most(2**16)]
+Size = Annotated[int, at_least(1)]
 
 
 @dataclasses.dataclass(frozen=True)
-class EmbMLPConfig:
+class EmbMLPConfig(ModelConfig):
     """P2 gives d_m = 200; d_f and the activation are unknown (PAPERS 2.1, 2.2)."""
 
     name: str = 'emb_mlp'
@@ -33,8 +33,20 @@ class EmbMLPConfig:
     def __post_init__(self) -> None:
         check_fields(self, 'model')
 
-    def require_fit(self, seq_len: int, vocab: int) -> None:
-        """Any sequence fits."""
+    def module(self, vocab: int, gamma: float | jax.Array) -> 'EmbMLP':
+        return EmbMLP(self, vocab, gamma)
+
+    def forward_operations(
+        self, seq_len: int, vocab: int, batch_size: int, last_only: bool
+    ) -> float:
+        """As in `ModelConfig`: of the matrix products and of the sum."""
+        rows = 1 if last_only else seq_len
+        products = 2 * self.mlp_dim * (self.width + vocab)
+        return rows * products + seq_len * self.width
+
+    def activation_bytes(self, seq_len: int, vocab: int, batch_size: int) -> int:
+        per_sequence = (seq_len + 1) * self.width + 2 * self.mlp_dim + 4 * vocab
+        return 4 * batch_size * per_sequence
 
 
 class EmbMLP(nn.Module):
@@ -65,20 +77,3 @@ class EmbMLP(nn.Module):
             sum_BQD = sum_BQD[:, -1:]
         hidden = activate(c.activation, project(sum_BQD, W_1))
         return Activations(X_em, (), project(hidden, W_2))
-
-
-def forward_operations(
-    config: EmbMLPConfig, seq_len: int, vocab: int, batch_size: int, last_only: bool
-) -> float:
-    """Operations of one sequence's matrix products and of the sum."""
-    rows = 1 if last_only else seq_len
-    products = 2 * config.mlp_dim * (config.width + vocab)
-    return rows * products + seq_len * config.width
-
-
-def activation_bytes(
-    config: EmbMLPConfig, seq_len: int, vocab: int, batch_size: int
-) -> int:
-    """Estimated bytes of one member's activations, kept for the backward pass."""
-    per_sequence = (seq_len + 1) * config.width + 2 * config.mlp_dim + 4 * vocab
-    return 4 * batch_size * per_sequence

@@ -2,33 +2,231 @@
 
 The names of parameters and activations are those of transformer.py. There is no
 dropout, as in P1's experiments (PAPERS 1.6). Equal to Hugging Face's GPT2LMHeadModel on
-the same weights (tests/models/test_gpt2_hugging_face.py).
+the same weights (tests/models/test_gpt2_weights.py).
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import dataclasses
+import functools
+import pathlib
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from flax import linen as nn
 
-from anchorjax.models import shortcuts
-from anchorjax.models.base import (
+from anchorjax.errors import UserError, require
+from anchorjax.limits import YOUNG, above, at_least, check_fields
+from anchorjax.model import (
     Activations,
     BlockActivations,
     BlockEdit,
     Edit,
+    Gather,
+    ModelConfig,
+    abstract_params,
+    require_positions,
     restrict_edit,
 )
-from anchorjax.models.gpt2_config import GPT2Config
-from anchorjax.models.gpt2_layers import (
-    Linear,
-    attend_fused,
-    multiply_rows,
-    weigh_past,
+from anchorjax.models import gpt2_weights, shortcuts
+from anchorjax.models.initializers import Initializer, gamma_normal
+from anchorjax.models.transformer import (
+    LayerNorm,
+    Size,
+    TransformerConfig,
+    attention_weights,
+    mix_values,
+    split_heads,
 )
-from anchorjax.models.initializers import Initializer
-from anchorjax.models.transformer import LayerNorm, mix_values, split_heads
+
+_STD = 0.02  # of what does not depend on gamma, in P1's code
+
+
+@dataclasses.dataclass(frozen=True)
+class GPT2Config(ModelConfig):
+    """Defaults are GPT-2 small (PAPERS 1.6); every matrix is drawn by its true fan-in.
+
+    residual_init = 'scaled' has GPT-2's own factor, 'plain' is the text of P1 and P2.
+    The options of the official code of P1 (PAPERS 1.6, quirk 11) are fan = 'out',
+    residual_init = 'overwritten' and embed_init = 'fixed'; see `initializers`.
+    """
+
+    name: str = 'gpt2'
+    depth: Size = 12
+    width: Size = 768
+    heads: Size = 12  # of width / heads each
+    max_len: Size = 1024  # rows of the position table
+    fan: Literal['in', 'out'] = 'in'  # which side of a matrix is d in d^-gamma
+    residual_init: Literal['scaled', 'plain', 'overwritten'] = 'scaled'
+    embed_init: Literal['gamma', 'fixed'] = 'gamma'
+    # What weight decay shrinks; by default as in P1's GPT-2 code (PAPERS 1.6), which
+    # includes the scales of LayerNorm. 'matrices' does not.
+    decayed: Literal['all_but_biases', 'matrices', 'all'] = 'all_but_biases'
+    # 'fused' leaves the kernel to jax.nn, 'cudnn' is flash attention on an NVIDIA GPU
+    # (elsewhere as 'fused'), 'explicit' is the formula, which interventions always use.
+    attention: Literal['fused', 'cudnn', 'explicit'] = 'fused'
+    # Of matrix products and what is between them. Parameters, the residual stream,
+    # LayerNorm, softmax and logits are float32.
+    dtype: Literal['float32', 'bfloat16'] = 'float32'
+    # Compute blocks again in the backward pass, to save memory. (XLA's scheduler for
+    # CPUs computes them again too early to save much.)
+    remat: bool = False
+    eps: Annotated[float, above(0)] = 1e-5  # of LayerNorm
+    # Weights to start from: a safetensors file of Hugging Face's GPT-2, or its folder.
+    # '': weights are drawn. gamma has no effect then.
+    start: str = dataclasses.field(default='', metadata=YOUNG)
+    # The SHA-256 of that file; '': any.
+    start_sha256: str = dataclasses.field(default='', metadata=YOUNG)
+    # The row of its embedding for each token of the task; (): all rows, in order.
+    start_rows: tuple[Annotated[int, at_least(0)], ...] = dataclasses.field(
+        default=(), metadata=YOUNG
+    )
+
+    # 'small' and 'medium' are official: 124,439,808 and 354,823,168 parameters with
+    # 50,257 tokens. 'tiny' has the 2 layers and 1 head of P1's smallest model (PAPERS
+    # 1.6); its width is ours, chosen for a CPU.
+    sizes: ClassVar[dict[str, dict[str, int]]] = {
+        'tiny': {'depth': 2, 'width': 128, 'heads': 1, 'max_len': 256},
+        'small': {},
+        'medium': {'depth': 24, 'width': 1024, 'heads': 16},
+    }
+
+    def __post_init__(self) -> None:
+        check_fields(self, 'model')
+        allowed = f'a divisor of model.width, {self.width}'
+        require(self.width % self.heads == 0, 'model.heads', self.heads, allowed)
+        if self.attention == 'cudnn':
+            self._require_fit_for_cudnn()
+
+    def _require_fit_for_cudnn(self) -> None:
+        allowed = "'bfloat16' with model.attention = 'cudnn'"
+        require(self.dtype == 'bfloat16', 'model.dtype', self.dtype, allowed)
+        fits = self.head_dim % 8 == 0 and self.head_dim <= 128
+        allowed = (
+            'such that model.width / model.heads is a multiple of 8, at most 128, with '
+            f"model.attention = 'cudnn'; it is {self.head_dim}"
+        )
+        require(fits, 'model.heads', self.heads, allowed)
+
+    @property
+    def head_dim(self) -> int:
+        """Width of a head, K."""
+        return self.width // self.heads
+
+    @property
+    def mlp_dim(self) -> int:
+        """Neurons of the MLP, F."""
+        return 4 * self.width
+
+    def module(self, vocab: int, gamma: float | jax.Array) -> 'GPT2':
+        return GPT2(self, vocab, initializers(self, gamma))
+
+    def module_for_logits(self, vocab: int, gather: Gather) -> 'GPT2':
+        inits = initializers(self, gamma=0.0)  # not used: nothing is drawn
+        return GPT2(self, vocab, inits, logits_only=True, gather=gather)
+
+    def forward_operations(
+        self, seq_len: int, vocab: int, batch_size: int, last_only: bool
+    ) -> float:
+        """As in `ModelConfig`: those of a pre-norm transformer of the same sizes.
+
+        As usual, what `remat` computes again does not count, nor that a fused kernel
+        may skip the future.
+        """
+        same_sizes = TransformerConfig(
+            depth=self.depth,
+            width=self.width,
+            heads=self.heads,
+            head_dim=self.head_dim,
+            mlp_dim=self.mlp_dim,
+            norm='pre',
+        )
+        return same_sizes.forward_operations(seq_len, vocab, batch_size, last_only)
+
+    def activation_bytes(self, seq_len: int, vocab: int, batch_size: int) -> int:
+        """As in `ModelConfig`; a task that scores the last position needs less.
+
+        Of a position in a block: in float32 two LayerNorms and the stream between
+        them; in `dtype` Q, K, V, their mixture, three versions of the MLP's neurons,
+        and two of the attention.
+        """
+        item = jnp.dtype(self.dtype).itemsize
+        attention = 4 * self.width + 2 * self.heads * seq_len
+        per_block = 4 * 5 * self.width + item * (3 * self.mlp_dim + attention)
+        blocks_kept = 1 if self.remat else self.depth
+        streams = 4 * self.depth * self.width
+        logits = 4 * 3 * vocab
+        return batch_size * seq_len * (blocks_kept * per_block + streams + logits)
+
+    def is_decayed(self, name: str) -> bool:
+        if self.decayed == 'all':
+            return True
+        if self.decayed == 'matrices':
+            return name.startswith('W_')
+        return name != 'bias' and not name.startswith('b_')
+
+    def read_start(self, vocab: int) -> Any | None:
+        """The parameters of `start`; None if a member is to be drawn.
+
+        Raises:
+          UserError: the file is missing, damaged, or of another model.
+        """
+        return _read_start(self, vocab) if self.start else None
+
+    def require_fit(self, seq_len: int, vocab: int) -> None:
+        require_positions(seq_len, self.max_len)
+
+
+@functools.lru_cache(maxsize=1)  # the cohorts of a sweep start from the same weights
+def _read_start(config: GPT2Config, vocab: int) -> Any:
+    expected = abstract_params(config, vocab)
+    try:
+        return gpt2_weights.read_params(
+            pathlib.Path(config.start), expected, config.start_sha256, config.start_rows
+        )
+    except UserError as e:
+        raise UserError(f'model.start = {config.start!r}: {e}') from None
+
+
+def initializers(
+    config: GPT2Config, gamma: float | jax.Array
+) -> dict[str, Initializer]:
+    """The initializer of every kind of parameter (PAPERS 1.6, quirk 11).
+
+    By default std = d_in^-gamma for every matrix and width^-gamma for both embeddings;
+    the outputs of attention and MLP, which add to the residual stream, get another
+    factor 1/sqrt(2 depth). Biases are zero. P1's code differs in three ways, each an
+    option:
+
+    fan = 'out'
+        takes d_out for d_in, because Hugging Face's Conv1D stores a matrix [d_in,
+        d_out] where PyTorch's Linear stores it transposed. Q, K and V are one layer
+        there, of d_out = 3 * width.
+    residual_init = 'overwritten'
+        both residual outputs have std = 0.02/sqrt(2 depth) at every gamma. (In a second
+        file of that code the line is a comment: 'plain' is d^-gamma without a factor.)
+    embed_init = 'fixed'
+        both embeddings, and with them the tied head, have std = 0.02 at every gamma.
+    """
+    qkv = gamma_normal(gamma)
+    if config.fan == 'out':
+        qkv = gamma_normal(gamma, d=3 * config.width)
+    embed = gamma_normal(gamma, in_axis=-1, out_axis=-2)
+    if config.embed_init == 'fixed':
+        embed = nn.initializers.normal(_STD)
+    factor = (2 * config.depth) ** -0.5
+    if config.residual_init == 'plain':
+        factor = 1.0
+    residual = gamma_normal(gamma, fan=config.fan, scale=factor)
+    if config.residual_init == 'overwritten':
+        residual = nn.initializers.normal(_STD * factor)
+    return {
+        'embed': embed,
+        'qkv': qkv,
+        'mlp_in': gamma_normal(gamma, fan=config.fan),
+        'residual': residual,
+        'bias': nn.initializers.zeros,
+    }
 
 
 class GPT2(nn.Module):
@@ -37,7 +235,7 @@ class GPT2(nn.Module):
     Attributes:
       config: sizes and options.
       vocab: number of tokens, V.
-      inits: the initializer of every kind of parameter, from `gpt2_init.initializers`.
+      inits: the initializer of every kind of parameter, from `initializers`.
       logits_only: return no activations of blocks; with `remat` the blocks then run in
         one loop, which no compiler can unroll into more memory.
       gather: makes parameters whole, where devices share them; those of a block when
@@ -48,7 +246,7 @@ class GPT2(nn.Module):
     vocab: int
     inits: Mapping[str, Initializer]
     logits_only: bool = False
-    gather: Callable[[Any], Any] | None = None
+    gather: Gather | None = None
 
     @nn.compact
     def __call__(
@@ -58,7 +256,7 @@ class GPT2(nn.Module):
 
         Args:
           last_only: compute the last position only; an intervention turns this off.
-          edit: an intervention; see `base.Edit`.
+          edit: an intervention; see `model.Edit`.
         """
         c = self.config
         length = tokens_BT.shape[1]
@@ -125,6 +323,18 @@ class GPT2(nn.Module):
         return x_BTD
 
 
+class Linear(NamedTuple):
+    """A linear map with bias; its parameters are float32 at any dtype."""
+
+    W: jax.Array  # [d_in, d_out]
+    b: jax.Array  # [d_out]
+
+    def apply(self, x: jax.Array, dtype: str) -> jax.Array:
+        """x W + b in `dtype`, [B, T, d_in] -> [B, T, d_out]."""
+        product = multiply_rows(x, self.W, dtype, dtype)
+        return product + self.b.astype(dtype)
+
+
 class Block(nn.Module):
     """x + attention(LN(x)), then x + MLP(LN(x)): [B, T, D] -> [B, Q, D]."""
 
@@ -186,3 +396,34 @@ class Block(nn.Module):
         W = self.param(f'W_{name}', self.inits[kind], (d_in, d_out))
         b = self.param(f'b_{name}', self.inits['bias'], (d_out,))
         return Linear(W, b)
+
+
+def multiply_rows(
+    x: jax.Array, W: jax.Array, dtype: str, result: jax.typing.DTypeLike
+) -> jax.Array:
+    """x [B, T, D] @ W [D, d_out] of factors in `dtype`; see `shortcuts.project`."""
+    batch, length, width = x.shape
+    rows = x.astype(dtype).reshape(batch * length, width)
+    product = jnp.matmul(rows, W.astype(dtype), preferred_element_type=result)
+    return product.reshape(batch, length, -1)
+
+
+def attend_fused(
+    Q_BTHK: jax.Array, K_BTHK: jax.Array, V_BTHK: jax.Array, attention: str
+) -> jax.Array:
+    """Causal attention by jax.nn.dot_product_attention, heads concatenated."""
+    implementation = None
+    if attention == 'cudnn' and jax.default_backend() == 'gpu':
+        implementation = 'cudnn'
+    mixed_BTHK = jax.nn.dot_product_attention(
+        Q_BTHK, K_BTHK, V_BTHK, is_causal=True, implementation=implementation
+    )
+    batch, length, _, _ = mixed_BTHK.shape
+    return mixed_BTHK.reshape(batch, length, -1)
+
+
+def weigh_past(Q_BTHK: jax.Array, K_BTHK: jax.Array) -> jax.Array:
+    """Attention by the formula, in float32, [B, H, T, T]."""
+    Q = Q_BTHK.astype(jnp.float32)
+    K = K_BTHK.astype(jnp.float32)
+    return attention_weights(Q, K)

@@ -12,21 +12,20 @@ from typing import Annotated
 import jax
 from flax import linen as nn
 
-from anchorjax.errors import require
-from anchorjax.limits import at_least, at_most, check_fields
-from anchorjax.models import transformer_cost
-from anchorjax.models.activations import Activation
-from anchorjax.models.base import Activations, Edit, restrict_edit
-from anchorjax.models.transformer import Block
-from anchorjax.models.transformer_config import TransformerConfig
-from anchorjax.models.transformer_init import initializers
+from anchorjax.limits import at_least, check_fields
+from anchorjax.model import Activations, Edit, ModelConfig, restrict_edit
+from anchorjax.models.transformer import (
+    Activation,
+    Block,
+    TransformerConfig,
+    initializers,
+)
 
-_WIDEST = 2**16
-Size = Annotated[int, at_least(1), at_most(_WIDEST)]
+Size = Annotated[int, at_least(1)]
 
 
 @dataclasses.dataclass(frozen=True)
-class OneLayerConfig:
+class OneLayerConfig(ModelConfig):
     """P2's d_m = 200 is `task.vocab`; the other sizes are unknown (PAPERS 2.1)."""
 
     name: str = 'one_layer'
@@ -37,10 +36,35 @@ class OneLayerConfig:
     def __post_init__(self) -> None:
         check_fields(self, 'model')
 
-    def require_fit(self, seq_len: int, vocab: int) -> None:
-        """Raises ConfigError if the vocabulary is too large to be a width."""
-        allowed = f'at most {_WIDEST:,}: it is the width of this model'
-        require(vocab <= _WIDEST, 'task.vocab', vocab, allowed)
+    def module(self, vocab: int, gamma: float | jax.Array) -> 'OneLayer':
+        return OneLayer(self, vocab, gamma)
+
+    def forward_operations(
+        self, seq_len: int, vocab: int, batch_size: int, last_only: bool
+    ) -> float:
+        """As in `ModelConfig`: a transformer's, without the output projection."""
+        rows = 1 if last_only else seq_len
+        transformer = self.as_transformer(vocab)
+        operations = transformer.forward_operations(
+            seq_len, vocab, batch_size, last_only
+        )
+        return operations - 2 * rows * vocab * vocab
+
+    def activation_bytes(self, seq_len: int, vocab: int, batch_size: int) -> int:
+        transformer = self.as_transformer(vocab)
+        return transformer.activation_bytes(seq_len, vocab, batch_size)
+
+    def as_transformer(self, vocab: int) -> TransformerConfig:
+        """A transformer with the same block; its width is the vocabulary."""
+        return TransformerConfig(
+            depth=1,
+            width=vocab,
+            heads=1,
+            head_dim=self.head_dim,
+            mlp_dim=self.mlp_dim,
+            norm='none',
+            activation=self.activation,
+        )
 
 
 class OneLayer(nn.Module):
@@ -55,7 +79,7 @@ class OneLayer(nn.Module):
         self, tokens_BT: jax.Array, last_only: bool = True, edit: Edit | None = None
     ) -> Activations:
         """The forward pass, with logits at the last position [B, 1, V] or at all."""
-        block_config = _configure_block(self.config, self.vocab)
+        block_config = self.config.as_transformer(self.vocab)
         inits = initializers(block_config, self.gamma)
         W_embed = self.param('W_embed', inits['embed'], (self.vocab, self.vocab))
         X_em = W_embed[tokens_BT]
@@ -63,36 +87,3 @@ class OneLayer(nn.Module):
         block = Block(block_config, inits, last_only=computes_last, name='block_0')
         activations = block(X_em, X_em, restrict_edit(edit, 0))
         return Activations(X_em, (activations,), activations.X_do)
-
-
-def forward_operations(
-    config: OneLayerConfig, seq_len: int, vocab: int, batch_size: int, last_only: bool
-) -> float:
-    """Operations of one sequence: those of a transformer without output projection."""
-    block_config = _configure_block(config, vocab)
-    rows = 1 if last_only else seq_len
-    operations = transformer_cost.forward_operations(
-        block_config, seq_len, vocab, batch_size, last_only
-    )
-    return operations - 2 * rows * vocab * vocab
-
-
-def activation_bytes(
-    config: OneLayerConfig, seq_len: int, vocab: int, batch_size: int
-) -> int:
-    """Estimated bytes of one member's activations, kept for the backward pass."""
-    block_config = _configure_block(config, vocab)
-    return transformer_cost.activation_bytes(block_config, seq_len, vocab, batch_size)
-
-
-def _configure_block(config: OneLayerConfig, vocab: int) -> TransformerConfig:
-    """The block as one of a transformer whose width is the vocabulary."""
-    return TransformerConfig(
-        depth=1,
-        width=vocab,
-        heads=1,
-        head_dim=config.head_dim,
-        mlp_dim=config.mlp_dim,
-        norm='none',
-        activation=config.activation,
-    )

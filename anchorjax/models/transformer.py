@@ -1,28 +1,217 @@
 """The transformer of P1 (App A; PAPERS 1.2) and, by options, of P1 Fig 2 (c) and P3.
 
-This file is the model as the papers write it. `shortcuts.py` has two ways to compute
-the same numbers, up to rounding, with less work: in the first block, and in the last
-one where only the last position is scored.
+This file is the model as the papers write it: its settings, how it is drawn, and the
+forward pass. `shortcuts.py` has two ways to compute the same numbers, up to rounding,
+with less work: in the first block, and in the last one where only the last position is
+scored.
 """
 
+import dataclasses
+import functools
 from collections.abc import Mapping
+from typing import Annotated, Literal, assert_never, get_args
 
 import jax
 import jax.numpy as jnp
 from flax import linen as nn
 
-from anchorjax.models import shortcuts
-from anchorjax.models.activations import activate
-from anchorjax.models.base import (
+from anchorjax.errors import require
+from anchorjax.limits import YOUNG, above, at_least, check_fields
+from anchorjax.model import (
     Activations,
     BlockActivations,
     BlockEdit,
     Edit,
+    ModelConfig,
+    require_positions,
     restrict_edit,
 )
-from anchorjax.models.initializers import Initializer
+from anchorjax.models import shortcuts
+from anchorjax.models.initializers import Initializer, gamma_normal, torch_uniform
 from anchorjax.models.shortcuts import Embedded, project
-from anchorjax.models.transformer_config import TransformerConfig
+
+# 'gelu' is exact, not the tanh approximation. P2's theory assumes a smooth activation
+# with value 0 and derivative 1 at 0, like 'tanh' and 'identity' (PAPERS 2.2).
+Activation = Literal['relu', 'gelu', 'tanh', 'identity']
+ACTIVATIONS = get_args(Activation)
+Norm = Literal['post', 'pre', 'pre_query', 'none']
+NORMS = get_args(Norm)
+Part = Literal['embed', 'qk', 'vo', 'mlp']
+PARTS = get_args(Part)
+Size = Annotated[int, at_least(1)]
+
+_BIASES = ('b_U', 'b_qk', 'b_v', 'b_attn_out', 'b_mlp_in', 'b_mlp_out')
+
+
+@dataclasses.dataclass(frozen=True)
+class TransformerConfig(ModelConfig):
+    """Defaults are P1's (PAPERS 1.2): post-norm, one head, ReLU, output bias only.
+
+    Sizes left at 0 follow the width, so that `width` alone makes a smaller model.
+    """
+
+    name: str = 'transformer'
+    depth: Size = 2
+    width: Size = 400
+    heads: Size = 1
+    # 0: width / heads or, of a single head, P1's width / 2.
+    head_dim: Annotated[int, at_least(0)] = 0
+    mlp_dim: Annotated[int, at_least(0)] = 0  # 0: P1's 3 * width
+    max_len: Size = 20  # rows of the position table
+    norm: Norm = 'post'  # 'post': P1; 'pre': GPT-2; 'pre_query': P3; 'none': P2
+    activation: Activation = 'relu'
+    biases: bool = False  # in every linear map, not only the output projection
+    # What gamma acts on; see `initializers`.
+    init: Literal['d_in', 'd_model', 'gpt2_hf', 'scale'] = 'd_in'
+    # Std of W_O and W_out times 1/sqrt(2 depth), as in P3; 'gpt2_hf' always does that.
+    residual_scale: bool = False
+    # (part, gamma) of the parts that have a gamma of their own, e.g. (('vo', 0.8),), as
+    # in P3's code (PAPERS 3.1, 3.2): both embeddings and W_U; W_Q and W_K; W_V and W_O;
+    # the MLP. All others have that of the member.
+    own_gammas: tuple[tuple[Part, float], ...] = dataclasses.field(
+        default=(), metadata=YOUNG
+    )
+    # What weight decay shrinks: everything (PAPERS 1.3), or not the tables of tokens
+    # and positions (PAPERS 4.1).
+    decayed: Literal['all', 'all_but_embeddings'] = dataclasses.field(
+        default='all', metadata=YOUNG
+    )
+    eps: Annotated[float, above(0)] = 1e-5  # of LayerNorm
+
+    def __post_init__(self) -> None:
+        check_fields(self, 'model')
+        if self.head_dim == 0:
+            head_dim = max(1, self.width // max(2, self.heads))
+            object.__setattr__(self, 'head_dim', head_dim)
+        if self.mlp_dim == 0:
+            object.__setattr__(self, 'mlp_dim', 3 * self.width)
+        parts = [part for part, _ in self.own_gammas]
+        is_distinct = len(set(parts)) == len(parts)
+        require(is_distinct, 'model.own_gammas', self.own_gammas, 'distinct parts')
+        is_plain = self.init not in ('gpt2_hf', 'scale') or not parts
+        allowed = f'(), with model.init = {self.init!r}'
+        require(is_plain, 'model.own_gammas', self.own_gammas, allowed)
+
+    @property
+    def is_pre_norm(self) -> bool:
+        """Whether LayerNorms stand before attention, MLP and output projection."""
+        return self.norm in ('pre', 'pre_query')
+
+    def module(self, vocab: int, gamma: float | jax.Array) -> 'Transformer':
+        return Transformer(self, vocab, initializers(self, gamma))
+
+    def forward_operations(
+        self, seq_len: int, vocab: int, batch_size: int, last_only: bool
+    ) -> float:
+        """As in `ModelConfig`: the multiplications and additions of matrix products.
+
+        A full block computes Q, K, V, attention, W_O and the MLP at T positions. A
+        block that computes one position takes one row of each, and T rows for the
+        scores and for the weighted mean. With `last_only` this counts what we run
+        (`shortcuts.py`); without it, every position and no shortcut.
+        """
+        T = seq_len
+        inner = self.heads * self.head_dim
+        per_row = 4 * self.width * inner + 2 * self.width * self.mlp_dim
+        full_block = T * per_row + 2 * T * T * inner
+        if not last_only:
+            return 2 * (self.depth * full_block + T * self.width * vocab)
+        last_block = per_row + 2 * T * self.heads * self.width
+        blocks = (self.depth - 1) * full_block + last_block
+        if self.depth > 1 and self.norm != 'pre':
+            # 'pre_query' normalizes the input of Q, so only K and V come from tables.
+            projections = 2 if self.norm == 'pre_query' else 3
+            table_rows = (vocab + T) / batch_size
+            blocks -= projections * self.width * inner * (T - table_rows)
+        return 2 * (blocks + self.width * vocab)
+
+    def activation_bytes(self, seq_len: int, vocab: int, batch_size: int) -> int:
+        rows = batch_size * seq_len
+        inner = self.heads * self.head_dim
+        per_row = 8 * self.width + 4 * inner + 3 * self.mlp_dim
+        per_row += 3 * self.heads * seq_len
+        return 4 * (self.depth * rows * per_row + 4 * batch_size * vocab)
+
+    def is_decayed(self, name: str) -> bool:
+        is_embedding = name in ('W_embed', 'W_pos')
+        return self.decayed == 'all' or not is_embedding
+
+    def require_fit(self, seq_len: int, vocab: int) -> None:
+        require_positions(seq_len, self.max_len)
+
+
+def initializers(
+    config: TransformerConfig, gamma: float | jax.Array
+) -> dict[str, Initializer]:
+    """The initializer of every kind of parameter, for each value of `model.init`.
+
+    'd_in'     std = d_in^-gamma for every matrix, width^-gamma for the embeddings (P1;
+               PAPERS 1.2)
+    'd_model'  std = width^-gamma for every matrix and the embeddings (P3; PAPERS 3.2)
+    'gpt2_hf'  P1's GPT-2 code, which takes d_out for d_in: std = d_out^-gamma for the
+               fused QKV (d_out = 3 * heads * head_dim) and the MLP's input, 0.02 /
+               sqrt(2 depth) for residual outputs, 0.02 elsewhere, biases zero (PAPERS
+               1.6 and quirk 11). There the head is the embedding; here, and in every
+               `transformer`, W_U is a matrix of its own, drawn by itself. In model
+               `gpt2` it is the embedding.
+    'scale'    P4's gamma, a factor: std = gamma * d_in^-1/2 for every matrix, gamma *
+               width^-1/2 for the embeddings, biases zero (PAPERS 4.1; what it says of
+               embeddings and biases is not known). Here a LARGE gamma is LARGE weights.
+
+    With `model.own_gammas` a part of the network has a gamma of its own (PAPERS 3.1).
+    """
+    if config.init == 'gpt2_hf':
+        return _gpt2_hf(config, gamma)
+    if config.init == 'scale':
+        return _scale(gamma)
+    gammas = dict.fromkeys(PARTS, gamma) | dict(config.own_gammas)
+    d = config.width if config.init == 'd_model' else None
+    draw = functools.partial(gamma_normal, d=d)
+    residual_scale = (2 * config.depth) ** -0.5 if config.residual_scale else 1.0
+    bias = torch_uniform(config.width)
+    return {
+        'embed': gamma_normal(gammas['embed'], in_axis=-1, out_axis=-2),
+        'qk': draw(gammas['qk']),
+        'v': draw(gammas['vo']),
+        'attn_out': draw(gammas['vo'], scale=residual_scale),
+        'mlp_in': draw(gammas['mlp']),
+        'mlp_out': draw(gammas['mlp'], scale=residual_scale),
+        'unembed': draw(gammas['embed']),
+        'b_U': bias,
+        'b_qk': bias,
+        'b_v': bias,
+        'b_attn_out': torch_uniform(config.heads * config.head_dim),
+        'b_mlp_in': bias,
+        'b_mlp_out': torch_uniform(config.mlp_dim),
+    }
+
+
+def _gpt2_hf(
+    config: TransformerConfig, gamma: float | jax.Array
+) -> dict[str, Initializer]:
+    """gamma acts on the fused QKV and on the MLP's input alone."""
+    fused_qkv = gamma_normal(gamma, d=3 * config.heads * config.head_dim)
+    plain = nn.initializers.normal(0.02)
+    residual = nn.initializers.normal(0.02 * (2 * config.depth) ** -0.5)
+    matrices = {
+        'embed': plain,
+        'qk': fused_qkv,
+        'v': fused_qkv,
+        'attn_out': residual,
+        'mlp_in': gamma_normal(gamma, fan='out'),
+        'mlp_out': residual,
+        'unembed': plain,
+    }
+    return matrices | dict.fromkeys(_BIASES, nn.initializers.zeros)
+
+
+def _scale(gamma: float | jax.Array) -> dict[str, Initializer]:
+    """gamma is a factor of the usual d_in^-1/2."""
+    matrix = gamma_normal(0.5, scale=gamma)
+    kinds = ('qk', 'v', 'attn_out', 'mlp_in', 'mlp_out', 'unembed')
+    matrices = dict.fromkeys(kinds, matrix)
+    matrices['embed'] = gamma_normal(0.5, in_axis=-1, out_axis=-2, scale=gamma)
+    return matrices | dict.fromkeys(_BIASES, nn.initializers.zeros)
 
 
 class Transformer(nn.Module):
@@ -32,7 +221,7 @@ class Transformer(nn.Module):
       config: sizes and options.
       vocab: number of tokens, V.
       inits: the initializer of every kind of parameter, from
-        `transformer_init.initializers`.
+        `initializers`.
     """
 
     config: TransformerConfig
@@ -47,7 +236,7 @@ class Transformer(nn.Module):
 
         Args:
           last_only: compute the last position only; an intervention turns this off.
-          edit: an intervention; see `base.Edit`.
+          edit: an intervention; see `model.Edit`.
         """
         c = self.config
         length = tokens_BT.shape[1]
@@ -168,6 +357,19 @@ class LayerNorm(nn.Module):
         x = x - x.mean(-1, keepdims=True)
         variance = (x * x).mean(-1, keepdims=True)
         return x * jax.lax.rsqrt(variance + self.eps) * scale + bias
+
+
+def activate(name: Activation, x: jax.Array) -> jax.Array:
+    """The activation of every element."""
+    if name == 'relu':
+        return nn.relu(x)
+    if name == 'gelu':
+        return nn.gelu(x, approximate=False)
+    if name == 'tanh':
+        return jnp.tanh(x)
+    if name == 'identity':
+        return x
+    assert_never(name)  # a name without a branch must not train another activation
 
 
 def attention_weights(Q_BTHK: jax.Array, K_BTHK: jax.Array) -> jax.Array:

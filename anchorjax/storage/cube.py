@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 
 from anchorjax import config
-from anchorjax.config.grid import axis_label
 from anchorjax.errors import StoreError
+from anchorjax.grid import axis_label
 from anchorjax.storage.sweep_folder import Chunk, SweepFolder
 from anchorjax.training.curves import (
     RECORD_DIMS,

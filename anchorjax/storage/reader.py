@@ -17,8 +17,8 @@ import xarray as xr
 from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import config, models
-from anchorjax.config.grid import Cohort, axis_label, locate, match_value, short_name
 from anchorjax.errors import StoreError, UserError, nearest
+from anchorjax.grid import Cohort, axis_label, locate, match_value, short_name
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.cube import read_cube
 from anchorjax.storage.deviations import describe_deviations

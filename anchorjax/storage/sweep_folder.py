@@ -18,8 +18,8 @@ import pathlib
 from typing import NamedTuple
 
 from anchorjax import config
-from anchorjax.config.grid import Cohort
 from anchorjax.errors import UserError
+from anchorjax.grid import Cohort
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import find_sweep, read_manifest, take_up_sweep

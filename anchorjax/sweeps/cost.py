@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import jax
 
 from anchorjax import models
-from anchorjax.config import Experiment
-from anchorjax.config.grid import Cohort
+from anchorjax.experiment import Experiment
+from anchorjax.grid import Cohort
 
 
 def operations_of_sweep(experiment: Experiment) -> float:
@@ -26,9 +26,7 @@ def operations_per_step(experiment: Experiment, shortcuts: bool = True) -> float
     """
     task = experiment.task.make()
     batch_size = experiment.train.batch_size
-    count = models.MODELS[experiment.model.name].forward_operations
-    per_sequence = count(
-        experiment.model,
+    per_sequence = experiment.model.forward_operations(
         task.seq_len,
         task.vocab,
         batch_size,
@@ -63,9 +61,8 @@ def step_bytes(experiment: Experiment) -> int:
 def activation_bytes(experiment: Experiment) -> int:
     """Estimated bytes of the activations of a member in a step."""
     task = experiment.task.make()
-    count = models.MODELS[experiment.model.name].activation_bytes
-    return count(
-        experiment.model, task.seq_len, task.vocab, experiment.train.batch_size
+    return experiment.model.activation_bytes(
+        task.seq_len, task.vocab, experiment.train.batch_size
     )
 
 

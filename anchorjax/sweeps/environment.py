@@ -10,7 +10,7 @@ from typing import Any
 import jax
 from jax.sharding import Mesh
 
-from anchorjax.config import AUTO, Experiment
+from anchorjax.experiment import AUTO, Experiment
 from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
 from anchorjax.sweeps import memory

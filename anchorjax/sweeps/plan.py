@@ -11,8 +11,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from anchorjax.config import AUTO, Experiment
 from anchorjax.errors import UserError
+from anchorjax.experiment import AUTO, Experiment
 from anchorjax.storage import checkpoint
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run, members_table

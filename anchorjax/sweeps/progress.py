@@ -9,7 +9,7 @@ from typing import TextIO
 import numpy as np
 from tqdm import tqdm
 
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 from anchorjax.storage.sweep_folder import Chunk
 from anchorjax.sweeps.cost import operations_per_step
 

@@ -15,8 +15,8 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
-from anchorjax.config import Experiment
-from anchorjax.config.grid import Cohort, HParams
+from anchorjax.experiment import Experiment
+from anchorjax.grid import Cohort, HParams
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import refuse_environment

@@ -7,8 +7,8 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
-from anchorjax.config import Experiment
-from anchorjax.config.grid import NO_WINDOWS, HParams, empty_hparams
+from anchorjax.experiment import Experiment
+from anchorjax.grid import NO_WINDOWS, HParams, empty_hparams
 from anchorjax.training.curves import Record
 from anchorjax.training.forward import keep_whole
 from anchorjax.training.members import (
@@ -52,7 +52,7 @@ class Trainer:
 
         self._init = map_members(init, mesh, lanes)
         self._draw = map_members(draw, mesh, lanes)  # for shapes: it reads no file
-        self._segment = map_members(segment, mesh, lanes, num_shared=3)
+        self._segment = map_members(segment, mesh, lanes, num_members=2, num_shared=3)
 
     def init(self, hparams: HParams) -> TrainState:
         """The states of new members."""

@@ -1,9 +1,9 @@
 """The tasks by name. A new task is a new file, and its config a new entry here."""
 
+from anchorjax.task import Batch, Probes, Task, TaskConfig
 from anchorjax.tasks.addition import AdditionConfig
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
 from anchorjax.tasks.anchors import AnchorsConfig
-from anchorjax.tasks.base import Batch, Probes, Task, TaskConfig
 from anchorjax.tasks.cogs import CogsConfig
 from anchorjax.tasks.corpus import CorpusConfig
 from anchorjax.tasks.memory_reasoning import MemoryReasoningConfig

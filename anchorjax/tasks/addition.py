@@ -18,9 +18,9 @@ import jax.numpy as jnp
 
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most, check_fields
+from anchorjax.permutation import permute
+from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import texts
-from anchorjax.tasks.base import Batch, Probes, Task, keep_key
-from anchorjax.tasks.permutation import permute
 from anchorjax.tasks.texts import LossOn, Texts
 
 PLUS, EQUALS, END = 10, 11, 12  # after the ten digits

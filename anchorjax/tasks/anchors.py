@@ -18,8 +18,8 @@ import numpy as np
 
 from anchorjax.errors import require
 from anchorjax.limits import YOUNG, above, at_least, at_most, check_fields
-from anchorjax.tasks.base import Batch, Probes, Task
-from anchorjax.tasks.permutation import draw_bits
+from anchorjax.permutation import draw_bits
+from anchorjax.task import Batch, Probes, Task
 
 MAPPINGS = ('inferential', 'symmetric', 'assigned')
 ROLES = ('key', 'anchor_1', 'anchor_2', 'last', 'noise')

@@ -19,8 +19,8 @@ import numpy as np
 
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most, check_fields
-from anchorjax.tasks.base import Batch, Probes, Task
-from anchorjax.tasks.permutation import draw_bits
+from anchorjax.permutation import draw_bits
+from anchorjax.task import Batch, Probes, Task
 
 # assigned: the training label. sum: key plus anchors, also of memory anchors.
 MAPPINGS = ('assigned', 'sum')

@@ -21,8 +21,8 @@ import numpy as np
 
 from anchorjax.errors import ConfigError, UserError
 from anchorjax.limits import at_least, at_most, check_fields
+from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import prontoqa, texts
-from anchorjax.tasks.base import Batch, Probes, Task, keep_key
 from anchorjax.tasks.corpus.sample import DOCUMENTS
 from anchorjax.tasks.corpus.token_files import (
     count_windows,

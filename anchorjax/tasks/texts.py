@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from anchorjax.tasks.base import Batch, Probes
+from anchorjax.task import Batch, Probes
 
 # Which positions count in the training loss.
 #   answer              the answer and its END

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import jax
 
-from anchorjax.tasks import Task
+from anchorjax.task import Task
 
 DEVIATION_LIMIT = 32  # of |prediction - answer|; larger ones share one bin
 RECORD_DIMS = {

@@ -6,8 +6,8 @@ import chex
 import jax
 import jax.numpy as jnp
 
-from anchorjax import tasks
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
+from anchorjax.task import Task
 from anchorjax.training import losses
 from anchorjax.training.curves import DEVIATION_LIMIT
 from anchorjax.training.forward import Split, compute_logits, keep_whole
@@ -32,7 +32,7 @@ class Answers(NamedTuple):
 
 def evaluate(
     experiment: Experiment,
-    task: tasks.Task,
+    task: Task,
     data: Any,
     params: Any,
     split: Split = keep_whole,
@@ -87,7 +87,7 @@ def evaluate(
 
 def _answer(
     experiment: Experiment,
-    task: tasks.Task,
+    task: Task,
     params: Any,
     tokens_BT: jax.Array,
     targets_BQ: jax.Array,
@@ -122,7 +122,7 @@ def _answer(
 
 
 def _deviation(
-    task: tasks.Task, predictions_PBQ: jax.Array, targets_PRBQ: jax.Array
+    task: Task, predictions_PBQ: jax.Array, targets_PRBQ: jax.Array
 ) -> jax.Array:
     """Histogram of prediction minus answer at the last position, [offset] or [0]."""
     if task.deviation is None:

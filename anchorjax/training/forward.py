@@ -6,9 +6,8 @@ from typing import Any
 import jax
 from jax.sharding import PartitionSpec
 
-from anchorjax import models
-from anchorjax.config import Experiment
-from anchorjax.models.base import Activations
+from anchorjax.experiment import Experiment
+from anchorjax.model import Activations
 
 # Divides a batch among devices (members.make_batch_splitter).
 Split = Callable[[Any], Any]
@@ -23,7 +22,7 @@ def forward(
     experiment: Experiment, params: Any, tokens_BT: jax.Array, last_only: bool = True
 ) -> Activations:
     """The activations of a member; logits at the last position, or at all."""
-    module = models.make(experiment.model, experiment.task.vocab, gamma=0.0)
+    module = experiment.model.module(experiment.task.vocab, gamma=0.0)
     return module.apply({'params': params}, tokens_BT, last_only)
 
 
@@ -33,12 +32,10 @@ def compute_logits(
     """The logits of `forward` and nothing else, with little memory: for training."""
     model, vocab = experiment.model, experiment.task.vocab
     gather = gather_parts if experiment.train.shard_params else keep_whole
-    make_for_logits = models.MODELS[model.name].make_for_logits
-    if make_for_logits is None:
-        module = models.make(model, vocab, gamma=0.0)
+    module = model.module_for_logits(vocab, gather)
+    if module is None:
+        module = model.module(vocab, gamma=0.0)
         params = gather(params)
-    else:
-        module = make_for_logits(model, vocab, gather)
     return module.apply({'params': params}, tokens_BT, last_only).logits
 
 

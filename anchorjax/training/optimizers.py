@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from anchorjax.config.groups import OptimizerConfig
+from anchorjax.experiment import OptimizerConfig
 
 
 def unit_shape(config: OptimizerConfig, step: jax.Array) -> jax.Array:

@@ -12,10 +12,11 @@ import jax
 import jax.numpy as jnp
 from flax import struct
 
-from anchorjax import models, tasks
-from anchorjax.config import Experiment
-from anchorjax.config.grid import DATA, INIT, ORDER, HParams, random_key
-from anchorjax.tasks.permutation import draw_epoch_batch
+from anchorjax.experiment import Experiment
+from anchorjax.grid import DATA, INIT, ORDER, HParams, random_key
+from anchorjax.model import draw_params, init_params, mask_decay
+from anchorjax.permutation import draw_epoch_batch
+from anchorjax.task import Batch, Task
 from anchorjax.training import losses, optimizers
 from anchorjax.training.curves import Record, record_shapes
 from anchorjax.training.evaluation import Scores, evaluate
@@ -42,12 +43,12 @@ def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
     Raises:
       UserError: it starts from a file that cannot be read.
     """
-    return _begin(experiment, hparams, models.init_params)
+    return _begin(experiment, hparams, init_params)
 
 
 def draw_member(experiment: Experiment, hparams: HParams) -> TrainState:
     """As `init_member`, but reads no file: for the shapes of a state."""
-    return _begin(experiment, hparams, models.draw_params)
+    return _begin(experiment, hparams, draw_params)
 
 
 def _begin(
@@ -74,7 +75,7 @@ def new_state(experiment: Experiment, params: Any) -> TrainState:
 
 def train_step(
     experiment: Experiment,
-    task: tasks.Task,
+    task: Task,
     data: Any,
     state: TrainState,
     hparams: HParams,
@@ -104,7 +105,7 @@ def train_step(
     rate = optimizers.learning_rate(
         experiment.optimizer, hparams.learning_rate, state.step
     )
-    is_decayed = models.mask_decay(experiment.model, state.params)
+    is_decayed = mask_decay(experiment.model, state.params)
     decay = hparams.weight_decay
     if hparams.decay_window is not None:
         decay *= optimizers.decay_shape(
@@ -129,11 +130,11 @@ def train_step(
 
 def _draw_batch(
     experiment: Experiment,
-    task: tasks.Task,
+    task: Task,
     data: Any,
     step: jax.Array,
     hparams: HParams,
-) -> tasks.Batch:
+) -> Batch:
     """The training examples of a step."""
     size = experiment.train.batch_size
     order_key = random_key(hparams.seed, ORDER)

@@ -12,7 +12,7 @@ from analysis.drawing import style
 from analysis.members.member import Member, member_of
 from analysis.p1 import attention_flow
 from anchorjax.errors import UserError
-from anchorjax.models.base import Activations, Edit
+from anchorjax.model import Activations, Edit
 from anchorjax.tasks import Task
 from tests.support import cases
 from tests.support.networks import planted

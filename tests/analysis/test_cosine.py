@@ -11,7 +11,7 @@ from analysis.members.member import Member
 from analysis.members.untrained import make_untrained
 from analysis.p1 import cosine
 from anchorjax.errors import UserError
-from anchorjax.models.base import Activations
+from anchorjax.model import Activations
 from tests.support import cases
 from tests.support.drawing import draw_pixels
 from tests.support.networks import planted

@@ -9,8 +9,8 @@ from analysis.p1 import eigenvalues
 from analysis.spectra.measures import participation_ratio
 from analysis.spectra.spectra import covariance_spectrum, find_rises, singular_values
 from analysis.spectra.used import list_labels, list_tokens, select_used
-from anchorjax.config.grid import DATA, random_key
 from anchorjax.errors import StoreError, UserError
+from anchorjax.grid import DATA, random_key
 from anchorjax.storage.reader import Run, open_run
 from tests.support import cases
 from tests.support.converged import mark_converged

@@ -20,7 +20,7 @@ from analysis.members.selection import find_spans, iterate_members
 from analysis.members.untrained import make_untrained
 from analysis.p1 import lazy
 from anchorjax.errors import UserError
-from anchorjax.models.base import Activations
+from anchorjax.model import Activations
 from anchorjax.storage.reader import open_run
 from tests.support.converged import mark_converged
 from tests.support.drawing import draw_pixels

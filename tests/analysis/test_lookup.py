@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.members import lookup
-from anchorjax.config.grid import DATA, random_key
+from anchorjax.grid import DATA, random_key
 from anchorjax.tasks import AnchorsConfig, anchors
 from tests.support import cases
 

@@ -12,7 +12,7 @@ from analysis.drawing import style
 from analysis.members.member import member_of
 from analysis.p1 import pair_order
 from anchorjax.errors import UserError
-from anchorjax.models.base import Activations
+from anchorjax.model import Activations
 from tests.support.converged import mark_converged
 from tests.support.networks import planted
 from tests.support.networks.wired import make_wired_member

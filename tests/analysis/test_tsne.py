@@ -15,7 +15,7 @@ from analysis.members.untrained import make_untrained
 from analysis.p1 import tsne
 from analysis.vectors import extract
 from anchorjax.errors import UserError
-from anchorjax.models.base import Activations
+from anchorjax.model import Activations
 from tests.support.networks import planted
 
 ANCHORS = jnp.arange(1, 5)

@@ -5,9 +5,9 @@ import pathlib
 import numpy as np
 import pytest
 
-from anchorjax.config import grid
-from anchorjax.config.grid import TRACED_DTYPES, axis_label, locate, match_value
+from anchorjax import grid
 from anchorjax.errors import ConfigError, UserError
+from anchorjax.grid import TRACED_DTYPES, axis_label, locate, match_value
 from tests.support.sweeps import experiment
 
 LOOP = (('model.depth', (1, 2)), ('model.heads', (1, 3)))

@@ -9,8 +9,8 @@ import optax
 import pytest
 
 from anchorjax import config
-from anchorjax.config.grid import DATA, ORDER, HParams, random_key
-from anchorjax.tasks.permutation import draw_epoch_batch
+from anchorjax.grid import DATA, ORDER, HParams, random_key
+from anchorjax.permutation import draw_epoch_batch
 from anchorjax.training.step import init_member, train_step
 from launch import minimal
 

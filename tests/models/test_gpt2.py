@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorjax import models
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 from anchorjax.training import losses
 from anchorjax.training.forward import forward
 from tests.support import cases

@@ -9,9 +9,8 @@ import jax
 import numpy as np
 import pytest
 
-from anchorjax import models
-from anchorjax.config import Experiment
-from anchorjax.models.base import Activations, Edit
+from anchorjax.experiment import Experiment
+from anchorjax.model import Activations, Edit
 from anchorjax.training.forward import forward
 from tests.support import cases
 from tests.support.first_steps import assert_shapes
@@ -91,7 +90,7 @@ def test_unused_attention_and_positions_cost_nothing():
 @pytest.mark.parametrize('remat', [False, True])
 def test_an_intervention_is_offered_every_value_and_goes_on_with_what_it_returns(remat):
     experiment, params = draw_member(model__remat=remat)
-    module = models.make(experiment.model, 20, gamma=0.0)
+    module = experiment.model.module(20, gamma=0.0)
 
     def run(edit: Edit) -> Activations:
         return module.apply({'params': params}, TOKENS_BT, edit=edit)

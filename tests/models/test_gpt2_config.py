@@ -10,7 +10,7 @@ from flax import traverse_util
 
 from anchorjax import api, config, models, tasks
 from anchorjax.errors import ConfigError
-from anchorjax.models.gpt2_config import SIZES
+from anchorjax.models.gpt2 import SIZES
 from anchorjax.sweeps import cost
 from anchorjax.sweeps.plan import make_plan
 from anchorjax.training.devices import make_mesh
@@ -99,7 +99,7 @@ def compile_step(experiment: config.Experiment, length: int) -> Any:
     """A training step that scores every position, without the optimizer."""
     shape = jax.ShapeDtypeStruct((16, length), jnp.int32)
     params = models.abstract_params(experiment.model, 20)
-    module = models.make(experiment.model, 20, 0.0)
+    module = experiment.model.module(20, gamma=0.0)
 
     def compute_loss(params: Any, tokens_BT: jax.Array) -> jax.Array:
         logits = module.apply({'params': params}, tokens_BT, False).logits

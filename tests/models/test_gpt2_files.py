@@ -7,13 +7,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from anchorjax.models.gpt2_weights import from_hugging_face, to_hugging_face
 
 from anchorjax import config, models
-from anchorjax.config.grid import HParams
 from anchorjax.errors import ConfigError, UserError
+from anchorjax.grid import HParams
 from anchorjax.hashing import digest_file
 from anchorjax.models import gpt2_files
-from anchorjax.models.gpt2_names import from_hugging_face, to_hugging_face
 from anchorjax.storage.atomic import write_atomic
 from anchorjax.training.forward import forward
 from anchorjax.training.step import draw_member, init_member

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from anchorjax import tasks
-from anchorjax.config.grid import HParams
+from anchorjax.grid import HParams
 from anchorjax.training.forward import forward
 from anchorjax.training.step import new_state, train_step
 from tests.support import cases

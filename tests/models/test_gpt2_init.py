@@ -11,7 +11,7 @@ import pytest
 from flax import traverse_util
 
 from anchorjax import config
-from anchorjax.config.grid import HParams
+from anchorjax.grid import HParams
 from anchorjax.training.step import init_member
 from tests.support import cases
 

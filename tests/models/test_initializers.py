@@ -12,10 +12,10 @@ from flax import linen as nn
 from flax import traverse_util
 
 from anchorjax import config, models
-from anchorjax.config.grid import HParams
 from anchorjax.errors import ConfigError
+from anchorjax.grid import HParams
 from anchorjax.models.initializers import gamma_normal
-from anchorjax.models.transformer_config import TransformerConfig
+from anchorjax.models.transformer import TransformerConfig
 from anchorjax.sweeps import cost
 from anchorjax.training.step import init_member
 from tests.support import cases

@@ -10,9 +10,9 @@ import pytest
 from flax.traverse_util import flatten_dict
 
 from anchorjax import models
-from anchorjax.config.grid import HParams
 from anchorjax.errors import ConfigError
-from anchorjax.models.activations import ACTIVATIONS
+from anchorjax.grid import HParams
+from anchorjax.models.transformer import ACTIVATIONS
 from anchorjax.sweeps import cost
 from anchorjax.training.forward import forward
 from anchorjax.training.step import init_member
@@ -87,7 +87,7 @@ def test_the_order_of_the_tokens_does_not_count_in_the_emb_mlp():
 def test_the_one_layers_activations_and_interventions():
     experiment = make_experiment('one_layer')
     params = cases.random_params(experiment)
-    module = models.make(experiment.model, 20, gamma=0.0)
+    module = experiment.model.module(20, gamma=0.0)
     offers = []
 
     def keep(field: str, block: int, value: jax.Array) -> jax.Array:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from anchorjax import tasks
-from anchorjax.config import Experiment
-from anchorjax.config.grid import HParams
+from anchorjax.experiment import Experiment
+from anchorjax.grid import HParams
 from anchorjax.training.forward import forward
 from anchorjax.training.step import TrainState, new_state, train_step
 from tests.support import cases

@@ -8,8 +8,12 @@ import pytest
 
 from anchorjax.models import shortcuts
 from anchorjax.models.shortcuts import Embedded
-from anchorjax.models.transformer import attention_weights, mix_values, split_heads
-from anchorjax.models.transformer_config import NORMS
+from anchorjax.models.transformer import (
+    NORMS,
+    attention_weights,
+    mix_values,
+    split_heads,
+)
 from anchorjax.training.forward import forward
 from tests.support import cases
 from tests.support.rounding import assert_same_but_rounding

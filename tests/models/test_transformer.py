@@ -9,10 +9,9 @@ import jax
 import numpy as np
 import pytest
 
-from anchorjax import models
-from anchorjax.config import Experiment
-from anchorjax.models.base import Activations, Edit
-from anchorjax.models.transformer_config import NORMS
+from anchorjax.experiment import Experiment
+from anchorjax.model import Activations, Edit
+from anchorjax.models.transformer import NORMS
 from anchorjax.training.forward import forward
 from tests.support import cases
 from tests.support.first_steps import assert_shapes
@@ -106,7 +105,7 @@ def test_unused_activations_and_positions_cost_nothing():
 @pytest.mark.parametrize('norm', NORMS)
 def test_an_intervention_is_offered_every_value_and_goes_on_with_what_it_returns(norm):
     experiment, params = draw_member(model__norm=norm)
-    module = models.make(experiment.model, experiment.task.vocab, gamma=0.0)
+    module = experiment.model.module(experiment.task.vocab, gamma=0.0)
 
     def run(edit: Edit) -> Activations:
         return module.apply({'params': params}, TOKENS_BT, edit=edit)

@@ -9,8 +9,7 @@ import shlex
 import pytest
 
 from analysis.drawing.command import parse_axis
-from anchorjax import config
-from anchorjax.config import grid
+from anchorjax import config, grid
 from tests.support.presets import list_specs
 from tests.support.sweeps import ROOT
 

@@ -11,7 +11,8 @@ ROOT = pathlib.Path(__file__).parents[2]
 ORDER = (
     ('errors',),
     ('limits', 'hashing', 'files'),
-    ('tasks', 'models'),
+    ('task', 'model', 'grid', 'permutation'),
+    ('tasks', 'models', 'experiment'),
     ('config',),
     ('training',),
     ('storage',),
@@ -44,7 +45,7 @@ SOURCES = [path for folder in FOLDERS for path in (ROOT / folder).rglob('*.py')]
 
 
 def module_name(path: pathlib.Path) -> str:
-    """'anchorjax.tasks.base' of anchorjax/tasks/base.py."""
+    """'anchorjax.tasks' of anchorjax/tasks/__init__.py."""
     parts = path.relative_to(ROOT).with_suffix('').parts
     if parts[-1] == '__init__':
         parts = parts[:-1]

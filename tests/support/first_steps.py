@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from anchorjax.config import Experiment
-from anchorjax.config.grid import HParams
+from anchorjax.experiment import Experiment
+from anchorjax.grid import HParams
 from anchorjax.training.forward import forward
 from anchorjax.training.step import TrainState, init_member, new_state, train_step
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from anchorjax import api
-from anchorjax.config import Experiment
 from anchorjax.errors import ConfigError
+from anchorjax.experiment import Experiment
 from anchorjax.sweeps import cost, memory
 from anchorjax.sweeps.memory import choose_lanes, count_fitting_lanes
 from anchorjax.sweeps.run import chunk_hparams, run_sweep

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anchorjax import config
-from anchorjax.config.grid import HParams
+from anchorjax.grid import HParams
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.sweeps.run import chunk_hparams
 from anchorjax.sweeps.trainer import Trainer

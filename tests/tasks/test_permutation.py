@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from anchorjax.tasks.permutation import draw_epoch_batch, permute
+from anchorjax.permutation import draw_epoch_batch, permute
 
 PAPER_SIZE = 759_375
 

@@ -10,7 +10,7 @@ import pytest
 
 from anchorjax import models
 from anchorjax.config import OptimizerConfig
-from anchorjax.config.grid import HParams, pad_window
+from anchorjax.grid import HParams, pad_window
 from anchorjax.training import optimizers
 from anchorjax.training.step import new_state, train_step
 from tests.support import cases

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from anchorjax import api, config, tasks
-from anchorjax.config.grid import DATA, HParams, random_key
+from anchorjax.grid import DATA, HParams, random_key
 from anchorjax.training import losses
 from anchorjax.training.devices import make_mesh
 from anchorjax.training.forward import forward

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anchorjax import config
-from anchorjax.config.grid import DATA, HParams, random_key
+from anchorjax.grid import DATA, HParams, random_key
 from anchorjax.training import losses
 from anchorjax.training.forward import forward
 from anchorjax.training.step import init_member, train_segment

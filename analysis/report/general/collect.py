@@ -14,7 +14,7 @@ from analysis.report.general.settings import describe_settings
 from analysis.report.general.subject import Subject
 from analysis.report.general.words import explain_axes
 from analysis.report.provenance import collect_provenance
-from anchorjax.config.grid import TRACED_AXES
+from anchorjax.grid import TRACED_AXES
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.anchors import AnchorsConfig
 

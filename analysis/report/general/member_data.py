@@ -10,7 +10,7 @@ from analysis.members.selection import iterate_points
 from analysis.report.digits import shorten
 from analysis.report.general.shown import Shown
 from analysis.report.member_data import DIGITS, SERIES
-from anchorjax.config.grid import axis_label
+from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
 
 # Of a network of the anchor task; the page's parts that show them are left out.

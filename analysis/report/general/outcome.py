@@ -8,7 +8,7 @@ from analysis.members.statistics import MIN_SEEDS
 from analysis.p1.accuracy import list_varying
 from analysis.report.general.means import format_number
 from analysis.report.general.subject import Subject
-from anchorjax.config.grid import axis_label
+from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
 
 NAMES = {'gamma': 'γ'}

@@ -7,7 +7,7 @@ import numpy as np
 from analysis.p1.accuracy import list_varying
 from analysis.report.general.outcome import group_settings, name_axis
 from analysis.report.general.subject import Subject
-from anchorjax.config.grid import axis_label
+from anchorjax.grid import axis_label
 
 
 def describe_settings(subject: Subject) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from analysis.report.playground.members import choose_one_of_each, list_question
 from analysis.report.playground.request import Request
 from analysis.report.playground.weights import Weights, pack_weights
 from anchorjax.errors import UserError
-from anchorjax.models.transformer_config import TransformerConfig
+from anchorjax.models.transformer import TransformerConfig
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig

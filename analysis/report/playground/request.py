@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from analysis.members.point import Point
 from analysis.members.selection import explain_missing, iterate_points
-from anchorjax.config.grid import match_value
 from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, nearest
+from anchorjax.grid import match_value
 from anchorjax.storage.reader import Run
 
 NONE = 'none'

@@ -11,7 +11,7 @@ from flax.traverse_util import flatten_dict
 
 from analysis.circuits.interventions import read_answers
 from analysis.members.member import Member, make_apply
-from anchorjax.models.base import ModelConfig
+from anchorjax.model import ModelConfig
 
 BATCH = 512  # sequences of one call; every call has the same shape
 BATCHES = 4  # of every probe

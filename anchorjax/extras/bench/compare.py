@@ -24,7 +24,7 @@ import jax
 import numpy as np
 
 from anchorjax import config
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 from anchorjax.extras.bench.flax_loop import prepare_flax
 from anchorjax.sweeps import cost
 from anchorjax.sweeps.plan import measure_matmul_rate

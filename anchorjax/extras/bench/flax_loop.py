@@ -14,7 +14,7 @@ import numpy as np
 import optax
 from flax import linen as nn
 
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 from anchorjax.models import TransformerConfig
 
 _Linear = functools.partial(nn.Dense, use_bias=False)

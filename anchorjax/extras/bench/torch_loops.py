@@ -14,7 +14,7 @@ import transformers
 from torch import nn
 from torch.nn import functional
 
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 from anchorjax.models import GPT2Config, TransformerConfig
 
 Contender = Callable[[int], None]

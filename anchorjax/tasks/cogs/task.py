@@ -15,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from anchorjax.limits import at_least, at_most, check_fields
+from anchorjax.permutation import permute
+from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import texts
-from anchorjax.tasks.base import Batch, Probes, Task, keep_key
 from anchorjax.tasks.cogs import words
 from anchorjax.tasks.cogs.cases import (
     CASES,
@@ -32,7 +33,6 @@ from anchorjax.tasks.cogs.files import (
     read_split,
     take_turns,
 )
-from anchorjax.tasks.permutation import permute
 from anchorjax.tasks.text_files import digest_files
 from anchorjax.tasks.texts import LossOn, Table, Texts
 

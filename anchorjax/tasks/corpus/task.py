@@ -15,7 +15,8 @@ import numpy as np
 
 from anchorjax.errors import ConfigError, require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
-from anchorjax.tasks.base import Batch, Probes, Task, keep_key
+from anchorjax.permutation import permute
+from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks.corpus import feed, sample
 from anchorjax.tasks.corpus.token_files import (
     Corpus,
@@ -24,7 +25,6 @@ from anchorjax.tasks.corpus.token_files import (
     open_corpus,
     read_windows,
 )
-from anchorjax.tasks.permutation import permute
 
 _MOST_WINDOWS = 2**31 - 1  # they are numbered in int32
 _FITS = 2**28  # bytes of tokens that feed = 'auto' puts on a device

@@ -16,9 +16,9 @@ import numpy as np
 
 from anchorjax.errors import ConfigError, require
 from anchorjax.limits import at_least, at_most, check_fields
+from anchorjax.permutation import permute
+from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import texts
-from anchorjax.tasks.base import Batch, Probes, Task, keep_key
-from anchorjax.tasks.permutation import permute
 from anchorjax.tasks.prontoqa.files import read_questions
 from anchorjax.tasks.prontoqa.sentences import Question
 from anchorjax.tasks.prontoqa.texts import (

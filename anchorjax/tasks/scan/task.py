@@ -15,9 +15,9 @@ import numpy as np
 
 from anchorjax.errors import require
 from anchorjax.limits import YOUNG, at_least, at_most, check_fields
+from anchorjax.permutation import permute
+from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import texts
-from anchorjax.tasks.base import Batch, Probes, Task, keep_key
-from anchorjax.tasks.permutation import permute
 from anchorjax.tasks.scan.files import find_files, read_split
 from anchorjax.tasks.scan.grammar import (
     ACTIONS,

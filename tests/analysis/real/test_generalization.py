@@ -11,8 +11,8 @@ from analysis import generalization
 from analysis.real import baselines, panels
 from analysis.real.members import list_points, tabulate_members
 from anchorjax import config
-from anchorjax.config.grid import DATA, random_key
 from anchorjax.errors import UserError
+from anchorjax.grid import DATA, random_key
 from anchorjax.storage.reader import members_table
 from anchorjax.sweeps.plan import summarize_members
 from anchorjax.tasks import AdditionConfig, ProntoqaConfig, ScanConfig

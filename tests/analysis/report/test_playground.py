@@ -16,8 +16,8 @@ from analysis.report.playground import describe, members, weights
 from analysis.report.playground.request import parse_request
 from anchorjax import api, config
 from anchorjax.errors import UserError
-from anchorjax.models.gpt2_config import GPT2Config
-from anchorjax.models.transformer_config import TransformerConfig
+from anchorjax.models.gpt2 import GPT2Config
+from anchorjax.models.transformer import TransformerConfig
 from anchorjax.storage.reader import open_run
 from anchorjax.tasks.addition import AdditionConfig
 from anchorjax.tasks.anchors import AnchorsConfig

@@ -10,8 +10,8 @@ import pytest
 from analysis.theory import gradient_flow, label_law, trajectories
 from analysis.theory.trajectories import Moments, Weights
 from anchorjax import models, tasks
-from anchorjax.config.grid import HParams
 from anchorjax.errors import ConfigError
+from anchorjax.grid import HParams
 from anchorjax.training.step import TrainState, new_state, train_step
 from tests.support import cases
 from tests.support.p2_tasks import (

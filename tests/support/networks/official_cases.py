@@ -7,7 +7,7 @@ import jax
 import numpy as np
 from flax.traverse_util import flatten_dict
 
-from anchorjax.config import Experiment
+from anchorjax.experiment import Experiment
 from anchorjax.official.names import convert_layout, to_official_name
 from tests.support import cases
 

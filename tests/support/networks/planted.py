@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.members.member import Member
 from anchorjax import models
-from anchorjax.models.base import BlockActivations
+from anchorjax.model import BlockActivations
 from tests.support import cases
 
 _MODULES = []  # a config is hashable and a module need not be, so it holds a number
@@ -30,28 +30,18 @@ class _Trainable:
 
 
 @dataclasses.dataclass(frozen=True)
-class PlantedConfig:
+class PlantedConfig(models.ModelConfig):
     """The config of a model that is any Python object with the `apply` of a module."""
 
     name: str
     number: int  # of the object in _MODULES
     max_len: int = 1_000
 
-    def require_fit(self, seq_len: int, vocab: int) -> None:
-        """Every task fits."""
+    def module(self, vocab: int, gamma: float) -> Any:
+        return _MODULES[self.number]
 
 
-def _find_module(config: PlantedConfig, vocab: int, gamma: float) -> Any:
-    return _MODULES[config.number]
-
-
-models.MODELS['planted'] = models.Row(
-    PlantedConfig,
-    _find_module,
-    # What only training asks for.
-    forward_operations=None,
-    activation_bytes=None,
-)
+models.MODELS['planted'] = PlantedConfig
 
 
 def make_member(
@@ -77,7 +67,7 @@ def make_member(
 def make_untrained_member(gamma: float = 0.5, seed: int = 0, **fields: Any) -> Member:
     """A transformer at initialization, of the experiment cases.tiny(**fields)."""
     experiment = cases.tiny(**fields)
-    module = models.make(experiment.model, experiment.task.vocab, gamma)
+    module = experiment.model.module(experiment.task.vocab, gamma)
     tokens_BT = np.zeros((1, experiment.task.seq_len), int)
     init = jax.jit(module.init)
     variables = init(jax.random.key(seed), tokens_BT)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from analysis.members.member import Member
-from anchorjax.models.base import Activations, Edit
+from anchorjax.model import Activations, Edit
 from tests.support.networks import planted
 
 LONGER = {'task__seq_len': 6, 'model__max_len': 6}  # with noise on both sides

@@ -1,0 +1,166 @@
+"""The frozen description of a sweep, and of each of its cohorts.
+
+Task and model are any dataclasses that have the methods of TaskConfig and ModelConfig;
+this file knows none of them by name. `config.resolve` builds an Experiment from a file.
+"""
+
+import dataclasses
+from typing import Annotated, Literal, get_args
+
+from anchorjax.errors import require
+from anchorjax.grid import (
+    MOST_BOUNDS,
+    NO_WINDOWS,
+    WINDOWS,
+    Cohort,
+    expand_cohorts,
+    name_axes,
+)
+from anchorjax.limits import YOUNG, above, at_least, at_most, below, check_fields
+from anchorjax.model import ModelConfig
+from anchorjax.task import TaskConfig
+
+AUTO = -1  # train.lanes: see sweeps/lanes.py
+Precision = Literal['float32', 'tensorfloat32', 'bfloat16']
+PRECISIONS = get_args(Precision)
+
+Positive = Annotated[float, above(0)]
+NotNegative = Annotated[float, at_least(0)]
+Momentum = Annotated[float, at_least(0), below(1)]
+Count = Annotated[int, at_least(1)]
+# Steps, bounds of windows and seeds are int32 in the compiled program.
+Steps = Annotated[int, at_least(0), at_most(2**31 - 1)]
+Seed = Annotated[int, at_least(0), at_most(2**31 - 1)]
+
+# Steps of an epoch of P1: 759,375 training sequences in batches of 2,048, of which the
+# last, partial one is dropped (PAPERS 1.1).
+P1_EPOCH = 370
+
+
+@dataclasses.dataclass(frozen=True)
+class OptimizerConfig:
+    """AdamW and its schedule; defaults are P1's (PAPERS 1.3)."""
+
+    # 'sgd': with momentum b1; b2 and eps mean nothing there.
+    method: Literal['adam', 'sgd'] = dataclasses.field(default='adam', metadata=YOUNG)
+    b1: Momentum = 0.9
+    b2: Momentum = 0.999
+    eps: Positive = 1e-8
+    clip_norm: Positive = 1.0  # largest gradient norm, over all parameters
+    # Of the schedule; see training/optimizers.py.
+    shape: Literal['warmup_cosine', 'warmup_drop', 'constant'] = 'warmup_cosine'
+    warmup_steps: Steps = 10 * P1_EPOCH
+    schedule_steps: Steps = 0  # with the warm-up; 0: train.num_steps
+    floor: NotNegative = 1e-5  # rate before warm-up and after decay
+    # Whether a window of weight decay is as much stronger as it is shorter than
+    # training, so that every window has the same sum over the steps (PAPERS 4.2, E2b).
+    equal_budget: bool = dataclasses.field(default=False, metadata=YOUNG)
+
+    def __post_init__(self) -> None:
+        check_fields(self, 'optimizer')
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainConfig:
+    """Length and layout of training; defaults are P1's, 210 epochs."""
+
+    batch_size: Count = 2048
+    num_steps: Annotated[int, at_least(1), at_most(2**31 - 1)] = 210 * P1_EPOCH
+    eval_every: Count = P1_EPOCH  # steps between two rows of the curves
+    snapshot_steps: tuple[int, ...] = ()  # besides the last step
+    resume_every: NotNegative = 60.0  # seconds between two saves
+    precision: Precision = 'float32'  # of matrix products
+    lanes: int = AUTO  # members side by side on a device; bits depend on it
+    # Train loss in nats (mean over the last steps) up to which a member has converged;
+    # verdicts leave the others out.
+    converged_loss: Positive = 0.02
+    batch_devices: Count = 1  # devices that share a batch, for few and large members
+    # Whether these devices also share the parameters and moments of a member.
+    shard_params: bool = dataclasses.field(default=False, metadata=YOUNG)
+
+    def __post_init__(self) -> None:
+        check_fields(self, 'train')
+        are_within = all(0 <= step <= self.num_steps for step in self.snapshot_steps)
+        allowed = f'steps from 0 to {self.num_steps}'
+        require(are_within, 'train.snapshot_steps', self.snapshot_steps, allowed)
+        is_even = self.batch_size % self.batch_devices == 0
+        allowed = f'a divisor of train.batch_size, {self.batch_size}'
+        require(is_even, 'train.batch_devices', self.batch_devices, allowed)
+        is_count = self.lanes == AUTO or self.lanes >= 1
+        require(is_count, 'train.lanes', self.lanes, f'at least 1, or {AUTO} for auto')
+
+
+@dataclasses.dataclass(frozen=True)
+class GridConfig:
+    """The traced axes, always tuples; a cohort is their product."""
+
+    gamma: tuple[float, ...] = (0.3, 0.5, 0.8)
+    learning_rate: tuple[Positive, ...] = (2.5e-4,)
+    weight_decay: tuple[NotNegative, ...] = (0.01,)
+    # Steps in which weight decay acts (PAPERS 4.1): (start, end), (start, end, start,
+    # end) for two pieces, () for all; the end is not among them, (0, 0) has none.
+    decay_window: tuple[tuple[Steps, ...], ...] = dataclasses.field(
+        default=NO_WINDOWS, metadata=YOUNG
+    )
+    seed: tuple[Seed, ...] = (0,)
+
+    def __post_init__(self) -> None:
+        check_fields(self, 'grid')
+        for axis, values in dataclasses.asdict(self).items():
+            is_distinct = len(values) > 0 and len(set(values)) == len(values)
+            allowed = 'at least one value, all distinct'
+            require(is_distinct, f'grid.{axis}', values, allowed)
+        for window in self.decay_window:
+            is_paired = len(window) % 2 == 0 and len(window) <= MOST_BOUNDS
+            is_ordered = tuple(sorted(window)) == window
+            allowed = 'the bounds of at most two pieces, in order'
+            require(is_paired and is_ordered, f'grid.{WINDOWS}', window, allowed)
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """Everything that defines a sweep; hashable."""
+
+    name: str
+    task: TaskConfig
+    model: ModelConfig
+    optimizer: OptimizerConfig
+    train: TrainConfig
+    grid: GridConfig
+    loop: tuple[tuple[str, tuple], ...] = ()  # static axes: (path, values)
+
+    @property
+    def axes(self) -> dict[str, tuple]:
+        """The values of every axis by its short name; the dims of the results."""
+        return name_axes(dataclasses.asdict(self.grid), self.loop)
+
+    @property
+    def record_steps(self) -> tuple[int, ...]:
+        """Steps with a row in the curves: evaluations, snapshots, the end; never 0."""
+        train = self.train
+        steps = {*range(train.eval_every, train.num_steps, train.eval_every)}
+        steps |= {*train.snapshot_steps, train.num_steps}
+        return tuple(sorted(steps - {0}))
+
+    def cohorts(self) -> tuple[Cohort, ...]:
+        """The members of the sweep, grouped by compiled program."""
+        return expand_cohorts(dataclasses.asdict(self.grid), self.loop)
+
+    def for_cohort(self, cohort: Cohort) -> 'Experiment':
+        """This experiment with a cohort's static values in place and no loop."""
+        changes = {}
+        for path, value in cohort.static:
+            group, field = path.split('.')
+            changes.setdefault(group, {})[field] = value
+        groups = {}
+        for group, fields in changes.items():
+            groups[group] = dataclasses.replace(getattr(self, group), **fields)
+        return with_schedule(dataclasses.replace(self, loop=(), **groups))
+
+
+def with_schedule(experiment: Experiment) -> Experiment:
+    """The experiment with `schedule_steps` filled in: 0 becomes `train.num_steps`."""
+    optimizer = experiment.optimizer
+    length = optimizer.schedule_steps or experiment.train.num_steps
+    optimizer = dataclasses.replace(optimizer, schedule_steps=length)
+    return dataclasses.replace(experiment, optimizer=optimizer)
