@@ -1,7 +1,6 @@
 """GPT-2 is the reference's network, at every option that may not change its numbers."""
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import chex
@@ -9,8 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from anchorjax import models
 from anchorjax.experiment import Experiment
@@ -86,80 +83,25 @@ def test_the_gradient_is_the_slope_of_the_references_loss(option):
         assert abs(grads @ flatten(direction) - slope) < 1e-6 * scale
 
 
-@functools.cache
-def compile_logits(attention: str) -> Callable:
-    experiment, params = draw_member(model__attention=attention, model__max_len=8)
-    params = jax.tree.map(jnp.asarray, params)
-
-    @jax.jit
-    def compute_logits(tokens_BT: jax.Array) -> jax.Array:
-        return forward(experiment, params, tokens_BT, last_only=False).logits
-
-    return compute_logits
-
-
-tokens_of_eight = st.lists(st.integers(0, 19), min_size=8, max_size=8)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    first=tokens_of_eight,
-    second=tokens_of_eight,
-    kept=st.integers(1, 7),
-    attention=st.sampled_from(['fused', 'explicit']),
-)
-def test_a_later_token_never_changes_an_earlier_logit(first, second, kept, attention):
-    compute_logits = compile_logits(attention)
-    second = first[:kept] + second[kept:]
-    a, b = np.asarray(compute_logits(jnp.array([first, second])))
-    np.testing.assert_array_equal(a[:kept], b[:kept])
-
-
-def test_every_earlier_token_matters():
-    experiment, params = draw_member()
-    tokens_T = TOKENS_BT[0]  # four different tokens: a row of W_embed is a position
-
-    @jax.jit
-    @jax.jacrev
-    def differentiate(params: Any) -> jax.Array:
-        """Of the logit of token 5 at every position, [T]."""
-        out = forward(experiment, params, tokens_T[None], last_only=False)
-        return out.logits[0, :, 5]
-
-    grads = np.asarray(differentiate(params)['W_embed'])
-    pos_grads = np.asarray(differentiate(params)['W_pos'])
-    for t in range(4):
-        for rows in (pos_grads[t, :4], grads[t, tokens_T]):
-            assert (np.abs(rows[: t + 1]).max(1) > 0).all()
-            assert (rows[t + 1 :] == 0).all()
-    head = grads[:, 5]  # token 5 does not occur: its row is a column of the tied head
-    assert (np.abs(head).max(1) > 0).all()
-
-
-@pytest.mark.parametrize('heads', [1, 4])
-def test_fused_and_explicit_attention_are_equal(heads):
-    explicit, params = draw_member(model__attention='explicit', model__heads=heads)
-    fused, _ = draw_member(model__heads=heads)
-    outs = []
-    for experiment in (explicit, fused):
-        outs.append(forward(experiment, params, TOKENS_BT, last_only=False))
-    assert_same_but_rounding(*outs)
-    grads = [compute_gradient(experiment, params) for experiment in (explicit, fused)]
-    assert_same_but_rounding(*grads, tolerance=1e-4)
-
-
 @pytest.mark.slow
-def test_remat_changes_no_parameter_and_numbers_by_rounding_alone():
-    kept, params = draw_member(model__depth=3)
-    again, _ = draw_member(model__depth=3, model__remat=True)
-    drawn = []
-    for experiment in (kept, again):
+@pytest.mark.parametrize(
+    ('fields', 'other'),
+    [
+        ({'model__heads': 4}, {'model__attention': 'explicit'}),
+        ({'model__depth': 3}, {'model__remat': True}),
+    ],
+)
+def test_an_option_changes_no_parameter_and_numbers_by_rounding_alone(fields, other):
+    plain, params = draw_member(**fields)
+    changed, _ = draw_member(**fields, **other)
+    drawn, outs, grads = [], [], []
+    for experiment in (plain, changed):
         key = jax.random.key(0)
         drawn.append(models.init_params(experiment.model, 20, 0.5, key))
+        outs.append(forward(experiment, params, TOKENS_BT, last_only=False))
+        grads.append(compute_gradient(experiment, params))
     chex.assert_trees_all_equal(*drawn)
-    outs = [forward(c, params, TOKENS_BT, last_only=False) for c in (kept, again)]
     assert_same_but_rounding(*outs)
-    grads = [compute_gradient(experiment, params) for experiment in (kept, again)]
     assert_same_but_rounding(*grads, tolerance=1e-4)
 
 
@@ -171,7 +113,7 @@ def test_remat_keeps_little_for_the_backward_pass():
             model__depth=12, model__width=32, model__remat=remat
         )
         kept_bytes.append(count_kept_bytes(experiment, params))
-        estimate = models.MODELS['gpt2'].activation_bytes(experiment.model, 4, 20, 48)
+        estimate = experiment.model.activation_bytes(4, 20, 48)
         assert 0.4 < kept_bytes[-1] / estimate < 2.5
     assert kept_bytes[1] < 0.15 * kept_bytes[0]
 
@@ -193,42 +135,30 @@ def count_kept_bytes(experiment: Experiment, params: Any) -> int:
 @pytest.mark.parametrize('last_only', [False, True])
 @pytest.mark.parametrize('attention', ['fused', 'explicit'])
 def test_bfloat16_is_close_to_float32(attention, last_only):
-    exact, _ = draw_member(model__width=64, model__attention=attention)
-    rounded, _ = draw_member(
-        model__width=64, model__attention=attention, model__dtype='bfloat16'
-    )
+    sizes = {'model__width': 64, 'model__attention': attention}
+    exact, _ = draw_member(**sizes)
+    rounded, _ = draw_member(**sizes, model__dtype='bfloat16')
     params = cases.random_params(exact, scale=0.15)
-    assert not np.array_equal(
-        forward(exact, params, TOKENS_BT, last_only).logits,
-        forward(rounded, params, TOKENS_BT, last_only).logits,
-    )
     a = forward(exact, params, TOKENS_BT, last_only)
     b = forward(rounded, params, TOKENS_BT, last_only)
     assert b.logits.dtype == jnp.float32 and b.blocks[0].X_do.dtype == jnp.float32
     assert b.blocks[0].Q.dtype == jnp.bfloat16
     # bfloat16 keeps 8 bits: one rounding is up to 0.4 %, and about ten add up.
-    assert np.abs(a.logits - b.logits).max() < 0.02 * np.abs(a.logits).max()
+    distance = np.abs(a.logits - b.logits).max()
+    assert 0 < distance < 0.02 * np.abs(a.logits).max()
     grads = [flatten(compute_gradient(c, params)) for c in (exact, rounded)]
     distance = np.linalg.norm(grads[0] - grads[1])
     assert 0 < distance < 0.03 * np.linalg.norm(grads[0])
 
 
-@pytest.mark.skipif(jax.default_backend() == 'gpu', reason='there is a GPU')
-def test_flash_attention_without_a_gpu_is_the_fused_kernel_of_the_platform():
-    sizes = {'model__width': 16, 'model__dtype': 'bfloat16'}
-    flash, params = draw_member(**sizes, model__attention='cudnn')
-    fused, _ = draw_member(**sizes)
-    outs = []
-    for experiment in (flash, fused):
-        outs.append(forward(experiment, params, TOKENS_BT, last_only=False))
-    chex.assert_trees_all_equal(*outs)
-
-
-@pytest.mark.skipif(jax.default_backend() != 'gpu', reason='flash attention of cuDNN')
 def test_flash_attention_is_close_to_explicit_attention():
+    """Without a GPU it is the fused kernel of the platform, to the bit."""
     sizes = {'model__width': 64, 'model__dtype': 'bfloat16'}
     flash, params = draw_member(**sizes, model__attention='cudnn')
-    explicit, _ = draw_member(**sizes, model__attention='explicit')
-    grads = [flatten(compute_gradient(c, params)) for c in (flash, explicit)]
+    other = 'explicit' if jax.default_backend() == 'gpu' else 'fused'
+    same, _ = draw_member(**sizes, model__attention=other)
+    grads = [flatten(compute_gradient(c, params)) for c in (flash, same)]
     distance = np.linalg.norm(grads[0] - grads[1])
+    if other == 'fused':
+        assert distance == 0
     assert distance < 0.03 * np.linalg.norm(grads[1])

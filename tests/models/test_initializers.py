@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from flax import linen as nn
 from flax import traverse_util
 
 from anchorjax import config, models
@@ -24,38 +23,31 @@ GAMMA, WIDTH, INNER, MLP, DEPTH = 0.7, 64, 16, 160, 2
 SIZES = {
     'model__width': WIDTH,
     'model__heads': 2,
-    'model__head_dim': 8,
-    'model__mlp_dim': MLP,
     'model__depth': DEPTH,
     'model__max_len': 20,
     'task__vocab': 201,
 }
 RESIDUAL = (2 * DEPTH) ** -0.5
-INPUTS = {'W_Q', 'W_K', 'W_V', 'W_in', 'W_U', 'W_embed', 'W_pos'}
+EMBEDDINGS = ('W_embed', 'W_pos')
+OUTPUTS = ('W_O', 'W_out')  # they add to the residual stream
+# d_in where it is not the width; W_out's, and d_out in GPT-2's transposed layers.
 FAN_IN = {'W_O': INNER, 'b_O': INNER, 'W_out': MLP, 'b_out': MLP}
+GPT2_FAN_IN = {'W_out': 4 * WIDTH}
+GPT2_FAN_OUT = dict.fromkeys(('W_Q', 'W_K', 'W_V'), 3 * WIDTH) | {'W_in': 4 * WIDTH}
 
 
-def std_d_in(name: str) -> float:
-    return FAN_IN.get(name, WIDTH) ** -GAMMA
-
-
-def std_d_model(name: str) -> float:
-    return WIDTH**-GAMMA
+def std_d_in(name: str, fans: dict[str, int] = FAN_IN) -> float:
+    return fans.get(name, WIDTH) ** -GAMMA
 
 
 def std_residual(name: str) -> float:
-    scale = RESIDUAL if name in ('W_O', 'W_out') else 1.0
-    return scale * WIDTH**-GAMMA
+    return (RESIDUAL if name in OUTPUTS else 1.0) * WIDTH**-GAMMA
 
 
 def std_gpt2_hf(name: str) -> float:
-    if name in ('W_Q', 'W_K', 'W_V'):
-        return (3 * INNER) ** -GAMMA
-    if name in ('W_O', 'W_out'):
-        return 0.02 * RESIDUAL
-    if name == 'W_in':
-        return MLP**-GAMMA
-    return 0.02
+    stds = dict.fromkeys(('W_Q', 'W_K', 'W_V'), (3 * INNER) ** -GAMMA)
+    stds |= dict.fromkeys(OUTPUTS, 0.02 * RESIDUAL) | {'W_in': MLP**-GAMMA}
+    return stds.get(name, 0.02)
 
 
 def std_own_gammas(name: str) -> float:
@@ -68,36 +60,63 @@ def std_scale(name: str) -> float:
     return GAMMA * FAN_IN.get(name, WIDTH) ** -0.5
 
 
-# name: (fields of the model, documented std of a matrix by its name)
+def std_gpt2(name: str, fans: dict[str, int] = GPT2_FAN_IN) -> float:
+    return (RESIDUAL if name in OUTPUTS else 1.0) * std_d_in(name, fans)
+
+
+def std_gpt2_official(name: str) -> float:
+    stds = dict.fromkeys(EMBEDDINGS, 0.02) | dict.fromkeys(OUTPUTS, 0.02 * RESIDUAL)
+    return stds.get(name, std_d_in(name, GPT2_FAN_OUT))
+
+
+def tiny(**fields: Any) -> config.Experiment:
+    return cases.tiny(**SIZES, model__head_dim=8, model__mlp_dim=MLP, **fields)
+
+
+def tiny_gpt2(**fields: Any) -> config.Experiment:
+    return cases.tiny_gpt2(**SIZES, **fields)
+
+
+OFFICIAL = {
+    'model__fan': 'out',
+    'model__residual_init': 'overwritten',
+    'model__embed_init': 'fixed',
+}
+# name: (experiment, documented std of a matrix by its name)
 OPTIONS = {
-    'default': ({}, std_d_in),
-    'd_in_biases': ({'model__biases': True}, std_d_in),
+    'default': (tiny(), std_d_in),
+    'd_in_biases': (tiny(model__biases=True), std_d_in),
     'd_model': (
-        {'model__init': 'd_model', 'model__norm': 'pre_query'},
-        std_d_model,
+        tiny(model__init='d_model', model__norm='pre_query'),
+        lambda name: WIDTH**-GAMMA,
     ),
     'd_model_residual': (
-        {
-            'model__init': 'd_model',
-            'model__residual_scale': True,
-            'model__biases': True,
-        },
+        tiny(model__init='d_model', model__residual_scale=True, model__biases=True),
         std_residual,
     ),
     'own_gammas': (
-        {'model__own_gammas': (('embed', 0.2), ('vo', 1.1))},
+        tiny(model__own_gammas=(('embed', 0.2), ('vo', 1.1))),
         std_own_gammas,
     ),
     'gpt2_hf': (
-        {'model__init': 'gpt2_hf', 'model__norm': 'pre', 'model__biases': True},
+        tiny(model__init='gpt2_hf', model__norm='pre', model__biases=True),
         std_gpt2_hf,
     ),
     'scale': (
-        {'model__init': 'scale', 'model__norm': 'pre', 'model__biases': True},
+        tiny(model__init='scale', model__norm='pre', model__biases=True),
         std_scale,
     ),
+    'gpt2': (tiny_gpt2(), std_gpt2),
+    'gpt2_plain_residual': (
+        tiny_gpt2(model__residual_init='plain'),
+        functools.partial(std_d_in, fans=GPT2_FAN_IN),
+    ),
+    'gpt2_fan_of_the_transposed_layer': (
+        tiny_gpt2(model__fan='out'),
+        functools.partial(std_gpt2, fans=GPT2_FAN_OUT),
+    ),
+    'gpt2_official': (tiny_gpt2(**OFFICIAL), std_gpt2_official),
 }
-WITHOUT_BIASES = ('gpt2_hf', 'scale')  # those that start at zero
 
 
 @functools.cache
@@ -128,12 +147,12 @@ def assert_std(value: np.ndarray, std: float, name: object) -> None:
 
 @pytest.mark.parametrize('option', OPTIONS)
 def test_every_tensor_has_the_documented_std_within_3_sigma(option):
-    fields, documented_std = OPTIONS[option]
-    experiment = cases.tiny(**SIZES, **fields)
+    experiment, documented_std = OPTIONS[option]
+    has_zero_biases = option == 'scale' or option.startswith('gpt2')
     for (*scope, name), value in draw_params(experiment).items():
         if scope and scope[-1].startswith('LN'):
             assert (value == (name == 'scale')).all()
-        elif name.startswith('b_') and option in WITHOUT_BIASES:
+        elif name.startswith('b_') and has_zero_biases:
             assert (value == 0).all()
         elif name.startswith('b_'):
             bound = FAN_IN.get(name, WIDTH) ** -0.5
@@ -143,19 +162,46 @@ def test_every_tensor_has_the_documented_std_within_3_sigma(option):
             assert_std(value, documented_std(name), (scope, name))
 
 
-def test_no_bias_but_the_output_projections_by_default():
-    abstract = models.abstract_params(cases.tiny().model, vocab=20)
-    paths = traverse_util.flatten_dict(abstract)
-    names = {path[-1] for path in paths if path[-1].startswith('b_')}
-    assert names == {'b_U'}
+@pytest.mark.slow
+def test_the_official_std_of_gpt2_small_by_hand():
+    # PAPERS 1.6: gamma 0.5 gives c_attn .0208 and c_fc .0180, gamma 0.3 .098 and .090.
+    sizes = {'model__width': 768, 'model__heads': 12, 'model__depth': 1}
+    experiment = cases.tiny_gpt2(**sizes, **OFFICIAL)
+    for gamma, of_qkv, of_mlp_in in ((0.5, 0.0208, 0.0180), (0.3, 0.098, 0.090)):
+        hparams = HParams(gamma, learning_rate=1, weight_decay=0, seed=0)
+        params = init_member(experiment, hparams).params['block_0']
+        np.testing.assert_allclose(params['W_K'].std(), of_qkv, rtol=0.01)
+        np.testing.assert_allclose(params['W_in'].std(), of_mlp_in, rtol=0.01)
 
 
-def test_residual_scale_divides_the_residual_outputs_alone():
-    plain = draw_params(cases.tiny(**SIZES, model__residual_scale=False))
-    scaled = draw_params(cases.tiny(**SIZES, model__residual_scale=True))
-    for path, value in plain.items():
-        factor = RESIDUAL if path[-1] in ('W_O', 'W_out') else 1.0
-        np.testing.assert_allclose(scaled[path], factor * value, rtol=1e-6)
+def test_the_official_model_has_2732201_parameters_and_one_bias():
+    experiment = config.resolve(config.default())
+    assert cost.num_parameters(experiment) == 2_732_201
+    abstract = models.abstract_params(experiment.model, vocab=201)
+    names = {path[-1] for path in traverse_util.flatten_dict(abstract)}
+    assert {name for name in names if name.startswith('b_')} == {'b_U'}
+
+
+@pytest.mark.parametrize('option', ['default', 'scale', 'gpt2', 'gpt2_official'])
+def test_gamma_scales_the_same_noise_of_the_matrices_it_reaches(option):
+    """With init = 'scale' a large gamma is a large start; elsewhere a small one."""
+    experiment, _ = OPTIONS[option]
+    low, high = draw_params(experiment, 0.4), draw_params(experiment, 1.2)
+    fans = {'gpt2': GPT2_FAN_IN, 'gpt2_official': GPT2_FAN_OUT}.get(option, FAN_IN)
+    for path, value in low.items():
+        factor = 1.0
+        is_fixed = option == 'gpt2_official' and path[-1] in EMBEDDINGS + OUTPUTS
+        if path[-1].startswith('W_') and not is_fixed:
+            factor = fans.get(path[-1], WIDTH) ** -0.8
+            if option == 'scale':
+                factor = 3.0
+        np.testing.assert_allclose(high[path], factor * value, rtol=1e-5)
+
+
+def test_other_seed_is_another_direction():
+    for path, (one, two, *_) in draw_params(tiny()).items():
+        if path[-1].startswith('W_'):
+            assert abs(np.corrcoef(one.ravel(), two.ravel())[0, 1]) < 0.2
 
 
 @pytest.mark.parametrize(
@@ -172,29 +218,6 @@ def test_residual_scale_divides_the_residual_outputs_alone():
 def test_own_gammas_that_make_no_sense_are_one_line(fields, line):
     with pytest.raises(ConfigError, match=line):
         TransformerConfig(**fields)
-
-
-def test_same_seed_other_gamma_is_the_same_direction_scaled():
-    experiment = cases.tiny(**SIZES)
-    large, small = draw_params(experiment, 0.3), draw_params(experiment, 1.1)
-    for path, value in large.items():
-        is_drawn = path[-1] in INPUTS | {'W_O', 'W_out'}
-        factor = FAN_IN.get(path[-1], WIDTH) ** -0.8 if is_drawn else 1.0
-        np.testing.assert_allclose(small[path], factor * value, rtol=1e-5)
-
-
-def test_scale_runs_the_other_way_a_large_gamma_is_a_large_start():
-    experiment = cases.tiny(**SIZES, model__init='scale')
-    small, large = draw_params(experiment, 0.4), draw_params(experiment, 1.2)
-    for path, value in small.items():
-        factor = 3.0 if path[-1] in INPUTS | {'W_O', 'W_out'} else 1.0
-        np.testing.assert_allclose(large[path], factor * value, rtol=1e-5)
-
-
-def test_other_seed_is_another_direction():
-    for path, (one, two, *_) in draw_params(cases.tiny(**SIZES)).items():
-        if path[-1] in INPUTS | {'W_O', 'W_out'}:
-            assert abs(np.corrcoef(one.ravel(), two.ravel())[0, 1]) < 0.2
 
 
 def test_gamma_may_be_traced():
@@ -223,34 +246,3 @@ def test_fan_is_that_of_variance_scaling(shape, axes):
     scaling = jax.nn.initializers.variance_scaling(1.0, 'fan_in', 'normal', **axes)
     drawn = gamma_normal(0.5, **axes)(key, shape)
     np.testing.assert_allclose(drawn, scaling(key, shape), rtol=1e-5)
-
-
-def test_drop_in_for_flax_layers():
-    key, x_BTD = jax.random.key(0), jnp.ones((1, 4, 60))
-    kernel_init = gamma_normal(0.8)
-    dense = nn.Dense(50, kernel_init=kernel_init)
-    kernel = dense.init(key, x_BTD)['params']['kernel']
-    assert_std(kernel, 60**-0.8, 'Dense')
-
-    embed = nn.Embed(70, 60, embedding_init=gamma_normal(0.8, in_axis=-1, out_axis=-2))
-    table = embed.init(key, jnp.zeros(3, int))['params']['embedding']
-    assert_std(table, 60**-0.8, 'Embed')
-
-    attention = nn.MultiHeadDotProductAttention(
-        num_heads=3, qkv_features=150, kernel_init=kernel_init
-    )
-    params = attention.init(key, x_BTD)['params']
-    for name in ('query', 'key', 'value'):
-        assert_std(params[name]['kernel'], 60**-0.8, name)
-    assert_std(params['out']['kernel'], 150**-0.8, 'out')
-
-
-def test_errors_name_what_is_wrong():
-    with pytest.raises(ValueError, match=r'two axes.*\(7,\)'):
-        gamma_normal(0.5)(jax.random.key(0), (7,))
-    with pytest.raises(ValueError, match='fan'):
-        gamma_normal(0.5, fan='avg')
-
-
-def test_the_official_model_has_2732201_parameters():
-    assert cost.num_parameters(config.resolve(config.default())) == 2_732_201

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from flax.traverse_util import flatten_dict
 
-from anchorjax import models
-from anchorjax.errors import ConfigError
 from anchorjax.grid import HParams
 from anchorjax.models.transformer import ACTIVATIONS
 from anchorjax.sweeps import cost
@@ -121,14 +119,3 @@ def test_the_formula_counts_what_is_computed(name):
     formula = 64 * cost.operations_per_step(experiment) / 3 / 8
     assert 0.8 < formula / measure_operations(run, params) < 1.2
     assert cost.step_bytes(experiment) > 0
-
-
-def test_a_vocabulary_that_is_no_width_is_one_line():
-    with pytest.raises(
-        ConfigError, match=r'task.vocab = 131072: must be at most 65,536'
-    ):
-        models.OneLayerConfig().require_fit(9, 2**17)
-    with pytest.raises(ConfigError, match=r"model.activation = 'sine': must be one of"):
-        models.EmbMLPConfig(activation='sine')
-    with pytest.raises(ConfigError, match=r'model.mlp_dim = 0: must be at least 1'):
-        models.EmbMLPConfig(mlp_dim=0)

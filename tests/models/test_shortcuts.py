@@ -1,21 +1,12 @@
 """The transformer's shortcuts compute what the plain path does."""
 
-import itertools
-
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from anchorjax.models import shortcuts
 from anchorjax.models.shortcuts import Embedded
-from anchorjax.models.transformer import (
-    NORMS,
-    attention_weights,
-    mix_values,
-    split_heads,
-)
-from anchorjax.training.forward import forward
-from tests.support import cases
+from anchorjax.models.transformer import attention_weights, mix_values, split_heads
 from tests.support.rounding import assert_same_but_rounding
 
 TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
@@ -26,33 +17,6 @@ def draw_embedded(rng: np.random.Generator) -> Embedded:
     W_embed = rng.normal(size=(20, 6)).astype(np.float32)
     W_pos = rng.normal(size=(4, 6)).astype(np.float32)
     return Embedded(jnp.asarray(TOKENS_BT), jnp.asarray(W_embed), jnp.asarray(W_pos))
-
-
-@pytest.mark.parametrize('biases', [False, True])
-@pytest.mark.parametrize(('norm', 'heads'), itertools.product(NORMS, (1, 2)))
-@pytest.mark.parametrize('depth', [1, 2])
-def test_last_position_path_is_the_full_paths_last_position(depth, norm, heads, biases):
-    experiment = cases.tiny(
-        model__depth=depth,
-        model__norm=norm,
-        model__heads=heads,
-        model__biases=biases,
-        model__activation='gelu',
-    )
-    params = cases.random_params(experiment)
-    full = forward(experiment, params, TOKENS_BT, last_only=False)
-    last = forward(experiment, params, TOKENS_BT)
-    assert_same_but_rounding(last.logits[:, 0], full.logits[:, -1])
-    short, plain = last.blocks[-1], full.blocks[-1]
-    for name in ('Q', 'X_qkv', 'X_ao', 'hidden', 'X_do'):
-        a = getattr(short, name)[:, 0]
-        b = getattr(plain, name)[:, -1]
-        assert_same_but_rounding({name: a}, {name: b})
-    for name in ('K', 'V'):
-        a = getattr(short, name)
-        b = getattr(plain, name)
-        assert_same_but_rounding({name: a}, {name: b})
-    assert_same_but_rounding(short.Attn[:, :, 0], plain.Attn[:, :, -1])
 
 
 def test_projecting_the_tables_is_projecting_the_stream():

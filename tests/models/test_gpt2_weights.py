@@ -1,0 +1,272 @@
+"""Hugging Face's GPT-2: the same arrays, logits and steps; files in and out.
+
+PAPERS 1.6: P1's code trains GPT2LMHeadModel. What needs safetensors, transformers or
+PyTorch is skipped where they are not installed.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from anchorjax import config, models, tasks
+from anchorjax.errors import ConfigError, UserError
+from anchorjax.grid import HParams
+from anchorjax.models import gpt2_weights
+from anchorjax.models.gpt2_weights import from_hugging_face, to_hugging_face
+from anchorjax.storage.atomic import write_atomic
+from anchorjax.training.forward import forward
+from anchorjax.training.step import draw_member, init_member, new_state, train_step
+from tests.support import cases
+from tests.support.networks import hugging_face
+
+safetensors_numpy = pytest.importorskip('safetensors.numpy')
+RATE, DECAY = 0.01, 0.5
+HPARAMS = HParams(jnp.float32(0.5), jnp.float32(RATE), jnp.float32(DECAY), jnp.int32(0))
+
+
+@pytest.fixture(scope='module')
+def experiment():
+    return cases.tiny_gpt2()
+
+
+@pytest.fixture(scope='module')
+def params(experiment):
+    return cases.random_params(experiment, scale=0.3)
+
+
+@pytest.fixture
+def folder(experiment, params, tmp_path):
+    model = experiment.model
+    folder = tmp_path / 'm'
+    gpt2_weights.write_model(folder, params, model.heads, model.eps, write_atomic)
+    return folder
+
+
+def require_equal(found, expected):
+    jax.tree.map(np.testing.assert_array_equal, found, expected)
+
+
+def start(experiment, path, **fields):
+    """The experiment that starts from a file."""
+    values = config.to_dict(experiment)
+    values['model'] |= {'start': str(path), **fields}
+    values['grid']['gamma'] = (0.5,)
+    return config.from_dict(values)
+
+
+def begin(experiment):
+    return jax.jit(lambda: init_member(experiment, HPARAMS))().params
+
+
+def test_a_round_trip_keeps_every_bit(experiment, params, folder):
+    expected = hugging_face.to_state_dict(params)  # an independent conversion
+    assert to_hugging_face(params).keys() == expected.keys()
+    require_equal(to_hugging_face(params), expected)
+    state = gpt2_weights.read_state(folder)
+    require_equal(from_hugging_face(state, experiment.model.depth), params)
+    fields, vocab = gpt2_weights.read_sizes(folder)
+    assert models.GPT2Config(**fields) == experiment.model
+    assert vocab == experiment.task.vocab
+
+
+def test_a_bare_file_with_masks_and_a_tied_head_is_read(experiment, params, tmp_path):
+    state = {}
+    for name, array in to_hugging_face(params).items():
+        state[name.removeprefix('transformer.')] = array
+    state['h.0.attn.bias'] = np.ones((1, 1, 5, 5), np.float32)
+    state['lm_head.weight'] = np.array(state['wte.weight'])
+    path = tmp_path / 'bare.safetensors'
+    safetensors_numpy.save_file(state, path)
+    require_equal(begin(start(experiment, path)), params)
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'bfloat16'])
+def test_half_precision_becomes_float32(experiment, params, dtype):
+    state = {}
+    for name, array in to_hugging_face(params).items():
+        state[name] = np.asarray(jnp.asarray(array).astype(dtype))
+    read = from_hugging_face(state, experiment.model.depth)
+    assert {leaf.dtype for leaf in jax.tree.leaves(read)} == {np.dtype('float32')}
+    rounded = jax.tree.map(lambda x: np.float32(jnp.asarray(x).astype(dtype)), params)
+    require_equal(read, rounded)
+
+
+def test_a_member_starts_from_the_file(experiment, params, folder):
+    path = folder / 'model.safetensors'
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    for fields in ({}, {'start_sha256': digest}):
+        require_equal(begin(start(experiment, folder, **fields)), params)
+
+
+def test_the_tokens_of_the_task_may_be_some_of_the_rows(experiment, params, folder):
+    small = cases.tiny_gpt2(task__vocab=19)
+    rows = tuple(range(19, 0, -1))
+    begun = begin(start(small, folder, start_rows=rows))
+    np.testing.assert_array_equal(begun['W_embed'], params['W_embed'][list(rows)])
+    # The softmax is that of the whole file, restricted to these tokens.
+    tokens = np.array([[3, 0, 16, 5]])
+    whole = forward(experiment, params, np.array(rows)[tokens]).logits
+    found = forward(small, begun, tokens).logits
+    np.testing.assert_allclose(found, whole[..., list(rows)], rtol=1e-4, atol=1e-5)
+
+
+def test_shapes_need_no_file(experiment):
+    missing = start(experiment, '/nowhere/model.safetensors')
+    shapes = jax.eval_shape(lambda: draw_member(missing, HPARAMS)).params
+    abstract = models.abstract_params(missing.model, missing.task.vocab)
+    assert jax.tree.map(jnp.shape, shapes) == jax.tree.map(jnp.shape, abstract)
+    with pytest.raises(UserError, match='no such file'):
+        begin(missing)
+
+
+@pytest.mark.parametrize(
+    ('fields', 'line'),
+    [
+        ({'start_sha256': '0' * 64}, 'its sha256 is [0-9a-f]{64}, not 0000'),
+        (
+            {'start_rows': (1, 2)},
+            r'W_embed has shape \(2, 8\), the config exp',
+        ),
+        ({'start_rows': tuple(range(1, 21))}, 'row 20 of 20: see model.start_rows'),
+        ({'depth': 3}, r'12 arrays missing, e.g. h.2.attn'),
+        ({'depth': 1}, r'12 arrays unexpected, e.g. h.1.attn'),
+        ({'max_len': 6}, r'W_pos has shape \(5, 8\), the config expects'),
+    ],
+)
+def test_a_start_that_does_not_fit_is_one_line(experiment, folder, fields, line):
+    with pytest.raises(UserError, match=rf'^model.start = .*: {line}'):
+        begin(start(experiment, folder, **fields))
+
+
+def test_several_gammas_are_refused_with_a_start(experiment):
+    values = config.to_dict(experiment)
+    values['model']['start'] = 'x.safetensors'
+    with pytest.raises(ConfigError, match=r'grid.gamma = .*: must be a single value'):
+        config.from_dict(values)
+
+
+def test_damaged_and_foreign_files_are_one_line(experiment, params, folder, tmp_path):
+    path = folder / 'model.safetensors'
+    whole = path.read_bytes()
+    for damaged in (whole[:-1], b'', b'\x80\x04}.'):
+        path.write_bytes(damaged)
+        with pytest.raises(UserError, match='cannot be read as safetensors'):
+            gpt2_weights.read_state(path)
+    with pytest.raises(UserError, match=r'must be a .safetensors file'):
+        gpt2_weights.read_state(tmp_path / 'pytorch_model.bin')
+    safetensors_numpy.save_file({'other': np.zeros(3, np.float32)}, path)
+    with pytest.raises(UserError, match=r"not GPT-2's state: wte.weight"):
+        gpt2_weights.read_sizes(folder)
+    state = to_hugging_face(params)
+    state['lm_head.weight'] = state['transformer.wte.weight'] + 1
+    safetensors_numpy.save_file(state, path)
+    with pytest.raises(UserError, match='this head is not tied'):
+        begin(start(experiment, folder))
+    del state['lm_head.weight']
+    safetensors_numpy.save_file(state, path)
+    (folder / 'config.json').write_text(json.dumps([2]))
+    with pytest.raises(UserError, match=r'config.json'):
+        gpt2_weights.read_sizes(folder)
+
+
+def test_transformers_and_we_read_each_others_files_with_equal_logits(
+    experiment, params, folder, tmp_path
+):
+    transformers = pytest.importorskip('transformers')
+    torch = pytest.importorskip('torch')
+    torch.manual_seed(0)
+    sizes = {'n_embd': 8, 'n_layer': 2, 'n_head': 2, 'n_positions': 5}
+    theirs = transformers.GPT2Config(vocab_size=20, initializer_range=0.5, **sizes)
+    written = transformers.GPT2LMHeadModel(theirs).eval()
+    written.save_pretrained(tmp_path)
+    fields, vocab = gpt2_weights.read_sizes(tmp_path)
+    assert vocab == 20 and models.GPT2Config(**fields) == experiment.model
+    begun = begin(start(experiment, tmp_path))
+    read = transformers.GPT2LMHeadModel.from_pretrained(folder).eval()
+    for network, ours in ((written, begun), (read, params)):
+        require_equal_logits(experiment, ours, network)
+
+
+def require_equal_logits(experiment: config.Experiment, params: Any, network: Any):
+    import torch
+
+    tokens_BT = np.random.default_rng(0).integers(0, 20, (16, 5))
+    with torch.no_grad():
+        expected = network(torch.tensor(tokens_BT)).logits.numpy()
+    assert np.abs(expected).max() > 1
+    logits = forward(experiment, params, tokens_BT, last_only=False).logits
+    np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize(
+    'sizes',
+    [
+        {'model__heads': 1},
+        {'model__heads': 4, 'model__width': 32, 'model__depth': 4},
+        {'model__eps': 0.05},
+    ],
+)
+@pytest.mark.parametrize('attention', ['fused', 'explicit'])
+def test_logits_are_hugging_faces(sizes, attention):
+    pytest.importorskip('transformers')
+    experiment = cases.tiny_gpt2(**sizes, model__attention=attention)
+    params = cases.random_params(experiment, scale=0.3)
+    network = hugging_face.make_network(experiment.model, 20, params)
+    require_equal_logits(experiment, params, network)
+
+
+def test_three_steps_of_adamw_without_decay_of_biases_are_pytorchs():
+    pytest.importorskip('transformers')
+    torch = pytest.importorskip('torch')
+    experiment = cases.tiny_gpt2(optimizer__shape='constant')
+    params = cases.random_params(experiment, scale=0.3)
+    rng = np.random.default_rng(0)
+    tokens_BT = rng.integers(0, 20, (8, 4))
+    targets_BT = rng.integers(0, 20, (8, 4))
+
+    def get_batch(data: Any, index_B: jax.Array) -> tasks.Batch:
+        return tasks.Batch(jnp.asarray(tokens_BT), jnp.asarray(targets_BT))
+
+    task = experiment.task.make()._replace(batch=get_batch, last_only=False)
+
+    @jax.jit
+    def take_step(state: Any) -> Any:
+        return train_step(experiment, task, None, state, HPARAMS)
+
+    network = hugging_face.make_network(experiment.model, 20, params)
+    decayed, others = [], []
+    for name, parameter in network.named_parameters():
+        group = others if name.endswith('bias') else decayed
+        group.append(parameter)
+    groups = [{'params': decayed}, {'params': others, 'weight_decay': 0.0}]
+    adamw = torch.optim.AdamW(groups, lr=RATE, weight_decay=DECAY)
+
+    state = new_state(experiment, params)
+    for _ in range(3):
+        logits = network(torch.tensor(tokens_BT)).logits
+        expected = torch.nn.functional.cross_entropy(
+            logits.flatten(0, 1), torch.tensor(targets_BT).flatten()
+        )
+        adamw.zero_grad()
+        expected.backward()
+        norm = torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        adamw.step()
+        state, loss, our_norm = take_step(state)
+        np.testing.assert_allclose(loss, expected.item(), rtol=1e-4)
+        np.testing.assert_allclose(our_norm, norm, rtol=1e-3)
+
+    # The softmax ignores a bias of keys, so its gradient is rounding, which Adam
+    # magnifies to a full step.
+    trained = hugging_face.to_state_dict(state.params)
+    theirs = network.state_dict()
+    width = experiment.model.width
+    for name, array in trained.items():
+        difference = np.abs(array - theirs[name].numpy())
+        if name.endswith('c_attn.bias'):
+            difference = np.delete(difference, np.s_[width : 2 * width])
+        assert difference.max() < 0.01 * RATE, name
