@@ -20,6 +20,7 @@ initializations converge later, so leaving them out changes what is measured.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -101,6 +102,8 @@ class Claim(NamedTuple):
     runs: tuple[str, ...]  # names of the runs it is about; their seeds are pooled
     estimate: Callable[[pd.DataFrame], Estimate]
     rule: Rule | None = None  # None: exploratory
+    where: Levels = MappingProxyType({})  # the part of these runs that it is about
+    note: str = ''  # beside its number: what the paper prints
 
 
 def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
@@ -117,11 +120,15 @@ def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
     return members
 
 
-def name_null(members: pd.DataFrame) -> str:
-    """What a network scores that does not compose, if the table knows it."""
-    if 'null' not in members or not len(members):
+def name_null(members: pd.DataFrame, column: str) -> str:
+    """What a network scores in a column that does not compose, if the table knows it.
+
+    It is in the column `null_COLUMN`, or `null` where all columns have the same.
+    """
+    name = f'null_{column}' if f'null_{column}' in members else 'null'
+    if name not in members or not len(members):
         return ''
-    return f'{members.null.mean():.2f}'
+    return f'{members[name].mean():.2f}'
 
 
 def average(members: pd.DataFrame, column: str) -> pd.Series:
@@ -136,7 +143,7 @@ def level(column: str, group: Group) -> Callable[[pd.DataFrame], Estimate]:
         chosen = select(members, group.levels)
         values = average(chosen, column)
         text = f'{group.name} {stats.format_mean(stats.mean_interval(values))}'
-        return Estimate(values, text.strip(), name_null(chosen))
+        return Estimate(values, text.strip(), name_null(chosen, column))
 
     return estimate
 
@@ -166,7 +173,28 @@ def difference(
         for group in (first, second):
             chosen = select(members, group.levels)
             sides.append((group.name, average(chosen, column)))
-        return compare(*sides, name_null(members))
+        return compare(*sides, name_null(members, column))
+
+    return estimate
+
+
+def ratio(
+    column: str, first: Group, second: Group
+) -> Callable[[pd.DataFrame], Estimate]:
+    """The first group by the second, of the seeds that both have: geometric means.
+
+    The values of the estimate are logarithms, so that 0 stands for equal groups.
+    """
+
+    def estimate(members: pd.DataFrame) -> Estimate:
+        above = average(select(members, first.levels), column)
+        below = average(select(members, second.levels), column)
+        values = np.log(above / below).dropna()
+        words = []
+        for group, side in ((first, above), (second, below)):
+            words.append(f'{group.name} {side.loc[values.index].mean():,.0f}')
+        found = stats.format_mean(stats.ratio_interval(np.exp(values)))
+        return Estimate(values, f'{" against ".join(words)}; ratio {found}', 'ratio 1')
 
     return estimate
 
@@ -231,7 +259,7 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
     rows = []
     estimates = []
     for claim in claims:
-        of_claim = members[members.run.isin(claim.runs)]
+        of_claim = select(members[members.run.isin(claim.runs)], claim.where)
         found = claim.estimate(of_claim)
         converged = claim.estimate(of_claim[of_claim.converged])
         estimates.append(found)
@@ -243,7 +271,7 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
             'seeds': len(found.values),
             'null': found.null,
             'converged': converged.text if len(converged.values) else NOTHING,
-            'note': found.note,
+            'note': '; '.join(filter(None, (claim.note, found.note))),
         }
         rows.append(row)
     table = pd.DataFrame(rows)

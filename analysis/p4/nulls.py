@@ -10,7 +10,7 @@ import functools
 import jax
 import numpy as np
 
-from analysis.real.baselines import compile_maker
+from analysis.text_tasks.baselines import compile_maker
 from anchorjax.task import Batch, TaskConfig
 
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from analysis import (
     anchor_cosines,
     embedding_pca,
-    generalization,
     label_law,
     learning_order,
     reasoning_bias,
@@ -33,6 +32,7 @@ from analysis.p1 import (
 )
 from analysis.p3 import complexity
 from analysis.p4 import decay_complexity, decay_grid, decay_windows, start_or_end
+from analysis.text_tasks import generalization
 from anchorjax.storage.reader import Run
 
 Point = dict[str, Any]

@@ -5,6 +5,7 @@ import pytest
 from anchorjax import api, config
 from anchorjax.storage.reader import open_run
 from anchorjax.training.devices import make_mesh
+from tests.support import text_tasks
 
 
 def make_windows() -> config.Experiment:
@@ -33,3 +34,16 @@ def windows_run(make_once):
         api.train(make_windows(), folder, mesh=make_mesh(1))
 
     return open_run(make_once('windows', train))
+
+
+@pytest.fixture(scope='session')
+def proofs_run(make_once):
+    """Networks that have learned a few questions of PrOntoQA by heart; only to read."""
+
+    def train(folder):
+        fields = {'train__num_steps': 200, 'train__eval_every': 200}
+        fields |= {'model__width': 32, 'model__head_dim': 32, 'model__mlp_dim': 64}
+        fields |= {'task__loss_on': 'answer', 'grid__weight_decay': (0.01,)}
+        text_tasks.train_sweep(folder, 'prontoqa', **fields)
+
+    return open_run(make_once('proofs', train))

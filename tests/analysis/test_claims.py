@@ -153,6 +153,27 @@ def test_a_rank_correlation_is_over_the_networks_of_a_seed():
     assert found.values.to_dict() == pytest.approx({0: 0.5})
 
 
+def test_a_ratio_is_of_the_seeds_that_both_groups_have():
+    found = claims.ratio('score', A, B)(MEMBERS)
+    np.testing.assert_allclose(np.exp(found.values), [0.5 / 0.2, 0.7 / 0.3])
+    assert found.text == 'a 1 against b 0; ratio 2.42' and found.null == 'ratio 1'
+
+
+def test_a_claim_may_be_about_a_part_of_its_runs():
+    claim = make_claim(above(0))._replace(
+        estimate=claims.level('score', A), where={'rate': 0.2}, note='the paper: 0.6'
+    )
+    (row,) = claims.tabulate([claim], MEMBERS).to_dict('records')
+    assert (row['number'], row['note']) == ('a 0.70', 'the paper: 0.6')
+
+
+def test_a_column_may_have_a_null_of_its_own():
+    members = MEMBERS.assign(null=0.2, null_score=0.1)
+    assert claims.level('score', A)(members).null == '0.10'
+    assert claims.level('rate', A)(members).null == '0.20'
+    assert claims.difference('score', A, B)(members).null == '0.10; difference 0'
+
+
 def test_numbers_match_to_three_digits_and_a_tuple_allows_several():
     assert claims.select(MEMBERS, {'rate': 0.10001}).index.tolist() == [0, 1, 2, 4]
     assert len(claims.select(MEMBERS, {'rate': (0.1, 0.2)})) == 6

@@ -71,7 +71,7 @@ def test_a_figure_is_about_a_sweep_or_a_member():
 
 FIGURES = figure.find_figures()
 # A tiny trained sweep for each room, and for figures that need another one.
-RUNS = {'p4': 'windows_run'}
+RUNS = {'p4': 'windows_run', 'text_tasks': 'proofs_run'}
 
 
 def find_fixture(name: str) -> str | None:

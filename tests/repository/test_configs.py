@@ -11,7 +11,7 @@ import ml_collections
 import numpy as np
 import pytest
 
-from analysis.real import published
+from analysis.text_tasks import published
 from anchorjax import api, config
 from anchorjax.sweeps.plan import make_plan
 from anchorjax.training.devices import make_mesh

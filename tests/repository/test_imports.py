@@ -29,9 +29,9 @@ ANALYSIS_ORDER = (
     ('theory', 'vectors', 'old_claims'),
     ('drawing',),
     ('frame', 'claims', 'figure'),
-    ('designs', 'bias', 'real'),
+    ('designs', 'bias', 'text_tasks'),
     ('p1',),
-    ('p2', 'p3', 'p4', 'text_tasks', 'law'),
+    ('p2', 'p3', 'p4', 'law'),
     ('families',),
     ('report',),
 )

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from analysis import generalization
 from analysis.report.general.means import format_number
 from analysis.report.general.shown import Shown
 from analysis.report.pictures import Figure
+from analysis.text_tasks import generalization
 
-# In words, the rows of analysis/real/baselines.py that a reader can understand alone.
+# In words, those of analysis/text_tasks/baselines.py that a reader understands alone.
 NAMES = {
     'table': 'a table of the training data',
     'constant': 'always giving the most frequent answer',
@@ -33,8 +33,7 @@ def _find_scores(drawn: list[Figure], probe: str) -> dict[str, float]:
     name = generalization.__name__.rpartition('.')[2]
     for figure in drawn:
         if figure.module == name and figure.result is not None:
-            result = figure.result
-            place = result.probe.tolist().index(probe)
-            means = result.baseline_KMP[:, :, place].mean(axis=1)
-            return dict(zip(result.baseline.tolist(), means.tolist(), strict=True))
+            baselines = figure.result.baselines
+            asked = baselines[baselines.probe == probe]
+            return asked.groupby('baseline', sort=False).score.mean().to_dict()
     return {}

@@ -15,7 +15,7 @@ class TaskWords(NamedTuple):
     claims: str = ''  # command that checks what papers claim about it
 
 
-_REAL = 'python analysis/real_tasks_claims.py --runs {run} --out FOLDER'
+_TEXT = 'python -m analysis claims text_tasks --runs {run} --out FOLDER'
 _P2 = 'python analysis/memory_reasoning_claims.py --runs {run} --out FOLDER'
 _P2_TEXT = 'python analysis/reasoning_bias_claims.py --runs {run} --out FOLDER'
 _P4 = 'python -m analysis claims p4 --runs {run} --out FOLDER'
@@ -31,7 +31,7 @@ WORDS = {
             'seen_heldout': ('held out', 'held-out sums outside the square'),
             'test': ('square', 'sums inside the square, which is never trained'),
         },
-        claims=_REAL,
+        claims=_TEXT,
     ),
     'cogs': TaskWords(
         question='Does a network that translates sentences into their logical form '
@@ -43,7 +43,7 @@ WORDS = {
             'seen_heldout': ('held out', 'held-out sentences of trained kinds'),
             'gen': ('new kinds', 'sentences of the 21 kinds that are never trained'),
         },
-        claims=_REAL,
+        claims=_TEXT,
     ),
     'corpus': TaskWords(
         question='How well does a network predict the next token of a text?',
@@ -82,7 +82,7 @@ WORDS = {
                 'new questions with the whole proof',
             ),
         },
-        claims=_REAL,
+        claims=_TEXT,
     ),
     'scan': TaskWords(
         question='Does a network that turns commands (“walk left twice”) into actions '
@@ -94,7 +94,7 @@ WORDS = {
             'seen_heldout': ('held out', 'held-out commands of trained kinds'),
             'test': ('test', 'test commands of the split {task.split}'),
         },
-        claims=_REAL,
+        claims=_TEXT,
     ),
     'memory_reasoning': TaskWords(
         question='Is a rule learned before facts? Each input holds a number x and '

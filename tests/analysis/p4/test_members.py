@@ -6,7 +6,6 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from anchorjax.task import Batch
 
 from analysis.p4 import nulls
 from analysis.p4.claims import tabulate
@@ -21,6 +20,7 @@ from analysis.p4.members import (
     read_at,
 )
 from anchorjax.errors import UserError
+from anchorjax.task import Batch
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
 from anchorjax.tasks.modular_addition import ModularAdditionConfig
 from anchorjax.tasks.scan.grammar import interpret, list_commands, list_lines

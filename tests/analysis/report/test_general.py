@@ -24,7 +24,7 @@ from analysis.report.write import write_report
 from anchorjax import config, tasks
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
-from tests.support import real_tasks
+from tests.support import text_tasks
 from tests.support.pages import general_sample
 from tests.support.sweeps import ROOT, experiment, opened
 
@@ -250,7 +250,7 @@ def test_nothing_trained_is_one_line(tmp_path):
 
 def test_two_sweeps_are_one_line(tmp_path, monkeypatch, capsys):
     opened(tmp_path / 'anchors')
-    c = config.resolve(real_tasks.make_config('addition'))
+    c = config.resolve(text_tasks.make_config('addition'))
     general_sample.plant_curves(tmp_path / 'sums', c)
     words = ['report.py', '--run', f'{tmp_path}/anchors', '--run', f'{tmp_path}/sums']
     monkeypatch.setattr(sys, 'argv', words)
@@ -301,7 +301,7 @@ def test_arrays_that_are_too_large_are_named(monkeypatch):
 @pytest.mark.slow
 def test_a_trained_sweep_of_a_text_task_is_a_page(make_once, tmp_path):
     def train(folder):
-        real_tasks.train_sweep(folder, 'scan', grid__gamma=(0.5,))
+        text_tasks.train_sweep(folder, 'scan', grid__gamma=(0.5,))
 
     folder = make_once('report_scan', train)
     lines = []

@@ -13,7 +13,7 @@ from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.training.devices import make_mesh
-from tests.support import real_tasks
+from tests.support import text_tasks
 from tests.support.pages.report_sample import HOSTILE
 
 RECORDED = ('probe_loss', 'agreement', 'token_agreement', 'agreement_by_group')
@@ -21,7 +21,7 @@ RECORDED = ('probe_loss', 'agreement', 'token_agreement', 'agreement_by_group')
 
 def plant_scan(folder: pathlib.Path, **fields: Any) -> Run:
     """SCAN at two gammas, two decays and three seeds, random and converged."""
-    c = real_tasks.make_config('scan', grid__seed=(0, 1, 2), **fields)
+    c = text_tasks.make_config('scan', grid__seed=(0, 1, 2), **fields)
     return plant_curves(folder, config.resolve(c))
 
 

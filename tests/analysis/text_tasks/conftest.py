@@ -1,4 +1,4 @@
-"""Sweeps of real tasks that are not trained, with planted curves."""
+"""Sweeps of text tasks that are not trained, with planted curves."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from anchorjax.storage.reader import open_run
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.training.devices import make_mesh
-from tests.support import real_tasks
+from tests.support import text_tasks
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def open_planted(tmp_path):
     """A function: a run of a tiny config whose curves are random, and trained."""
 
     def plant(task, **fields):
-        experiment = config.resolve(real_tasks.make_config(task, **fields))
+        experiment = config.resolve(text_tasks.make_config(task, **fields))
         environment = describe_environment(experiment, make_mesh(1))
         folder = tmp_path / experiment.name / str(len(list(tmp_path.iterdir())))
         create_folder(folder, experiment, environment)

@@ -1,19 +1,14 @@
 """What a network writes by itself: decoded by hand, and judged by hand."""
 
-import runpy
-
 import numpy as np
 import pytest
 
-from analysis import free_generation
+from analysis import frame
 from analysis.members.decoding import write_answers
-from analysis.real.writing import MEASURES, Written, measure
+from analysis.text_tasks import claims, free_generation
+from analysis.text_tasks.writing import Written, measure
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import open_run
 from anchorjax.tasks.prontoqa.texts import END, encode
-from tests.support import real_tasks
-from tests.support.drawing import draw_pixels
-from tests.support.sweeps import ROOT
 
 
 def count_up(limit: int):
@@ -92,51 +87,25 @@ def test_what_never_ends_has_no_label():
     assert shares[1:5] == [0, 0, 0, 0] and shares[6] == 0
 
 
-@pytest.fixture(scope='module')
-def run(make_once):
-    """Members that have learned a few questions by heart."""
-
-    def train(folder):
-        fields = {'train__num_steps': 200, 'train__eval_every': 200}
-        fields |= {'model__width': 32, 'model__head_dim': 32, 'model__mlp_dim': 64}
-        fields |= {'task__loss_on': 'answer', 'grid__weight_decay': (0.01,)}
-        real_tasks.train_sweep(folder, 'prontoqa', **fields)
-
-    return open_run(make_once('free_generation', train))
-
-
 @pytest.mark.slow
-def test_decoding_agrees_with_what_training_recorded(run):
-    result = free_generation.compute(run)
-    assert result.questions == 32
-    agreement = run.results.agreement.squeeze()
-    shares = dict(zip(MEASURES, result.share_MK.T, strict=True))
-    exact_M = agreement.sel(probe='seen_heldout_proof')
-    np.testing.assert_allclose(shares['proof and label right'], exact_M, atol=1e-6)
-    label_M = agreement.sel(probe='seen_heldout')
-    np.testing.assert_allclose(shares['label after right proof'], label_M, atol=1e-6)
-    assert (label_M > 0).all()  # else the comparison would be empty
+def test_decoding_agrees_with_what_training_recorded(proofs_run):
+    shares = free_generation.compute(proofs_run)
+    exact = shares['proof and label right']
+    np.testing.assert_allclose(exact, shares['seen_heldout_proof'], atol=1e-6)
+    label = shares['label after right proof']
+    np.testing.assert_allclose(label, shares['seen_heldout'], atol=1e-6)
+    assert (label > 0).all()  # else the comparison would be empty
     assert (shares['ended'] > 0).all()
-    first = draw_pixels(result, free_generation)
-    np.testing.assert_array_equal(first, draw_pixels(result, free_generation))
 
 
 @pytest.mark.slow
-def test_the_commands(run, tmp_path, monkeypatch, capsys):
-    folder = str(run.folder.workdir)
-    out = ('--out', str(tmp_path))
-    cases = {
-        'generalization': ('--run', folder),
-        'free_generation': ('--run', folder, '--number=5'),
-        'real_tasks_claims': ('--runs', folder),
-    }
-    for name, words in cases.items():
-        monkeypatch.setattr('sys.argv', [f'{name}.py', *words, *out])
-        runpy.run_path(str(ROOT / 'analysis' / f'{name}.py'), run_name='__main__')
-        assert capsys.readouterr().out.count(f'{tmp_path}') in (2, 3)
-    names = {path.name for path in tmp_path.iterdir()}
-    assert {'verdicts.csv', 'verdicts.md', 'generalization.png'} <= names
-    assert 'free_generation_number=5.npz' in names
+def test_the_claims_read_nulls_and_own_proofs(proofs_run):
+    members = frame.collect({'prontoqa': proofs_run}, claims.tabulate)
+    # A rule that recurs is always the right one.
+    assert (members['null_seen_heldout'] == 1).all()
+    assert (members['null_seen_heldout_proof'] < 0.2).all()
+    written = free_generation.compute(proofs_run)
+    np.testing.assert_array_equal(members.own_label, written['label after own proof'])
 
 
 def test_other_runs_are_one_line(open_planted):
@@ -145,5 +114,3 @@ def test_other_runs_are_one_line(open_planted):
     planted = open_planted('prontoqa', task__chain_of_thought=False)
     with pytest.raises(UserError, match='there is no proof to write'):
         free_generation.compute(planted)
-    with pytest.raises(UserError, match='number = 0: must be at least 1'):
-        free_generation.compute(open_planted('prontoqa'), number=0)

@@ -1,0 +1,4 @@
+"""P1's tasks whose answers are texts: addition, SCAN, COGS and PrOntoQA (PAPERS 1.6).
+
+Axes of arrays besides those of the package: L is a token of a whole text.
+"""

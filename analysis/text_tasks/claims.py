@@ -1,0 +1,210 @@
+"""What P1 says of its text tasks, and which of γ and decay does it (PAPERS 1.6).
+
+P1 compares a large initialization under weak decay with a small one under strong decay,
+and so changes two things at once. Judged is that comparison, at each of P1's sizes at
+which six networks or more were trained. The rows 'ours' tell γ from decay.
+"""
+
+import pandas as pd
+
+from analysis.claims import Claim, Group, above, change, difference, level, ratio
+from analysis.text_tasks import free_generation, published
+from analysis.text_tasks.baselines import score_baselines
+from analysis.text_tasks.members import find_points, read_members
+from anchorjax.storage.reader import Run
+
+INTRODUCTION = (
+    'Numbers are exact matches of whole answers of all networks at the end of '
+    'training. A large initialization has γ 0.5 and a small one γ 0.7; weak decay is '
+    '0.01 and strong decay 0.5, of PrOntoQA 0.1. Differences and ratios are paired by '
+    'seed, over all runs that train the same setting. The null is the best of what '
+    'answers without generalizing: a table of the training texts (of addition also of '
+    'unordered pairs), the most frequent answer, and of PrOntoQA its shortcuts '
+    '(analysis/text_tasks/baselines.py). A network that never converges counts with '
+    'the last step.'
+)
+
+# Runs of each task. Where they share a size they differ in their seeds alone.
+RUNS = {
+    'addition': ('addition', 'addition_fresh'),
+    'scan': ('scan', 'scan_laptop', 'scan_fresh'),
+    'cogs': ('cogs', 'cogs_fresh'),
+    'prontoqa': ('prontoqa', 'prontoqa_sizes', 'prontoqa_fresh'),
+}
+
+STRONG = (0.1, 0.5)  # a run has one of them
+LARGE_WEAK = Group('large, weak', {'gamma': 0.5, 'weight_decay': 0.01})
+LARGE_STRONG = Group('large, strong', {'gamma': 0.5, 'weight_decay': STRONG})
+SMALL_WEAK = Group('small, weak', {'gamma': 0.7, 'weight_decay': 0.01})
+SMALL_STRONG = Group('small, strong', {'gamma': 0.7, 'weight_decay': STRONG})
+
+BOTH = (
+    'A small initialization with strong decay answers more {} than a large one with '
+    'weak decay.'
+)
+GAMMA_WEAK = 'At weak decay, a smaller initialization answers more {}.'
+GAMMA_STRONG = 'At strong decay, a smaller initialization answers more {}.'
+DECAY_LARGE = 'At a large initialization, stronger decay answers more {}.'
+DECAY_SMALL = 'At a small initialization, stronger decay answers more {}.'
+# By the sentence, the group that answers more than the other one.
+CONTRASTS = {
+    BOTH: (SMALL_STRONG, LARGE_WEAK),
+    GAMMA_WEAK: (SMALL_WEAK, LARGE_WEAK),
+    GAMMA_STRONG: (SMALL_STRONG, LARGE_STRONG),
+    DECAY_LARGE: (LARGE_STRONG, LARGE_WEAK),
+    DECAY_SMALL: (SMALL_STRONG, SMALL_WEAK),
+}
+ALONE = (GAMMA_WEAK, GAMMA_STRONG, DECAY_LARGE, DECAY_SMALL)
+
+
+def tabulate(run: Run) -> pd.DataFrame:
+    """The networks of `members.read_members`, with what the claims need besides.
+
+      null_PROBE   the best score on it of what answers without generalizing
+      right_label  share of right judgements after the right proof, of PrOntoQA
+      own_label    the same after the proof that the network writes itself
+
+    Raises:
+      UserError: another task, or no trained network.
+      StoreError: a snapshot of PrOntoQA is missing or damaged.
+    """
+    members = read_members(run)
+    nulls = []
+    for point in find_points(run, members):
+        scores = score_baselines(run.experiment_of(**point).task, point['seed'])
+        nulls.append(pd.DataFrame(scores).max(axis=1))
+    table = pd.DataFrame(nulls, members.index).drop(columns='seen_train')
+    members = members.join(table.add_prefix('null_'))
+    if getattr(run.experiment.task, 'chain_of_thought', False):
+        written = free_generation.compute(run)
+        members['right_label'] = written['label after right proof']
+        members['own_label'] = written['label after own proof']
+    return members
+
+
+def write_sentence(sentence: str, size: int) -> str:
+    return f'{size:,} examples: {sentence[0].lower()}{sentence[1:]}'
+
+
+def compare(
+    source: str,
+    task: str,
+    probe: str,
+    what: str,
+    sizes: tuple[int, ...],
+    contrasts: tuple[str, ...] = (BOTH,),
+) -> list[Claim]:
+    """A claim for each size and contrast: the first group answers more of the probe.
+
+    P1's comparison has a rule at the sizes for which P1 prints numbers.
+
+    Args:
+      what: is asked, in words: 'commands with `turn left`'.
+    """
+    claims = []
+    for size in sizes:
+        for contrast in contrasts:
+            printed = ''
+            if contrast == BOTH:
+                printed = published.describe_exact_match(task, probe, size)
+            claims.append(
+                Claim(
+                    source if contrast == BOTH else f'ours, on {source}',
+                    write_sentence(contrast.format(what), size),
+                    RUNS[task],
+                    difference(probe, *CONTRASTS[contrast]),
+                    above(0) if printed else None,
+                    {'size': size},
+                    printed,
+                )
+            )
+    return claims
+
+
+def list_levels() -> list[Claim]:
+    """What the two corners of P1 answer of addition."""
+    rows = (
+        (SMALL_STRONG, 'test', 'answers the held-out square'),
+        (LARGE_WEAK, 'test', 'does not answer the held-out square'),
+        (LARGE_WEAK, 'seen_heldout', 'answers held-out pairs outside the square'),
+    )
+    names = {
+        SMALL_STRONG.name: 'A small initialization with strong decay',
+        LARGE_WEAK.name: 'A large initialization with weak decay',
+    }
+    claims = []
+    for group, probe, what in rows:
+        claims.append(
+            Claim(
+                'P1 Fig 17 a' if probe == 'test' else 'ours, on P1 Fig 17 a',
+                f'{names[group.name]} {what}.',
+                RUNS['addition'],
+                level(probe, group),
+                note=published.describe_exact_match('addition', probe, 0),
+            )
+        )
+    return claims
+
+
+def list_steps() -> list[Claim]:
+    """How soon PrOntoQA converges, at P1's two corners."""
+    claims = []
+    for size in (1_000, 5_000, 20_000):
+        sentence = (
+            'A small initialization with strong decay converges in fewer steps than a '
+            'large one with weak decay.'
+        )
+        claims.append(
+            Claim(
+                'P1 Fig 7',
+                write_sentence(sentence, size),
+                RUNS['prontoqa'],
+                ratio('steps', LARGE_WEAK, SMALL_STRONG),
+                where={'size': size},
+                note=published.describe_steps(size),
+            )
+        )
+    return claims
+
+
+TURN_LEFT = ('P1 Fig 6 a', 'scan', 'test', 'commands with `turn left`')
+NEW_COMMANDS = (
+    'P1 Fig 6 a',
+    'scan',
+    'seen_heldout',
+    'new commands of the trained kinds',
+)
+SENTENCES = ('P1 Fig 6 b', 'cogs', 'seen_heldout', 'in-distribution sentences')
+CASES = ('P1 Fig 6 c', 'cogs', 'gen', 'sentences of the 21 cases')
+QUESTIONS = ('P1 Fig 7', 'prontoqa', 'seen_heldout', 'new questions')
+SQUARE = ('P1 Fig 17 a', 'addition', 'test', 'of the held-out square')
+
+CLAIMS = (
+    *compare(*SQUARE, (8_600,), (BOTH, *ALONE)),
+    *list_levels(),
+    *compare(*TURN_LEFT, (500,), (BOTH, *ALONE)),
+    *compare(*TURN_LEFT, (1_000, 5_000)),
+    *compare(*TURN_LEFT, (10_000,), (BOTH, GAMMA_WEAK, DECAY_SMALL)),
+    *compare(*NEW_COMMANDS, (500,), ALONE),
+    *compare(*NEW_COMMANDS, (10_000,), (DECAY_SMALL,)),
+    *compare(*SENTENCES, (500,), (BOTH, *ALONE)),
+    *compare(*SENTENCES, (1_000,), (BOTH, GAMMA_WEAK)),
+    *compare(*CASES, (500,)),
+    *compare(*QUESTIONS, (1_000,), (BOTH, *ALONE)),
+    *compare(*QUESTIONS, (2_000, 5_000, 20_000)),
+    *list_steps(),
+    Claim(
+        'ours, on P1 Fig 7',
+        '5,000 examples: a small initialization with strong decay judges as well after '
+        'its own proof as after the right one.',
+        RUNS['prontoqa'],
+        change(
+            'own_label',
+            'right_label',
+            ('own proof', 'right proof'),
+            SMALL_STRONG.levels,
+        ),
+        where={'size': 5_000},
+        note='a coin: 0.50',
+    ),
+)

@@ -1,0 +1,83 @@
+"""What answers without generalizing: its scores by hand."""
+
+import dataclasses
+
+import pytest
+
+from analysis.text_tasks import baselines
+from anchorjax import config
+from anchorjax.grid import DATA, random_key
+from anchorjax.tasks import AdditionConfig, ProntoqaConfig, ScanConfig
+from anchorjax.tasks.addition import list_probed_pairs
+from tests.support import text_tasks
+
+
+def test_baselines_of_addition_by_hand():
+    task = AdditionConfig(largest=9, square=(3, 5), num_examples=64, probe_examples=100)
+    scores = baselines.score_baselines(task, 0)
+    assert scores['table'] == {'seen_train': 1.0, 'seen_heldout': 0.0, 'test': 0.0}
+    # Of the 9 sums of 3, 4 and 5 with each other three are 8.
+    assert scores['constant']['test'] == pytest.approx(3 / 9)
+    # 64 of 91 ordered pairs are trained, so of most others the reverse is.
+    unordered = scores['unordered']
+    assert unordered['seen_train'] == 1.0 and unordered['test'] == 0.0
+    assert 0.4 < unordered['seen_heldout'] < 0.9
+    numbers = dataclasses.replace(task, encoding='numbers')
+    assert baselines.score_baselines(numbers, 0) == scores
+
+
+def test_a_table_of_unordered_pairs_knows_the_reverse_of_what_was_trained():
+    """Seven of the eight pairs of 0, 1 and 2 but (2, 2) are trained."""
+    shares = set()
+    for seed in range(8):
+        task = AdditionConfig(largest=2, square=(2, 2), num_examples=7)
+        probed = list_probed_pairs(task, random_key(seed, DATA))['seen_heldout']
+        assert probed.is_real_B.sum() == 1
+        is_double = probed.a_B[0] == probed.b_B[0]
+        share = baselines.score_baselines(task, seed)['unordered']['seen_heldout']
+        assert share == (0.0 if is_double else 1.0)
+        shares.add(share)
+    assert shares == {0.0, 1.0}
+
+
+def test_a_table_knows_what_it_was_trained_on_alone():
+    scan = ScanConfig(num_examples=50, probe_examples=64)
+    assert baselines.score_baselines(scan, 3)['table'] == {
+        'seen_train': 1.0,
+        'seen_heldout': 0.0,
+        'test': 0.0,
+    }
+    # The primitive is every tenth line, and the most frequent answer among them.
+    constant = baselines.score_baselines(scan, 3)['constant']['seen_train']
+    assert constant == pytest.approx(5 / 50)
+
+
+@pytest.mark.slow
+def test_answers_that_are_cut_are_in_no_table():
+    whole = config.resolve(text_tasks.make_config('cogs')).task
+    cut = dataclasses.replace(whole, seq_len=32)
+    tables = [baselines.score_baselines(c, 0)['table'] for c in (whole, cut)]
+    assert tables[0]['seen_train'] > 0.5 and tables[1]['seen_train'] < 0.5
+    assert tables[0]['gen'] == tables[1]['gen'] == 0
+
+
+def test_the_shortcuts_of_prontoqa_are_its_nulls():
+    original = ProntoqaConfig(hops=2, num_examples=32, probe_examples=64)
+    scores = baselines.score_baselines(original, 0)
+    assert scores['recurrence']['seen_heldout'] == 1.0
+    assert scores['conclusion']['seen_heldout'] == 1.0
+    assert 0.5 <= scores['constant']['seen_heldout'] < 0.65
+    assert scores['constant']['seen_heldout_proof'] < 0.1
+    twin = dataclasses.replace(original, distractor='twin', chain_of_thought=False)
+    without = baselines.score_baselines(twin, 0)
+    assert without['recurrence']['seen_heldout'] < 0.7
+    assert 'conclusion' not in without
+
+
+def test_longer_data_are_read_in_pieces(monkeypatch):
+    task = AdditionConfig(largest=9, square=(3, 5), probe_examples=16)
+    maker = baselines.compile_maker(task)
+    whole = baselines._list_training_texts(maker, 5)
+    assert len(whole) == task.make().num_train == 91
+    monkeypatch.setattr(baselines, '_PIECE', 40)
+    assert baselines._list_training_texts(maker, 5) == whole

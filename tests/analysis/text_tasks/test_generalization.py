@@ -1,0 +1,79 @@
+"""The figure of text tasks: what γ and decay change, by hand, and its baselines."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.text_tasks import generalization
+from tests.support.drawing import draw_pixels
+
+
+@pytest.fixture
+def constant_baselines(monkeypatch):
+    """Baselines without their data, whose generation takes most of the time."""
+    scores = {'table': {'test': 0.0}, 'constant': {'seen_train': 0.1, 'test': 0.2}}
+    monkeypatch.setattr(generalization, 'score_baselines', lambda config, seed: scores)
+
+
+def plant_members(answer) -> pd.DataFrame:
+    """Two γ, two decays and three seeds at one size."""
+    rows = []
+    for gamma in (0.5, 0.7):
+        for decay in (0.01, 0.1):
+            for seed in range(3):
+                rows.append(('', 500, gamma, decay, seed, answer(gamma, decay, seed)))
+    names = ['setting', 'size', 'gamma', 'weight_decay', 'seed', 'test']
+    return pd.DataFrame(rows, columns=names)
+
+
+def test_contrasts_by_hand():
+    members = plant_members(lambda gamma, decay, seed: 0.0)
+    names = []
+    for contrast in generalization.list_contrasts(members):
+        names.append(generalization.name_contrast(*contrast))
+    assert names == [
+        'γ 0.5 → 0.7 at decay 0.01',
+        'γ 0.5 → 0.7 at decay 0.1',
+        'decay 0.01 → 0.1 at γ 0.5',
+        'decay 0.01 → 0.1 at γ 0.7',
+        'γ 0.5 → 0.7, decay 0.01 → 0.1',
+    ]
+    one_decay = members[members.weight_decay == 0.1]
+    assert generalization.list_contrasts(one_decay) == [((0.5, 0.1), (0.7, 0.1))]
+    assert generalization.list_contrasts(one_decay[one_decay.gamma == 0.5]) == []
+
+
+def test_effects_are_paired_by_seed():
+    """Seeds differ by 0.3, γ adds 0.05 to each: paired there is no spread."""
+    members = plant_members(lambda gamma, decay, seed: 0.3 * seed + 0.25 * gamma)
+    effects = generalization._tabulate_effects(members, 'test').set_index('contrast')
+    gamma = effects.loc['γ 0.5 → 0.7 at decay 0.01', ['mean', 'low', 'high']]
+    np.testing.assert_allclose(gamma.astype(float), 0.05, atol=1e-9)
+    decay = effects.loc['decay 0.01 → 0.1 at γ 0.5', ['mean', 'low', 'high']]
+    np.testing.assert_allclose(decay.astype(float), 0, atol=1e-9)
+
+
+def test_baselines_of_one_height_share_a_name():
+    heights = pd.DataFrame(
+        [[0.5, 0.9], [0.53, 0.9], [0.5, 0.8]], ['table', 'constant', 'reverse']
+    )
+    expected = [['table', 'constant'], ['reverse']]
+    assert generalization.group_baselines(heights) == expected
+
+
+@pytest.mark.parametrize('sizes', [(64,), (32, 64)])
+def test_the_figure_shows_every_network(open_planted, constant_baselines, sizes):
+    run = open_planted('scan', loop=(('task.num_examples', sizes),))
+    result = generalization.compute(run)
+    assert result.probes == ['seen_train', 'seen_heldout', 'test']
+    at_largest = result.groups.dropna()
+    assert len(at_largest.drop_duplicates(['gamma', 'weight_decay', 'seed'])) == 4
+    for row in at_largest.iloc[::7].to_dict('records'):
+        axes = ('gamma', 'weight_decay', 'seed')
+        point = {axis: row[axis] for axis in axes}
+        point |= {'num_examples': 64} if len(sizes) > 1 else {}
+        planted = run.results.agreement_by_group.sel(run.labels(**point)).sel(
+            probe=row['probe'], group=row['group'], mapping='assigned'
+        )
+        assert row['score'] == planted.item()
+    assert draw_pixels(result, generalization).std() > 0

@@ -1,0 +1,93 @@
+"""The table of networks: the numbers of the run, and when each has converged."""
+
+import types
+
+import numpy as np
+import pytest
+
+from analysis.members.selection import iterate_points
+from analysis.text_tasks.members import find_points, read_members
+from anchorjax import config
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import members_table
+from anchorjax.sweeps.plan import summarize_members
+
+SIZES = (('task.num_examples', (32, 64)),)
+
+
+def test_the_numbers_are_those_of_the_run(open_planted):
+    run = open_planted('scan', loop=SIZES)
+    run.curves['diverged'][{'num_examples': 0, 'gamma': 0, 'weight_decay': 1}] = 1
+    members = read_members(run)
+    points = find_points(run, members)
+    expected = [point for _, point in iterate_points(run)]
+    assert points == [expected[0], *expected[2:]]
+    for row, point in zip(members.to_dict('records'), points, strict=True):
+        member = run.results.sel(run.labels(**point)).squeeze()
+        assert row['size'] == point['num_examples'] and row['setting'] == ''
+        assert row['weight_decay'] == point['weight_decay']
+        assert row['train_loss'] == member.train_loss
+        for probe in ('seen_train', 'seen_heldout', 'test'):
+            assert row[probe] == member.agreement.sel(probe=probe)
+
+
+def test_a_size_of_zero_is_all(open_planted):
+    loop = (('task.num_examples', (0, 64)),)
+    members = read_members(open_planted('scan', loop=loop, grid__gamma=(0.5,)))
+    assert set(members['size']) == {64, 21_890}
+
+
+def test_other_axes_are_settings(open_planted):
+    run = open_planted('scan', loop=(('task.score_end', (True, False)),))
+    settings = {'score_end=True', 'score_end=False'}
+    assert set(read_members(run).setting) == settings
+
+
+@pytest.mark.parametrize(
+    ('task', 'fields', 'curve'),
+    [
+        ('scan', {}, 'train_loss'),
+        ('scan', {'task__loss_on': 'answer_and_padding'}, 'probe_loss'),
+        ('addition', {'task__encoding': 'numbers', 'task__loss_on': 'all'}, None),
+        ('prontoqa', {}, 'probe_loss'),
+    ],
+)
+def test_convergence_is_judged_by_the_answers(open_planted, task, fields, curve):
+    steps = {'train__num_steps': 4, 'grid__gamma': (0.5,)}
+    run = open_planted(task, **steps, **fields)
+    curve = curve or 'train_loss'
+    for name in ('train_loss', 'probe_loss'):
+        run.curves[name][:] = 1.0 if name == curve else 0.0
+    losses = run.curves[curve]
+    if curve == 'probe_loss':
+        losses = losses.sel(probe='seen_train')
+    first = losses.squeeze().isel(weight_decay=0)
+    first[:] = [1.0, 0.5, 0.01, 0.03]  # falls, and rises again
+    losses.squeeze().isel(weight_decay=1)[:] = [1.0, 0.5, 0.5, 0.02]
+    members = read_members(run)
+    assert members['converged'].tolist() == [False, True]
+    # Between steps 2 and 3, 0.48 of 0.49 down; 0.02 is not below itself, and the last
+    # step stands for never.
+    np.testing.assert_allclose(members['steps'], [2 + 0.48 / 0.49, 4], rtol=1e-5)
+
+
+def test_another_task_and_nothing_trained_are_one_line(open_planted):
+    anchors = types.SimpleNamespace(experiment=config.resolve(config.default()))
+    with pytest.raises(UserError, match="task 'anchors': this figure is about the"):
+        read_members(anchors)
+    run = open_planted('addition')
+    run.curves['trained'][:] = False
+    with pytest.raises(UserError, match='no member is trained yet'):
+        read_members(run)
+
+
+def test_tables_have_the_perplexity_of_texts_beside_their_loss(open_planted):
+    run = open_planted('scan')
+    table = members_table(run)
+    np.testing.assert_allclose(table.train_perplexity, np.exp(table.train_loss))
+    np.testing.assert_allclose(table.perplexity_test, np.exp(table.loss_test))
+    columns = table.columns.tolist()
+    assert columns.index('perplexity_test') == columns.index('loss_test') + 1
+    assert 'perplexity' in summarize_members(run).splitlines()[0].split()
+    numbers = open_planted('addition', task__encoding='numbers')
+    assert not members_table(numbers).columns.str.contains('perplexity').any()
