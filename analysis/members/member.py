@@ -4,8 +4,8 @@
   member = member_of(open_run('runs/phase'), **point)
   member.forward(tokens_BT).blocks[0].Attn
 
-Nothing here depends on how the model is built: activations are those that `anchorjax.model`
-names, and parameters are found by their paths.
+Nothing here depends on how the model is built: activations are those that
+`anchorjax.model` names, and parameters are found by their paths.
 """
 
 import functools
