@@ -7,7 +7,7 @@ from tests.support.sweeps import ROOT
 
 GALLERY = ROOT / 'analysis' / 'gallery'
 # Folder of each paper's table in the gallery.
-FOLDERS = {'p4': 'critical_windows', 'text_tasks': 'real_tasks'}
+FOLDERS = {'p1': 'fair', 'p4': 'critical_windows', 'text_tasks': 'real_tasks'}
 MOST_JUDGED = {'p1': 14, 'p2': 12, 'p3': 8, 'p4': 12, 'text_tasks': 12}
 
 
