@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin
 import jax
 import jaxlib
 import ml_collections
+import pandas as pd
 
 from anchorjax import config
 from anchorjax.errors import ConfigError, OneLine, TemporaryError, UserError
@@ -308,9 +309,13 @@ def parse_positive(text: str, most: float = math.inf) -> float:
     return number
 
 
-def print_results(run: Run, paths: list[pathlib.Path]) -> None:
-    """Prints the table of members and the paths of the figures."""
-    print(summarize_members(run))
+def print_results(
+    run: Run,
+    paths: list[pathlib.Path],
+    classify: Callable[[pd.DataFrame], pd.Series] | None = None,
+) -> None:
+    """Prints the table of members (see `summarize_members`) and paths of figures."""
+    print(summarize_members(run, classify))
     for path in paths:
         print(path)
 

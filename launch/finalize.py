@@ -4,6 +4,7 @@ They show what is trained so far. Every shard writes them when it ends; this com
 for a sweep that is still running, or was stopped.
 """
 
+from analysis.members.solution import classify_members
 from analysis.p1 import phase
 from anchorjax import cli
 from anchorjax.storage.sweep_folder import read_folder
@@ -16,7 +17,7 @@ def command() -> None:
         '--run', type=cli.parse_folder, required=True, help='folder of the sweep'
     )
     run, paths = publish(read_folder(parser.parse_args().run), phase.save)
-    cli.print_results(run, paths)
+    cli.print_results(run, paths, classify_members)
 
 
 if __name__ == '__main__':

@@ -8,6 +8,7 @@ SIGTERM or SIGUSR2 with everything saved (run it again).
 
 import pathlib
 
+from analysis.members.solution import classify_members
 from analysis.p1 import phase
 from anchorjax import api, cli
 from anchorjax.cluster.job_files import hold_shard
@@ -49,7 +50,7 @@ def command() -> None:
         def draw(run: Run, figures: pathlib.Path) -> list[pathlib.Path]:
             bar.close()
             paths = phase.save(run, figures)
-            cli.print_results(run, paths)
+            cli.print_results(run, paths, classify_members)
             return paths
 
         api.train(

@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import pandas as pd
 
 from anchorjax.errors import UserError
 from anchorjax.experiment import AUTO, Experiment
 from anchorjax.storage import checkpoint
 from anchorjax.storage.manifest import MANIFEST_FILE
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run
 from anchorjax.storage.sweep_folder import read_folder
 from anchorjax.sweeps import cost
 from anchorjax.sweeps.memory import MOST_LANES, format_bytes
@@ -274,12 +275,17 @@ def describe_data(experiment: Experiment) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def summarize_members(run: Run) -> str:
-    """The table of trained members: point, loss, main agreements, and the verdict.
+def summarize_members(
+    run: Run, classify: Callable[[pd.DataFrame], pd.Series] | None = None
+) -> str:
+    """The table of trained members: point, loss, main agreements, whether converged.
 
-    `converged` and `solution` are shown where the table of members has them.
+    Args:
+      classify: gives every row the name of its solution, where there is an unseen pair.
     """
-    table = members_table(run)
+    table = run.members
+    if classify is not None and 'unseen_inferential' in table:
+        table = table.assign(solution=classify(table))
     names = {'train_loss': 'loss', 'train_perplexity': 'perplexity'}
     names |= _name_agreements(run) | {'converged': 'converged', 'solution': 'solution'}
     axes = [axis for axis, values in run.experiment.axes.items() if len(values) > 1]

@@ -123,7 +123,8 @@ def train_chunk(
     step, state, curves = _start(trainer, chunk.folder, hparams, rows, warn)
     chunk.folder.begin(step, folder.environments.index(folder.environment))
     members, operations = chunk.num_members, operations_per_step(trainer.experiment)
-    progress.label = f'{chunk.cohort.name}, chunk {chunk.index + 1}'
+    num_chunks = -(-chunk.cohort.size // folder.chunk_size)
+    progress.label = f'{chunk.cohort.name}, chunk {chunk.index + 1} of {num_chunks}'
     progress.add_earlier(step * members, operations)
     last_save = time.monotonic()
 

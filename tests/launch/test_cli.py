@@ -1,13 +1,10 @@
 """The command line as its user meets it: real processes, one line for every mistake."""
 
-import json
 import re
-import shutil
 import subprocess
 
 import pytest
 
-from anchorjax.storage.manifest import MANIFEST_FILE, MANIFEST_FORMAT
 from tests.support.sweeps import TINY_FILE, launch, tree_hash
 
 pytestmark = pytest.mark.slow
@@ -73,28 +70,3 @@ def test_the_same_command_again_says_all_is_done(launched):
     assert done.returncode == 0, done.stderr
     assert 'all members are trained already' in done.stdout
     assert tree_hash(launched / 'cohorts') == before
-
-
-def test_another_config_in_the_same_folder_is_refused_and_harms_nothing(launched):
-    before = tree_hash(launched)
-    done = launch('--workdir', launched, '--config.optimizer.b2=0.9')
-    require_refused(done, 'optimizer.b2 = 0.999', '0.9', '--workdir')
-    after = tree_hash(launched)
-    lock = str(launched / '.lock')  # it names the last process
-    del before[lock], after[lock]
-    assert after == before
-
-
-def test_a_folder_of_another_version_is_refused(launched, tmp_path):
-    shutil.copytree(launched, tmp_path / 'run')
-    path = tmp_path / 'run' / MANIFEST_FILE
-    manifest = json.loads(path.read_text())
-    path.write_text(json.dumps(manifest | {'format': 99}))
-    done = launch('--workdir', tmp_path / 'run')
-    require_refused(done, 'format 99', f'reads {MANIFEST_FORMAT}')
-
-
-def test_an_unwritable_folder_is_refused(tmp_path):
-    (tmp_path / 'file').write_text('not a folder')
-    done = launch('--workdir', tmp_path / 'file' / 'run')
-    require_refused(done, 'cannot use', 'Not a directory')

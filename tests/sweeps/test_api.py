@@ -85,12 +85,6 @@ def test_the_folder_of_another_experiment_is_refused_and_kept(run):
     assert bool(api.train(changed, named).results.trained.all())
 
 
-def test_a_folder_without_a_sweep_is_refused(tmp_path):
-    with pytest.raises(StoreError, match='holds no sweep'):
-        api.open(tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_config_that_is_not_resolved_is_refused(tmp_path):
     line = r'experiment: is a ConfigDict; give config.resolve\(config\)'
     with pytest.raises(ConfigError, match=line):

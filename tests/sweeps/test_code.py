@@ -11,7 +11,7 @@ import pytest
 import anchorjax
 from anchorjax import tasks
 from anchorjax.errors import StoreError
-from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
+from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.sweep_folder import SweepFolder
 from anchorjax.sweeps import code
 from anchorjax.sweeps.run import run_sweep
@@ -56,21 +56,6 @@ def test_a_half_trained_sweep_is_refused_by_the_files_that_differ(tmp_path, edit
         trained(tmp_path, **ONE)
     require_line(caught.value, tmp_path)
     assert (tmp_path / MANIFEST_FILE).read_bytes() == before
-
-
-def test_of_many_files_the_first_are_named(tmp_path, edit):
-    begin(tmp_path)
-    paths = list(code.digest_package(code._ROOT))
-    edit(*paths)
-    line = rf'{paths[3]} and {len(paths) - 4} more files; use'
-    with pytest.raises(StoreError, match=line):
-        trained(tmp_path, **ONE)
-
-
-def test_the_same_code_goes_on(tmp_path):
-    begin(tmp_path)
-    assert bool(trained(tmp_path, **ONE).results.trained.all())
-    assert len(read_manifest(tmp_path).environments) == 1
 
 
 def test_code_that_trained_nothing_yet_may_be_edited(tmp_path, edit):

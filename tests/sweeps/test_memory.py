@@ -17,7 +17,7 @@ from anchorjax.training.devices import make_mesh
 from anchorjax.training.members import place_members
 from anchorjax.training.step import draw_member
 from tests.support.fuzzing import require_line
-from tests.support.sweeps import experiment, launch, list_files, opened
+from tests.support.sweeps import experiment, list_files, opened
 
 WIDE = {'model__width': 32, 'train__batch_size': 64}  # 2 gammas x 2 seeds
 TEN_KIB = 10 * 2**10
@@ -27,14 +27,6 @@ def measure_program(of_cohort: Experiment, lanes: int) -> int:
     """Bytes that the program of so many lanes takes on its device."""
     trainer = get_trainer(of_cohort, make_mesh(1), lanes)
     return memory.program_bytes(trainer.compile(lanes))
-
-
-@pytest.mark.slow
-def test_a_compiled_program_holds_at_least_its_states():
-    wide = experiment(**WIDE)
-    of_one, of_four = measure_program(wide, 1), measure_program(wide, 4)
-    assert cost.state_bytes(wide) < of_one < of_four
-    assert of_four > 4 * cost.state_bytes(wide)
 
 
 @pytest.mark.slow
@@ -81,27 +73,12 @@ def test_a_sweep_that_does_not_fit_leaves_no_folder(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_command_that_does_not_fit_leaves_no_folder(tmp_path):
-    done = launch('--workdir', tmp_path / 'run', '--device_memory=0.00001')
-    assert done.returncode == 2
-    assert done.stderr.startswith('error: train.batch_size: one member')
-    assert len(done.stderr.splitlines()) == 1
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
 def test_the_largest_cohort_decides(tmp_path):
     small = measure_program(experiment(model__width=8), 1)
     large = measure_program(experiment(model__width=64), 1)
     folder, mesh = opened(tmp_path, loop=(('model.width', (8, 64)),))
     with pytest.raises(ConfigError, match=r'train.batch_size'):
         run_sweep(folder, mesh, device_bytes=(small + large) / 2)
-
-
-def test_sizes_are_shown_in_the_nearest_unit():
-    assert memory.format_bytes(2.0**12) == '4 KiB'
-    assert memory.format_bytes(2.0**25) == '32.0 MiB'
-    assert memory.format_bytes(2.0**31) == '2.0 GiB'
 
 
 @pytest.mark.parametrize('kept', ['resume', 'snapshots'])

@@ -146,3 +146,14 @@ def test_a_dry_run_refuses_what_cannot_be_a_folder(sweep):
     code, printed, error = sweep('--dry_run', '--workdir', '')
     assert (code, printed) == (2, '')
     assert "argument --workdir: '': must be the path of a folder" in error
+
+
+def test_help_lists_the_fields_of_the_config_with_their_ranges(sweep):
+    said = sweep('--help')
+    assert said.code == 0
+    for field in (
+        r'width=8 +int, at least 1',
+        r'norm=post +post or pre',
+        r'gamma=\(0.3, 0.8\) +tuple of float, at least -100, at most 100',
+    ):
+        assert re.search(field, said.out)

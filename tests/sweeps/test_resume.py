@@ -1,6 +1,5 @@
 """Whatever interrupts a sweep, it ends with the bits of an uninterrupted one."""
 
-import os
 import pathlib
 import random
 import signal
@@ -59,14 +58,6 @@ def test_an_altered_snapshot_is_named(one_member, tmp_path):
     with pytest.raises(StoreError, match=line) as caught:
         open_run(workdir).params()
     require_line(caught.value, tmp_path)
-
-
-def test_truncated_curves_are_named_with_what_to_do(one_member, tmp_path):
-    workdir = copy_folder(one_member, tmp_path / 'run')
-    os.truncate(workdir / CHUNK / 'curves.npz', 100)
-    line = r'curves.npz is damaged .* delete it to regenerate it'
-    with pytest.raises(StoreError, match=line):
-        _ = open_run(workdir).curves
 
 
 def test_curves_that_cannot_be_read_now_are_not_called_damaged(

@@ -1,6 +1,5 @@
 """A member's bits depend on itself and on lanes, not on the members beside it."""
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,11 +12,9 @@ from anchorjax.grid import HParams
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.sweeps.run import chunk_hparams
 from anchorjax.sweeps.trainer import Trainer
-from anchorjax.training.curves import Record
 from anchorjax.training.devices import make_mesh
-from anchorjax.training.evaluation import evaluate
 from anchorjax.training.members import place_members
-from anchorjax.training.step import TrainState, init_member, train_segment
+from anchorjax.training.step import init_member, train_segment
 from tests.support.sweeps import experiment, run_on_devices, trained
 
 POINT = {'gamma': 0.8, 'learning_rate': 1e-2, 'seed': 1}
@@ -153,22 +150,6 @@ def test_only_the_end_of_a_segment_is_evaluated():
     _, end = trainer.segment(state, hparams, 3, before=2)
     assert np.isfinite(end.train_loss).all()
     assert are_same(end, whole)
-
-
-def test_the_evaluation_is_traced_once(monkeypatch):
-    traces = count_calls(monkeypatch, 'anchorjax.training.step.evaluate', evaluate)
-    tiny = experiment()
-    (hparams,) = split_rows(chunk_hparams(tiny.cohorts()[0], index=0, size=1))
-    jax.eval_shape(functools.partial(segment_of, tiny), hparams, np.bool_(True))
-    assert len(traces) == 1
-
-
-def segment_of(
-    of_cohort: config.Experiment, hparams: HParams, is_end: jax.Array
-) -> tuple[TrainState, Record]:
-    """A segment of one step, from a new member."""
-    state = init_member(of_cohort, hparams)
-    return train_segment(of_cohort, state, hparams, 1, is_end=is_end)
 
 
 @pytest.mark.slow
