@@ -44,19 +44,22 @@ class Wanted(NamedTuple):
 
 def find_local(path: pathlib.Path) -> Files:
     """A file, or all in a folder that can be read; UserError if there is none."""
-    found = sorted(path.rglob('*')) if path.is_dir() else [path]
-    found = [file for file in found if file.is_file() and file.name.endswith(_SUFFIXES)]
-    if not found:
-        raise UserError(f'{path}: no file that ends in one of {_SUFFIXES}')
-    folder = path if path.is_dir() else path.parent
-    sizes, times = {}, {}
+    folder, found = path.parent, [path]
+    if path.is_dir():
+        folder, found = path, sorted(path.rglob('*'))
+    paths, sizes, times = [], {}, {}
     for file in found:
+        if not file.is_file() or not file.name.endswith(_SUFFIXES):
+            continue
         if '::' in str(file):  # datasets might read nothing, and say nothing
             raise UserError(f"{file}: must have no '::', which chains addresses")
         name = str(file.relative_to(folder))
         sizes[name] = file.stat().st_size
         times[name] = file.stat().st_mtime_ns
-    return Files([str(file) for file in found], sizes, times)
+        paths.append(str(file))
+    if not paths:
+        raise UserError(f'{path}: no file that ends in one of {_SUFFIXES}')
+    return Files(paths, sizes, times)
 
 
 def find_public(repository: str, pattern: str, revision: str = '') -> Files:
@@ -80,19 +83,24 @@ def find_public(repository: str, pattern: str, revision: str = '') -> Files:
         entries = hub.list_repo_tree(
             repository, recursive=True, revision=commit, repo_type='dataset'
         )
-        size_of = {entry.path: getattr(entry, 'size', None) for entry in entries}
+        sizes = _select_entries(entries, pattern)
     except Exception as e:  # the hub's client raises many kinds
         reason = brief(f'{type(e).__name__}: {e}')
         line = f'{repository}: {reason}; a local copy can be --source PATH'
         raise TemporaryError(line) from None
-    sizes = {}
-    for name in sorted(fnmatch.filter(size_of, pattern)):
-        if name.endswith(_SUFFIXES):
-            sizes[name] = size_of[name]
     if not sizes:
         raise UserError(f'--pattern {pattern}: {repository} has no such files')
     folder = f'hf://datasets/{repository}@{commit}'
     return Files([f'{folder}/{name}' for name in sizes], sizes, {}, commit)
+
+
+def _select_entries(entries: Iterable[Any], pattern: str) -> dict[str, int]:
+    """{path: bytes} of the files on the hub that match and can be read, in order."""
+    sizes = {}
+    for entry in entries:
+        if fnmatch.fnmatch(entry.path, pattern) and entry.path.endswith(_SUFFIXES):
+            sizes[entry.path] = entry.size
+    return dict(sorted(sizes.items()))
 
 
 def read_texts(path: str, wanted: Wanted) -> Iterator[str | None]:
@@ -105,7 +113,9 @@ def read_texts(path: str, wanted: Wanted) -> Iterator[str | None]:
     """
     try:
         for text in _read_kind(path, wanted):
-            yield text if text is None else _HALF_LETTER.sub('\ufffd', text)
+            if text is not None:
+                text = _HALF_LETTER.sub('\ufffd', text)
+            yield text
     except UserError:
         raise
     except Exception as e:  # datasets, pyarrow and the decompressors raise many kinds
@@ -116,15 +126,10 @@ def read_texts(path: str, wanted: Wanted) -> Iterator[str | None]:
 
 def _read_kind(path: str, wanted: Wanted) -> Iterator[str | None]:
     if path.endswith('.parquet'):
-        columns = [wanted.field, 'meta'] if wanted.sets else [wanted.field]
-        rows = enumerate(_load('parquet', path, columns=columns), 1)
-        return _select(((f'{path}, row {n}', row) for n, row in rows), wanted)
-    # Some official text is damaged (DATASETS 6); it is not mended.
-    options = {'keep_linebreaks': True, 'encoding_errors': 'replace'}
-    lines = (row['text'] for row in _load('text', path, **options))
+        return _select(_number_rows(path, wanted), wanted)
     if '.jsonl' in pathlib.PurePath(path).suffixes:
-        return _select(_parse_lines(lines, path), wanted)
-    return _split_documents(lines)
+        return _select(_parse_lines(path), wanted)
+    return _split_documents(path)
 
 
 def _load(kind: str, path: str, **options: Any) -> Iterable[dict[str, Any]]:
@@ -133,16 +138,25 @@ def _load(kind: str, path: str, **options: Any) -> Iterable[dict[str, Any]]:
         import datasets
     except ImportError as e:
         raise UserError(f"{e}: pip install 'anchorjax[data]'") from None
-    files = [path if '://' in path else glob.escape(path)]
+    if '://' not in path:
+        path = glob.escape(path)
     return datasets.load_dataset(
-        kind, data_files=files, split='train', streaming=True, **options
+        kind, data_files=[path], split='train', streaming=True, **options
     )
 
 
-def _split_documents(lines: Iterable[str]) -> Iterator[str]:
+def _list_lines(path: str) -> Iterator[str]:
+    """The lines of a text file, with their ends."""
+    # Some official text is damaged (DATASETS 6); it is not mended.
+    options = {'keep_linebreaks': True, 'encoding_errors': 'replace'}
+    for row in _load('text', path, **options):
+        yield row['text']
+
+
+def _split_documents(path: str) -> Iterator[str]:
     """Documents between separators, without the line ends around them."""
     parts: list[str] = []
-    for line in lines:
+    for line in _list_lines(path):
         *ends, rest = line.split(SEPARATOR)
         for end in ends:
             yield ''.join([*parts, end]).strip('\n')
@@ -153,12 +167,21 @@ def _split_documents(lines: Iterable[str]) -> Iterator[str]:
         yield last
 
 
-def _parse_lines(lines: Iterable[str], path: str) -> Iterator[tuple[str, Any]]:
+def _parse_lines(path: str) -> Iterator[tuple[str, Any]]:
     """(path and line number, the value there) of lines of JSON."""
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(_list_lines(path), 1):
         if line.strip():
             where = f'{path}, line {number}'
             yield where, _parse(line, where)
+
+
+def _number_rows(path: str, wanted: Wanted) -> Iterator[tuple[str, Any]]:
+    """(path and row number, the row) of a parquet file."""
+    columns = [wanted.field]
+    if wanted.sets:
+        columns.append('meta')
+    for number, row in enumerate(_load('parquet', path, columns=columns), 1):
+        yield f'{path}, row {number}', row
 
 
 def _parse(text: str, where: str) -> Any:
@@ -174,12 +197,17 @@ def _select(rows: Iterable[tuple[str, Any]], wanted: Wanted) -> Iterator[str | N
         if not isinstance(row, dict):
             yield None
             continue
-        if wanted.sets:
-            meta = row.get('meta')
-            if isinstance(meta, str):  # in some mirrors (DATASETS 7)
-                meta = _parse(meta, f'{where}, meta')
-            name = meta.get('redpajama_set_name') if isinstance(meta, dict) else None
-            if name not in wanted.sets:
-                continue
+        if wanted.sets and _find_set(row, where) not in wanted.sets:
+            continue
         text = row.get(wanted.field)
         yield text if isinstance(text, str) else None
+
+
+def _find_set(row: dict[str, Any], where: str) -> str | None:
+    """The part of SlimPajama that a row is of; None if it does not say."""
+    meta = row.get('meta')
+    if isinstance(meta, str):  # in some mirrors (DATASETS 7)
+        meta = _parse(meta, f'{where}, meta')
+    if not isinstance(meta, dict):
+        return None
+    return meta.get('redpajama_set_name')

@@ -114,7 +114,7 @@ def count_words(texts: Iterable[str], most: int) -> tuple[list[str], float]:
     counts: collections.Counter[str] = collections.Counter()
     for text in texts:
         counts.update(split_words(text))
-    ranked = sorted(counts, key=lambda word: (-counts[word], word))
+    ranked = sorted(sorted(counts), key=counts.__getitem__, reverse=True)
     kept = ranked[:most]
     share = sum(counts[word] for word in kept) / max(1, counts.total())
     return kept, share

@@ -122,38 +122,49 @@ def _write_rest(
 ) -> dict[str, Any]:
     """Tokenizes what is left of a corpus; returns the progress at its end."""
     progress = _read_progress(out, settings)
+    path = out / PROGRESS_FILE
     # Before the first token, so that whatever happens the folder is known as ours.
-    atomic.write_json(out / PROGRESS_FILE, progress)
-    dtype = get_dtype(settings['dtype'])
-    end = tokenizer.description['end']
+    atomic.write_json(path, progress)
+    width = get_dtype(settings['dtype']).itemsize
     with (
-        _open_at(out / TOKENS_FILE, progress['tokens'] * dtype.itemsize) as tokens_file,
+        _open_at(out / TOKENS_FILE, progress['tokens'] * width) as tokens_file,
         _open_at(out / DOCUMENTS_FILE, progress['documents'] * 8) as starts_file,
     ):
         for number in range(progress['file'], len(files.paths)):
-            path = files.paths[number]
-            texts = read_texts(path, wanted)
+            texts = read_texts(files.paths[number], wanted)
             for batch in _gather(itertools.islice(texts, progress['rows'], None)):
-                documents = tokenizer.encode([text for text in batch if text])
-                starts = []
-                for document in documents:
-                    starts.append(progress['tokens'])
-                    tokens = np.append(np.asarray(document, dtype), dtype.type(end))
-                    tokens_file.write(tokens.tobytes())
-                    progress['tokens'] += len(tokens)
-                starts_file.write(np.array(starts, '<u8').tobytes())
-                for file in (tokens_file, starts_file):
-                    file.flush()
-                    os.fsync(file.fileno())
-                progress['rows'] += len(batch)
-                progress['documents'] += len(documents)
-                progress['skipped'] += batch.count(None)
-                progress['empty'] += batch.count('')
-                atomic.write_json(out / PROGRESS_FILE, progress)
-                report(path, progress['documents'], progress['tokens'])
+                _append(batch, tokenizer, tokens_file, starts_file, progress)
+                atomic.write_json(path, progress)
+                report(files.paths[number], progress['documents'], progress['tokens'])
             progress.update(file=number + 1, rows=0)
-            atomic.write_json(out / PROGRESS_FILE, progress)
+            atomic.write_json(path, progress)
     return progress
+
+
+def _append(
+    batch: list[str | None],
+    tokenizer: Tokenizer,
+    tokens_file: BinaryIO,
+    starts_file: BinaryIO,
+    progress: dict[str, Any],
+) -> None:
+    """Writes these texts, and counts them in `progress`; then they are on the disk."""
+    dtype = get_dtype(progress['settings']['dtype'])
+    end = dtype.type(tokenizer.description['end'])
+    starts = []
+    for document in tokenizer.encode([text for text in batch if text]):
+        starts.append(progress['tokens'])
+        tokens = np.append(np.asarray(document, dtype), end)
+        tokens_file.write(tokens.tobytes())
+        progress['tokens'] += len(tokens)
+    starts_file.write(np.array(starts, '<u8').tobytes())
+    for file in (tokens_file, starts_file):
+        file.flush()
+        os.fsync(file.fileno())
+    progress['rows'] += len(batch)
+    progress['documents'] += len(starts)
+    progress['skipped'] += batch.count(None)
+    progress['empty'] += batch.count('')
 
 
 def _read_progress(out: pathlib.Path, settings: dict[str, Any]) -> dict[str, Any]:

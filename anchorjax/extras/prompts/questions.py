@@ -7,6 +7,7 @@ that no equation has (`unseen`). These are the probes of our own members.
 """
 
 import dataclasses
+import itertools
 import zlib
 from typing import NamedTuple
 
@@ -67,23 +68,21 @@ def draw_prompts(
     prompts = []
     for cohort in experiment.cohorts():
         task = experiment.for_cohort(cohort).task
-        for seed in experiment.grid.seed:
-            for probe in list_probed_pairs(task):
-                for i in range(number):
-                    equations, asked, answers = draw_question(
-                        task, seed, probe, i, shots
-                    )
-                    prompts.append(
-                        Prompt(
-                            f'{cohort.name}/{seed}/{probe}/{i}',
-                            cohort.name,
-                            seed,
-                            probe,
-                            asked,
-                            write_prompt(equations, asked, instruct),
-                            answers,
-                        )
-                    )
+        cells = itertools.product(
+            experiment.grid.seed, list_probed_pairs(task), range(number)
+        )
+        for seed, probe, i in cells:
+            question = draw_question(task, seed, probe, i, shots)
+            prompt = Prompt(
+                id=f'{cohort.name}/{seed}/{probe}/{i}',
+                cohort=cohort.name,
+                seed=seed,
+                probe=probe,
+                asked=question.asked,
+                prompt=write_prompt(question, instruct),
+                answers=question.answers,
+            )
+            prompts.append(prompt)
     return prompts
 
 
@@ -119,14 +118,14 @@ def draw_question(
     return Question(equations, (*pair, asked_key), answers)
 
 
-def write_prompt(
-    equations: list[tuple[int, int, int, int]], asked: Numbers, instruct: bool
-) -> str:
+def write_prompt(question: Question, instruct: bool) -> str:
     """The text of a question, which ends where the value begins."""
-    lines = [_INSTRUCTION, ''] if instruct else []
-    for *left, value in equations:
+    lines = []
+    if instruct:
+        lines += [_INSTRUCTION, '']
+    for *left, value in question.equations:
         lines.append(f'{_write_left_side(left)} = {value}')
-    lines.append(f'{_write_left_side(asked)} =')
+    lines.append(f'{_write_left_side(question.asked)} =')
     return '\n'.join(lines)
 
 

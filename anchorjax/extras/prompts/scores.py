@@ -25,24 +25,22 @@ def score_replies(prompts: list[Prompt], reply_of: dict[str, str]) -> pd.DataFra
         raise UserError(f'a reply to {brief(min(unknown))}: there is no such prompt')
     if not reply_of:
         raise UserError('no replies')
-    rows = [_score_prompt(prompt, reply_of.get(prompt.id)) for prompt in prompts]
-    cells = pd.DataFrame(rows).groupby(CELL, sort=False)
-    shares = cells[[*MAPPINGS, 'neither', 'unparsable']].mean()
+    table = pd.DataFrame([_score_prompt(prompt, reply_of) for prompt in prompts])
+    names = [*MAPPINGS, 'neither', 'unparsable']
+    table[names] = table[names].astype(float)
+    cells = table.groupby(CELL, sort=False)
     counts = cells.replied.agg(prompts='size', replies='sum')
-    return counts.join(shares).reset_index()
+    return counts.join(cells[names].mean()).reset_index()
 
 
-def _score_prompt(prompt: Prompt, reply: str | None) -> dict[str, object]:
-    """The cell of a prompt, and 1 or 0 in every column; NaN without a reply."""
+def _score_prompt(prompt: Prompt, reply_of: dict[str, str]) -> dict[str, object]:
+    """The cell of a prompt, and what its reply says; nothing without a reply."""
     row = {'cohort': prompt.cohort, 'seed': prompt.seed, 'probe': prompt.probe}
-    if reply is None:
-        return {**row, 'replied': 0}
-    number = parse_reply(reply, prompt.asked)
+    row['replied'] = prompt.id in reply_of
+    if not row['replied']:
+        return row
+    number = parse_reply(reply_of[prompt.id], prompt.asked)
     follows = {mapping: number == prompt.answers[mapping] for mapping in MAPPINGS}
-    is_neither = number is not None and not any(follows.values())
-    shares = {**follows, 'neither': is_neither, 'unparsable': number is None}
-    return {
-        **row,
-        'replied': 1,
-        **{name: float(is_so) for name, is_so in shares.items()},
-    }
+    row['unparsable'] = number is None
+    row['neither'] = number is not None and not any(follows.values())
+    return row | follows
