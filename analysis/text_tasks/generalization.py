@@ -76,7 +76,7 @@ def compute(run: Run) -> Result:
         members=members,
         baselines=_tabulate_baselines(run, members),
         groups=_tabulate_groups(run, members),
-        effects=_tabulate_effects(members, tested),
+        effects=tabulate_effects(members, tested),
     )
 
 
@@ -146,7 +146,8 @@ def name_contrast(first: Cell, second: Cell) -> str:
     return ' '.join([', '.join(changed), *fixed])
 
 
-def _tabulate_effects(members: pd.DataFrame, tested: str) -> pd.DataFrame:
+def tabulate_effects(members: pd.DataFrame, tested: str) -> pd.DataFrame:
+    """A row per setting and contrast: its change by seed, at the largest size."""
     rows = []
     for setting, of_setting in members.groupby('setting', sort=False):
         largest = of_setting[of_setting['size'] == of_setting['size'].max()]

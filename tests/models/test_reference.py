@@ -1,4 +1,4 @@
-"""The model, its loss and its steps are those of NumPy in float64, and of PyTorch."""
+"""The model, its loss and its steps are those of NumPy in float64."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -15,7 +15,6 @@ from anchorjax.training.forward import forward
 from anchorjax.training.step import TrainState, new_state, train_step
 from tests.support import cases
 from tests.support.networks import reference
-from tests.support.networks.official_cases import to_state_dict
 
 # Large eps of LayerNorm and Adam: an eps in the wrong place shows.
 BASE = {'model__eps': 0.05, 'optimizer__eps': 1e-2}
@@ -155,43 +154,3 @@ def test_a_gradient_below_the_limit_is_not_clipped():
     grads = reference.gradient(params, *batch, experiment.model)
     adamw = reference.AdamW(params, 0.9, 0.999, 1e-2, DECAY, max_norm=50.0)
     assert_trees_close(state.params, adamw.step(params, grads, PEAK))
-
-
-def test_logits_and_three_steps_are_pytorchs():
-    torch = pytest.importorskip('torch')
-    from tests.support.networks.torch_network import OfficialNetwork
-
-    experiment = cases.tiny(
-        model__width=16, model__mlp_dim=24, optimizer__shape='constant'
-    )
-    params = cases.random_params(experiment, scale=0.3)
-    network = OfficialNetwork(experiment.model, experiment.task.vocab)
-    network_state = {}
-    for name, array in to_state_dict(params).items():
-        network_state[name] = torch.tensor(array)
-    network.load_state_dict(network_state)
-
-    state, step, batch, _ = start_member(experiment, params)
-    tokens_BT = torch.tensor(batch.tokens_BT, dtype=torch.long)
-    targets_B = torch.tensor(batch.targets_BQ[:, 0], dtype=torch.long)
-    logits = forward(experiment, params, batch.tokens_BT, last_only=False).logits
-    expected = network(tokens_BT).detach()
-    np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=1e-5)
-
-    optimizer = torch.optim.AdamW(network.parameters(), lr=PEAK, weight_decay=DECAY)
-    for _ in range(3):
-        last_logits = network(tokens_BT)[:, -1]
-        expected_loss = torch.nn.functional.cross_entropy(last_logits, targets_B)
-        optimizer.zero_grad()
-        expected_loss.backward()
-        expected_norm = torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        optimizer.step()
-        state, loss, norm = step(state)
-        np.testing.assert_allclose(loss, expected_loss.item(), rtol=1e-4)
-        np.testing.assert_allclose(norm, expected_norm, rtol=1e-3)
-
-    # Adam divides by the gradient's size, so a gradient near 0 magnifies rounding.
-    trained = to_state_dict(state.params)
-    for name, tensor in network.state_dict().items():
-        difference = np.abs(trained[name] - tensor.numpy()).max()
-        assert difference < 0.01 * PEAK, name

@@ -12,17 +12,6 @@ LOGITS_BQV = jnp.log(jnp.array([[[0.5, 0.25, 0.25]], [[0.1, 0.2, 0.7]]]))
 TARGETS_BQ = jnp.array([[0], [1]])
 
 
-def share_of_matches(
-    predictions_BQ: jnp.ndarray,
-    targets_BQ: jnp.ndarray,
-    weights_BQ: jnp.ndarray | None = None,
-) -> float:
-    """The share of sequences that match one mapping."""
-    right_RB = losses.exact_match(predictions_BQ, targets_BQ[None], weights_BQ)
-    counts_B = losses.is_scored(predictions_BQ, weights_BQ)
-    return losses.share(right_RB, counts_B)[0]
-
-
 def test_cross_entropy():
     expected = [[math.log(2)], [math.log(5)]]
     loss_BQ = losses.cross_entropy(LOGITS_BQV, TARGETS_BQ)
@@ -38,19 +27,6 @@ def test_weighted_mean():
     assert losses.weighted_mean(values_BQ, jnp.zeros((2, 1))) == 0
 
 
-def test_exact_match_of_the_last_position_alone():
-    predictions_BQ = jnp.array([[1], [2], [3], [9]])
-    targets_RBQ = jnp.array([[1, 2, 3, 4], [1, 0, 0, 0], [0, 0, 0, 0]])[..., None]
-    right_RB = losses.exact_match(predictions_BQ, targets_RBQ)
-    assert right_RB.tolist() == [
-        [True, True, True, False],
-        [True, False, False, False],
-        [False] * 4,
-    ]
-    shares_R = losses.share(right_RB, jnp.ones(4, bool))
-    np.testing.assert_allclose(shares_R, [0.75, 0.25, 0.0])
-
-
 def test_the_share_of_right_tokens_by_hand():
     predictions_BQ = jnp.array([[1, 2], [1, 9], [9, 2], [9, 9]])
     targets_RBQ = jnp.array([[[1, 2]] * 4, [[1, 9]] * 4])
@@ -64,28 +40,27 @@ def test_the_share_of_right_tokens_by_hand():
     assert nothing_asked.tolist() == [0, 0]
 
 
-def test_a_sequence_matches_only_if_every_asked_position_does():
-    predictions_BQ = jnp.array([[1, 2], [1, 9], [9, 2], [9, 9]])
-    targets_BQ = jnp.array([[1, 2], [1, 2], [1, 2], [1, 2]])
-    assert share_of_matches(predictions_BQ, targets_BQ) == 0.25
-    assert share_of_matches(predictions_BQ, targets_BQ, jnp.ones((4, 2))) == 0.25
+PREDICTIONS_BQ = jnp.array([[1, 2], [1, 9], [9, 2], [9, 9]])
 
 
-def test_positions_that_are_not_asked_do_not_matter():
-    predictions_BQ = jnp.array([[1, 2], [1, 9], [9, 2], [9, 9]])
-    targets_BQ = jnp.array([[1, 2], [1, 2], [1, 2], [1, 2]])
-    first_asked = jnp.array([[0.5, 0.0]] * 4)
-    assert share_of_matches(predictions_BQ, targets_BQ, first_asked) == 0.5
-    one_each = jnp.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    assert share_of_matches(predictions_BQ, targets_BQ, one_each) == 0.75
-
-
-def test_a_sequence_of_which_nothing_is_asked_does_not_count():
-    predictions_BQ = jnp.array([[1, 2], [1, 2], [1, 9]])
-    targets_BQ = jnp.array([[1, 2], [9, 9], [1, 2]])
-    weights_BQ = jnp.array([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]])
-    assert share_of_matches(predictions_BQ, targets_BQ, weights_BQ) == 0.5
-    assert share_of_matches(predictions_BQ, targets_BQ, jnp.zeros((3, 2))) == 0
+@pytest.mark.parametrize(
+    ('weights_BQ', 'share'),
+    [
+        (None, 1 / 4),  # a sequence matches only if every asked position does
+        ([[1, 1], [1, 1], [1, 1], [1, 1]], 1 / 4),
+        ([[0.5, 0], [0.5, 0], [0.5, 0], [0.5, 0]], 2 / 4),
+        ([[1, 1], [1, 0], [0, 1], [1, 0]], 3 / 4),
+        ([[1, 1], [0, 0], [1, 1], [0, 0]], 1 / 2),  # of which nothing is asked: none
+        ([[0, 0], [0, 0], [0, 0], [0, 0]], 0),
+    ],
+)
+def test_exact_match_is_of_the_asked_positions(weights_BQ, share):
+    targets_RBQ = jnp.array([[[1, 2]] * 4])
+    if weights_BQ is not None:
+        weights_BQ = jnp.array(weights_BQ)
+    right_RB = losses.exact_match(PREDICTIONS_BQ, targets_RBQ, weights_BQ)
+    counts_B = losses.is_scored(PREDICTIONS_BQ, weights_BQ)
+    assert losses.share(right_RB, counts_B).tolist() == [share]
 
 
 def test_shares_by_group():

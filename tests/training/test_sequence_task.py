@@ -12,18 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from anchorjax import api, config, tasks
-from anchorjax.grid import DATA, HParams, random_key
+from anchorjax import config, tasks
+from anchorjax.grid import HParams
 from anchorjax.training import losses
-from anchorjax.training.devices import make_mesh
 from anchorjax.training.forward import forward
-from anchorjax.training.step import (
-    evaluate,
-    init_member,
-    new_state,
-    train_segment,
-    train_step,
-)
+from anchorjax.training.step import evaluate, new_state, train_step
 from tests.support import cases
 from tests.support.copy_task import (
     PAD,
@@ -222,39 +215,3 @@ def test_teacher_forced_exact_match_is_that_of_greedy_decoding():
     np.testing.assert_array_equal(teacher_forced_RB[0], is_right_B)
     # After a mistake the two read different prefixes, so their predictions differ.
     assert (predictions_BT != decoded_BT)[is_asked_BT].any()
-
-
-@pytest.mark.slow
-def test_a_member_learns_to_copy_the_words_it_is_trained_on():
-    experiment = make_experiment(task__longest=2, task__num_letters=3)
-    hparams = make_hparams()
-
-    @jax.jit
-    def train() -> Any:
-        state = init_member(experiment, hparams)
-        return train_segment(experiment, state, hparams, jnp.int32(200))
-
-    state, record = train()
-    assert state.step == 200 and state.diverged == -1
-    copied, backwards = record.agreement[0]
-    assert copied > 0.95
-    assert record.probe_loss[0] < 0.2
-    # A word that reads the same backwards matches both mappings.
-    task = experiment.task.make()
-    data = task.make_data(random_key(0, DATA))
-    probes = task.probes(data)
-    is_palindrome = (probes.targets_PRBQ[0, 0] == probes.targets_PRBQ[0, 1]).all(-1)
-    assert abs(backwards - is_palindrome.mean()) < 0.05
-
-
-@pytest.mark.slow
-def test_a_sweep_of_the_toy_task_trains_and_is_readable(tmp_path):
-    experiment = make_experiment(train__num_steps=20, train__eval_every=10)
-    api.train(experiment, tmp_path, mesh=make_mesh(1))
-    run = api.open(tmp_path)
-    assert run.experiment == experiment
-    assert bool(run.results.trained.all())
-    assert run.results.probe.values.tolist() == ['trained', 'new']
-    assert run.results.mapping.values.tolist() == ['copied', 'reversed']
-    assert np.isfinite(run.curves.probe_loss).all()
-    assert run.curves.deviation.size == 0

@@ -46,7 +46,7 @@ def test_contrasts_by_hand():
 def test_effects_are_paired_by_seed():
     """Seeds differ by 0.3, γ adds 0.05 to each: paired there is no spread."""
     members = plant_members(lambda gamma, decay, seed: 0.3 * seed + 0.25 * gamma)
-    effects = generalization._tabulate_effects(members, 'test').set_index('contrast')
+    effects = generalization.tabulate_effects(members, 'test').set_index('contrast')
     gamma = effects.loc['γ 0.5 → 0.7 at decay 0.01', ['mean', 'low', 'high']]
     np.testing.assert_allclose(gamma.astype(float), 0.05, atol=1e-9)
     decay = effects.loc['decay 0.01 → 0.1 at γ 0.5', ['mean', 'low', 'high']]
