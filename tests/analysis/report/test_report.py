@@ -35,7 +35,7 @@ def select_rows(
     for table, names in (('SWEEP', sweep), ('MEMBER', member)):
         rows = []
         for row in getattr(figures, table):
-            if row.module.__name__.removeprefix('analysis.') in names:
+            if row.name in names:
                 rows.append(row)
         assert len(rows) == len(names)
         monkeypatch.setattr(figures, table, tuple(rows))
