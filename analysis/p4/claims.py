@@ -165,9 +165,12 @@ def compare_moments(first: Group, second: Group) -> Callable[[pd.DataFrame], Est
     def estimate(table: pd.DataFrame) -> Estimate:
         is_never = table.moment.isna()
         table = table.assign(moment=table.moment.fillna(table.num_steps))
-        sides = [select(table, group.levels) for group in (first, second)]
-        never = [int(is_never[side.index].sum()) for side in sides]
-        steps = [average(side, 'moment') for side in sides]
+        steps = []
+        never = []
+        for group in (first, second):
+            side = select(table, group.levels)
+            steps.append(average(side, 'moment'))
+            never.append(int(is_never[side.index].sum()))
         ratios = (steps[0] / steps[1]).dropna()
         bound = 'at least ' if never[0] else ''
         text = (

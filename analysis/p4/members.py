@@ -72,21 +72,20 @@ def tabulate(run: Run) -> pd.DataFrame:
     table = read_ends(run)
     table = table.merge(describe_windows(run), 'left', on=WINDOWS)
     table['moment'] = find_moments(unseen_MS, step_S)
-    last = step_S[-1]
-    table['unseen_third'] = unseen_MS[:, np.abs(step_S - last / 3).argmin()]
-    ends_M = table.end.where(table.end <= 1 - RELEASE)
-    before_M = read_at(unseen_MS, step_S, table.start * last)
-    stop_M = read_at(unseen_MS, step_S, ends_M * last)
-    table['rise_inside'] = stop_M - before_M
-    table['rise_after'] = read_at(unseen_MS, step_S, (ends_M + RELEASE) * last) - stop_M
+    third = np.abs(step_S - step_S[-1] / 3).argmin()
+    table['unseen_third'] = unseen_MS[:, third]
+    inside_M, after_M = measure_rises(table, unseen_MS, step_S)
+    table = table.assign(rise_inside=inside_M, rise_after=after_M)
 
     table = find_usable(table).rename(columns={'weight_decay': 'decay'})
     if not len(table):
         raise UserError(f'{run.folder.workdir}: no member is trained yet')
-    points = find_points(run, table)
-    table['setting'] = [name_setting(run, point, POOLED) for point in points]
-    tasks = [run.experiment_of(**point).task for point in points]
-    table['null'] = list(map(score_null, tasks, table.seed))
+    settings = []
+    nulls = []
+    for point in find_points(run, table):
+        settings.append(name_setting(run, point, POOLED))
+        nulls.append(score_null(run.experiment_of(**point).task, point['seed']))
+    table = table.assign(setting=settings, null=nulls)
     table['asked'] = find_question(run).words
     table['num_steps'] = run.experiment.train.num_steps
     return table[list(COLUMNS)]
@@ -104,7 +103,7 @@ def find_question(run: Run) -> Question:
 
 def find_points(run: Run, members: pd.DataFrame) -> list[Point]:
     """The point of the sweep of every row of `tabulate`."""
-    points = [point for _, point in iterate_points(run)]
+    _, points = zip(*iterate_points(run), strict=True)
     return [points[i] for i in members.index]
 
 
@@ -143,12 +142,11 @@ def describe_windows(run: Run) -> pd.DataFrame:
     rows = []
     for bounds in run.experiment.axes.get(WINDOWS, ((),)):
         pieces = list_pieces(bounds, run.experiment.train.num_steps)
-        row = {WINDOWS: axis_label(bounds), 'window': name_window(pieces)}
-        row['start'] = pieces[0][0] if pieces else np.nan
-        row['end'] = pieces[-1][1] if pieces else np.nan
-        row['width'] = sum(end - start for start, end in pieces)
-        rows.append(row)
-    return pd.DataFrame(rows)
+        starts, ends = np.array(pieces or [(np.nan, np.nan)]).T
+        width = np.nansum(ends - starts)
+        name = name_window(pieces)
+        rows.append((axis_label(bounds), name, starts[0], ends[-1], width))
+    return pd.DataFrame(rows, columns=[WINDOWS, 'window', 'start', 'end', 'width'])
 
 
 def list_pieces(bounds: tuple[int, ...], num_steps: int) -> list[tuple[float, float]]:
@@ -178,6 +176,18 @@ def find_moments(unseen_MS: np.ndarray, step_S: np.ndarray) -> np.ndarray:
     return np.where(is_learned_MS.any(-1), first_M, np.nan)
 
 
+def measure_rises(
+    table: pd.DataFrame, unseen_MS: np.ndarray, step_S: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(rise inside the window, rise in RELEASE of training after it), [M] each."""
+    last = step_S[-1]
+    end_M = table.end.where(table.end <= 1 - RELEASE)
+    at_start_M = read_at(unseen_MS, step_S, table.start * last)
+    at_end_M = read_at(unseen_MS, step_S, end_M * last)
+    later_M = read_at(unseen_MS, step_S, (end_M + RELEASE) * last)
+    return at_end_M - at_start_M, later_M - at_end_M
+
+
 def read_at(
     curve_MS: np.ndarray, step_S: np.ndarray, wanted_M: np.ndarray
 ) -> np.ndarray:
@@ -202,10 +212,9 @@ def list_windows(members: pd.DataFrame) -> list[str]:
 
 def name_cells(members: pd.DataFrame) -> pd.Series:
     """What tells rows apart besides window and seed: 'γ 0.8, decay 0.333'."""
-    parts = [''] * len(members)
+    names = pd.Series('', members.index)
     columns = {'gamma': 'γ {:g}', 'decay': 'decay {:.3g}', 'setting': '{}'}
     for column, words in columns.items():
         if members[column].nunique() > 1:
-            texts = members[column].map(words.format)
-            parts = [f'{part}, {text}' for part, text in zip(parts, texts, strict=True)]
-    return pd.Series([part.removeprefix(', ') for part in parts], members.index)
+            names += ', ' + members[column].map(words.format)
+    return names.str.removeprefix(', ')

@@ -51,16 +51,18 @@ def compute(run: Run) -> xr.Dataset:
         raise UserError('no seed has one member for every window')
     by_bounds = single.groupby(['start', 'end'])
     result = by_bounds[['unseen', 'train_loss']].mean().to_xarray()
-    gains = {effect: measure_gain(single, effect) for effect in EFFECTS}
-    for effect, gain in gains.items():
+    effects = []
+    for effect in EFFECTS:
+        gain = measure_gain(single, effect)
         if not len(gain):
             raise UserError(f'no two windows differ in their {effect} alone')
-    table = pd.DataFrame(gains).rename_axis(columns='effect').T
-    result['gain'] = table.stack().to_xarray()
-    without = pd.DataFrame({effect: leave_out(single, effect) for effect in EFFECTS})
-    result['without'] = xr.DataArray(without.T, dims=('effect', 'left_out'))
-    counts = [len(list_pairs(single, effect)) for effect in EFFECTS]
-    result['pairs'] = ('effect', np.array(counts) // table.shape[1])
+        parts = {
+            'gain': gain.to_xarray(),
+            'without': leave_out(single, effect).rename_axis('left_out').to_xarray(),
+            'pairs': len(list_pairs(single, effect)) // len(gain),
+        }
+        effects.append(xr.Dataset(parts, {'effect': effect}))
+    result = result.merge(xr.concat(effects, 'effect'))
 
     others = members[~is_single].rename(columns={'window': 'other'})
     of_others = others.set_index(['other', 'seed']).unseen.to_xarray()
