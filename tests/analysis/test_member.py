@@ -47,7 +47,7 @@ def test_a_point_is_completed_and_told_apart(finished):
 
 
 def test_a_missing_step_and_a_diverged_member_are_one_line(finished):
-    with pytest.raises(StoreError, match=r'no checkpoint .*/3; steps here: \[0, 1, 4'):
+    with pytest.raises(StoreError, match=r'no snapshot .*/3; steps here: \[0, 1, 4'):
         member_of(finished, 3, **POINT)
     run = open_run(finished.folder.workdir)
     at = {axis: [value] for axis, value in POINT.items()}

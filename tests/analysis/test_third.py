@@ -6,7 +6,7 @@ import pytest
 from analysis.members.solution import SOLUTIONS
 from analysis.members.third import list_names, name_thirds
 from anchorjax.storage.deviations import name_offset
-from anchorjax.tasks import AnchorsConfig, anchors
+from anchorjax.tasks import AnchorsConfig
 from anchorjax.training.curves import DEVIATION_LIMIT
 
 
@@ -31,7 +31,7 @@ def test_third_solutions_alone_are_named(solution, answer, name):
 
 def test_names_are_those_of_the_answers_of_the_task():
     """3 above the composition of (4, 3), -10, lies the answer of (2, 4), 1 - 8."""
-    task = anchors.make(AnchorsConfig())
+    task = AnchorsConfig().make()
     answer = name_offset(task, DEVIATION_LIMIT + 3)
     assert list(name_thirds(pd.Series(['third']), pd.Series([answer]))) == [
         'third (2, 4)'
