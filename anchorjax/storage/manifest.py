@@ -194,7 +194,10 @@ def _require_same(
 ) -> None:
     if theirs == ours:
         return
-    difference = _first_difference(_as_json(theirs), _as_json(ours))
+    # A schedule as long as training is named by the length of training.
+    values = [config.to_config(experiment).to_dict() for experiment in (theirs, ours)]
+    theirs_json, ours_json = json.loads(json.dumps(values))
+    difference = _first_difference(theirs_json, ours_json)
     field, theirs_value, ours_value = difference
     differs = brief(f'{field} = {theirs_value!r}, the config has {ours_value!r}')
     raise StoreError(

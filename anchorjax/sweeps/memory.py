@@ -7,8 +7,8 @@ from typing import Any
 
 from jax.sharding import Mesh
 
-from anchorjax.config import AUTO, Experiment
 from anchorjax.errors import ConfigError
+from anchorjax.experiment import AUTO, Experiment
 from anchorjax.sweeps.cost import find_largest
 from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.members import padded_size
