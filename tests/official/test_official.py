@@ -11,7 +11,6 @@ import pytest
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.official import weights
-from anchorjax.official.names import to_official_name
 from tests.support import cases
 from tests.support.networks.official_cases import (
     P3,
@@ -102,79 +101,39 @@ def test_other_precisions_become_float32(dtype):
     assert_same_bits(to_state_dict(params), expected)
 
 
-def edit_state(
-    remove: str | None = None, add: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    """The tiny state dict without one entry, or with others."""
-    state = dict(make_state())
-    if remove is not None:
-        del state[remove]
-    return state | (add or {})
-
-
-def require_refusal(state: dict[str, Any], pattern: str, heads: int = 1) -> None:
-    """Fails unless this state dict is refused with such an error, in one line."""
-    with pytest.raises(UserError, match=pattern) as caught:
-        weights.from_state_dict(state, heads=heads)
-    assert '\n' not in str(caught.value)
-
-
-def test_missing_and_unexpected_names_are_refused():
-    require_refusal({}, r'not a state dict of the official model: embedding\.tgt_emb')
-    require_refusal(
-        edit_state(remove='embedding.pos_emb.weight'),
-        r'not a state dict .*: embedding\.pos_emb\.weight is missing',
-    )
-    require_refusal(
-        edit_state(remove=f'{ATTENTION}fc.weight'),
-        r'missing in the state dict: decoder\.layers\.1\.dec_self_attn\.fc\.weight$',
-    )
-    require_refusal(
-        edit_state(add={'layernorm.weight': ZEROS[0]}),
-        r'missing in the state dict: layernorm\.bias',
-    )
-    require_refusal(
-        edit_state(add={'epoch': ZEROS}), 'unexpected in the state dict: epoch$'
-    )
-    require_refusal(
-        edit_state(add={'epoch': ZEROS, 'best': ZEROS, 'step': ZEROS}),
-        'unexpected in the state dict: best and 2 more$',
-    )
-
-
-def test_wrong_shapes_are_refused():
-    require_refusal(
-        edit_state(add={'projection.weight': ZEROS}),
-        r'projection\.weight has shape \(2, 3\), expected \(20, 6\)',
-    )
-    require_refusal(
-        edit_state(add={'embedding.tgt_emb.weight': ZEROS[0]}),
-        r'embedding\.tgt_emb\.weight has shape \(3,\), expected a matrix',
-    )
-
-
-def test_values_other_than_floating_point_arrays_are_refused():
-    require_refusal(
-        edit_state(add={'epoch': 7}),
-        "entry 'epoch' is of type int, expected a dense tensor of floating-point",
-    )
-    require_refusal(
-        edit_state(add={'epoch': np.zeros(3, int)}),
-        "entry 'epoch' is of type ndarray of int64, expected a dense tensor",
-    )
-    require_refusal(
-        {'model': make_state()},
-        r"entry 'model' is of type dict, .* as in model\.state_dict\(\)",
-    )
-    require_refusal({7: ZEROS}, 'not a state dict: its key 7 is not a string')
-
-
-def test_heads_that_do_not_divide_the_rows_are_refused():
-    allowed = 'must be a divisor of the 4 query rows'
-    require_refusal(make_state(), f'heads = 3: {allowed}', heads=3)
-    require_refusal(make_state(), f'heads = 0: {allowed}', heads=0)
-
-
-def test_parameters_of_another_model_are_refused():
-    with pytest.raises(UserError, match="'block_0/W_gate' has no counterpart"):
-        to_official_name('block_0/W_gate')
+def test_a_state_of_another_model_is_refused_by_the_name_of_the_entry():
+    state = make_state()
+    without = {}
+    for name in ('embedding.pos_emb.weight', f'{ATTENTION}fc.weight'):
+        without[name] = {n: array for n, array in state.items() if n != name}
+    for refused, line in [
+        ({}, r'not a state dict of the official model: embedding\.tgt_emb'),
+        (
+            without['embedding.pos_emb.weight'],
+            r'not a state dict .*: embedding\.pos_emb\.weight is missing',
+        ),
+        (
+            without[f'{ATTENTION}fc.weight'],
+            r'missing in the state dict: decoder\.layers\.1\.dec_self_attn\.fc\.',
+        ),
+        (
+            state | {'epoch': ZEROS, 'best': ZEROS},
+            'unexpected in the state dict: best and 1 more$',
+        ),
+        (
+            state | {'projection.weight': ZEROS},
+            r'projection\.weight has shape \(2, 3\), expected \(20, 6\)',
+        ),
+        (
+            state | {'epoch': np.zeros(3, int)},
+            "entry 'epoch' is of type ndarray of int64, expected a dense tensor",
+        ),
+        (
+            {'model': state},
+            r"entry 'model' is of type dict, .* as in model\.",
+        ),
+    ]:
+        with pytest.raises(UserError, match=line):
+            weights.from_state_dict(refused)
+    with pytest.raises(UserError, match='heads = 3: must be a divisor of the 4 query'):
+        weights.from_state_dict(state, heads=3)

@@ -1,12 +1,17 @@
-"""The authors' network, rebuilt in PyTorch, computes the same logits as ours."""
+"""The authors' network, rebuilt in PyTorch, computes the same logits as ours.
 
+Of a file only tensors are read, no code is run, and every error is one line.
+"""
+
+import pathlib
+import sys
 from types import ModuleType
 
 import jax
 import numpy as np
 import pytest
 
-from anchorjax.models import TransformerConfig
+from anchorjax.errors import UserError
 from anchorjax.official import weights
 from anchorjax.training import forward
 from tests.support import cases
@@ -29,10 +34,6 @@ def torch_network(torch) -> ModuleType:
     from tests.support.networks import torch_network
 
     return torch_network
-
-
-def make_config(**fields) -> TransformerConfig:
-    return cases.tiny(**fields).model
 
 
 @pytest.mark.parametrize('layout', [{}, P3], ids=['P1', 'P3'])
@@ -61,8 +62,49 @@ def test_the_same_weights_give_the_same_logits(
 
 
 def test_half_precision_files_are_read(torch, torch_network, tmp_path):
-    network = torch_network.draw_network(make_config(), VOCAB).bfloat16()
+    network = torch_network.draw_network(cases.tiny().model, VOCAB).bfloat16()
     torch.save(network.state_dict(), tmp_path / 'w.pt')
     W_pos = weights.load_weights(tmp_path / 'w.pt').params['W_pos']
     expected = network.embedding.pos_emb.weight.detach().float()
     np.testing.assert_array_equal(W_pos, expected)
+
+
+class Malicious:
+    """Unpickled, it creates a file."""
+
+    def __init__(self, path: pathlib.Path):
+        self.path = path
+
+    def __reduce__(self):
+        return pathlib.Path.touch, (self.path,)
+
+
+def test_a_file_that_would_run_code_is_refused_and_does_not(torch, tmp_path):
+    trap, path = tmp_path / 'trap', tmp_path / 'w.pt'
+    torch.save({'w': Malicious(trap)}, path)
+    with pytest.raises(UserError, match=r'refused: .* could run code'):
+        weights.load_weights(path)
+    assert not trap.exists()
+    torch.load(path, weights_only=False)  # the trap works where code may run
+    assert trap.exists()
+
+
+def test_what_holds_no_weights_is_refused(torch, tmp_path, monkeypatch):
+    path = tmp_path / 'w.pt'
+    with pytest.raises(UserError, match=r'cannot read .*w\.pt: No such file'):
+        weights.load_weights(path)
+    path.write_text('hello')
+    with pytest.raises(UserError, match='damaged or was not written'):
+        weights.load_weights(path)
+    torch.save([torch.zeros(2)], path)
+    with pytest.raises(UserError, match='contains a list, not a state dict'):
+        weights.load_weights(path)
+    monkeypatch.setattr(torch, '__version__', '2.9.1+cpu')
+    with pytest.raises(UserError, match=r'cannot read files safely; install 2\.10'):
+        weights.load_weights(path)
+
+
+def test_without_pytorch_the_extra_is_named(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, 'torch', None)
+    with pytest.raises(UserError, match=r'\[torch\]'):
+        weights.load_weights(tmp_path)
