@@ -9,20 +9,6 @@ from anchorjax.grid import TRACED_AXES, WINDOWS, short_name
 from anchorjax.limits import declared_fields
 from anchorjax.models import GPT2Config
 
-# Fields that cannot be axes: all cohorts share one task, one layout, one cube.
-_SHARED_FIELDS = (
-    'task.name',
-    'model.name',
-    'train.num_steps',
-    'train.eval_every',
-    'train.snapshot_steps',
-    'train.resume_every',
-    'train.precision',
-    'train.converged_loss',
-    'train.lanes',
-    'train.batch_devices',
-    'train.shard_params',
-)
 # A name is a folder, runs/<name>, so it must not lead elsewhere.
 _NAME_PATTERN = r'\w[\w.,=+-]{0,99}'
 _NAME_RULE = 'at most 100 of A-Z a-z 0-9 _ . , = + -, the first a letter, digit or _'
@@ -40,21 +26,15 @@ def check_loop(experiment: Experiment) -> None:
     """Raises ConfigError unless `loop` names static fields, each with its values."""
     loop = experiment.loop
     require(isinstance(loop, tuple), 'loop', loop, 'a tuple of (path, values)')
-    static_fields = []
-    for group in ('task', 'model', 'optimizer', 'train'):
-        for name in declared_fields(type(getattr(experiment, group))):
-            static_fields.append(f'{group}.{name}')
+    fields = _list_static_fields(experiment)
     for i, entry in enumerate(loop):
         is_pair = isinstance(entry, tuple) and len(entry) == 2
         allowed = "(path, values), e.g. ('model.depth', (2, 3))"
         require(is_pair and isinstance(entry[0], str), f'loop[{i}]', entry, allowed)
         path, values = entry
-        is_shared = path in _SHARED_FIELDS
-        allowed = 'another field: all cohorts share this one'
-        require(not is_shared, f'loop[{i}]', path, allowed)
-        if path not in static_fields:
-            hint = nearest(path, static_fields)
-            raise ConfigError(f'loop[{i}]: no static field {path!r}, {hint}')
+        if path not in fields:
+            hint = nearest(path, fields)
+            raise ConfigError(f'loop[{i}]: {path!r} cannot be an axis, {hint}')
         is_filled = isinstance(values, tuple) and len(values) > 0
         allowed = 'a tuple of at least one value'
         require(is_filled, f'loop[{i}] ({path})', values, allowed)
@@ -63,6 +43,16 @@ def check_loop(experiment: Experiment) -> None:
     for name in names:
         allowed = 'the name of one axis; two are called so'
         require(names.count(name) == 1, 'loop', name, allowed)
+
+
+def _list_static_fields(experiment: Experiment) -> list[str]:
+    """The fields that can be axes: all cohorts share one task, one layout, one cube."""
+    fields = ['train.batch_size']
+    for group in ('task', 'model', 'optimizer'):
+        for name in declared_fields(type(getattr(experiment, group))):
+            if name != 'name':
+                fields.append(f'{group}.{name}')
+    return fields
 
 
 def check_experiment(experiment: Experiment) -> None:

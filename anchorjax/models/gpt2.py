@@ -151,12 +151,15 @@ class GPT2Config(ModelConfig):
         and two of the attention.
         """
         item = jnp.dtype(self.dtype).itemsize
+        in_float32 = 4 * 5 * self.width
+        neurons = 3 * self.mlp_dim
         attention = 4 * self.width + 2 * self.heads * seq_len
-        per_block = 4 * 5 * self.width + item * (3 * self.mlp_dim + attention)
+        per_block = in_float32 + item * (neurons + attention)
         blocks_kept = 1 if self.remat else self.depth
         streams = 4 * self.depth * self.width
         logits = 4 * 3 * vocab
-        return batch_size * seq_len * (blocks_kept * per_block + streams + logits)
+        per_row = blocks_kept * per_block + streams + logits
+        return batch_size * seq_len * per_row
 
     def is_decayed(self, name: str) -> bool:
         if self.decayed == 'all':

@@ -71,9 +71,13 @@ MISTAKES = [
     (
         'loop',
         (('model.dept', (1,)),),
-        "loop[0]: no static field 'model.dept', did you mean 'model.depth'?",
+        "loop[0]: 'model.dept' cannot be an axis, did you mean 'model.depth'?",
     ),
-    ('loop', (('grid.gamma', (0.3,)),), "loop[0]: no static field 'grid.gamma'"),
+    (
+        'loop',
+        (('grid.gamma', (0.3,)),),
+        "loop[0]: 'grid.gamma' cannot be an axis",
+    ),
     ('loop', (('model.depth', (1, 0)),), 'model.depth = 0: must be at least 1'),
     ('loop', (('model.depth', ([1], [2])),), 'model.depth = [1]: must be of type int'),
     ('loop', (('model.depth', ()),), 'loop[0] (model.depth) = (): must be a tuple of'),
@@ -90,7 +94,7 @@ MISTAKES = [
     (
         'loop',
         (('train.num_steps', (10, 20)),),
-        "loop[0] = 'train.num_steps': must be another field: all cohorts share",
+        "loop[0]: 'train.num_steps' cannot be an axis, ",
     ),
     (
         'grid__decay_window',

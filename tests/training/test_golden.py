@@ -1,15 +1,25 @@
-"""Numbers that may not drift: the first step of a tiny experiment."""
+"""Numbers that may not drift: the first step of tiny experiments."""
 
 import numpy as np
+import pytest
 
 from tests.support import cases
 from tests.support.first_steps import measure_first_step
 
-# Loss in nats and gradient norm of step 0, and W_U[2, 3] before and after it.
-GOLDEN = (2.87316, 1.29702, -0.0843705, -0.0742862)
+CONSTANT = {'optimizer__shape': 'constant'}
+TRANSFORMER = cases.tiny(model__depth=1, **CONSTANT)
+GPT2 = cases.tiny_gpt2(**CONSTANT)
 
 
-def test_first_step():
-    experiment = cases.tiny(model__depth=1, optimizer__shape='constant')
-    numbers = measure_first_step(experiment, 'W_U')
-    np.testing.assert_allclose(numbers, GOLDEN, rtol=1e-4)
+@pytest.mark.parametrize(
+    ('experiment', 'matrix', 'golden'),
+    [
+        (TRANSFORMER, 'W_U', (2.87316, 1.29702, -0.0843705, -0.0742862)),
+        (GPT2, 'W_embed', (3.48645, 5.90822, -0.569571, -0.559002)),
+    ],
+    ids=['transformer', 'gpt2'],
+)
+def test_first_step(experiment, matrix, golden):
+    """Loss in nats and gradient norm of step 0; matrix[2, 3] before and after it."""
+    numbers = measure_first_step(experiment, matrix)
+    np.testing.assert_allclose(numbers, golden, rtol=1e-4)
