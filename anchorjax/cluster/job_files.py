@@ -113,16 +113,18 @@ class _Reporter:
         self.write()
 
     def report_progress(self, progress: Progress) -> None:
-        """Writes the newest numbers, at most every few seconds."""
+        """Keeps the newest numbers, and writes them at most every few seconds."""
+        self._job = dataclasses.replace(
+            self._job,
+            done=progress.done,
+            total=progress.total,
+            rate=progress.rate,
+            label=progress.label,
+        )
         now = time.monotonic()
         if now >= self._next_time:
             self._next_time = now + _INTERVAL
-            self.write(
-                done=progress.done,
-                total=progress.total,
-                rate=progress.rate,
-                label=progress.label,
-            )
+            self.write()
 
     def write(self, **changes: Any) -> None:
         self._job = dataclasses.replace(self._job, **changes)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from anchorjax.errors import UserError
 
-LINE = 500  # characters of an error, without the path of a file
+LINE = 1_000  # characters of an error, without the path of a file
 TEXTS = (
     '',
     ' ',
