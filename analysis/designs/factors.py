@@ -47,6 +47,7 @@ NAMES = tuple(BY_NAME)
 # Cells are matched at equal steps; what is not matched takes the longest training.
 NUISANCE = 'num_steps'
 _LEAST_DECAY = 1e-3  # stands for 0 on a scale of doublings
+_LARGEST_GAMMA = 100  # as in a config: width^-gamma is then a float
 _MOST_DIGITS = 18  # of a whole number: one of so many fits in 64 bits
 
 
@@ -105,9 +106,9 @@ def is_level(factor: Factor, word: str) -> bool:
         return False
     if factor.name == 'weight_decay':
         return 0 <= value < math.inf
-    if factor.scale == 'log2':
+    if factor.scale == 'log2' or factor.kind is int:
         return 0 < value < math.inf
-    return math.isfinite(value)
+    return abs(value) <= _LARGEST_GAMMA
 
 
 def describe_levels(factor: Factor) -> str:
@@ -117,7 +118,9 @@ def describe_levels(factor: Factor) -> str:
     kind = 'a whole number' if factor.kind is int else 'a number'
     if factor.name == 'weight_decay':
         return f'{kind} of at least 0'
-    return f'{kind} above 0' if factor.scale == 'log2' else kind
+    if factor.scale == 'log2' or factor.kind is int:
+        return f'{kind} above 0'
+    return f'{kind} from {-_LARGEST_GAMMA} to {_LARGEST_GAMMA}'
 
 
 def order_levels(factor: Factor, values: pd.Series) -> list:

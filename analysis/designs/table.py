@@ -4,6 +4,7 @@ import io
 import pathlib
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from analysis.designs import factors
@@ -115,8 +116,8 @@ def _check_words(words: pd.DataFrame, path: pathlib.Path) -> None:
         number = pd.to_numeric(words[name], errors='coerce')
         is_empty = (words[name] == '') & ~has_converged
         if name == 'train_loss':
-            is_valid = is_empty | (number >= 0)
-            _require(is_valid, name, 'a number of at least 0', words, path)
+            is_valid = is_empty | (number.ge(0) & np.isfinite(number))
+            _require(is_valid, name, 'a finite number of at least 0', words, path)
         else:
             is_valid = is_empty | number.between(0, 1)
             _require(is_valid, name, 'a number from 0 to 1', words, path)
