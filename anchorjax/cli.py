@@ -14,7 +14,7 @@ import ml_collections
 import pandas as pd
 
 from anchorjax import config
-from anchorjax.errors import ConfigError, OneLine, TemporaryError, UserError
+from anchorjax.errors import ConfigError, OneLine, UserError, is_temporary
 from anchorjax.experiment import Experiment
 from anchorjax.files import find_cache
 from anchorjax.limits import declared_fields
@@ -52,8 +52,9 @@ def run_command(command: Callable[[], None]) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(EXIT_FAILED)
     except OneLine as e:
-        is_bad_input = not isinstance(e, TemporaryError)
-        _exit(f'error: {e}', EXIT_USER_ERROR if is_bad_input else EXIT_FAILED)
+        # A full disk is no bad input, whoever found it.
+        code = EXIT_FAILED if is_temporary(e) else EXIT_USER_ERROR
+        _exit(f'error: {e}', code)
     except OSError as e:
         where = f': {e.filename}' if e.filename else ''
         _exit(f'error: {e.strerror or e}{where}', EXIT_FAILED)

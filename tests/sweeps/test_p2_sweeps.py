@@ -50,7 +50,8 @@ def test_a_sweep_trains_and_is_read_by_its_own_names(name, tmp_path):
     table = members_table(run)
     assert {'loss_memory', 'memory_assigned', 'reasoning_test_sum'} <= set(table)
     heading = summarize_members(run).splitlines()[0].split()
-    assert heading == ['gamma', 'loss', 'memory', 'reasoning_train', 'reasoning_test']
+    probes = ['memory', 'reasoning_train', 'reasoning_test']
+    assert heading == ['gamma', 'loss', *probes, 'converged']
     member = member_of(run, gamma=0.8, step=2)
     assert member.matrix(MATRICES[name]).ndim == 2
     assert member.forward(member.probes.tokens_PBT[0]).logits.shape == (16, 5, 24)
