@@ -173,7 +173,13 @@ if __name__ == '__main__':
         compute,
         draw,
         layout,
-        early=command.Flag(int, None, 'snapshot; default: the last before reasoning'),
-        late=command.Flag(int, None, 'snapshot; default: near 90 %% of training'),
-        permutations=command.Flag(int, PERMUTATIONS, 'random orders to compare with'),
+        early=command.Flag(
+            command.parse_count, None, 'snapshot; default: the last before reasoning'
+        ),
+        late=command.Flag(
+            command.parse_count, None, 'snapshot; default: near 90 %% of training'
+        ),
+        permutations=command.Flag(
+            command.parse_count, PERMUTATIONS, 'random orders to compare with'
+        ),
     )

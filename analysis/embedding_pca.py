@@ -174,5 +174,5 @@ if __name__ == '__main__':
         compute,
         draw,
         layout,
-        step=command.Flag(int, None, 'snapshot; default: the last'),
+        step=command.Flag(command.parse_count, None, 'snapshot; default: the last'),
     )

@@ -232,6 +232,8 @@ if __name__ == '__main__':
         compute,
         draw,
         layout,
-        early=command.Flag(int, None, 'snapshot; default: the last before reasoning'),
-        number=command.Flag(int, NUMBER, 'sequences of each probe'),
+        early=command.Flag(
+            command.parse_count, None, 'snapshot; default: the last before reasoning'
+        ),
+        number=command.Flag(command.parse_count, NUMBER, 'sequences of each probe'),
     )

@@ -163,5 +163,7 @@ if __name__ == '__main__':
         compute,
         draw,
         layout,
-        early=command.Flag(int, None, 'snapshot; default: the last before reasoning'),
+        early=command.Flag(
+            command.parse_count, None, 'snapshot; default: the last before reasoning'
+        ),
     )

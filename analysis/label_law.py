@@ -204,6 +204,10 @@ if __name__ == '__main__':
         compute,
         draw,
         layout,
-        early=command.Flag(int, None, 'snapshot; default: the last before reasoning'),
-        permutations=command.Flag(int, PERMUTATIONS, 'random orders to compare with'),
+        early=command.Flag(
+            command.parse_count, None, 'snapshot; default: the last before reasoning'
+        ),
+        permutations=command.Flag(
+            command.parse_count, PERMUTATIONS, 'random orders to compare with'
+        ),
     )

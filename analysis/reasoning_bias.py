@@ -203,5 +203,5 @@ if __name__ == '__main__':
         draw,
         layout,
         share=command.Flag(float, SHARE, 'of the label entropy, for the moments'),
-        early=command.Flag(int, None, 'the early snapshot'),
+        early=command.Flag(command.parse_count, None, 'the early snapshot'),
     )

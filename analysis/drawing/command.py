@@ -13,6 +13,8 @@ from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, brief
 from anchorjax.storage.reader import Run, open_run
 
+MOST = 100_000  # of a count on the command line
+
 Layout = style.Layout | Callable[[Any], style.Layout]
 # (run, the figure's flags, point) -> (result, the point that the file names contain).
 Look = Callable[[Run, dict[str, Any], dict[str, Any]], tuple[Any, dict[str, Any]]]
@@ -97,6 +99,14 @@ def parse_truth(text: str) -> bool:
         line = f'{brief(text)!r}: must be true or false'
         raise argparse.ArgumentTypeError(line)
     return text == 'true'
+
+
+def parse_count(text: str) -> int:
+    """A whole number, for Flag.parse: larger counts end in memory or never."""
+    if not (text.isascii() and text.isdigit() and int(text) <= MOST):
+        line = f'{brief(text)!r}: must be a whole number, at most {MOST:,}'
+        raise argparse.ArgumentTypeError(line)
+    return int(text)
 
 
 def parse_numbers(text: str) -> tuple[int, ...]:
