@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import pandas as pd
 
-from anchorjax.errors import UserError
+from anchorjax.errors import StoreUnavailable, UserError
 from anchorjax.experiment import AUTO, Experiment
 from anchorjax.storage import checkpoint
 from anchorjax.storage.manifest import MANIFEST_FILE
@@ -79,11 +79,16 @@ def make_plan(
 
 
 def require_disk(experiment: Experiment, workdir: pathlib.Path) -> None:
-    """Raises UserError if what the sweep will write does not fit the disk."""
+    """Raises UserError if what the sweep will write does not fit the disk.
+
+    Of a sweep that has begun, StoreUnavailable: it did fit, and may again.
+    """
     needed = _count_disk_bytes(_list_work(experiment, workdir, WHOLE))
     free = _count_free_bytes(workdir)
     if needed > free:
-        raise UserError(
+        has_begun = (workdir / MANIFEST_FILE).exists()
+        error = StoreUnavailable if has_begun else UserError
+        raise error(
             f'{workdir}: the sweep writes {format_bytes(needed)}, but only '
             f'{format_bytes(free)} are free there; use a --workdir on a larger disk, '
             'fewer train.snapshot_steps or fewer members'
