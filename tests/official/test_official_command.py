@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import pathlib
-import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,16 +77,14 @@ def test_the_command_prints_the_answers_and_draws(
     checkpoint, tmp_path, monkeypatch, capsys
 ):
     words = [
-        'official.py',
         f'--weights={checkpoint.path}',
         '--heads=2',
         f'--config={tiny.__file__}',
         f'--out={tmp_path}',
         '--figure=attention_flow',
     ]
-    monkeypatch.setattr(sys, 'argv', words)
     monkeypatch.setitem(official.FIGURES, 'attention_flow', Figure)
-    official.main()
+    official.command(words)
 
     printed = {}
     for line in capsys.readouterr().out.splitlines():

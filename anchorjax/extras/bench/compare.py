@@ -137,7 +137,7 @@ def _compare(
     matmul_rates = []
 
     def multiply(times: int) -> None:
-        rate = measure_matmul_rate(experiment.train.precision, times)
+        rate = measure_matmul_rate(experiment.train.precision)
         matmul_rates.append(rate)
 
     contenders = {'ours': _prepare_ours(experiment), 'matmul': multiply}
