@@ -45,7 +45,12 @@ def add_row(path: str, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, table, type(content)(content))
     namespace = dict(vars(module))
     exec(compile(ROWS[path], path, 'exec'), namespace)
-    monkeypatch.setattr(module, table, namespace[table])
+    if isinstance(content, dict):  # who imported it sees the row, too
+        for name, value in namespace[table].items():
+            monkeypatch.setitem(content, name, value)
+        monkeypatch.setattr(module, table, content)
+    else:
+        monkeypatch.setattr(module, table, namespace[table])
 
 
 def small(task: str = 'anchors', model: str = 'transformer'):
