@@ -40,6 +40,10 @@ def read_official(name: str) -> list[tuple[str, list[str]]]:
     return scan_files.read_pairs(path)
 
 
+def format_line(command: str) -> str:
+    return f'IN: {command} OUT: {" ".join(scan_grammar.interpret(command))}'
+
+
 def spell(tokens_T: np.ndarray) -> str:
     """The text up to its first END."""
     words = [scan.TOKENS[token] for token in tokens_T]
@@ -191,7 +195,7 @@ def test_every_text_fits_and_means_its_actions():
     rows = jnp.arange(len(COMMANDS))
     read = scan.texts.read_table(scan.make_table(), rows, 60, scan.END)
     for command, tokens_L in zip(COMMANDS, np.asarray(read.tokens_BL), strict=True):
-        expected = scan_files.format_line(command, scan_grammar.interpret(command))
+        expected = format_line(command)
         assert spell(tokens_L) == expected.replace(':', '')
         assert tokens_L[-1] == scan.END
 
@@ -225,7 +229,7 @@ def test_probes_ask_what_they_say():
 
 def test_a_file_of_our_lines_is_read_back(tmp_path):
     pairs = [(command, scan_grammar.interpret(command)) for command in COMMANDS[:50]]
-    lines = [scan_files.format_line(*pair) for pair in pairs]
+    lines = [format_line(command) for command, _ in pairs]
     path = tmp_path / 'tasks.txt'
     path.write_text(''.join(line + '\r\n' for line in lines))
     assert scan_files.read_pairs(path) == pairs
@@ -259,9 +263,7 @@ def write_split(folder: pathlib.Path, split: str) -> None:
     for part, commands in parts.items():
         lines = []
         for command in commands:
-            lines.append(
-                scan_files.format_line(command, scan_grammar.interpret(command))
-            )
+            lines.append(format_line(command))
         text = ''.join(line + '\n' for line in lines)
         (folder / f'tasks_{part}_{split}.txt').write_text(text)
 

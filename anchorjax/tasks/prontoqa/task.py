@@ -39,7 +39,6 @@ from anchorjax.tasks.prontoqa.worlds import (
 from anchorjax.tasks.text_files import digest_files
 from anchorjax.tasks.texts import LossOn, Table, Texts
 
-MOST_EXAMPLES = 10**6
 _MOST_TRIES = 20  # draws for every question that is new
 
 
@@ -53,9 +52,9 @@ class ProntoqaConfig:
     order: Order = 'postorder'
     distractor: Distractor = 'original'
     chain_of_thought: bool = True
-    num_examples: Annotated[int, at_least(1), at_most(MOST_EXAMPLES)] = 10_000
+    num_examples: Annotated[int, at_least(1), at_most(10**6)] = 10_000
     # Questions of which a seed takes its training examples; 0: it takes all there are.
-    pool_examples: Annotated[int, at_least(0), at_most(MOST_EXAMPLES)] = 0
+    pool_examples: Annotated[int, at_least(0), at_most(10**6)] = 0
     pool_seed: Annotated[int, at_least(0), at_most(2**31 - 1)] = 0
     # A JSON file with the questions; '': they are generated. It must hold the probe's
     # and the pool's, in this order.

@@ -15,7 +15,7 @@ from anchorjax.tasks.scan.grammar import (
 from anchorjax.tasks.text_files import find_file, parse_lines
 
 _IN, _OUT = 'IN: ', ' OUT: '
-# The official name of the random split; the files that we write have our own.
+# The official name of the random split; data.py once wrote it under our own.
 _NAMES = {'random': ('simple', 'random')}
 
 
@@ -87,8 +87,3 @@ def _read_rows(path: pathlib.Path) -> np.ndarray:
     """The commands of a file, as indices into `list_commands()`."""
     index_of = {command: index for index, command in enumerate(list_commands())}
     return np.array([index_of[command] for command, _ in read_pairs(path)])
-
-
-def format_line(command: str, actions: list[str]) -> str:
-    """The line of a pair, without its end."""
-    return f'{_IN}{command}{_OUT}{" ".join(actions)}'
