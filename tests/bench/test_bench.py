@@ -7,6 +7,7 @@ from flax.traverse_util import flatten_dict
 from anchorjax.extras.bench import compare
 from anchorjax.training.forward import forward
 from tests.support import cases
+from tests.support.networks.hugging_face import to_state_dict
 
 P1 = compare.Size(width=8, head_dim=8, mlp_dim=8, num_steps=1)
 TEXTS = compare.Texts(batch_size=2, length=8, width=8, num_steps=1)
@@ -51,29 +52,19 @@ def test_p1s_model_in_pytorch_has_our_logits(fused):
     np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=2e-5)
 
 
-def test_gpt2_of_pytorchs_own_layers_has_our_logits():
+def test_gpt2_as_written_by_hand_has_our_logits():
     torch = pytest.importorskip('torch')
     torch_loops = pytest.importorskip('anchorjax.extras.bench.torch_loops')
     experiment = cases.tiny_gpt2()
     params = cases.random_params(experiment, scale=0.3)
-    state = {'wte.weight': params['W_embed'], 'wpe.weight': params['W_pos']}
-    norms = {'blocks.norm': params['LN_final']}
-    for i in range(2):
-        block, prefix = params[f'block_{i}'], f'blocks.layers.{i}'
-        norms[f'{prefix}.norm1'] = block['LN_attn']
-        norms[f'{prefix}.norm2'] = block['LN_mlp']
-        layers = {'self_attn.out_proj': 'O', 'linear1': 'in', 'linear2': 'out'}
-        for theirs, ours in layers.items():
-            state[f'{prefix}.{theirs}.weight'] = block[f'W_{ours}'].T
-            state[f'{prefix}.{theirs}.bias'] = block[f'b_{ours}']
-        for kind, theirs in (('W', 'weight'), ('b', 'bias')):
-            joined = [block[f'{kind}_{name}'].T for name in 'QKV']
-            state[f'{prefix}.self_attn.in_proj_{theirs}'] = np.concatenate(joined)
-    for name, norm in norms.items():
-        state[f'{name}.weight'], state[f'{name}.bias'] = norm['scale'], norm['bias']
-    network = torch_loops.PlainGPT2(experiment.model, 20, 4)
-    tensors = {name: torch.tensor(array) for name, array in state.items()}
-    network.load_state_dict(tensors)
+    state = {}
+    for name, array in to_state_dict(params).items():
+        name = name.removeprefix('transformer.')
+        if name.split('.')[-2].startswith('c_') and array.ndim == 2:
+            array = array.T  # nn.Linear stores [d_out, d_in]
+        state[name] = torch.tensor(array)
+    network = torch_loops.PlainGPT2(experiment.model, 20)
+    network.load_state_dict(state)
     expected = network(torch.tensor(TOKENS)).detach().numpy()
     logits = forward(experiment, params, TOKENS, last_only=False).logits
     np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=2e-5)

@@ -21,13 +21,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from anchorjax import config
 from anchorjax.experiment import Experiment
 from anchorjax.extras.bench.flax_loop import prepare_flax
 from anchorjax.sweeps import cost
-from anchorjax.sweeps.plan import measure_matmul_rate
 from anchorjax.sweeps.run import chunk_hparams
 from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training.devices import make_mesh
@@ -37,6 +37,7 @@ Row = tuple[str, str]  # a line of the table: what was measured, and the result
 Contender = Callable[[int], Any]  # trains for a number of steps and waits for the end
 
 _NUM_BATCHES = 8  # a baseline takes them in turn, again and again
+_MATMUL_SIZE = 1024
 NO_TORCH = "left out: not installed (pip install -e '.[bench]')"
 
 
@@ -134,13 +135,10 @@ def _compare(
     rounds: int,
 ) -> Iterator[Row]:
     """Times everything in turn, then yields the rows."""
-    matmul_rates = []
-
-    def multiply(times: int) -> None:
-        rate = measure_matmul_rate(experiment.train.precision)
-        matmul_rates.append(rate)
-
-    contenders = {'ours': _prepare_ours(experiment), 'matmul': multiply}
+    contenders = {
+        'ours': _prepare_ours(experiment),
+        'matmul': _prepare_matmul(experiment.train.precision),
+    }
     seconds = time_in_turn(contenders | baselines, num_steps, rounds)
     ours = seconds['ours'] / (num_steps * len(jax.devices()))
     yield f'{label}: anchorjax', f'{1 / np.median(ours):,.1f} member-steps/s'
@@ -150,7 +148,8 @@ def _compare(
     fewer = f'{in_full / operations:.2f}x fewer than for all positions'
     yield f'{label}: operations per step', f'{operations:.3g}, {fewer}'
 
-    rates = np.array(matmul_rates[1:])  # the first is the warm-up's
+    products = num_steps * len(jax.devices())
+    rates = 2 * _MATMUL_SIZE**3 * products / seconds['matmul']
     floor = operations / rates
     share = f'{np.median(floor / ours):.0%} of {np.median(rates) / 1e9:.0f} GFLOP/s'
     yield f'{label}: share of matmul rate', share
@@ -176,6 +175,24 @@ def _prepare_ours(experiment: Experiment) -> Contender:
         jax.block_until_ready(record)
 
     return train
+
+
+def _prepare_matmul(precision: str) -> Contender:
+    """A contender that multiplies float32 matrices on every device."""
+    matrices = []
+    for device in jax.devices():
+        ones = jnp.ones((_MATMUL_SIZE, _MATMUL_SIZE))
+        matrices.append(jax.device_put(ones, device))
+    multiply = jax.jit(jnp.matmul)
+
+    def multiply_all(times: int) -> None:
+        products = []
+        with jax.default_matmul_precision(precision):
+            for matrix in matrices:
+                products += [multiply(matrix, matrix) for _ in range(times)]
+        jax.block_until_ready(products)
+
+    return multiply_all
 
 
 def time_in_turn(

@@ -1,11 +1,10 @@
 """Baselines: one member in eager PyTorch, one step after another.
 
-P1's model (PAPERS 1.2) in two forms, and GPT-2 of the package transformers and of
-PyTorch's own layers. Every position is computed, on batches made in advance. Importing
+P1's model (PAPERS 1.2) in two forms, and GPT-2 of the package transformers and as
+written by hand. Every position is computed, on batches made in advance. Importing
 this module raises ImportError without PyTorch and transformers.
 """
 
-import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -83,34 +82,54 @@ class P1Transformer(nn.Module):
         return self.unembed(x)[:, -1]
 
 
-class PlainGPT2(nn.Module):
-    """Tokens [B, T] -> logits [B, T, V], by PyTorch's own layers."""
+class PlainBlock(nn.Module):
+    """x + attention(LN(x)), then x + MLP(LN(x)), with PyTorch's own attention."""
 
-    def __init__(self, model: GPT2Config, vocab: int, length: int):
+    def __init__(self, config: GPT2Config):
         super().__init__()
-        self.wte = nn.Embedding(vocab, model.width)
-        self.wpe = nn.Embedding(model.max_len, model.width)
-        layer = nn.TransformerEncoderLayer(
-            model.width,
-            model.heads,
-            model.mlp_dim,
-            dropout=0.0,
-            activation=functools.partial(functional.gelu, approximate='tanh'),
-            layer_norm_eps=model.eps,
-            batch_first=True,
-            norm_first=True,
-        )
-        ln_f = nn.LayerNorm(model.width, eps=model.eps)
-        self.blocks = nn.TransformerEncoder(
-            layer, model.depth, ln_f, enable_nested_tensor=False
-        )
-        self.positions = torch.arange(length)
-        self.future = nn.Transformer.generate_square_subsequent_mask(length)
+        self.heads = config.heads
+        self.ln_1 = nn.LayerNorm(config.width, eps=config.eps)
+        self.attn = nn.Module()
+        self.attn.c_attn = nn.Linear(config.width, 3 * config.width)
+        self.attn.c_proj = nn.Linear(config.width, config.width)
+        self.ln_2 = nn.LayerNorm(config.width, eps=config.eps)
+        self.mlp = nn.Module()
+        self.mlp.c_fc = nn.Linear(config.width, config.mlp_dim)
+        self.mlp.c_proj = nn.Linear(config.mlp_dim, config.width)
 
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        x = self.wte(tokens) + self.wpe(self.positions)
-        x = self.blocks(x, mask=self.future, is_causal=True)
-        return functional.linear(x, self.wte.weight)
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x + self._attend(self.ln_1(x))
+        hidden = functional.gelu(self.mlp.c_fc(self.ln_2(x)), approximate='tanh')
+        return x + self.mlp.c_proj(hidden)
+
+    def _attend(self, x: torch.Tensor) -> torch.Tensor:
+        batch, length, width = x.shape
+        heads = []
+        for part in self.attn.c_attn(x).split(width, dim=-1):
+            split = part.view(batch, length, self.heads, -1)
+            heads.append(split.transpose(1, 2))
+        mixed = functional.scaled_dot_product_attention(*heads, is_causal=True)
+        return self.attn.c_proj(mixed.transpose(1, 2).flatten(2))
+
+
+class PlainGPT2(nn.Module):
+    """Tokens [B, T] -> logits [B, T, V]; the names are Hugging Face's."""
+
+    def __init__(self, config: GPT2Config, vocab: int):
+        super().__init__()
+        self.wte = nn.Embedding(vocab, config.width)
+        self.wpe = nn.Embedding(config.max_len, config.width)
+        self.h = nn.ModuleList()
+        for _ in range(config.depth):
+            self.h.append(PlainBlock(config))
+        self.ln_f = nn.LayerNorm(config.width, eps=config.eps)
+
+    def forward(self, tokens_BT: torch.Tensor) -> torch.Tensor:
+        positions_T = torch.arange(tokens_BT.shape[1])
+        x = self.wte(tokens_BT) + self.wpe(positions_T)
+        for block in self.h:
+            x = block(x)
+        return functional.linear(self.ln_f(x), self.wte.weight)
 
 
 def make_hugging_face(config: GPT2Config, vocab: int) -> nn.Module:
@@ -150,21 +169,21 @@ def prepare_p1(
 def prepare_gpt2(
     experiment: Experiment, tokens_NBT: np.ndarray, labels_NBT: np.ndarray
 ) -> dict[str, Contender]:
-    """GPT-2 of transformers, and of PyTorch's own layers."""
+    """GPT-2 of transformers, and as written by hand."""
     vocab = experiment.task.vocab
     theirs = make_hugging_face(experiment.model, vocab)
-    plain = PlainGPT2(experiment.model, vocab, experiment.task.seq_len)
+    plain = PlainGPT2(experiment.model, vocab)
 
     def run_theirs(tokens_BT: torch.Tensor) -> torch.Tensor:
         return theirs(tokens_BT).logits
 
-    prepare = functools.partial(
-        _prepare, experiment, tokens=tokens_NBT, labels=labels_NBT
-    )
-    return {
-        'transformers': prepare(theirs, run_theirs, fused=False),
-        'plain PyTorch': prepare(plain, plain, fused=True),
-    }
+    forms = {'transformers': (theirs, run_theirs), 'plain PyTorch': (plain, plain)}
+    contenders = {}
+    for name, (network, forward) in forms.items():
+        contenders[name] = _prepare(
+            experiment, network, forward, tokens_NBT, labels_NBT, fused=False
+        )
+    return contenders
 
 
 def _prepare(
