@@ -154,7 +154,7 @@ def _measure_cosines(run: Run, points: list[Point], step_C: np.ndarray) -> np.nd
     mixture = read_mixture(config)
     tokens = []
     for source in SOURCES:
-        counts = mixture.count_labels(source, config.vocab)
+        counts = mixture.sequences[source].count_labels(config.vocab)
         tokens.append(np.flatnonzero(counts))
     cosines = []
     for point in points:
