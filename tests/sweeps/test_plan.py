@@ -70,8 +70,10 @@ def test_the_api_refuses_a_full_disk_and_keeps_a_finished_sweep(
 def test_more_than_a_week_is_begun_only_with_yes(sweep, monkeypatch, tmp_path):
     begun = []
     monkeypatch.setattr(api, 'train', lambda *args, **kwargs: begun.append(args))
-    long = [f'--workdir={tmp_path / "run"}', '--config.train.num_steps=1000000000']
+    long = [f'--workdir={tmp_path / "run"}', '--config.train.num_steps=2000000000']
     long += ['--config.train.eval_every=1000000']
+    seeds = ','.join(str(seed) for seed in range(100))  # too long for any machine
+    long += [f'--config.grid.seed={seeds}']
     said = sweep(*long)
     assert said.code == 2 and not begun
     assert ' days on this machine; add --yes to begin' in said.errors
