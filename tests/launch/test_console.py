@@ -1,0 +1,35 @@
+"""`anchorjax COMMAND` runs the command line of the same purpose."""
+
+import importlib.metadata
+import sys
+
+import pytest
+
+from launch.__main__ import COMMANDS, main
+
+
+def test_it_is_installed_under_its_name():
+    (script,) = importlib.metadata.entry_points(
+        group='console_scripts', name='anchorjax'
+    )
+    assert script.load() is main
+
+
+@pytest.mark.parametrize('name', [name for name in COMMANDS if name != 'figure'])
+def test_every_command_says_how_it_is_used(name, monkeypatch, capsys):
+    monkeypatch.setattr(sys, 'argv', ['anchorjax', name, '--help'])
+    with pytest.raises(SystemExit) as done:
+        main()
+    assert not done.value.code
+    assert capsys.readouterr().out
+
+
+def test_figures_are_listed_and_bad_commands_are_refused(monkeypatch, capsys):
+    monkeypatch.setattr(sys, 'argv', ['anchorjax', 'figure', '--list'])
+    main()
+    assert 'attention_flow' in capsys.readouterr().out
+    monkeypatch.setattr(sys, 'argv', ['anchorjax', 'trian'])
+    with pytest.raises(SystemExit) as done:
+        main()
+    assert done.value.code == 2
+    assert "'trian', did you mean 'train'?" in capsys.readouterr().err
