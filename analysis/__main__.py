@@ -9,7 +9,6 @@ python -m analysis claims PAPER --members members.csv --out FOLDER
 """
 
 import importlib
-import pathlib
 import sys
 from types import ModuleType
 
@@ -62,8 +61,7 @@ def run_claims(words: list[str]) -> None:
 
 def import_claims(paper: str) -> ModuleType:
     """The module with CLAIMS, INTRODUCTION and `tabulate` of a paper."""
-    path = pathlib.Path(__file__).parent / paper / 'claims.py'
-    if not path.exists():
+    if not figure.has_claims(paper):
         raise UserError(f'{paper!r}: has no claims')
     return importlib.import_module(f'analysis.{paper}.claims')
 

@@ -51,6 +51,10 @@ class Flag(NamedTuple):
     help: str
 
 
+def has_claims(room: str) -> bool:
+    return (ANALYSIS / room / 'claims.py').exists()
+
+
 def find_figures() -> dict[str, ModuleType]:
     """The module of every figure, by name."""
     figures = {}

@@ -109,7 +109,7 @@ def train(
       warn: called with a line for every damaged state that is skipped, if the CPU is
         not one device per core, if the code was edited since all was trained, and if
         the tables of before hold more members, which they then keep.
-      draw: writes figures once the tables are written, as `analysis.phase.save` does.
+      draw: writes figures once the tables are written, as `analysis.first_look` does.
       hold: how the chunks are held while they train; a job of a cluster also says
         what it is doing (`cluster.job_files.hold_shard`).
       allow_environment_change: continue although hardware, versions, layout or code

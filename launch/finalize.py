@@ -1,11 +1,11 @@
-"""Writes the tables and the figure: python launch/finalize.py --run runs/phase
+"""Writes the tables and the figures: python launch/finalize.py --run runs/phase
 
 They show what is trained so far. Every shard writes them when it ends; this command is
 for a sweep that is still running, or was stopped.
 """
 
+from analysis.first_look import describe_claims, save_figures
 from analysis.members.solution import classify_members
-from analysis.p1 import phase
 from anchorjax import cli
 from anchorjax.storage.sweep_folder import read_folder
 from anchorjax.sweeps.publish import publish
@@ -16,8 +16,10 @@ def command() -> None:
     parser.add_argument(
         '--run', type=cli.parse_folder, required=True, help='folder of the sweep'
     )
-    run, paths = publish(read_folder(parser.parse_args().run), phase.save)
+    run, paths = publish(read_folder(parser.parse_args().run), save_figures)
     cli.print_results(run, paths, classify_members)
+    for line in describe_claims(run):
+        print(line)
 
 
 if __name__ == '__main__':

@@ -8,8 +8,8 @@ SIGTERM or SIGUSR2 with everything saved (run it again).
 
 import pathlib
 
+from analysis.first_look import describe_claims, save_figures
 from analysis.members.solution import classify_members
-from analysis.p1 import phase
 from anchorjax import api, cli
 from anchorjax.cluster.job_files import hold_shard
 from anchorjax.storage.reader import Run
@@ -49,8 +49,10 @@ def command() -> None:
 
         def draw(run: Run, figures: pathlib.Path) -> list[pathlib.Path]:
             bar.close()
-            paths = phase.save(run, figures)
+            paths = save_figures(run, figures)
             cli.print_results(run, paths, classify_members)
+            for line in describe_claims(run):
+                print(line)
             return paths
 
         api.train(

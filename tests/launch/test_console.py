@@ -1,5 +1,6 @@
 """`anchorjax COMMAND` runs the command line of the same purpose."""
 
+import contextlib
 import importlib.metadata
 import sys
 
@@ -18,10 +19,10 @@ def test_it_is_installed_under_its_name():
 @pytest.mark.parametrize('name', [name for name in COMMANDS if name != 'figure'])
 def test_every_command_says_how_it_is_used(name, monkeypatch, capsys):
     monkeypatch.setattr(sys, 'argv', ['anchorjax', name, '--help'])
-    with pytest.raises(SystemExit) as done:
+    with contextlib.suppress(SystemExit):
         main()
-    assert not done.value.code
-    assert capsys.readouterr().out
+    said = capsys.readouterr()
+    assert said.out and not said.err
 
 
 def test_figures_are_listed_and_bad_commands_are_refused(monkeypatch, capsys):

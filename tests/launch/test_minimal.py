@@ -17,10 +17,7 @@ from launch import minimal
 
 def load_experiment() -> config.Experiment:
     """The package's config of what minimal.py trains."""
-    c = config.load('configs/phase.py')
-    c.task.num_anchors = 4
-    c.task.exception = 'unseen'
-    c.loop = ()
+    c = config.load('configs/phase.py:unseen')
     c.train.num_steps = minimal.STEPS
     c.train.batch_size = minimal.BATCH
     c.optimizer.schedule_steps = minimal.STEPS

@@ -1,0 +1,108 @@
+"""Answers to the unseen pair by γ: a dot for every network, a line for the mean.
+
+All networks at the last step, converged or not. What P1 sees at its pair of γ stands
+above the γ whose standard deviations are nearest to those of width 400.
+
+  python -m analysis answers --run runs/phase
+"""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from analysis import frame
+from analysis.drawing import style
+from analysis.members.selection import has_unseen_pair
+from anchorjax.errors import UserError
+from anchorjax.grid import TRACED_AXES
+from anchorjax.storage.reader import Run
+
+TITLE = 'Answers by γ'
+PAPER = 'P1 Fig 2'
+CAPTION = (
+    'How every network answers the unseen pair, by the γ that its weights were drawn '
+    'with; below each γ the one that has the same standard deviation at width 400. '
+    'Blue: it composes the two functions. Orange: it answers as for the reversed '
+    'pair. Lines are means.'
+)
+MAPPINGS = {'inferential': 'composed', 'symmetric': 'symmetric'}
+EXCEPTIONS = {
+    'trained': '(3, 4) trained on its exception',
+    'unseen': '(3, 4) unseen, too',
+}
+P1 = {0.5: 'symmetric', 0.8: 'inferential'}  # what P1 sees at its pair of γ
+
+
+def compute(run: Run) -> pd.DataFrame:
+    """A row per network: setting (static axes), γ, seed and shares of answers.
+
+    Raises:
+      UserError: the task has no unseen pair.
+    """
+    if not has_unseen_pair(run.results):
+        raise UserError('answers: the task has no unseen pair')
+    members = frame.find_usable(run.members)
+    static = [axis for axis in run.results.trained.dims if axis not in TRACED_AXES]
+    names = []
+    for values in members[static].to_dict('records'):
+        words = [_name_value(axis, value) for axis, value in values.items()]
+        names.append(', '.join(words))
+    width = run.experiment.model.width
+    if 'width' in members:
+        width = members.width
+    return pd.DataFrame(
+        {
+            'setting': names,
+            'gamma': members.gamma,
+            'gamma_at_400': frame.equivalent_gamma(members.gamma, width),
+            'seed': members.seed,
+            'inferential': members.unseen_inferential,
+            'symmetric': members.unseen_symmetric,
+        }
+    ).reset_index(drop=True)
+
+
+def _name_value(axis: str, value: object) -> str:
+    """'depth 3'; the exception of the anchor task in words."""
+    if axis == 'exception':
+        return EXCEPTIONS[value]
+    return f'{axis.replace("_", " ")} {value}'
+
+
+def layout(answers: pd.DataFrame) -> style.Layout:
+    columns = answers.setting.nunique()
+    return style.Layout(1, columns, 1.2 + 2.8 * columns, 3.0)
+
+
+def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
+    """Fills axes [1, S], one for each setting."""
+    for axis, (name, networks) in zip(
+        axes[0], answers.groupby('setting', sort=False), strict=True
+    ):
+        _draw_setting(axis, networks)
+        axis.set_title(name, pad=16)
+    axes[0, 0].set_ylabel('share of answers to the unseen pair')
+    axes[0, -1].legend(loc='center right')
+
+
+def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
+    """Dots and means over the values of γ, each with its equivalent at width 400."""
+    points = networks[['gamma', 'gamma_at_400']].drop_duplicates().sort_values('gamma')
+    place = {gamma: x for x, gamma in enumerate(points.gamma)}
+    for side, (mapping, name) in zip((-1, 1), MAPPINGS.items(), strict=True):
+        colour = style.COLOURS[mapping]
+        means = networks.groupby('gamma')[mapping].mean()
+        axis.plot(range(len(means)), means, color=colour, lw=1.5, label=name)
+        x = networks.gamma.map(place) + 0.06 * side
+        axis.plot(x, networks[mapping], 'o', color=colour, ms=4, alpha=0.6)
+    labels = []
+    for x, point in enumerate(points.itertuples()):
+        labels.append(f'{point.gamma:g}\n({point.gamma_at_400:.2f})')
+        expected = P1.get(round(point.gamma_at_400, 1))
+        if expected:
+            words = f'P1: {MAPPINGS[expected]}'
+            place_of_words = dict(ha='center', va='bottom', fontsize=7)
+            axis.text(x, 1.05, words, color=style.COLOURS[expected], **place_of_words)
+    axis.set_xticks(range(len(points)), labels)
+    axis.set(ylim=(-0.04, 1.04), xlabel='γ (at width 400)')
+    axis.margins(x=0.15)
