@@ -15,10 +15,10 @@ import pytest
 
 from anchorjax import config, models, tasks
 from anchorjax.errors import ConfigError, UserError
+from anchorjax.files import write_atomic
 from anchorjax.grid import HParams
 from anchorjax.models import gpt2_weights
 from anchorjax.models.gpt2_weights import from_hugging_face, to_hugging_face
-from anchorjax.storage.atomic import write_atomic
 from anchorjax.training.forward import forward
 from anchorjax.training.step import draw_member, init_member, new_state, train_step
 from tests.support import cases
