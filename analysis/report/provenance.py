@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from anchorjax import config
-from anchorjax.storage.digests import digest_json
+from anchorjax.hashing import digest_json
 from anchorjax.storage.manifest import Entry, read_manifest
 from anchorjax.storage.reader import Run
 

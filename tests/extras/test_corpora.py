@@ -123,16 +123,6 @@ def test_a_mistake_before_the_first_token_leaves_the_folder_usable(source, tmp_p
     assert write_corpus(path, tmp_path / 'out').documents == 3
 
 
-def test_a_folder_of_an_older_version_is_there_already(source, tmp_path):
-    out = tmp_path / 'out'
-    written = write_corpus(source, out)
-    listed = json.loads((out / 'corpus.json').read_text())
-    for name in ('revision', 'source_times', 'empty'):
-        del listed[name]
-    (out / 'corpus.json').write_text(json.dumps({**listed, 'published': {}}))
-    assert write_corpus(source, out) == written._replace(is_new=False, empty=0)
-
-
 def test_damaged_tokens_are_not_there_already(source, tmp_path):
     out = tmp_path / 'out'
     write_corpus(source, out)

@@ -64,7 +64,7 @@ def test_a_file_instead_of_a_run_is_called_one(one_member, monkeypatch, capsys):
     for script in ('finalize.py', 'status.py', 'report.py'):
         words = ['--run', str(one_member / 'results.nc')]
         said = in_process.run(script, words, monkeypatch, capsys)
-        assert said.code == 2 and 'results.nc is a file: give the folder' in said.errors
+        assert said.code == 2 and 'results.nc holds no sweep' in said.errors
 
 
 def test_an_empty_pattern_of_runs_is_refused():
@@ -123,7 +123,7 @@ def test_jobs_are_not_submitted_for_the_folder_of_another_sweep(
     words = ['--shards=2', '--', '--config', TINY_FILE, f'--workdir={one_member}']
     before = tree_hash(one_member)
     said = in_process.run('submit.py', words, monkeypatch, capsys)
-    assert said.code == 2 and 'use --workdir ' in said.errors
+    assert said.code == 2 and 'use another --workdir' in said.errors
     assert tree_hash(one_member) == before
 
 

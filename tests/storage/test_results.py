@@ -2,8 +2,6 @@
 
 import itertools
 import os
-import pathlib
-import shutil
 import time
 from typing import Any
 
@@ -91,25 +89,6 @@ def test_a_partly_trained_sweep_is_readable(tmp_path):
     assert np.isnan(loss[1:]).all()
     with pytest.raises(StoreError, match='no snapshot yet'):
         run.params(gamma=0.8, seed=1)
-
-
-def copy_of(run: Run, folder: pathlib.Path) -> pathlib.Path:
-    shutil.copytree(run.folder.workdir, folder)
-    return folder
-
-
-def test_a_snapshot_that_was_deleted_is_named_with_what_to_do(finished, tmp_path):
-    workdir = copy_of(finished, tmp_path / 'run')
-    snapshots = workdir / 'cohorts' / 'depth=1' / 'chunk_0000' / 'snapshots'
-    point = {'gamma': 0.3, 'seed': 0, 'depth': 1}
-    run = open_run(workdir)
-    shutil.rmtree(snapshots / '40')
-    line = r'snapshots/40 is gone.*steps here: \[0, 1, 4, 15\]; put it back, or delete'
-    with pytest.raises(StoreError, match=line):
-        run.params(**point)
-    shutil.rmtree(snapshots)
-    with pytest.raises(StoreError, match=r'snapshots/15 is gone.*steps here: \[\]'):
-        run.params(15, **point)
 
 
 def test_one_parameter_is_that_of_the_whole_tree(finished):

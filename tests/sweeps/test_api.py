@@ -76,7 +76,7 @@ def test_the_folder_of_another_experiment_is_refused_and_kept(run):
     """The line names a folder of its own for the changed value, which works."""
     workdir, changed = run.folder.workdir, experiment(optimizer__b2=0.9)
     before = tree_hash(workdir)
-    line = r'holds a sweep with optimizer.b2 = 0.999, the config has 0.9; use --workdir'
+    line = r'holds a sweep with optimizer.b2 = 0.999, the config has 0.9; use another'
     with pytest.raises(StoreError, match=line) as caught:
         api.train(changed, workdir)
     assert tree_hash(workdir) == before

@@ -17,8 +17,7 @@ from anchorjax.sweeps import code
 from anchorjax.sweeps.run import run_sweep
 from anchorjax.sweeps.signals import Preempted
 from tests.support.faults import ONE
-from tests.support.fuzzing import require_line
-from tests.support.sweeps import experiment, opened, trained
+from tests.support.sweeps import experiment, opened, require_line, trained
 
 FILES = ('anchorjax/models/one_layer.py', 'anchorjax/tasks/anchors.py')
 

@@ -16,8 +16,7 @@ from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.devices import make_mesh
 from anchorjax.training.members import place_members
 from anchorjax.training.step import draw_member
-from tests.support.fuzzing import require_line
-from tests.support.sweeps import experiment, list_files, opened
+from tests.support.sweeps import experiment, list_files, opened, require_line
 
 WIDE = {'model__width': 32, 'train__batch_size': 64}  # 2 gammas x 2 seeds
 TEN_KIB = 10 * 2**10

@@ -76,7 +76,11 @@ def write_corpus(
             )
         counts = {key: progress[key] for key in _COUNTS}
         digest = digest_file(out / TOKENS_FILE)
-        write_json(out / LIST_FILE, {**settings, **counts, 'sha256': digest})
+        digests = {
+            'sha256': digest,
+            'documents_sha256': digest_file(out / DOCUMENTS_FILE),
+        }
+        write_json(out / LIST_FILE, {**settings, **counts, **digests})
         (out / PROGRESS_FILE).unlink()
         return Written(*counts.values(), digest, is_new=True)
 
@@ -84,7 +88,7 @@ def write_corpus(
 def read_revision(out: pathlib.Path) -> str:
     """The commit on the hub of the corpus in a folder, or of one begun; or ''."""
     if (out / LIST_FILE).exists():
-        return read_json(out / LIST_FILE).get('revision', '')
+        return read_json(out / LIST_FILE)['revision']
     if (out / PROGRESS_FILE).exists():
         return read_json(out / PROGRESS_FILE)['settings']['revision']
     return ''
@@ -109,7 +113,7 @@ def _check_whole(out: pathlib.Path, settings: dict[str, Any]) -> Written:
     corpus = read_corpus(out)  # compares the digests
     listed = read_json(out / LIST_FILE)
     _require_same(listed, settings, out)
-    counts = [listed.get(key, 0) for key in _COUNTS]  # older versions have no `empty`
+    counts = [listed[key] for key in _COUNTS]
     return Written(*counts, corpus.digest, is_new=False)
 
 
@@ -178,8 +182,6 @@ def _read_progress(out: pathlib.Path, settings: dict[str, Any]) -> dict[str, Any
             raise UserError(f'{out}: holds other files; give another --out')
         return new
     progress = read_json(path)
-    if progress.keys() != new.keys():
-        raise UserError(f'{path}: of another version; delete {out} to begin again')
     if progress['documents'] == 0:
         return new  # nothing is lost, whatever the settings were
     _require_same(progress['settings'], settings, out)
@@ -190,7 +192,7 @@ def _require_same(
     found: dict[str, Any], settings: dict[str, Any], out: pathlib.Path
 ) -> None:
     for name, value in settings.items():
-        if found.get(name, value) != value:  # older versions have fewer
+        if found[name] != value:
             raise UserError(
                 f'{out}: holds another corpus (another {name}); give another --out'
             )
