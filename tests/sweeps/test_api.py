@@ -73,16 +73,12 @@ def test_a_run_shows_its_folder_and_how_far_it_is(run, tmp_path):
 
 
 def test_the_folder_of_another_experiment_is_refused_and_kept(run):
-    """The line names a folder of its own for the changed value, which works."""
     workdir, changed = run.folder.workdir, experiment(optimizer__b2=0.9)
     before = tree_hash(workdir)
     line = r'holds a sweep with optimizer.b2 = 0.999, the config has 0.9; use another'
-    with pytest.raises(StoreError, match=line) as caught:
+    with pytest.raises(StoreError, match=line):
         api.train(changed, workdir)
     assert tree_hash(workdir) == before
-    named = str(caught.value).rpartition('--workdir ')[2]
-    assert named == f'{workdir}_b2=0.9'
-    assert bool(api.train(changed, named).results.trained.all())
 
 
 def test_a_config_that_is_not_resolved_is_refused(tmp_path):
