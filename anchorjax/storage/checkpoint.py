@@ -189,8 +189,12 @@ def _find_changed_file(path: pathlib.Path, times: tuple[int, ...]) -> str:
     Args:
       times: when its files were last written.
     """
+    try:
+        written = files.read_json(path / _FILES)
+    except Damaged:
+        return f'{_FILES} is not JSON'
     found = _digest_files(path)
-    for name, digest in files.read_json(path / _FILES).items():
+    for name, digest in written.items():
         if found.get(name) != digest:
             return f'{name} is missing or differs'
     return ''

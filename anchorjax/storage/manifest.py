@@ -63,7 +63,7 @@ def take_up_sweep(
             _write(workdir, manifest)
             return manifest
         known = [entry.environment for entry in manifest.environments]
-        if environment.recall(known) is not None:
+        if environment in known:
             return manifest
         # Code that was edited before anything was trained with it mixes nothing.
         is_mixed = _has_begun(workdir) or not _differs_in_code(known[-1], environment)
@@ -177,7 +177,7 @@ def _differs_in_code(theirs: Environment, ours: Environment) -> bool:
 
 
 def _without_code(environment: Environment) -> dict[str, Any]:
-    return dataclasses.replace(environment, code={}).to_json()
+    return dataclasses.asdict(dataclasses.replace(environment, code={}))
 
 
 def _has_begun(workdir: pathlib.Path) -> bool:
@@ -222,8 +222,8 @@ def _new_entry(environment: Environment) -> Entry:
 def _write(workdir: pathlib.Path, manifest: Manifest) -> None:
     entries = []
     for entry in manifest.environments:
-        described = entry._asdict() | {'environment': entry.environment.to_json()}
-        entries.append(described)
+        environment = dataclasses.asdict(entry.environment)
+        entries.append(entry._asdict() | {'environment': environment})
     content = {
         'format': MANIFEST_FORMAT,
         'experiment': _as_json(manifest.experiment),

@@ -17,7 +17,7 @@ from anchorjax.storage.reader import Run
 from anchorjax.sweeps.progress import Progress
 from tests.support import tiny
 from tests.support.faults import ONE
-from tests.support.sweeps import ROOT, TINY_FILE, experiment, opened, tree_hash
+from tests.support.sweeps import ROOT, TINY_FILE, experiment, tree_hash
 
 NOTEBOOK = f"""
 import sys
@@ -62,14 +62,6 @@ def test_a_trained_sweep_is_opened_by_its_folder(run):
     opened = api.open(str(run.folder.workdir))
     assert opened.experiment == run.experiment
     assert opened.curves.identical(run.curves)
-
-
-def test_a_run_shows_its_folder_and_how_far_it_is(run, tmp_path):
-    workdir = run.folder.workdir
-    expected = f'Run({str(workdir)!r}: tiny, 4 of 4 members trained, finished)'
-    assert repr(run) == expected
-    begun, _ = opened(tmp_path)
-    assert repr(Run(begun)).endswith('tiny, 0 of 4 members trained, not finished)')
 
 
 def test_the_folder_of_another_experiment_is_refused_and_kept(run):
