@@ -67,17 +67,6 @@ def test_the_host_feeds_what_the_device_has():
     np.testing.assert_array_equal(several.tokens_BT[1], following.tokens_BT)
 
 
-def test_more_tokens_than_int32_numbers_come_from_the_host(monkeypatch):
-    num_tokens = len(sample.make_tokens())
-    monkeypatch.setattr(corpus, '_MOST_ON_DEVICE', num_tokens)
-    CorpusConfig(**SMALL, feed='device').make()
-    monkeypatch.setattr(corpus, '_MOST_ON_DEVICE', num_tokens - 1)
-    corpus.open_windows.cache_clear()
-    CorpusConfig(**SMALL, feed='host').make()
-    with pytest.raises(ConfigError, match=r"task\.feed = 'device': must be 'h"):
-        CorpusConfig(**SMALL, feed='device').make()
-
-
 def test_the_feed_reads_ahead_and_survives_wrong_guesses():
     tokens = np.arange(1000)
     host = HostFeed(tokens, 4)
