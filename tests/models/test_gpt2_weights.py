@@ -15,7 +15,6 @@ import pytest
 
 from anchorjax import config, models, tasks
 from anchorjax.errors import ConfigError, UserError
-from anchorjax.files import write_atomic
 from anchorjax.grid import HParams
 from anchorjax.models import gpt2_weights
 from anchorjax.models.gpt2_weights import from_hugging_face, to_hugging_face
@@ -43,7 +42,7 @@ def params(experiment):
 def folder(experiment, params, tmp_path):
     model = experiment.model
     folder = tmp_path / 'm'
-    gpt2_weights.write_model(folder, params, model.heads, model.eps, write_atomic)
+    gpt2_weights.write_model(folder, params, model.heads, model.eps)
     return folder
 
 
