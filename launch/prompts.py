@@ -16,6 +16,7 @@ our own members.
 
 import argparse
 import json
+import os
 import sys
 import time
 from typing import Any
@@ -135,7 +136,7 @@ def make_model(flags: argparse.Namespace, settings: dict[str, Any]) -> Any:
         from anchorjax.extras.prompts import endpoint
     except ImportError as e:
         raise UserError(f"{e}: pip install 'anchorjax[prompts]'") from None
-    key = endpoint.read_key(flags.key_variable)
+    key = os.environ.get(flags.key_variable, '').strip()
     return endpoint.Endpoint(settings, key, flags.timeout, flags.retries)
 
 
