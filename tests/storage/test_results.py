@@ -3,7 +3,6 @@
 import itertools
 import os
 import time
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -110,28 +109,6 @@ def test_a_member_knows_its_steps_and_its_experiment(finished):
     point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
     assert finished.steps(**point) == [0, 1, 4, 15, 40]
     assert finished.experiment_of(**point).model.depth == 2
-
-
-WRONG_POINTS: list[tuple[dict[str, Any], str]] = [
-    (
-        {'gamma': 0.4, 'seed': 0, 'depth': 1},
-        r'gamma = 0.4; the sweep has \(0.3, 0.8\)',
-    ),
-    (
-        {'gamma': 0.3, 'depth': 1},
-        r'seed is missing: give one of \(0, 1\)',
-    ),
-    (
-        {'gama': 0.3},
-        "unknown axis 'gama', did you mean 'gamma'?",
-    ),
-]
-
-
-@pytest.mark.parametrize(('point', 'line'), WRONG_POINTS)
-def test_a_wrong_point_is_refused_with_the_points_there_are(finished, point, line):
-    with pytest.raises(UserError, match=line):
-        finished.params(**point)
 
 
 def test_a_wrong_step_is_refused_with_the_steps_there_are(finished):
