@@ -15,9 +15,8 @@ from types import ModuleType
 from analysis import claims, figure, frame
 from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv
-from anchorjax import cli
+from anchorjax import cli, files
 from anchorjax.errors import UserError
-from anchorjax.storage import atomic
 
 
 def command() -> None:
@@ -55,7 +54,7 @@ def run_claims(words: list[str]) -> None:
         'verdicts.md': claims.format_markdown(table, room.INTRODUCTION),
     }
     for name, text in texts.items():
-        atomic.write_text(flags.out / name, text)
+        files.write_text(flags.out / name, text)
         print(flags.out / name)
 
 

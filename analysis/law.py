@@ -41,9 +41,8 @@ from analysis.designs.collect import collect_runs
 from analysis.drawing import style
 from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv
-from anchorjax import cli
+from anchorjax import cli, files
 from anchorjax.errors import UserError
-from anchorjax.storage import atomic
 
 draw = figure.draw
 layout = figure.layout
@@ -113,7 +112,7 @@ def save(result: Result, folder: pathlib.Path) -> list[pathlib.Path]:
     }
     paths = []
     for name, text in texts.items():
-        atomic.write_text(folder / name, text)
+        files.write_text(folder / name, text)
         paths.append(folder / name)
     picture = figure.arrange_picture(result.members, result.effects)
     return paths + style.write_figure(picture, draw, layout, folder / 'law')
@@ -155,7 +154,7 @@ def _collect(
         if repeated:
             print(f'{repeated} members of the runs were in {base} and are kept once')
     path = folder / 'members.csv'
-    atomic.write_text(path, format_csv(members))
+    files.write_text(path, format_csv(members))
     print(path)
     return path
 

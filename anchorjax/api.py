@@ -39,7 +39,6 @@ from anchorjax.sweeps.run import (
     ShouldStop,
     Warn,
     remove_leftovers,
-    require_fit,
     run_sweep,
     select_chunks,
 )
@@ -155,7 +154,7 @@ def train(
     environment = describe_environment(experiment, mesh, device_bytes, workdir)
     environment = add_data(environment, experiment)
     if not (workdir / MANIFEST_FILE).exists():
-        require_fit(experiment, mesh, environment, device_bytes=device_bytes)
+        memory.require_fit(experiment, mesh, environment.lanes, device_bytes)
     folder = create_folder(workdir, experiment, environment, allow_environment_change)
 
     with hold(folder, shard) as tell_status:
@@ -173,7 +172,6 @@ def train(
             report=report_to_both,
             warn=warn,
             allow_environment_change=allow_environment_change,
-            device_bytes=device_bytes,
         )
     hosts.run_on_first(lambda: publish(folder, draw))
     return Run(folder)

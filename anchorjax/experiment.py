@@ -16,7 +16,7 @@ from anchorjax.grid import (
     expand_cohorts,
     name_axes,
 )
-from anchorjax.limits import YOUNG, above, at_least, at_most, below, check_fields
+from anchorjax.limits import above, at_least, at_most, below, check_fields
 from anchorjax.model import ModelConfig
 from anchorjax.task import TaskConfig
 
@@ -42,7 +42,7 @@ class OptimizerConfig:
     """AdamW and its schedule; defaults are P1's (PAPERS 1.3)."""
 
     # 'sgd': with momentum b1; b2 and eps mean nothing there.
-    method: Literal['adam', 'sgd'] = dataclasses.field(default='adam', metadata=YOUNG)
+    method: Literal['adam', 'sgd'] = 'adam'
     b1: Momentum = 0.9
     b2: Momentum = 0.999
     eps: Positive = 1e-8
@@ -54,7 +54,7 @@ class OptimizerConfig:
     floor: NotNegative = 1e-5  # rate before warm-up and after decay
     # Whether a window of weight decay is as much stronger as it is shorter than
     # training, so that every window has the same sum over the steps (PAPERS 4.2, E2b).
-    equal_budget: bool = dataclasses.field(default=False, metadata=YOUNG)
+    equal_budget: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self, 'optimizer')
@@ -76,7 +76,7 @@ class TrainConfig:
     converged_loss: Positive = 0.02
     batch_devices: Count = 1  # devices that share a batch, for few and large members
     # Whether these devices also share the parameters and moments of a member.
-    shard_params: bool = dataclasses.field(default=False, metadata=YOUNG)
+    shard_params: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self, 'train')
@@ -99,9 +99,7 @@ class GridConfig:
     weight_decay: tuple[NotNegative, ...] = (0.01,)
     # Steps in which weight decay acts (PAPERS 4.1): (start, end), (start, end, start,
     # end) for two pieces, () for all; the end is not among them, (0, 0) has none.
-    decay_window: tuple[tuple[Steps, ...], ...] = dataclasses.field(
-        default=NO_WINDOWS, metadata=YOUNG
-    )
+    decay_window: tuple[tuple[Steps, ...], ...] = NO_WINDOWS
     seed: tuple[Seed, ...] = (0,)
 
     def __post_init__(self) -> None:

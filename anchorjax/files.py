@@ -77,7 +77,8 @@ def read_json(path: pathlib.Path) -> Any:
     """The value in a JSON file.
 
     Raises:
-      StoreError: the file is missing, cannot be read, or is not JSON.
+      Damaged: it is not JSON.
+      StoreError: the file is missing or cannot be read.
     """
     with report_in_one_line('read', path):
         data = path.read_bytes()
@@ -91,12 +92,12 @@ def parse_json(data: bytes | str, name: str) -> Any:
       name: what the text is, for the error.
 
     Raises:
-      StoreError: it is not JSON, or nested too deeply for Python.
+      Damaged: it is not JSON, or nested too deeply for Python.
     """
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as e:
-        raise StoreError(f'{name} is not JSON: {brief(str(e))}') from None
+        raise Damaged(f'{name} is not JSON: {brief(str(e))}') from None
 
 
 def write_arrays(path: pathlib.Path, arrays: dict[str, np.ndarray]) -> None:

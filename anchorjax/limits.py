@@ -16,16 +16,11 @@ import math
 import operator
 import typing
 from collections.abc import Callable
-from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
 from anchorjax.errors import require
-
-# Metadata of a field that is younger than the format of manifests: where it is absent,
-# it has its default, which is what the code did before there was the field.
-YOUNG = MappingProxyType({'young': True})
 
 _FLOAT32_MAX = 3e38  # floats end up as float32
 
@@ -63,15 +58,6 @@ def declared_fields(cls: type) -> dict[str, Any]:
     """The fields of a dataclass, each with the type and bounds declared for it."""
     hints = typing.get_type_hints(cls, include_extras=True)
     return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
-
-
-def young_defaults(cls: type) -> dict[str, Any]:
-    """The defaults of the fields that may be absent; see YOUNG."""
-    defaults = {}
-    for field in dataclasses.fields(cls):
-        if field.metadata == YOUNG:
-            defaults[field.name] = field.default
-    return defaults
 
 
 def check_fields(config: Any, group: str) -> None:

@@ -16,6 +16,7 @@ our own members.
 
 import argparse
 import json
+import os
 import sys
 import time
 from typing import Any
@@ -29,7 +30,7 @@ from anchorjax.errors import UserError, brief
 from anchorjax.extras.prompts import files
 from anchorjax.extras.prompts.questions import draw_prompts
 from anchorjax.extras.prompts.scores import score_replies
-from anchorjax.storage import atomic
+from anchorjax.files import write_text
 from anchorjax.storage.reader import open_run
 
 
@@ -135,7 +136,7 @@ def make_model(flags: argparse.Namespace, settings: dict[str, Any]) -> Any:
         from anchorjax.extras.prompts import endpoint
     except ImportError as e:
         raise UserError(f"{e}: pip install 'anchorjax[prompts]'") from None
-    key = endpoint.read_key(flags.key_variable)
+    key = os.environ.get(flags.key_variable, '').strip()
     return endpoint.Endpoint(settings, key, flags.timeout, flags.retries)
 
 
@@ -167,7 +168,7 @@ def score(words: list[str]) -> None:
     run = open_run(flags.run) if flags.run else None
     result = figure.compute(table, run)
     path = flags.prompts / 'replies.csv'
-    atomic.write_text(path, table.to_csv(index=False))
+    write_text(path, table.to_csv(index=False))
     picture = flags.prompts / 'figures' / 'replies'
     paths = style.write_figure(result, figure.draw, figure.layout, picture)
     print(table.to_string(index=False, float_format='{:.3g}'.format))

@@ -19,7 +19,6 @@ from anchorjax import cli, models
 from anchorjax.errors import UserError
 from anchorjax.hashing import digest_file
 from anchorjax.models import gpt2_weights
-from anchorjax.storage import atomic
 from anchorjax.storage.reader import open_run
 
 
@@ -61,9 +60,7 @@ def export(words: list[str]) -> None:
     if flags.out.exists():
         raise UserError(f'{flags.out}: exists; give another --out')
     params = run.params(step, **point)
-    for path in gpt2_weights.write_model(
-        flags.out, params, model.heads, model.eps, atomic.write_atomic
-    ):
+    for path in gpt2_weights.write_model(flags.out, params, model.heads, model.eps):
         print(path)
 
 

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.tables.text import format_csv
-from anchorjax.storage import atomic
+from anchorjax import files
 
 # Okabe and Ito's colours, distinguishable with any colour vision.
 COLOURS = {
@@ -82,7 +82,7 @@ def save_figure(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
             figure.savefig(temporary, metadata=metadata, bbox_inches='tight')
 
         target = path.with_name(f'{path.name}.{kind}')
-        atomic.write_atomic(target, save)
+        files.write_atomic(target, save)
         paths.append(target)
     plt.close(figure)
     return paths
@@ -118,13 +118,13 @@ def write_numbers(result: Any, path: pathlib.Path) -> pathlib.Path:
     """Writes a DataFrame to path.csv, a Dataset to path.nc, all else to path.npz."""
     if isinstance(result, pd.DataFrame):
         target = path.with_name(f'{path.name}.csv')
-        atomic.write_text(target, format_csv(result))
+        files.write_text(target, format_csv(result))
     elif isinstance(result, xr.Dataset):
         target = path.with_name(f'{path.name}.nc')
-        atomic.write_atomic(target, result.to_netcdf)
+        files.write_atomic(target, result.to_netcdf)
     else:
         target = path.with_name(f'{path.name}.npz')
-        atomic.write_arrays(target, collect_arrays(result))
+        files.write_arrays(target, collect_arrays(result))
     return target
 
 

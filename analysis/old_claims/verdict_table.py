@@ -11,9 +11,8 @@ from analysis.old_claims.claim_table import TITLES
 from analysis.old_claims.verdicts import count_verdicts
 from analysis.tables.folders import find_run_folders, require_folder_for_tables
 from analysis.tables.text import format_csv, format_table
-from anchorjax import cli
+from anchorjax import cli, files
 from anchorjax.errors import UserError
-from anchorjax.storage import atomic
 from anchorjax.storage.reader import Run, members_table, open_run
 
 
@@ -58,7 +57,7 @@ def save(
     texts = {'verdicts.csv': format_csv(table), 'verdicts.md': markdown, **others}
     paths = []
     for name, text in texts.items():
-        atomic.write_text(folder / name, text)
+        files.write_text(folder / name, text)
         paths.append(folder / name)
     return paths
 

@@ -1,11 +1,12 @@
 """Where the numbers come from: the experiment, and what it was trained on."""
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from anchorjax import config
-from anchorjax.storage.digests import digest_json
+from anchorjax.hashing import digest_json
 from anchorjax.storage.manifest import Entry, read_manifest
 from anchorjax.storage.reader import Run
 
@@ -46,9 +47,11 @@ def arrange_provenance(provenance: dict[str, Any]) -> Provenance:
 
 def _describe_entry(entry: Entry) -> dict[str, Any]:
     start = {'since': entry.since, 'git_commit': entry.git_commit}
-    environment = entry.environment.to_json()
-    if 'code' in environment:  # of some 80 files, which the manifest lists
-        environment['code'] = digest_json(environment['code'])
+    environment = dataclasses.asdict(entry.environment)
+    # Of some 80 files, which the manifest lists.
+    environment['code'] = digest_json(environment['code'])
+    if not environment['data']:
+        del environment['data']
     return start | environment
 
 

@@ -13,7 +13,7 @@ from analysis.report.general.subject import read_subject
 from analysis.report.outcome import describe_outcome
 from analysis.report.playground.describe import describe_playground
 from analysis.report.playground.request import AUTO, parse_request
-from anchorjax.storage import atomic
+from anchorjax import files
 from anchorjax.storage.reader import Run
 
 
@@ -50,8 +50,8 @@ def write_report(
     payload['claims'] = checks.check_claims(evidence)
     payload['outcome'] = describe_outcome(run, payload['claims'])
     table = checks.format_markdown(payload['claims'])
-    atomic.write_text(path, page.render(payload))
-    atomic.write_text(path.with_name('claims.md'), table)
+    files.write_text(path, page.render(payload))
+    files.write_text(path.with_name('claims.md'), table)
 
 
 def _write_general(
@@ -64,4 +64,4 @@ def _write_general(
     drawn = draw_general(subject, folder, report_progress)
     payload['figures'] = pictures.describe_figures(drawn)
     payload['general']['baselines'] = describe_baselines(drawn, subject.tested)
-    atomic.write_text(path, page.render(payload))
+    files.write_text(path, page.render(payload))

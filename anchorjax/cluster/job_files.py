@@ -15,8 +15,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from anchorjax import files
 from anchorjax.errors import StoreError, StoreUnavailable, brief
-from anchorjax.storage import atomic, locks
+from anchorjax.storage import locks
 from anchorjax.storage.sweep_folder import SweepFolder
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.shards import Shard, chunks_of_shard
@@ -65,7 +66,7 @@ def hold_shard(
     chunks = chunks_of_shard(folder, shard)
     with contextlib.ExitStack() as stack:
         hosts.run_on_first(functools.partial(_lock_chunks, stack, workdir, chunks))
-        tidy = functools.partial(atomic.remove_leftovers, name=f'{shard.name}.json')
+        tidy = functools.partial(files.remove_leftovers, name=f'{shard.name}.json')
         hosts.run_on_first(functools.partial(tidy, workdir / 'jobs'))
         reporter = _Reporter(workdir, shard, chunks)
         try:
@@ -131,7 +132,7 @@ class _Reporter:
         if hosts.is_first():
             # A full disk must not end a job for its report: the training state matters.
             with contextlib.suppress(StoreError):
-                atomic.write_json(self._path, dataclasses.asdict(self._job))
+                files.write_json(self._path, dataclasses.asdict(self._job))
 
 
 def _lock_chunks(

@@ -124,7 +124,7 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
 def set_length(
     config: ml_collections.ConfigDict, num_steps: int, num_records: int
 ) -> None:
-    """So many steps, of which the first tenth is the warm-up, and so many records."""
+    """Sets num_steps, a warm-up of the first tenth, and the number of records."""
     config.train.num_steps = num_steps
     config.train.eval_every = num_steps // num_records
     config.optimizer.warmup_steps = num_steps // 10

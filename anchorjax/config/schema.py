@@ -4,7 +4,7 @@ import ast
 from typing import Any
 
 from anchorjax.errors import ConfigError, nearest
-from anchorjax.limits import declared_fields, young_defaults
+from anchorjax.limits import declared_fields
 
 # How the value of a field is written on the command line.
 _KINDS = {
@@ -16,23 +16,20 @@ _KINDS = {
 
 
 def build(cls: type, values: dict, path: str) -> Any:
-    """An instance of a dataclass, from a dict of all its fields; young ones may lack.
+    """An instance of a dataclass, from a dict of its fields.
 
-    The instance checks its values itself, when it is made.
+    A field that is absent has its default: what the code did before there was the
+    field. The instance checks its values itself, when it is made.
 
     Raises:
-      ConfigError: a field is unknown, missing or has a value that is not allowed; the
-        line names it.
+      ConfigError: a field is unknown or has a value that is not allowed; the line names
+        it.
     """
     fields = declared_fields(cls)
     for name in values:
         if name not in fields:
             hint = nearest(str(name), fields)
             raise ConfigError(f'{path}.{name}: no such field, {hint}')
-    values = young_defaults(cls) | values
-    for name in fields:
-        if name not in values:
-            raise ConfigError(f'{path}.{name} is missing')
     return cls(**values)
 
 

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from flax import linen as nn
 
 from anchorjax.errors import UserError, require
-from anchorjax.limits import YOUNG, above, at_least, check_fields
+from anchorjax.limits import above, at_least, check_fields
 from anchorjax.model import (
     Activations,
     BlockActivations,
@@ -74,13 +74,11 @@ class GPT2Config(ModelConfig):
     eps: Annotated[float, above(0)] = 1e-5  # of LayerNorm
     # Weights to start from: a safetensors file of Hugging Face's GPT-2, or its folder.
     # '': weights are drawn. gamma has no effect then.
-    start: str = dataclasses.field(default='', metadata=YOUNG)
+    start: str = ''
     # The SHA-256 of that file; '': any.
-    start_sha256: str = dataclasses.field(default='', metadata=YOUNG)
+    start_sha256: str = ''
     # The row of its embedding for each token of the task; (): all rows, in order.
-    start_rows: tuple[Annotated[int, at_least(0)], ...] = dataclasses.field(
-        default=(), metadata=YOUNG
-    )
+    start_rows: tuple[Annotated[int, at_least(0)], ...] = ()
 
     # 'small' and 'medium' are official: 124,439,808 and 354,823,168 parameters with
     # 50,257 tokens. 'tiny' has the 2 layers and 1 head of P1's smallest model (PAPERS

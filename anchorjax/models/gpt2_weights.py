@@ -6,16 +6,15 @@ could be run; pickled weights (.bin, .pt) are never read. The package is in the 
 `llm`.
 """
 
-import json
 import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax.errors import UserError, brief
-from anchorjax.files import read_json
+from anchorjax.files import read_json, write_atomic, write_json
 from anchorjax.hashing import digest_file
 
 State = Mapping[str, np.ndarray]  # arrays by Hugging Face's names
@@ -103,17 +102,15 @@ def read_sizes(path: pathlib.Path) -> tuple[dict[str, Any], int]:
 
 
 def write_model(
-    folder: pathlib.Path,
-    params: Any,
-    heads: int,
-    eps: float,
-    write: Callable[[pathlib.Path, Callable[[pathlib.Path], Any]], None],
+    folder: pathlib.Path, params: Any, heads: int, eps: float
 ) -> list[pathlib.Path]:
     """Writes a folder for `transformers.GPT2LMHeadModel.from_pretrained`.
 
     Args:
       heads, eps: of the config; the parameters show all other sizes.
-      write: `storage.atomic.write_atomic`, which this package may not import.
+
+    Raises:
+      StoreError: a file cannot be written.
     """
     _import_safetensors()
     from safetensors.numpy import save_file
@@ -121,16 +118,12 @@ def write_model(
     state = {}
     for name, array in to_hugging_face(params).items():
         state[name] = np.ascontiguousarray(array, np.float32)
-    described = json.dumps(_describe(params, heads, eps), indent=2) + '\n'
 
     def write_weights(path: pathlib.Path) -> None:
         save_file(state, path, metadata={'format': 'pt'})
 
-    def write_config(path: pathlib.Path) -> None:
-        path.write_text(described)
-
-    write(folder / WEIGHTS_FILE, write_weights)
-    write(folder / CONFIG_FILE, write_config)
+    write_atomic(folder / WEIGHTS_FILE, write_weights)
+    write_json(folder / CONFIG_FILE, _describe(params, heads, eps))
     return [folder / WEIGHTS_FILE, folder / CONFIG_FILE]
 
 

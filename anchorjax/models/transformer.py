@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from flax import linen as nn
 
 from anchorjax.errors import require
-from anchorjax.limits import YOUNG, above, at_least, check_fields
+from anchorjax.limits import above, at_least, check_fields
 from anchorjax.model import (
     Activations,
     BlockActivations,
@@ -68,14 +68,10 @@ class TransformerConfig(ModelConfig):
     # (part, gamma) of the parts that have a gamma of their own, e.g. (('vo', 0.8),), as
     # in P3's code (PAPERS 3.1, 3.2): both embeddings and W_U; W_Q and W_K; W_V and W_O;
     # the MLP. All others have that of the member.
-    own_gammas: tuple[tuple[Part, float], ...] = dataclasses.field(
-        default=(), metadata=YOUNG
-    )
+    own_gammas: tuple[tuple[Part, float], ...] = ()
     # What weight decay shrinks: everything (PAPERS 1.3), or not the tables of tokens
     # and positions (PAPERS 4.1).
-    decayed: Literal['all', 'all_but_embeddings'] = dataclasses.field(
-        default='all', metadata=YOUNG
-    )
+    decayed: Literal['all', 'all_but_embeddings'] = 'all'
     eps: Annotated[float, above(0)] = 1e-5  # of LayerNorm
 
     def __post_init__(self) -> None:

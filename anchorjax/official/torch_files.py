@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
+from anchorjax import files
 from anchorjax.errors import StoreError, UserError
-from anchorjax.storage import atomic
 
 # Before it weights_only could be tricked: CVE-2025-32434, CVE-2026-24747.
 _OLDEST_SAFE = (2, 10)
@@ -29,7 +29,7 @@ def read(path: pathlib.Path) -> dict[str, Any]:
     """
     torch = _import_torch()
     _require_safe_version(torch)
-    with atomic.report_in_one_line('read', path):
+    with files.report_in_one_line('read', path):
         data = path.read_bytes()
     state = _load_tensors(torch, data, path)
     if not isinstance(state, Mapping):

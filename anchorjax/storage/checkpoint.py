@@ -1,10 +1,11 @@
-"""Checkpoints: Orbax writes, tensorstore reads, a digest of every row is checked.
+"""Checkpoints: Orbax writes, tensorstore reads; a list of digests tells damage.
 
 With several processes, all of them call these functions, and each writes and reads the
 rows (members) of its own devices.
 """
 
 import contextlib
+import functools
 import logging
 import pathlib
 import sys
@@ -18,9 +19,8 @@ import orbax.checkpoint as ocp
 import tensorstore as ts
 
 from anchorjax import files
-from anchorjax.errors import Damaged, StoreError, brief, describe_cause
+from anchorjax.errors import Damaged, StoreError, describe_cause
 from anchorjax.hashing import digest_file
-from anchorjax.storage import digests
 from anchorjax.training import hosts
 
 # Orbax logs every step it takes; errors reach us as exceptions. Of several writes that
@@ -28,14 +28,12 @@ from anchorjax.training import hosts
 for _name in ('absl', 'asyncio'):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
-_FILES = 'files.json'  # in a checkpoint's folder: the digests of its other files
+# The digests of the other files of a checkpoint; written last. Orbax restores altered
+# bytes silently, and an error of a library alone does not tell damage.
+_FILES = 'files.json'
 
 # label of a leaf -> first row of a piece -> the array being read
 _Reads = dict[str, dict[int, Any]]
-
-
-class _Altered(Exception):
-    """The content is not what was written; the argument names the leaf."""
 
 
 def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) -> None:
@@ -46,18 +44,15 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
       keep: how many of the newest checkpoints stay; None: all.
 
     Raises:
-      StoreError: it cannot be written; older checkpoints are still there.
+      StoreError: it cannot be written; other checkpoints are still there.
     """
     if jax.process_count() == 1:
         tree = jax.tree.map(np.asarray, tree)
     stored = jax.tree.map(_leave_out_empty, tree)
     row_by_row = jax.tree.map(_store_row_by_row, stored)
-    content = {'step': step, 'leaves': digests.digest_tree(tree)}
-    args = ocp.args.Composite(
-        tree=ocp.args.StandardSave(stored, row_by_row),
-        digests=ocp.args.JsonSave(content),
-    )
+    args = ocp.args.Composite(tree=ocp.args.StandardSave(stored, row_by_row))
     path = folder / str(step)
+    hosts.run_on_first(lambda: files.remove(path))
     try:
         with _mute_threads(), _open_manager(folder, keep) as manager:
             manager.save(step, args=args, force=True)
@@ -73,7 +68,7 @@ def list_steps(folder: pathlib.Path) -> list[int]:
         return []
     steps = []
     for path in folder.iterdir():
-        if path.name.isdecimal() and path.is_dir():
+        if path.name.isdecimal() and (path / _FILES).exists():
             steps.append(int(path.name))
     return sorted(steps)
 
@@ -87,21 +82,20 @@ def load(folder: pathlib.Path, step: int, abstract: Any) -> Any:
         whole NumPy array.
 
     Raises:
-      Damaged: a row or a file is not what was written.
-      StoreError: it is missing, cannot be read (the line has the cause), or has another
-        structure (the line names the first leaf that differs).
+      Damaged: a file is not what was written.
+      StoreError: it is missing, cannot be read (the line has the cause), or a leaf has
+        another shape or type.
     """
-    with _open_checkpoint(folder, step) as (path, written):
-        _require_same_tree(written, abstract, path)
+    with _open_checkpoint(folder, step) as path:
         reads = _start_reads(path, abstract, _local_rows)
 
         def assemble(leaf_path: tuple, like: jax.ShapeDtypeStruct) -> Any:
-            label = _label(leaf_path)
-            if label not in reads:
+            if 0 in like.shape:
                 return np.zeros(like.shape, like.dtype)
 
             def read_piece(index: tuple[slice, ...]) -> np.ndarray:
-                return _check_piece(reads, label, index[0].start or 0, written)
+                pieces = reads[_label(leaf_path)]
+                return np.asarray(pieces[index[0].start or 0].result())
 
             if like.sharding is None:
                 return read_piece((slice(0, None),))
@@ -111,10 +105,10 @@ def load(folder: pathlib.Path, step: int, abstract: Any) -> Any:
 
 
 def load_row(folder: pathlib.Path, step: int, row: int, abstract: Any) -> Any:
-    """Reads one row of the leaves in `abstract`, and nothing else.
+    """One row (member) of the leaves in `abstract`, without the first axis.
 
     Args:
-      row: index along the first axis, which the result does not have.
+      row: index along the first axis.
       abstract: a part of the tree that was saved, as ShapeDtypeStructs [members, ...].
 
     Raises:
@@ -124,15 +118,11 @@ def load_row(folder: pathlib.Path, step: int, row: int, abstract: Any) -> Any:
     def select_row(like: jax.ShapeDtypeStruct) -> dict[int, slice]:
         return {row: slice(row, row + 1)}
 
-    with _open_checkpoint(folder, step) as (path, written):
-        wanted = {_label(leaf_path) for leaf_path, _ in _leaves(abstract)}
-        part = {label: leaf for label, leaf in written.items() if label in wanted}
-        _require_same_tree(part, abstract, path)
+    with _open_checkpoint(folder, step) as path:
         reads = _start_reads(path, abstract, select_row)
 
         def read_row(leaf_path: tuple, _: jax.ShapeDtypeStruct) -> np.ndarray:
-            piece = _check_piece(reads, _label(leaf_path), row, written)
-            return piece[0]  # it has this row alone
+            return np.asarray(reads[_label(leaf_path)][row].result())[0]
 
         return jax.tree_util.tree_map_with_path(read_row, abstract)
 
@@ -150,99 +140,77 @@ def _start_reads(
     abstract: Any,
     select_rows: Callable[[jax.ShapeDtypeStruct], dict[int, slice]],
 ) -> _Reads:
-    """Starts reading all pieces at once."""
-    leaves = [(key, like) for key, like in _leaves(abstract) if 0 not in like.shape]
-    opening = {}
-    for leaf_path, _ in leaves:
-        spec = _zarr_spec(path, leaf_path)
-        opening[leaf_path] = ts.open(spec, open=True, read=True)
+    """Starts reading all pieces at once; StoreError if a leaf is another one."""
+    leaves = []
+    for leaf_path, like in jax.tree_util.tree_leaves_with_path(abstract):
+        if 0 not in like.shape:
+            store = ts.open(_zarr_spec(path, leaf_path), open=True, read=True)
+            leaves.append((_label(leaf_path), like, store))
     reads: _Reads = {}
-    for leaf_path, like in leaves:
-        store = opening[leaf_path].result()
+    for label, like, opening in leaves:
+        store = opening.result()
         if (store.shape, store.dtype.numpy_dtype) != (like.shape, like.dtype):
-            raise _Altered(_label(leaf_path))
+            raise StoreError(
+                f'checkpoint {path} was saved by other code: leaf {label} is '
+                f'{store.dtype.name}{list(store.shape)}, expected '
+                f'{like.dtype}{list(like.shape)}'
+            )
         pieces = {}
         for first_row, rows in select_rows(like).items():
             pieces[first_row] = store[rows].read()
-        reads[_label(leaf_path)] = pieces
+        reads[label] = pieces
     return reads
 
 
-def _check_piece(
-    reads: _Reads, label: str, first_row: int, written: dict[str, dict]
-) -> np.ndarray:
-    """The piece that begins at a row; _Altered if the digest of a row differs."""
-    array = np.asarray(reads[label][first_row].result())
-    for row, values in enumerate(array, first_row):
-        if digests.digest_array(values) != written[label]['rows'][row]:
-            raise _Altered(label)
-    return array
-
-
 @contextlib.contextmanager
-def _open_checkpoint(
-    folder: pathlib.Path, step: int
-) -> Iterator[tuple[pathlib.Path, dict[str, dict]]]:
-    """Yields (path, digests of the leaves); any error inside becomes a StoreError."""
+def _open_checkpoint(folder: pathlib.Path, step: int) -> Iterator[pathlib.Path]:
+    """The path of an undamaged checkpoint; any error inside becomes a StoreError."""
     path = folder / str(step)
     if step not in list_steps(folder):
         raise StoreError(f'no checkpoint {path}; steps here: {list_steps(folder)}')
     try:
-        content = files.read_json(path / 'digests' / 'metadata')
-        yield path, content['leaves']
-    except _Altered as e:
-        raise Damaged(f'checkpoint {path} is damaged: digest of {e} differs') from e
-    except Exception as e:  # tensorstore raises many kinds
-        changed = _find_changed_file(path)
+        times = tuple(file.stat().st_mtime_ns for file in _list_files(path))
+        changed = _find_changed_file(path, times)
         if changed:
-            raise Damaged(f'checkpoint {path} is damaged: {changed}') from e
-        if isinstance(e, StoreError):
-            raise
+            raise Damaged(f'checkpoint {path} is damaged: {changed}')
+        yield path
+    except StoreError:
+        raise
+    except Exception as e:  # tensorstore raises many kinds
         raise StoreError(f'cannot read checkpoint {path}: {describe_cause(e)}') from e
+
+
+@functools.lru_cache(maxsize=1024)
+def _find_changed_file(path: pathlib.Path, times: tuple[int, ...]) -> str:
+    """'X differs' for the first file that is not what was written; '' if there is none.
+
+    Cached, because many members are read from one checkpoint.
+
+    Args:
+      times: when its files were last written.
+    """
+    try:
+        written = files.read_json(path / _FILES)
+    except Damaged:
+        return f'{_FILES} is not JSON'
+    found = _digest_files(path)
+    for name, digest in written.items():
+        if found.get(name) != digest:
+            return f'{name} is missing or differs'
+    return ''
 
 
 def _digest_files(path: pathlib.Path) -> dict[str, str]:
     """The SHA-256 of every file of a checkpoint, by its path in the folder."""
     digest_of = {}
-    for file in sorted(path.rglob('*')):
-        if file.is_file() and file.name != _FILES:
-            digest_of[str(file.relative_to(path))] = digest_file(file)
+    for file in _list_files(path):
+        digest_of[str(file.relative_to(path))] = digest_file(file)
+    digest_of.pop(_FILES, None)
     return digest_of
 
 
-def _find_changed_file(path: pathlib.Path) -> str:
-    """'X differs' for the first file that is not what was written; '' if there is none.
-
-    Called only where reading fails, because it alone tells damage from a library that
-    cannot read. It cannot tell for checkpoints of versions that did not list the files.
-    """
-    try:
-        written = files.read_json(path / _FILES)
-        found = _digest_files(path)
-    except (StoreError, OSError):
-        return ''
-    for name, digest in written.items():
-        if name not in found:
-            return f'{name} is missing'
-        if found[name] != digest:
-            return f'{name} differs'
-    return ''
-
-
-def _require_same_tree(
-    written: dict[str, dict], abstract: Any, path: pathlib.Path
-) -> None:
-    expected = {}
-    for leaf_path, like in _leaves(abstract):
-        expected[_label(leaf_path)] = (str(like.dtype), list(like.shape))
-    found = {}
-    for label, leaf in written.items():
-        found[label] = (leaf['dtype'], leaf['shape'])
-    for label in [*expected, *found]:
-        if expected.get(label) != found.get(label):
-            differs = f'{found.get(label)}, expected {expected.get(label)}'
-            differs = brief(f'leaf {label} is {differs}')
-            raise StoreError(f'checkpoint {path} was saved by other code: {differs}')
+def _list_files(path: pathlib.Path) -> list[pathlib.Path]:
+    return sorted(file for file in path.rglob('*') if file.is_file())
 
 
 def _leave_out_empty(array: np.ndarray | jax.Array) -> np.ndarray | jax.Array | None:
@@ -295,7 +263,3 @@ def _open_manager(folder: pathlib.Path, keep: int | None) -> ocp.CheckpointManag
 
 def _label(leaf_path: tuple) -> str:
     return jax.tree_util.keystr(leaf_path)
-
-
-def _leaves(tree: Any) -> list[tuple[tuple, Any]]:
-    return jax.tree_util.tree_leaves_with_path(tree)

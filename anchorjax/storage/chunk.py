@@ -1,6 +1,7 @@
 """The folder of a chunk: resume states, snapshots, curves."""
 
 import dataclasses
+import functools
 import os
 import pathlib
 from collections.abc import Callable
@@ -10,8 +11,8 @@ import numpy as np
 
 from anchorjax import files
 from anchorjax.errors import Damaged
+from anchorjax.hashing import digest_array
 from anchorjax.storage import checkpoint
-from anchorjax.storage.digests import digest_array
 from anchorjax.training import hosts
 
 _KEPT_STATES = 2  # if the newest is damaged, the one before it is used
@@ -48,20 +49,11 @@ class ChunkFolder:
         folder = self.path / 'resume'
         steps = hosts.broadcast(checkpoint.list_steps(folder))
         for step in reversed(steps):
-
-            def load(step: int = step) -> Any:
-                return checkpoint.load(folder, step, abstract)
-
-            def move_aside(step: int = step) -> None:
-                aside = self.path / 'resume' / 'damaged'
-                aside.mkdir(exist_ok=True)
-                files.remove(aside / str(step))
-                os.replace(folder / str(step), aside / str(step))
-
+            load = functools.partial(checkpoint.load, folder, step, abstract)
             try:
                 return step, hosts.run_together(load)
             except Damaged as e:
-                hosts.run_on_first(move_aside)
+                hosts.run_on_first(functools.partial(_move_aside, folder, step))
                 then = 'falling back to the state before it'
                 if step == steps[0]:
                     then = 'there is none before it, so training begins anew'
@@ -69,10 +61,8 @@ class ChunkFolder:
         return None
 
     def save_snapshot(self, step: int, params: Any) -> None:
-        """Saves parameters; replaces those from before an interruption."""
-        folder = self.path / 'snapshots'
-        hosts.run_on_first(lambda: files.remove(folder / str(step)))
-        checkpoint.save(folder, step, params)
+        """Saves parameters, in place of those from before an interruption."""
+        checkpoint.save(self.path / 'snapshots', step, params)
 
     def load_member(self, step: int, lane: int, abstract: Any) -> Any:
         """The leaves in `abstract` for one member; see `checkpoint.load_row`."""
@@ -140,3 +130,10 @@ class ChunkFolder:
             files.remove_leftovers(folder)
         if self.done:
             files.remove(self.path / 'resume')
+
+
+def _move_aside(folder: pathlib.Path, step: int) -> None:
+    aside = folder / 'damaged'
+    aside.mkdir(exist_ok=True)
+    files.remove(aside / str(step))
+    os.replace(folder / str(step), aside / str(step))

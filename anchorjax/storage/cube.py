@@ -133,10 +133,6 @@ def _read_chunk(
             untrained[name] = np.broadcast_to(values, (size, *values.shape))
         return untrained
     curves = chunk.folder.read_curves()
-    is_old = 'agreement' in curves and 'token_agreement' not in curves
-    if is_old and _scores_one_position(folder):
-        # Older sweeps lack it, and then it is the agreement.
-        curves |= {'token_agreement': curves['agreement']}
     _require_curves_of(folder, chunk, curves, empty)
     arrays = {}
     for name in Record._fields:
@@ -149,10 +145,6 @@ def _read_chunk(
     return arrays
 
 
-def _scores_one_position(folder: SweepFolder) -> bool:
-    return folder.experiment.task.make().last_only
-
-
 def _require_curves_of(
     folder: SweepFolder,
     chunk: Chunk,
@@ -160,20 +152,15 @@ def _require_curves_of(
     empty: dict[str, np.ndarray],
 ) -> None:
     """Raises StoreError unless the arrays are the curves of a chunk of this sweep."""
-    path = chunk.folder.path / 'curves.npz'
-    of_record = (len(folder.experiment.record_steps), folder.chunk_size)
+    steps = folder.experiment.record_steps
+    expected, found = {}, {}
     for name in Record._fields:
-        expected = (*of_record, *empty[name].shape[1:])
-        found = curves[name].shape if name in curves else 'missing'
-        if found != expected:
-            raise StoreError(
-                f'{path}: array {name} is {found}, not {expected}: of another sweep or '
-                'version; delete it to regenerate it'
-            )
-    same_steps = np.array_equal(curves['steps'], folder.experiment.record_steps)
-    last_environment = curves['environments'][:, 1].max()
-    if not same_steps or last_environment >= len(folder.environments):
+        expected[name] = (len(steps), folder.chunk_size, *empty[name].shape[1:])
+        found[name] = np.shape(curves.get(name))
+    is_same = found == expected and np.array_equal(curves['steps'], steps)
+    if not is_same or curves['environments'][:, 1].max() >= len(folder.environments):
+        path = chunk.folder.path / 'curves.npz'
         raise StoreError(
-            f'{path}: its steps or environments are those of another sweep; delete it '
-            'to regenerate it'
+            f'{path}: the curves of another sweep or version; delete it to regenerate '
+            'it'
         )

@@ -1,4 +1,4 @@
-"""What the answers of a member come to, by how far they are from a mapping's answer."""
+"""Summaries of the histogram of (answer of a member - answer of a mapping)."""
 
 import numpy as np
 import xarray as xr
@@ -17,8 +17,7 @@ def describe_deviations(task: Task, deviation: xr.DataArray) -> dict[str, xr.Dat
     answer               name of the most frequent answer; '' where not trained
     answer_share         its share
 
-    An answer is a shift that the histogram tells from others: what lies beyond its
-    limit is many answers, and none of them.
+    Offsets beyond the limit share one bin, which counts as no answer.
     """
     histogram = deviation.transpose(..., 'offset').values[..., :NUM_ANSWERS]
     described = {}

@@ -7,22 +7,20 @@ by one entry whenever the user allows the sweep to continue in a new one.
 import dataclasses
 import json
 import pathlib
-import re
 import subprocess
 import time
 from typing import Any, NamedTuple
 
 from anchorjax import config, files
 from anchorjax.errors import ConfigError, Damaged, StoreError, brief
+from anchorjax.hashing import digest_json
 from anchorjax.storage import locks
-from anchorjax.storage.digests import digest_json
 from anchorjax.storage.environment import Environment, changed_code
 
 MANIFEST_FORMAT = 6
 MANIFEST_FILE = 'manifest.json'
 _ABSENT = '(absent)'  # in place of a field; not None, which is a value
 _MOST_FILES = 4  # named in one line
-_LONGEST_NAME = 40  # characters that a field adds to the name of a folder
 
 
 class Entry(NamedTuple):
@@ -65,7 +63,7 @@ def take_up_sweep(
             _write(workdir, manifest)
             return manifest
         known = [entry.environment for entry in manifest.environments]
-        if environment.recall(known) is not None:
+        if environment in known:
             return manifest
         # Code that was edited before anything was trained with it mixes nothing.
         is_mixed = _has_begun(workdir) or not _differs_in_code(known[-1], environment)
@@ -98,8 +96,6 @@ def read_manifest(workdir: pathlib.Path) -> Manifest:
       StoreError: there is none, or it is altered or of another format.
     """
     path = workdir / MANIFEST_FILE
-    if workdir.is_file():
-        raise StoreError(f'{workdir} is a file: give the folder of a sweep')
     if not path.exists():
         raise StoreError(f'{workdir} holds no sweep (no {MANIFEST_FILE})')
     content = files.read_json(path)
@@ -181,7 +177,7 @@ def _differs_in_code(theirs: Environment, ours: Environment) -> bool:
 
 
 def _without_code(environment: Environment) -> dict[str, Any]:
-    return dataclasses.replace(environment, code={}).to_json()
+    return dataclasses.asdict(dataclasses.replace(environment, code={}))
 
 
 def _has_begun(workdir: pathlib.Path) -> bool:
@@ -200,18 +196,7 @@ def _require_same(
     difference = _first_difference(theirs_json, ours_json)
     field, theirs_value, ours_value = difference
     differs = brief(f'{field} = {theirs_value!r}, the config has {ours_value!r}')
-    raise StoreError(
-        f'{where} holds a sweep with {differs}; '
-        f'use --workdir {_name_sibling(where, field, ours_value)}'
-    )
-
-
-def _name_sibling(where: pathlib.Path, field: str, value: Any) -> pathlib.Path:
-    """'runs/phase_b2=0.9': a folder for the sweep in which this field differs."""
-    if isinstance(value, list):
-        value = ','.join(map(str, value))
-    text = re.sub(r'[^\w.,=+-]+', '', f'{field.rpartition(".")[2]}={value}')
-    return where.with_name(f'{where.name}_{text[:_LONGEST_NAME]}')
+    raise StoreError(f'{where} holds a sweep with {differs}; use another --workdir')
 
 
 def _first_difference(
@@ -237,8 +222,8 @@ def _new_entry(environment: Environment) -> Entry:
 def _write(workdir: pathlib.Path, manifest: Manifest) -> None:
     entries = []
     for entry in manifest.environments:
-        described = entry._asdict() | {'environment': entry.environment.to_json()}
-        entries.append(described)
+        environment = dataclasses.asdict(entry.environment)
+        entries.append(entry._asdict() | {'environment': environment})
     content = {
         'format': MANIFEST_FORMAT,
         'experiment': _as_json(manifest.experiment),

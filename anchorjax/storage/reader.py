@@ -162,18 +162,13 @@ class Run:
 def _explain_missing(
     chunk: ChunkFolder, step: int | str, experiment: config.Experiment
 ) -> str:
-    """Why there is no such snapshot, in one line, and what to do."""
+    """Why there is no such snapshot, and what to do."""
     path = chunk.path / 'snapshots' / str(step)
     here = f'steps here: {chunk.snapshot_steps()}'
     is_planned = step in {*experiment.train.snapshot_steps, experiment.train.num_steps}
-    if is_planned and chunk.done:
-        return (
-            f'snapshot {path} is gone, which training wrote; {here}; put it back, or '
-            f'delete {chunk.path} and train again'
-        )
-    if is_planned or step == 'last':
+    if not chunk.done and (is_planned or step == 'last'):
         return f'no snapshot yet in {chunk.path}: its members still train; {here}'
-    return f'no snapshot {path}; {here}'
+    return f'no snapshot {path}; {here}; to make it again, delete {chunk.path}'
 
 
 def open_run(workdir: str | pathlib.Path) -> Run:

@@ -90,8 +90,7 @@ def create_folder(
         lambda: take_up_sweep(workdir, experiment, environment, allow_change)
     )
     folder = read_folder(workdir)
-    recorded = environment.recall(folder.environments) or environment
-    return dataclasses.replace(folder, environment=recorded)
+    return dataclasses.replace(folder, environment=environment)
 
 
 def check_folder(workdir: pathlib.Path, experiment: config.Experiment) -> None:

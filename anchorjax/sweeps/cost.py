@@ -9,15 +9,6 @@ from anchorjax.experiment import Experiment
 from anchorjax.grid import Cohort
 
 
-def operations_of_sweep(experiment: Experiment) -> float:
-    """Operations of all members of a sweep, from the first step to the last."""
-    per_step = 0.0
-    for cohort in experiment.cohorts():
-        of_cohort = experiment.for_cohort(cohort)
-        per_step += cohort.size * operations_per_step(of_cohort)
-    return per_step * experiment.train.num_steps
-
-
 def operations_per_step(experiment: Experiment, shortcuts: bool = True) -> float:
     """Operations of a step of one member; the backward pass costs two forward passes.
 

@@ -48,21 +48,23 @@ def program_bytes(compiled: Any) -> int:
     return arrays + analysis.temp_size_in_bytes + program
 
 
-def require_fit(compiled: Any, lanes: int, available: float, name: str) -> None:
-    """Checks that a compiled program fits.
+def require_fit(
+    experiment: Experiment, mesh: Mesh, lanes: int, available: float
+) -> None:
+    """Compiles the largest cohort, to refuse at once what does not fit.
 
     Args:
       available: bytes that a device may use.
-      name: of the sweep or cohort, for the error.
 
     Raises:
       ConfigError: it is too large; the line names what to change.
     """
-    needed = program_bytes(compiled)
+    largest = find_largest(experiment, experiment.cohorts())
+    needed = _measure(largest, mesh, lanes)
     if needed <= available:
         return
     sizes = (
-        f'{name} needs {format_bytes(needed)} on each device, '
+        f'{experiment.name} needs {format_bytes(needed)} on each device, '
         f'which has {format_bytes(available)} available'
     )
     if lanes > 1:
@@ -96,20 +98,22 @@ def count_fitting_lanes(experiment: Experiment, mesh: Mesh, available: float) ->
     The result is at least 1, even if that does not fit.
     """
     largest = find_largest(experiment, experiment.cohorts())
-
-    def bytes_of(lanes: int) -> int:
-        rows = padded_size(1, mesh, lanes)
-        return program_bytes(get_trainer(largest, mesh, lanes).compile(rows))
-
-    bytes_of_one, bytes_of_three = bytes_of(1), bytes_of(3)
+    bytes_of_one = _measure(largest, mesh, lanes=1)
+    bytes_of_three = _measure(largest, mesh, lanes=3)
     bytes_per_lane = max((bytes_of_three - bytes_of_one) / 2, 1)
     most_members = max(cohort.size for cohort in experiment.cohorts())
     members_per_device = math.ceil(most_members / mesh.shape['member'])
     fitting = int(1 + (available - bytes_of_one) // bytes_per_lane)
     lanes = max(1, min(MOST_LANES, members_per_device, fitting))
-    while lanes > 1 and bytes_of(lanes) > available:
+    while lanes > 1 and _measure(largest, mesh, lanes) > available:
         lanes //= 2
     return lanes
+
+
+def _measure(experiment: Experiment, mesh: Mesh, lanes: int) -> int:
+    """Bytes on each device of the program of a cohort with these lanes."""
+    rows = padded_size(1, mesh, lanes)
+    return program_bytes(get_trainer(experiment, mesh, lanes).compile(rows))
 
 
 def format_bytes(size: float) -> str:

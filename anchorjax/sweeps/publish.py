@@ -7,7 +7,8 @@ members.
 import pathlib
 from collections.abc import Callable
 
-from anchorjax.storage import atomic, locks
+from anchorjax import files
+from anchorjax.storage import locks
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run
 from anchorjax.storage.sweep_folder import SweepFolder
@@ -37,9 +38,9 @@ def publish(
     workdir = folder.workdir
     with locks.hold_results(workdir):
         for name in (MANIFEST_FILE, CUBE_FILE, TABLE_FILE):
-            atomic.remove_leftovers(workdir, name)
+            files.remove_leftovers(workdir, name)
         figures = workdir / 'figures'
-        atomic.remove_leftovers(figures, min_age=_LONGEST_WRITE)
+        files.remove_leftovers(figures, min_age=_LONGEST_WRITE)
         run = write_tables(folder)
         return run, draw(run, figures) if draw is not None else []
 
@@ -54,6 +55,6 @@ def write_tables(folder: SweepFolder) -> Run:
     def write_csv(path: pathlib.Path) -> None:
         run.members.to_csv(path, index=False)
 
-    atomic.write_atomic(folder.workdir / CUBE_FILE, run.curves.to_netcdf)
-    atomic.write_atomic(folder.workdir / TABLE_FILE, write_csv)
+    files.write_atomic(folder.workdir / CUBE_FILE, run.curves.to_netcdf)
+    files.write_atomic(folder.workdir / TABLE_FILE, write_csv)
     return run

@@ -8,7 +8,7 @@ for chunk in the chunks that are not done:
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -18,11 +18,9 @@ from jax.sharding import Mesh
 from anchorjax.experiment import Experiment
 from anchorjax.grid import Cohort, HParams
 from anchorjax.storage.chunk import ChunkFolder
-from anchorjax.storage.environment import Environment
 from anchorjax.storage.manifest import refuse_environment
 from anchorjax.storage.sweep_folder import Chunk, SweepFolder
-from anchorjax.sweeps import memory
-from anchorjax.sweeps.cost import find_largest, operations_per_step
+from anchorjax.sweeps.cost import operations_per_step
 from anchorjax.sweeps.progress import Progress, count_progress
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.sweeps.trainer import Trainer, get_trainer
@@ -31,7 +29,6 @@ from anchorjax.training.curves import Record, record_shapes
 from anchorjax.training.members import (
     drop_padding,
     fetch_to_host,
-    padded_size,
     place_members,
     unshard_states,
 )
@@ -56,7 +53,6 @@ def run_sweep(
     report: Report | None = None,
     warn: Warn = print,
     allow_environment_change: bool = False,
-    device_bytes: float | None = None,
 ) -> Progress:
     """Trains what is not trained yet; may be interrupted anywhere and called again.
 
@@ -67,10 +63,8 @@ def run_sweep(
       report: called with the progress every few seconds.
       warn: called with a line for every damaged state that is skipped.
       allow_environment_change: continue chunks that began in another environment.
-      device_bytes: bytes that a device may use; by default `memory.device_bytes`.
 
     Raises:
-      ConfigError: the largest program does not fit; nothing was trained.
       Preempted: should_stop returned True; everything is saved.
       StoreError: the folder is damaged or cannot be written, or a chunk began in
         another environment; earlier saves are intact.
@@ -81,16 +75,6 @@ def run_sweep(
     waiting = [chunk for chunk, done in zip(work, is_done, strict=True) if not done]
     if not allow_environment_change:
         _require_same_environment(folder, waiting)
-    if waiting:
-        cohorts = {chunk.cohort.name: chunk.cohort for chunk in waiting}
-        require_fit(
-            folder.experiment,
-            mesh,
-            folder.environment,
-            cohorts.values(),
-            folder.chunk_size,
-            device_bytes,
-        )
     progress = count_progress(folder.experiment, work, waiting)
     for chunk in waiting:
         if should_stop is not None and hosts.any_host(should_stop()):
@@ -241,32 +225,6 @@ def _save_snapshot(
 ) -> None:
     whole = unshard_states(params, trainer.mesh)
     folder.save_snapshot(step, drop_padding(whole, rows))
-
-
-def require_fit(
-    experiment: Experiment,
-    mesh: Mesh,
-    environment: Environment,
-    cohorts: Iterable[Cohort] | None = None,
-    chunk_size: int = 1,
-    device_bytes: float | None = None,
-) -> None:
-    """Compiles the largest cohort, to refuse at once what does not fit.
-
-    Args:
-      cohorts: those that will be trained; by default all.
-      chunk_size: members of a chunk, before padding.
-      device_bytes: as in `run_sweep`.
-
-    Raises:
-      ConfigError: it does not fit; the line says what to change.
-    """
-    largest = find_largest(experiment, cohorts or experiment.cohorts())
-    lanes = environment.lanes
-    rows = padded_size(chunk_size, mesh, lanes)
-    compiled = get_trainer(largest, mesh, lanes).compile(rows)
-    available = device_bytes or memory.device_bytes(mesh)
-    memory.require_fit(compiled, lanes, available, experiment.name)
 
 
 def select_chunks(folder: SweepFolder, indices: range | None) -> list[Chunk]:

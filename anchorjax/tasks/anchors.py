@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from anchorjax.errors import require
-from anchorjax.limits import YOUNG, above, at_least, at_most, check_fields
+from anchorjax.limits import above, at_least, at_most, check_fields
 from anchorjax.permutation import draw_bits
 from anchorjax.task import Batch, Probes, Task
 
@@ -81,13 +81,9 @@ class AnchorsConfig:
     probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 8192  # per probe
     # Inferential complexity: this many of WRONG_PAIRS are trained on their wrong shift,
     # in both orders. Needs noninferential=() and the anchors and shifts of the paper.
-    complexity: Annotated[int, at_least(0), at_most(len(WRONG_PAIRS))] = (
-        dataclasses.field(default=0, metadata=YOUNG)
-    )
+    complexity: Annotated[int, at_least(0), at_most(len(WRONG_PAIRS))] = 0
     # By what agreement is recorded besides the probe: the key's position, or the pair.
-    groups: Literal['position', 'pair'] = dataclasses.field(
-        default='position', metadata=YOUNG
-    )
+    groups: Literal['position', 'pair'] = 'position'
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')

@@ -72,17 +72,6 @@ def test_statuses_tell_what_became_of_every_shard(tmp_path, monkeypatch, capsys)
     assert untouched.split() == ['3/4', 'not', 'started', '0.0%']
 
 
-def test_a_job_of_another_division_is_shown_while_it_runs(tmp_path):
-    folder, _ = opened(tmp_path)
-    with hold_shard(folder, Shard(0, 4)):
-        with pytest.raises(StoreUnavailable), hold_shard(folder, Shard(0, 2)):
-            pass
-        with hold_shard(folder, Shard(1, 2)):
-            statuses = list_statuses(folder)
-    shown = [(str(status.shard), status.state) for status in statuses]
-    assert shown == [('0/2', 'not started'), ('1/2', 'running'), ('0/4', 'running')]
-
-
 def test_a_job_file_that_cannot_be_read_is_no_obstacle(tmp_path):
     folder, _ = opened(tmp_path)
     with hold_shard(folder, Shard(0, 2)):

@@ -152,15 +152,6 @@ def test_a_preempted_job_saves_is_requeued_and_completes(tmp_path):
     assert shard.read_state() == 20
 
 
-def test_a_job_that_is_terminated_but_not_killed_continues(tmp_path):
-    shard = Shard(tmp_path, '--steps=20')
-    job = shard.start()
-    shard.signal(signal.SIGTERM)
-    job.result()
-    first, second = shard.list_first_steps()
-    assert first == 0 < second < 20
-
-
 def test_a_job_that_does_not_save_in_time_is_killed_and_requeued(tmp_path):
     shard = Shard(tmp_path, '--mode=hang', grace=0.1)
     job = shard.start()
@@ -182,13 +173,6 @@ def test_a_crash_is_tried_again_and_bad_input_is_not(
     with pytest.raises(RuntimeError, match=expected):
         shard.job()
     assert shard.count_starts() == starts
-
-
-def test_other_hosts_have_logs_of_their_own(tmp_path, monkeypatch):
-    monkeypatch.setenv('SUBMITIT_EXECUTOR', 'local')
-    monkeypatch.setenv('SUBMITIT_LOCAL_GLOBALID', '2')
-    Shard(tmp_path).job()
-    assert 'step 0' in read_text(tmp_path / 'log_host_002')
 
 
 @pytest.mark.parametrize('last', ['exit 0', 'echo Invalid job id >&2; exit 1'])

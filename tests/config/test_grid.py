@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from anchorjax import grid
-from anchorjax.errors import ConfigError, UserError
+from anchorjax.errors import UserError
 from anchorjax.grid import TRACED_DTYPES, axis_label, locate, match_value
 from tests.support.sweeps import experiment
 
@@ -124,18 +124,3 @@ def test_windows_of_decay_are_an_axis_where_there_are_some():
         point = {path.split('.')[1]: value for path, value in cohort.static}
         point |= {'gamma': 0.8, 'decay_window': WINDOWS[2], 'seed': 1}
         assert locate(sweep.axes, point) == (index, 11)
-
-
-@pytest.mark.parametrize(
-    ('window', 'line'),
-    [
-        ((3,), 'must be the bounds of at most two pieces, in order'),
-        ((8, 3), 'must be the bounds of at most two pieces, in order'),
-        ((1, 2, 3, 4, 5, 6), 'must be the bounds of at most two pieces, in order'),
-        ((0, 41), 'must be within train.num_steps, 40'),
-    ],
-)
-def test_a_window_that_is_none_is_one_line(window, line):
-    with pytest.raises(ConfigError) as caught:
-        experiment(grid__decay_window=((), window))
-    assert str(caught.value) == f'grid.decay_window = {window}: {line}'

@@ -20,7 +20,6 @@ from anchorjax.extras.corpora.tokenizers import (
     Gpt2,
     Words,
     count_words,
-    read_words,
     split_words,
 )
 from anchorjax.storage import locks
@@ -123,16 +122,6 @@ def test_a_mistake_before_the_first_token_leaves_the_folder_usable(source, tmp_p
     assert write_corpus(path, tmp_path / 'out').documents == 3
 
 
-def test_a_folder_of_an_older_version_is_there_already(source, tmp_path):
-    out = tmp_path / 'out'
-    written = write_corpus(source, out)
-    listed = json.loads((out / 'corpus.json').read_text())
-    for name in ('revision', 'source_times', 'empty'):
-        del listed[name]
-    (out / 'corpus.json').write_text(json.dumps({**listed, 'published': {}}))
-    assert write_corpus(source, out) == written._replace(is_new=False, empty=0)
-
-
 def test_damaged_tokens_are_not_there_already(source, tmp_path):
     out = tmp_path / 'out'
     write_corpus(source, out)
@@ -165,16 +154,6 @@ def test_words():
     assert (tokenizer.description['vocab'], tokenizer.description['end']) == (4, 3)
 
 
-def test_a_file_of_words(tmp_path):
-    path = tmp_path / 'words.txt'
-    path.write_text('b\na\n')
-    assert read_words(path) == ['b', 'a']
-    for text in ('', 'a\na\n'):
-        path.write_text(text)
-        with pytest.raises(UserError, match='must have distinct words'):
-            read_words(path)
-
-
 @pytest.mark.skipif(not RANKS.is_file(), reason='ANCHORJAX_GPT2_RANKS is not set')
 def test_gpt2s_own_ids():
     tokenizer = Gpt2(RANKS)
@@ -182,16 +161,6 @@ def test_gpt2s_own_ids():
     for text, ids in known.items():
         assert tokenizer.encode([text]) == [ids]
     assert 50256 not in tokenizer.encode(['a<|endoftext|>'])[0]
-
-
-def test_other_ranks_are_refused(tmp_path):
-    pytest.importorskip('tiktoken')
-    path = tmp_path / 'gpt2.tiktoken'
-    path.write_bytes(b'YQ== 0\n')
-    with pytest.raises(UserError, match="not GPT-2's ranks"):
-        Gpt2(path)
-    with pytest.raises(UserError, match='No such file'):
-        Gpt2(tmp_path / 'none')
 
 
 class Hub:

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip('openai')
 
 from anchorjax.errors import TemporaryError, UserError
-from anchorjax.extras.prompts.endpoint import Endpoint, check_address, read_key
+from anchorjax.extras.prompts.endpoint import Endpoint, check_address
 from tests.support.stub_endpoint import serve
 
 KEY = 'sk-A9/b+c=very/secret'
@@ -44,9 +44,7 @@ def test_the_request_and_its_answer(server, api):
     assert headers['idempotency-key'] == 'a%2F1'
 
 
-@pytest.mark.parametrize(
-    'accidents', [['429', '503'], ['refuse'], ['cut'], ['stall'], ['drip']]
-)
+@pytest.mark.parametrize('accidents', [['429', '503'], ['refuse'], ['cut'], ['stall']])
 def test_what_may_pass_is_asked_again(server, accidents):
     server.accidents, server.waits = list(accidents), ['0.01', '0.01']
     assert ask(server.address) == (' 10\n', 'stop')
@@ -60,9 +58,9 @@ def test_no_answer_is_temporary(server, accident):
         ask(server.address, retries=1)
 
 
-@pytest.mark.parametrize('status', [400, 401, 404, 302])
+@pytest.mark.parametrize('status', [400, 401, 404])
 def test_a_final_refusal_is_not_repeated(server, status):
-    server.accidents = ['redirect' if status == 302 else str(status)]
+    server.accidents = [str(status)]
     with pytest.raises(UserError, match=f'HTTP {status}'):
         ask(server.address)
     assert len(server.bodies) == 1
@@ -136,18 +134,6 @@ def test_the_key_is_never_kept_or_shown(server, capsys):
         assert secret not in shown
 
 
-def test_a_key_from_the_environment(monkeypatch):
-    monkeypatch.setenv('SOME_KEY', f' {KEY}\n')
-    assert read_key('SOME_KEY') == KEY
-    monkeypatch.delenv('SOME_KEY')
-    assert read_key('SOME_KEY') == ''
-    for bad in ('sk-with space', 'sk-line\nfeed', 'sk-\N{SNOWMAN}'):
-        monkeypatch.setenv('SOME_KEY', bad)
-        with pytest.raises(UserError, match='SOME_KEY: holds characters') as error:
-            read_key('SOME_KEY')
-        assert 'sk-' not in str(error.value)
-
-
 @pytest.mark.parametrize(
     'address',
     [
@@ -156,8 +142,6 @@ def test_a_key_from_the_environment(monkeypatch):
         'example.org/v1',
         'https://user:sk-secret@example.org/v1',
         'https://example.org/v1?key=sk-secret',
-        'https://[bad',
-        'https://example.org:sk-secret/v1',
     ],
 )
 def test_an_address_that_is_unusable_or_unsafe_is_refused(address):

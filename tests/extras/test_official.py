@@ -84,12 +84,6 @@ def test_a_download_that_failed_leaves_nothing(server, tmp_path, planted, kind, 
     assert not list(tmp_path.iterdir())
 
 
-def test_no_connection_is_temporary(monkeypatch, tmp_path):
-    plant(monkeypatch)
-    with pytest.raises(TemporaryError, match='a local copy can be --source'):
-        prepare(tmp_path)
-
-
 @pytest.mark.parametrize('name', ['tasks.txt', 'tasks.txt.gz'])
 def test_a_local_copy_may_be_gzipped(monkeypatch, tmp_path, name):
     plant(monkeypatch)

@@ -145,23 +145,6 @@ def test_members_of_a_sweep_are_shown_beside(folder):
         replies.compute(table, sweep)
 
 
-def test_a_file_without_replies_is_left_out_of_the_scores(say, folder):
-    """A failed `ask` leaves one; the others count all the same."""
-    empty = reply_path(folder, 'empty')
-    with open_replies(empty, SETTINGS):
-        pass
-    done = say('score', '--prompts', folder)
-    assert done.code == 2 and 'no replies (*.jsonl)' in done.errors
-    rows = [
-        json.dumps({'id': prompt.id, 'reply': '9'}) for prompt in read_prompts(folder)
-    ]
-    reply_path(folder, 'whole').write_text('\n'.join(rows))  # from elsewhere
-    done = say('score', '--prompts', folder)
-    assert done.code == 0
-    assert done.errors == f'warning: {empty}: no replies yet; left out\n'
-    assert set(pd.read_csv(folder / 'replies.csv').model) == {'whole'}
-
-
 def test_bad_input_is_one_line(say, folder, tmp_path):
     other = tmp_path / 'none'
     stub = ('--endpoint', 'http://127.0.0.1:1/v1', '--model', 'm')

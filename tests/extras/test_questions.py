@@ -72,14 +72,6 @@ def test_a_larger_set_contains_the_smaller(prompts):
     assert all(text_of[prompt.id] == prompt.prompt for prompt in draw(2))
 
 
-def test_other_tasks_have_their_own_probes():
-    prompts = draw(2, num_anchors=4, exception='unseen', unseen=((4, 3),))
-    pairs = {prompt.probe: prompt.asked[:2] for prompt in prompts}
-    assert pairs['unseen'] == (4, 3) and pairs['unseen_34'] == (3, 4)
-    for prompt in prompts:
-        assert not {(3, 4), (4, 3)} & set(read(prompt))
-
-
 @pytest.mark.parametrize(('shots', 'number'), [(0, 1), (80, 1), (1, 0)])
 def test_impossible_numbers_are_refused(shots, number):
     with pytest.raises(ConfigError, match=r'^(shots|number) = \d+: must be'):

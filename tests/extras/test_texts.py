@@ -106,21 +106,6 @@ def test_a_damaged_file_is_refused_with_its_place(tmp_path, name, content, line)
     assert str(path) in str(error.value) and '\n' not in str(error.value)
 
 
-def test_deeply_nested_meta_in_parquet_is_refused_with_its_row(tmp_path):
-    path = tmp_path / 'a.parquet'
-    rows = [{'text': 'a', 'meta': '{}'}, {'text': 'a', 'meta': '[' * 99_999}]
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
-    with pytest.raises(UserError, match=r'a\.parquet, row 2, meta: not JSON'):
-        read(path, sets=('RedPajamaC4',))
-
-
-def test_a_column_that_is_not_there(tmp_path):
-    path = tmp_path / 'a.parquet'
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([{'text': 'a'}]), path)
-    with pytest.raises(UserError, match='story'):
-        read(path, field='story')
-
-
 def test_the_files_of_a_folder_are_in_order(tmp_path):
     for name in ('b.txt', 'a.jsonl.gz', 'sub/c.txt.zst', 'notes.md', 'd.csv'):
         (tmp_path / name).parent.mkdir(exist_ok=True)

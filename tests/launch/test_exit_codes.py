@@ -9,7 +9,7 @@ import pytest
 
 from anchorjax import cli
 from anchorjax.errors import ConfigError, StoreError, StoreUnavailable, TemporaryError
-from anchorjax.storage.atomic import report_in_one_line
+from anchorjax.files import report_in_one_line
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
 from tests.support.sweeps import ROOT

@@ -106,32 +106,6 @@ def test_an_option_changes_no_parameter_and_numbers_by_rounding_alone(fields, ot
 
 
 @pytest.mark.slow
-def test_remat_keeps_little_for_the_backward_pass():
-    kept_bytes = []
-    for remat in (False, True):
-        experiment, params = draw_member(
-            model__depth=12, model__width=32, model__remat=remat
-        )
-        kept_bytes.append(count_kept_bytes(experiment, params))
-        estimate = experiment.model.activation_bytes(4, 20, 48)
-        assert 0.4 < kept_bytes[-1] / estimate < 2.5
-    assert kept_bytes[1] < 0.15 * kept_bytes[0]
-
-
-def count_kept_bytes(experiment: Experiment, params: Any) -> int:
-    """Bytes of activations that the backward pass of 48 sequences reads."""
-    tokens_BT = np.tile(TOKENS_BT, (16, 1))
-
-    def compute_logits(params: Any) -> jax.Array:
-        return forward(experiment, params, tokens_BT, last_only=False).logits
-
-    _, backward = jax.vjp(compute_logits, jax.tree.map(jnp.asarray, params))
-    leaves = jax.tree.leaves(backward)
-    shapes = {leaf.shape for leaf in jax.tree.leaves(params)}
-    return sum(leaf.nbytes for leaf in leaves if leaf.shape not in shapes)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize('last_only', [False, True])
 @pytest.mark.parametrize('attention', ['fused', 'explicit'])
 def test_bfloat16_is_close_to_float32(attention, last_only):

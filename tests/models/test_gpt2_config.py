@@ -16,23 +16,6 @@ from tests.support import cases
 from tests.support.first_steps import make_decaying_step
 
 
-@pytest.mark.parametrize(
-    ('fields', 'line'),
-    [
-        ({'heads': 7}, 'model.heads = 7: must be a divisor of model.width, 768'),
-        ({'attention': 'cudnn'}, "model.dtype = 'float32': must be 'bfloat16' with"),
-        (
-            {'attention': 'cudnn', 'dtype': 'bfloat16', 'heads': 2},
-            'model.heads = 2: must be such that .* at most 128, .* it is 384',
-        ),
-    ],
-)
-def test_sizes_that_do_not_fit_are_one_line(fields, line):
-    with pytest.raises(ConfigError, match=line):
-        GPT2Config(**fields)
-    assert GPT2Config(attention='cudnn', dtype='bfloat16', heads=32).head_dim == 24
-
-
 def test_sizes_by_name():
     for size, fields in GPT2Config.sizes.items():
         c = config.default(model='gpt2', size=size)

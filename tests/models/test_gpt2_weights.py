@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 
 from anchorjax import config, models, tasks
-from anchorjax.errors import ConfigError, UserError
+from anchorjax.errors import UserError
 from anchorjax.grid import HParams
 from anchorjax.models import gpt2_weights
 from anchorjax.models.gpt2_weights import from_hugging_face, to_hugging_face
-from anchorjax.storage.atomic import write_atomic
 from anchorjax.training.forward import forward
 from anchorjax.training.step import draw_member, init_member, new_state, train_step
 from tests.support import cases
@@ -43,7 +42,7 @@ def params(experiment):
 def folder(experiment, params, tmp_path):
     model = experiment.model
     folder = tmp_path / 'm'
-    gpt2_weights.write_model(folder, params, model.heads, model.eps, write_atomic)
+    gpt2_weights.write_model(folder, params, model.heads, model.eps)
     return folder
 
 
@@ -141,13 +140,6 @@ def test_shapes_need_no_file(experiment):
 def test_a_start_that_does_not_fit_is_one_line(experiment, folder, fields, line):
     with pytest.raises(UserError, match=rf'^model.start = .*: {line}'):
         begin(start(experiment, folder, **fields))
-
-
-def test_several_gammas_are_refused_with_a_start(experiment):
-    values = config.to_dict(experiment)
-    values['model']['start'] = 'x.safetensors'
-    with pytest.raises(ConfigError, match=r'grid.gamma = .*: must be a single value'):
-        config.from_dict(values)
 
 
 def test_damaged_and_foreign_files_are_one_line(experiment, params, folder, tmp_path):

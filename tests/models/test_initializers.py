@@ -11,10 +11,8 @@ import pytest
 from flax import traverse_util
 
 from anchorjax import config, models
-from anchorjax.errors import ConfigError
 from anchorjax.grid import HParams
 from anchorjax.models.initializers import gamma_normal
-from anchorjax.models.transformer import TransformerConfig
 from anchorjax.sweeps import cost
 from anchorjax.training.step import init_member
 from tests.support import cases
@@ -202,22 +200,6 @@ def test_other_seed_is_another_direction():
     for path, (one, two, *_) in draw_params(tiny()).items():
         if path[-1].startswith('W_'):
             assert abs(np.corrcoef(one.ravel(), two.ravel())[0, 1]) < 0.2
-
-
-@pytest.mark.parametrize(
-    ('fields', 'line'),
-    [
-        ({'own_gammas': (('qk', 0.1), ('qk', 0.2))}, 'must be distinct parts'),
-        ({'own_gammas': (('head', 0.1),)}, r"\[0\]\[0\] = 'head': must be one of"),
-        (
-            {'own_gammas': (('qk', 0.1),), 'init': 'gpt2_hf'},
-            r"must be \(\), with model\.init = 'gpt2_hf'",
-        ),
-    ],
-)
-def test_own_gammas_that_make_no_sense_are_one_line(fields, line):
-    with pytest.raises(ConfigError, match=line):
-        TransformerConfig(**fields)
 
 
 def test_gamma_may_be_traced():

@@ -11,9 +11,8 @@ import pytest
 from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.p1 import official
-from anchorjax import config
+from anchorjax import config, files
 from anchorjax.errors import UserError
-from anchorjax.storage import atomic
 from tests.support import cases, tiny
 from tests.support.networks import reference
 from tests.support.networks.official_cases import draw_member, save_weights
@@ -100,7 +99,7 @@ def test_the_command_prints_the_answers_and_draws(
 
     picture = tmp_path / 'attention_flow_model_209.png'
     assert picture.stat().st_size > 100
-    numbers = atomic.read_arrays(tmp_path / 'attention_flow_model_209.npz')
+    numbers = files.read_arrays(tmp_path / 'attention_flow_model_209.npz')
     expected = checkpoint.params['block_0']['W_Q']
     np.testing.assert_array_equal(numbers['W_Q'], expected)
 

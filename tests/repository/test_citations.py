@@ -77,28 +77,3 @@ def test_the_files_of_the_catalog_are_those_of_section_11():
     catalog = ROOT / 'anchorjax' / 'extras' / 'corpora' / 'official.py'
     digests = DIGEST.findall(catalog.read_text())
     assert digests and DIGEST.findall(section) == digests
-
-
-@pytest.mark.parametrize(
-    ('text', 'expected'),
-    [
-        ('(PAPERS 1.3), 370 steps', ['PAPERS 1.3']),
-        ('PAPERS 1.2, 3.2 and PyTorch', ['PAPERS 1.2', 'PAPERS 3.2']),
-        ('PAPERS 1.6 and quirk 11)', ['PAPERS 1.6', 'PAPERS quirk 11']),
-        ('# of PAPERS quirk 11: x', ['PAPERS quirk 11']),
-        ('    # as in DATASETS\n    # 3.4.', ['DATASETS 3.4']),
-        ('P1 Fig 17 a; DATASETS 5).', ['DATASETS 5']),
-        ('see PAPERS.md and DATASETS', []),
-    ],
-)
-def test_citations_by_hand(text, expected):
-    assert [' '.join(citation) for citation in list_citations(text)] == expected
-
-
-def test_what_is_not_there_is_found():
-    papers = '# P1\n\n## 1.2 The model\n\n| 7 | x |\n\n# Quirks\n\n| 8 | y |\n\n# Z\n'
-    places = {'PAPERS': list_places(papers), 'DATASETS': list_places('# 5. Sums\n')}
-    assert places == {'PAPERS': ['1.2', 'quirk 8'], 'DATASETS': ['5']}
-    assert not find_missing('PAPERS 1.2, quirk 8; DATASETS 5', places)
-    for text in ('PAPERS 1.2, 1.3', 'PAPERS quirk 7', 'PAPERS 1', 'DATASETS 5.1'):
-        assert len(find_missing(text, places)) == 1, text

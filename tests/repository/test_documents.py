@@ -48,26 +48,3 @@ def test_every_sweep_of_a_page_is_accepted(page: pathlib.Path, monkeypatch):
     assert len(sweeps) >= text.count('python launch/sweep.py')
     for words in sweeps:
         cli.parse_command_line(cli.sweep_parser(), words)
-
-
-def test_a_shell_reads_the_blocks():
-    text = """
-    S=--config.grid.seed=1,2
-    python launch/sweep.py --config configs/phase.py $S \\
-        --config.loop="(('model.depth',(2,)),)"    # likewise others
-
-```sh
-for NAME in a b; do python launch/sweep.py --config $NAME; done
-python analysis/law.py
-```
-"""
-    assert list_sweeps(text) == [
-        ['--config', 'a'],
-        ['--config', 'b'],
-        [
-            '--config',
-            'configs/phase.py',
-            '--config.grid.seed=1,2',
-            "--config.loop=(('model.depth',(2,)),)",
-        ],
-    ]

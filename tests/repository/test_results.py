@@ -161,19 +161,6 @@ def test_a_summary_has_the_numbers_of_its_sections(page):
     assert said <= set(NUMBER.findall(''.join(sections)))
 
 
-def test_the_check_finds_a_number_that_is_nowhere():
-    assert NUMBER.findall('at γ 0.6 it is .97, −0.5 and 12 %, jax 0.10.2') == [
-        '0.6',
-        '.97',
-        '0.5',
-    ]
-    assert remove_quotes('    cmd 0.1\ntext `0.2` [a](b0.3) 0.4').split() == [
-        'text',
-        '[a',
-        '0.4',
-    ]
-
-
 @pytest.mark.parametrize('folder', ['law', 'fresh'])
 def test_the_tables_of_members_are_computed_from_them(folder):
     members = table.read_csv(GALLERY / folder / 'members.csv')

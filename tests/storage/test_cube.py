@@ -5,10 +5,9 @@ import pytest
 
 from analysis.members.solution import classify_members, find_solutions
 from anchorjax import api, files
-from anchorjax.errors import StoreError
 from anchorjax.storage.reader import members_table
 from tests.support import sweeps
-from tests.support.fuzzing import copy_folder
+from tests.support.sweeps import copy_folder
 
 # Two steps, no snapshots: what is tested is how the numbers are read.
 BRIEF = {
@@ -113,23 +112,6 @@ def test_every_cohort_names_answers_by_its_own_pairs(tmp_path):
         expected = members_table(alone).unseen_answer.tolist()
         assert table.loc[number].unseen_answer.tolist() == expected
     assert not table.loc[4].unseen_answer.str.contains('205|213').any()
-
-
-def test_curves_of_a_sweep_from_before_token_agreement_are_read(tmp_path):
-    run = api.train(sweeps.experiment(**BRIEF, grid__seed=(0,), loop=()), tmp_path)
-    (chunk,) = run.folder.chunks
-    path = chunk.folder.path / 'curves.npz'
-    arrays = dict(files.read_arrays(path))
-    recorded = arrays.pop('token_agreement')
-    files.write_arrays(path, arrays)
-    results = api.open(tmp_path).results
-    np.testing.assert_array_equal(recorded, arrays['agreement'])
-    np.testing.assert_array_equal(results.token_agreement, results.agreement)
-
-    del arrays['agreement']
-    files.write_arrays(path, arrays)
-    with pytest.raises(StoreError, match=r'curves.npz: array'):
-        _ = api.open(tmp_path).results
 
 
 def test_an_environment_that_is_come_back_to_counts_once(one_member, tmp_path):

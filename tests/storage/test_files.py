@@ -19,7 +19,7 @@ from anchorjax.files import (
     write_json,
 )
 from tests.support.faults import flip, mounted, truncate
-from tests.support.fuzzing import require_line
+from tests.support.sweeps import require_line
 
 matplotlib.use('Agg')
 

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from anchorjax import cli, config
-from anchorjax.errors import ConfigError, StoreError
+from anchorjax.errors import StoreError
 from anchorjax.storage.reader import open_run
-from tests.support.fuzzing import copy_folder, require_line
-from tests.support.sweeps import ROOT, experiment
+from tests.support.sweeps import ROOT, copy_folder, experiment, require_line
 
 FOLDERS = ('anchorjax', 'analysis', 'launch', 'configs')
 SOURCES = [path for folder in FOLDERS for path in (ROOT / folder).rglob('*.py')]
@@ -107,30 +106,6 @@ def test_a_pickle_in_place_of_the_curves_is_not_read(one_member, tmp_path, save)
         _ = open_run(workdir).results
     require_line(caught.value, tmp_path)
     assert not (tmp_path / 'ran').exists()
-
-
-CODE = "__import__('os').mkdir('ran')"
-
-
-@pytest.mark.parametrize(
-    'change',
-    [
-        {'name': CODE},
-        {'__class__': 'Experiment'},
-        {'py/reduce': [{'py/type': 'os.mkdir'}, ['ran']]},
-        {'task': {'name': CODE}},
-        {'loop': [[CODE, [1]]]},
-        {'model': {'name': 'transformer', '__init__': CODE}},
-    ],
-)
-def test_code_in_a_json_config_is_refused(tmp_path, monkeypatch, change):
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / 'c.json'
-    path.write_text(json.dumps(config.to_dict(experiment()) | change))
-    with pytest.raises(ConfigError) as caught:
-        cli.load_json(path)
-    require_line(caught.value)
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_json_config_imports_nothing_beside_it(tmp_path, monkeypatch):

@@ -2,10 +2,7 @@
 
 import itertools
 import os
-import pathlib
-import shutil
 import time
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -93,25 +90,6 @@ def test_a_partly_trained_sweep_is_readable(tmp_path):
         run.params(gamma=0.8, seed=1)
 
 
-def copy_of(run: Run, folder: pathlib.Path) -> pathlib.Path:
-    shutil.copytree(run.folder.workdir, folder)
-    return folder
-
-
-def test_a_snapshot_that_was_deleted_is_named_with_what_to_do(finished, tmp_path):
-    workdir = copy_of(finished, tmp_path / 'run')
-    snapshots = workdir / 'cohorts' / 'depth=1' / 'chunk_0000' / 'snapshots'
-    point = {'gamma': 0.3, 'seed': 0, 'depth': 1}
-    run = open_run(workdir)
-    shutil.rmtree(snapshots / '40')
-    line = r'snapshots/40 is gone.*steps here: \[0, 1, 4, 15\]; put it back, or delete'
-    with pytest.raises(StoreError, match=line):
-        run.params(**point)
-    shutil.rmtree(snapshots)
-    with pytest.raises(StoreError, match=r'snapshots/15 is gone.*steps here: \[\]'):
-        run.params(15, **point)
-
-
 def test_one_parameter_is_that_of_the_whole_tree(finished):
     point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
     at_step_4 = finished.params(4, **point)
@@ -131,28 +109,6 @@ def test_a_member_knows_its_steps_and_its_experiment(finished):
     point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
     assert finished.steps(**point) == [0, 1, 4, 15, 40]
     assert finished.experiment_of(**point).model.depth == 2
-
-
-WRONG_POINTS: list[tuple[dict[str, Any], str]] = [
-    (
-        {'gamma': 0.4, 'seed': 0, 'depth': 1},
-        r'gamma = 0.4; the sweep has \(0.3, 0.8\)',
-    ),
-    (
-        {'gamma': 0.3, 'depth': 1},
-        r'seed is missing: give one of \(0, 1\)',
-    ),
-    (
-        {'gama': 0.3},
-        "unknown axis 'gama', did you mean 'gamma'?",
-    ),
-]
-
-
-@pytest.mark.parametrize(('point', 'line'), WRONG_POINTS)
-def test_a_wrong_point_is_refused_with_the_points_there_are(finished, point, line):
-    with pytest.raises(UserError, match=line):
-        finished.params(**point)
 
 
 def test_a_wrong_step_is_refused_with_the_steps_there_are(finished):

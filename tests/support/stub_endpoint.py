@@ -91,12 +91,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         elif accident == 'stall':
             self.close_connection = True
             time.sleep(1.5)
-        elif accident == 'drip':
-            self._drip()
         elif accident == 'cut':
             self._send(200, b'{"choices": [', length=1_000)
-        elif accident == 'redirect':
-            self._send(302, b'', Location='http://localhost:1/elsewhere')
         elif accident == 'nonsense':
             self._send(200, b'{"choices": []}')
         elif accident.isdecimal():
@@ -113,23 +109,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             text += self.headers['Authorization']
         if self.path.endswith('/chat/completions'):
             choice = {'message': {'content': text}, 'finish_reason': 'stop'}
-            if accident == 'null':
-                choice['message']['content'] = None
         else:
             choice = {'text': text, 'finish_reason': 'stop'}
         self._send(200, json.dumps({'choices': [choice]}).encode())
         self.server.answered[prompt] += 1
-
-    def _drip(self) -> None:
-        """Bytes that never end, each in time."""
-        self.close_connection = True
-        self.send_response(200)
-        self.send_header('Content-Length', '1000000')
-        self.end_headers()
-        with contextlib.suppress(OSError):
-            for _ in range(20):
-                self.wfile.write(b' ')
-                time.sleep(0.1)
 
     def _send(self, status: int, data: bytes, length: int = 0, **headers: str) -> None:
         self.send_response(status)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,7 +13,8 @@ import jax
 from jax.sharding import Mesh
 
 from anchorjax import api, config, models
-from anchorjax.storage import checkpoint, digests
+from anchorjax.hashing import digest_array
+from anchorjax.storage import checkpoint
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import SweepFolder, create_folder
@@ -113,7 +115,7 @@ def load_snapshot(chunk: ChunkFolder, step: int, abstract: Any) -> Any:
     return checkpoint.load(chunk.path / 'snapshots', step, abstract)
 
 
-def bits(workdir: pathlib.Path | str) -> dict[tuple[str, int], dict]:
+def bits(workdir: pathlib.Path | str) -> dict[tuple[str, int], list[str]]:
     """By (cohort, chunk): digests of the last snapshot's leaves and of the curves."""
     folder = open_run(workdir).folder
     found = {}
@@ -122,8 +124,26 @@ def bits(workdir: pathlib.Path | str) -> dict[tuple[str, int], dict]:
         shapes = member_shapes(of_cohort, folder.chunk_size)
         params = load_snapshot(chunk.folder, of_cohort.train.num_steps, shapes)
         curves = chunk.folder.read_curves()
-        found[chunk.cohort.name, chunk.index] = digests.digest_tree([params, curves])
+        arrays = jax.tree.leaves([params, curves])
+        found[chunk.cohort.name, chunk.index] = list(map(digest_array, arrays))
     return found
+
+
+def copy_folder(source: pathlib.Path, target: pathlib.Path) -> pathlib.Path:
+    """Replaces `target` by a copy of a folder; returns `target`."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(source, target)
+    return target
+
+
+def require_line(error: Exception | str, path: object = '') -> None:
+    """Fails unless the error is one line.
+
+    Args:
+      path: left out of the line before its length counts.
+    """
+    text = str(error).replace(str(path), '')
+    assert len(text.splitlines()) == 1 and len(text) < 1_000, text
 
 
 def list_files(folder: pathlib.Path) -> list[pathlib.Path]:

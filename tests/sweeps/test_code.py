@@ -17,8 +17,7 @@ from anchorjax.sweeps import code
 from anchorjax.sweeps.run import run_sweep
 from anchorjax.sweeps.signals import Preempted
 from tests.support.faults import ONE
-from tests.support.fuzzing import require_line
-from tests.support.sweeps import experiment, opened, trained
+from tests.support.sweeps import experiment, opened, require_line, trained
 
 FILES = ('anchorjax/models/one_layer.py', 'anchorjax/tasks/anchors.py')
 
@@ -78,19 +77,6 @@ def test_a_finished_sweep_stays_and_a_line_warns(tmp_path, edit):
     (line,) = lines
     assert f'was trained with other code: {FILES[1]}; its members stay' in line
     assert (tmp_path / MANIFEST_FILE).read_bytes() == before
-
-
-def test_a_sweep_from_before_code_was_recorded_goes_on(tmp_path, edit, monkeypatch):
-    with monkeypatch.context() as before:
-        before.setattr('anchorjax.sweeps.environment.digest_code', lambda _: {})
-        begin(tmp_path)
-    assert b'anchors.py' not in (tmp_path / MANIFEST_FILE).read_bytes()
-    edit(*FILES)
-    lines = []
-    run = trained(tmp_path, warn=lines.append, **ONE)
-    assert bool(run.results.trained.all())
-    trained(tmp_path, warn=lines.append, **ONE)
-    assert lines == []
 
 
 def test_an_edit_of_any_source_of_the_package_changes_its_digest(tmp_path):

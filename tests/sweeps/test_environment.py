@@ -24,8 +24,7 @@ from anchorjax.sweeps.publish import write_tables
 from anchorjax.sweeps.run import run_sweep
 from anchorjax.sweeps.signals import Preempted, catch_stop
 from anchorjax.training.devices import make_mesh
-from tests.support.fuzzing import require_line
-from tests.support.sweeps import bits, experiment, opened, trained
+from tests.support.sweeps import bits, experiment, opened, require_line, trained
 
 SEEDS = (3, 4, 5, 6)
 FOUR = {'grid__gamma': (0.5,), 'grid__seed': SEEDS, 'train__lanes': 2}  # two chunks

@@ -11,16 +11,14 @@ from anchorjax.errors import ConfigError
 from anchorjax.experiment import Experiment
 from anchorjax.sweeps import cost, memory
 from anchorjax.sweeps.memory import choose_lanes, count_fitting_lanes
-from anchorjax.sweeps.run import chunk_hparams, run_sweep
+from anchorjax.sweeps.run import chunk_hparams
 from anchorjax.sweeps.trainer import get_trainer
 from anchorjax.training.devices import make_mesh
 from anchorjax.training.members import place_members
 from anchorjax.training.step import draw_member
-from tests.support.fuzzing import require_line
-from tests.support.sweeps import experiment, list_files, opened
+from tests.support.sweeps import experiment, list_files, opened, require_line
 
 WIDE = {'model__width': 32, 'train__batch_size': 64}  # 2 gammas x 2 seeds
-TEN_KIB = 10 * 2**10
 
 
 def measure_program(of_cohort: Experiment, lanes: int) -> int:
@@ -51,23 +49,16 @@ def test_lanes_are_those_of_the_config_and_one_on_a_cpu():
     ('lanes', 'field'),
     [
         pytest.param(3, 'train.lanes = 3', marks=pytest.mark.slow),
-        (1, 'train.batch_size'),
+        (1, 'train.batch_size: one member'),
     ],
 )
-def test_a_sweep_that_does_not_fit_is_refused_before_anything_starts(
+def test_a_sweep_that_does_not_fit_is_refused_and_leaves_no_folder(
     tmp_path, lanes, field
 ):
-    folder, mesh = opened(tmp_path, train__lanes=lanes)
     line = rf'^{field}.* KiB on each device, which has 10 KiB'
-    with pytest.raises(ConfigError, match=line):
-        run_sweep(folder, mesh, device_bytes=TEN_KIB)
-    assert not (tmp_path / 'cohorts').exists()
-
-
-def test_a_sweep_that_does_not_fit_leaves_no_folder(tmp_path):
-    workdir = tmp_path / 'run'
-    with pytest.raises(ConfigError, match=r'^train.batch_size: one member') as caught:
-        api.train(experiment(), workdir, mesh=make_mesh(1), device_bytes=TEN_KIB)
+    too_large = experiment(train__lanes=lanes)
+    with pytest.raises(ConfigError, match=line) as caught:
+        api.train(too_large, tmp_path / 'run', mesh=make_mesh(1), device_bytes=10_240)
     require_line(caught.value)
     assert not list(tmp_path.iterdir())
 
@@ -76,9 +67,10 @@ def test_a_sweep_that_does_not_fit_leaves_no_folder(tmp_path):
 def test_the_largest_cohort_decides(tmp_path):
     small = measure_program(experiment(model__width=8), 1)
     large = measure_program(experiment(model__width=64), 1)
-    folder, mesh = opened(tmp_path, loop=(('model.width', (8, 64)),))
+    both = experiment(loop=(('model.width', (8, 64)),))
     with pytest.raises(ConfigError, match=r'train.batch_size'):
-        run_sweep(folder, mesh, device_bytes=(small + large) / 2)
+        memory.require_fit(both, make_mesh(1), 1, (small + large) / 2)
+    memory.require_fit(both, make_mesh(1), 1, large)
 
 
 @pytest.mark.parametrize('kept', ['resume', 'snapshots'])

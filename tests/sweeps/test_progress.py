@@ -5,8 +5,7 @@ import io
 import pytest
 
 from anchorjax.sweeps.cost import operations_per_step
-from anchorjax.sweeps.plan import summarize_members
-from anchorjax.sweeps.progress import Progress, ProgressBar, format_duration
+from anchorjax.sweeps.progress import Progress, ProgressBar
 from anchorjax.sweeps.run import run_sweep
 from tests.support.sweeps import opened
 
@@ -68,34 +67,3 @@ def test_a_log_gets_a_line_every_three_minutes_and_the_last_one(clock):
     assert lines[1].split(maxsplit=1)[1] == (
         'all  loss 0.5, 1 member-steps/s, 14 min left'
     )
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_terminal_gets_one_bar_of_80_columns():
-    stream = Terminal()
-    bar = ProgressBar(stream)
-    for done in (100, 200, 1000):
-        progress = make_progress(done)
-        progress.held_out = 0.97
-        bar.update(progress)
-    bar.close()
-    drawn = stream.getvalue().strip().split('\r')
-    assert '100%|' in drawn[-1] and 'loss 0.5, held-out 0.97' in drawn[-1]
-    assert max(map(len, drawn)) <= 80 and stream.getvalue().count('\n') == 1
-
-
-def test_durations_are_shown_in_the_nearest_unit():
-    seconds = (45, 12 * 60, 3.4 * 3600, 12.2 * 86400)
-    shown = list(map(format_duration, seconds))
-    assert shown == ['45 s', '12 min', '3.4 h', '12 days']
-
-
-def test_the_table_of_the_anchor_task_has_its_own_headings(finished):
-    heading = summarize_members(finished).splitlines()[0].split()
-    axes = ['depth', 'gamma', 'seed']
-    accuracies = ['held-out', 'inferential', 'symmetric']
-    assert heading == [*axes, 'loss', *accuracies, 'converged']

@@ -17,10 +17,15 @@ from tests.support.faults import (
     flip,
     mounted,
     train_and_stop,
-    truncate,
 )
-from tests.support.fuzzing import copy_folder, require_line
-from tests.support.sweeps import bits, command, launch, trained
+from tests.support.sweeps import (
+    bits,
+    command,
+    copy_folder,
+    launch,
+    require_line,
+    trained,
+)
 
 CHUNK = 'cohorts/all/chunk_0000'
 LAST_STEP = 40
@@ -36,19 +41,6 @@ def test_a_sweep_stopped_after_any_segments_keeps_its_bits(one_member, tmp_path,
     trained(workdir, warn=warnings.append, **ONE)
     assert not warnings
     assert bits(workdir) == bits(one_member)
-
-
-@pytest.mark.parametrize('damage', [flip, truncate])
-def test_a_damaged_state_falls_back_to_the_one_before(one_member, tmp_path, damage):
-    resume = train_and_stop(tmp_path, 3).path / 'resume'
-    assert sorted(path.name for path in resume.iterdir()) == ['20', '30']
-    damage(find_arrays(resume / '30' / 'tree'))
-    warnings = []
-    trained(tmp_path, warn=warnings.append, **ONE)
-    (line,) = warnings
-    assert 'resume/30' in line
-    assert 'falling back' in line
-    assert bits(tmp_path) == bits(one_member)
 
 
 def test_an_altered_snapshot_is_named(one_member, tmp_path):
@@ -81,10 +73,7 @@ def test_deleted_curves_are_regenerated(one_member, tmp_path):
 
 def test_bits_would_show_a_difference(one_member):
     """The comparison of all these tests has many digests, of finite numbers."""
-    digests = set()
-    for leaf in bits(one_member)['all', 0].values():
-        digests |= set(leaf['rows'])
-    assert len(digests) > 10
+    assert len(set(bits(one_member)['all', 0])) > 10
     assert np.isfinite(open_run(one_member).results.train_loss).all()
 
 

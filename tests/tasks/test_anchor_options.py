@@ -4,14 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from anchorjax import api
-from anchorjax.storage.reader import members_table
-from anchorjax.sweeps.signals import Preempted
 from anchorjax.tasks import AnchorsConfig, anchors
 from anchorjax.training.curves import curve_coordinates
-from anchorjax.training.devices import make_mesh
 from tests.support import cases
-from tests.support.sweeps import experiment
 from tests.tasks.draws import draw_batch
 
 ALL_PAIRS = tuple(cases.TABLE)
@@ -78,23 +73,3 @@ def test_without_an_unseen_pair_every_pair_is_trained():
     assert set(map(tuple, pair_B2.tolist())) == set(ALL_PAIRS)
     shifts = np.array([cases.TABLE[tuple(pair)][2] for pair in pair_B2.tolist()])
     np.testing.assert_array_equal(batch.targets_BQ[:, 0], key_B + shifts)
-
-
-@pytest.mark.slow
-def test_a_sweep_without_an_unseen_pair_trains_resumes_and_is_readable(tmp_path):
-    every_pair = experiment(task__unseen=(), task__order='anchors_first')
-    mesh = make_mesh(1)
-    with pytest.raises(Preempted):
-        api.train(every_pair, tmp_path, mesh=mesh, should_stop=lambda: True)
-    api.train(every_pair, tmp_path, mesh=mesh)
-    run = api.open(tmp_path)
-    assert run.experiment == every_pair
-    assert int(run.results.trained.sum()) == 4
-    assert run.results.probe.values.tolist() == ['seen_train', 'seen_heldout']
-    assert run.curves.sizes['offset'] == 0
-    assert run.curves.deviation.size == 0
-    assert np.isfinite(run.curves.agreement).all()
-    table = members_table(run)
-    assert table.trained.all()
-    assert 'seen_heldout_assigned' in table
-    assert not [name for name in table if name.startswith('unseen')]

@@ -333,38 +333,3 @@ def test_a_wrong_line_of_a_file_is_named(tmp_path, line, reason):
     path.write_text(f'Emma\tEmma\tprimitive\n{line}\n')
     with pytest.raises(UserError, match=f'train.tsv, line 2: .*{reason}'):
         cogs_files.read_rows(path)
-
-
-def plant_counts(monkeypatch, of_train: dict[str, int]) -> None:
-    """Expects few training rows, one held-out row, one of each case."""
-    counts = {'train': of_train, 'dev': {'in_distribution': 1}}
-    counts['gen'] = dict.fromkeys(cogs_cases.CASES, 1)
-    monkeypatch.setattr(cogs_files, 'NUM_OF_CASE', counts)
-
-
-def write_parts(folder: pathlib.Path, **parts: list[cogs_cases.Row]) -> None:
-    for name, rows in parts.items():
-        text = ''.join('\t'.join(row) + '\n' for row in rows)
-        (folder / f'{name}.tsv').write_text(text)
-
-
-def test_another_mix_of_cases_is_one_line(tmp_path, monkeypatch, own_rows):
-    plant_counts(monkeypatch, {'in_distribution': 1, 'primitive': 1})
-    ordinary, primitive = own_rows[200], own_rows[20]
-    assert (ordinary.case, primitive.case) == ('in_distribution', 'primitive')
-    gen = own_rows[-21:]
-    write_parts(tmp_path, train=[ordinary, primitive], dev=[ordinary], gen=gen)
-    assert len(cogs_files.read_split(tmp_path, 'train')) == 2
-    assert len(cogs_files.read_split(tmp_path, 'gen')) == 21
-    # As many rows as there should be, but others.
-    write_parts(tmp_path, train=[ordinary, ordinary], dev=[primitive])
-    write_parts(tmp_path, gen=[*gen[1:], ordinary])
-    lines = {
-        'train': '2 rows of in_distribution, not the 1 of COGS',
-        'dev': '0 rows of in_distribution, not the 1 of COGS',
-        'gen': f'0 rows of {gen[0].case}, not the 1 of COGS',
-    }
-    for name, line in lines.items():
-        with pytest.raises(UserError, match=line) as caught:
-            cogs_files.read_split(tmp_path, name)
-        assert '\n' not in str(caught.value)

@@ -1,7 +1,6 @@
 """Next-token prediction on a corpus: windows by hand, and both feeds alike."""
 
 import dataclasses
-import json
 import threading
 
 import jax
@@ -11,7 +10,6 @@ import pytest
 from anchorjax import api, config
 from anchorjax.errors import ConfigError, StoreError
 from anchorjax.extras.corpora.tokenizers import Bytes, Words
-from anchorjax.storage.digests import digest_json
 from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import add_data, describe_environment
@@ -23,8 +21,7 @@ from anchorjax.tasks.corpus.feed import HostFeed
 from anchorjax.tasks.corpus.token_files import open_corpus
 from anchorjax.training.devices import make_mesh
 from tests.support.corpora import write_corpora
-from tests.support.fuzzing import require_line
-from tests.support.sweeps import bits, run_on_devices
+from tests.support.sweeps import bits, require_line, run_on_devices
 
 KEY = jax.random.key(0)
 SMALL = {'seq_len': 8, 'vocab': 257, 'probe_examples': 4}
@@ -68,17 +65,6 @@ def test_the_host_feeds_what_the_device_has():
     following = read_device(KEY, index + 1)
     np.testing.assert_array_equal(several.tokens_BT[0], expected.tokens_BT)
     np.testing.assert_array_equal(several.tokens_BT[1], following.tokens_BT)
-
-
-def test_more_tokens_than_int32_numbers_come_from_the_host(monkeypatch):
-    num_tokens = len(sample.make_tokens())
-    monkeypatch.setattr(corpus, '_MOST_ON_DEVICE', num_tokens)
-    CorpusConfig(**SMALL, feed='device').make()
-    monkeypatch.setattr(corpus, '_MOST_ON_DEVICE', num_tokens - 1)
-    corpus.open_windows.cache_clear()
-    CorpusConfig(**SMALL, feed='host').make()
-    with pytest.raises(ConfigError, match=r"task\.feed = 'device': must be 'h"):
-        CorpusConfig(**SMALL, feed='device').make()
 
 
 def test_the_feed_reads_ahead_and_survives_wrong_guesses():
@@ -191,25 +177,6 @@ def test_a_sweep_is_not_continued_on_another_corpus_in_the_same_place(tmp_path):
         begin(run, experiment)
     require_line(caught.value, run)
     assert (run / MANIFEST_FILE).read_bytes() == before
-
-
-def test_a_manifest_from_before_digests_is_read_and_not_continued(tmp_path):
-    path = write_corpora(tmp_path / 'a', Bytes(), ['a story. ' * 40])
-    experiment = make_experiment(path=path)
-    run = tmp_path / 'run'
-    begin(run, experiment)
-    content = json.loads((run / MANIFEST_FILE).read_text())
-    del content['digest'], content['environments'][0]['environment']['data']
-    text = json.dumps({**content, 'digest': digest_json(content)})
-    (run / MANIFEST_FILE).write_text(text)
-    (entry,) = read_manifest(run).environments
-    assert entry.environment.data == {}
-    with pytest.raises(StoreError, match=r"data = '\(absent\)', this process has"):
-        begin(run, experiment)
-    # Where nothing is read from files, the manifest is what it was before.
-    begin(tmp_path / 'sample', make_experiment())
-    content = json.loads((tmp_path / 'sample' / MANIFEST_FILE).read_text())
-    assert 'data' not in content['environments'][0]['environment']
 
 
 def test_the_heldout_corpus_has_the_same_tokenizer_and_other_tokens(tmp_path):

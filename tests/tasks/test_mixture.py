@@ -1,8 +1,6 @@
 """PrOntoQA and stories in one training set; the control that matches their labels."""
 
 import dataclasses
-import os
-import pathlib
 
 import numpy as np
 import pytest
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 
 from anchorjax import config
 from anchorjax.errors import ConfigError, UserError
-from anchorjax.extras.corpora.tokenizers import Bytes, Gpt2, Words
+from anchorjax.extras.corpora.tokenizers import Bytes, Words
 from anchorjax.tasks import MixtureConfig, ProntoqaConfig, prontoqa
 from anchorjax.tasks.corpus.token_files import open_corpus
 from anchorjax.tasks.mixture import (
@@ -34,8 +32,6 @@ from anchorjax.tasks.prontoqa.texts import (
 )
 from tests.support.corpora import write_corpora
 from tests.support.sweeps import ROOT
-
-RANKS = pathlib.Path(os.environ.get('ANCHORJAX_GPT2_RANKS', '/nowhere'))
 
 SMALL = MixtureConfig(
     hops=1, num_sequences=12, num_heldout=5, seq_len=140, vocab=512, probe_examples=6
@@ -220,22 +216,5 @@ def test_the_presets_cut_as_many_questions_as_their_file_says():
     assert load_task('paper').seq_len + 1 >= 264
 
 
-@pytest.mark.skipif(not RANKS.is_file(), reason='ANCHORJAX_GPT2_RANKS is not set')
-def test_the_paper_preset_cuts_no_question_in_tokens_of_gpt2():
-    pytest.importorskip('tiktoken')
-    paper = load_task('paper')
-    written = ProntoqaConfig(num_examples=5_199, probe_examples=1)
-    texts = []
-    for question in prontoqa.list_questions(written):
-        texts.append(f'{write_prompt(question)} {write_answer(question, True)}')
-    longest = max(len(tokens) for tokens in Gpt2(RANKS).encode(texts))
-    assert longest + 1 == 264 <= paper.seq_len + 1  # with END
-
-
 def other_words(tmp_path):
     return write_corpora(tmp_path / 'd', Words(('story',)), ['story ' * 120])
-
-
-def test_a_small_vocabulary_is_one_line():
-    with pytest.raises(ConfigError, match=r'task\.vocab = 20: must be at least the'):
-        read_mixture(dataclasses.replace(SMALL, vocab=20))

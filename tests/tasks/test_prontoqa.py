@@ -364,26 +364,11 @@ def write_questions(path: pathlib.Path, questions: list[Question]) -> None:
     path.write_text(json.dumps(prontoqa_files.format_questions(questions)))
 
 
-def test_a_question_of_a_file_is_read_once(tmp_path):
-    questions = draw(6, 3)
-    path = tmp_path / 'twice.json'
-    write_questions(path, [*questions, BY_HAND, *questions[::-1]])
-    assert prontoqa_files.read_questions(path) == [*questions, BY_HAND]
-
-
 @pytest.mark.parametrize(
     ('changed', 'reason'),
     [
         ({'answer': True}, 'the answer True contradicts the proof'),
         ({'query': 'Rex is small.'}, 'which is not asked'),
-        ({'premise': 'Rex is an impus.'}, 'the proof begins with .*, not with'),
-        ({'rules': BY_HAND.rules[:-1]}, "'Every wumpus is a yumpus.' of the proof is"),
-        ({'chain': BY_HAND.chain[:-2]}, 'which is not asked'),
-        ({'chain': ()}, 'ValueError'),
-        (
-            {'chain': (*BY_HAND.chain[:3], 'Impuses are red.', 'Rex is red.')},
-            "'Rex is red.' of the proof does not follow",
-        ),
         (
             {'chain': (*BY_HAND.chain[:-1], 'Rex is red.')},
             "'Rex is red.' of the proof does not follow",
@@ -406,8 +391,6 @@ def test_a_wrong_proof_in_a_file_is_one_line(tmp_path, changed, reason):
         (None, 'no such file'),
         ('{"example1": {"test_example": {"question": "Rex is', 'bad.json is not JSON'),
         ('[]', 'has no PrOntoQA examples'),
-        ('[{"context": "Rex is red."}]', "example 1: .*KeyError: 'question'"),
-        ('{"a": {"b": {"question": "Bob is red."}}}', 'a b: no PrOntoQA example'),
     ],
 )
 def test_a_bad_file_is_one_line(tmp_path, content, line):
@@ -417,11 +400,3 @@ def test_a_bad_file_is_one_line(tmp_path, content, line):
     with pytest.raises(UserError, match=line) as caught:
         prontoqa_files.read_questions(path)
     assert '\n' not in str(caught.value) and str(path) in str(caught.value)
-
-
-def test_a_generator_that_repeats_itself_ends_in_one_line(monkeypatch):
-    monkeypatch.setattr(prontoqa, 'draw_question', lambda *args: BY_HAND)
-    monkeypatch.setattr(prontoqa, '_POOLS', {})
-    config = ProntoqaConfig(num_examples=3, probe_examples=1)
-    with pytest.raises(ConfigError, match='only 1 distinct questions were found'):
-        prontoqa.list_questions(config)

@@ -239,8 +239,6 @@ def test_a_file_of_our_lines_is_read_back(tmp_path):
     ('line', 'reason'),
     [
         ('', 'is no line of SCAN'),
-        ('jump\tI_JUMP', 'is no line of SCAN'),
-        ('IN: sing OUT: I_JUMP', "'sing' is no phrase of SCAN"),
         ('IN: jump jump OUT: I_JUMP I_JUMP', "'jump jump' is no phrase of SCAN"),
         ('IN: jump left OUT: I_JUMP', 'does not have the actions that its command'),
     ],

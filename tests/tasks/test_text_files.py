@@ -6,7 +6,7 @@ import hashlib
 import pytest
 
 from anchorjax.errors import UserError
-from anchorjax.tasks import AnchorsConfig, CogsConfig, ProntoqaConfig, ScanConfig
+from anchorjax.tasks import CogsConfig, ProntoqaConfig, ScanConfig
 from anchorjax.tasks.text_files import find_file, parse_lines
 
 SPLIT = 'addprim_turn_left'
@@ -41,10 +41,6 @@ def test_a_packed_file_has_the_digest_of_its_content(tmp_path):
     path = tmp_path / 'questions.json.gz'
     found = digest(ProntoqaConfig, path)
     assert found == {str(path): hashlib.sha256(b'text').hexdigest()}
-
-
-def test_a_task_without_files_has_none():
-    assert AnchorsConfig().make().digest_data is None
 
 
 @pytest.mark.parametrize(

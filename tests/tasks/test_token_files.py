@@ -10,7 +10,6 @@ import pytest
 from anchorjax import api
 from anchorjax.errors import UserError
 from anchorjax.extras.corpora.tokenizers import Bytes
-from anchorjax.tasks.corpus import token_files
 from anchorjax.tasks.corpus.token_files import read_corpus
 from anchorjax.training.devices import make_mesh
 from tests.support.corpora import write_corpora
@@ -62,22 +61,3 @@ def test_tokens_beyond_the_vocabulary_are_refused(folder):
     (folder / 'corpus.json').write_text(json.dumps(listed))
     with pytest.raises(UserError, match=r'tokens.bin: has token 256, .* 0 to 99'):
         read_corpus(folder)
-
-
-def test_a_corpus_is_read_whole_once_on_a_machine(folder, tmp_path, monkeypatch):
-    checked = []
-    check_tokens = token_files._check_tokens
-    monkeypatch.setattr(
-        token_files, '_check_tokens', lambda *args: checked.append(check_tokens(*args))
-    )
-    digests = {read_corpus(folder).digest for _ in range(3)}
-    assert len(digests) == len(checked) == 1
-    os.utime(folder / 'tokens.bin', (2e9, 2e9))  # in the future: never settled
-    read_corpus(folder)
-    read_corpus(folder)
-    assert len(checked) == 3
-    (memory,) = (tmp_path / 'cache').rglob('*.json')
-    memory.write_text('{')
-    os.utime(folder / 'tokens.bin', (1e9, 1e9))
-    read_corpus(folder)
-    assert len(checked) == 4

@@ -1,6 +1,5 @@
 """How the processes of a program find each other, and agree on an error."""
 
-import errno
 from typing import Any
 
 import pytest
@@ -30,24 +29,6 @@ def test_a_state_is_damaged_if_no_process_has_another_problem(
     with pytest.raises(StoreError, match=line) as caught:
         hosts.run_together(int)
     assert type(caught.value) is kind
-
-
-@pytest.mark.parametrize('kind', [Damaged, StoreError, StoreUnavailable])
-def test_the_kind_of_an_error_is_kept(kind):
-    def fail() -> None:
-        raise kind('a is damaged')
-
-    with pytest.raises(StoreError) as caught:
-        hosts.run_together(fail)
-    assert type(caught.value) is kind
-
-
-def test_a_failing_disk_is_no_bad_input():
-    def fail() -> None:
-        raise OSError(errno.EIO, 'Input/output error')
-
-    with pytest.raises(StoreUnavailable, match='Input/output error'):
-        hosts.run_together(fail)
 
 
 @pytest.mark.parametrize(

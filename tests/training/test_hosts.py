@@ -66,7 +66,7 @@ def test_two_processes_of_four_devices_give_the_bits_of_one_of_eight(
 
     def has_saved_or_ended() -> bool:
         has_ended = any(process.poll() is not None for process in processes)
-        return has_ended or any(resume.glob('*/digests'))
+        return has_ended or any(resume.glob('*/files.json'))
 
     wait_until(has_saved_or_ended, seconds=120)
     processes[1].terminate()

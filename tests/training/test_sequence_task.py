@@ -14,7 +14,6 @@ import pytest
 
 from anchorjax import config, tasks
 from anchorjax.grid import HParams
-from anchorjax.training import losses
 from anchorjax.training.forward import forward
 from anchorjax.training.step import evaluate, new_state, train_step
 from tests.support import cases
@@ -60,32 +59,6 @@ def predict(
 ) -> jax.Array:
     """The most likely next token after every position, [B, T], or the last, [B, 1]."""
     return forward(experiment, params, tokens_BT, last_only).logits.argmax(-1)
-
-
-def decode_greedily(
-    experiment: config.Experiment,
-    params: Any,
-    tokens_BT: np.ndarray,
-    weights_BT: np.ndarray,
-) -> np.ndarray:
-    """The answer, token by token, each from the prompt and the answer so far.
-
-    Returns:
-      [B, T]: the answer at every asked position, PAD elsewhere.
-    """
-    is_asked_BT = weights_BT > 0
-    sequence_BT = np.where(is_asked_BT & (tokens_BT != SEPARATOR), PAD, tokens_BT)
-    answers_BT = np.full_like(sequence_BT, PAD)
-    for t in range(sequence_BT.shape[1]):
-        next_B1 = predict(experiment, params, sequence_BT[:, : t + 1], last_only=True)
-        token_B = np.asarray(next_B1[:, 0])
-        answers_BT[:, t] = np.where(is_asked_BT[:, t], token_B, PAD)
-        if t + 1 < sequence_BT.shape[1]:
-            is_next_asked_B = is_asked_BT[:, t] & is_asked_BT[:, t + 1]
-            sequence_BT[:, t + 1] = np.where(
-                is_next_asked_B, token_B, sequence_BT[:, t + 1]
-            )
-    return answers_BT
 
 
 def test_the_toy_task_by_hand():
@@ -180,38 +153,3 @@ def test_agreement_is_exact_match_with_each_mapping():
         np.testing.assert_allclose(
             scores.token_agreement[p, r], num_right_tokens / num_tokens, rtol=1e-6
         )
-
-
-def test_teacher_forced_exact_match_is_that_of_greedy_decoding():
-    experiment = make_experiment(task__num_letters=2)
-    params = cases.random_params(experiment)
-    task = experiment.task.make()
-    data = task.make_data(jax.random.key(1))
-    size = 300
-    batch = task.batch(data, jnp.arange(size))
-    is_asked_BT = np.asarray(batch.weights_BQ) > 0
-    tokens_BT = np.array(batch.tokens_BT)
-    decoded_BT = decode_greedily(experiment, params, tokens_BT, batch.weights_BQ)
-
-    # A third keep the task's answers, a third get those of the network, and a third
-    # those of the network with one token changed.
-    targets_BT = np.array(batch.targets_BQ)
-    rng = np.random.default_rng(0)
-    for b in range(100, size):
-        targets_BT[b] = decoded_BT[b]
-        if b >= 200:
-            t = rng.choice(np.flatnonzero(is_asked_BT[b]))
-            targets_BT[b, t] = (targets_BT[b, t] + 1) % task.vocab
-    # The network reads the right answer, not its own.
-    is_fed_BT = is_asked_BT[:, :-1] & is_asked_BT[:, 1:]
-    tokens_BT[:, 1:] = np.where(is_fed_BT, targets_BT[:, :-1], tokens_BT[:, 1:])
-    predictions_BT = np.asarray(predict(experiment, params, tokens_BT))
-
-    is_right_B = ((decoded_BT == targets_BT) | ~is_asked_BT).all(1)
-    assert is_right_B[100:200].all() and not is_right_B[200:].any()
-    teacher_forced_RB = losses.exact_match(
-        predictions_BT, targets_BT[None], batch.weights_BQ
-    )
-    np.testing.assert_array_equal(teacher_forced_RB[0], is_right_B)
-    # After a mistake the two read different prefixes, so their predictions differ.
-    assert (predictions_BT != decoded_BT)[is_asked_BT].any()

@@ -9,8 +9,8 @@ import urllib.request
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from anchorjax import files
 from anchorjax.errors import TemporaryError, UserError
-from anchorjax.storage import atomic
 from anchorjax.tasks import ProntoqaConfig, prontoqa
 from anchorjax.tasks.prontoqa.files import format_questions
 from anchorjax.tasks.prontoqa.texts import write_answer, write_prompt
@@ -143,7 +143,7 @@ def write_file(path: pathlib.Path, data: bytes) -> None:
         temporary.write_bytes(data)
 
     if not path.exists():
-        atomic.write_atomic(path, write)
+        files.write_atomic(path, write)
     elif path.read_bytes() != data:
         raise UserError(f'{path}: another file is there; give another --out')
 

@@ -16,8 +16,9 @@ import numpy as np
 from anchorjax.errors import UserError
 from anchorjax.extras.corpora.texts import Files, Wanted, read_texts
 from anchorjax.extras.corpora.tokenizers import Tokenizer
+from anchorjax.files import read_json, write_json
 from anchorjax.hashing import digest_file
-from anchorjax.storage import atomic, locks
+from anchorjax.storage import locks
 from anchorjax.tasks.corpus.token_files import (
     DOCUMENTS_FILE,
     FORMAT,
@@ -75,7 +76,11 @@ def write_corpus(
             )
         counts = {key: progress[key] for key in _COUNTS}
         digest = digest_file(out / TOKENS_FILE)
-        atomic.write_json(out / LIST_FILE, {**settings, **counts, 'sha256': digest})
+        digests = {
+            'sha256': digest,
+            'documents_sha256': digest_file(out / DOCUMENTS_FILE),
+        }
+        write_json(out / LIST_FILE, {**settings, **counts, **digests})
         (out / PROGRESS_FILE).unlink()
         return Written(*counts.values(), digest, is_new=True)
 
@@ -83,9 +88,9 @@ def write_corpus(
 def read_revision(out: pathlib.Path) -> str:
     """The commit on the hub of the corpus in a folder, or of one begun; or ''."""
     if (out / LIST_FILE).exists():
-        return atomic.read_json(out / LIST_FILE).get('revision', '')
+        return read_json(out / LIST_FILE)['revision']
     if (out / PROGRESS_FILE).exists():
-        return atomic.read_json(out / PROGRESS_FILE)['settings']['revision']
+        return read_json(out / PROGRESS_FILE)['settings']['revision']
     return ''
 
 
@@ -106,9 +111,9 @@ def _describe(files: Files, tokenizer: Tokenizer, wanted: Wanted) -> dict[str, A
 def _check_whole(out: pathlib.Path, settings: dict[str, Any]) -> Written:
     """What is in a folder with a whole corpus; UserError if it is not what it says."""
     corpus = read_corpus(out)  # compares the digests
-    listed = atomic.read_json(out / LIST_FILE)
+    listed = read_json(out / LIST_FILE)
     _require_same(listed, settings, out)
-    counts = [listed.get(key, 0) for key in _COUNTS]  # older versions have no `empty`
+    counts = [listed[key] for key in _COUNTS]
     return Written(*counts, corpus.digest, is_new=False)
 
 
@@ -124,7 +129,7 @@ def _write_rest(
     progress = _read_progress(out, settings)
     path = out / PROGRESS_FILE
     # Before the first token, so that whatever happens the folder is known as ours.
-    atomic.write_json(path, progress)
+    write_json(path, progress)
     width = get_dtype(settings['dtype']).itemsize
     with (
         _open_at(out / TOKENS_FILE, progress['tokens'] * width) as tokens_file,
@@ -134,10 +139,10 @@ def _write_rest(
             texts = read_texts(files.paths[number], wanted)
             for batch in _gather(itertools.islice(texts, progress['rows'], None)):
                 _append(batch, tokenizer, tokens_file, starts_file, progress)
-                atomic.write_json(path, progress)
+                write_json(path, progress)
                 report(files.paths[number], progress['documents'], progress['tokens'])
             progress.update(file=number + 1, rows=0)
-            atomic.write_json(path, progress)
+            write_json(path, progress)
     return progress
 
 
@@ -176,9 +181,7 @@ def _read_progress(out: pathlib.Path, settings: dict[str, Any]) -> dict[str, Any
         if (out / TOKENS_FILE).exists():
             raise UserError(f'{out}: holds other files; give another --out')
         return new
-    progress = atomic.read_json(path)
-    if progress.keys() != new.keys():
-        raise UserError(f'{path}: of another version; delete {out} to begin again')
+    progress = read_json(path)
     if progress['documents'] == 0:
         return new  # nothing is lost, whatever the settings were
     _require_same(progress['settings'], settings, out)
@@ -189,7 +192,7 @@ def _require_same(
     found: dict[str, Any], settings: dict[str, Any], out: pathlib.Path
 ) -> None:
     for name, value in settings.items():
-        if found.get(name, value) != value:  # older versions have fewer
+        if found[name] != value:
             raise UserError(
                 f'{out}: holds another corpus (another {name}); give another --out'
             )

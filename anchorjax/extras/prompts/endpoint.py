@@ -1,23 +1,21 @@
 """A model behind an OpenAI-compatible endpoint, asked by the package openai.
 
-The package repeats what may succeed later (a busy server, a lost connection), waits as
-long as the server says, and ends a request without progress. Ours are the deadline of a
-whole request, and the care for the key: it is sent to the endpoint's own address alone,
-never over plain HTTP to another machine, and removed from whatever comes back.
+The package repeats what may succeed later (a busy server, a lost connection) and waits
+as long as the server says. Ours are the deadline of a whole question, and the care for
+the key: it is never sent over plain HTTP to another machine, and removed from whatever
+comes back.
 """
 
 import asyncio
-import ipaddress
-import os
 import urllib.parse
 from typing import Any
 
-import httpx2
 import openai
 
 from anchorjax.errors import TemporaryError, UserError, brief
 
 _HIDDEN = '[key]'
+_THIS_MACHINE = ('localhost', '127.0.0.1', '::1')
 
 
 class Endpoint:
@@ -40,12 +38,14 @@ class Endpoint:
         check_address(settings['endpoint'], has_key=bool(key))
         self._settings = settings
         self._key = key
+        # The package's own time-outs start anew with every byte.
+        self._deadline = timeout * (retries + 1)
         self._runner = asyncio.Runner()
         self._client = openai.AsyncOpenAI(
             base_url=settings['endpoint'],
             api_key=key or 'none',  # the package demands one
             max_retries=retries,
-            http_client=_DeadlineClient(timeout),
+            timeout=timeout,
         )
 
     def ask(self, prompt: str, id: str) -> tuple[str, str]:
@@ -64,18 +64,16 @@ class Endpoint:
         except openai.APIStatusError as e:
             is_final = e.status_code < 500 and e.status_code not in (408, 409, 429)
             kind = UserError if is_final else TemporaryError
-            reason = f'HTTP {e.status_code}: {e.response.text[:300]}'
-            raise kind(self._describe(reason)) from None
+            raise kind(
+                self._describe(f'HTTP {e.status_code}: {e.response.text}')
+            ) from None
         except openai.APIError as e:
             reason = f'no answer ({e.__cause__ or e.message})'
             raise TemporaryError(self._describe(reason)) from None
-        except (
-            AttributeError,
-            LookupError,
-            TypeError,
-            ValueError,
-            RecursionError,
-        ) as e:
+        except TimeoutError:
+            reason = f'timed out after {self._deadline:g} s'
+            raise TemporaryError(self._describe(reason)) from None
+        except Exception as e:  # the package parses whatever comes back
             reason = f'no answer in the response ({type(e).__name__})'
             raise TemporaryError(self._describe(reason)) from None
 
@@ -86,10 +84,13 @@ class Endpoint:
             # So that a server that knows such keys answers a repeated request once.
             'extra_headers': {'Idempotency-Key': urllib.parse.quote(id, safe='')},
         }
-        if self._settings['api'] == 'completions':
-            return await self._client.completions.create(prompt=prompt, **common)
         messages = [{'role': 'user', 'content': prompt}]
-        return await self._client.chat.completions.create(messages=messages, **common)
+        async with asyncio.timeout(self._deadline):
+            if self._settings['api'] == 'completions':
+                return await self._client.completions.create(prompt=prompt, **common)
+            return await self._client.chat.completions.create(
+                messages=messages, **common
+            )
 
     def _describe(self, reason: str) -> str:
         return brief(self._hide(f'{self._settings["endpoint"]}: {reason}'))
@@ -98,61 +99,18 @@ class Endpoint:
         return text.replace(self._key, _HIDDEN) if self._key else text
 
 
-class _DeadlineClient(openai.DefaultAsyncHttpxClient):
-    """Ends every request at its deadline, though bytes keep dripping.
-
-    The package's own time-outs start anew with every byte. Redirects are refused: they
-    could lead the key elsewhere.
-    """
-
-    def __init__(self, seconds: float):
-        super().__init__(timeout=seconds, follow_redirects=False)
-        self._seconds = seconds
-
-    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        try:
-            async with asyncio.timeout(self._seconds):
-                return await super().send(request, **options)
-        except TimeoutError:
-            line = f'timed out after {self._seconds:g} s'
-            raise httpx2.ReadTimeout(line, request=request) from None
-
-
-def read_key(variable: str) -> str:
-    """The key in a variable of the environment; '' if it is not set.
-
-    Raises:
-      UserError: it has characters that no key has; HTTP's own error would show it.
-    """
-    key = os.environ.get(variable, '').strip()
-    if not (key.isascii() and key.isprintable()) or ' ' in key:
-        raise UserError(f'{variable}: holds characters that no key has (not shown)')
-    return key
-
-
 def check_address(endpoint: str, has_key: bool) -> None:
     """Raises UserError unless the address may be kept in files and given the key."""
-    try:
-        parts = urllib.parse.urlsplit(endpoint)
-        is_usable = parts.scheme in ('http', 'https') and parts.hostname
-        is_usable = is_usable and parts.port != 0 and httpx2.URL(endpoint).host
-    except (ValueError, httpx2.InvalidURL):
-        is_usable = False
-    if not is_usable:
+    parts = urllib.parse.urlsplit(endpoint)
+    if parts.scheme not in ('http', 'https') or not parts.hostname:
         raise UserError('--endpoint: must be https://HOST/..., e.g. .../v1')
     if '@' in parts.netloc or parts.query or parts.fragment:
         raise UserError(
             '--endpoint: must have no user, query or fragment: it is written into '
             'files; a key belongs in the environment'
         )
-    if has_key and parts.scheme == 'http' and not _is_this_machine(parts.hostname):
+    is_safe = parts.scheme == 'https' or parts.hostname in _THIS_MACHINE
+    if has_key and not is_safe:
         raise UserError(
             '--endpoint: must be https, or the key could be read on the way'
         )
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return host == 'localhost' or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

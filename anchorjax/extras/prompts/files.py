@@ -16,10 +16,10 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
+from anchorjax import files
 from anchorjax.config.consistency import check_name
 from anchorjax.errors import ConfigError, StoreError, StoreUnavailable, UserError, brief
 from anchorjax.extras.prompts.questions import Prompt
-from anchorjax.storage import atomic
 
 PROMPTS_FILE = 'prompts.jsonl'
 REPLIES_FOLDER = 'replies'
@@ -35,7 +35,7 @@ def write_prompts(folder: pathlib.Path, prompts: list[Prompt]) -> None:
     text = ''.join(json.dumps(prompt._asdict()) + '\n' for prompt in prompts)
     if path.exists() and path.read_bytes() != text.encode():
         raise StoreError(f'{path}: holds other prompts; give another --out')
-    atomic.write_text(path, text)
+    files.write_text(path, text)
 
 
 def read_prompts(folder: pathlib.Path) -> list[Prompt]:
@@ -95,7 +95,7 @@ def open_replies(
         it is.
       StoreUnavailable: another process is asking.
     """
-    with atomic.report_in_one_line('write', path):
+    with files.report_in_one_line('write', path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = open(path, 'ab')  # noqa: SIM115
     with file:
@@ -126,7 +126,7 @@ def _read_rows(path: pathlib.Path) -> Iterator[tuple[str, dict[str, Any]]]:
     A last line without an end that is no JSON is what a killed process left; it does
     not count.
     """
-    with atomic.report_in_one_line('read', path):
+    with files.report_in_one_line('read', path):
         *lines, rest = path.read_bytes().split(b'\n')
     if _parse(rest) is not None:
         lines.append(rest)

@@ -29,6 +29,7 @@ _INSTRUCTION = (
     'Work out the last value. Reply with that number alone.'
 )
 Numbers = tuple[int, int, int]  # first anchor, second anchor, key item
+Equation = tuple[int, int, int, int]  # these and the value
 
 
 class Prompt(NamedTuple):
@@ -72,32 +73,17 @@ def draw_prompts(
             experiment.grid.seed, list_probed_pairs(task), range(number)
         )
         for seed, probe, i in cells:
-            question = draw_question(task, seed, probe, i, shots)
-            prompt = Prompt(
-                id=f'{cohort.name}/{seed}/{probe}/{i}',
-                cohort=cohort.name,
-                seed=seed,
-                probe=probe,
-                asked=question.asked,
-                prompt=write_prompt(question, instruct),
-                answers=question.answers,
-            )
-            prompts.append(prompt)
+            equations, asked, answers = _draw_question(task, seed, probe, i, shots)
+            text = _write_prompt(equations, asked, instruct)
+            id = f'{cohort.name}/{seed}/{probe}/{i}'
+            prompts.append(Prompt(id, cohort.name, seed, probe, asked, text, answers))
     return prompts
 
 
-class Question(NamedTuple):
-    """Equations (first anchor, second anchor, key item, value), and one to complete."""
-
-    equations: list[tuple[int, int, int, int]]
-    asked: Numbers
-    answers: dict[str, int]  # by mapping
-
-
-def draw_question(
+def _draw_question(
     task: AnchorsConfig, seed: int, probe: str, number: int, shots: int
-) -> Question:
-    """A question of a probe.
+) -> tuple[list[Equation], Numbers, dict[str, int]]:
+    """(equations, what is asked, its answers by mapping) of a question of a probe.
 
     A new key item is shown neither with the pair nor with its reverse: otherwise a
     lookup table by unordered pair would contain the answer.
@@ -115,17 +101,17 @@ def draw_question(
     answers = {}
     for mapping, shift in zip(MAPPINGS, list_shifts(task)[row].tolist(), strict=True):
         answers[mapping] = asked_key + shift
-    return Question(equations, (*pair, asked_key), answers)
+    return equations, (*pair, asked_key), answers
 
 
-def write_prompt(question: Question, instruct: bool) -> str:
+def _write_prompt(equations: list[Equation], asked: Numbers, instruct: bool) -> str:
     """The text of a question, which ends where the value begins."""
     lines = []
     if instruct:
         lines += [_INSTRUCTION, '']
-    for *left, value in question.equations:
+    for *left, value in equations:
         lines.append(f'{_write_left_side(left)} = {value}')
-    lines.append(f'{_write_left_side(question.asked)} =')
+    lines.append(f'{_write_left_side(asked)} =')
     return '\n'.join(lines)
 
 
@@ -135,7 +121,7 @@ def _draw_equations(
     shots: int,
     asked_pair: tuple[int, ...],
     asked_key: int,
-) -> list[tuple[int, int, int, int]]:
+) -> list[Equation]:
     """Equations of all trained pairs, in a random order."""
     keys = np.arange(*task.keys)
     allowed = f'1 to {len(keys) - 1}: one key item is asked, of {len(keys)}'

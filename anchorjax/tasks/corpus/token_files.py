@@ -2,7 +2,7 @@
 
 tokens.bin       all documents end to end, each with its END; uint16 or uint32
 documents.bin    where each document starts, uint64
-corpus.json      how many of both, the tokenizer, the sources, a digest
+corpus.json      how many of both, the tokenizer, the sources, both digests
 """
 
 import contextlib
@@ -17,11 +17,12 @@ import numpy as np
 
 from anchorjax.errors import StoreError, UserError, brief
 from anchorjax.files import find_cache, read_json
+from anchorjax.hashing import digest_file
 
 TOKENS_FILE = 'tokens.bin'
 DOCUMENTS_FILE = 'documents.bin'
 LIST_FILE = 'corpus.json'
-FORMAT = 1
+FORMAT = 2
 _DTYPES = {'uint16': np.dtype('<u2'), 'uint32': np.dtype('<u4')}
 _START_DTYPE = np.dtype('<u8')
 _BLOCK = 2**22  # tokens that are checked at a time
@@ -81,13 +82,14 @@ def read_corpus(path: pathlib.Path) -> Corpus:
         end = tokenizer['end']
         words = tuple(tokenizer.get('words', ()))
         digest = listed['sha256']
+        starts_digest = listed['documents_sha256']
     except (KeyError, TypeError) as e:
         reason = brief(f'{type(e).__name__}: {e}')
         raise UserError(f'{path / LIST_FILE}: no corpus ({reason})') from None
     tokens = _map_file(path / TOKENS_FILE, dtype, num_tokens)
     start_N = _map_file(path / DOCUMENTS_FILE, _START_DTYPE, num_documents)
     corpus = Corpus(tokens, start_N, vocab, end, digest, tokenizer, words)
-    _require_recorded(path, corpus)
+    _require_recorded(path, corpus, starts_digest)
     return corpus
 
 
@@ -137,7 +139,7 @@ def _map_file(path: pathlib.Path, dtype: np.dtype, count: Any) -> np.ndarray:
     return np.memmap(path, dtype, mode='r')
 
 
-def _require_recorded(path: pathlib.Path, corpus: Corpus) -> None:
+def _require_recorded(path: pathlib.Path, corpus: Corpus, starts_digest: str) -> None:
     """Raises UserError unless the files are what corpus.json says.
 
     They are read once on a machine: what was found whole is remembered by the size,
@@ -148,13 +150,14 @@ def _require_recorded(path: pathlib.Path, corpus: Corpus) -> None:
     stats = [(path / file).stat() for file in (TOKENS_FILE, DOCUMENTS_FILE)]
     state = {
         'files': [[stat.st_size, stat.st_mtime_ns, stat.st_ino] for stat in stats],
-        'corpus': [corpus.digest, corpus.vocab, corpus.end],
+        'corpus': [corpus.digest, starts_digest, corpus.vocab],
     }
     with contextlib.suppress(StoreError):
         if read_json(memory) == state:
             return
     _check_tokens(path / TOKENS_FILE, corpus)
-    _check_starts(path / DOCUMENTS_FILE, corpus)
+    if digest_file(path / DOCUMENTS_FILE) != starts_digest:
+        raise _describe_damage(path / DOCUMENTS_FILE)
     if time.time_ns() - max(stat.st_mtime_ns for stat in stats) < _SETTLED:
         return
     with contextlib.suppress(OSError):  # without it, the next process reads them again
@@ -171,10 +174,7 @@ def _check_tokens(path: pathlib.Path, corpus: Corpus) -> None:
         digest.update(block)
         highest = max(highest, int(block.max()))
     if digest.hexdigest() != corpus.digest:
-        raise UserError(
-            f'{path}: damaged, its sha256 is not that of {LIST_FILE}; delete '
-            f'{path.parent} and write it anew with launch/data.py'
-        )
+        raise _describe_damage(path)
     if highest >= corpus.vocab:
         raise UserError(
             f'{path}: has token {highest}, the tokenizer of {LIST_FILE} has tokens 0 '
@@ -182,13 +182,8 @@ def _check_tokens(path: pathlib.Path, corpus: Corpus) -> None:
         )
 
 
-def _check_starts(path: pathlib.Path, corpus: Corpus) -> None:
-    """Raises UserError unless documents start at 0 and, one by one, after an END."""
-    start_N = np.asarray(corpus.start_N, np.int64)
-    in_order = start_N[0] == 0 and (np.diff(start_N) > 0).all()
-    in_order = in_order and start_N[-1] < len(corpus.tokens)
-    if not in_order or (corpus.tokens[start_N[1:] - 1] != corpus.end).any():
-        raise UserError(
-            f'{path}: damaged, its documents do not follow each other in '
-            f'{TOKENS_FILE}; delete {path.parent} and write it anew with launch/data.py'
-        )
+def _describe_damage(path: pathlib.Path) -> UserError:
+    return UserError(
+        f'{path}: damaged, its sha256 is not that of {LIST_FILE}; delete '
+        f'{path.parent} and write it anew with launch/data.py'
+    )

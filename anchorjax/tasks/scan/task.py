@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from anchorjax.errors import require
-from anchorjax.limits import YOUNG, at_least, at_most, check_fields
+from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.permutation import permute
 from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import texts
@@ -47,7 +47,7 @@ class ScanConfig:
     split: Split = 'addprim_turn_left'
     # Folder of the official files of the split, which are held to its rule; '': the
     # lines are generated. They are the same lines, but for the random split.
-    path: str = dataclasses.field(default='', metadata=YOUNG)
+    path: str = ''
     # Training lines, repeated primitives included; 0: all. The other lines of the split
     # are the probe seen_heldout.
     num_examples: Annotated[int, at_least(0)] = 0

@@ -96,7 +96,7 @@ def test_the_provenance_names_every_environment(finished, payload):
     environments = manifest.read_manifest(finished.folder.workdir).environments
     shown = payload['provenance']['environment']
     assert shown['git_commit'] == environments[0].git_commit
-    assert shown['versions'] == environments[0].environment.to_json()['versions']
+    assert shown['versions'] == environments[0].environment.versions
 
 
 def test_a_run_without_a_trained_member_is_one_line(tmp_path):
