@@ -2,6 +2,7 @@
 
 import base64
 import pathlib
+import struct
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -127,7 +128,9 @@ def describe_figures(drawn: list[Figure]) -> list[dict[str, Any]]:
     for figure in drawn:
         encoded = None
         numbers = None
+        width = height = 0
         if figure.png:
+            width, height = measure_png(figure.png)
             encoded = base64.b64encode(figure.png).decode()
             numbers = format_numbers(figure.result)._asdict()
         described.append(
@@ -135,9 +138,26 @@ def describe_figures(drawn: list[Figure]) -> list[dict[str, Any]]:
                 'name': figure.name,
                 'title': figure.title,
                 'caption': figure.caption,
+                'section': name_section(figure),
+                'width': width,
+                'height': height,
                 'png_base64': encoded,
                 'numbers': numbers,
                 'missing': figure.missing,
             }
         )
     return described
+
+
+def measure_png(png: bytes) -> tuple[int, int]:
+    """(width, height) in pixels, from the header."""
+    return struct.unpack('>II', png[16:24])
+
+
+def name_section(figure: Figure) -> str:
+    """The part of the page that folds the figure."""
+    if figure.point is None:
+        return 'The whole sweep'
+    if figure.solution is None:
+        return 'Two networks'
+    return f'The most {figure.solution} network'

@@ -126,12 +126,14 @@ def make_figures() -> list[dict[str, Any]]:
     figures = []
     for name, title, caption in texts:
         figure = {'name': name, 'title': title, 'caption': caption}
+        figure |= {'section': 'The whole sweep', 'width': 1600, 'height': 900}
         figures.append(figure | {'png_base64': png, 'missing': None, **NUMBERS})
     figures.append(
         {
             'name': 'lazy',
             'title': 'Distance from the initialization',
             'caption': '',
+            'section': 'The whole sweep',
             'png_base64': None,
             'numbers': None,
             'missing': 'this run has no snapshot at step 0',

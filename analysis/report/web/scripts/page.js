@@ -28,10 +28,7 @@ function startPrinting() {
     before = document.documentElement.dataset.theme ?? null;
     document.documentElement.dataset.theme = 'light';
     applyTheme();
-    for (const folded of document.querySelectorAll('#provenance details, #settings details')) {
-      folded.open = true;
-    }
-    for (const picture of document.querySelectorAll('.picture img')) picture.loading = 'eager';
+    for (const folded of document.querySelectorAll('main section > details')) folded.open = true;
   });
   addEventListener('afterprint', () => {
     if (before === null) delete document.documentElement.dataset.theme;
