@@ -5,13 +5,12 @@ import re
 import sys
 import types
 
-import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 
+from analysis import claims, figure
 from analysis.p1 import phase
-from analysis.report import checks, claims, figures
-from analysis.report.evidence import Evidence
 from anchorjax import api, config, models, tasks
 from anchorjax.training.devices import make_mesh
 from tests.support.sweeps import ROOT
@@ -107,45 +106,32 @@ def test_the_model_of_the_example_trains(bag, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_figure_of_the_example_is_drawn(monkeypatch, finished):
-    module = add_file('analysis/norms.py', monkeypatch)
-    result = module.compute(finished)
-    assert len(result.gamma) == len(result.norm) == 8
-    assert (result.norm > 0).all()
-    matplotlib.use('Agg')
-    from matplotlib import pyplot
-
-    _, axes = pyplot.subplots(1, 1, squeeze=False)
-    module.draw(result, axes)
-    offsets = axes[0, 0].collections[0].get_offsets()
-    np.testing.assert_allclose(offsets[:, 1], result.norm)
-
-
-def test_the_claim_of_the_example_is_checked(monkeypatch, finished):
-    norms = add_file('analysis/norms.py', monkeypatch)
-    add_row('analysis/report/figures.py', 'SWEEP', monkeypatch)
-    add_row('analysis/report/claims.py', 'CLAIMS', monkeypatch)
-    monkeypatch.setattr(checks, 'CLAIMS', claims.CLAIMS)
-    row = figures.SWEEP[-1]
-    assert row.module is norms
-    results = {('norms', None): row.compute(norms, finished, {})}
-    claim = checks.check_claims(Evidence(results, {}, ''))[-1]
-    assert claim['source'] == 'P1 Sec 5'
-    assert claim['verdict'] in ('holds', 'does not hold', 'opposite')
+def test_the_figure_of_the_example_is_drawn(monkeypatch, finished, tmp_path):
+    module = add_file('analysis/p1/norms.py', monkeypatch)
+    words = ['--run', str(finished.folder.workdir), '--out', str(tmp_path), '--order=1']
+    figure.run_figure(module, words)
+    norms = pd.read_csv(tmp_path / 'norms_order=1.csv')
+    assert len(norms) == 8 and (norms.norm > 0).all()
+    assert (tmp_path / 'norms_order=1.png').exists()
 
 
 @pytest.mark.parametrize(
-    ('norm', 'verdict'),
+    ('gain', 'verdict'),
     [
-        ((9, 9, 9, 1, 1, 1), 'holds'),
-        ((1, 1, 1, 9, 9, 9), 'opposite'),
-        ((1, 9, 5, 9, 1, 5), 'does not hold'),
-        ((9, 1), 'undecided'),
+        ((0.3, 0.4, 0.5, 0.3, 0.4, 0.5), claims.HOLDS),
+        ((-0.3, -0.4, -0.5, -0.3, -0.4, -0.5), claims.OPPOSITE),
+        ((0.3, -0.4, 0.5, -0.3, 0.4, -0.5), claims.UNDECIDED),
+        ((0.3, 0.4), claims.EXPLORATORY),
     ],
 )
-def test_the_claim_of_the_example_can_come_out_either_way(monkeypatch, norm, verdict):
-    add_row('analysis/report/claims.py', 'CLAIMS', monkeypatch)
-    gamma = np.repeat([0.3, 0.8], len(norm) // 2)
-    result = types.SimpleNamespace(gamma=gamma, norm=np.array(norm, float))
-    reading = claims.CLAIMS[-1].read(result)
-    assert reading.verdict.words == verdict
+def test_the_claim_of_the_example_can_come_out_either_way(monkeypatch, gain, verdict):
+    add_row('analysis/p1/claims.py', 'CLAIMS', monkeypatch)
+    rows = []
+    for seed, difference in enumerate(gain):
+        for gamma, held_out in ((1.7, 0.5), (0.7, 0.5 + difference)):
+            rows.append(('phase', gamma, seed, True, held_out))
+    columns = ['run', 'gamma', 'seed', 'converged', 'seen_heldout_assigned']
+    members = pd.DataFrame(rows, columns=columns)
+    added = importlib.import_module('analysis.p1.claims').CLAIMS[-1]
+    table = claims.tabulate([added], members)
+    assert table.verdict.tolist() == [verdict]
