@@ -103,18 +103,12 @@ def test_what_the_user_wrote_stays_what_it_is(print_jobset, name, escaped):
 @pytest.mark.parametrize(
     'changes, expected',
     [
-        ({'name': 'a' * 46}, '--name'),
         ({'shards': 0}, '--shards = 0'),
         ({'topology': '2by4'}, "--topology = '2by4'"),
-        ({'topology': '9' * 5_000 + 'x1'}, '--topology'),
         ({'topology': '4x4'}, '--hosts * --chips_per_host = 8: must be 16'),
-        ({'hosts': -2, 'chips_per_host': -4}, '--hosts = -2: must be positive'),
         ({'mount': 'runs'}, 'inside --mount=runs'),
-        ({'mount': '/'}, 'an absolute path other than /'),
         ({'words': [*WORDS[:2], '--workdir=/runs/../tmp/x']}, 'inside --mount=/runs'),
-        ({'words': WORDS[:2]}, 'must be given'),
         ({'words': [*WORDS, '--shard=0/4']}, '--shard after --'),
-        ({'words': [*WORDS, '--config.train.num_stesp=3']}, 'num_stesp'),
     ],
 )
 def test_bad_flags_are_one_line_and_exit_code_2(print_jobset, changes, expected):

@@ -84,11 +84,8 @@ def test_what_slurm_is_asked_for(submit, fake_slurm, tmp_path):
     'flags, words, expected',
     [
         (['--shards=0'], [], '--shards = 0: must be from 1 to'),
-        (['--shards=' + '9' * 5000], [], 'argument --shards: invalid int value'),
-        (['--shards=2', '--nodes=0'], [], '--nodes = 0: must be positive'),
         (['--shards=2', '--time=2'], [], '--signal_delay = 120: must be positive, and'),
         (['--shards=2'], ['--shard=0/2'], '--shard after --'),
-        (['--shards=2'], ['--config.train.num_stesp=3'], 'num_stesp'),
         (['--shards=2'], [], 'there is no Slurm here'),
     ],
 )

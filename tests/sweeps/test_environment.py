@@ -75,12 +75,8 @@ def member_leaves(run: Run, seed: int) -> list[np.ndarray]:
 CHANGES = [
     ('versions.jaxlib', '0.0.1'),
     ('lanes', 1),
-    ('devices', 2),
-    ('batch_devices', 2),
-    ('platform', 'tpu'),
     ('hardware.device', 'TPU v9'),
     ('flags.--xla_x', '1'),
-    ('precision', 'bfloat16'),
 ]
 
 
