@@ -3,7 +3,7 @@
 The packages, lowest first; imports go down only (tests/repository/test_imports.py):
 
   errors, limits   one-line errors; what each field of a config may hold
-  hashing          the digest of a file
+  files, hashing   files that are written whole; digests of files, arrays and JSON
   tasks, models    what is learned: pure data; what learns it: Activations out
   config           one frozen Experiment from a config; the grid of its members
   training         pure steps, losses, optimizers; the members on their devices
@@ -14,8 +14,7 @@ The packages, lowest first; imports go down only (tests/repository/test_imports.
   api              train(experiment, workdir) -> Run; open(workdir) -> Run
   cli              what the command lines in launch/ and analysis/ share
   extras           tools on packages of their own: corpora as files; prompts of the
-                   anchor task for language models
-  bench            speed compared with what people use today
+                   anchor task for language models; speed beside that of others; Slurm
 
 Data flows one way: a config file -> config.resolve -> Experiment -> cohorts ->
 members (init, segments, records) -> the folder of the sweep -> Run -> analysis.

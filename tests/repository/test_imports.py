@@ -127,6 +127,27 @@ def test_imports_do_not_circle():
             del graph[name]
 
 
+def list_reachable(name: str) -> set[str]:
+    """The module of this name and all that it imports, directly or not."""
+    path_of = {module_name(path): path for path in SOURCES}
+    reached, waiting = set(), [name]
+    while waiting:
+        module = waiting.pop()
+        if module not in reached:
+            reached.add(module)
+            waiting += list_imports(path_of[module]) & MODULES
+    return reached
+
+
+def test_a_step_of_training_is_read_in_forty_files():
+    assert len(list_reachable('anchorjax.training.step')) <= 40
+
+
+def test_a_notebook_imports_no_jobs_of_clusters():
+    reached = list_reachable('anchorjax.api')
+    assert not [name for name in reached if 'cluster' in name or 'extras' in name]
+
+
 def test_the_official_weights_see_neither_training_nor_sweeps():
     allowed = {'errors', 'files', 'models', 'storage', 'config', 'tasks', 'official'}
     for path in (ROOT / 'anchorjax' / 'official').rglob('*.py'):

@@ -94,15 +94,6 @@ def test_progress_is_reported_to_the_caller_and_to_whoever_holds_the_chunks(tmp_
     assert np.isfinite(lines).all()
 
 
-def test_a_notebook_imports_no_jobs_of_clusters():
-    code = (
-        'import sys, anchorjax.api; print([m for m in sys.modules if "cluster" in m])'
-    )
-    line = [sys.executable, '-c', code]
-    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert 'anchorjax' not in done.stdout
-
-
 def test_chunks_that_another_process_trains_are_left_to_it(tmp_path):
     with (
         locks.hold_chunks(tmp_path, range(1)),
