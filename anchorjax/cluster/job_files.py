@@ -141,7 +141,7 @@ def _lock_chunks(
     """Locks chunks until the stack closes; StoreUnavailable names their holder."""
     try:
         stack.enter_context(locks.hold_chunks(workdir, chunks))
-    except locks.Held as e:
+    except locks.LockHeld as e:
         holder = _find_job(workdir, e.taken) or 'another process'
         raise StoreUnavailable(f'{workdir}: {e} by {holder}') from None
 

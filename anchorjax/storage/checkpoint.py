@@ -52,14 +52,14 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
     row_by_row = jax.tree.map(_store_row_by_row, stored)
     args = ocp.args.Composite(tree=ocp.args.StandardSave(stored, row_by_row))
     path = folder / str(step)
-    hosts.run_on_first(lambda: files.remove(path))
+    hosts.run_on_first(functools.partial(files.remove, path))
     try:
         with _mute_threads(), _open_manager(folder, keep) as manager:
             manager.save(step, args=args, force=True)
             manager.wait_until_finished()
     except Exception as e:  # Orbax and tensorstore raise many kinds
         raise StoreError(f'cannot write checkpoint {path}: {describe_cause(e)}') from e
-    hosts.run_on_first(lambda: files.write_json(path / _FILES, _digest_files(path)))
+    hosts.run_on_first(functools.partial(_write_list, path))
 
 
 def list_steps(folder: pathlib.Path) -> list[int]:
@@ -198,6 +198,10 @@ def _find_changed_file(path: pathlib.Path, times: tuple[int, ...]) -> str:
         if found.get(name) != digest:
             return f'{name} is missing or differs'
     return ''
+
+
+def _write_list(path: pathlib.Path) -> None:
+    files.write_json(path / _FILES, _digest_files(path))
 
 
 def _digest_files(path: pathlib.Path) -> dict[str, str]:

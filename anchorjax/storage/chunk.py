@@ -89,7 +89,7 @@ class ChunkFolder:
             raise Damaged(
                 f'{path} is damaged; delete {self.path} to train its members again'
             )
-        return [(step, index) for step, index in history]
+        return list(map(tuple, history))
 
     def begin(self, step: int, environment: int) -> None:
         """Records in which environment the members train from `step` on.
@@ -115,8 +115,8 @@ class ChunkFolder:
         history = np.array(self.environments(), np.int32)
         arrays = {**curves, 'environments': history}
         path, resume = self.path / 'curves.npz', self.path / 'resume'
-        hosts.run_on_first(lambda: files.write_arrays(path, arrays))
-        hosts.run_on_first(lambda: files.remove(resume))
+        hosts.run_on_first(functools.partial(files.write_arrays, path, arrays))
+        hosts.run_on_first(functools.partial(files.remove, resume))
 
     def read_curves(self) -> dict[str, np.ndarray]:
         """The arrays that `finish` wrote; errors as `files.read_arrays`."""

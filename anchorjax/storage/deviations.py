@@ -20,13 +20,15 @@ def describe_deviations(task: Task, deviation: xr.DataArray) -> dict[str, xr.Dat
     Offsets beyond the limit share one bin, which counts as no answer.
     """
     histogram = deviation.transpose(..., 'offset').values[..., :NUM_ANSWERS]
+    template = deviation.isel(offset=0, drop=True)
     described = {}
     for distance in NEAR:
-        described[f'within_{distance}'] = _share_within(histogram, distance)
-    described['answer'] = _name_most_frequent(task, histogram)
-    described['answer_share'] = histogram.max(-1)
-    template = deviation.isel(offset=0, drop=True)
-    return {name: template.copy(data=array) for name, array in described.items()}
+        share = _share_within(histogram, distance)
+        described[f'within_{distance}'] = template.copy(data=share)
+    names = _name_most_frequent(task, histogram)
+    described['answer'] = template.copy(data=names)
+    described['answer_share'] = template.copy(data=histogram.max(-1))
+    return described
 
 
 def _share_within(histogram: np.ndarray, distance: int) -> np.ndarray:

@@ -19,7 +19,7 @@ _LOCK_FILE = '.lock'
 _CHUNK_LOCKS = '.locks'  # the folder of '2-5', which locks chunks 2 to 5
 
 
-class Held(StoreUnavailable):
+class LockHeld(StoreUnavailable):
     """Another job works on some of these chunks."""
 
     def __init__(self, taken: range):
@@ -32,7 +32,7 @@ def hold_chunks(workdir: pathlib.Path, chunks: range) -> Iterator[None]:
     """Locks some chunks of a sweep for this job.
 
     Raises:
-      Held: another job holds at least one of them.
+      LockHeld: another job holds at least one of them.
       StoreError: the folder cannot be written, or has no locks.
     """
     if not chunks:
@@ -43,7 +43,7 @@ def hold_chunks(workdir: pathlib.Path, chunks: range) -> Iterator[None]:
         with hold_results(workdir):  # one job at a time looks who is there
             taken = find_holder(workdir, chunks)
             if taken is not None:
-                raise Held(taken)
+                raise LockHeld(taken)
             _lock(stack.enter_context(_make_file(path)), fcntl.LOCK_EX)
         yield
 

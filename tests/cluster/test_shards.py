@@ -74,7 +74,7 @@ def test_overlapping_chunks_are_held_by_one_alone(tmp_path):
     with locks.hold_chunks(tmp_path, range(2, 6)):
         with locks.hold_chunks(tmp_path, range(6, 9)):
             assert locks.find_holder(tmp_path, range(0, 20)) == range(2, 6)
-        with pytest.raises(locks.Held), locks.hold_chunks(tmp_path, range(5, 7)):
+        with pytest.raises(locks.LockHeld), locks.hold_chunks(tmp_path, range(5, 7)):
             pass
         assert locks.find_holder(tmp_path, range(0, 2)) is None
     assert locks.find_holder(tmp_path, range(0, 20)) is None
