@@ -119,9 +119,8 @@ def whole_sweep(tmp_path_factory):
     return trained(tmp_path_factory.mktemp('whole_sweep')).folder.workdir
 
 
-@pytest.mark.parametrize('order', [(0, 1, 2), (2, 0, 1)])
-def test_shards_in_any_order_give_the_bits_of_the_whole(whole_sweep, tmp_path, order):
-    for place, index in enumerate(order):
+def test_shards_in_any_order_give_the_bits_of_the_whole(whole_sweep, tmp_path):
+    for place, index in enumerate((2, 0, 1)):
         run = train_shard(tmp_path, Shard(index, 3))
         num_trained = int(run.results.trained.sum())  # a partial sweep can be read
         assert num_trained >= place + 1

@@ -1,8 +1,7 @@
 """What is shown of every job: where it runs, how far it is, and what became of it."""
 
 import dataclasses
-import subprocess
-import sys
+import os
 
 import pytest
 
@@ -11,22 +10,11 @@ from anchorjax.cluster.job_files import hold_shard, log_path, read_jobs
 from anchorjax.cluster.status import list_statuses
 from anchorjax.errors import StoreUnavailable
 from anchorjax.sweeps.progress import Progress
-from anchorjax.sweeps.shards import Shard
+from anchorjax.sweeps.shards import WHOLE, Shard
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training.devices import make_mesh
 from tests.support import in_process
-from tests.support.sweeps import ROOT, experiment, opened
-
-HOLDER = """
-import sys
-from anchorjax.cluster.job_files import hold_shard
-from anchorjax.sweeps.shards import WHOLE
-from tests.support.sweeps import opened
-folder, _ = opened(sys.argv[1])
-with hold_shard(folder, WHOLE):
-    print('held', flush=True)
-    sys.stdin.read()
-"""
+from tests.support.sweeps import experiment, opened
 
 
 def list_states(folder) -> list[str]:
@@ -36,15 +24,14 @@ def list_states(folder) -> list[str]:
 def test_the_second_job_is_told_who_works_there_until_that_one_dies(tmp_path):
     folder, _ = opened(tmp_path)
     shard = Shard(2, 3)
-    line = [sys.executable, '-c', HOLDER, str(tmp_path)]
-    pipes = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE, 'text': True}
-    with subprocess.Popen(line, cwd=ROOT, **pipes) as process:
-        assert process.stdout.readline() == 'held\n'
-        message = rf'are in use by process {process.pid} on \S+ \(shard 0/1, since'
+    with hold_shard(folder, WHOLE):
+        (path,) = (tmp_path / 'jobs').glob('*.json')
+        written_while_running = path.read_bytes()
+        message = rf'are in use by process {os.getpid()} on \S+ \(shard 0/1, since'
         with pytest.raises(StoreUnavailable, match=message), hold_shard(folder, shard):
             pass
         assert list_states(folder) == ['running']
-        process.kill()
+    path.write_bytes(written_while_running)  # all that a killed job leaves
     assert list_states(folder) == ['lost']
     with hold_shard(folder, shard):
         assert list_states(folder)[2] == 'running'

@@ -1,8 +1,7 @@
 """Stands in for launch/sweep.py where a real sweep would only cost time.
 
 Counts steps of a tenth of a second on disk; stops and continues as a sweep does.
---mode: `refuse` (exit code 2), `crash` (SIGKILL) or `hang` (its first start runs until
-it is killed).
+--mode: `refuse` (exit code 2) or `crash` (SIGKILL).
 """
 
 import argparse
@@ -29,7 +28,6 @@ for number in (signal.SIGTERM, signal.SIGUSR2):
     signal.signal(number, note_signal)
 
 with open(flags.workdir / 'starts', 'a') as file:
-    is_first = file.tell() == 0
     file.write('x')
 if flags.mode == 'refuse':
     sys.exit(2)
@@ -41,11 +39,10 @@ step = 0
 if state.exists():
     step = int(state.read_text())
 print(f'step {step}, started by {os.getppid()}', flush=True)
-must_hang = flags.mode == 'hang' and is_first
-while must_hang or step < flags.steps:
+while step < flags.steps:
     time.sleep(0.1)
     step += 1
-    if signals and not must_hang:  # after a step, as a sweep does
+    if signals:  # after a step, as a sweep does
         break
 state.write_text(str(step))
 if step < flags.steps:
