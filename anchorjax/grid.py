@@ -165,20 +165,13 @@ def match_value(name: str, values: tuple, wanted: Any) -> int:
     Raises:
       UserError: the axis has no such value.
     """
+    if wanted in values:
+        return values.index(wanted)
     for i, value in enumerate(values):
-        # Python takes True for 1.
-        if value == wanted and _is_truth(value) == _is_truth(wanted):
-            return i
-    is_number = isinstance(wanted, int | float) and not _is_truth(wanted)
-    for i, value in enumerate(values):
-        is_float = is_number and isinstance(value, float)
-        if is_float and math.isclose(value, wanted, rel_tol=1e-5):
+        are_numbers = isinstance(value, float) and isinstance(wanted, int | float)
+        if are_numbers and math.isclose(value, wanted, rel_tol=1e-5):
             return i
     raise UserError(f'point: no member has {name} = {wanted!r}; the sweep has {values}')
-
-
-def _is_truth(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_)
 
 
 def axis_label(value: Any) -> Any:

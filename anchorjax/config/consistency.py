@@ -12,7 +12,6 @@ from anchorjax.models import GPT2Config
 # A name is a folder, runs/<name>, so it must not lead elsewhere.
 _NAME_PATTERN = r'\w[\w.,=+-]{0,99}'
 _NAME_RULE = 'at most 100 of A-Z a-z 0-9 _ . , = + -, the first a letter, digit or _'
-_LONGEST_COHORT = 200  # bytes of a cohort's folder name; file systems end at 255
 
 
 def check_name(name: Any) -> None:
@@ -59,13 +58,6 @@ def check_experiment(experiment: Experiment) -> None:
     """Raises ConfigError if the sweep or one of its cohorts cannot be trained."""
     check_name(experiment.name)
     for cohort in experiment.cohorts():
-        require(
-            len(cohort.folder_name.encode()) <= _LONGEST_COHORT,
-            'loop',
-            cohort.folder_name,
-            f'of values whose names have at most {_LONGEST_COHORT} bytes together '
-            '(/ and % have 3)',
-        )
         _check_groups(experiment.for_cohort(cohort))
     for path, values in experiment.loop:
         is_distinct = len(set(values)) == len(values)

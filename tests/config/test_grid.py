@@ -92,9 +92,6 @@ def test_floats_match_up_to_rounding_and_other_values_exactly():
         ((0.3,), 0.30001),
         ((1, 2), 1.000001),
         (('post',), 0.3),
-        ((0, 1), True),
-        ((0.5, 1.0), True),
-        ((False, True), 1),
     ]:
         with pytest.raises(UserError, match='no member has x'):
             match_value('x', values, value)
