@@ -9,7 +9,6 @@ import json
 import re
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
 
 _EQUATION = re.compile(r'\((\d+), (\d+), (\d+)\) = (-?\d+)')
@@ -26,10 +25,8 @@ class Stub(http.server.ThreadingHTTPServer):
         self.solution = solution
         self.accidents: list[str] = []
         self.waits: list[str] = []  # Retry-After of the next refusals
-        self.answered: Counter[str] = Counter()  # by prompt: whole answers sent
         self.bodies: list[dict] = []
         self.headers: list[dict[str, str]] = []
-        self.paths: list[str] = []
 
     @property
     def address(self) -> str:
@@ -82,17 +79,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         stub = self.server
         stub.bodies.append(body)
         stub.headers.append(dict(self.headers.items()))
-        stub.paths.append(self.path)
         accident = stub.accidents.pop(0) if stub.accidents else ''
         prompt = body.get('prompt') or body['messages'][0]['content']
-        if accident == 'refuse':
-            self.close_connection = True
-            self.connection.close()
-        elif accident == 'stall':
+        if accident == 'stall':
             self.close_connection = True
             time.sleep(1.5)
-        elif accident == 'cut':
-            self._send(200, b'{"choices": [', length=1_000)
         elif accident == 'nonsense':
             self._send(200, b'{"choices": []}')
         elif accident.isdecimal():
@@ -112,17 +103,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         else:
             choice = {'text': text, 'finish_reason': 'stop'}
         self._send(200, json.dumps({'choices': [choice]}).encode())
-        self.server.answered[prompt] += 1
 
-    def _send(self, status: int, data: bytes, length: int = 0, **headers: str) -> None:
+    def _send(self, status: int, data: bytes, **headers: str) -> None:
         self.send_response(status)
-        self.send_header('Content-Length', str(length or len(data)))
+        self.send_header('Content-Length', str(len(data)))
         for name, value in headers.items():
             self.send_header(name.replace('_', '-'), value)
         self.end_headers()
         self.wfile.write(data)
-        if length:
-            self.close_connection = True
 
     def log_message(self, *_: object) -> None:
         """Says nothing."""
