@@ -6,19 +6,16 @@ There is no bias, no LayerNorm and no position: the order of the tokens does not
 """
 
 import dataclasses
-from typing import Annotated
 
 import jax
 import jax.numpy as jnp
 from flax import linen as nn
 
-from anchorjax.limits import at_least, check_fields
+from anchorjax.limits import check_fields
 from anchorjax.model import Activations, Edit, ModelConfig
 from anchorjax.models.initializers import gamma_normal
 from anchorjax.models.shortcuts import project
-from anchorjax.models.transformer import Activation, activate
-
-Size = Annotated[int, at_least(1)]
+from anchorjax.models.transformer import Activation, Size, activate
 
 
 @dataclasses.dataclass(frozen=True)

@@ -34,12 +34,7 @@ def gamma_normal(
       d: replaces d_in, e.g. by d_model for every matrix as in P3 (PAPERS 3.2).
       scale: factor of the std, e.g. 1/sqrt(2 N) on residual outputs as in P3
         (PAPERS 3.2); may be traced.
-
-    Raises:
-      ValueError: fan is unknown; from the initializer: it is given a vector and no d.
     """
-    if fan not in ('in', 'out'):
-        raise ValueError(f"gamma_normal: fan = {fan!r}: must be 'in' or 'out'")
 
     def init(key, shape, dtype=jnp.float32, out_sharding=None) -> jax.Array:
         width = d
@@ -63,10 +58,6 @@ def torch_uniform(d_in: int) -> Initializer:
 
 def _fan(shape: Sequence[int], in_axis: Axis, out_axis: Axis) -> dict[str, int]:
     """Fan-in and fan-out as variance_scaling counts them: other axes multiply both."""
-    if len(shape) < 2:
-        raise ValueError(
-            f'gamma_normal needs at least two axes to know d_in, got shape {shape}'
-        )
     size_in = _axes_size(shape, in_axis)
     size_out = _axes_size(shape, out_axis)
     receptive_field = math.prod(shape) // (size_in * size_out)

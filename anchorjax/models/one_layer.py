@@ -7,21 +7,19 @@ holds the logits, so its width is the vocabulary.
 """
 
 import dataclasses
-from typing import Annotated
 
 import jax
 from flax import linen as nn
 
-from anchorjax.limits import at_least, check_fields
+from anchorjax.limits import check_fields
 from anchorjax.model import Activations, Edit, ModelConfig, restrict_edit
 from anchorjax.models.transformer import (
     Activation,
     Block,
+    Size,
     TransformerConfig,
     initializers,
 )
-
-Size = Annotated[int, at_least(1)]
 
 
 @dataclasses.dataclass(frozen=True)
