@@ -158,6 +158,7 @@ def configs(draw: st.DrawFn) -> AnchorsConfig:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(config=configs(), seed=st.integers(0, 2**31 - 1))
 def test_any_valid_task_labels_its_sequences(config, seed):
