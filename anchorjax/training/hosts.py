@@ -1,6 +1,6 @@
 """Several processes as one program: who writes, and how all decide the same.
 
-Every process runs the same loop over the same global mesh. All must come to the same
+Every process runs the same loop over the same global mesh. All must make the same
 decisions (to stop, to save, which state is damaged), or the next collective operation
 waits forever. With a single process, everything here is trivial and free.
 """
@@ -16,8 +16,8 @@ import numpy as np
 from jax.experimental import multihost_utils
 
 from anchorjax.errors import (
+    CliError,
     Damaged,
-    OneLine,
     StoreError,
     StoreUnavailable,
     TemporaryError,
@@ -114,7 +114,7 @@ def run_together(action: Callable[[], Any]) -> Any:
     result, problem = None, None
     try:
         result = action()
-    except (OneLine, OSError) as e:
+    except (CliError, OSError) as e:
         problem = (str(e), _find_kind(e))
     problems = [reported for reported in gather(problem) if reported is not None]
     for kind, error in _KINDS.items():
