@@ -8,15 +8,12 @@ python -m analysis claims PAPER --members members.csv --out FOLDER
                                                       the same from a committed table
 """
 
-import importlib
 import sys
-from types import ModuleType
 
 from analysis import claims, figure, frame
 from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv
 from anchorjax import cli, files
-from anchorjax.errors import UserError
 
 
 def command() -> None:
@@ -41,7 +38,7 @@ def run_claims(words: list[str]) -> None:
     parser.add_argument('--out', type=cli.parse_folder, required=True)
     flags = parser.parse_args(words)
     require_folder_for_tables(flags.out)
-    room = import_claims(flags.paper)
+    room = figure.import_claims(flags.paper)
     if flags.members:
         members = frame.read_csv(flags.members)
     else:
@@ -56,13 +53,6 @@ def run_claims(words: list[str]) -> None:
     for name, text in texts.items():
         files.write_text(flags.out / name, text)
         print(flags.out / name)
-
-
-def import_claims(paper: str) -> ModuleType:
-    """The module with CLAIMS, INTRODUCTION and `tabulate` of a paper."""
-    if not figure.has_claims(paper):
-        raise UserError(f'{paper!r}: has no claims')
-    return importlib.import_module(f'analysis.{paper}.claims')
 
 
 if __name__ == '__main__':

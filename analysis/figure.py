@@ -31,12 +31,17 @@ import xarray as xr
 
 from analysis.drawing import style
 from analysis.members.member import Member, member_of
-from analysis.members.point import format_point, select_varying
+from analysis.members.point import (
+    Point,
+    complete_point,
+    format_point,
+    select_varying,
+)
 from anchorjax import cli
 from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, nearest
 from anchorjax.limits import check_value
-from anchorjax.storage.reader import open_run
+from anchorjax.storage.reader import Run, open_run
 
 ROOMS = ('p1', 'p2', 'p3', 'p4', 'text_tasks', 'law')
 ANALYSIS = pathlib.Path(__file__).parent
@@ -53,6 +58,16 @@ class Flag(NamedTuple):
 
 def has_claims(room: str) -> bool:
     return (ANALYSIS / room / 'claims.py').exists()
+
+
+def import_claims(paper: str) -> ModuleType:
+    """The module of a paper with CLAIMS, INTRODUCTION, GALLERY and `tabulate`.
+
+    GALLERY is the folder of analysis/gallery that has its committed table.
+    """
+    if not has_claims(paper):
+        raise UserError(f'{paper!r}: has no claims')
+    return importlib.import_module(f'analysis.{paper}.claims')
 
 
 def find_figures() -> dict[str, ModuleType]:
@@ -165,22 +180,14 @@ def run_figure(module: ModuleType, words: list[str]) -> None:
         text = getattr(arguments, flag.name)
         options[flag.name] = flag.default if text is None else parse_flag(flag, text)
 
-    axes = dict(point)
-    subject = _find_subject(module)
-    if subject is Member:
-        member = member_of(run, axes.pop('step', 'last'), **axes)
-        result = module.compute(member, **options)
-        axes = member.point
-    elif _takes_point(module.compute):
-        result = module.compute(run, **options, **point)
-    elif point:
+    is_member = _find_subject(module) is Member
+    if point and not is_member and not _takes_point(module.compute):
         line = f'argument --{min(point)}: this figure shows the whole sweep'
         raise UserError(line)
-    else:
-        data = run.results if subject is xr.Dataset else run
-        result = module.compute(data, **options)
+    result = compute(module, run, point, **options)
 
-    parts = select_varying(run, axes)
+    axes = {axis: value for axis, value in point.items() if axis != 'step'}
+    parts = select_varying(run, complete_point(run, axes) if is_member else axes)
     if 'step' in point:
         parts['step'] = point['step']
     for flag in flags:
@@ -189,6 +196,18 @@ def run_figure(module: ModuleType, words: list[str]) -> None:
     suffix = format_point(parts).replace('/', '.').replace(' ', '')
     folder = arguments.out or run.folder.workdir / 'figures'
     save(module, result, folder / (f'{name}_{suffix}' if suffix else name))
+
+
+def compute(module: ModuleType, run: Run, point: Point, **options: Any) -> Any:
+    """The result of a figure of one network, at a point, or of the whole sweep."""
+    subject = _find_subject(module)
+    if subject is Member:
+        axes = dict(point)
+        member = member_of(run, axes.pop('step', 'last'), **axes)
+        return module.compute(member, **options)
+    if _takes_point(module.compute):
+        return module.compute(run, **options, **point)
+    return module.compute(run.results if subject is xr.Dataset else run, **options)
 
 
 def name_module(module: ModuleType) -> str:

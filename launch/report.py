@@ -27,7 +27,7 @@ def command() -> None:
     parser.add_argument(
         '--out',
         type=cli.parse_file,
-        help='default: report.html in that folder; figures and claims go beside it',
+        help='default: report.html in that folder; figures go beside it',
     )
     parser.add_argument(
         '--playground',
@@ -68,8 +68,8 @@ def check_page(path: pathlib.Path, run: Run) -> None:
     """Checks, before anything is computed, that a report of the run can go there.
 
     Raises:
-      UserError: the path is a folder, or cannot be written, or figures and claims of
-        another run or report are beside it, which those of this one would replace.
+      UserError: the path is a folder, or cannot be written, or figures of another
+         run or report are beside it, which those of this one would replace.
     """
     folder = path.parent
     if path.is_dir():
@@ -81,10 +81,10 @@ def check_page(path: pathlib.Path, run: Run) -> None:
     if (folder / MANIFEST_FILE).exists():
         raise UserError(f'--out {path}: {folder} is another run; give another folder')
     others = sorted(page.name for page in folder.glob('*.html') if page != path)
-    if others and any((folder / name).exists() for name in ('figures', 'claims.md')):
+    if others and (folder / 'figures').exists():
         raise UserError(
-            f'--out {path}: {others[0]} is beside it, with figures and claims that '
-            'this report would replace; give another folder'
+            f'--out {path}: {others[0]} is beside it, with figures that this '
+            'report would replace; give another folder'
         )
 
 

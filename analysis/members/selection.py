@@ -190,6 +190,23 @@ def find_column_axis(axes: Mapping[str, tuple]) -> str:
     return 'learning_rate' if has_one_gamma and has_rates else 'gamma'
 
 
+def choose_axis(axes: dict[str, tuple]) -> str:
+    """Gamma if it varies, else the first axis that does, but for the seed."""
+    varying = list_varying(axes)
+    if 'gamma' in varying or not varying:
+        return 'gamma'
+    return varying[0]
+
+
+def list_varying(axes: dict[str, tuple]) -> list[str]:
+    """The axes with several values, but for the seed: what makes a setting."""
+    varying = []
+    for axis, values in axes.items():
+        if axis != 'seed' and len(values) > 1:
+            varying.append(axis)
+    return varying
+
+
 def has_heldout_probe(results: xr.Dataset) -> bool:
     """Whether held-out questions of seen pairs are asked, and have one right answer."""
     has_probe = 'seen_heldout' in results.probe.values

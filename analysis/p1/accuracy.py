@@ -24,7 +24,7 @@ from analysis.members.measures import (
     read_measure,
 )
 from analysis.members.point import format_point
-from analysis.members.selection import iterate_points
+from analysis.members.selection import choose_axis, iterate_points, list_varying
 from analysis.members.statistics import mean_interval
 from anchorjax.errors import UserError
 from anchorjax.grid import axis_label
@@ -116,23 +116,6 @@ def _describe_statistic(result: Result) -> str:
     if result.members_ZX.max() > 1:
         return 'mean over seeds, too few for an interval'
     return 'one seed'
-
-
-def choose_axis(axes: dict[str, tuple]) -> str:
-    """Gamma if it varies, else the first axis that does, but for the seed."""
-    varying = list_varying(axes)
-    if 'gamma' in varying or not varying:
-        return 'gamma'
-    return varying[0]
-
-
-def list_varying(axes: dict[str, tuple]) -> list[str]:
-    """The axes with several values, but for the seed: what makes a setting."""
-    varying = []
-    for axis, values in axes.items():
-        if axis != 'seed' and len(values) > 1:
-            varying.append(axis)
-    return varying
 
 
 def _arrange(run: Run, axis: str) -> Cells:

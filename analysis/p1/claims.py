@@ -15,6 +15,7 @@ from analysis import frame
 from analysis.claims import Claim, Group, above, below, difference
 from anchorjax.storage.reader import Run, members_table
 
+GALLERY = 'fair'
 INTRODUCTION = (
     'Numbers are shares of answers to the unseen pair (4, 3), of all networks at the '
     'last step (30 epochs of nine tokens, 5,000 steps of four): the small '

@@ -41,6 +41,7 @@ NEAR = 0.1  # "as much as": P4's standard deviations are 0.02 to 0.13
 GAIN = 0.03  # half of the smallest gain that P4 prints on SCAN
 NO_ANSWER = 0.02  # a share of right whole answers below this is none
 
+GALLERY = 'critical_windows'
 INTRODUCTION = (
     'Numbers are accuracies on what was never trained, of all networks at the end of '
     'training: unseen pairs, unseen sums, tokens of SCAN. Differences are paired by '

@@ -1,225 +1,129 @@
-"""What the papers say, next to what this run shows: a claim is a row of CLAIMS."""
+"""What this run says to the claims of its paper, and where the others are decided.
 
-from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple
+A row of the table is a claim about this run, by its folder's name, that its networks
+decide or give a number to. All other claims are one sentence.
+"""
 
-from analysis.old_claims.reading import Reading, leave_open
-from analysis.report.readings import (
-    circuits,
-    diagram,
-    mechanisms,
-    networks,
-    vectors,
-    weights,
-)
+import os
+import pathlib
+from types import ModuleType
+from typing import Any, NamedTuple
 
-MEMBERS = 'members'  # no figure: the rows of all trained members, `member_rows`
-SWEEP = (None,)  # the result of a figure of the whole sweep
-INFERENTIAL = ('inferential',)  # the results of the figures of these members
-SYMMETRIC = ('symmetric',)
+import pandas as pd
+
+from analysis import claims, figure, frame
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run
+
+GALLERY = pathlib.Path(__file__).parents[1] / 'gallery'
+# The rooms whose claims are about a task; the first one, unless another names the run.
+ROOMS = {
+    'anchors': ('p1', 'p3'),
+    'memory_reasoning': ('p2',),
+    'mixture': ('p2',),
+    'anchor_permutations': ('p4',),
+    'modular_addition': ('p4',),
+    'scan': ('text_tasks', 'p4'),
+    'addition': ('text_tasks',),
+    'cogs': ('text_tasks',),
+    'prontoqa': ('text_tasks',),
+}
+NAMES = {'text_tasks': 'P1 about its text tasks'}
+MOST_RUNS = 12  # that the command names one by one
 
 
-class Claim(NamedTuple):
-    """A sentence of a paper, in our words, and the results that decide it.
+class Claims(NamedTuple):
+    """The section of the page."""
 
-    `read` gets an argument for each of `solutions`: for None the result of the sweep's
-    figure, for a solution the results of the members that stand for it (`choose`), at
-    least one.
+    introduction: str  # what the numbers are; '' without a table
+    rows: list[dict[str, Any]]  # the columns of claims.TITLES, as text
+    others: str  # a sentence about the claims that are not in the table
+    command: str  # decides them; '' where there is nothing to decide
+    gallery: str  # path of the committed table; '' if there is none
+    link: str  # to it, from the page
+
+
+def check_claims(run: Run, page: pathlib.Path) -> Claims:
+    """The claims of the paper about this run's task.
+
+    Args:
+      page: where the page will be.
     """
+    name = run.folder.workdir.resolve().name
+    paper, room = _find_room(run.experiment.task.name, name)
+    if room is None:
+        return Claims(
+            '', [], f'No claim of a paper about {paper} is checked.', '', '', ''
+        )
+    named = [claim for claim in room.CLAIMS if name in claim.runs]
+    rows, failure = [], ''
+    if named:
+        try:
+            rows = _tabulate(named, room, name, run)
+        except UserError as error:
+            failure = f' They could not be read: {error}.'
+    gallery = f'analysis/gallery/{room.GALLERY}/verdicts.md'
+    link = ''
+    committed = GALLERY / room.GALLERY / 'verdicts.md'
+    if committed.exists():
+        link = os.path.relpath(committed, page.resolve().parent)
+    return Claims(
+        introduction=room.INTRODUCTION if rows else '',
+        rows=rows,
+        others=_describe_others(paper, room, named, len(rows)) + failure,
+        command=_write_command(paper, room),
+        gallery=gallery,
+        link=link,
+    )
 
-    source: str
-    sentence: str
-    figure: str  # name of its module, or MEMBERS
-    solutions: tuple[str | None, ...]
-    read: Callable[..., Reading]
+
+def _find_room(task: str, name: str) -> tuple[str, ModuleType | None]:
+    """(paper, its claims); (task, None) of a task about which none are checked."""
+    rooms = {}
+    for paper in ROOMS.get(task, ()):
+        if figure.has_claims(paper):
+            rooms[paper] = figure.import_claims(paper)
+    for paper, room in rooms.items():
+        if any(name in claim.runs for claim in room.CLAIMS):
+            return paper, room
+    return next(iter(rooms.items()), (task.replace('_', ' '), None))
 
 
-CLAIMS = (
-    Claim(
-        'P1 Sec 4, Fig 2',
-        'A large initialization (small γ) leads to the symmetric solution.',
-        MEMBERS,
-        SWEEP,
-        diagram.read_symmetric_half,
-    ),
-    Claim(
-        'P1 Sec 4, Fig 2',
-        'A small initialization (large γ) leads to the inferential solution.',
-        MEMBERS,
-        SWEEP,
-        diagram.read_inferential_half,
-    ),
-    Claim(
-        'P1 Sec 4, Fig 2',
-        'The inferential phase lies at larger γ than the symmetric phase.',
-        MEMBERS,
-        SWEEP,
-        diagram.read_phase_order,
-    ),
-    Claim(
-        'P1 Sec 4, Fig 2',
-        'If the initialization is too large, not even seen pairs are generalized.',
-        MEMBERS,
-        SWEEP,
-        diagram.read_seen_pairs,
-    ),
-    Claim(
-        'P1 Fig 3 (a)',
-        'Symmetric: layer 1 moves both anchors to the last token, and layer 2 moves '
-        'the key there.',
-        'attention_flow',
-        SYMMETRIC,
-        partial(circuits.read_flows, layer_1='anchors → last', layer_2='key → last'),
-    ),
-    Claim(
-        'P1 Fig 3 (c)',
-        'Inferential: layer 1 moves the key to both anchors, and layer 2 moves both '
-        'anchors to the last token.',
-        'attention_flow',
-        INFERENTIAL,
-        partial(circuits.read_flows, layer_1='key → anchors', layer_2='anchors → last'),
-    ),
-    Claim(
-        'P1 Fig 3, tested',
-        'Each of the inferential edges of Fig 3 is necessary.',
-        'causal',
-        INFERENTIAL,
-        partial(circuits.read_necessary_edges, solution='inferential'),
-    ),
-    Claim(
-        'P1 Fig 3, tested',
-        'Each of the symmetric edges of Fig 3 is necessary.',
-        'causal',
-        SYMMETRIC,
-        partial(circuits.read_necessary_edges, solution='symmetric'),
-    ),
-    Claim(
-        'P1 Fig 3, tested',
-        'Together, the inferential edges of Fig 3 are sufficient.',
-        'causal',
-        INFERENTIAL,
-        partial(circuits.read_sufficient_edges, solution='inferential'),
-    ),
-    Claim(
-        'P1 Fig 3, tested',
-        'Together, the symmetric edges of Fig 3 are sufficient.',
-        'causal',
-        SYMMETRIC,
-        partial(circuits.read_sufficient_edges, solution='symmetric'),
-    ),
-    Claim(
-        'P1 Fig 3, tested',
-        'Every network uses the edges that Fig 3 shows for its solution.',
-        'mechanisms',
-        SWEEP,
-        mechanisms.read_mechanisms,
-    ),
-    Claim(
-        'P1 Fig 3, tested',
-        'The edges that suffice in some networks of a solution suffice in networks of '
-        'fresh seeds.',
-        'mechanisms',
-        SWEEP,
-        mechanisms.read_confirmed_mechanisms,
-    ),
-    Claim(
-        'P1 Fig 3 (b)',
-        'Symmetric: after the first attention layer, a pair and its reverse lie '
-        'together.',
-        'tsne',
-        SYMMETRIC,
-        vectors.read_reverse_neighbours,
-    ),
-    Claim(
-        'P1 Fig 4 (a)',
-        'Inferential: vectors with equal targets are nearly parallel.',
-        'cosine',
-        INFERENTIAL,
-        vectors.read_parallel_values,
-    ),
-    Claim(
-        'P1 Fig 4 (b)',
-        'Symmetric: vectors are hardly similar even when their targets are equal.',
-        'cosine',
-        SYMMETRIC,
-        vectors.read_unlike_values,
-    ),
-    Claim(
-        'P1 Fig 4 (c)',
-        'Inferential: values at the first anchor align with single-anchor functions.',
-        'cosine',
-        INFERENTIAL,
-        vectors.read_single_anchor,
-    ),
-    Claim(
-        'P1 Fig 5 (a, b)',
-        'The neurons of the first W_Q condense at a small initialization, but not at a '
-        'large one.',
-        'condensation_grid',
-        SWEEP,
-        weights.read_condensation,
-    ),
-    Claim(
-        'P1 Fig 5 (c, d)',
-        'The embedding is ordered by value at a small initialization, but not at a '
-        'large one.',
-        'embedding_grid',
-        SWEEP,
-        weights.read_embedding_order,
-    ),
-    Claim(
-        'P1 Fig 12 (a)',
-        'The smaller the initialization, the fewer large eigenvalues the embedding '
-        'has.',
-        'eigenvalues',
-        SWEEP,
-        weights.read_large_eigenvalues,
-    ),
-    Claim(
-        'P1 Fig 12 (b)',
-        'At a small initialization, the largest eigenvalue grows first and the others '
-        'grow later.',
-        'eigenvalues',
-        SWEEP,
-        weights.read_first_rise,
-    ),
-    Claim(
-        'P1 Fig 13',
-        'At a small initialization, few singular values stand out; at a large one, '
-        'none do.',
-        'eigenvalues',
-        SWEEP,
-        weights.read_singular_values,
-    ),
-    Claim(
-        'P3 Figs 3, 5 (c)',
-        'The lower the stable rank, the more inferential the network.',
-        'complexity',
-        SWEEP,
-        networks.read_stable_rank,
-    ),
-    Claim(
-        'Ours',
-        'No network stays near its initialization: all of them learn their tangent '
-        'kernel.',
-        'lazy',
-        SWEEP,
-        networks.read_lazy,
-    ),
-    Claim(
-        'P1 Figs 14 to 16',
-        'A larger learning rate and a larger weight decay favour the inferential '
-        'solution.',
-        MEMBERS,
-        (),
-        leave_open,
-    ),
-    Claim(
-        'P1 Fig 2 (c)',
-        'GPT-2 shows the same trend over a narrower range of γ.',
-        MEMBERS,
-        (),
-        leave_open,
-    ),
-)
+def _tabulate(
+    named: list[claims.Claim], room: ModuleType, name: str, run: Run
+) -> list[dict[str, Any]]:
+    """The rows that have a number: those with a rule only if it was applied."""
+    members = frame.collect({name: run}, room.tabulate)
+    table = claims.tabulate(named, members)
+    rows = []
+    for claim, row in zip(named, table.to_dict('records'), strict=True):
+        is_decided = claim.rule is None or row['seeds'] >= claims.SEEDS
+        if row['seeds'] and is_decided:
+            row['p'] = '' if pd.isna(row['p']) else f'{row["p"]:.3f}'
+            rows.append({column: str(row[column]) for column in claims.TITLES})
+    return rows
+
+
+def _describe_others(
+    paper: str, room: ModuleType, named: list[claims.Claim], shown: int
+) -> str:
+    """'Of the 52 claims of P4 this run decides none: 42 are about other runs, ...'."""
+    total = len(room.CLAIMS)
+    few = len(named) - shown
+    parts = [f'{total - len(named)} are about other runs']
+    if few:
+        parts.append(f'{few} need at least {claims.SEEDS} seeds, or other networks')
+    start = f'Of the {total} claims of {NAMES.get(paper, paper.upper())}, '
+    if not shown:
+        return f'{start}this run decides none: {" and ".join(parts)}.'
+    return f'{start}{shown} are above, and {" and ".join(parts)}.'
+
+
+def _write_command(paper: str, room: ModuleType) -> str:
+    """The command that decides all claims of a room, with the runs that they name."""
+    runs = list(dict.fromkeys(run for claim in room.CLAIMS for run in claim.runs))
+    words = ' '.join(f'runs/{run}' for run in runs)
+    start = os.path.commonprefix(runs)
+    if start and len(runs) > MOST_RUNS:
+        words = f"'runs/{start}*'"
+    return f'python -m analysis claims {paper} --runs {words} --out FOLDER'

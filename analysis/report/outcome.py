@@ -1,14 +1,19 @@
-"""What came out of a sweep, in words and counts, and how sure that is."""
+"""The tables of the page: what came out, by axis and by setting, and how sure it is."""
 
-from typing import Any, NamedTuple
+import math
+from typing import Any
 
-from analysis.members.point import Point
-from analysis.members.selection import iterate_converged
-from analysis.members.solution import SOLUTIONS, find_solutions
-from analysis.old_claims import verdicts
-from anchorjax.grid import axis_label
-from anchorjax.storage.reader import Run
+import numpy as np
+import pandas as pd
 
+from analysis import stats
+from analysis.members.selection import list_varying
+from analysis.members.solution import SOLUTIONS
+from analysis.report.names import label_value, name_axis, name_value
+from analysis.report.subject import Shown, Subject
+
+Cell = dict[str, str]  # mean and interval, as text
+NOTHING: Cell = {'mean': '–', 'interval': ''}
 # What a network of each solution does, for a reader who knows none of the names.
 MEANINGS = {
     'inferential': 'compose the two anchors',
@@ -20,106 +25,224 @@ MEANINGS = {
 }
 
 
-class Row(NamedTuple):
-    """How many converged networks ended at a solution."""
+def describe_outcome(subject: Subject) -> dict[str, Any]:
+    """The first table: a column for all networks and for each value of an axis.
 
-    solution: str
-    style: str  # CSS class of its colour
-    meaning: str
-    total: int
-    counts: list[int]  # one for every column of the table
-
-
-class Ends(NamedTuple):
-    """The converged members: where they stand, and the solution of each."""
-
-    points: list[Point]
-    solutions: list[str]
-
-
-def describe_outcome(run: Run, claims: list[dict[str, str]]) -> dict[str, Any]:
-    """The first screen of the page: counts by solution and setting, and certainty."""
-    axes = _list_shown_axes(run)
-    ends = _find_ends(run)
-    rows = []
-    for solution in SOLUTIONS:
-        row = _count(solution, ends, axes)
-        if row.total:
-            rows.append(row._asdict())
-    headings = []
-    for axis, values in axes.items():
-        name = 'γ' if axis == 'gamma' else axis.replace('_', ' ')
-        headings.append((name, [axis_label(value) for value in values]))
+    A row is a solution, with counts, where there is an unseen pair that all converged
+    networks answer somehow; else it is a measure, with means.
+    """
+    members = subject.members
+    columns = _list_columns(subject)
+    parts = [members] + [part for column in columns for part in column['parts']]
+    if subject.unseen is None:
+        rows = [_describe_measure(subject, one, parts) for one in subject.shown]
+    else:
+        rows = _list_solutions(subject, parts)
+    networks = [_count_networks(part) for part in parts]
     return {
-        'headings': headings,
-        'trained': int(run.results.trained.sum()),
-        'converged': len(ends.points),
+        'headings': [(column['name'], column['labels']) for column in columns],
+        'names': ['all'] + [name for column in columns for name in column['names']],
         'rows': rows,
-        'sure': _describe_certainty(run, ends, claims),
+        'networks': networks,
+        'trained': int(members.trained.sum()),
+        'counted': int(members.counted.sum()),
+        'has_converged': subject.counted.has_converged,
+        'is_partial': any(number.startswith('0 of') for number in networks),
+        'criterion': subject.counted.criterion,
+        'sure': describe_certainty(subject),
     }
 
 
-def _count(solution: str, ends: Ends, axes: dict[str, tuple]) -> Row:
-    """How many networks ended at a solution: all, and by each value of each axis."""
-    points = []
-    for point, name in zip(ends.points, ends.solutions, strict=True):
-        if name == solution:
-            points.append(point)
-    counts = []
-    for axis, values in axes.items():
-        of_axis = [point[axis] for point in points]
-        counts += map(of_axis.count, values)
-    style = solution.replace(' ', '-')
-    return Row(solution, style, MEANINGS[solution], len(points), counts)
+def describe_settings(subject: Subject) -> dict[str, Any]:
+    """A row for every setting with trained networks, the seeds taken together."""
+    run = subject.run
+    axes = list_varying(run.experiment.axes)
+    rows = []
+    for part in _list_settings(subject, subject.members[subject.members.trained]):
+        first = part.iloc[0]
+        labels = []
+        for axis in axes:
+            labels.append(
+                label_value(run, axis, run.experiment.axes[axis][first[axis]])
+            )
+        cells = [average(part, one) for one in subject.shown]
+        row = {'labels': labels, 'networks': _count_networks(part), 'cells': cells}
+        rows.append(row | {'solutions': _count_solutions(part)})
+    return {
+        'axes': [name_axis(axis) for axis in axes],
+        'measures': [one.line for one in subject.shown],
+        'rows': rows,
+    }
 
 
-def _list_shown_axes(run: Run) -> dict[str, tuple]:
-    """γ first, then the other axes that vary; the seed is chance, not a setting."""
-    axes = {'gamma': run.experiment.axes['gamma']}
-    for axis, values in run.experiment.axes.items():
-        if axis not in ('gamma', 'seed') and len(values) > 1:
-            axes[axis] = values
-    return axes
+def average(members: pd.DataFrame, one: Shown) -> Cell:
+    """The mean of the networks that count, by seed, and its interval.
+
+    Where none counts it is of all that did not diverge, in parentheses. Networks of one
+    seed are no independent draws: their mean counts once.
+    """
+    counted = members[members.counted]
+    if len(counted):
+        return _format_mean(counted, one)
+    usable = members[members.usable]
+    if not len(usable):
+        return NOTHING
+    cell = _format_mean(usable, one)
+    return {name: f'({text})' if text else '' for name, text in cell.items()}
 
 
-def _find_ends(run: Run) -> Ends:
-    solutions = find_solutions(run.results).values
-    ends = Ends([], [])
-    for index, point in iterate_converged(run):
-        ends.points.append(point)
-        ends.solutions.append(str(solutions[index]))
-    return ends
+def format_number(value: float) -> str:
+    """'0.31', '12.4', '0.0031'; '–' where there is none."""
+    if math.isnan(value):
+        return '–'
+    if abs(value) < 0.005 and value != 0:
+        return f'{value:.1g}'
+    return f'{value:.2f}' if abs(value) < 10 else f'{value:.3g}'
 
 
-def _describe_certainty(
-    run: Run, ends: Ends, claims: list[dict[str, str]]
-) -> list[str]:
-    """Sentences: seeds and whether they agree, what converged means, the claims."""
-    settings: dict[tuple[Any, ...], list[str]] = {}
-    for point, solution in zip(ends.points, ends.solutions, strict=True):
-        setting = tuple(value for axis, value in point.items() if axis != 'seed')
-        settings.setdefault(setting, []).append(solution)
-    sentences = []
-    seeds = len(run.experiment.axes['seed'])
-    several = [names for names in settings.values() if len(names) > 1]
-    if several:
-        agreeing = sum(len(set(names)) == 1 for names in several)
-        sentences.append(
-            f'Each setting has {seeds} seeds (random starts). In {agreeing} of the '
-            f'{len(several)} settings with several converged seeds, all of them end '
-            'at the same solution.'
-        )
+def describe_certainty(subject: Subject) -> list[str]:
+    """Sentences: whether seeds agree, what counts, and what intervals are."""
+    counted = subject.counted
+    trained = int(counted.is_trained.sum())
+    number = int(counted.is_counted.sum())
+    if subject.unseen is None:
+        sentences = [_describe_spread(subject)]
     else:
-        sentences.append(
+        sentences = [_describe_agreement(subject)]
+    if counted.has_converged:
+        text = f'Converged means: {counted.criterion}'
+        if trained > number:
+            text += f'; {trained - number} of {trained} trained networks did not get '
+            text += 'there, and are not counted here. The diagram shows and marks '
+            text += 'them. Where few of many are counted, they are a selection'
+    else:
+        text = f'No network has converged ({counted.criterion}), so the means are of '
+        text += f'{number} networks as they are'
+        if trained > number:
+            text += f'; {trained - number} diverged and are left out'
+    sentences.append(f'{text}.')
+    if len(subject.run.experiment.axes['seed']) < stats.MIN_SEEDS:
+        text = f'There are fewer than {stats.MIN_SEEDS} seeds, so no mean has an '
+        sentences.append(f'{text}interval.')
+    return sentences
+
+
+def _list_columns(subject: Subject) -> list[dict[str, Any]]:
+    """For every axis that varies its name, and the labels and members of each value."""
+    run = subject.run
+    columns = []
+    for axis in list_varying(run.experiment.axes):
+        values = run.experiment.axes[axis]
+        column = {'name': name_axis(axis), 'labels': [], 'names': [], 'parts': []}
+        for place, value in enumerate(values):
+            column['labels'].append(label_value(run, axis, value))
+            column['names'].append(name_value(run, axis, value))
+            column['parts'].append(subject.members[subject.members[axis] == place])
+        columns.append(column)
+    return columns
+
+
+def _describe_measure(
+    subject: Subject, one: Shown, parts: list[pd.DataFrame]
+) -> dict[str, Any]:
+    return {
+        'label': one.label,
+        'says': one.says,
+        'style': one.style,
+        'cells': [average(part, one) for part in parts],
+        'is_tested': one == subject.tested,
+    }
+
+
+def _list_solutions(
+    subject: Subject, parts: list[pd.DataFrame]
+) -> list[dict[str, Any]]:
+    """How many converged networks ended at each solution that occurs."""
+    rows = []
+    for solution in SOLUTIONS:
+        counts = []
+        for part in parts:
+            counts.append(int((part.converged & (part.solution == solution)).sum()))
+        if counts[0]:
+            rows.append(
+                {
+                    'label': solution,
+                    'says': MEANINGS[solution],
+                    'style': solution.replace(' ', '-'),
+                    'cells': [{'mean': str(count), 'interval': ''} for count in counts],
+                    'is_tested': False,
+                }
+            )
+    return rows
+
+
+def _count_networks(members: pd.DataFrame) -> str:
+    """'3 of 4': networks that count, of those trained."""
+    return f'{members.counted.sum()} of {members.trained.sum()}'
+
+
+def _count_solutions(members: pd.DataFrame) -> str:
+    """'2 inferential, 1 other' of the converged networks; '' of another task."""
+    if 'solution' not in members:
+        return ''
+    counts = members[members.converged].solution.value_counts()
+    return ', '.join(f'{count} {solution}' for solution, count in counts.items()) or '–'
+
+
+def _list_settings(subject: Subject, members: pd.DataFrame) -> list[pd.DataFrame]:
+    """The members of each setting, in the order of the grid."""
+    axes = list_varying(subject.run.experiment.axes)
+    if not axes:
+        return [members] if len(members) else []
+    return [part for _, part in members.groupby(axes)]
+
+
+def _format_mean(members: pd.DataFrame, one: Shown) -> Cell:
+    mean, low, high = stats.mean_interval(members.groupby('seed')[one.name].mean())
+    interval = ''
+    if not math.isnan(low + high):
+        low = max(low, 0.0)  # nothing that is measured is negative
+        high = min(high, 1.0) if one.is_share else high
+        interval = f'{format_number(low)} to {format_number(high)}'
+    return {'mean': format_number(mean), 'interval': interval}
+
+
+def _describe_agreement(subject: Subject) -> str:
+    """Whether the converged seeds of a setting end at the same solution."""
+    converged = subject.members[subject.members.converged]
+    several = []
+    for part in _list_settings(subject, converged):
+        if len(part) > 1:
+            several.append(part.solution.nunique() == 1)
+    if not several:
+        return (
             'No setting has two converged seeds (random starts), so nothing here says '
             'how much a result depends on chance.'
         )
-    limit = run.experiment.train.converged_loss
-    sentences.append(
-        f'Converged means a training loss of at most {limit:g}; networks that did not '
-        'get there are left out of all counts.'
+    seeds = len(subject.run.experiment.axes['seed'])
+    return (
+        f'Each setting has {seeds} seeds (random starts). In {sum(several)} of the '
+        f'{len(several)} settings with several converged seeds, all of them end at the '
+        'same solution.'
     )
-    if claims:
-        tally = verdicts.count_verdicts([claim['verdict'] for claim in claims])
-        sentences.append(f'Of what the papers claim, on these networks: {tally}.')
-    return sentences
+
+
+def _describe_spread(subject: Subject) -> str:
+    """How far the seeds of a setting lie apart on what the task is about."""
+    tested = subject.tested
+    counted = subject.members[subject.members.counted]
+    ranges = []
+    for part in _list_settings(subject, counted):
+        if len(part) > 1:
+            ranges.append(np.ptp(part[tested.name]))
+    if not ranges:
+        return (
+            'No setting has two seeds (random starts) that count, so nothing here says '
+            'how much a result depends on chance.'
+        )
+    seeds = len(subject.run.experiment.axes['seed'])
+    return (
+        f'Each setting has {seeds} seeds (random starts). On “{tested.label}” the best '
+        f'and the worst of them lie {format_number(float(np.mean(ranges)))} apart on '
+        f'average, at most {format_number(float(np.max(ranges)))}.'
+    )

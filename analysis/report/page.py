@@ -14,7 +14,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from analysis.old_claims import verdicts
+from analysis.claims import FAILS, HOLDS, OPPOSITE, TITLES
 from analysis.report import digits
 from analysis.report.provenance import arrange_provenance
 
@@ -26,11 +26,11 @@ SCRIPTS += ('playground/rules', 'playground/state', 'playground/sequence')
 SCRIPTS += ('playground/answer', 'playground/edges', 'playground/sides')
 SCRIPTS += ('playground/start', 'page')
 # The last may overrule.
-STYLES = ('page', 'diagram', 'member', 'playground', 'sections', 'general')
-STYLES += ('small',)
+STYLES = ('page', 'diagram', 'member', 'playground', 'sections', 'small')
 SERIES = ('agreement', 'probe_loss', 'train_loss', 'by_position')
 SERIES += ('attention', 'embedding', 'token_agreement', 'by_group')
 SERIES_DIGITS = 3  # more cannot be seen, and thousands of curves add up
+VERDICT_STYLES = {HOLDS: 'yes', FAILS: 'no', OPPOSITE: 'no'}
 SCRIPT_FIELDS = (
     'unseen',
     'readings',
@@ -39,6 +39,8 @@ SCRIPT_FIELDS = (
     'panels',
     'groups',
     'axes',
+    'axis_words',
+    'shown_axes',
     'row_axis',
     'column_axis',
     'probes',
@@ -50,18 +52,14 @@ SCRIPT_FIELDS = (
 
 
 def render(payload: dict[str, Any]) -> str:
-    """The whole page; `payload` is what analysis/report/collect.py builds.
-
-    That of other tasks is built by analysis/report/general/collect.py.
-    """
+    """The whole page; `payload` is what analysis/report/write.py builds."""
     style = join_files('styles', STYLES, 'css')
     code = join_files('scripts', SCRIPTS, 'js')
     script = f"(() => {{\n'use strict';\n{code}\n}})();"
-    words = [claim['verdict'] for claim in payload['claims']]
     content = payload | {
         'provenance': arrange_provenance(payload['provenance']),
-        'tally': verdicts.count_verdicts(words),
-        'find_verdict': verdicts.find_verdict,
+        'claim_titles': TITLES,
+        'verdict_styles': VERDICT_STYLES,
         'policy': _write_policy(style, script),
         'style': Markup(style),  # our own files, not the payload
         'script': Markup(script),

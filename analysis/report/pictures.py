@@ -1,4 +1,4 @@
-"""Draws the figures of the report, or says why one cannot be drawn."""
+"""Draws the figures of the page, or says why one cannot be drawn."""
 
 import base64
 import pathlib
@@ -7,157 +7,124 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from analysis import figure
 from analysis.drawing import style
 from analysis.members.point import Point, name_point
+from analysis.members.selection import list_varying
 from analysis.report import figures
 from analysis.report.choose import Choice
+from analysis.report.names import name_axis
 from analysis.report.numbers import format_numbers
+from analysis.report.subject import Subject
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 
 class Figure(NamedTuple):
-    """A figure as the page shows it, and the numbers behind it for the claims."""
+    """A figure as the page shows it, and the numbers behind it."""
 
     module: str  # name of the module that draws it
-    solution: str | None  # that its member is chosen for; None: it shows the sweep
-    point: Point | None  # of that member
+    section: str
     name: str  # of its files
     title: str
     caption: str
     png: bytes | None = None
-    missing: str | None = None  # why there is no picture
+    missing: str = ''  # why there is no picture
     result: Any = None
 
 
-# What to draw: the row of its figure, the point of its member, its texts.
-Plan = list[tuple[figures.Row, Point, Figure]]
-
-
 def draw_all(
-    run: Run,
+    subject: Subject,
     choices: dict[str, Choice],
     folder: pathlib.Path,
     report_progress: Callable[[str], None],
 ) -> list[Figure]:
-    """Draws every figure that the run supports into `folder`.
-
-    Figures of the sweep that follow one member take the first that is shown.
-    """
-    points = [choice.shown for choice in choices.values() if choice.shown]
-    plan: Plan = []
-    for row in figures.SWEEP:
-        plan.append((row, points[0], describe_sweep(row)))
-    absent = []
-    for solution, choice in choices.items():
-        if choice.shown is None:
-            absent.append(_describe_absent(solution, choice))
-            continue
-        for row in figures.MEMBER:
-            figure = _describe_member(run, row, solution, choice)
-            plan.append((row, choice.shown, figure))
-    return draw_planned(plan, run, folder, report_progress) + absent
-
-
-def draw_planned(
-    plan: Plan, run: Run, folder: pathlib.Path, report_progress: Callable[[str], None]
-) -> list[Figure]:
-    """Draws the figures of a plan, those that the run does not support excepted."""
+    """Draws every figure that the run supports into `folder`."""
+    run = subject.run
+    first = next(iter(choices.values())).point
+    task = run.experiment.task.name
+    has_unseen_pair = subject.unseen is not None
+    plan: list[tuple[str, str, Point, str]] = []  # module, section, point, suffix
+    for section in figures.list_sections(task, has_unseen_pair):
+        for name in section.names:
+            point = first if name in figures.FOLLOWING else {}
+            plan.append((name, section.title, point, ''))
+    names = figures.ANCHORS_MEMBER if has_unseen_pair else figures.MEMBER
+    for choice in choices.values():
+        suffix = f'_{name_point(run, choice.point)}'.rstrip('_')
+        plan += [(name, choice.title, choice.point, suffix) for name in names]
     drawn = []
-    for number, (row, point, figure) in enumerate(plan, start=1):
+    for number, (name, section, point, suffix) in enumerate(plan, start=1):
         began = time.monotonic()
-        figure = _draw(row, run, point, figure, folder)
-        drawn.append(figure)
-        outcome = figure.missing or f'{time.monotonic() - began:.1f} s'
-        report_progress(f'{number}/{len(plan)} {figure.name}: {outcome}')
+        one = _draw(run, name, section, point, suffix, folder)
+        drawn.append(one)
+        outcome = one.missing or f'{time.monotonic() - began:.1f} s'
+        report_progress(f'{number}/{len(plan)} {one.name}: {outcome}')
     return drawn
 
 
-def describe_sweep(row: figures.Row) -> Figure:
-    return Figure(row.name, None, None, row.name, row.title, row.caption)
+def explain_absence(name: str, axes: dict[str, tuple]) -> str:
+    """Why a figure has nothing to compare in a sweep; '' if it has."""
+    needed = figures.VARYING.get(name, ())
+    if not needed or any(axis in list_varying(axes) for axis in needed):
+        return ''
+    return f'needs several values of {" or ".join(map(name_axis, needed))}'
 
 
-def name_member_figure(run: Run, row: figures.Row, point: Point) -> tuple[str, str]:
-    """(name of the files, 'gamma=0.5,seed=0') of a member's figure."""
-    where = name_point(run, point)
-    return f'{row.name}_{where}'.replace('/', '.').replace(' ', ''), where
+def describe_figures(
+    drawn: list[Figure], choices: dict[str, Choice]
+) -> list[dict[str, Any]]:
+    """The sections of the page with their figures; the last has those without one."""
+    about = {choice.title: choice.about for choice in choices.values()}
+    sections: dict[str, dict[str, Any]] = {}
+    for one in drawn:
+        if one.png is None:
+            continue
+        empty = {'title': one.section, 'about': about.get(one.section), 'figures': []}
+        section = sections.setdefault(one.section, empty)
+        width, height = struct.unpack('>II', one.png[16:24])  # of every PNG
+        section['figures'].append(
+            {
+                'name': one.name,
+                'title': one.title,
+                'caption': one.caption,
+                'png_base64': base64.b64encode(one.png).decode(),
+                'width': width,
+                'height': height,
+                'numbers': format_numbers(one.result)._asdict(),
+            }
+        )
+    return list(sections.values())
 
 
-def _describe_member(
-    run: Run, row: figures.Row, solution: str, choice: Choice
-) -> Figure:
-    """The caption says what the member is, because it may be at no solution."""
-    name, where = name_member_figure(run, row, choice.shown)
-    about = choice.about[0].upper() + choice.about[1:]
-    return Figure(
-        module=row.name,
-        solution=solution,
-        point=choice.shown,
-        name=name,
-        title=f'{row.title} of the most {solution} member ({where})',
-        caption=f'{about}. {row.caption}',
-    )
-
-
-def _describe_absent(solution: str, choice: Choice) -> Figure:
-    title = f'Figures of the most {solution} member'
-    return Figure('', solution, None, solution, title, '', missing=choice.about)
+def list_missing(drawn: list[Figure]) -> list[tuple[str, str]]:
+    """(title, why it is not drawn) of each figure that is not."""
+    missing = []
+    for one in drawn:
+        if one.missing:
+            missing.append((f'{one.title} ({one.section})', one.missing))
+    return missing
 
 
 def _draw(
-    row: figures.Row, run: Run, point: Point, figure: Figure, folder: pathlib.Path
+    run: Run, name: str, section: str, point: Point, suffix: str, folder: pathlib.Path
 ) -> Figure:
     """The figure with its picture and result, or with the reason why it has none.
 
     Raises:
       StoreError: the picture cannot be written, as no other could be.
     """
-    module = row.module
+    module = figures.find_module(name)
+    title, caption = figures.describe_module(module)
+    file = f'{name}{suffix}'.replace('/', '.').replace(' ', '')
+    one = Figure(name, section, file, title, caption)
+    missing = explain_absence(name, run.experiment.axes)
+    if missing:
+        return one._replace(missing=missing)
     try:
-        result = row.compute(module, run, point)
+        options = figures.OPTIONS.get(name, {})
+        result = figure.compute(module, run, point, **options)
     except UserError as error:
-        return figure._replace(missing=str(error))
-    path = folder / figure.name
-    paths = style.write_figure(result, module.draw, module.layout, path)
-    return figure._replace(png=paths[0].read_bytes(), result=result)
-
-
-def describe_figures(drawn: list[Figure]) -> list[dict[str, Any]]:
-    """The figures as the page takes them."""
-    described = []
-    for figure in drawn:
-        encoded = None
-        numbers = None
-        width = height = 0
-        if figure.png:
-            width, height = measure_png(figure.png)
-            encoded = base64.b64encode(figure.png).decode()
-            numbers = format_numbers(figure.result)._asdict()
-        described.append(
-            {
-                'name': figure.name,
-                'title': figure.title,
-                'caption': figure.caption,
-                'section': name_section(figure),
-                'width': width,
-                'height': height,
-                'png_base64': encoded,
-                'numbers': numbers,
-                'missing': figure.missing,
-            }
-        )
-    return described
-
-
-def measure_png(png: bytes) -> tuple[int, int]:
-    """(width, height) in pixels, from the header."""
-    return struct.unpack('>II', png[16:24])
-
-
-def name_section(figure: Figure) -> str:
-    """The part of the page that folds the figure."""
-    if figure.point is None:
-        return 'The whole sweep'
-    if figure.solution is None:
-        return 'Two networks'
-    return f'The most {figure.solution} network'
+        return one._replace(missing=str(error))
+    paths = style.write_figure(result, module.draw, module.layout, folder / file)
+    return one._replace(png=paths[0].read_bytes(), result=result)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from analysis import figure
 from analysis.drawing import command, style
 from analysis.members.member import member_of
 from analysis.members.point import complete_point
@@ -17,8 +18,10 @@ from analysis.members.selection import collect_outcomes, iterate_points
 from analysis.members.solution import SOLUTIONS
 from analysis.p1 import curves, eigenvalues, lazy, phase, solutions
 from analysis.p3 import complexity
-from analysis.report import collect, figures
-from analysis.report.choose import choose_members
+from analysis.report import figures
+from analysis.report.choose import choose_networks
+from analysis.report.collect import collect
+from analysis.report.subject import read_subject
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, members_table, open_run
@@ -113,20 +116,21 @@ def test_the_figures_of_the_sweep_take_every_member(run):
 
 @pytest.mark.slow
 def test_the_report_describes_every_member(run):
-    def ignore(line):
-        pass
-
-    payload = collect.collect(run, ignore)
+    subject = read_subject(run)
+    payload = collect(subject, print)
     json.dumps(payload, allow_nan=False)
     assert len(payload['members']) == 8
-    shown = choose_members(run)['inferential'].shown
-    for row in figures.SWEEP:
-        try:
-            result = row.compute(row.module, run, shown)
-        except UserError as error:  # these two need members that have converged
-            assert row.name in ('mechanisms', 'pair_order'), error
-        else:
-            assert draw_pixels(result, row.module).std() > 0
+    point = choose_networks(subject)['inferential'].point
+    for section in figures.ANCHORS:
+        for name in section.names:
+            module = figures.find_module(name)
+            place = point if name in figures.FOLLOWING else {}
+            try:
+                result = figure.compute(module, run, place)
+            except UserError as error:  # these two need members that have converged
+                assert name in ('mechanisms', 'pair_order'), error
+            else:
+                assert draw_pixels(result, module).std() > 0
 
 
 def test_small_values_are_told_apart(tmp_path):
@@ -267,8 +271,8 @@ def test_an_axis_called_keys(tmp_path):
     assert diagram.rows.tolist() == ['(20, 60)', '(20, 100)']
     table = solutions.compute(members_table(run))
     assert table.points['keys'].tolist() == 2 * ['(20, 60)'] + 2 * ['(20, 100)']
-    choices = choose_members(run)
-    assert choices['inferential'].shown['keys'] in ((20, 60), (20, 100))
+    choices = choose_networks(read_subject(run))
+    assert choices['inferential'].point['keys'] in ((20, 60), (20, 100))
     point = {'keys': (20, 100), 'gamma': 0.8, 'seed': 1}
     result = curves.compute(run, **point)
     last = run.results.agreement.values[1, 1, 0, 0, 1]

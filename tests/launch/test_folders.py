@@ -48,9 +48,9 @@ def test_tables_are_not_written_into_a_run(one_member):
 
 
 def make_page(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:
-    """Where another report is, with its claims."""
+    """Where another report is, with its figures."""
     (tmp_path / 'first.html').touch()
-    (tmp_path / 'claims.md').touch()
+    (tmp_path / 'figures').mkdir()
     return tmp_path / 'second.html'
 
 
@@ -70,7 +70,7 @@ def make_folder(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Pat
 @pytest.mark.parametrize(
     ('make', 'part'),
     [
-        (make_page, 'first.html is beside it, with figures and claims'),
+        (make_page, 'first.html is beside it, with figures that'),
         (make_run, 'other is another run; give another folder'),
         (make_folder, 'notes: is a folder; give the page, such as'),
     ],

@@ -4,13 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 from analysis.members.member import Member, member_of
-from analysis.members.point import Point, name_point
+from analysis.members.point import Point
 from analysis.members.selection import iterate_points
 from analysis.report.choose import Choice
+from analysis.report.names import name_network
 from analysis.report.playground import request as requests
 from analysis.report.playground.members import choose_one_of_each, list_question
 from analysis.report.playground.request import Request
 from analysis.report.playground.weights import Weights, pack_weights
+from analysis.report.subject import Subject
 from anchorjax.errors import UserError
 from anchorjax.models.transformer import TransformerConfig
 from anchorjax.storage.reader import Run
@@ -25,7 +27,7 @@ Playground = dict[str, Any]
 
 
 def describe_playground(
-    run: Run,
+    subject: Subject,
     choices: dict[str, Choice],
     request: Request,
     report_progress: Callable[[str], None],
@@ -38,9 +40,10 @@ def describe_playground(
     """
     if request.kind == requests.NONE:
         return _leave_out('It was left out by --playground=none.', report_progress)
+    run = subject.run
     limit = None
     if request.kind == requests.AUTO:
-        points = choose_one_of_each(run, choices)
+        points = choose_one_of_each(subject, choices)
         limit = MOST_BYTES
     else:
         points = requests.list_requested(run, request)
@@ -49,7 +52,7 @@ def describe_playground(
     reason = ''
     size = 0
     for point in points:
-        where = name_point(run, point) or 'the only member'
+        where = name_network(run, point)
         experiment = run.experiment_of(**point)
         reason = explain_unfit(experiment.model, experiment.task, question)
         if not reason:
@@ -72,7 +75,7 @@ def describe_playground(
     if not playground['networks']:
         return _leave_out(f'No network can be asked here: {reason}.', report_progress)
     number = len(playground['networks'])
-    report_progress(f'playground: {number} networks, {size / 1e6:.2f} MB')
+    report_progress(f'playground: {number} network(s), {size / 1e6:.2f} MB')
     return playground
 
 

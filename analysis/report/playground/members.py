@@ -3,27 +3,24 @@
 from typing import Any
 
 from analysis.members.point import Point
-from analysis.members.selection import find_converged, find_usable, iterate_points
-from analysis.members.solution import SOLUTIONS, find_solutions
+from analysis.members.selection import iterate_points
+from analysis.members.solution import SOLUTIONS
 from analysis.report.choose import Choice
-from anchorjax.storage.reader import Run
+from analysis.report.subject import Subject
 from anchorjax.tasks.anchors import AnchorsConfig
 
 
-def choose_one_of_each(run: Run, choices: dict[str, Choice]) -> list[Point]:
+def choose_one_of_each(subject: Subject, choices: dict[str, Choice]) -> list[Point]:
     """A converged member of every solution found, in the order of SOLUTIONS.
 
     The member is the one that the figures show, or else one at another γ that differs
     least from those already chosen. In a sweep without a converged member, all count.
     """
-    is_candidate = find_converged(run).values
-    if not is_candidate.any():
-        is_candidate = find_usable(run).values
-    solutions = find_solutions(run.results).values
+    solutions = subject.members.solution
     members: dict[str, list[Point]] = {name: [] for name in SOLUTIONS}
-    for index, point in iterate_points(run):
-        if is_candidate[index]:
-            members[str(solutions[index])].append(point)
+    for number, (_, point) in enumerate(iterate_points(subject.run)):
+        if subject.members.counted[number]:
+            members[solutions[number]].append(point)
     chosen: list[Point] = []
     for solution, points in members.items():
         if points:
@@ -33,8 +30,8 @@ def choose_one_of_each(run: Run, choices: dict[str, Choice]) -> list[Point]:
 
 def _choose(points: list[Point], choice: Choice | None, chosen: list[Point]) -> Point:
     """The shown member, or one at another γ that shares most of the other values."""
-    if choice is not None and choice.shown in points:
-        return choice.shown
+    if choice is not None and choice.point in points:
+        return choice.point
     best = points[0]
     for point in points:
         if _score(point, chosen) > _score(best, chosen):

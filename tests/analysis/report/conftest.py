@@ -2,68 +2,69 @@
 
 import pathlib
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from analysis.report import page
-from tests.support.pages import browser, node, report_sample
+from tests.support.pages import browser, node, samples
 
 
 @pytest.fixture(scope='module')
-def tab() -> Iterator[browser.Page]:
-    if browser.find_executable() is None:
-        names = ', '.join(browser.NAMES)
-        pytest.skip(f'no Chromium here: none of {names} is on the PATH')
+def chromium() -> Iterator[Any]:
     with browser.open_browser() as opened:
         yield opened
 
 
 @pytest.fixture(scope='module')
-def engine(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> browser.Page | node.Node:
-    """What evaluates scripts that need no page: the browser, or else Node."""
-    if browser.find_executable() is None and node.find_executable() is not None:
+def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    """What evaluates scripts that need no page: Node, or else the browser."""
+    if node.find_executable() is not None:
         return node.Node(tmp_path_factory.mktemp('node'))
-    return request.getfixturevalue('tab')
+    return request.getfixturevalue('chromium').new_page()
 
 
 @pytest.fixture(scope='module')
-def urls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The addresses of two written reports, by name."""
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The addresses of written reports: of anchors and of SCAN, and their attacks."""
     folder = tmp_path_factory.mktemp('report')
-    return {
-        'sample': write_page(folder / 'sample.html', report_sample.make_payload()),
-        'hostile': write_page(
-            folder / 'hostile.html', report_sample.make_hostile_payload()
-        ),
-    }
+    urls = {}
+    for name, plant in (
+        ('anchors', samples.plant_anchors),
+        ('scan', samples.plant_scan),
+    ):
+        payload = samples.make_payload(plant(folder / name))
+        urls[name] = write_page(folder / f'{name}.html', payload)
+        attacked = samples.attack(payload)
+        urls[f'{name}_attacked'] = write_page(folder / f'{name}_2.html', attacked)
+    return urls
 
 
 @pytest.fixture
-def sample(tab: browser.Page, urls: dict[str, str]) -> Iterator[browser.Page]:
-    """The sample in a desktop window, which must show no problem."""
-    tab.problems.clear()
-    tab.resize(1280, 900, 'light')
-    tab.open(urls['sample'])
-    yield tab
-    assert tab.problems == []
+def open_tab(chromium):
+    """A function: a tab with this page, which must show no problem at the end."""
+    opened = []
 
-
-@pytest.fixture
-def open_payload(tab: browser.Page, tmp_path: pathlib.Path):
-    """Opens the page of a payload and returns the tab."""
-
-    def open_page(payload: dict) -> browser.Page:
-        tab.problems.clear()
-        tab.resize(1280, 900, 'light')
-        tab.open(write_page(tmp_path / 'report.html', payload))
+    def open_page(url: str, width: int = 1400, height: int = 900, **options: Any):
+        size = {'width': width, 'height': height}
+        tab = chromium.new_page(viewport=size, has_touch=True, **options)
+        opened.append((tab, browser.watch(tab)))
+        tab.goto(url)
         return tab
 
-    return open_page
+    yield open_page
+    for tab, problems in opened:
+        tab.close()
+        assert problems == []
 
 
-def write_page(path: pathlib.Path, payload: dict) -> str:
+@pytest.fixture
+def tab(open_tab, pages):
+    """The page of anchors in a desktop window."""
+    return open_tab(pages['anchors'])
+
+
+def write_page(path: pathlib.Path, payload: dict[str, Any]) -> str:
     """Writes the page of a payload; its address."""
     path.write_text(page.render(payload), encoding='utf-8')
     return path.as_uri()

@@ -1,16 +1,126 @@
-"""The first screen of the report: what came out, and how sure that is."""
+"""The tables of the page, how sure they are, and which networks are shown."""
 
-from analysis.report.outcome import describe_outcome
+import numpy as np
+import pytest
+
+from analysis import stats
+from analysis.members.measures import count_members
+from analysis.p1 import accuracy
+from analysis.report.choose import choose_networks
+from analysis.report.collect import collect
+from analysis.report.names import name_network, name_value
+from analysis.report.outcome import describe_outcome, describe_settings
+from analysis.report.subject import read_subject
+from tests.support.pages import samples
 from tests.support.planted_results import open_planted
 
 SEEDS = {'grid__seed': (0, 1)}
 DEPTHS = {'loop': (('model.depth', (1, 2)),)}
 INFERENTIAL = {'inferential': 0.95}
 SYMMETRIC = {'symmetric': 0.95}
-CLAIMS = [{'verdict': 'holds'}, {'verdict': 'undecided'}, {'verdict': 'holds'}]
+SCORES = [  # exact match on the probe `test` at the end, [gamma, decay, seed]
+    [[0.1, 0.2, 0.3], [0.2, 0.2, 0.2]],
+    [[0.4, 0.5, 0.9], [0.9, 1.0, 1.0]],
+]
 
 
-def test_counts_of_converged_networks_by_every_axis_but_the_seed(tmp_path):
+@pytest.fixture
+def scan(tmp_path):
+    run = samples.plant_scan(tmp_path)
+    agreement = run.curves['agreement']
+    place = {'probe': list(agreement.probe.values).index('test'), 'mapping': 0}
+    shape = agreement[{**place, 'step': -1}].shape
+    agreement[{**place, 'step': -1}] = np.reshape(SCORES, shape)
+    return run
+
+
+def find_tested(run) -> list[dict]:
+    """The cells of the measure that the task is about."""
+    rows = describe_outcome(read_subject(run))['rows']
+    (row,) = [row for row in rows if row['is_tested']]
+    return row['cells']
+
+
+def list_tested(run) -> list[dict]:
+    """Its cells in the table of every setting."""
+    settings = describe_settings(read_subject(run))
+    place = settings['measures'].index('test')
+    return [row['cells'][place] for row in settings['rows']]
+
+
+def test_the_first_table_has_means_over_seeds_by_axis(scan):
+    outcome = describe_outcome(read_subject(scan))
+    assert [
+        (name, [label for label, _ in labels]) for name, labels in outcome['headings']
+    ] == [('γ', ['0.5', '0.7']), ('weight decay', ['0.01', '0.5'])]
+    cells = find_tested(scan)
+    # By hand: of each seed over its four settings, then over the three seeds.
+    means = [cell['mean'] for cell in cells]
+    assert means == ['0.49', '0.20', '0.78', '0.40', '0.58']
+    of_seeds = [(0.1 + 0.2) / 2, (0.2 + 0.2) / 2, (0.3 + 0.2) / 2]
+    _, low, high = stats.mean_interval(of_seeds)
+    assert cells[1]['interval'] == f'{low:.2f} to {high:.2f}'
+    assert outcome['networks'] == ['12 of 12'] + ['6 of 6'] * 4
+    assert 'lie 0.20 apart on average, at most 0.50' in outcome['sure'][0]
+
+
+def test_every_setting_has_its_row_as_in_the_figure(scan):
+    settings = describe_settings(read_subject(scan))
+    labels = [[label for label, _ in row['labels']] for row in settings['rows']]
+    gammas, decays = ('0.5', '0.7'), ('0.01', '0.5')
+    assert labels == [[gamma, decay] for gamma in gammas for decay in decays]
+    cells = list_tested(scan)
+    assert [cell['mean'] for cell in cells] == ['0.20', '0.20', '0.60', '0.97']
+    assert cells[1]['interval'] == '0.20 to 0.20'
+    assert cells[3]['interval'].endswith('to 1.00')  # a share is at most 1
+    result = accuracy.compute(scan)
+    k = result.measures.tolist().index('test assigned')
+    expected = [[0.2, 0.6], [0.2, 2.9 / 3]]
+    np.testing.assert_allclose(result.mean_KZX[k], expected, rtol=1e-6)
+
+
+def test_networks_that_have_not_converged_are_left_out(scan):
+    scan.curves['converged'][0, 0, 0, 0] = False  # gamma 0.5, decay 0.01, seed 0
+    scan.curves['train_loss'][0, 0, 0, 0] = 0.7
+    scan.curves['converged'][-1, :, -1] = False  # gamma 0.7, decay 0.5
+    subject = read_subject(scan)
+    outcome = describe_outcome(subject)
+    assert outcome['counted'] == 8
+    assert outcome['networks'][:2] == ['8 of 12', '5 of 6']
+    assert '4 of 12 trained networks did not get there' in outcome['sure'][1]
+    payload = collect(subject, samples.ignore)
+    assert payload['members'][0]['status'] == 'not converged (train loss 0.7)'
+    first, *_, last = list_tested(scan)
+    assert first == {'mean': '0.25', 'interval': ''}  # of two seeds
+    assert last['mean'] == '(0.97)'  # of all that did not diverge
+
+
+def test_without_a_converged_network_all_but_diverged_ones_count(scan):
+    scan.curves['converged'][:] = False
+    scan.curves['diverged'][-1, -1, -1, -1] = 1
+    outcome = describe_outcome(read_subject(scan))
+    assert (outcome['counted'], outcome['has_converged']) == (11, False)
+    assert 'No network has converged' in outcome['sure'][1]
+
+
+def test_a_loss_that_counts_the_prompt_is_not_the_criterion(tmp_path):
+    run = samples.plant_scan(tmp_path, task__loss_on='text')
+    run.curves['converged'][:] = False
+    run.curves['probe_loss'][:] = 1.0
+    run.curves['probe_loss'][0, ..., -1, 0] = 0.01  # seen_train at gamma 0.5
+    counted = count_members(run)
+    assert counted.is_counted.values.sum() == 6
+    assert counted.criterion.startswith('loss on the answers of training examples')
+
+
+def test_the_best_and_the_worst_network_are_shown(scan):
+    choices = choose_networks(read_subject(scan))
+    best, worst = choices['best'].point, choices['worst'].point
+    assert (best['gamma'], best['weight_decay'], best['seed']) == (0.7, 0.5, 1)
+    assert (worst['gamma'], worst['weight_decay'], worst['seed']) == (0.5, 0.01, 0)
+
+
+def test_counts_of_solutions_by_every_axis_but_the_seed(tmp_path):
     answers = {
         (1, 0.3, 0): SYMMETRIC,
         (1, 0.3, 1): SYMMETRIC,
@@ -20,26 +130,81 @@ def test_counts_of_converged_networks_by_every_axis_but_the_seed(tmp_path):
         (2, 0.3, 1): {'inferential': 0.95, 'train_loss': 0.4},  # not converged
         (2, 0.8, 0): {'inferential': 0.95, 'diverged': 3},
     }
-    run = open_planted(tmp_path, answers, **SEEDS, **DEPTHS)
-    outcome = describe_outcome(run, CLAIMS)
-    assert outcome['headings'] == [('γ', [0.3, 0.8]), ('depth', [1, 2])]
-    assert (outcome['trained'], outcome['converged']) == (7, 5)
-    table = {row['solution']: (row['total'], row['counts']) for row in outcome['rows']}
-    assert table == {
-        'inferential': (2, [1, 1, 1, 1]),
-        'symmetric': (3, [2, 1, 3, 0]),
-    }
-    seeds, converged, claims = outcome['sure']
-    assert 'Each setting has 2 seeds' in seeds
+    subject = read_subject(open_planted(tmp_path, answers, **SEEDS, **DEPTHS))
+    outcome = describe_outcome(subject)
+    assert outcome['names'][1:3] == ['depth 1', 'depth 2']
+    assert (outcome['trained'], outcome['counted']) == (7, 5)
+    table = {}
+    for row in outcome['rows']:
+        table[row['label']] = [int(cell['mean']) for cell in row['cells']]
+    # All; depth 1 and 2; gamma 0.3 and 0.8.
+    assert table == {'inferential': [2, 1, 1, 1, 1], 'symmetric': [3, 3, 0, 2, 1]}
+    seeds, converged, _ = outcome['sure']
     assert 'In 1 of the 2 settings with several converged seeds' in seeds
-    assert 'a training loss of at most 0.02' in converged
-    assert claims.endswith('holds: 2 · undecided: 1.')
+    assert '2 of 7 trained networks did not get there' in converged
+    rows = describe_settings(subject)['rows']
+    assert [row['solutions'] for row in rows] == [
+        '2 symmetric',
+        '1 inferential, 1 symmetric',
+        '1 inferential',
+        '–',
+    ]
 
 
 def test_without_two_seeds_nothing_is_said_to_be_sure(tmp_path):
     answers = {(0.3, 0): SYMMETRIC, (0.8, 1): INFERENTIAL}
-    outcome = describe_outcome(open_planted(tmp_path, answers, **SEEDS), [])
-    assert outcome['sure'][0].startswith('No setting has two converged seeds')
-    assert len(outcome['sure']) == 2
-    nothing = describe_outcome(open_planted(tmp_path / 'none', {}, **SEEDS), [])
-    assert nothing['rows'] == [] and nothing['converged'] == 0
+    subject = read_subject(open_planted(tmp_path, answers, **SEEDS))
+    sure = describe_outcome(subject)['sure']
+    assert sure[0].startswith('No setting has two converged seeds')
+
+
+def find_choices(run) -> dict[str, tuple]:
+    """Depth, gamma and seed of the shown networks."""
+    found = {}
+    for name, choice in choose_networks(read_subject(run)).items():
+        point = choice.point
+        found[name] = (point['depth'], point['gamma'], point['seed'])
+    return found
+
+
+def test_converged_networks_at_the_solution_come_first(tmp_path):
+    answers = {
+        (1, 0.3, 0): SYMMETRIC,
+        (1, 0.3, 1): {'symmetric': 1.0, 'heldout': 0.4},  # a table
+        (1, 0.8, 0): {'inferential': 0.92},
+        (1, 0.8, 1): {'inferential': 1.0, 'train_loss': 0.5},
+        (2, 0.3, 0): {'symmetric': 0.99},  # another architecture than the first choice
+        (2, 0.8, 0): {'inferential': 1.0, 'diverged': 7},
+    }
+    run = open_planted(tmp_path, answers, **SEEDS, **DEPTHS)
+    assert find_choices(run) == {'inferential': (1, 0.8, 0), 'symmetric': (1, 0.3, 0)}
+
+
+@pytest.mark.parametrize(
+    ('answer', 'kept', 'about'),
+    [
+        (
+            {'inferential': 0.4, 'symmetric': 0.4},
+            'inferential',
+            'as a whole it is call',
+        ),
+        ({'symmetric': 0.7, 'train_loss': 0.3}, 'symmetric', 'it has not converged'),
+    ],
+)
+def test_one_network_is_never_shown_for_both(tmp_path, answer, kept, about):
+    choices = choose_networks(read_subject(open_planted(tmp_path, {(0.8, 0): answer})))
+    assert list(choices) == [kept]
+    assert about in choices[kept].about
+
+
+def test_a_gamma_is_named_with_its_equivalent_at_the_width_of_the_paper(tmp_path):
+    """64 ** -0.72 = 400 ** -0.5 (PAPERS 1.2); of two widths there are two."""
+    grid = {'grid__gamma': (0.72,), 'model__width': 64}
+    run = open_planted(tmp_path / 'one', {}, **grid)
+    name = name_network(run, {'gamma': 0.72, 'seed': 1})
+    assert name == 'γ 0.72 (0.50 at width 400), seed 1'
+    assert name_value(run, 'num_anchors', 4) == '4 anchors'
+    widths = {'loop': (('model.width', (64, 400)),), 'grid__gamma': (0.72,)}
+    run = open_planted(tmp_path / 'two', {}, **widths)
+    name = name_network(run, {'width': 400, 'gamma': 0.72, 'seed': 0})
+    assert name == 'width 400, γ 0.72 (0.50 or 0.72 at width 400), seed 0'

@@ -11,9 +11,10 @@ import pytest
 
 from analysis.members.selection import iterate_points
 from analysis.report import figures, write
-from analysis.report.choose import choose_members
+from analysis.report.choose import choose_networks
 from analysis.report.playground import describe, members, weights
 from analysis.report.playground.request import parse_request
+from analysis.report.subject import read_subject
 from anchorjax import api, config
 from anchorjax.errors import UserError
 from anchorjax.models.gpt2 import GPT2Config
@@ -39,11 +40,17 @@ def play(finished, lines):
     """A function: the playground of the finished sweep for a --playground=TEXT."""
 
     def describe_text(text: str, run=finished) -> dict:
-        choices = choose_members(run)
+        subject = read_subject(run)
+        choices = choose_networks(subject)
         request = parse_request(text)
-        return describe.describe_playground(run, choices, request, lines.append)
+        return describe.describe_playground(subject, choices, request, lines.append)
 
     return describe_text
+
+
+def choose_one_of_each(run) -> list:
+    subject = read_subject(run)
+    return members.choose_one_of_each(subject, choose_networks(subject))
 
 
 def test_a_damaged_member_is_left_out_or_refused_if_it_is_named(
@@ -78,8 +85,8 @@ def test_named_members_are_in_the_file_with_their_weights(finished, play, lines)
         np.testing.assert_array_equal(stored, expected.astype(network['dtype']))
         assert network['model']['depth'] == point['depth']
     assert len(playground['tasks']) == 1
-    assert re.fullmatch(r'playground: 2 networks, 0\.\d\d MB', lines[-1])
-    assert re.search(r'gamma=0\.8,seed=1: 0\.\d\d MB in float(16|32)$', lines[0])
+    assert re.fullmatch(r'playground: 2 network\(s\), 0\.\d\d MB', lines[-1])
+    assert re.search(r'seed 1: 0\.\d\d MB in float(16|32)$', lines[0])
 
 
 def test_an_axis_may_be_given_several_values_and_values_may_have_commas(play):
@@ -135,15 +142,14 @@ def test_one_of_each_solution_prefers_another_gamma_and_the_same_setting(tmp_pat
         (2, 0.8, 1): {'heldout': 0.1},
     }
     run = open_planted(tmp_path, answers, loop=(('model.depth', (1, 2)),))
-    points = members.choose_one_of_each(run, choose_members(run))
+    points = choose_one_of_each(run)
     found = [(p['depth'], p['gamma'], p['seed']) for p in points]
     assert found == [(1, 0.3, 1), (1, 0.3, 0), (1, 0.8, 0)]
 
 
 def test_a_member_that_has_not_converged_is_shown_if_none_has(finished):
-    points = members.choose_one_of_each(finished, choose_members(finished))
-    marked = mark_converged(finished)
-    assert points == members.choose_one_of_each(marked, choose_members(finished))
+    points = choose_one_of_each(finished)
+    assert points == choose_one_of_each(mark_converged(finished))
 
 
 def test_half_precision_only_where_no_answer_changes():
@@ -197,8 +203,8 @@ def test_another_model_gets_the_rest_of_the_page(tmp_path: pathlib.Path, monkeyp
     c.optimizer.warmup_steps = 2
     c.grid.gamma, c.grid.seed = (0.3, 0.8), (0,)
     run = api.train(config.resolve(c), tmp_path / 'run', mesh=make_mesh(1))
-    monkeypatch.setattr(figures, 'SWEEP', figures.SWEEP[:1])
-    monkeypatch.setattr(figures, 'MEMBER', ())
+    monkeypatch.setattr(figures, 'ANCHORS', (figures.Section('All', ('phase',)),))
+    monkeypatch.setattr(figures, 'ANCHORS_MEMBER', ())
     path = tmp_path / 'report.html'
     lines: list[str] = []
     write.write_report(run, path, lines.append)

@@ -1,4 +1,4 @@
-"""The page's forward pass, run in a browser on networks made here."""
+"""The page's forward pass, run outside it on networks made here."""
 
 import itertools
 import json
@@ -11,10 +11,7 @@ from analysis.members.member import Member
 from analysis.report import page
 from analysis.report.playground import describe, weights
 from tests.support import cases
-from tests.support.pages.browser import Page
 from tests.support.pages.node import Node
-
-Engine = Page | Node
 
 # Options of the transformer: norm, activation, heads, biases. Every value occurs, and
 # GELU and biases also with the norms of GPT-2 and P3.
@@ -66,7 +63,7 @@ def describe_network(member: Member, dtype: str = 'float32') -> dict[str, Any]:
 
 
 def run_in_page(
-    engine: Engine,
+    engine: Node,
     network: dict[str, Any],
     tokens_BT: np.ndarray,
     returned: str,
@@ -95,7 +92,7 @@ return sequences.map((tokens, i) => {{
   return {returned};
 }});
 }})()"""
-    return engine.value(script)
+    return engine.evaluate(script)
 
 
 def list_position_cuts(

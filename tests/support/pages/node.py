@@ -14,12 +14,12 @@ def find_executable() -> str | None:
 
 
 class Node:
-    """Evaluates expressions as `browser.Page` does, each in a process of its own."""
+    """Evaluates expressions, each in a process of its own, as Playwright's pages do."""
 
     def __init__(self, folder: pathlib.Path):
         self._script = folder / 'script.js'
 
-    def value(self, script: str) -> Any:
+    def evaluate(self, script: str) -> Any:
         """What an expression evaluates to, through JSON."""
         self._script.write_text(f'console.log(JSON.stringify({script}))')
         done = subprocess.run(

@@ -5,14 +5,16 @@ function drawMap() {
     $('grid').replaceChildren(h('p', { class: 'note' }, 'No agreement was recorded.'));
     return;
   }
-  const { table, cells } = drawGrid(state);
+  const { tables, cells } = drawGrid(state);
   state.cells = cells;
   cells.forEach((line, i) => line.forEach((cell, j) => listen(cell, [i, j])));
-  table.addEventListener('pointerleave', endPreview);
-  table.addEventListener('focusout', (event) => {
-    if (!table.contains(event.relatedTarget)) endPreview();
-  });
-  $('grid').replaceChildren(table);
+  for (const table of tables) {
+    table.addEventListener('pointerleave', endPreview);
+    table.addEventListener('focusout', (event) => {
+      if (!table.contains(event.relatedTarget)) endPreview();
+    });
+  }
+  $('grid').replaceChildren(...tables.map((table) => h('div', { class: 'scroll' }, table)));
   $('legend').replaceChildren(...[columnTitle(), ...drawLegend(state)].filter(Boolean));
   markSelected();
 }

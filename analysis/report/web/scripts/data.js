@@ -1,11 +1,20 @@
 // The payload, and functions to query it: the scores of a member, the members of a cell.
 
 const data = JSON.parse($('data').textContent);
+
+// The words of axes and of their values: 'γ', 'γ 0.2 (0.14 at width 400)', '0.14 at width 400'.
+const axisName = (axis) => data.axis_words[axis].name;
+const placeOn = (axis, value) => data.axes[axis].indexOf(value);
+const valueName = (axis, value) => data.axis_words[axis].values[placeOn(axis, value)];
+const valueNote = (axis, value) => data.axis_words[axis].notes[placeOn(axis, value)];
+
 const GENERAL = 0.9; // below this held-out share a cell is hatched, as in the paper
 
 // What is recorded about every network: { name, label, line, says, style, source, probe,
 // mapping }. A reading is a share, but for losses.
 const READINGS = data.readings;
+
+const HELDOUT = READINGS.find(({ style }) => style === 'heldout');
 
 const reading = (name) => READINGS.find((r) => r.name === name);
 const isLoss = ({ source }) => source === 'probe_loss';
@@ -37,6 +46,20 @@ const valuesOf = (axis) => (axis ? data.axes[axis] ?? [] : [null]);
 const varying = Object.keys(data.axes).filter((axis) => data.axes[axis].length > 1);
 const inner = varying.filter((axis) => axis !== data.row_axis && axis !== data.column_axis);
 
+// Each value of these has a panel of its own: no cell is a mean over settings that differ in
+// more than their seed, while there is room.
+const MOST_PANELS = 8;
+const panelAxes = [];
+for (const axis of inner.filter((name) => name !== 'seed')) {
+  const panels = [...panelAxes, axis].reduce((count, name) => count * data.axes[name].length, 1);
+  if (panels <= MOST_PANELS) panelAxes.push(axis);
+}
+const filterAxes = inner.filter((axis) => !panelAxes.includes(axis));
+
+// [{exception: 'trained'}, ...]; one panel without values if there are no such axes.
+const panels = panelAxes.reduce((made, axis) => made.flatMap((panel) =>
+  data.axes[axis].map((value) => ({ ...panel, [axis]: value }))), [{}]);
+
 const keyOf = (row, column) => JSON.stringify([row ?? null, column ?? null]);
 
 const byCell = new Map();
@@ -45,21 +68,21 @@ for (const member of data.members) {
   byCell.set(key, [...(byCell.get(key) ?? []), member]);
 }
 
-// filters: {seed: 0}; axes without a filter are averaged over.
-function cellMembers(row, column, filters) {
-  const chosen = Object.entries(filters);
+// fixed: {exception: 'trained', seed: 0}; all other axes are averaged over.
+function cellMembers(row, column, fixed) {
+  const chosen = Object.entries(fixed);
   return (byCell.get(keyOf(row, column)) ?? []).filter((m) =>
     chosen.every(([axis, value]) => m.point[axis] === value));
 }
 
 const expectedMembers = (filters) =>
-  inner.reduce((count, axis) => count * (axis in filters ? 1 : valuesOf(axis).length), 1);
+  filterAxes.reduce((count, axis) => count * (axis in filters ? 1 : valuesOf(axis).length), 1);
 
 const mean = (values) => (values.length ? values.reduce((a, b) => a + b) / values.length : null);
 
 function summary(members, which, expected) {
   const values = members.map((m) => final(m, which)).filter(isNumber);
-  const general = members.map((m) => final(m, reading('heldout'))).filter(isNumber);
+  const general = members.map((m) => final(m, HELDOUT)).filter(isNumber);
   return {
     mean: mean(values),
     values: values.length,
@@ -78,5 +101,4 @@ function nearest(members, other) {
   return members.reduce((best, m) => (!best || alike(m) > alike(best) ? m : best), null);
 }
 
-const named = (point, axes) =>
-  axes.map((axis) => `${axisName(axis)} ${point[axis]}`).join(', ');
+const named = (point, axes) => axes.map((axis) => valueName(axis, point[axis])).join(', ');

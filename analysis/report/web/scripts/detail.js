@@ -25,20 +25,20 @@ function solutionLine(member) {
 }
 
 const heading = (member) =>
-  h('h3', { id: 'member-title' }, varying.length ? named(member.point, varying) : 'The only member');
+  h('h3', { id: 'member-title' }, member.name);
 
 const CHOICES = 8; // more members than this are shown as a list
 
 function choice(member, members, choose) {
   if (members.length < 2) return null;
-  const text = (m) => named(m.point, inner.filter((axis) => valuesOf(axis).length > 1));
+  const text = (m) => named(m.point, filterAxes);
   if (members.length > CHOICES) {
     const onchange = () => choose(members[list.value]);
-    const list = h('select', { 'aria-label': 'Member', onchange },
+    const list = h('select', { 'aria-label': 'Network', onchange },
       members.map((m, i) => h('option', { value: i, selected: m === member }, text(m))));
     return h('div', { class: 'choice' }, list);
   }
-  return h('div', { class: 'choice', role: 'group', 'aria-label': 'Members of this cell' },
+  return h('div', { class: 'choice', role: 'group', 'aria-label': 'Networks of this cell' },
     members.map((m) => h('button', {
       type: 'button', 'aria-pressed': String(m === member), onclick: () => choose(m),
     }, text(m))));
@@ -63,8 +63,8 @@ function membersTable() {
 }
 
 function fixedPoint(member) {
-  const axes = Object.keys(data.axes).filter((axis) => !varying.includes(axis));
-  return axes.length ? h('p', { class: 'meta' }, `The same for all members: ${named(member.point, axes)}.`) : null;
+  const axes = Object.keys(data.axes).filter((axis) => !data.shown_axes.includes(axis));
+  return axes.length ? h('p', { class: 'meta' }, `The same for all networks: ${named(member.point, axes)}.`) : null;
 }
 
 // The parts of the member view by name; the task decides which of them there are.

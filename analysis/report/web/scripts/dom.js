@@ -37,7 +37,4 @@ function number(value) {
   return size < 1e-3 || size >= 1e6 ? value.toExponential(1) : String(Number(value.toPrecision(3)));
 }
 
-const AXIS_NAMES = { gamma: 'γ', learning_rate: 'learning rate', weight_decay: 'weight decay' };
-const axisName = (axis) => AXIS_NAMES[axis] ?? String(axis).replaceAll('_', ' ');
-
 const swatch = (name) => h('span', { class: `swatch ${name}`, 'aria-hidden': 'true' });

@@ -45,10 +45,10 @@ function cellText(which, cell, dense) {
   ];
 }
 
-function cellLabel(row, column, which, cell) {
+function cellLabel(panel, row, column, which, cell) {
   const where = [[data.row_axis, row], [data.column_axis, column]].filter(([axis]) => axis);
   return [
-    where.map(([axis, value]) => `${axisName(axis)} ${value}`).join(', '),
+    [...where, ...Object.entries(panel)].map(([axis, value]) => valueName(axis, value)).join(', '),
     isNumber(cell.mean) ? `${which.label} ${shownAs(which, cell.mean)}` : 'no value',
     cell.trained < cell.expected ? `${cell.trained} of ${cell.expected} members trained` : null,
     cell.unconverged ? `${cell.unconverged} of ${cell.trained} not converged` : null,
@@ -56,11 +56,11 @@ function cellLabel(row, column, which, cell) {
   ].filter(Boolean).join('; ');
 }
 
-function drawCell(row, column, state, { expected, dense }) {
+function drawCell(panel, row, column, state, { expected, dense }) {
   const which = reading(state.reading);
-  const members = cellMembers(row, column, state.filters);
+  const members = cellMembers(row, column, { ...panel, ...state.filters });
   const cell = summary(members, which, expected);
-  const text = cellLabel(row, column, which, cell);
+  const text = cellLabel(panel, row, column, which, cell);
   const element = h('td', {
     role: 'gridcell', tabindex: '-1', class: 'cell', title: text, 'aria-label': text,
   }, h('div', {}, cellText(which, cell, dense)));
@@ -74,25 +74,45 @@ function drawCell(row, column, state, { expected, dense }) {
 
 const isDense = () => valuesOf(data.column_axis).length > 12; // too narrow for the lowest and highest value
 
+// A value of an axis, and below it what is noted about it.
+function axisHeader(axis, value, role, scope) {
+  const cell = header(value, role, scope);
+  const note = value === null ? '' : valueNote(axis, value);
+  if (note) cell.append(' ', h('span', { class: 'interval' }, note));
+  return cell;
+}
+
 const header = (value, role, scope) =>
   h('th', { scope, role }, value === null ? '' : String(value));
 
-// [row][column] of {element, members}; the last row axis value is on top, as in the paper.
-function drawGrid(state) {
+// A panel: its table, and [row][column] of {element, members}; the last value of the row axis
+// is on top, as in the paper.
+function drawPanel(panel, state) {
   const rows = [...valuesOf(data.row_axis)].reverse(), columns = valuesOf(data.column_axis);
   const expected = expectedMembers(state.filters), dense = isDense();
-  const cells = rows.map((row) => columns.map((c) => drawCell(row, c, state, { expected, dense })));
+  const cells = rows.map((row) => columns.map((c) =>
+    drawCell(panel, row, c, state, { expected, dense })));
+  const title = named(panel, panelAxes);
   const by = [data.row_axis, data.column_axis].filter(Boolean).map(axisName).join(' and ');
   const table = h('table', {
     role: 'grid', class: dense ? 'phase dense' : 'phase',
-    'aria-label': `${reading(state.reading).says}, by ${by}. Arrow keys move, Enter selects.`,
+    'aria-label': [title, `${reading(state.reading).says}, by ${by}. Arrow keys move, Enter selects.`]
+      .filter(Boolean).join(': '),
   },
+  title ? h('caption', {}, title) : null,
   h('thead', {}, h('tr', {},
     h('th', { class: 'corner' }, data.row_axis ? `↑ ${axisName(data.row_axis)}` : ''),
-    columns.map((c) => header(c, 'columnheader', 'col')))),
+    columns.map((c) => axisHeader(data.column_axis, c, 'columnheader', 'col')))),
   h('tbody', {}, cells.map((line, i) =>
-    h('tr', {}, header(rows[i], 'rowheader', 'row'), line.map((cell) => cell.element)))));
+    h('tr', {}, axisHeader(data.row_axis, rows[i], 'rowheader', 'row'),
+      line.map((cell) => cell.element)))));
   return { table, cells };
+}
+
+// All panels; the arrow keys lead from the last row of one to the first row of the next.
+function drawGrid(state) {
+  const drawn = panels.map((panel) => drawPanel(panel, state));
+  return { tables: drawn.map(({ table }) => table), cells: drawn.flatMap(({ cells }) => cells) };
 }
 
 function columnTitle() {
@@ -111,14 +131,15 @@ function drawLegend(state) {
   });
   const explained = [`${which.says}.`];
   if (expectedMembers(state.filters) > 1) {
-    explained.push('A cell shows the mean over its networks.');
+    const over = filterAxes.filter((axis) => !(axis in state.filters)).map(axisName);
+    explained.push(`A cell shows the mean over its networks: ${over.join(' and ')} vary.`);
     if (!isDense()) explained.push('Below it are the lowest and the highest value.');
   }
   return [
     h('p', {}, explained.join(' ')),
     h('div', { class: 'ramp', 'aria-hidden': 'true' }, steps),
     h('ul', { class: 'keys' },
-      reading('heldout') ? h('li', {}, h('span', { class: 'sample hatched', 'aria-hidden': 'true' }),
+      HELDOUT ? h('li', {}, h('span', { class: 'sample hatched', 'aria-hidden': 'true' }),
         `lines: fewer than ${GENERAL} right about held-out numbers`) : null,
       h('li', {}, h('span', { class: 'sample unconverged', 'aria-hidden': 'true' }),
         'dots: some networks have not learned their training data (not converged)'),

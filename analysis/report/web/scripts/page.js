@@ -68,7 +68,7 @@ function notable() {
 }
 
 function start() {
-  $('controls').append(readingControl(), ...inner.map(filterControl));
+  $('controls').append(readingControl(), ...filterAxes.map(filterControl));
   $('split').classList.toggle('wide', valuesOf(data.column_axis).length > 8);
   startTheme();
   startPictures();

@@ -25,7 +25,7 @@ function memberOfHash() {
 }
 
 function addressOf(member) {
-  const axes = varying.length ? varying : Object.keys(data.axes);
+  const axes = varying.length ? varying : data.shown_axes;
   return axes.map((axis) => [axis, String(member.point[axis])]);
 }
 
@@ -72,7 +72,7 @@ function select(member, { hash = true } = {}) {
   if (hash) writeHash(member);
   const what = [member.solution, member.status === 'trained' ? null : member.status]
     .filter(Boolean).join(', ');
-  $('status').textContent = `Showing ${named(member.point, varying)}: ${what}`;
+  $('status').textContent = `Showing ${member.name}: ${what}`;
   // The buttons were redrawn: the focus returns to the one that was pressed.
   if (pressed) $('detail').querySelector('.choice [aria-pressed=true], .choice select')?.focus();
 }

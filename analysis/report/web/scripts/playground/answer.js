@@ -53,7 +53,7 @@ const panelOf = (title, unit, ...content) => h('div', { class: 'panel' },
 
 // All numbers of a side as a table to paste.
 function answerNumbers(side, sequence, result) {
-  const lines = [['network', named(memberOf(networkAt(side)).point, varying)]];
+  const lines = [['network', memberOf(networkAt(side)).name]];
   lines.push(['tokens', ...sequence.tokens], ['cut', ...[...side.cuts].map(cutWords)]);
   lines.push(['answer', 'logit', 'probability']);
   const probabilities = softmax(result.logits);

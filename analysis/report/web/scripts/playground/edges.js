@@ -99,7 +99,7 @@ function ownLines(layers, { roles }, { x, y }) {
 }
 
 // The drawing of one sequence. `show` draws a network's attention into it: its elements
-// stay, because making them anew for every move of the slider costs most of a frame.
+// stay, because making them anew for every other network costs most of a frame.
 function makeFlow(sequence, layers, toggle) {
   const scales = flowScales({ ...sequence, layers });
   const own = ownLines(layers, sequence, scales);

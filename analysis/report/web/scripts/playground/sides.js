@@ -1,14 +1,14 @@
-// A side of the playground: its network, picked by the slider, and what it answers.
+// A side of the playground: its network, chosen by name, and what it answers.
 
 function makeSide(side) {
-  const slider = h('input', { type: 'range', min: 0, max: stops.length - 1, step: 1,
-    value: side.stop, id: `${side.name}-slider`, oninput: () => {
-      side.stop = Number(slider.value);
-      play.changed = true;
-      redraw([side]);
-    } });
+  const list = h('select', { id: `${side.name}-network`, onchange: () => {
+    side.network = Number(list.value);
+    play.changed = true;
+    redraw([side]);
+  } }, networks.map((network, i) => h('option', { value: i },
+    `${memberOf(network).name} (${memberOf(network).solution})`)));
   const parts = {
-    slider,
+    list,
     title: h('h3', { id: `${side.name}-title` }),
     solution: h('p', { class: 'verdict-line' }),
     words: h('p', { class: 'note words' }),
@@ -19,12 +19,11 @@ function makeSide(side) {
     edges: h('div', { class: 'choice' }),
   };
   side.parts = parts;
-  const caption = h('label', { for: `${side.name}-slider` }, 'γ');
   const more = h('details', { class: 'edges', ontoggle: () => redraw([side]) },
     h('summary', {}, 'Edges as a list of buttons'), parts.edges);
   side.list = more;
   return h('article', { class: 'side', 'aria-labelledby': `${side.name}-title` },
-    stops.length > 1 ? h('div', { class: 'slider' }, caption, slider) : null,
+    networks.length > 1 ? h('label', { class: 'networks' }, 'network ', list) : null,
     parts.title, parts.solution, parts.words, parts.answer, parts.flow, parts.cut, more,
     parts.numbers,
     copyButton('Copy numbers', () => answerNumbers(side, side.sequence, side.result)));
@@ -32,15 +31,13 @@ function makeSide(side) {
 
 function describeSide(side) {
   const member = memberOf(networkAt(side));
-  const name = varying.length ? named(member.point, varying) : 'The only network';
-  const { slider, title, solution } = side.parts;
-  title.textContent = name;
+  const { list, title, solution } = side.parts;
+  title.textContent = member.name;
   const converged = member.status === 'trained' ? '' : `⚠ ${member.status}`;
   solution.replaceChildren(swatch(solutionClass(member.solution)),
     h('strong', {}, String(member.solution)),
     h('span', {}, solutionMeaning(member)), h('strong', { class: 'warning' }, converged));
-  slider.value = side.stop;
-  slider.setAttribute('aria-valuetext', `${name}: ${member.solution}, ${member.status}`);
+  list.value = side.network;
 }
 
 function drawSide(side) {
@@ -90,11 +87,11 @@ function toggleEdge(side, edge) {
 // In words, for a screen reader: what every side answers now.
 function sayAnswers() {
   const said = play.sides.map((side) => {
-    const { point } = memberOf(networkAt(side));
+    const { name: network } = memberOf(networkAt(side));
     const answer = highest(side.result.logits);
     const { name } = meaningOf(rulesOf(networkAt(side)), play.ask, answer);
     const cut = side.cuts.size ? `, ${side.cuts.size} edges cut` : '';
-    return `${named(point, varying)}${cut}: answers ${answer}, ${name}`;
+    return `${network}${cut}: answers ${answer}, ${name}`;
   });
   $('try-status').textContent = said.join('. ');
 }

@@ -8,19 +8,13 @@ const CUT_SEPARATOR = ' ';
 const memberOf = (network) => data.members[network.member];
 const rulesOf = (network) => data.playground.tasks[network.task];
 
-// The stops of the slider: by γ, then in the order of the grid.
-const stops = networks.map((_, i) => i).sort((i, j) => {
-  const [one, other] = [i, j].map((n) => Number(memberOf(networks[n]).point.gamma));
-  return one - other || networks[i].member - networks[j].member;
-});
-
 // Every anchor that some network was trained on.
 const anchorsOf = (rules) => Object.keys(rules.shift_of).map(Number);
 const knownAnchors = () => [...new Set(data.playground.tasks.flatMap(anchorsOf))];
 
 const play = {
   ask: null,
-  sides: [], // { name: 'a', stop, cuts: Set of 'layer source target' }
+  sides: [], // { name: 'a', network, cuts: Set of 'layer source target' }
   changed: false, // whether the address tells the state
 };
 
@@ -41,11 +35,11 @@ function firstQuestion() {
 function firstSides() {
   const shown = Math.min(SIDES.length, networks.length);
   return SIDES.slice(0, shown).map((name, n) => ({
-    name, stop: stops.indexOf(n), cuts: new Set(),
+    name, network: n, cuts: new Set(),
   }));
 }
 
-const networkAt = (side) => networks[stops[side.stop]];
+const networkAt = (side) => networks[side.network];
 
 const decodedNetworks = new Map(); // decoding is slow, so each is decoded once
 
@@ -96,9 +90,9 @@ function readPlaygroundAddress(query) {
   play.changed = true;
   for (const side of play.sides) {
     const wanted = varying.filter((axis) => query.has(`${side.name}.${axis}`));
-    const stop = stops.findIndex((n) => wanted.every((axis) =>
-      String(memberOf(networks[n]).point[axis]) === query.get(`${side.name}.${axis}`)));
-    if (wanted.length && stop >= 0) side.stop = stop;
+    const found = networks.findIndex((network) => wanted.every((axis) =>
+      String(memberOf(network).point[axis]) === query.get(`${side.name}.${axis}`)));
+    if (wanted.length && found >= 0) side.network = found;
     const { depth } = networkAt(side).model;
     const cuts = query.getAll(`${side.name}.cut`);
     side.cuts = new Set(cuts.filter((cut) => isEdgeName(cut, depth)));

@@ -12,13 +12,7 @@ class TaskWords(NamedTuple):
     tested: str  # the probe that the question is about
     probes: dict[str, tuple[str, str]]  # {probe: (short name, 'answers to ...')}
     mappings: Mapping[str, tuple[str, str]] = MappingProxyType({})  # not trained ones
-    claims: str = ''  # command that checks what papers claim about it
 
-
-_TEXT = 'python -m analysis claims text_tasks --runs {run} --out FOLDER'
-_P2 = 'python analysis/memory_reasoning_claims.py --runs {run} --out FOLDER'
-_P2_TEXT = 'python analysis/reasoning_bias_claims.py --runs {run} --out FOLDER'
-_P4 = 'python -m analysis claims p4 --runs {run} --out FOLDER'
 
 WORDS = {
     'addition': TaskWords(
@@ -31,7 +25,6 @@ WORDS = {
             'seen_heldout': ('held out', 'held-out sums outside the square'),
             'test': ('square', 'sums inside the square, which is never trained'),
         },
-        claims=_TEXT,
     ),
     'cogs': TaskWords(
         question='Does a network that translates sentences into their logical form '
@@ -43,7 +36,6 @@ WORDS = {
             'seen_heldout': ('held out', 'held-out sentences of trained kinds'),
             'gen': ('new kinds', 'sentences of the 21 kinds that are never trained'),
         },
-        claims=_TEXT,
     ),
     'corpus': TaskWords(
         question='How well does a network predict the next token of a text?',
@@ -67,7 +59,6 @@ WORDS = {
             ),
             'stories_heldout': ('held-out stories', 'held-out stories'),
         },
-        claims=_P2_TEXT,
     ),
     'prontoqa': TaskWords(
         question='Does a network judge statements by following a chain of {task.hops} '
@@ -82,7 +73,6 @@ WORDS = {
                 'new questions with the whole proof',
             ),
         },
-        claims=_TEXT,
     ),
     'scan': TaskWords(
         question='Does a network that turns commands (“walk left twice”) into actions '
@@ -94,7 +84,6 @@ WORDS = {
             'seen_heldout': ('held out', 'held-out commands of trained kinds'),
             'test': ('test', 'test commands of the split {task.split}'),
         },
-        claims=_TEXT,
     ),
     'memory_reasoning': TaskWords(
         question='Is a rule learned before facts? Each input holds a number x and '
@@ -108,7 +97,6 @@ WORDS = {
             'reasoning_test': ('new sums', 'sums of combinations never trained'),
         },
         mappings={'sum': ('as a sum', 'add the anchors to x')},
-        claims=_P2,
     ),
     'anchor_permutations': TaskWords(
         question='Does a network compose two functions that it was never shown '
@@ -122,7 +110,6 @@ WORDS = {
             'unseen': ('unseen pairs', 'pairs of anchors that are never trained'),
         },
         mappings={'symmetric': ('as reversed', 'apply the anchors in reverse order')},
-        claims=_P4,
     ),
     'modular_addition': TaskWords(
         question='When does a network understand addition modulo {task.modulus}, and '
@@ -133,9 +120,8 @@ WORDS = {
             'seen_train': ('trained', 'trained questions'),
             'seen_heldout': ('held out', 'held-out questions'),
         },
-        claims=_P4,
     ),
-    # Without an unseen pair; with one it has a page of its own.
+    # Without an unseen pair; with one, the page explains it by a drawing.
     'anchors': TaskWords(
         question='Does a network learn to apply two anchors, tokens that stand for '
         '“add something to x”, to a number x? All pairs of anchors are trained, with '
@@ -144,6 +130,7 @@ WORDS = {
         probes={
             'seen_train': ('trained', 'trained questions'),
             'seen_heldout': ('held out', 'trained pairs with held-out numbers x'),
+            'unseen': ('unseen pair', 'the unseen pair'),
         },
         mappings={
             'inferential': ('composed', 'compose the two anchors'),
@@ -165,7 +152,7 @@ OTHER_SPLIT = 'combinations of words that are never trained together'
 # What an axis means, where its name does not say it.
 AXES = {
     'gamma': 'γ is the initialization rate: a larger γ means smaller initial weights.',
-    'num_examples': 'num examples is the size of the training set (0: all there is).',
+    'num_examples': '“Examples” is the size of the training set (0: all there is).',
     'decay_window': 'A decay window is the steps in which weight decay acts, from the '
     'first number up to the second: () is all of training, (0, 0) none of it.',
 }

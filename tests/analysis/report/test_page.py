@@ -4,9 +4,16 @@ import json
 import math
 import re
 
+import pytest
+
 from analysis.drawing.style import COLOURS, ROLES
 from analysis.report import page
-from tests.support.pages import report_sample
+from tests.support.pages import samples
+
+
+@pytest.fixture
+def payload(tmp_path) -> dict:
+    return samples.make_payload(samples.plant_anchors(tmp_path / 'run'))
 
 
 def read_data(html: str) -> dict:
@@ -15,8 +22,9 @@ def read_data(html: str) -> dict:
     return json.loads(found[1])
 
 
-def test_nothing_is_loaded_from_anywhere():
-    html = page.render(report_sample.make_payload())
+def test_nothing_is_loaded_from_anywhere(payload):
+    payload['claims']['link'] = ''
+    html = page.render(payload)
     assert not re.findall(r'(?:src|href)="(?!data:|#)', html)
     assert 'url(' not in html
     assert '@import' not in html
@@ -25,8 +33,16 @@ def test_nothing_is_loaded_from_anywhere():
     assert 'unsafe' not in html
 
 
-def test_missing_numbers_are_null_and_points_stay_exact():
-    payload = report_sample.make_payload()
+def test_pictures_have_sizes_so_that_the_page_does_not_move(payload):
+    html = page.render(payload)
+    pictures = re.findall(r'<img [^>]*src="data:image/png[^>]*>', html)
+    assert len(pictures) == 2
+    for picture in pictures:
+        assert 'width="2000" height="1000"' in picture
+    assert 'loading=' not in html and 'smooth' not in html
+
+
+def test_missing_numbers_are_null_and_points_stay_exact(payload):
     payload['members'][0]['point']['gamma'] = 0.123456789
     payload['members'][0]['train_loss'] = [math.nan, math.inf, 0.123456789, None]
     member = read_data(page.render(payload))['members'][0]
@@ -34,14 +50,14 @@ def test_missing_numbers_are_null_and_points_stay_exact():
     assert member['point']['gamma'] == 0.123456789
 
 
-def test_a_hostile_name_ends_no_element_and_fills_no_placeholder():
-    payload = report_sample.make_hostile_payload()
-    payload['figures'][0]['png_base64'] = report_sample.HOSTILE
-    html = page.render(payload)
+def test_a_hostile_name_ends_no_element_and_fills_no_placeholder(payload):
+    html = page.render(samples.attack(payload))
     assert '<img src=x' not in html
     assert html.count('</script>') == 2
     assert html.count('id="data"') == 1
-    assert read_data(html)['members'][0]['status'] == report_sample.HOSTILE
+    assert samples.HOSTILE in json.dumps(read_data(html), ensure_ascii=False).replace(
+        '\\"', '"'
+    )
 
 
 def test_colours_are_those_of_the_figures():
@@ -56,3 +72,8 @@ def test_colours_are_those_of_the_figures():
             expected[f'role-{role}'] = colour
     for name, colour in expected.items():
         assert re.search(rf'{name}\b.{{0,30}}{colour.lower()}', style), name
+
+
+def test_the_drawing_of_the_task_is_that_of_the_gallery():
+    drawing = (page.WEB / 'task.svg').read_text()
+    assert (samples.GALLERY / 'task.svg').read_text() == drawing

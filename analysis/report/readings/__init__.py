@@ -1,1 +1,0 @@
-"""How a figure's numbers decide a claim. The limits are ours: the papers have none."""

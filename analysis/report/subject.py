@@ -1,0 +1,166 @@
+"""What a page is about: a sweep, the words for it, and its networks as a table."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from analysis.members.measures import (
+    AGREEMENT,
+    LOSS,
+    Counted,
+    Measure,
+    count_members,
+    list_measures,
+    read_measure,
+)
+from analysis.members.solution import find_solutions
+from analysis.report.questions import TaskWords
+from analysis.report.words import (
+    UnseenPair,
+    describe_unseen_pair,
+    find_words,
+    name_measure,
+)
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import Run
+
+COLOURS = 6  # of lines and cells: styles probe-0 to probe-5
+
+
+class Shown(NamedTuple):
+    """A measure under its names on the page."""
+
+    measure: Measure
+    label: str  # 'held out'
+    line: str  # its name where others stand beside it
+    says: str  # 'Share of right answers to held-out commands'
+    style: str  # CSS class of its colour
+    is_right: bool = False  # whether it counts right answers: those that are trained
+
+    @property
+    def name(self) -> str:
+        return self.measure.name
+
+    @property
+    def is_share(self) -> bool:
+        """Whether its values are from 0 to 1."""
+        return self.measure.source != LOSS
+
+    def describe(self) -> dict[str, Any]:
+        """What the page's script needs to find, name and colour its values."""
+        names = {name: getattr(self, name) for name in ('label', 'line', 'says')}
+        return {
+            **self.measure._asdict(),
+            **names,
+            'name': self.name,
+            'style': self.style,
+        }
+
+
+class Subject(NamedTuple):
+    """A sweep of any task, read once for all parts of its page."""
+
+    run: Run
+    words: TaskWords
+    unseen: UnseenPair | None  # that the networks may compose; None: another task
+    shown: list[Shown]  # what is measured
+    tested: Shown  # the one of them that the task is about
+    counted: Counted  # which members the numbers are of
+    # A row per member, in the order of the grid: its places on the axes, whether it is
+    # `trained`, `usable`, `converged` and `counted`, its numbers by the names of
+    # `shown`, and its `solution` where there is an unseen pair.
+    members: pd.DataFrame
+
+
+def read_subject(run: Run) -> Subject:
+    """The subject of the page of a sweep.
+
+    Raises:
+      UserError: no member is trained yet, or all have diverged.
+    """
+    counted = count_members(run)
+    if not counted.is_counted.any():
+        where = run.folder.workdir
+        raise UserError(f'{where}: no member is trained yet, or all have diverged')
+    words = find_words(run)
+    unseen = describe_unseen_pair(run)
+    if unseen is None:
+        shown = list_shown(run, words)
+        tested = find_tested(shown, words)
+    else:
+        shown = list_answers(unseen, run.results.probe.values.tolist())
+        tested = shown[0]
+    members = _tabulate(run, shown, counted)
+    if unseen is not None:
+        members['solution'] = find_solutions(run.results).values.ravel()
+    return Subject(run, words, unseen, shown, tested, counted, members)
+
+
+def list_answers(unseen: UnseenPair, probes: list[str]) -> list[Shown]:
+    """The two answers to the unseen pair, and right ones to held-out questions.
+
+    Args:
+      probes: of the task, which may hold nothing out.
+    """
+    shown = []
+    answers = {'inferential': unseen.inferential, 'symmetric': unseen.symmetric}
+    for mapping, answer in answers.items():
+        shown.append(
+            Shown(
+                Measure(AGREEMENT, 'unseen', mapping),
+                label=mapping,
+                line=f'{mapping} on the unseen pair',
+                says=f'Share of answers to the unseen pair that are {answer}',
+                style=mapping,
+            )
+        )
+    heldout = Shown(
+        Measure(AGREEMENT, 'seen_heldout', 'assigned'),
+        label='held-out',
+        line='held-out numbers',
+        says='Share of right answers about trained pairs, for numbers x that were held '
+        'out',
+        style='heldout',
+        is_right=True,
+    )
+    return [*shown, heldout] if 'seen_heldout' in probes else shown
+
+
+def list_shown(run: Run, words: TaskWords) -> list[Shown]:
+    """What a sweep of any other task measures, in the order of its probes.
+
+    Rules that are not trained are left to the figures, but for the tested probe.
+    """
+    trained = run.experiment.task.make().trained_mapping
+    shown = []
+    for measure in list_measures(run):
+        is_other_rule = measure.mapping not in ('', trained)
+        if is_other_rule and measure.probe != words.tested:
+            continue
+        label, says = name_measure(words, measure, trained)
+        style = f'probe-{len(shown) % COLOURS}'
+        is_right = measure.mapping == trained
+        shown.append(Shown(measure, label, label, says, style, is_right))
+    return shown
+
+
+def find_tested(shown: list[Shown], words: TaskWords) -> Shown:
+    """The measure that the task is about: right answers on its tested probe."""
+    for one in shown:
+        if one.measure.probe == words.tested and one.is_right:
+            return one
+    return shown[-1]
+
+
+def _tabulate(run: Run, shown: list[Shown], counted: Counted) -> pd.DataFrame:
+    axes = run.experiment.axes
+    places = np.indices([len(values) for values in axes.values()])
+    table = pd.DataFrame(dict(zip(axes, places.reshape(len(axes), -1), strict=True)))
+    table['trained'] = counted.is_trained.values.ravel()
+    table['usable'] = counted.is_usable.values.ravel()
+    table['converged'] = counted.is_converged.values.ravel()
+    table['counted'] = counted.is_counted.values.ravel()
+    for one in shown:
+        table[one.name] = read_measure(run.results, one.measure).values.ravel()
+    return table

@@ -1,0 +1,270 @@
+"""The report in a real browser: what a reader can do with it."""
+
+import pytest
+
+from tests.support.pages import browser, samples
+
+SIZES = {'desktop': (1400, 900), 'phone': (390, 844)}
+CELL = '[role=gridcell]'
+TITLE = '#member-title'
+FIRST = 'depth 1, exception trained, γ 0.3 (0.10 at width 400), seed 0'
+OTHER = 'depth 2, exception unseen, γ 0.6 (0.21 at width 400), seed 1'
+
+
+def find_cell(panel: int, row: int, column: int) -> str:
+    """A selector; panel 1 has the exception trained, row 1 is on top: depth 2."""
+    return (
+        f'#grid > div:nth-child({panel}) tbody tr:nth-child({row}) '
+        f'td:nth-of-type({column})'
+    )
+
+
+def refuse_copying(tab) -> None:
+    refuse = 'navigator.clipboard.writeText = () => Promise.reject(new Error())'
+    tab.evaluate(f'() => {{ {refuse}; }}')
+
+
+@pytest.mark.parametrize('size', SIZES)
+@pytest.mark.parametrize('name', ['anchors', 'scan'])
+def test_every_link_of_the_navigation_leads_to_its_heading(name, size, open_tab, pages):
+    """At once, and it stays there; the last ones are as high as the page allows."""
+    tab = open_tab(pages[name], *SIZES[size])
+    links = tab.locator('nav a')
+    assert links.count() == (6 if name == 'anchors' else 5)
+    for link in links.all():
+        target = link.get_attribute('href')
+        link.click()
+        for wait in (100, 500):
+            tab.wait_for_timeout(wait)
+            top = tab.locator(target).evaluate('e => e.getBoundingClientRect().top')
+            room = tab.evaluate(
+                'document.documentElement.scrollHeight - innerHeight - scrollY'
+            )
+            assert 0 <= top < 60 or (
+                room < 1 and 0 <= top < tab.viewport_size['height']
+            )
+
+
+@pytest.mark.parametrize('theme', ['light', 'dark'])
+@pytest.mark.parametrize('size', SIZES)
+@pytest.mark.parametrize('name', ['anchors', 'anchors_attacked', 'scan'])
+def test_it_fits_and_reads(name, size, theme, open_tab, pages):
+    tab = open_tab(pages[name], *SIZES[size], color_scheme=theme)
+    tab.evaluate(
+        'document.querySelectorAll("details").forEach(d => { d.open = true; })'
+    )
+    assert tab.evaluate('document.documentElement.scrollWidth <= innerWidth')
+    assert tab.evaluate(LOW_CONTRAST) == []
+    # The check can fail.
+    tab.evaluate('document.querySelector("h1").style.color = "#777"')
+    assert len(tab.evaluate(LOW_CONTRAST)) == 1
+
+
+# Every text against the colour behind it (WCAG AA: 4.5 to 1).
+LOW_CONTRAST = """(() => {
+  const canvas = document.createElement('canvas')
+    .getContext('2d', {willReadFrequently: true});
+  const rgba = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (rgb) => {
+    const [r, g, b] = rgb.map(v => v / 255)
+      .map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b;
+  };
+  const behind = (e) => {
+    for (; e; e = e.parentElement) {
+      const colour = rgba(getComputedStyle(e).backgroundColor);
+      if (colour[3] === 255) return colour;
+    }
+  };
+  const own = (e) => [...e.childNodes]
+    .map(n => n.nodeType === 3 ? n.data.trim() : '').join('');
+  const bad = [];
+  for (const e of document.querySelectorAll('body *')) {
+    const text = own(e);
+    const silent = ['SCRIPT', 'OPTION', 'title', 'desc'].includes(e.tagName);
+    if (!text || silent || !e.checkVisibility()) continue;
+    const style = getComputedStyle(e);
+    const pair = [rgba(e.ownerSVGElement ? style.fill : style.color), behind(e)];
+    const [a, b] = pair.map(c => light(c.slice(0, 3)) + .05).sort((x, y) => y - x);
+    const ratio = a / b;
+    if (ratio < 4.5) bad.push(`${e.tagName} ${text.slice(0, 30)}: ${ratio.toFixed(2)}`);
+  }
+  return bad;
+})()"""
+
+
+@pytest.mark.parametrize('name', ['anchors', 'scan'])
+def test_the_first_table_fits_on_a_phone_and_the_page_is_short(name, open_tab, pages):
+    tab = open_tab(pages[name], *SIZES['phone'])
+    table = tab.locator('.counts').evaluate('e => e.getBoundingClientRect().right')
+    assert table <= 390
+    assert tab.evaluate('document.documentElement.scrollHeight') < 14_000
+
+
+def test_each_setting_has_a_panel_so_that_cells_pool_seeds_alone(tab):
+    captions = tab.locator('.phase caption').all_inner_texts()
+    assert captions == ['exception trained', 'exception unseen']
+    assert tab.locator(CELL).count() == 2 * 2 * len(samples.GAMMAS)
+    assert tab.locator('#controls .filter').count() == 1  # the seed
+    label = tab.locator(find_cell(1, 2, 2)).get_attribute('aria-label')
+    assert label.startswith(
+        'depth 1, γ 0.6 (0.21 at width 400), exception trained; inf'
+    )
+    assert (
+        tab.locator('#grid thead .interval').first.inner_text() == '0.10 at width 400'
+    )
+
+
+def test_a_click_chooses_a_network_and_a_link_opens_it(tab, open_tab):
+    tab.click(find_cell(2, 1, 2))
+    assert tab.inner_text(TITLE).startswith(OTHER.removesuffix('1'))
+    tab.click('.choice button:nth-child(2)')
+    assert tab.inner_text(TITLE) == OTHER
+    fragment = '#depth=2&exception=unseen&gamma=0.6&seed=1'
+    assert tab.evaluate('location.hash') == fragment
+    assert tab.evaluate('document.activeElement.textContent') == 'seed 1'
+    assert open_tab(tab.url).inner_text(TITLE) == OTHER
+    unknown = open_tab(tab.url.replace('0.6', '77'))
+    assert unknown.inner_text(TITLE) != OTHER
+
+
+def test_the_keyboard_walks_from_panel_to_panel_and_chooses(tab):
+    tab.click(find_cell(1, 2, 1))
+    tab.click('.choice button:nth-child(1)')
+    assert tab.inner_text(TITLE) == FIRST
+    tab.focus(f'{CELL}[tabindex="0"]')
+    for key in ('ArrowDown', 'ArrowRight', 'ArrowRight', 'ArrowLeft'):
+        tab.keyboard.press(key)
+    browser.wait_until(
+        tab,
+        f'document.querySelector("{TITLE}").textContent.startsWith'
+        '("depth 2, exception unseen, γ 0.6")',
+    )
+    tab.keyboard.press('Escape')
+    browser.wait_until(
+        tab, f'document.querySelector("{TITLE}").textContent === "{FIRST}"'
+    )
+    tab.keyboard.press('Enter')
+    assert 'exception=unseen&gamma=0.6' in tab.evaluate('location.hash')
+    assert tab.locator(f'{CELL}[tabindex="0"]').count() == 1
+
+
+def test_the_pointer_previews_and_leaves_no_trace(tab):
+    before = tab.inner_text(TITLE)
+    tab.hover(find_cell(2, 2, 1))
+    browser.wait_until(
+        tab,
+        f'document.querySelector("{TITLE}").textContent.startsWith'
+        '("depth 1, exception unseen, γ 0.3")',
+    )
+    tab.hover('h1')
+    browser.wait_until(
+        tab, f'document.querySelector("{TITLE}").textContent === "{before}"'
+    )
+    assert tab.evaluate('location.hash') == ''
+
+
+def test_readings_and_filters_change_the_cells(tab):
+    mean = f'{find_cell(2, 1, 1)} .mean'
+    before = tab.inner_text(mean)
+    tab.check('input[value="unseen symmetric"]', force=True)
+    assert tab.inner_text(mean) != before
+    assert tab.locator('.range').count() > 0
+    tab.select_option('.filter select', label='0')
+    assert tab.locator('.range').count() == 0
+
+
+def test_what_is_wrong_with_a_network_is_said_and_marked(tab, open_tab):
+    start = f'{tab.url}#depth='
+    diverged = open_tab(f'{start}1&exception=trained&gamma=0.6&seed=0')
+    assert 'diverged at step 2' in diverged.inner_text('#detail')
+    assert 'Not recorded for this member.' in diverged.inner_text('#detail')
+    unconverged = open_tab(f'{start}2&exception=trained&gamma=0.9&seed=1')
+    assert 'not converged (train loss 0.31)' in unconverged.inner_text('.verdict-line')
+    cell = tab.locator(find_cell(1, 1, 3))
+    assert 'unconverged' in cell.get_attribute('class')
+    assert 'unconverged' not in tab.locator(find_cell(1, 1, 1)).get_attribute('class')
+    label = tab.locator(find_cell(2, 1, 3)).get_attribute('aria-label')
+    assert '1 of 2 members trained' in label
+
+
+def test_every_picture_has_words(tab):
+    unnamed = ('svg[role=img]:not([aria-label], [aria-labelledby])', 'img:not([alt])')
+    assert tab.locator(f'main :is({", ".join(unnamed)})').count() == 0
+    tab.click(find_cell(1, 2, 1))
+    flow = tab.locator('#detail svg.chart').nth(3).get_attribute('aria-label')
+    assert 'in layer 1 the last token attends most to the' in flow
+
+
+def test_a_picture_is_enlarged_and_put_away(tab):
+    tab.click('.figures summary')
+    tab.click('.picture >> nth=0')
+    assert tab.locator('#large').evaluate('e => e.open')
+    tab.click('#large button')
+    assert not tab.locator('#large').evaluate('e => e.open')
+
+
+@pytest.mark.parametrize('name', ['anchors_attacked', 'scan_attacked'])
+def test_hostile_names_are_shown_and_do_nothing(name, open_tab, pages):
+    tab = open_tab(pages[name])
+    tab.locator(CELL).nth(1).dispatch_event('click')  # long names lie above it
+    assert tab.locator('img[src=x], [onerror]').count() == 0
+    assert tab.evaluate('document.scripts.length') == 2
+    places = ['h1', '#member-title', '#detail .numbers', '.counts', '.settings']
+    places += ['.claims', '#provenance pre', '.missing', '.figures summary', '#legend']
+    places += ['.card figcaption', '.figure-numbers pre', '#controls']
+    places.append('.question' if name == 'scan_attacked' else '#sides h3')
+    for place in places:
+        assert samples.HOSTILE in tab.locator(place).first.text_content(), place
+
+
+def test_the_page_of_another_task_has_its_own_measures(open_tab, pages):
+    tab = open_tab(pages['scan'])
+    assert tab.locator(CELL).count() == 4  # gammas and decays; seeds are averaged over
+    shown = 'document.querySelector("#controls select").selectedOptions[0].text'
+    assert tab.evaluate(shown) == 'test'
+    before = tab.locator('.mean').first.inner_text()
+    tab.select_option('#controls select >> nth=0', 'seen_train assigned tokens')
+    assert tab.locator('.mean').first.inner_text() != before
+    tab.click(f'{CELL} >> nth=1')
+    panels = tab.locator('#detail figcaption strong').all_inner_texts()
+    assert panels == ['Answers', 'Loss', 'Right answers by group']
+
+
+def test_numbers_are_opened_and_copied_by_keyboard(tab):
+    """Where the browser refuses to copy, they are shown selected."""
+    refuse_copying(tab)
+    tab.click('.figures summary')
+    tab.focus('.figure-numbers summary')
+    tab.keyboard.press('Enter')
+    assert '9,999' in tab.locator('.figure-numbers').first.inner_text()
+    tab.locator('.figure-numbers .copy').first.focus()
+    tab.keyboard.press('Enter')
+    tab.wait_for_selector('#copied[open]')
+    assert tab.input_value('#copied textarea') == samples.NUMBERS['text']
+    tab.click('#copied button')
+    tab.click('.counts + .copy')
+    tab.wait_for_selector('#copied[open]')
+    rows = [line.split('\t') for line in tab.input_value('textarea').splitlines()]
+    assert {len(row) for row in rows} == {9}  # name, all, 3 gammas, 2 depths, 2 more
+
+
+def test_it_prints_white_and_unfolded_and_returns(tab):
+    tab.click('#theme')  # dark
+    assert tab.inner_text('#theme') == 'Light'
+    tab.emulate_media(media='print')
+    tab.evaluate('dispatchEvent(new Event("beforeprint"))')
+    colour = tab.evaluate('getComputedStyle(document.body).backgroundColor')
+    assert colour == 'rgb(253, 253, 251)'
+    for hidden in ('nav', '#ask', '.networks', '.copy', '#controls'):
+        assert not tab.locator(hidden).first.is_visible()
+    for shown in ('#sides h3', '.picture img', '#provenance dl'):
+        assert tab.locator(shown).first.is_visible()
+    tab.emulate_media(media='screen')
+    tab.evaluate('dispatchEvent(new Event("afterprint"))')
+    assert tab.evaluate('document.documentElement.dataset.theme') == 'dark'

@@ -1,0 +1,224 @@
+"""Pages of planted runs, which nothing was trained for, and pages made of attacks."""
+
+import base64
+import functools
+import pathlib
+from typing import Any
+
+import numpy as np
+
+from analysis.members.member import Member
+from analysis.report.collect import collect
+from analysis.report.playground import describe
+from analysis.report.subject import read_subject
+from anchorjax import config
+from anchorjax.storage.reader import Run, open_run
+from anchorjax.storage.sweep_folder import create_folder
+from anchorjax.sweeps.environment import describe_environment
+from anchorjax.training.devices import make_mesh
+from tests.support import text_tasks
+from tests.support.pages import network_page
+from tests.support.sweeps import experiment
+
+RECORDED = ('probe_loss', 'agreement', 'token_agreement', 'agreement_by_group')
+HOSTILE = '</script><img src=x onerror=alert(1)>"\'&{{data}}{% raw %}'
+GALLERY = pathlib.Path(__file__).parents[3] / 'analysis' / 'gallery'
+# Two kinds of panels, two rows, three columns, two networks in a cell.
+GAMMAS = (0.3, 0.6, 0.9)
+AXES = {
+    'grid__gamma': GAMMAS,
+    'grid__seed': (0, 1),
+    'loop': (('model.depth', (1, 2)), ('task.exception', ('trained', 'unseen'))),
+}
+NUMBERS = {'text': 'gamma\t0.3\t0.6\nbest[0]\t0.1\t', 'left_out': ['x (9 × 9,999)']}
+EMBEDDING = {
+    'values': list(range(20, 100)),
+    'xy': [[value / 10, (value / 50) ** 2] for value in range(20, 100)],
+    'explained': [0.41, 0.17],
+}
+# Of the sample's networks by number: depth 1, γ 0.3, 0.6 and 0.9, then depth 2, γ 0.9.
+ASKED = (0, 3, 4, 17)
+
+
+def plant_curves(folder: pathlib.Path, planted: config.Experiment) -> Run:
+    """A run whose members are trained, with random shares and a train loss of 0.001."""
+    environment = describe_environment(planted, make_mesh(1))
+    create_folder(folder, planted, environment)
+    run = open_run(folder)
+    curves = run.curves.copy(deep=True)
+    random = np.random.default_rng(0)
+    for name in RECORDED:
+        curves[name][:] = random.uniform(size=curves[name].shape)
+    curves['train_loss'][:] = 0.001
+    curves['trained'][:] = True
+    curves['converged'][:] = True
+    curves['diverged'][:] = -1
+    vars(run)['curves'] = curves  # where functools.cached_property keeps it
+    return run
+
+
+def plant_scan(folder: pathlib.Path, **fields: Any) -> Run:
+    """SCAN at two gammas, two decays and three seeds."""
+    c = text_tasks.make_config('scan', grid__seed=(0, 1, 2), **fields)
+    return plant_curves(folder, config.resolve(c))
+
+
+def plant_anchors(folder: pathlib.Path) -> Run:
+    """24 networks of anchors: one diverged, one is not trained, one not converged."""
+    run = plant_curves(folder, experiment(**AXES))
+    curves = run.curves
+    diverged = {'depth': 0, 'exception': 0, 'gamma': 1, 'seed': 0}
+    curves['diverged'][diverged] = 2
+    curves['trained'][{'depth': 1, 'exception': 1, 'gamma': 2, 'seed': 1}] = False
+    unconverged = {'depth': 1, 'exception': 0, 'gamma': 2, 'seed': 1}
+    curves['converged'][unconverged] = False
+    curves['train_loss'][unconverged] = 0.31
+    return run
+
+
+@functools.lru_cache
+def make_networks() -> tuple[Member, ...]:
+    """Four networks of two layers, the third of two heads with GELU and biases."""
+    networks = []
+    for number in range(len(ASKED)):
+        options = ('post', 'relu', 1, False)
+        if number == 2:
+            options = ('pre', 'gelu', 2, True)
+        member = network_page.make_member(*options)
+        shifted = {'W_U': np.roll(member.params['W_U'], number, axis=1)}
+        networks.append(member._replace(params=member.params | shifted))
+    return tuple(networks)
+
+
+def make_playground() -> dict[str, Any]:
+    """The networks of ASKED; all have the same task."""
+    networks = []
+    for number, member in zip(ASKED, make_networks(), strict=True):
+        network = network_page.describe_network(member)
+        networks.append({**network, 'member': number, 'task': 0})
+    task = make_networks()[0].experiment.task
+    tasks = [describe.describe_task(task)]
+    return {'missing': '', 'networks': networks, 'tasks': tasks}
+
+
+def make_payload(run: Run) -> dict[str, Any]:
+    """The page of a planted run, with a figure, a claim, and networks to ask."""
+    subject = read_subject(run)
+    payload = collect(subject, ignore)
+    playground = {'missing': '', 'networks': [], 'tasks': []}
+    if subject.unseen is not None:
+        playground = make_playground()
+        for member in payload['members']:
+            if member['status'] == 'trained':
+                member |= {'attention': make_attention(), 'embedding': EMBEDDING}
+    payload |= {'playground': playground, 'claims': make_claims()}
+    figures = [make_figure('phase'), make_figure('complexity')]
+    section = {'title': 'Answers of all networks', 'about': '', 'figures': figures}
+    missing = [('Order of the pair', 'no member has converged')]
+    return payload | {'figures': [section], 'missing': missing}
+
+
+def make_attention() -> dict[str, Any]:
+    """Every position reads all up to itself equally, in two layers."""
+    rows = np.tril(np.ones((6, 6)))
+    layer = (rows / rows.sum(1, keepdims=True)).tolist()
+    return {
+        'tokens': [35, 63, 99, 4, 3, 38],
+        'roles': ['noise', 'noise', 'key', 'anchor_1', 'anchor_2', 'last'],
+        'layers': [layer, layer],
+        'prediction': 93,
+        'expected': {'inferential': 89, 'symmetric': 93, 'assigned': 89},
+    }
+
+
+def make_figure(name: str) -> dict[str, Any]:
+    png = (GALLERY / 'default.png').read_bytes()
+    return {
+        'name': name,
+        'title': name.capitalize(),
+        'caption': 'Agreement on the unseen pair.',
+        'png_base64': base64.b64encode(png).decode(),
+        'width': 2000,
+        'height': 1000,
+        'numbers': NUMBERS,
+    }
+
+
+def make_claims() -> dict[str, Any]:
+    row = {
+        'source': 'P1 Fig 2',
+        'claim': 'More answers are composed.',
+        'run': 'phase',
+        'number': '0.4 [0.2, 0.6]',
+        'seeds': '6',
+        'null': '0',
+        'converged': '0.5 [0.3, 0.7]',
+        'p': '0.001',
+        'verdict': 'holds',
+        'note': '',
+    }
+    return {
+        'introduction': 'Numbers are shares.',
+        'rows': [row],
+        'others': 'Of the 2 claims of P1, 1 is above, and 1 is about other runs.',
+        'command': 'python -m analysis claims p1 --runs runs/phase --out FOLDER',
+        'gallery': 'analysis/gallery/fair/verdicts.md',
+        'link': '../../analysis/gallery/fair/verdicts.md',
+    }
+
+
+def attack(payload: dict[str, Any]) -> dict[str, Any]:
+    """The payload with an attack for every text that somebody else may have written."""
+    for name in ('title', 'summary', 'question', 'created'):
+        payload[name] = HOSTILE
+    payload['notes'] = [HOSTILE]
+    axis = 'exception' if 'exception' in payload['axes'] else 'weight_decay'
+    first, *others = payload['axes'][axis]
+    payload['axes'] = {**payload['axes'], axis: [HOSTILE, *others]}
+    for words in payload['axis_words'].values():
+        words['name'] = HOSTILE
+        words['values'] = [HOSTILE] * len(words['values'])
+    for reading in payload['readings']:
+        reading['says'] = reading['line'] = HOSTILE
+        if not payload['unseen']:  # else they are our own words
+            reading['label'] = HOSTILE
+    if payload['unseen']:
+        payload['unseen'] = dict.fromkeys(payload['unseen'], HOSTILE)
+    payload['groups'] = [HOSTILE] * len(payload['groups'])
+    outcome, settings = payload['outcome'], payload['settings']
+    outcome['headings'] = [(HOSTILE, [(HOSTILE, HOSTILE)])]
+    outcome['names'] = [HOSTILE] * len(outcome['names'])
+    outcome['criterion'] = HOSTILE
+    outcome['sure'] = [HOSTILE]
+    for row in outcome['rows']:
+        row['label'] = row['says'] = row['style'] = HOSTILE
+    settings['axes'] = [HOSTILE] * len(settings['axes'])
+    settings['measures'] = [HOSTILE] * len(settings['measures'])
+    for row in settings['rows']:
+        row['labels'] = [(HOSTILE, HOSTILE)] * len(row['labels'])
+    for member in payload['members']:
+        if member['point'][axis] == first:
+            member['point'][axis] = HOSTILE
+        member |= {'name': HOSTILE, 'status': HOSTILE, 'numbers': {HOSTILE: 1.0}}
+        if payload['unseen']:
+            member |= {'solution': HOSTILE, 'answer': HOSTILE}
+        if member['attention']:
+            wrong = {'roles': [HOSTILE] * 6, 'prediction': HOSTILE}
+            member['attention'] |= wrong | {'expected': {HOSTILE: HOSTILE}}
+    for section in payload['figures']:
+        section['title'] = section['about'] = HOSTILE
+        for figure in section['figures']:
+            figure['title'] = figure['caption'] = HOSTILE
+            figure['numbers'] = {'text': HOSTILE, 'left_out': [HOSTILE]}
+    payload['missing'] = [(HOSTILE, HOSTILE)]
+    payload['claims'] = {name: HOSTILE for name in payload['claims']} | {
+        'rows': [dict.fromkeys(row, HOSTILE) for row in payload['claims']['rows']],
+        'link': '#',
+    }
+    tree = {HOSTILE: HOSTILE}
+    payload['provenance'] = {'command': HOSTILE, HOSTILE: HOSTILE, f'{HOSTILE}2': tree}
+    return payload
+
+
+def ignore(line: str) -> None:
+    """Takes the lines about progress."""
