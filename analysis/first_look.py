@@ -3,9 +3,8 @@
 import pathlib
 
 from analysis import claims, frame
-from analysis.__main__ import import_claims
 from analysis.drawing import style
-from analysis.figure import ROOMS, has_claims
+from analysis.figure import ROOMS, has_claims, import_claims
 from analysis.members.selection import has_heldout_probe, has_unseen_pair
 from analysis.p1 import answers, phase
 from anchorjax.storage.reader import Run

@@ -123,7 +123,6 @@ def _write_command(paper: str, room: ModuleType) -> str:
     """The command that decides all claims of a room, with the runs that they name."""
     runs = list(dict.fromkeys(run for claim in room.CLAIMS for run in claim.runs))
     words = ' '.join(f'runs/{run}' for run in runs)
-    start = os.path.commonprefix(runs)
-    if start and len(runs) > MOST_RUNS:
-        words = f"'runs/{start}*'"
+    if len(runs) > MOST_RUNS:  # all begin like the shortest, that of the default preset
+        words = f"'runs/{min(runs, key=len)}*'"
     return f'python -m analysis claims {paper} --runs {words} --out FOLDER'
