@@ -18,7 +18,7 @@ from anchorjax.storage.reader import Run, members_table
 GALLERY = 'fair'
 INTRODUCTION = (
     'Numbers are shares of answers to the unseen pair (4, 3), of all networks at the '
-    'last step (30 epochs of nine tokens, 5,000 steps of four): the small '
+    'last step (30 epochs of nine tokens, 6,000 steps of four): the small '
     'initialization less the large one, paired by seed. P1 itself '
     'shows something else: for each seed and each mapping the highest share over nine '
     'learning rates, which one network in nine can bring about.'
