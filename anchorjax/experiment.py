@@ -20,7 +20,7 @@ from anchorjax.limits import above, at_least, at_most, below, check_fields
 from anchorjax.model import ModelConfig
 from anchorjax.task import TaskConfig
 
-AUTO = -1  # train.lanes: see sweeps/lanes.py
+AUTO = -1  # train.lanes: see sweeps/memory.py
 Precision = Literal['float32', 'tensorfloat32', 'bfloat16']
 PRECISIONS = get_args(Precision)
 

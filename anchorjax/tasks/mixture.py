@@ -136,7 +136,7 @@ class Sequences(NamedTuple):
     def measure_bigram_entropy(self) -> float:
         """Entropy of a label given the token before it, nats.
 
-        It is the loss, on these sequences, of a table of which token follows which.
+        This is the loss of a table of bigrams on these sequences.
         """
         befores, labels = self._list_bigrams()
         bigrams = np.stack([befores, labels])

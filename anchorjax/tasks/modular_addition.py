@@ -34,7 +34,7 @@ class ModularAdditionConfig:
         )
 
     def make(self) -> Task:
-        """Its data are a random order of all questions, of which the first train."""
+        """Its data are a random order of all questions; the first are trained."""
         return Task(
             vocab=self.vocab,
             seq_len=self.seq_len,

@@ -96,7 +96,7 @@ def make_table(prompts: list[list[int]], answers: list[list[int]], end: int) -> 
 
 
 def choose(first: int, count: int, size: int) -> Choice:
-    """`size` numbers from `first` on, of which `count` at most are real.
+    """`size` consecutive numbers from `first`; at most `count` of them are real.
 
     Padding repeats the first number.
     """

@@ -41,7 +41,7 @@ def make_mesh(num_devices: int = 0, batch_devices: int = 1) -> Mesh:
     """A mesh ('member', 'batch') of all devices of all processes, or of the first few.
 
     Args:
-      num_devices: use only so many; 0: all.
+      num_devices: how many to use; 0: all.
       batch_devices: how many share the batch of a member; their axis is 'batch'.
 
     Raises:

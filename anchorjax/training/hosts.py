@@ -1,6 +1,6 @@
 """Several processes as one program: who writes, and how all decide the same.
 
-Every process runs the same loop over the same global mesh. All must come to the same
+Every process runs the same loop over the same global mesh. All must make the same
 decisions (to stop, to save, which state is damaged), or the next collective operation
 waits forever. With a single process, everything here is trivial and free.
 """

@@ -184,7 +184,7 @@ def _is_on_device(config: CorpusConfig) -> bool:
 
 
 def _ask(tokens_BL: jax.Array) -> Batch:
-    """Windows [B, T + 1], each token of which asks for the next."""
+    """Windows [B, T + 1] as next-token questions."""
     tokens_BT = tokens_BL[:, :-1]
     next_BT = tokens_BL[:, 1:]
     return Batch(tokens_BT, next_BT)

@@ -53,7 +53,7 @@ class ProntoqaConfig:
     distractor: Distractor = 'original'
     chain_of_thought: bool = True
     num_examples: Annotated[int, at_least(1), at_most(10**6)] = 10_000
-    # Questions of which a seed takes its training examples; 0: it takes all there are.
+    # Size of the pool from which a seed draws its examples; 0: num_examples.
     pool_examples: Annotated[int, at_least(0), at_most(10**6)] = 0
     pool_seed: Annotated[int, at_least(0), at_most(2**31 - 1)] = 0
     # A JSON file with the questions; '': they are generated. It must hold the probe's

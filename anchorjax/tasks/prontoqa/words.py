@@ -97,7 +97,7 @@ TRUE = (  # from the root on
         Level('Mersenne prime', _PRIME),
     ),
 )
-# In the true ontology: the concept of which the opposite of a conclusion is said.
+# True ontology: the concept that the distractor is about, by the property asked for.
 DISTRACTORS = {
     'multicellular': 'bacterium',
     'unicellular': 'bacterium',

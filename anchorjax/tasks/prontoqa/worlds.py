@@ -60,7 +60,7 @@ def draw_question(
     order: Order = 'postorder',
     distractor: Distractor = 'original',
 ) -> Question:
-    """One question with a proof of exactly so many hops."""
+    """One question whose proof has exactly `hops` hops."""
     while True:
         chain, spare = _draw_chain(random, hops, ontology, distractor)
         walk = _draw_walk(random, chain, hops)
@@ -148,7 +148,7 @@ def _draw_properties(
 
 
 def _draw_walk(random: np.random.Generator, chain: Chain, hops: int) -> Walk | None:
-    """A walk of exactly so many steps, the last one to a property; None: it failed."""
+    """A walk of exactly `hops` steps, the last to a property; None if it failed."""
     num_levels = len(chain.concepts)
     if num_levels <= hops:
         return None
