@@ -14,7 +14,7 @@ import ml_collections
 import pandas as pd
 
 from anchorjax import config
-from anchorjax.errors import ConfigError, OneLine, UserError, is_temporary
+from anchorjax.errors import CliError, ConfigError, UserError, is_temporary
 from anchorjax.experiment import Experiment
 from anchorjax.files import find_cache
 from anchorjax.limits import declared_fields
@@ -51,7 +51,7 @@ def run_command(command: Callable[[], None]) -> None:
     except BrokenPipeError:  # `| head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(EXIT_FAILED)
-    except OneLine as e:
+    except CliError as e:
         # A full disk is no bad input, whoever found it.
         code = EXIT_FAILED if is_temporary(e) else EXIT_USER_ERROR
         _exit(f'error: {e}', code)

@@ -16,18 +16,18 @@ _TEMPORARY_ERRNOS = (
 )
 
 
-class OneLine(Exception):
+class CliError(Exception):
     """An error whose message is one line."""
 
     def __init__(self, line: str):
         super().__init__(' '.join(line.split()))
 
 
-class UserError(OneLine, ValueError):
+class UserError(CliError, ValueError):
     """Bad input: one line that names the thing, its value and what is allowed."""
 
 
-class TemporaryError(OneLine, RuntimeError):
+class TemporaryError(CliError, RuntimeError):
     """One line about what may be gone the next time; a command exits with code 1."""
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from jax.experimental import multihost_utils
 
 from anchorjax.errors import (
+    CliError,
     Damaged,
-    OneLine,
     StoreError,
     StoreUnavailable,
     TemporaryError,
@@ -114,7 +114,7 @@ def run_together(action: Callable[[], Any]) -> Any:
     result, problem = None, None
     try:
         result = action()
-    except (OneLine, OSError) as e:
+    except (CliError, OSError) as e:
         problem = (str(e), _find_kind(e))
     problems = [reported for reported in gather(problem) if reported is not None]
     for kind, error in _KINDS.items():
