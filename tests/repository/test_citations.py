@@ -74,6 +74,6 @@ def test_no_place_is_there_twice(name):
 
 def test_the_files_of_the_catalog_are_those_of_section_11():
     _, _, section = (ROOT / 'DATASETS.md').read_text().partition('\n# 11. ')
-    catalog = ROOT / 'anchorjax' / 'extras' / 'corpora' / 'official.py'
+    catalog = ROOT / 'anchorjax' / 'extras' / 'corpora' / 'official.sha256'
     digests = DIGEST.findall(catalog.read_text())
     assert digests and DIGEST.findall(section) == digests

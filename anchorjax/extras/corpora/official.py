@@ -18,6 +18,7 @@ from anchorjax.tasks.text_files import read_bytes
 
 _GITHUB = 'https://raw.githubusercontent.com'
 _TIMEOUT = 30  # seconds without any byte
+_DIGESTS = pathlib.Path(__file__).with_name('official.sha256')
 
 
 class Official(NamedTuple):
@@ -29,50 +30,29 @@ class Official(NamedTuple):
     files: dict[str, str]  # SHA-256 by path below the address
 
 
+def _list_files(name: str) -> dict[str, str]:
+    """{path below the address: SHA-256} of a data set, in the order of the list."""
+    digests = {}
+    for line in _DIGESTS.read_text().splitlines():
+        digest, place = line.split()
+        folder, _, path = place.partition('/')
+        if folder == name:
+            digests[path] = digest
+    return digests
+
+
 OFFICIAL = {
     'scan': Official(
         'SCAN (Lake & Baroni 2018)',
         'BSD-3-Clause, (c) Facebook: https://github.com/brendenlake/SCAN',
         f'{_GITHUB}/brendenlake/SCAN/c4b756cbc010d75c912f16c42c8f15dc6b7e6c8f',
-        {
-            'tasks.txt': (
-                'd824c7d9e9149ba497e25f701981dac79954e04bf670d22e5c209f076ac6c89f'
-            ),
-            'simple_split/tasks_train_simple.txt': (
-                '941bb8a088c5f53ceff12fde902dc008933cf0c4203cc672c47b5f79d73262dd'
-            ),
-            'simple_split/tasks_test_simple.txt': (
-                '1fe1c8f5a19d0dc40e41bab94278f45f66f3dc415a978bd29855a23440610fc6'
-            ),
-            'add_prim_split/tasks_train_addprim_jump.txt': (
-                'e3c78485692e028eed4205e1b8b3fd0e785ef2c12d45b5b89204dadf5b239e23'
-            ),
-            'add_prim_split/tasks_test_addprim_jump.txt': (
-                '8147ae2651422c701162e174d9d66158daa57858a26b30317ac61797118ac7a5'
-            ),
-            'add_prim_split/tasks_train_addprim_turn_left.txt': (
-                '1b3fed86055dd7689d217f1b90cc8960aeb1cf200f4f209dc47935761b05304c'
-            ),
-            'add_prim_split/tasks_test_addprim_turn_left.txt': (
-                '15a82c2d25ac7c3c1fff7e18051fb085974ef3617de895c520d02144396a10e2'
-            ),
-        },
+        _list_files('scan'),
     ),
     'cogs': Official(
         'COGS (Kim & Linzen 2020)',
         'MIT, (c) 2020 najoungkim: https://github.com/najoungkim/COGS',
         f'{_GITHUB}/najoungkim/COGS/165a7b669eade971fa47bf568a2e51925360fed8/data',
-        {
-            'train.tsv': (
-                '220b3804b562c0156ee986eff1bdd15c27e52142549362a64f57baf86e304c78'
-            ),
-            'dev.tsv': (
-                'ab66388a309c7ac1ad210c781a6a0ce12281a9ef24619a12422a752cef61bc21'
-            ),
-            'gen.tsv': (
-                'd013d9eee0bafc153f8decc85f42814ac97260f84964d980e1e2b84577b82361'
-            ),
-        },
+        _list_files('cogs'),
     ),
     'prontoqa': Official(
         'PrOntoQA (Saparov & He 2023), the 500 questions of Logic-LM',
@@ -80,11 +60,7 @@ OFFICIAL = {
         'https://github.com/teacherpeterpan/Logic-LLM',
         f'{_GITHUB}/teacherpeterpan/Logic-LLM/'
         'd29f1e5e7203e8826cb9c41ba3003e43dc0b9d34/data/ProntoQA',
-        {
-            'dev.json': (
-                '2d2e9d0adbef05cd66b51d11516b8fb3d3fb2cbc1664867d1123a000f7b11a5f'
-            )
-        },
+        _list_files('prontoqa'),
     ),
 }
 
