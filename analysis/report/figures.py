@@ -22,7 +22,7 @@ class Section(NamedTuple):
 # Of a sweep of anchors with an unseen pair, and of each network that stands for a
 # solution there.
 ANCHORS = (
-    Section('Answers of all networks', ('phase', 'complexity', 'lazy')),
+    Section('Answers of all networks', ('answers', 'phase', 'complexity', 'lazy')),
     Section('Mechanisms of all networks', ('mechanisms', 'pair_order')),
     Section(
         'Weights of all networks',
