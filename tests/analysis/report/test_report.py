@@ -169,8 +169,7 @@ def test_every_figure_of_a_page_has_a_module_that_compares():
     for of_task in figures.OF_TASK.values():
         names.update(of_task)
     for name in names:
-        title, caption = figures.describe_module(figures.find_module(name))
-        assert title and caption, name
+        assert all(figures.describe_module(figures.find_module(name))), name
     axes = {'gamma': (0.5,), 'weight_decay': (0.1,), 'decay_window': ((), (0, 2))}
     expected = 'needs several values of γ or weight decay'
     assert explain_absence('decay_grid', axes) == expected

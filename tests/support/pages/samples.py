@@ -141,6 +141,7 @@ def make_figure(name: str) -> dict[str, Any]:
         'name': name,
         'title': name.capitalize(),
         'caption': 'Agreement on the unseen pair.',
+        'paper': 'P1 Fig 2',
         'png_base64': base64.b64encode(png).decode(),
         'width': 2000,
         'height': 1000,
