@@ -33,8 +33,8 @@ from anchorjax.storage.reader import Run
 TITLE = 'Accuracy by setting'
 PAPER = 'any task'
 CAPTION = (
-    'Everything that the task measures, by the axes of the sweep: means over seeds '
-    'with their 95 % interval.'
+    'The panels show everything that the task measures, by the axes of the sweep, as '
+    'means over seeds with their 95 % interval.'
 )
 
 

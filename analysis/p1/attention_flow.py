@@ -28,9 +28,9 @@ from anchorjax.limits import at_least, at_most
 TITLE = 'Attention flow'
 PAPER = 'P1 Fig 3 (a, c)'
 CAPTION = (
-    'Which token reads which, from the input below to the last layer above. A wide '
-    'line is much attention, on one sequence; the bars are means over random '
-    'sequences.'
+    'The lines show which token reads which, from the input below to the last layer '
+    'above. A wide line is much attention, on one sequence; the bars are means over '
+    'random sequences.'
 )
 
 

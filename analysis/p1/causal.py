@@ -37,9 +37,9 @@ from anchorjax.limits import at_least, at_most
 TITLE = 'Causal tests'
 PAPER = 'ours, on P1 Fig 3'
 CAPTION = (
-    'Which edges of attention the answer needs (left, one cut at a time), whether the '
-    'mechanism of P1 Fig 3 is enough by itself (middle), and which position knows the '
-    'number and the anchors in each layer (right).'
+    'The panels show which edges of attention the answer needs (left, one cut at a '
+    'time), whether the mechanism of P1 Fig 3 is enough by itself (middle), and which'
+    ' position knows the number and the anchors in each layer (right).'
 )
 
 

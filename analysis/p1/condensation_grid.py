@@ -26,8 +26,8 @@ from anchorjax.storage.reader import Run
 TITLE = 'Condensation over the grid'
 PAPER = 'P1 Fig 10'
 CAPTION = (
-    'Do neurons come to share a direction? Cosines between the input weights of the '
-    'neurons of the first query matrix, W_Q: blocks near 1 mean yes.'
+    'Do neurons come to share a direction? In the cosines between the input weights '
+    'of the neurons of the first query matrix, W_Q, blocks near 1 mean yes.'
 )
 
 

@@ -29,7 +29,7 @@ TITLE = 'Cosines of vectors'
 PAPER = 'P1 Fig 4'
 CAPTION = (
     'Does the network hold the same vector for questions with the same right answer? '
-    'Cosines between such vectors; red boxes mark equal answers.'
+    'The cosines are between such vectors; red boxes mark equal answers.'
 )
 
 

@@ -22,7 +22,10 @@ from anchorjax.storage.reader import Run
 
 TITLE = 'Training curves'
 PAPER = 'any task'
-CAPTION = 'When the network learns which answers, from the first step to the last.'
+CAPTION = (
+    'The curves show when the network learns which answers, from the first step to '
+    'the last.'
+)
 
 
 THRESHOLD = 0.9

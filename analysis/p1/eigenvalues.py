@@ -41,9 +41,9 @@ from anchorjax.storage.reader import Run
 TITLE = 'Eigenvalues and singular values'
 PAPER = 'P1 Figs 12, 13'
 CAPTION = (
-    'How many directions the weights use. Eigenvalues of the covariance of the '
-    'embedding, by γ and over training, and singular values of every matrix: few '
-    'large ones mean few directions.'
+    'Few large values mean that the weights use few directions. They are eigenvalues '
+    'of the covariance of the embedding, by γ and over training, and singular values '
+    'of every matrix.'
 )
 
 

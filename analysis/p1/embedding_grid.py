@@ -24,8 +24,9 @@ from anchorjax.storage.reader import Run
 TITLE = 'Embedding over the grid'
 PAPER = 'P1 Fig 11'
 CAPTION = (
-    'Do networks place the numbers x in their order? The embeddings of the numbers in '
-    'the plane in which they differ most (first two principal components).'
+    'Do networks place the numbers x in their order? The embeddings of the numbers '
+    'are drawn in the plane in which they differ most (first two principal '
+    'components).'
 )
 
 

@@ -39,9 +39,10 @@ from anchorjax.storage.reader import Run
 TITLE = 'Distance from the initialization'
 PAPER = 'ours'
 CAPTION = (
-    'How far training moves a network from its start: its weights, which neurons are '
-    'active, and its tangent kernel (how a step on one example changes the answers to '
-    'others). Near 0 the network would hardly have learned features.'
+    'The panels show how far training moves a network from its start: its weights, '
+    'which neurons are active, and its tangent kernel (how a step on one example '
+    'changes the answers to others). Near 0 the network would hardly have learned '
+    'features.'
 )
 
 

@@ -33,9 +33,9 @@ TITLE = 'Order of the pair'
 PAPER = 'ours'
 CAPTION = (
     'Can a network tell a pair from its reverse where it answers? The distance '
-    'between its activations for the two, by that between pairs with another anchor, '
-    'through training and beside its answers. 0: the order is not there, so both get '
-    'one answer.'
+    'between its activations for the two is divided by that between pairs with '
+    'another anchor, and drawn through training and beside its answers. At 0 the '
+    'order is not there, so that both get one answer.'
 )
 
 

@@ -41,10 +41,10 @@ from anchorjax.storage.reader import Run
 TITLE = 'Phase diagram'
 PAPER = 'P1 Fig 2 (a, b)'
 CAPTION = (
-    'How networks answer the unseen pair. Above: the share of composed (inferential) '
-    'answers; below: the share of answers that are those of the reversed pair '
-    '(symmetric). Left: every cell at its best learning rate; middle: one learning '
-    'rate for all; right: the share of converged seeds.'
+    'The diagrams show how networks answer the unseen pair: above, the share of '
+    'composed (inferential) answers, and below, the share that are those of the '
+    'reversed pair (symmetric). On the left every cell has its best learning rate, in'
+    ' the middle all have the same; on the right is the share of converged seeds.'
 )
 
 

@@ -33,9 +33,9 @@ from anchorjax.limits import above, at_least, at_most
 TITLE = 'Map of the pairs'
 PAPER = 'P1 Fig 3 (b), P3 Fig 4 C'
 CAPTION = (
-    'What the last token holds after the first attention, drawn so that similar '
-    'sequences lie close (t-SNE). A pair and its reverse share a hue: where they mix, '
-    'the network does not tell them apart.'
+    'The map shows what the last token holds after the first attention: similar '
+    'sequences lie close (t-SNE). A pair and its reverse share a hue: where they mix,'
+    ' the network does not tell them apart.'
 )
 
 

@@ -44,7 +44,7 @@ TITLE = 'Complexity'
 PAPER = 'P3 Figs 3, 5 C'
 CAPTION = (
     'Two measures of how many directions the weights use (stable rank and '
-    'participation ratio), next to how the networks answer.'
+    'participation ratio) stand next to how the networks answer.'
 )
 
 

@@ -22,8 +22,7 @@ from anchorjax.storage.reader import Run
 TITLE = 'Early complexity'
 PAPER = 'P4 E3'
 CAPTION = (
-    'Does the complexity of the weights early in training foretell accuracy at its '
-    'end? (P4 E3)'
+    'Does the complexity of the weights early in training foretell accuracy at its end?'
 )
 SHARE = 0.2  # of training, at which P4 reads C
 

@@ -15,7 +15,9 @@ from anchorjax.storage.reader import Run
 
 TITLE = 'Decay and γ'
 PAPER = 'P4 E1'
-CAPTION = 'Accuracy on what is never trained, by γ and a constant weight decay (P4 E1).'
+CAPTION = (
+    'The map shows accuracy on what is never trained, by γ and a constant weight decay.'
+)
 
 
 def compute(run: Run) -> pd.DataFrame:

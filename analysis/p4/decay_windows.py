@@ -35,8 +35,8 @@ from anchorjax.storage.reader import Run
 TITLE = 'Windows of decay'
 PAPER = 'P4 E2, E4 to E11'
 CAPTION = (
-    'When must weight decay act? Accuracy on what is never trained, by the window in '
-    'which it acts (P4 E2 to E11).'
+    'When must weight decay act? The panels show accuracy on what is never trained, '
+    'by the window in which it acts.'
 )
 _BAR = '#0072B2'
 _DOT = '#777777'

@@ -123,6 +123,7 @@ def _write_command(paper: str, room: ModuleType) -> str:
     """The command that decides all claims of a room, with the runs that they name."""
     runs = list(dict.fromkeys(run for claim in room.CLAIMS for run in claim.runs))
     words = ' '.join(f'runs/{run}' for run in runs)
-    if len(runs) > MOST_RUNS:  # all begin like the shortest, that of the default preset
-        words = f"'runs/{min(runs, key=len)}*'"
+    start = min(runs, key=len)
+    if len(runs) > MOST_RUNS and all(run.startswith(start) for run in runs):
+        words = f"'runs/{start}*'"
     return f'python -m analysis claims {paper} --runs {words} --out FOLDER'

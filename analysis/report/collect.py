@@ -10,12 +10,12 @@ from typing import Any
 
 from analysis.members.selection import choose_axis, list_varying
 from analysis.report.members import describe_members, list_positions
-from analysis.report.names import describe_axes, list_shown_axes, name_axis, name_value
+from analysis.report.names import describe_axes, list_shown_axes, name_value
 from analysis.report.outcome import describe_outcome, describe_settings
 from analysis.report.provenance import collect_provenance
 from analysis.report.subject import COLOURS, Subject
 from analysis.report.words import explain_axes
-from anchorjax.grid import TRACED_AXES
+from anchorjax.grid import TRACED_AXES, axis_label
 from anchorjax.storage.reader import Run
 
 # What the status of a member begins with: the words for it. A status that says
@@ -44,15 +44,8 @@ def collect(subject: Subject, report_progress: Callable[[str], None]) -> dict[st
         'question': subject.words.question,
         'unseen': subject.unseen._asdict() if is_anchors else None,
         'notes': _list_notes(subject),
-        'axes': {axis: one['labels'] for axis, one in describe_axes(run).items()},
-        'axis_words': {
-            axis: {
-                'name': name_axis(axis),
-                'values': one['names'],
-                'notes': one['notes'],
-            }
-            for axis, one in describe_axes(run).items()
-        },
+        'axes': list_labels(run),
+        'axis_words': describe_axes(run),
         'shown_axes': list_shown_axes(run),
         'row_axis': choose_row_axis(axes),
         'column_axis': choose_axis(axes),
@@ -70,6 +63,14 @@ def collect(subject: Subject, report_progress: Callable[[str], None]) -> dict[st
         'settings': describe_settings(subject),
         'provenance': collect_provenance(run),
     }
+
+
+def list_labels(run: Run) -> dict[str, list[Any]]:
+    """The labels of every axis."""
+    labels = {}
+    for axis, values in run.experiment.axes.items():
+        labels[axis] = [axis_label(value) for value in values]
+    return labels
 
 
 def choose_row_axis(axes: dict[str, tuple]) -> str | None:

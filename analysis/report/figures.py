@@ -22,7 +22,7 @@ class Section(NamedTuple):
 # Of a sweep of anchors with an unseen pair, and of each network that stands for a
 # solution there.
 ANCHORS = (
-    Section('Answers of all networks', ('phase', 'complexity', 'lazy')),
+    Section('Answers of all networks', ('answers', 'phase', 'complexity', 'lazy')),
     Section('Mechanisms of all networks', ('mechanisms', 'pair_order')),
     Section(
         'Weights of all networks',
@@ -89,9 +89,9 @@ def find_module(name: str) -> ModuleType:
         return importlib.import_module(f'analysis.{name}')
 
 
-def describe_module(module: ModuleType) -> tuple[str, str]:
-    """(title, caption) of a figure."""
+def describe_module(module: ModuleType) -> tuple[str, str, str]:
+    """(title, caption, paper) of a figure."""
     if hasattr(module, 'TITLE'):
-        return module.TITLE, f'{module.CAPTION} ({module.PAPER}.)'
+        return module.TITLE, module.CAPTION, module.PAPER
     name = figure.name_module(module).replace('_', ' ')
-    return name.capitalize(), module.__doc__.partition('\n\n')[0]
+    return name.capitalize(), module.__doc__.partition('\n\n')[0], 'P2'

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis import figure
 from analysis.members.measures import TOKENS
 from analysis.members.member import Member, member_of
 from analysis.members.point import Point
 from analysis.members.selection import iterate_points
 from analysis.members.solution import UNSEEN_MAPPINGS
-from analysis.p1 import attention_flow, embedding
 from analysis.report.digits import shorten
 from analysis.report.names import name_network
 from analysis.report.subject import Subject
@@ -154,6 +154,7 @@ def _look_inside(
 
 
 def _describe_attention(member: Member) -> Described:
+    attention_flow = figure.find_figure('attention_flow')
     flow = attention_flow.compute(member, number=SEQUENCES)
     return {
         'tokens': flow.tokens_T.tolist(),
@@ -165,9 +166,8 @@ def _describe_attention(member: Member) -> Described:
 
 
 def _describe_embedding(member: Member) -> Described:
-    matrix = member.matrix(embedding.MATRIX)
-    items = embedding.check_items(member.experiment.task, matrix, None)
-    scores, explained = order.pca(matrix[items])
+    items = np.arange(*member.experiment.task.keys)
+    scores, explained = order.pca(member.matrix('W_embed')[items])
     return {
         'values': items.tolist(),
         'xy': shorten(scores[:, :2], DIGITS),

@@ -54,12 +54,12 @@ def explain_gamma(run: Run, gamma: float) -> str:
 
 
 def describe_axes(run: Run) -> dict[str, dict[str, list[Any]]]:
-    """By axis its labels, its values in words, and the notes of its labels."""
+    """By axis its name, its values in words, and the notes of their labels."""
     described = {}
     for axis, values in run.experiment.axes.items():
         described[axis] = {
-            'labels': [axis_label(value) for value in values],
-            'names': [name_value(run, axis, value) for value in values],
+            'name': name_axis(axis),
+            'values': [name_value(run, axis, value) for value in values],
             'notes': [label_value(run, axis, value)[1] for value in values],
         }
     return described

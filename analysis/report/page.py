@@ -120,4 +120,4 @@ def _select_data(payload: dict[str, Any]) -> dict[str, Any]:
                 continue
             shown[name] = digits.shorten(member[name], SERIES_DIGITS)
         data['members'].append(shown)
-    return digits.drop_infinite(data)
+    return digits.shorten(data)

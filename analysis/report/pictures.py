@@ -23,11 +23,11 @@ from anchorjax.storage.reader import Run
 class Figure(NamedTuple):
     """A figure as the page shows it, and the numbers behind it."""
 
-    module: str  # name of the module that draws it
     section: str
     name: str  # of its files
     title: str
     caption: str
+    paper: str  # and figure
     png: bytes | None = None
     missing: str = ''  # why there is no picture
     result: Any = None
@@ -88,6 +88,7 @@ def describe_figures(
                 'name': one.name,
                 'title': one.title,
                 'caption': one.caption,
+                'paper': one.paper,
                 'png_base64': base64.b64encode(one.png).decode(),
                 'width': width,
                 'height': height,
@@ -115,9 +116,9 @@ def _draw(
       StoreError: the picture cannot be written, as no other could be.
     """
     module = figures.find_module(name)
-    title, caption = figures.describe_module(module)
+    title, caption, paper = figures.describe_module(module)
     file = f'{name}{suffix}'.replace('/', '.').replace(' ', '')
-    one = Figure(name, section, file, title, caption)
+    one = Figure(section, file, title, caption, paper)
     missing = explain_absence(name, run.experiment.axes)
     if missing:
         return one._replace(missing=missing)

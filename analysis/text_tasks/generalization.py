@@ -30,9 +30,9 @@ from anchorjax.storage.reader import Run
 TITLE = 'Generalization'
 PAPER = 'P1 Figs 6, 7, 17 a'
 CAPTION = (
-    'Exact match by the size of the training set, for every γ and decay, beside what a '
-    'table of the training data would answer (grey); right: when networks converge, '
-    'and what γ and decay each do.'
+    'The panels show exact match by the size of the training set, for every γ and '
+    'decay, beside what a table of the training data would answer (grey); on the right '
+    'is when networks converge, and what γ and decay each do.'
 )
 
 LARGE, SMALL, BETWEEN = '#E69F00', '#0072B2', '#009E73'  # initialization, as in P1

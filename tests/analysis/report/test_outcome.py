@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from analysis import stats
-from analysis.members.measures import count_members
 from analysis.p1 import accuracy
 from analysis.report.choose import choose_networks
 from analysis.report.collect import collect
@@ -103,16 +102,6 @@ def test_without_a_converged_network_all_but_diverged_ones_count(scan):
     assert 'No network has converged' in outcome['sure'][1]
 
 
-def test_a_loss_that_counts_the_prompt_is_not_the_criterion(tmp_path):
-    run = samples.plant_scan(tmp_path, task__loss_on='text')
-    run.curves['converged'][:] = False
-    run.curves['probe_loss'][:] = 1.0
-    run.curves['probe_loss'][0, ..., -1, 0] = 0.01  # seen_train at gamma 0.5
-    counted = count_members(run)
-    assert counted.is_counted.values.sum() == 6
-    assert counted.criterion.startswith('loss on the answers of training examples')
-
-
 def test_the_best_and_the_worst_network_are_shown(scan):
     choices = choose_networks(read_subject(scan))
     best, worst = choices['best'].point, choices['worst'].point
@@ -149,13 +138,6 @@ def test_counts_of_solutions_by_every_axis_but_the_seed(tmp_path):
         '1 inferential',
         '–',
     ]
-
-
-def test_without_two_seeds_nothing_is_said_to_be_sure(tmp_path):
-    answers = {(0.3, 0): SYMMETRIC, (0.8, 1): INFERENTIAL}
-    subject = read_subject(open_planted(tmp_path, answers, **SEEDS))
-    sure = describe_outcome(subject)['sure']
-    assert sure[0].startswith('No setting has two converged seeds')
 
 
 def find_choices(run) -> dict[str, tuple]:

@@ -162,14 +162,6 @@ return Object.fromEntries(edges.map((e) => [e.name, e.weight])); }})()"""
     assert weights['0 key anchor_1'] == pytest.approx(1 / 3)
 
 
-def test_the_position_moves_the_three_tokens(tab):
-    tab.select_option('#ask-position', '0')
-    answers = read_answers(tab)
-    tokens = read_tokens(tab)
-    assert tokens[1:3] == [4, 3]
-    assert answers == compute_answers(tokens)
-
-
 def test_networks_are_chosen_by_their_full_names(tab):
     names = tab.locator('#a-network option').all_inner_texts()
     assert len(names) == len(samples.ASKED)
@@ -262,20 +254,3 @@ def test_one_network_is_shown_alone_and_none_says_why(open_tab, tmp_path):
     tab = open_tab(path.as_uri())
     assert tab.inner_text('#try').endswith(why)
     assert tab.locator('#try :is(input, button)').count() == 0
-
-
-def test_numbers_are_copied_as_a_table(tab):
-    """Where the browser refuses, they are shown selected; here it is made to."""
-    refuse = 'navigator.clipboard.writeText = () => Promise.reject(new Error())'
-    tab.evaluate(f'() => {{ {refuse}; }}')
-    tab.click(f'{ON_THE_LEFT} > .copy')
-    tab.wait_for_selector('#copied[open]')
-    text = tab.input_value('#copied textarea')
-    rows = [line.split('\t') for line in text.splitlines()]
-    assert rows[0] == ['network', START]
-    member = samples.make_networks()[0]
-    tokens = [int(token) for token in rows[1][1:]]
-    start = rows.index(['answer', 'logit', 'probability']) + 1
-    logits = [float(row[1]) for row in rows[start : start + 20]]
-    expected_V = member.forward(np.array([tokens])).logits[0, -1]
-    np.testing.assert_allclose(logits, expected_V, atol=1e-4)

@@ -31,6 +31,10 @@ AXES = {
     'loop': (('model.depth', (1, 2)), ('task.exception', ('trained', 'unseen'))),
 }
 NUMBERS = {'text': 'gamma\t0.3\t0.6\nbest[0]\t0.1\t', 'left_out': ['x (9 × 9,999)']}
+# Texts that are code or our own words, by the key of the payload.
+OURS = {'style', 'source', 'probe', 'probes', 'mapping', 'mappings', 'first_reading'}
+OURS |= {'panels', 'row_axis', 'column_axis', 'shown_axes', 'playground', 'label'}
+OURS |= {'png_base64', 'link', 'readings'}
 EMBEDDING = {
     'values': list(range(20, 100)),
     'xy': [[value / 10, (value / 50) ** 2] for value in range(20, 100)],
@@ -137,6 +141,7 @@ def make_figure(name: str) -> dict[str, Any]:
         'name': name,
         'title': name.capitalize(),
         'caption': 'Agreement on the unseen pair.',
+        'paper': 'P1 Fig 2',
         'png_base64': base64.b64encode(png).decode(),
         'width': 2000,
         'height': 1000,
@@ -168,56 +173,22 @@ def make_claims() -> dict[str, Any]:
 
 
 def attack(payload: dict[str, Any]) -> dict[str, Any]:
-    """The payload with an attack for every text that somebody else may have written."""
-    for name in ('title', 'summary', 'question', 'created'):
-        payload[name] = HOSTILE
-    payload['notes'] = [HOSTILE]
-    axis = 'exception' if 'exception' in payload['axes'] else 'weight_decay'
-    first, *others = payload['axes'][axis]
-    payload['axes'] = {**payload['axes'], axis: [HOSTILE, *others]}
-    for words in payload['axis_words'].values():
-        words['name'] = HOSTILE
-        words['values'] = [HOSTILE] * len(words['values'])
-    for reading in payload['readings']:
-        reading['says'] = reading['line'] = HOSTILE
-        if not payload['unseen']:  # else they are our own words
-            reading['label'] = HOSTILE
-    if payload['unseen']:
-        payload['unseen'] = dict.fromkeys(payload['unseen'], HOSTILE)
-    payload['groups'] = [HOSTILE] * len(payload['groups'])
-    outcome, settings = payload['outcome'], payload['settings']
-    outcome['headings'] = [(HOSTILE, [(HOSTILE, HOSTILE)])]
-    outcome['names'] = [HOSTILE] * len(outcome['names'])
-    outcome['criterion'] = HOSTILE
-    outcome['sure'] = [HOSTILE]
-    for row in outcome['rows']:
-        row['label'] = row['says'] = row['style'] = HOSTILE
-    settings['axes'] = [HOSTILE] * len(settings['axes'])
-    settings['measures'] = [HOSTILE] * len(settings['measures'])
-    for row in settings['rows']:
-        row['labels'] = [(HOSTILE, HOSTILE)] * len(row['labels'])
-    for member in payload['members']:
-        if member['point'][axis] == first:
-            member['point'][axis] = HOSTILE
-        member |= {'name': HOSTILE, 'status': HOSTILE, 'numbers': {HOSTILE: 1.0}}
-        if payload['unseen']:
-            member |= {'solution': HOSTILE, 'answer': HOSTILE}
-        if member['attention']:
-            wrong = {'roles': [HOSTILE] * 6, 'prediction': HOSTILE}
-            member['attention'] |= wrong | {'expected': {HOSTILE: HOSTILE}}
-    for section in payload['figures']:
-        section['title'] = section['about'] = HOSTILE
-        for figure in section['figures']:
-            figure['title'] = figure['caption'] = HOSTILE
-            figure['numbers'] = {'text': HOSTILE, 'left_out': [HOSTILE]}
-    payload['missing'] = [(HOSTILE, HOSTILE)]
-    payload['claims'] = {name: HOSTILE for name in payload['claims']} | {
-        'rows': [dict.fromkeys(row, HOSTILE) for row in payload['claims']['rows']],
-        'link': '#',
-    }
+    """The payload with an attack in place of every text that the page shows."""
+    attacked = _replace_texts(payload, '')
+    attacked['title'] = HOSTILE
     tree = {HOSTILE: HOSTILE}
-    payload['provenance'] = {'command': HOSTILE, HOSTILE: HOSTILE, f'{HOSTILE}2': tree}
-    return payload
+    attacked['provenance'] = {'command': HOSTILE, HOSTILE: HOSTILE, f'{HOSTILE}2': tree}
+    return attacked
+
+
+def _replace_texts(value: Any, key: str) -> Any:
+    if key in OURS:
+        return value
+    if isinstance(value, dict):
+        return {name: _replace_texts(part, name) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replace_texts(part, key) for part in value]
+    return HOSTILE if isinstance(value, str) else value
 
 
 def ignore(line: str) -> None:
