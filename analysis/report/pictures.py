@@ -115,10 +115,9 @@ def _draw(
     Raises:
       StoreError: the picture cannot be written, as no other could be.
     """
-    module = figures.find_module(name)
-    title, caption, paper = figures.describe_module(module)
+    module = figure.find_figure(name)
     file = f'{name}{suffix}'.replace('/', '.').replace(' ', '')
-    one = Figure(section, file, title, caption, paper)
+    one = Figure(section, file, module.TITLE, module.CAPTION, module.PAPER)
     missing = explain_absence(name, run.experiment.axes)
     if missing:
         return one._replace(missing=missing)
