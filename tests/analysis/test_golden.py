@@ -7,8 +7,20 @@ from tests.support.sweeps import ROOT
 
 GALLERY = ROOT / 'analysis' / 'gallery'
 # Folder of each paper's table in the gallery.
-FOLDERS = {'p1': 'fair', 'p4': 'critical_windows', 'text_tasks': 'real_tasks'}
-MOST_JUDGED = {'p1': 14, 'p2': 12, 'p3': 8, 'p4': 12, 'text_tasks': 12}
+FOLDERS = {
+    'p1': 'fair',
+    'p4': 'critical_windows',
+    'text_tasks': 'real_tasks',
+    'law': 'law',
+}
+MOST_JUDGED = {
+    'p1': 14,
+    'p2': 12,
+    'p3': 8,
+    'p4': 12,
+    'text_tasks': 12,
+    'law': 8,
+}
 
 
 @pytest.mark.parametrize('paper', FOLDERS)

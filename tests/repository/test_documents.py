@@ -58,7 +58,7 @@ def test_a_shell_reads_the_blocks():
 
 ```sh
 for NAME in a b; do python launch/sweep.py --config $NAME; done
-python analysis/law.py
+python -m analysis law
 ```
 """
     assert list_sweeps(text) == [

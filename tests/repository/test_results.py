@@ -17,9 +17,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis import law
-from analysis.designs import cells, effects, table
-
 ROOT = pathlib.Path(__file__).parents[2]
 GALLERY = ROOT / 'analysis' / 'gallery'
 README = ROOT / 'README.md'
@@ -172,16 +169,3 @@ def test_the_check_finds_a_number_that_is_nowhere():
         '[a',
         '0.4',
     ]
-
-
-@pytest.mark.parametrize('folder', ['law', 'fresh'])
-def test_the_tables_of_members_are_computed_from_them(folder):
-    members = table.read_csv(GALLERY / folder / 'members.csv')
-    text = cells.format_cells(cells.summarize_cells(members))
-    assert text == (GALLERY / folder / 'cells.md').read_text()
-
-
-def test_the_verdicts_are_computed_from_the_members():
-    members = table.read_csv(GALLERY / 'law' / 'members.csv')
-    text = effects.format_verdicts(law.tabulate_verdicts(members))
-    assert text == (GALLERY / 'law' / 'verdicts.md').read_text()
