@@ -9,8 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from analysis.drawing import style
+from analysis.drawing.gammas import label_gamma
 from analysis.members.rows import average_by_seed
-from analysis.members.statistics import mean_interval
+from analysis.stats import mean_interval
 
 
 def draw_spectra(axis: Axes, result: Any) -> None:
@@ -56,7 +57,8 @@ def draw_numbers(axis: Axes, result: Any) -> None:
         axis.plot(result.gamma_G, values, line, ms=3, label=name)
     _draw_seeds(axis, result, result.participation_M, 'C0', None)
     _draw_seeds(axis, result, result.untrained_M, 'grey', 'untrained')
-    axis.set(xlabel='γ', title='effective number of directions')
+    axis.set_title('effective number of directions')
+    label_gamma(axis, result.width)
     _, highest = axis.get_ylim()
     axis.set_ylim(0, 2.2 * highest)  # room for the legend
     axis.legend(loc='upper right')

@@ -10,12 +10,14 @@ members, those that are not shown among them.
 """
 
 import functools
+import math
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import threadpoolctl
 from matplotlib.axes import Axes
 
+from analysis import frame
 from analysis.drawing import grids
 from analysis.members.selection import collect_labels, iterate_converged
 from analysis.p1 import condensation
@@ -53,6 +55,7 @@ class Result(NamedTuple):
     points: dict[str, np.ndarray]  # [M] labels along each axis of the sweep
     directions_M: np.ndarray
     gaussian_M: np.ndarray  # mean directions of Gaussian matrices of the same shape
+    width: float = math.nan  # of the networks; NaN: there are several
 
 
 @threadpoolctl.threadpool_limits.wrap(limits=1)
@@ -91,6 +94,7 @@ def compute(
         points=points,
         directions_M=directions_M,
         gaussian_M=gaussian_M,
+        width=frame.find_width(run),
     )
 
 

@@ -16,6 +16,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from analysis import frame
 from analysis.drawing import spectrum_panels, style
 from analysis.members.member import member_of
 from analysis.members.point import Point
@@ -74,6 +75,7 @@ class Result(NamedTuple):
     rises_gamma: float  # NaN if no member has converged
     rises_seeds_K: np.ndarray
     rises_KI: np.ndarray
+    width: float = math.nan  # of the networks; NaN: there are several
 
 
 def compute(
@@ -152,6 +154,7 @@ def compute(
         rises_gamma=rises_gamma,
         rises_seeds_K=np.array([point['seed'] for point in last]),
         rises_KI=find_rises_of_members(run, matrix, last, leading),
+        width=frame.find_width(run),
     )
 
 

@@ -6,12 +6,14 @@ condensation_grid. The numbers behind the claim are of all converged members.
   python -m analysis embedding_grid --run runs/phase --exception=trained --seed=1
 """
 
+import math
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import threadpoolctl
 from matplotlib.axes import Axes
 
+from analysis import frame
 from analysis.drawing import grids
 from analysis.drawing.items import draw_items
 from analysis.members.selection import collect_labels, iterate_converged
@@ -50,6 +52,7 @@ class Result(NamedTuple):
     points: dict[str, np.ndarray]  # [M] labels along each axis of the sweep
     rho_M: np.ndarray  # |rank correlation| of the value and the best component
     bound_M: np.ndarray  # 95% quantile of that of random orders of the same rows
+    width: float = math.nan  # of the networks; NaN: there are several
 
 
 @threadpoolctl.threadpool_limits.wrap(limits=1)
@@ -99,6 +102,7 @@ def compute(
         points=points,
         rho_M=rho_M,
         bound_M=bound_M,
+        width=frame.find_width(run),
     )
 
 

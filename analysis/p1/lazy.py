@@ -10,6 +10,7 @@ many neurons of the MLPs switched.
   python -m analysis lazy --run runs/phase
 """
 
+import math
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
@@ -18,8 +19,10 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
+from analysis import frame
 from analysis.changes.distances import measure_change, measure_kernel_distance
 from analysis.drawing import style
+from analysis.drawing.gammas import label_gamma
 from analysis.members.member import Member, member_of
 from analysis.members.point import Point
 from analysis.members.selection import (
@@ -67,6 +70,7 @@ class Result(NamedTuple):
     converged_M: np.ndarray  # bool; claims count these members only
     left_out: tuple[str, ...]
     number: int  # sequences
+    width: float = math.nan  # of the networks; NaN: there are several
 
 
 def compute(
@@ -125,6 +129,7 @@ def compute(
         converged_M=_select_members(run, find_converged(run), points),
         left_out=tuple(left_out),
         number=number,
+        width=frame.find_width(run),
     )
 
 
@@ -138,12 +143,13 @@ def draw(result: Result, axes: np.ndarray) -> None:
     rows = np.unique(result.points[result.row_name]).tolist()
     for axis, (title, values_M, top) in zip(axes[0], panels, strict=True):
         _draw_members(axis, result, rows, values_M)
-        axis.set(title=title, xlabel='γ', ylim=(0, top))
+        axis.set(title=title, ylim=(0, top))
+        label_gamma(axis, result.width)
     _draw_null(axes[0, 0], result)
     _draw_legend(axes[0, 0], result, rows)
 
 
-layout = style.Layout(1, 3, 7.0, 2.7)
+layout = style.Layout(1, 3, 7.0, 3.0)
 _MARKERS = 'osD^v'  # one per row
 
 

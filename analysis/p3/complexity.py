@@ -12,6 +12,7 @@ figure looks at many correlations: their p-values are corrected for all of them.
   python -m analysis complexity --run runs/phase --matrix=block_0/W_Q
 """
 
+import math
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -19,8 +20,10 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 
+from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.correlation_bars import draw_correlations
+from analysis.drawing.gammas import label_gamma_cells
 from analysis.members.correlation import correct_for_many, correlations
 from analysis.members.rows import (
     count_row,
@@ -77,6 +80,7 @@ class Result(NamedTuple):
     all_p_value_23: np.ndarray
     compared: int  # correlations that the p-values are corrected for
     left_out: int  # trained members of the row that have not converged, or diverged
+    width: float = math.nan  # of the networks; NaN: there are several
 
 
 def compute(
@@ -130,6 +134,7 @@ def compute(
         all_p_value_23=corrected[-1],
         compared=int(np.isfinite(corrected).sum()),
         left_out=count_row(run.results.trained, row_name, row) - len(gamma_M),
+        width=frame.find_width(run),
     )
 
 
@@ -154,7 +159,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
 
 def layout(result: Result) -> style.Layout:
     rows = 2 if result.matrix == ALL else 3
-    return style.Layout(rows, 3, 7.0, rows * (1.1 + 0.25 * len(result.rows)))
+    return style.Layout(rows, 3, 7.0, rows * (1.4 + 0.25 * len(result.rows)))
 
 
 def _average_grid(array: xr.DataArray, row_name: str) -> np.ndarray:
@@ -177,7 +182,6 @@ def _draw_outcomes(axes: np.ndarray, result: Result) -> None:
         values = result.outcome_3YG[i]
         _draw_heatmap(axis, result, values, colours, Normalize(0, 1), '.2f')
         axis.set_title(title)
-        axis.set_xlabel('γ')
 
 
 def _draw_matrix(
@@ -211,6 +215,7 @@ def _draw_heatmap(
 ) -> None:
     image = axis.imshow(values, cmap=colours, norm=norm, origin='lower', aspect='auto')
     style.label_grid(axis, result.gamma, result.rows)
+    label_gamma_cells(axis, result.gamma, result.width)
     scaled = norm(np.nan_to_num(values))
     rgba = image.cmap(scaled)
     brightness = rgba[..., :3] @ (0.3, 0.6, 0.1)

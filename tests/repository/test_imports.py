@@ -26,14 +26,14 @@ ORDER = (
 # The same for the packages of analysis/, and for the files that its rooms share.
 ANALYSIS_ORDER = (
     ('members', 'tables', 'stats'),
+    ('frame',),
     ('changes', 'circuits', 'spectra'),
     ('theory', 'vectors', 'old_claims'),
     ('drawing',),
-    ('frame', 'claims', 'figure'),
+    ('claims', 'figure'),
     ('designs', 'bias', 'text_tasks'),
     ('p1',),
     ('p2', 'p3', 'p4', 'law'),
-    ('families',),
     ('report',),
 )
 SHARED = {'stats', 'frame', 'claims', 'figure'}
