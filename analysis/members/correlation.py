@@ -85,23 +85,6 @@ def correlation_interval(
     return bootstrap_interval(_make_statistic(x_M, y_M, strata_M), clusters_M)
 
 
-def correct_for_many(p_values: np.ndarray) -> np.ndarray:
-    """Holm's correction over all p-values that are known; NaN stays NaN.
-
-    The k-th smallest of n is multiplied by n - k + 1, and made no smaller than the ones
-    before it: the chance that any of them is a false alarm stays at the level.
-    """
-    corrected = np.full(p_values.shape, np.nan)
-    known = np.argwhere(np.isfinite(p_values))
-    indices = sorted(map(tuple, known), key=p_values.__getitem__)
-    largest = 0.0
-    for rank, index in enumerate(indices):
-        scaled = p_values[index] * (len(indices) - rank)
-        largest = max(largest, min(1.0, float(scaled)))
-        corrected[index] = largest
-    return corrected
-
-
 def standardize_ranks(x_XM: np.ndarray, strata_M: np.ndarray) -> np.ndarray:
     """Ranks within strata, centred there, each row of length one (or zeros).
 

@@ -14,7 +14,6 @@ from anchorjax.grid import DATA, random_key
 from anchorjax.storage.reader import Run, open_run
 from tests.support import cases
 from tests.support.converged import mark_converged
-from tests.support.drawing import draw_pixels
 from tests.support.sweeps import opened
 
 
@@ -181,11 +180,3 @@ def test_errors_are_one_line(tmp_path, finished):
     opened(tmp_path)
     with pytest.raises(UserError, match='is trained'):
         eigenvalues.compute(open_run(tmp_path))
-
-
-def test_drawn_twice_is_the_same(result):
-    one_panel = result.matrix_names[:1]  # draws faster
-    few = result._replace(matrix_names=one_panel)
-    np.testing.assert_array_equal(
-        draw_pixels(few, eigenvalues), draw_pixels(few, eigenvalues)
-    )
