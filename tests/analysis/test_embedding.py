@@ -5,10 +5,8 @@ import pytest
 
 from analysis.members.member import Member
 from analysis.p1 import embedding, embedding_grid
-from analysis.vectors import random_orders
 from analysis.vectors.order import measure_order
 from anchorjax.errors import UserError
-from tests.support.converged import mark_converged
 from tests.support.networks import planted
 
 ITEMS = 40
@@ -128,15 +126,3 @@ def test_the_grid_has_the_numbers_of_every_member(finished):
         assert result.numbers[name][1, 0] == pytest.approx(value)
     assert result.scores['1,0'].shape == (end - first, 2)
     assert result.chance['rho'].shape == (2, 2)
-
-
-def test_the_claim_reads_every_converged_member(finished):
-    at_depth = finished.results.depth == 1
-    marked = mark_converged(finished, at_depth)
-    result = embedding_grid.compute(marked, seed=1, permutations=5)
-    assert result.points['depth'].tolist() == [1] * 4
-    first, end = finished.experiment.task.keys
-    W = finished.parameter('W_embed', depth=1, gamma=0.3, seed=1)
-    assert result.rho_M[1] == pytest.approx(measure_order(W[first:end])['rho'])
-    bounds = random_orders.bound_numbers(W[first:end], 5)
-    assert result.bound_M[1] == pytest.approx(bounds['rho'])

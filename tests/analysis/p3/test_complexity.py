@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.members.correlation import correlation_interval, correlations
+from analysis.members.correlation import correlations
 from analysis.p3 import complexity
 from analysis.spectra.directions import measure_matrices
 from anchorjax.errors import UserError
@@ -67,24 +67,12 @@ def test_members_of_one_seed_are_compared_with_each_other():
     assert within[0, 0] == pytest.approx(-1)
     # |r| = 1 needs the same order, or the reverse, in all four seeds: 2 of 6 ** 4.
     np.testing.assert_allclose(p, 2 / 6**4, atol=0.002)
-    assert correlation_interval(x, y, seeds) == pytest.approx((-1, -1))
 
 
 def test_seeds_with_one_member_say_nothing():
     x = np.arange(5.0)
     r, p = correlations(x[None], x[None], 100, strata_M=np.arange(5))
     assert np.isnan(r).all() and np.isnan(p).all()
-
-
-def test_the_interval_resamples_seeds():
-    rng = np.random.default_rng(0)
-    seeds = np.repeat(np.arange(20), 4)
-    x = rng.normal(size=80)
-    low, high = correlation_interval(x, rng.normal(size=80), seeds)
-    assert -0.5 < low < 0 < high < 0.5
-    low, high = correlation_interval(x, x + rng.normal(size=80), seeds)
-    assert 0.3 < low < high < 0.9
-    assert np.isnan(correlation_interval(x[:8], x[:8], seeds[:8])).all()
 
 
 @pytest.fixture(scope='module')
