@@ -1,26 +1,26 @@
-"""Figures of a sweep on disk: compute(...) -> Result (arrays), draw(result, axes).
+"""Figures and claims of trained sweeps.
 
 The packages, lowest first; imports go down only (tests/repository/test_imports.py):
 
-  members    which members of a sweep to analyze, how to open one, what they end at
-  tables     the folders that a table reads; tables as Markdown and CSV
-  changes    how far a network has moved in training, and when
-  circuits   causal tests: edges of attention are cut, or activations replaced
-  spectra    how few directions a matrix uses
-  theory     what gradient flow predicts of networks that start small (P2)
-  vectors    vectors inside a network: their order, their neighbours
-  claims     what a claim about runs can come to, by which rule; tables of claims
-  drawing    how figures look
-  designs    the designed experiment: what decides the solution
-  families   P1 and P3: four families of experiments on the anchor task
-  real       P1's real tasks
-  p2         P2: does a small start learn sums before facts?
-  p4         P4: when must weight decay act?
-  report     one HTML page about a run
+  members     which members of a sweep to analyze, how to open one, what they end at
+  tables      the folders that a table reads; tables as Markdown and CSV
+  changes     how far a network has moved in training, and when
+  circuits    causal tests: edges of attention are cut, or activations replaced
+  spectra     how few directions a matrix uses
+  theory      what gradient flow predicts of networks that start small (P2)
+  vectors     vectors inside a network: their order, their neighbours
+  drawing     how figures look
+  text_tasks  P1's real tasks
+  p1          the anchor task: initialization decides the solution
+  p2          does a small initialization learn sums before facts?
+  p3          the anchor task under weight decay, and complexity
+  p4          when must weight decay act?
+  law         the designed experiment: which factors decide the solution
+  report      one HTML page about a run
 
-A file beside the packages is a figure or a command line. Claims read figures: `report`,
-and in other packages `readings` and the lists of claims, stand above the figures; all
-else in a package stands below them.
+The rooms p1 to p4, text_tasks and law have a file for each figure and their claims.py.
+Beside the packages: frame (members as a table), stats, claims (the rule of verdicts),
+figure (the command), first_look (what a sweep shows when it ends).
 
 Shape suffixes besides those of the package anchorjax. Some figures use a letter
 otherwise; the docstring of their Result says so.

@@ -5,15 +5,18 @@ own in its `members.py`; what needs curves or snapshots is computed there once, 
 the committed `members.csv` of analysis/gallery holds all that a verdict rests on.
 """
 
+import math
 import pathlib
 from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
+from analysis.members.point import Point
+from analysis.members.selection import iterate_points, require_task
 from analysis.tables.folders import find_run_folders
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import Run, open_run
+from anchorjax.storage.reader import Run, members_table, open_run
 
 PAPER_WIDTH = 400  # of P1 (PAPERS 1.2)
 
@@ -24,6 +27,34 @@ Tabulate = Callable[[Run], pd.DataFrame]
 def find_usable(members: pd.DataFrame) -> pd.DataFrame:
     """The members that are trained and did not diverge."""
     return members[members.trained & (members.diverged < 0)]
+
+
+def list_usable(run: Run, task: str) -> pd.DataFrame:
+    """The usable members of a run of one task, with the columns of `members_table`.
+
+    The index is the place of a member in the sweep, last axis fastest.
+
+    Raises:
+      UserError: another task, or there is no such member.
+    """
+    require_task(run, (task,), f'task {task!r}')
+    members = find_usable(members_table(run))
+    if not len(members):
+        raise UserError(f'{run.folder.workdir}: no member is trained yet')
+    return members.copy()
+
+
+def find_points(run: Run, members: pd.DataFrame) -> list[Point]:
+    """The point of the sweep of every row of `list_usable`."""
+    points = [point for _, point in iterate_points(run)]
+    return [points[place] for place in members.index]
+
+
+def find_width(run: Run) -> float:
+    """The one width of a sweep's networks; NaN: there are several, or none."""
+    if 'width' in run.experiment.axes:
+        return math.nan
+    return getattr(run.experiment.model, 'width', math.nan)
 
 
 def collect(runs: dict[str, Run], tabulate: Tabulate) -> pd.DataFrame:
@@ -83,8 +114,12 @@ def equivalent_gamma(gamma: float, width: float) -> float:
 
 
 def name_gamma(gamma: float, width: float) -> str:
-    """'γ 0.72 (0.50 at width 400)'; the bare γ at the paper's own width."""
-    if width == PAPER_WIDTH:
+    """'γ 0.72 (0.50 at width 400)'; the bare γ at the paper's own width.
+
+    Args:
+      width: NaN where it is not one.
+    """
+    if math.isnan(width) or width == PAPER_WIDTH:
         return f'γ {gamma:g}'
     return f'γ {gamma:g} ({equivalent_gamma(gamma, width):.2f} at width {PAPER_WIDTH})'
 

@@ -23,8 +23,8 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import replies as figure
 from analysis.drawing import style
+from analysis.p1 import replies as figure
 from anchorjax import cli
 from anchorjax.errors import UserError, brief
 from anchorjax.extras.prompts import files

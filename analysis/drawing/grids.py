@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
+from analysis import frame
 from analysis.drawing import style
 from analysis.members.selection import find_column_axis, find_row_axis
 from anchorjax.errors import StoreError, UserError
@@ -85,9 +86,9 @@ def draw_cells(
     """Calls draw_cell(axis, row, column) for every member; writes notes in the others.
 
     Args:
-      result: has row_name, rows, column_name, columns and notes, as `Cells` does.
+      result: has row_name, rows, column_name, columns and notes, as `Cells` does, and
+        the width of the networks.
     """
-    symbol = 'γ' if result.column_name == 'gamma' else result.column_name
     last_row = len(axes) - 1
     for (y, x), note in np.ndenumerate(result.notes):
         axis = axes[last_row - y, x]
@@ -108,7 +109,13 @@ def draw_cells(
             row_name = result.row_name.replace('_', ' ')
             axis.set_ylabel(f'{row_name} {result.rows[y]}')
         if y == 0:
-            axis.set_xlabel(f'{symbol.replace("_", " ")} = {result.columns[x]:g}')
+            axis.set_xlabel(_name_column(result, result.columns[x]))
+
+
+def _name_column(result: Any, value: float) -> str:
+    if result.column_name == 'gamma':
+        return frame.name_gamma(value, result.width).replace(' (', '\n(')
+    return f'{result.column_name.replace("_", " ")} = {value:g}'
 
 
 def layout(result: Any) -> style.Layout:

@@ -1,16 +1,17 @@
-"""What a sweep of any task measures, and which of its members count."""
+"""What a sweep of any task measures, and which of its members count.
+
+A loss decides whether a network has learned its training data: that on the answers of
+training examples. It is the train loss, unless training counts the prompts too
+(`task.loss_on`), which cannot be predicted. Then it is the loss on the probe
+seen_train. A task without prompts has the train loss.
+"""
 
 from typing import NamedTuple
 
 import xarray as xr
 
-from analysis.members.convergence import (
-    describe_criterion,
-    name_deciding_loss,
-    read_deciding_loss,
-    trains_prompts,
-)
 from analysis.members.selection import find_converged, find_usable
+from anchorjax.experiment import Experiment
 from anchorjax.storage.reader import Run
 
 AGREEMENT = 'agreement'  # share of sequences answered as a mapping does
@@ -95,3 +96,31 @@ def count_members(run: Run) -> Counted:
         loss_name=name_deciding_loss(run.experiment),
         criterion=describe_criterion(run.experiment),
     )
+
+
+def read_deciding_loss(data: xr.Dataset, experiment: Experiment) -> xr.DataArray:
+    """That loss of members, along the axes of their results or curves; nats."""
+    if trains_prompts(experiment):
+        return data.probe_loss.sel(probe='seen_train', drop=True)
+    return data.train_loss
+
+
+def name_deciding_loss(experiment: Experiment) -> str:
+    """'train loss', or what else decides."""
+    if trains_prompts(experiment):
+        return 'loss on the answers of training examples'
+    return 'train loss'
+
+
+def describe_criterion(experiment: Experiment) -> str:
+    """'train loss at most 0.02'."""
+    loss = name_deciding_loss(experiment)
+    return f'{loss} at most {experiment.train.converged_loss:g}'
+
+
+def trains_prompts(experiment: Experiment) -> bool:
+    """Whether training counts prompts, which cannot be predicted, with answers."""
+    task = experiment.task
+    if not hasattr(task, 'loss_on') or getattr(task, 'encoding', '') == 'numbers':
+        return False
+    return task.loss_on != 'answer'

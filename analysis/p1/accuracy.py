@@ -9,13 +9,13 @@ that have not converged are left out, unless none has.
   python -m analysis accuracy --run runs/scan
 """
 
-from typing import Any, NamedTuple
-
 import numpy as np
-import xarray as xr
+import pandas as pd
 from matplotlib.axes import Axes
 
+from analysis import frame, stats
 from analysis.drawing import style
+from analysis.drawing.gammas import label_gamma_cells
 from analysis.members.measures import (
     LOSS,
     Counted,
@@ -24,10 +24,8 @@ from analysis.members.measures import (
     read_measure,
 )
 from analysis.members.point import format_point
-from analysis.members.selection import choose_axis, iterate_points, list_varying
-from analysis.members.statistics import mean_interval
+from analysis.members.selection import choose_axis, list_varying
 from anchorjax.errors import UserError
-from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
 
 TITLE = 'Accuracy by setting'
@@ -36,41 +34,19 @@ CAPTION = (
     'The panels show everything that the task measures, by the axes of the sweep, as '
     'means over seeds with their 95 % interval.'
 )
-
-
 MOST_COLUMNS = 3
 MOST_LINES = 12  # that a legend can name
-_SHARES = (-0.03, 1.03)  # limits of an axis of shares
 
 
-class Result(NamedTuple):
-    """Statistics over seeds: setting Z (a line), place X on the axis, measure K."""
-
-    axis: str  # that goes across
-    values: np.ndarray  # [X] its labels, as text
-    settings: np.ndarray  # [Z] 'depth=2,weight_decay=0.1'; '' where nothing else varies
-    measures: np.ndarray  # [K] names
-    is_loss: np.ndarray  # [K]
-    counted: str  # which members the numbers are of, in words
-    mean_KZX: np.ndarray  # NaN: no member counts
-    low_KZX: np.ndarray  # of the 95 % interval; NaN with fewer than three seeds
-    high_KZX: np.ndarray
-    members_ZX: np.ndarray  # that count
-    converged_ZX: np.ndarray
-    trained_ZX: np.ndarray
-
-
-class Cells(NamedTuple):
-    """Where the members of a sweep stand in the figure."""
-
-    settings: list[str]  # [Z]
-    width: int  # X
-    # {(setting, place on the axis): indices of its members along the sweep's axes}
-    members: dict[tuple[str, int], list[tuple[int, ...]]]
-
-
-def compute(run: Run) -> Result:
+def compute(run: Run) -> pd.DataFrame:
     """Means and intervals of everything that the sweep measures; needs no snapshots.
+
+    Returns:
+      A row per `measure`, `setting` (a line: 'depth=2,weight_decay=0.1', '' where
+      nothing else varies) and `value` on the `axis` that goes across: `mean`, `low` and
+      `high` over the members that count (NaN with fewer than three, the mean without
+      any), how many these are, and how many are converged and trained. The same in all
+      rows: `counted`, which members count, and the width of the networks.
 
     Raises:
       UserError: no member is trained yet, or all have diverged.
@@ -78,27 +54,36 @@ def compute(run: Run) -> Result:
     counted = count_members(run)
     if not counted.is_counted.any():
         raise UserError(f'{run.folder.workdir}: no member is trained yet')
-    axis = choose_axis(run.experiment.axes)
-    cells = _arrange(run, axis)
-    measures = list_measures(run)
-    statistics = []
-    for measure in measures:
-        measured = read_measure(run.results, measure)
-        statistics.append(_describe_cells(cells, measured, counted.is_counted))
-    mean_KZX, low_KZX, high_KZX = np.moveaxis(np.array(statistics), 1, 0)
-    return Result(
-        axis=axis,
-        values=np.array([str(axis_label(x)) for x in run.experiment.axes[axis]]),
-        settings=np.array(cells.settings),
-        measures=np.array([measure.name for measure in measures]),
-        is_loss=np.array([measure.source == LOSS for measure in measures]),
-        counted=_describe_counted(counted),
-        mean_KZX=mean_KZX,
-        low_KZX=low_KZX,
-        high_KZX=high_KZX,
-        members_ZX=_count_members(cells, counted.is_counted),
-        converged_ZX=_count_members(cells, counted.is_converged),
-        trained_ZX=_count_members(cells, counted.is_trained),
+    axes = run.experiment.axes
+    axis = choose_axis(axes)
+    others = [name for name in list_varying(axes) if name != axis]
+    members = pd.DataFrame(
+        {
+            'is_counted': counted.is_counted.to_series(),
+            'is_converged': counted.is_converged.to_series(),
+            'is_trained': counted.is_trained.to_series(),
+        }
+    ).reset_index()
+    labels = members[others].to_dict('records')
+    members['setting'] = [format_point(label) for label in labels]
+    rows = []
+    for measure in list_measures(run):
+        members['measured'] = read_measure(run.results, measure).to_series().values
+        for (setting, value), cell in members.groupby(['setting', axis], sort=False):
+            known = cell.measured[cell.is_counted].dropna()
+            row = {
+                'measure': measure.name,
+                'is_loss': measure.source == LOSS,
+                'setting': setting,
+                'value': value,
+                **stats.mean_interval(known)._asdict(),
+                'members': cell.is_counted.sum(),
+                'converged': cell.is_converged.sum(),
+                'trained': cell.is_trained.sum(),
+            }
+            rows.append(row)
+    return pd.DataFrame(rows).assign(
+        axis=axis, counted=_describe_counted(counted), width=frame.find_width(run)
     )
 
 
@@ -109,88 +94,55 @@ def _describe_counted(counted: Counted) -> str:
     return f'no network converged ({counted.criterion}), so all but diverged ones'
 
 
-def _describe_statistic(result: Result) -> str:
+def _describe_statistic(cells: pd.DataFrame) -> str:
     """What the dots are: an interval and a mean only where some setting has them."""
-    if np.isfinite(result.low_KZX).any():
+    if cells.low.notna().any():
         return 'mean over seeds and its 95 % interval'
-    if result.members_ZX.max() > 1:
+    if cells.members.max() > 1:
         return 'mean over seeds, too few for an interval'
     return 'one seed'
 
 
-def _arrange(run: Run, axis: str) -> Cells:
-    """The members by their setting of the other axes and their place on the axis."""
-    axes = run.experiment.axes
-    others = [name for name in list_varying(axes) if name != axis]
-    place = list(axes).index(axis)
-    members: dict[tuple[str, int], list[tuple[int, ...]]] = {}
-    settings = []
-    for index, point in iterate_points(run):
-        labels = {name: axis_label(point[name]) for name in others}
-        setting = format_point(labels)
-        if setting not in settings:
-            settings.append(setting)
-        members.setdefault((setting, index[place]), []).append(index)
-    return Cells(settings, len(axes[axis]), members)
-
-
-def _count_members(cells: Cells, mask: xr.DataArray) -> np.ndarray:
-    """[Z, X] how many members of each cell are in the mask."""
-    number_ZX = np.zeros((len(cells.settings), cells.width), int)
-    for (setting, x), indices in cells.members.items():
-        here = [mask.values[index] for index in indices]
-        number_ZX[cells.settings.index(setting), x] = sum(here)
-    return number_ZX
-
-
-def _describe_cells(
-    cells: Cells, measured: xr.DataArray, is_counted: xr.DataArray
-) -> np.ndarray:
-    """[3, Z, X]: mean, low and high end over the members of each cell that count."""
-    statistics = np.full((3, len(cells.settings), cells.width), np.nan)
-    for (setting, x), indices in cells.members.items():
-        here = [measured.values[i] for i in indices if is_counted.values[i]]
-        if here:
-            statistics[:, cells.settings.index(setting), x] = mean_interval(here)
-    return statistics
-
-
-def draw(result: Result, axes: np.ndarray) -> None:
+def draw(cells: pd.DataFrame, axes: np.ndarray) -> None:
     """A panel for each measure."""
-    for k, axis in enumerate(axes.flat):
-        if k >= len(result.measures):
-            axis.set_axis_off()
-            continue
-        _draw_measure(axis, result, k)
-    if 1 < len(result.settings) <= MOST_LINES:
+    first = cells.iloc[0]
+    measures = cells.groupby('measure', sort=False)
+    for axis in axes.flat[measures.ngroups :]:
+        axis.set_axis_off()
+    for axis, (measure, of_measure) in zip(axes.flat, measures, strict=False):
+        _draw_measure(axis, of_measure)
+        title = measure.replace('_', ' ').removesuffix(' assigned')
+        axis.set_title(title)
+    if 1 < cells.setting.nunique() <= MOST_LINES:
         axes.flat[0].legend(fontsize=5.5)
-    name = 'initialization rate γ' if result.axis == 'gamma' else result.axis
-    for axis in axes[-1]:
-        axis.set_xlabel(name.replace('_', ' '))
-    figure: Any = axes.flat[0].figure
-    figure.suptitle(f'{_describe_statistic(result)}; {result.counted}')
+    if first.axis != 'gamma':
+        for axis in axes[-1]:
+            axis.set_xlabel(first.axis.replace('_', ' '))
+    title = f'{_describe_statistic(cells)}; {first.counted}'
+    axes.flat[0].figure.suptitle(title)
 
 
-def layout(result: Result) -> style.Layout:
-    number = len(result.measures)
+def layout(cells: pd.DataFrame) -> style.Layout:
+    number = cells.measure.nunique()
     columns = min(number, MOST_COLUMNS)
     rows = -(-number // columns)
-    tallest = max(len(value) for value in result.values)
-    width = max(2.3, 0.35 * len(result.values))
-    return style.Layout(rows, columns, width * columns, 1.9 * rows + 0.04 * tallest)
+    values = cells.value.unique()
+    tallest = max(len(str(value)) for value in values)
+    width = max(2.3, 0.35 * len(values))
+    return style.Layout(rows, columns, width * columns, 2.2 * rows + 0.04 * tallest)
 
 
-def _draw_measure(axis: Axes, result: Result, k: int) -> None:
+def _draw_measure(axis: Axes, cells: pd.DataFrame) -> None:
     colours = style.plt.get_cmap('viridis')
-    lines = len(result.settings)
-    for z, setting in enumerate(result.settings):
+    settings = cells.groupby('setting', sort=False)
+    lines = settings.ngroups
+    values = cells.value.unique().tolist()
+    for z, (setting, line) in enumerate(settings):
         shift = 0.3 * ((z + 0.5) / lines - 0.5)  # intervals stand side by side
-        x_X = np.arange(len(result.values)) + shift
-        mean_X = result.mean_KZX[k, z]
-        ends = np.stack([mean_X - result.low_KZX[k, z], result.high_KZX[k, z] - mean_X])
+        ends = np.stack([line['mean'] - line.low, line.high - line['mean']])
         axis.errorbar(
-            x_X,
-            mean_X,
+            line.value.map(values.index) + shift,
+            line['mean'],
             np.nan_to_num(ends),
             fmt='o-',
             color=colours(0.9 * z / max(lines - 1, 1)),
@@ -199,12 +151,13 @@ def _draw_measure(axis: Axes, result: Result, k: int) -> None:
             elinewidth=0.8,
             label=setting,
         )
-    is_long = max(map(len, result.values)) > 5
-    rotation = 60 if is_long else 0
-    axis.set_xticks(range(len(result.values)), result.values, rotation=rotation)
-    title = result.measures[k].replace('_', ' ').removesuffix(' assigned')
-    axis.set_title(title)
-    if result.is_loss[k]:
+    if cells.axis.iloc[0] == 'gamma':
+        label_gamma_cells(axis, values, cells.width.iloc[0])
+    else:
+        names = [str(value) for value in values]
+        is_long = max(map(len, names)) > 5
+        axis.set_xticks(range(len(names)), names, rotation=60 if is_long else 0)
+    if cells.is_loss.iloc[0]:
         axis.set_ylabel('nats a token')
     else:
-        axis.set_ylim(_SHARES)
+        axis.set_ylim(-0.03, 1.03)

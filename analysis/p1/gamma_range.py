@@ -13,20 +13,16 @@ not count: what an untrained network answers is no solution.
 """
 
 import math
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 
+from analysis import frame
 from analysis.drawing import style
-from analysis.members.selection import OUTCOMES, collect_outcomes
-from analysis.members.solution import UNSEEN_MAPPINGS
-from analysis.members.table import (
-    Table,
-    list_converged,
-    list_points,
-    tabulate_members,
-)
+from analysis.drawing.gammas import label_gamma
+from analysis.members.point import name_setting
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
 
@@ -36,38 +32,25 @@ CAPTION = (
     'Within which range of γ the solution changes: mean and standard deviation over '
     'seeds; shaded: from 10 to 90 % of the way.'
 )
-
-
 SHARES = (0.1, 0.9)  # of the way
 BASELINE = 'one head'
 LEAST_CHANGE = 0.5  # of an agreement over all gammas
-_GREEN = style.COLOURS['third']
-
-
-class Result(NamedTuple):
-    """Of every member [M], and of every setting and seed [T]."""
-
-    members: Table
-    outcome_3M: np.ndarray  # agreement, along OUTCOMES
-    setting_T: np.ndarray
-    seed_T: np.ndarray
-    # Of the gammas at which all seeds have converged. Gamma at both SHARES of the way,
-    # along UNSEEN_MAPPINGS: [mapping, share, T]. NaN: no transition.
-    gamma_22T: np.ndarray
-    # The agreement farthest from that at the smallest gamma, less that. NaN: all seeds
-    # have converged at one gamma at most.
-    change_2T: np.ndarray
-
-    @property
-    def width_2T(self) -> np.ndarray:
-        """Width of the transition, in gamma."""
-        return np.abs(self.gamma_22T[:, 1] - self.gamma_22T[:, 0])
+NOWHERE = (math.nan, math.nan)
+# Column: (label, colour).
+OUTCOMES = {
+    'unseen_inferential': ('inferential', style.COLOURS['inferential']),
+    'unseen_symmetric': ('symmetric', style.COLOURS['symmetric']),
+    'seen_heldout_assigned': ('held-out', style.COLOURS['third']),
+}
 
 
 def compute(
     run: Run, baseline: Annotated[str, 'folder of a run to compare with'] = ''
-) -> Result:
-    """Reads the last record of all trained members.
+) -> pd.DataFrame:
+    """The last record of all trained members: OUTCOMES by `setting`, gamma and seed.
+
+    `start` and `end` are the ends of the transition of the inferential answers, the
+    same for all members of a setting and seed; NaN: there is none.
 
     Args:
       baseline: another run, or its folder, whose members get the setting BASELINE.
@@ -75,49 +58,44 @@ def compute(
     Raises:
       UserError: another task, or no trained member.
     """
-    members, outcome_3M = _read_members(run)
     if isinstance(baseline, str) and baseline:
         baseline = open_run(baseline)
+    tables = [_read_members(run)]
     if baseline:
-        others, of_others_3M = _read_members(baseline)
-        others['setting'] = np.full(len(others['seed']), BASELINE)
-        for name in members:
-            members[name] = np.concatenate([members[name], others[name]])
-        outcome_3M = np.concatenate([outcome_3M, of_others_3M], axis=-1)
-    settings, seeds, ends, changes = [], [], [], []
-    for setting in dict.fromkeys(members['setting'].tolist()):
-        is_setting_M = members['setting'] == setting
-        gammas = list_converged(members, is_setting_M, members['gamma'])
-        is_counted_M = is_setting_M & np.isin(members['gamma'], gammas)
-        for seed in np.unique(members['seed'][is_setting_M]):
-            is_here_M = is_counted_M & (members['seed'] == seed)
-            if is_here_M.sum() < len(gammas):
-                continue  # not all of its members are trained
-            order = np.argsort(members['gamma'][is_here_M])
-            values_3G = outcome_3M[:, is_here_M][:, order]
-            values_2G = values_3G[: len(UNSEEN_MAPPINGS)]
-            settings.append(setting)
-            seeds.append(seed)
-            ends.append([find_transition(gammas, values_G) for values_G in values_2G])
-            changes.append([find_change(values_G) for values_G in values_2G])
-    if not seeds:
+        tables.append(_read_members(baseline).assign(setting=BASELINE))
+    members = pd.concat(tables, ignore_index=True)
+    return members.merge(find_transitions(members), 'left', on=['setting', 'seed'])
+
+
+def _read_members(run: Run) -> pd.DataFrame:
+    members = frame.list_usable(run, 'anchors')
+    settings = []
+    for point in frame.find_points(run, members):
+        settings.append(name_setting(run, point, ('gamma', 'seed')))
+    columns = ['gamma', 'seed', 'converged', 'train_loss', *OUTCOMES]
+    members = members.reindex(columns=columns)  # NaN without an unseen pair
+    return members.assign(setting=settings, width=frame.find_width(run))
+
+
+def find_transitions(members: pd.DataFrame) -> pd.DataFrame:
+    """The transition of every setting and seed, over the gammas that count.
+
+    Raises:
+      UserError: no seed has all its gammas trained.
+    """
+    rows = []
+    for setting, of_setting in members.groupby('setting'):
+        counts = of_setting.groupby('gamma').converged.all()
+        gammas = counts.index[counts]
+        for seed, of_seed in of_setting.groupby('seed'):
+            values = of_seed.groupby('gamma').unseen_inferential.mean()
+            values = values.reindex(gammas)
+            if not values.isna().any():
+                ends = find_transition(gammas.values, values.values)
+                rows.append((setting, seed, *ends))
+    if not rows:
         raise UserError('gamma_range: no seed has all its gammas trained')
-    return Result(
-        members=members,
-        outcome_3M=outcome_3M,
-        setting_T=np.array(settings),
-        seed_T=np.array(seeds),
-        gamma_22T=np.moveaxis(np.array(ends), 0, -1),
-        change_2T=np.array(changes).T,
-    )
-
-
-def _read_members(run: Run) -> tuple[Table, np.ndarray]:
-    """The members of a run and what they answer, [OUTCOMES, M]."""
-    points = list_points(run, 'anchors')
-    outcomes = collect_outcomes(run)
-    columns = [outcomes.sel(run.labels(**point)).values for point in points]
-    return tabulate_members(run, points), np.array(columns).T
+    return pd.DataFrame(rows, columns=['setting', 'seed', 'start', 'end'])
 
 
 def find_change(value_G: np.ndarray) -> float:
@@ -139,7 +117,7 @@ def find_transition(gamma_G: np.ndarray, value_G: np.ndarray) -> tuple[float, fl
     """
     change = find_change(value_G)
     if not abs(change) >= LEAST_CHANGE:
-        return _NOWHERE
+        return NOWHERE
     way_G = (value_G - value_G[0]) / change
     found = []
     for share in SHARES:
@@ -149,47 +127,40 @@ def find_transition(gamma_G: np.ndarray, value_G: np.ndarray) -> tuple[float, fl
     return found[0], found[1]
 
 
-_NOWHERE = (math.nan, math.nan)
-
-
-def draw(result: Result, axes: np.ndarray) -> None:
+def draw(members: pd.DataFrame, axes: np.ndarray) -> None:
     """Fills axes [1, settings]: mean and standard deviation over seeds, by gamma.
 
     Shaded: from the mean of 10 % of the way to that of 90 %, of the inferential answer.
     """
-    settings = list(dict.fromkeys(result.members['setting'].tolist()))
+    settings = members.setting.unique()
     for axis, setting in zip(axes[0], settings, strict=True):
-        _draw_setting(axis, result, setting)
-        axis.set(xlabel='γ', ylim=(-0.03, 1.06))
+        here = members[members.setting == setting]
+        _draw_setting(axis, here)
+        label_gamma(axis, here.width.iloc[0])
+        axis.set_ylim(-0.03, 1.06)
     axes[0, 0].set_ylabel('agreement, mean and std of seeds')
     axes[0, 0].legend(fontsize=6)
 
 
-def layout(result: Result) -> style.Layout:
-    columns = len(np.unique(result.members['setting']))
-    return style.Layout(1, columns, 0.6 + 2.6 * columns, 2.5)
+def layout(members: pd.DataFrame) -> style.Layout:
+    columns = members.setting.nunique()
+    return style.Layout(1, columns, 0.6 + 2.6 * columns, 2.7)
 
 
-def _draw_setting(axis: Axes, result: Result, setting: str) -> None:
-    members = result.members
-    is_setting_M = members['setting'] == setting
-    gammas = np.unique(members['gamma'][is_setting_M])
-    for i, name in enumerate(OUTCOMES):
-        means, spreads = [], []
-        for gamma in gammas:
-            is_here_M = is_setting_M & (members['gamma'] == gamma)
-            means.append(result.outcome_3M[i, is_here_M].mean())
-            spreads.append(result.outcome_3M[i, is_here_M].std())
-        colour = style.COLOURS.get(name, _GREEN)
-        bar = {'color': colour, 'marker': '.', 'lw': 1, 'capsize': 2, 'label': name}
-        axis.errorbar(gammas, means, spreads, **bar)
-    is_here_T = result.setting_T == setting
-    ends_2T = result.gamma_22T[0][:, is_here_T]
-    known_2T = ends_2T[:, np.isfinite(ends_2T).all(0)]
-    title = setting or 'all members'
-    if known_2T.size:
-        first, last = known_2T.mean(-1)
+def _draw_setting(axis: Axes, members: pd.DataFrame) -> None:
+    for column, (label, colour) in OUTCOMES.items():
+        of_gamma = members.groupby('gamma')[column]
+        bar = {'color': colour, 'marker': '.', 'lw': 1, 'capsize': 2}
+        label = column.removeprefix('unseen_').replace(
+            'seen_heldout_assigned', 'held-out'
+        )
+        means = of_gamma.mean()
+        axis.errorbar(means.index, means, of_gamma.std(ddof=0), label=label, **bar)
+    title = members.setting.iloc[0] or 'all members'
+    known = members.drop_duplicates('seed').dropna(subset=['start', 'end'])
+    if len(known):
+        first, last = known.start.mean(), known.end.mean()
         axis.axvspan(first, last, color=style.COLOURS['inferential'], alpha=0.1, lw=0)
-        title += f'\nwidth {last - first:.2f} ({known_2T.shape[1]} seeds)'
-    converged = members['converged'][is_setting_M]
+        title += f'\nwidth {last - first:.2f} ({len(known)} seeds)'
+    converged = members.converged
     axis.set_title(f'{title}\n{converged.sum()} of {len(converged)} converged', size=7)

@@ -1,6 +1,6 @@
 """From memory to inference: which level explains a member's answers, and when?
 
-P1 Sec 5 and its slides (PAPERS 1.1). Four predictors, `members/levels.py`, are scored
+P1 Sec 5 and its slides (PAPERS 1.1). Four predictors, `p1/predictors.py`, are scored
 on the member's own answers: over training, and at the end over the number of training
 examples where the sweep has an axis task.num_examples. What a line shows
 
@@ -11,8 +11,7 @@ examples where the sweep has an axis task.num_examples. What a line shows
   unseen, composed           to the unseen pairs, by composed anchors
 
 The null of a line is what the level before would score: a table of the data explains
-no other question, a function of each pair no unseen pair (`Result.table_MLKL`). Grey
-lines are the network before training.
+no other question, a function of each pair no unseen pair.
 
   python -m analysis levels --run runs/levels
 """
@@ -20,25 +19,16 @@ lines are the network before training.
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 
+from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band
-from analysis.members.levels import (
-    KINDS,
-    LEVELS,
-    explain_member,
-    score_tables,
-)
 from analysis.members.member import member_of
+from analysis.members.point import name_setting
 from analysis.members.selection import find_common_steps, report_progress
-from analysis.members.table import (
-    Panel,
-    Table,
-    list_panels,
-    list_points,
-    tabulate_members,
-)
+from analysis.p1.predictors import KINDS, LEVELS, explain_member, score_tables
 from anchorjax.storage.reader import Run
 
 TITLE = 'Levels of a solution'
@@ -46,118 +36,130 @@ PAPER = 'P1 Sec 5'
 CAPTION = 'Which table or function explains what a network answers, over training.'
 
 
-# (kind of question, level): what is drawn, and where each level first says more.
-LINES = (
-    ('trained', 'datum'),
-    ('held-out', 'ordered pair'),
-    ('unseen', 'unordered pair'),
-    ('unseen', 'composed'),
-)
-LABELS = (
-    'trained, as data',
-    'held-out, as a function',
-    'unseen, as the reverse',
-    'unseen, composed',
-)
-_COLOURS = (
-    style.COLOURS['memorizing'],
-    style.COLOURS['third'],
-    style.COLOURS['symmetric'],
-    style.COLOURS['inferential'],
-)
+class Line(NamedTuple):
+    """Which answers, the level that explains them, and the one before."""
+
+    label: str
+    kind: str  # of question
+    level: str
+    before: str | None
+    colour: str
 
 
-class Result(NamedTuple):
-    """Of every member [M] at the snapshots [S] that all of them have.
+LINES = {
+    'trained_as_data': Line(
+        'trained, as data', 'trained', 'datum', None, style.COLOURS['memorizing']
+    ),
+    'heldout_as_function': Line(
+        'held-out, as a function',
+        'held-out',
+        'ordered pair',
+        'datum',
+        style.COLOURS['third'],
+    ),
+    'unseen_as_reverse': Line(
+        'unseen, as the reverse',
+        'unseen',
+        'unordered pair',
+        'ordered pair',
+        style.COLOURS['symmetric'],
+    ),
+    'unseen_composed': Line(
+        'unseen, composed',
+        'unseen',
+        'composed',
+        'ordered pair',
+        style.COLOURS['inferential'],
+    ),
+}
 
-    K: KINDS of questions, L: LEVELS. NaN where a task has no such questions.
-    """
 
-    members: Table
-    num_train_M: np.ndarray  # training examples
-    has_sizes: bool  # whether the sweep varies their number, and nothing with it
-    step_S: np.ndarray
-    share_MSKL: np.ndarray  # of the member's answers, explained by each level
-    table_MLKL: np.ndarray  # the same of a predictor that is one level, [level, K, L]
-
-    def line(self, i: int) -> np.ndarray:
-        """What LINES[i] shows, [M, S]."""
-        kind, level = LINES[i]
-        return self.share_MSKL[..., KINDS.index(kind), LEVELS.index(level)]
-
-
-def compute(run: Run) -> Result:
+def compute(run: Run) -> pd.DataFrame:
     """Asks every trained member all questions, at every snapshot that all have.
+
+    Returns:
+      A row per member and `step`: the axes, `setting`, `num_train` (its training
+      examples), a share of the member's answers for each of LINES, and the null of
+      each, `null_LINE`. NaN where a task has no such questions.
 
     Raises:
       UserError: another task, no trained member, or no snapshot.
     """
-    points = list_points(run, 'anchors')
-    step_S = find_common_steps(run, points)
-    shares, tables, num_train = [], [], []
-    for point in report_progress(points, 'levels'):
-        of_member = []
-        for step in step_S.tolist():
-            member = member_of(run, step, **point)
-            of_member.append(explain_member(member).share_KL)
-        shares.append(of_member)
-        task = run.experiment_of(**point).task
-        tables.append(score_tables(task, point['seed']))
-        num_train.append(task.make().num_train)
-    return Result(
-        members=tabulate_members(run, points),
-        num_train_M=np.array(num_train),
-        has_sizes=len(run.experiment.axes.get('num_examples', ())) > 1,
-        step_S=step_S,
-        share_MSKL=np.array(shares),
-        table_MLKL=np.array(tables),
+    members = frame.list_usable(run, 'anchors')
+    points = frame.find_points(run, members)
+    members = members[[*run.experiment.axes, 'converged', 'train_loss']]
+    members.insert(
+        0, 'setting', [name_setting(run, point, ('gamma', 'seed')) for point in points]
     )
+    steps = find_common_steps(run, points).tolist()
+    rows = []
+    for point in report_progress(points, 'levels'):
+        task = run.experiment_of(**point).task
+        nulls = _read_nulls(score_tables(task, point['seed']))
+        nulls['num_train'] = task.make().num_train
+        for step in steps:
+            explained = explain_member(member_of(run, step, **point))
+            shares = {
+                name: explained.read(line.kind, line.level)
+                for name, line in LINES.items()
+            }
+            rows.append({'step': step, **shares, **nulls})
+    index = np.repeat(members.index, len(steps))
+    answers = pd.DataFrame(rows, index)
+    return members.join(answers).assign(width=frame.find_width(run))
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
+def _read_nulls(table_LKL: np.ndarray) -> dict[str, float]:
+    """What the level before each line scores, of `score_tables`."""
+    nulls = {}
+    for name, line in LINES.items():
+        if line.before is not None:
+            table_KL = table_LKL[LEVELS.index(line.before)]
+            null = table_KL[KINDS.index(line.kind), LEVELS.index(line.level)]
+            nulls[f'null_{name}'] = float(null)
+    return nulls
+
+
+def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
     """Fills axes [gamma, settings + 1 with several sizes]: over training, over sizes.
 
     A line is the mean of the seeds, its band goes from the lowest to the highest.
     """
-    gammas = np.unique(result.members['gamma'])
-    settings = list(dict.fromkeys(result.members['setting'].tolist()))
-    for panel in list_panels(result.members):
-        row = int(np.flatnonzero(gammas == panel.gamma)[0])
-        axis = axes[row, settings.index(panel.setting)]
-        _draw_training(axis, result, panel)
-    if result.has_sizes:
-        for row, gamma in enumerate(gammas):
-            _draw_sizes(axes[row, -1], result, gamma)
+    settings = answers.setting.unique().tolist()
+    for row, (gamma, of_gamma) in enumerate(answers.groupby('gamma')):
+        name = frame.name_gamma(gamma, answers.width.iloc[0])
+        for setting, here in of_gamma.groupby('setting'):
+            axis = axes[row, settings.index(setting)]
+            _draw_lines(axis, here, 'step')
+            loss = here.train_loss[here.step == here.step.max()].mean()
+            title = ', '.join(filter(None, (name, setting)))
+            axis.set_title(f'{title}\ntrain loss {loss:.2g}', fontsize=6)
+            axis.set(ylim=(-0.03, 1.03), xlabel='step')
+        if _has_sizes(answers):
+            axis = axes[row, -1]
+            _draw_lines(
+                axis, of_gamma[of_gamma.step == answers.step.max()], 'num_train'
+            )
+            axis.set_title(f'{name}, at the end', fontsize=6)
+            axis.set(xscale='log', ylim=(-0.03, 1.03), xlabel='training examples')
     for axis in axes[:, 0]:
         axis.set_ylabel('share of the answers')
     axes[0, 0].legend(fontsize=5)
 
 
-def layout(result: Result) -> style.Layout:
-    rows = len(np.unique(result.members['gamma']))
-    columns = len(np.unique(result.members['setting'])) + result.has_sizes
+def layout(answers: pd.DataFrame) -> style.Layout:
+    rows = answers.gamma.nunique()
+    columns = answers.setting.nunique() + _has_sizes(answers)
     return style.Layout(rows, columns, 0.6 + 1.9 * columns, 0.4 + 1.7 * rows)
 
 
-def _draw_training(axis: Axes, result: Result, panel: Panel) -> None:
-    for i, label in enumerate(LABELS):
-        values_MS = result.line(i)[panel.is_here_M]
-        draw_band(axis, result.step_S, values_MS, _COLOURS[i], label)
-    loss = result.members['train_loss'][panel.is_here_M].mean()
-    axis.set_title(f'{panel.title}\ntrain loss {loss:.2g}', fontsize=6)
-    axis.set(ylim=(-0.03, 1.03), xlabel='step')
+def _has_sizes(answers: pd.DataFrame) -> bool:
+    """Whether the sweep varies the number of training examples."""
+    return 'num_examples' in answers and answers.num_examples.nunique() > 1
 
 
-def _draw_sizes(axis: Axes, result: Result, gamma: float) -> None:
-    is_here_M = result.members['gamma'] == gamma
-    sizes = np.unique(result.num_train_M)
-    for i in range(len(LINES)):
-        columns = []
-        for size in sizes:
-            is_size_M = is_here_M & (result.num_train_M == size)
-            columns.append(result.line(i)[is_size_M, -1])
-        lengths = {len(column) for column in columns}
-        if len(lengths) == 1:
-            draw_band(axis, sizes, np.stack(columns, -1), _COLOURS[i], None)
-    axis.set_title(f'γ {gamma:g}, at the end', fontsize=6)
-    axis.set(xscale='log', ylim=(-0.03, 1.03), xlabel='training examples')
+def _draw_lines(axis: Axes, here: pd.DataFrame, across: str) -> None:
+    """The lines of the members of one gamma, by step or by number of examples."""
+    for name, line in LINES.items():
+        values = here.pivot_table(name, 'seed', across)
+        draw_band(axis, values.columns, values.values, line.colour, line.label)

@@ -15,6 +15,7 @@ For a task without an unseen pair the diagram shows the held-out seen pairs alon
   python -m analysis phase --run runs/phase
 """
 
+import math
 import pathlib
 from typing import NamedTuple
 
@@ -23,7 +24,9 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from analysis import frame
 from analysis.drawing import style
+from analysis.drawing.gammas import label_gamma_cells
 from analysis.members.selection import (
     find_row_axis,
     has_heldout_probe,
@@ -68,10 +71,11 @@ class Result(NamedTuple):
     converged_fixed: np.ndarray  # [Y, G]
     members: int  # trained members behind the figure
     converged: int  # those of them that have converged
+    width: float  # of the networks; NaN: there are several
 
 
-def compute(data: xr.Dataset) -> Result:
-    """The phase diagram of a sweep's results (the last step of `Run.curves`).
+def compute(sweep: Run | xr.Dataset) -> Result:
+    """The phase diagram of a sweep, or of its results (the last step of `Run.curves`).
 
     NaN where nothing is trained. A row is a combination of the values of all static
     axes; without any, a weight decay. Axes that are not shown are averaged like seeds:
@@ -81,6 +85,11 @@ def compute(data: xr.Dataset) -> Result:
     Raises:
       UserError: the task has no held-out probe.
     """
+    width = math.nan
+    data = sweep
+    if isinstance(sweep, Run):
+        width = frame.find_width(sweep)
+        data = sweep.results
     if not has_heldout_probe(data):
         raise UserError(
             'phase: needs a probe seen_heldout with the mapping assigned; this task '
@@ -120,6 +129,7 @@ def compute(data: xr.Dataset) -> Result:
         converged_fixed=average(is_converged.isel(learning_rate=rate)),
         members=int(data.trained.sum()),
         converged=int(data.converged.sum()),
+        width=width,
     )
 
 
@@ -139,8 +149,6 @@ def draw(result: Result, axes: np.ndarray) -> None:
         lines = f'lines: < {SEEN_ENOUGH:g}'
     explanation = f'{title}\n{lines}; {_explain_dots(result)}'
     axes[0, 0].figure.suptitle(explanation, fontsize=8)
-    for axis in axes[-1]:
-        axis.set_xlabel('initialization rate γ')
     for axis in axes[:, 0]:
         axis.set_ylabel(result.row_name.replace('_', ' '))
 
@@ -150,9 +158,9 @@ def layout(result: Result) -> style.Layout:
     if result.num_rates > 1:
         columns += 1
     if not _has_unseen_pair(result):
-        return style.Layout(1, columns, 2.5 * columns, 1.2 + 0.25 * len(result.rows))
+        return style.Layout(1, columns, 2.5 * columns, 1.6 + 0.25 * len(result.rows))
     width = 7.0 if columns == 3 else 5.6
-    return style.Layout(2, columns, width, 1.6 + 0.5 * len(result.rows))
+    return style.Layout(2, columns, width, 2.4 + 0.5 * len(result.rows))
 
 
 def save(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
@@ -162,7 +170,7 @@ def save(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
     """
     if not has_heldout_probe(run.results):
         return []
-    return style.write_figure(compute(run.results), draw, layout, folder / 'phase')
+    return style.write_figure(compute(run), draw, layout, folder / 'phase')
 
 
 def _join_static_axes(data: xr.Dataset) -> xr.Dataset:
@@ -253,6 +261,7 @@ def _draw_heatmap(axis: Axes, result: Result, values: np.ndarray, colours: str) 
     """Values in [0, 1], with a number in every cell."""
     axis.imshow(values, cmap=colours, vmin=0, vmax=1, origin='lower', aspect='auto')
     style.label_grid(axis, result.gamma, result.rows)
+    label_gamma_cells(axis, result.gamma, result.width)
     style.write_cells(axis, values, '.2f', values > 0.6, size=7)
 
 

@@ -6,10 +6,12 @@ stands beside what tables of the training data would score (analysis/members/loo
   python -m analysis solutions --run runs/phase       # a Markdown table on stdout
 """
 
+import math
 from typing import NamedTuple
 
 import pandas as pd
 
+from analysis import frame
 from analysis.members.lookup import LEVELS, score_members
 from analysis.members.solution import classify_members
 from analysis.members.third import list_names, name_thirds
@@ -60,12 +62,18 @@ class Result(NamedTuple):
     seeds: int
 
 
-def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> Result:
+def compute(
+    members: pd.DataFrame,
+    tables: pd.DataFrame | None = None,
+    width: float = math.nan,
+) -> Result:
     """Pools the trained rows of `reader.members_table` over seeds.
 
     Args:
       tables: of the same rows, as `lookup.score_members` returns them; None: the task
         has no tables.
+      width: of the networks, for the γ of the same standard deviation at P1's width;
+        NaN: without it.
     """
     members = members[members.trained]
     keys = _find_keys(members)
@@ -86,8 +94,13 @@ def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> Result
     for name in (*list_names(solution), _UNCONVERGED, _DIVERGED):
         counts[name] = solution == name
     solved = counts.groupby(keys, sort=False).sum()
+    points = means.index.to_frame(index=False)
+    if 'gamma' in points and not math.isnan(width):
+        place = points.columns.get_loc('gamma') + 1
+        equivalent = frame.equivalent_gamma(points.gamma, width).round(2)
+        points.insert(place, f'gamma at width {frame.PAPER_WIDTH}', equivalent)
     return Result(
-        points=means.index.to_frame(index=False),
+        points=points,
         means=means.reset_index(drop=True),
         tables=of_tables.rename(columns=_TITLES).reset_index(drop=True),
         lowest=groups.min().reset_index(drop=True),
@@ -146,10 +159,11 @@ def command(words: list[str]) -> None:
     members = members_table(run)
     if not members.trained.any():
         raise UserError(f'{flags.run}: no member is trained yet')
+    width = frame.find_width(run)
     if not isinstance(run.experiment.task, AnchorsConfig):
-        print(markdown(compute(members)))
+        print(markdown(compute(members, width=width)))
         return
-    print(markdown(compute(members, score_members(run, members))))
+    print(markdown(compute(members, score_members(run, members), width)))
     print(f'\n{_ABOUT_TABLES}')
     if 'unseen_within_1' in members:
         print(f'\n{_ABOUT_NEAR}')

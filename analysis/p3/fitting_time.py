@@ -12,18 +12,17 @@ shift (PAPERS 1.5). Two readings of the time to fit, in epochs:
 """
 
 import math
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
+from analysis import frame
 from analysis.changes.moments import find_crossings, find_moments
 from analysis.drawing import style
-from analysis.members.point import Point
-from analysis.members.table import Table, list_points, tabulate_members
 from anchorjax.errors import UserError, require
-from anchorjax.experiment import Experiment
 from anchorjax.limits import above, at_most
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
@@ -34,25 +33,8 @@ CAPTION = (
     'Epochs that a network needs to fit mappings of which more or fewer follow the '
     'rule.'
 )
-
-
 THRESHOLDS = (0.05, 0.1)  # nats
 ACCURACY = 0.99
-
-
-class Result(NamedTuple):
-    """Of every member [M]; thresholds X, ordered pairs of anchors A. NaN: never."""
-
-    members: Table
-    depth_M: np.ndarray
-    complexity_M: np.ndarray
-    threshold_X: np.ndarray  # nats
-    epoch_MX: np.ndarray  # at which the train loss falls below each threshold
-    last_epoch: float  # the end of training
-    pairs_A2: np.ndarray
-    pair_epoch_MA: np.ndarray  # NaN everywhere if the run has no groups by pair
-    is_wrong_MA: np.ndarray  # bool: trained on a wrong shift
-    accuracy: float
 
 
 def compute(
@@ -63,8 +45,14 @@ def compute(
     accuracy: Annotated[
         float, above(0), at_most(1), 'at which a pair is learned'
     ] = ACCURACY,
-) -> Result:
+) -> xr.Dataset:
     """Reads the curves of all trained members; needs no snapshots.
+
+    Returns:
+      epoch [member, threshold] at which the train loss falls below it, pair_epoch
+      [member, pair] at which a pair is learned (NaN everywhere if the run has no groups
+      by pair), is_wrong [member, pair], last_epoch, and the width of the networks.
+      NaN: never. A member has the labels gamma, depth, complexity and seed.
 
     Raises:
       UserError: another task, a model without a depth, no trained member, a threshold
@@ -78,96 +66,98 @@ def compute(
             'above 0 and finite, in nats',
         )
     require(0 < accuracy <= 1, 'accuracy', accuracy, 'above 0, at most 1')
-    points = list_points(run, 'anchors')
-    pairs_A2 = anchors.list_pairs(run.experiment_of(**points[0]).task)
-    steps_per_epoch = _count_steps(run, points[0])
-    curves = run.curves
-    epoch_S = curves.step.values / steps_per_epoch
-    depths, complexities, epochs, pair_epochs, are_wrong = [], [], [], [], []
-    for point in points:
-        experiment = run.experiment_of(**point)
-        member = curves.sel(run.labels(**point))
+    members = frame.list_usable(run, 'anchors')
+    points = frame.find_points(run, members)
+    configs = [run.experiment_of(**point) for point in points]
+    if not hasattr(configs[0].model, 'depth'):
+        raise UserError(
+            f'model {configs[0].model.name!r}: it has no depth, which this figure shows'
+        )
+    # All cohorts have as many training examples.
+    num_train = configs[0].task.make().num_train
+    epoch_S = run.curves.step.values / (num_train / configs[0].train.batch_size)
+    pairs = [tuple(pair) for pair in anchors.list_pairs(configs[0].task).tolist()]
+    epochs, pair_epochs, is_wrong = [], [], []
+    for point, config in zip(points, configs, strict=True):
+        member = run.curves.sel(run.labels(**point))
         loss_S1 = member.train_loss.values[:, None]
         crossings = [find_crossings(epoch_S, loss_S1, limit) for limit in thresholds]
-        depths.append(_read_depth(experiment))
-        complexities.append(experiment.task.complexity)
         epochs.append(np.concatenate(crossings))
-        pair_epochs.append(_find_pair_epochs(member, epoch_S, pairs_A2, accuracy))
-        wrong = experiment.task.exceptions
-        are_wrong.append([tuple(pair) in wrong for pair in pairs_A2.tolist()])
-    return Result(
-        members=tabulate_members(run, points),
-        depth_M=np.array(depths),
-        complexity_M=np.array(complexities),
-        threshold_X=np.array(thresholds),
-        epoch_MX=np.array(epochs),
-        last_epoch=float(epoch_S[-1]),
-        pairs_A2=pairs_A2,
-        pair_epoch_MA=np.array(pair_epochs),
-        is_wrong_MA=np.array(are_wrong),
-        accuracy=accuracy,
+        pair_epochs.append(_find_pair_epochs(member, epoch_S, pairs, accuracy))
+        is_wrong.append([pair in config.task.exceptions for pair in pairs])
+    labels = {
+        'gamma': members.gamma.values,
+        'depth': [config.model.depth for config in configs],
+        'complexity': [config.task.complexity for config in configs],
+        'seed': members.seed.values,
+    }
+    return xr.Dataset(
+        {
+            'epoch': (('member', 'threshold'), epochs),
+            'pair_epoch': (('member', 'pair'), pair_epochs),
+            'is_wrong': (('member', 'pair'), is_wrong),
+            'last_epoch': epoch_S[-1],
+            'width': frame.find_width(run),
+        },
+        {
+            'member': members.index,
+            'threshold': list(thresholds),
+            'pair': [f'{a},{b}' for a, b in pairs],
+            **{name: ('member', values) for name, values in labels.items()},
+        },
     )
 
 
-def shares_anchor(pairs_A2: np.ndarray, is_wrong_A: np.ndarray) -> np.ndarray:
-    """Whether a pair is made of the anchors of wrong pairs alone, [A].
+def mark_near(times: xr.Dataset) -> xr.DataArray:
+    """Whether a pair is made of the anchors of wrong pairs alone, [member, pair].
 
     With complexity 1 these are (1, 1), (1, 2), (2, 1) and (2, 2), the late ones of P3
     Fig 8 C: what is wrong about (1, 2) concerns what 1 and 2 do.
     """
-    anchors_of_wrong = np.unique(pairs_A2[is_wrong_A])
-    return np.isin(pairs_A2, anchors_of_wrong).all(-1)
+    pairs_A2 = np.array([pair.split(',') for pair in times.pair.values])
+    marks = []
+    for is_wrong_A in times.is_wrong.values:
+        marks.append(np.isin(pairs_A2, pairs_A2[is_wrong_A]).all(-1))
+    return times.is_wrong.copy(data=marks)
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
+def draw(times: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [threshold, gammas + 1]: time by depth, then by pair.
 
     A dot is a member; a line goes through the means over seeds. A triangle at the top
     is a member that never gets there.
     """
-    gammas = np.unique(result.members['gamma'])
-    for x, threshold in enumerate(result.threshold_X):
-        for i, gamma in enumerate(gammas):
-            _draw_times(axes[x, i], result, x, gamma)
-            axes[x, i].set_title(f'train loss < {threshold:g}, γ {gamma:g}')
+    table = times.epoch.to_dataframe().reset_index()
+    gammas = np.unique(times.gamma)
+    ends = (gammas[-1], gammas[0])
+    for x, threshold in enumerate(times.threshold.values):
+        is_here = table.threshold == threshold
+        for axis, (gamma, networks) in zip(
+            axes[x], table[is_here].groupby('gamma'), strict=False
+        ):
+            _draw_times(axis, networks, float(times.last_epoch))
+            name = frame.name_gamma(gamma, float(times.width))
+            axis.set_title(f'train loss < {threshold:g}\n{name}', fontsize=7)
         axes[x, 0].set_ylabel('epoch')
-        panel = axes[x, len(gammas)]
-        ends = (gammas[-1], gammas[0])
         if x < len(ends):
-            _draw_pairs(panel, result, ends[x])
+            _draw_pairs(axes[x, -1], times, ends[x])
         else:
-            panel.set_axis_off()
+            axes[x, -1].set_axis_off()
     look = {'title_fontsize': 6, 'fontsize': 6, 'ncols': 3, 'loc': 'lower center'}
     axes[0, 0].legend(title='wrong pairs', **look)
 
 
-def layout(result: Result) -> style.Layout:
-    columns = len(np.unique(result.members['gamma'])) + 1
-    rows = len(result.threshold_X)
+def layout(times: xr.Dataset) -> style.Layout:
+    columns = len(np.unique(times.gamma)) + 1
+    rows = times.sizes['threshold']
     return style.Layout(rows, columns, 2.4 * columns, 2.1 * rows)
 
 
-def _read_depth(experiment: Experiment) -> int:
-    model = experiment.model
-    if not hasattr(model, 'depth'):
-        raise UserError(
-            f'model {model.name!r}: it has no depth, which this figure shows'
-        )
-    return model.depth
-
-
-def _count_steps(run: Run, point: Point) -> float:
-    """Steps of an epoch: all cohorts have as many training examples."""
-    experiment = run.experiment_of(**point)
-    num_train = experiment.task.make().num_train
-    return num_train / experiment.train.batch_size
-
-
 def _find_pair_epochs(
-    member: xr.Dataset, epoch_S: np.ndarray, pairs_A2: np.ndarray, accuracy: float
+    member: xr.Dataset, epoch_S: np.ndarray, pairs: list[tuple], accuracy: float
 ) -> np.ndarray:
     """The first recorded epoch with this accuracy on each pair, [A]."""
-    names = [anchors.name_pair(a, b) for a, b in pairs_A2.tolist()]
+    names = [anchors.name_pair(a, b) for a, b in pairs]
     if not np.isin(names, member.group.values).all():
         return np.full(len(names), np.nan)
     of_pairs = member.agreement_by_group.sel(
@@ -177,48 +167,40 @@ def _find_pair_epochs(
     return find_moments(epoch_S, agreement_SA, accuracy, tolerance=0.0).first
 
 
-def _draw_times(axis: Axes, result: Result, x: int, gamma: float) -> None:
-    """Epochs by depth, a colour for each complexity."""
-    levels = np.unique(result.complexity_M)
+def _draw_times(axis: Axes, networks: pd.DataFrame, last_epoch: float) -> None:
+    """Epochs by depth of the networks of one gamma, a colour for each complexity."""
+    levels = list(networks.groupby('complexity'))
     colours = style.plt.get_cmap('viridis')(np.linspace(0, 0.9, len(levels)))
-    depths = np.unique(result.depth_M)
-    for i, level in enumerate(levels):
-        is_here_M = (result.complexity_M == level) & (result.members['gamma'] == gamma)
-        epoch_M = result.epoch_MX[is_here_M, x]
-        depth_M = result.depth_M[is_here_M] + 0.12 * (i - (len(levels) - 1) / 2)
-        is_known_M = np.isfinite(epoch_M)
-        axis.plot(depth_M, epoch_M, '.', ms=3, color=colours[i])
-        never = np.full((~is_known_M).sum(), result.last_epoch)
-        axis.plot(depth_M[~is_known_M], never, '^', ms=3, color=colours[i])
-        means = []
-        for depth in depths:
-            in_column = result.depth_M[is_here_M] == depth
-            mean = np.nan  # also if one never fits
-            if in_column.any():
-                mean = epoch_M[in_column].mean()
-            means.append(mean)
-        axis.plot(depths, means, color=colours[i], lw=1.2, label=f'{level}')
-    axis.set_xticks(depths)
+    for i, (level, of_level) in enumerate(levels):
+        place = of_level.depth + 0.12 * (i - (len(levels) - 1) / 2)
+        axis.plot(place, of_level.epoch, '.', ms=3, color=colours[i])
+        never = place[of_level.epoch.isna()]
+        axis.plot(never, [last_epoch] * len(never), '^', ms=3, color=colours[i])
+        means = of_level.groupby('depth').epoch.agg(['mean', 'count', 'size'])
+        mean = means['mean'].where(means['count'] == means['size'])  # one never fits
+        axis.plot(mean.index, mean, color=colours[i], lw=1.2, label=f'{level}')
+    axis.set_xticks(networks.depth.unique())
     axis.set(xlabel='depth', ylim=(0, None))
 
 
-def _draw_pairs(axis: Axes, result: Result, gamma: float) -> None:
+def _draw_pairs(axis: Axes, times: xr.Dataset, gamma: float) -> None:
     """When each pair is learned, at the least depth, with the fewest wrong pairs."""
-    is_complex_M = result.complexity_M > 0
-    if not is_complex_M.any() or np.isnan(result.pair_epoch_MA).all():
+    wrong = times.where(times.complexity > 0, drop=True)
+    if not wrong.sizes['member'] or wrong.pair_epoch.isnull().all():
         axis.set_axis_off()
         return
-    level = result.complexity_M[is_complex_M].min()
-    depth = result.depth_M.min()
-    is_here_M = (result.complexity_M == level) & (result.depth_M == depth)
-    is_here_M &= result.members['gamma'] == gamma
-    for m in np.flatnonzero(is_here_M):
-        is_wrong_A = result.is_wrong_MA[m]
-        is_near_A = shares_anchor(result.pairs_A2, is_wrong_A)
-        kind_A = np.where(is_wrong_A, 'C3', np.where(is_near_A, 'C1', 'C0'))
-        place_A = np.arange(len(kind_A))
-        axis.scatter(place_A, result.pair_epoch_MA[m], c=kind_A.tolist(), s=6, lw=0)
-    names = [f'{a},{b}' for a, b in result.pairs_A2.tolist()]
+    level = int(wrong.complexity.min())
+    is_here = times.complexity == level
+    is_here &= (times.depth == times.depth.min()) & (times.gamma == gamma)
+    here = times.isel(member=np.flatnonzero(is_here))
+    is_near = mark_near(here)
+    for member in range(here.sizes['member']):
+        network = here.isel(member=member)
+        near_A = is_near.isel(member=member)
+        colours = np.where(network.is_wrong, 'C3', np.where(near_A, 'C1', 'C0'))
+        place = range(len(colours))
+        axis.scatter(place, network.pair_epoch, c=colours.tolist(), s=6, lw=0)
+    names = times.pair.values
     axis.set_xticks(range(len(names)), names, rotation=90, fontsize=5)
     noun = 'pair' if level == 1 else 'pairs'
     axis.set_title(f'99 % by pair: {level} wrong {noun} (red), γ {gamma:g}', fontsize=6)

@@ -13,7 +13,8 @@ import xarray as xr
 
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band
-from analysis.p4.members import find_points, tabulate
+from analysis.frame import find_points
+from analysis.p4.members import tabulate
 from analysis.spectra.measures import participation_ratio, rank_correlation
 from analysis.spectra.spectra import singular_values
 from anchorjax.errors import UserError

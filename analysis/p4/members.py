@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.frame import find_usable
-from analysis.members.point import Point, name_setting
-from analysis.members.selection import iterate_points, require_task
+from analysis.frame import find_points, find_usable
+from analysis.members.point import name_setting
+from analysis.members.selection import require_task
 from analysis.p4.nulls import score_null
 from anchorjax.errors import UserError
 from anchorjax.grid import WINDOWS, axis_label
@@ -99,12 +99,6 @@ def find_question(run: Run) -> Question:
     """
     require_task(run, HELDOUT, f'tasks {", ".join(map(repr, HELDOUT))}')
     return HELDOUT[run.experiment.task.name]
-
-
-def find_points(run: Run, members: pd.DataFrame) -> list[Point]:
-    """The point of the sweep of every row of `tabulate`."""
-    _, points = zip(*iterate_points(run), strict=True)
-    return [points[i] for i in members.index]
 
 
 def read_curves(run: Run) -> tuple[np.ndarray, np.ndarray]:

@@ -8,9 +8,10 @@ which six networks or more were trained. The rows 'ours' tell γ from decay.
 import pandas as pd
 
 from analysis.claims import Claim, Group, above, change, difference, level, ratio
+from analysis.frame import find_points
 from analysis.text_tasks import free_generation, published
 from analysis.text_tasks.baselines import score_baselines
-from analysis.text_tasks.members import find_points, read_members
+from analysis.text_tasks.members import read_members
 from anchorjax.storage.reader import Run
 
 GALLERY = 'real_tasks'

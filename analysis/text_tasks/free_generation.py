@@ -14,9 +14,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from analysis.drawing import style
+from analysis.frame import find_points
 from analysis.members.member import member_of
 from analysis.members.selection import report_progress
-from analysis.text_tasks.members import find_points, read_members
+from analysis.text_tasks.members import read_members
 from analysis.text_tasks.writing import MEASURES, let_write, measure
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment

@@ -21,10 +21,11 @@ from matplotlib.axes import Axes
 
 from analysis import stats
 from analysis.drawing import style
-from analysis.members.convergence import describe_criterion
+from analysis.frame import find_points
+from analysis.members.measures import describe_criterion
 from analysis.members.selection import count_diverged
 from analysis.text_tasks.baselines import score_baselines
-from analysis.text_tasks.members import TESTED, find_points, read_members
+from analysis.text_tasks.members import TESTED, read_members
 from anchorjax.storage.reader import Run
 
 TITLE = 'Generalization'

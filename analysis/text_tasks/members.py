@@ -1,7 +1,7 @@
 """The networks of a sweep of a text task: what they answer, and when they converged.
 
 Convergence is judged by the loss on the answers of training examples
-(analysis/members/convergence.py): a network has converged if it is at most
+(analysis/members/measures.py): a network has converged if it is at most
 `train.converged_loss` at the end.
 """
 
@@ -10,10 +10,10 @@ import pandas as pd
 import xarray as xr
 
 from analysis.changes.moments import find_crossings
-from analysis.frame import find_usable
-from analysis.members.convergence import read_deciding_loss
-from analysis.members.point import Point, name_setting
-from analysis.members.selection import iterate_points, require_task
+from analysis.frame import find_points, find_usable
+from analysis.members.measures import read_deciding_loss
+from analysis.members.point import name_setting
+from analysis.members.selection import require_task
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -59,12 +59,6 @@ def read_members(run: Run) -> pd.DataFrame:
     table.insert(0, 'setting', settings)
     table.insert(1, 'size', [config.make().num_train for config in configs])
     return table[[*COLUMNS, *run.results.probe.values]]
-
-
-def find_points(run: Run, members: pd.DataFrame) -> list[Point]:
-    """The point of the sweep of every row of `read_members`."""
-    points = [point for _, point in iterate_points(run)]
-    return [points[i] for i in members.index]
 
 
 def _read_ends(run: Run) -> pd.DataFrame:

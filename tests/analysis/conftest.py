@@ -6,6 +6,7 @@ from anchorjax import api, config
 from anchorjax.storage.reader import open_run
 from anchorjax.training.devices import make_mesh
 from tests.support import p2_tasks, text_tasks
+from tests.support.converged import mark_converged
 
 
 def make_windows() -> config.Experiment:
@@ -24,6 +25,12 @@ def make_windows() -> config.Experiment:
     c.grid.decay_window = ((), (0, 0), (2, 4), (2, 8))
     c.grid.seed = (0, 1)
     return config.resolve(c)
+
+
+@pytest.fixture
+def converged_run(finished):
+    """The tiny sweep of anchors, all of whose members count as converged."""
+    return mark_converged(finished)
 
 
 @pytest.fixture(scope='session')

@@ -12,6 +12,7 @@ from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
 
 POINT = ('--depth=2', '--gamma=0.8', '--seed=0')  # of the fixture `finished`
+AT_POINT = ('curves', 'position')  # take a network by its point, too
 
 
 def compute(
@@ -73,6 +74,8 @@ FIGURES = figure.find_figures()
 # A tiny trained sweep for each room, and for figures that need another one: the name of
 # its fixture, and that of the sweep if the fixture has several.
 RUNS = {
+    'p1': ('converged_run', None),
+    'p3': ('converged_run', None),
     'p2': ('open_sweep', 'transformer'),
     'label_groups': ('open_sweep', 'groups'),
     'theory_path': ('open_sweep', 'flow'),
@@ -80,12 +83,34 @@ RUNS = {
     'p4': ('windows_run', None),
     'text_tasks': ('proofs_run', None),
 }
+# Small numbers.
+WORDS = {
+    'attention_flow': ['--number=64'],
+    'causal': ['--number=64', '--draws=2'],
+    'cosine': ['--contexts=4'],
+    'embedding': ['--perplexity=3', '--permutations=5'],
+    'embedding_grid': ['--permutations=5'],
+    'fitting_time': ['--thresholds=4.5,5'],
+    'lazy': ['--number=6'],
+    'pair_order': ['--number=64'],
+    'tsne': ['--number=100', '--map_number=50', '--perplexity=5'],
+}
 
 
 def find_fixture(name: str) -> tuple[str, str | None] | None:
-    """The fixture and sweep of a figure; None: its paper's own tests draw it."""
+    """The fixture of a figure; None: its own tests draw it, or its paper's."""
+    if figure.name_subject(FIGURES[name]) == 'text':
+        return None
     room = FIGURES[name].__name__.split('.')[1]
     return RUNS.get(name, RUNS.get(room))
+
+
+def list_words(name: str) -> list[str]:
+    """The words of the command line that choose a network, and small numbers."""
+    module = FIGURES[name]
+    words = list(WORDS.get(name, ()))
+    is_member = figure.name_subject(module) == 'member'
+    return words + list(POINT) if is_member or name in AT_POINT else words
 
 
 @pytest.mark.parametrize('name', FIGURES)
@@ -99,16 +124,19 @@ def test_every_figure_says_what_it_is(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize('name', filter(find_fixture, FIGURES))
-def test_every_figure_draws_from_a_tiny_run(name, request, tmp_path, capsys):
+def test_every_figure_draws_from_a_tiny_run(
+    name, request, tmp_path, monkeypatch, capsys
+):
     """A picture, its PDF and its numbers, twice the same to the byte."""
     fixture, sweep = find_fixture(name)
     run = request.getfixturevalue(fixture)
     if sweep:
         run = run(sweep)
+    monkeypatch.setattr(figure, 'open_run', lambda folder: run)
     drawn = []
     for folder in (tmp_path / 'first', tmp_path / 'second'):
         words = ['--run', str(run.folder.workdir), '--out', str(folder)]
-        figure.run_figure(FIGURES[name], words)
+        figure.run_figure(FIGURES[name], words + list_words(name))
         paths = sorted(folder.iterdir())
         assert [str(path) for path in paths] == sorted(capsys.readouterr().out.split())
         drawn.append({path.name: path.read_bytes() for path in paths})

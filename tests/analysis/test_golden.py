@@ -2,8 +2,11 @@
 
 import pytest
 
+from analysis import claims, frame
 from analysis.__main__ import run_claims
 from analysis.figure import ROOMS, has_claims, import_claims
+from analysis.p1.more_claims import FAMILIES
+from analysis.tables.text import format_csv
 from tests.support.sweeps import ROOT
 
 GALLERY = ROOT / 'analysis' / 'gallery'
@@ -23,7 +26,15 @@ def test_the_committed_members_give_the_committed_verdicts(paper, tmp_path):
 
 @pytest.mark.parametrize('paper', PAPERS)
 def test_few_claims_of_a_paper_are_judged(paper):
-    claims = import_claims(paper).CLAIMS
-    assert sum(claim.rule is not None for claim in claims) <= MOST_JUDGED[paper]
-    keys = [(claim.source, claim.sentence) for claim in claims]
+    rows = import_claims(paper).CLAIMS
+    assert sum(claim.rule is not None for claim in rows) <= MOST_JUDGED[paper]
+    keys = [(claim.source, claim.sentence) for claim in rows]
     assert len(set(keys)) == len(keys)
+
+
+def test_the_committed_members_give_the_rows_that_p1_adds():
+    """They go into p1's own table."""
+    folder = GALLERY / 'families'
+    members = frame.read_csv(folder / 'p1_members.csv')
+    table = claims.tabulate(FAMILIES, members)
+    assert format_csv(table) == (folder / 'p1_verdicts.csv').read_text()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from analysis import replies
+from analysis.p1 import replies
 from anchorjax import config
 from anchorjax.errors import StoreError, StoreUnavailable, UserError
 from anchorjax.extras.prompts.files import (

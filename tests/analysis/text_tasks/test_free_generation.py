@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from analysis import frame
-from analysis.members.decoding import write_answers
 from analysis.text_tasks import claims, free_generation
-from analysis.text_tasks.writing import Written, measure
+from analysis.text_tasks.writing import Written, measure, write_answers
 from anchorjax.errors import UserError
 from anchorjax.tasks.prontoqa.texts import END, encode
 

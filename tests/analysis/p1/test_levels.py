@@ -4,10 +4,13 @@ import itertools
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from analysis.families.readings import levels as readings
-from analysis.members.levels import (
+from analysis.members.member import member_of
+from analysis.p1 import levels, more_claims
+from analysis.p1.more_claims import add_levels, read_when_known
+from analysis.p1.predictors import (
     KINDS,
     LEVELS,
     explain_answers,
@@ -15,11 +18,8 @@ from analysis.members.levels import (
     list_questions,
     score_tables,
 )
-from analysis.p1 import levels
-from analysis.p1.levels import LINES, Result
 from anchorjax.errors import UserError
 from tests.support import cases
-from tests.support.drawing import draw_pixels
 from tests.support.networks.planted import make_member
 
 SEED = 0
@@ -135,13 +135,31 @@ def test_random_answers_are_explained_by_chance_alone():
 
 @pytest.mark.slow
 def test_of_a_sweep_every_snapshot_is_asked(finished):
-    result = levels.compute(finished)
-    assert result.share_MSKL.shape == (8, 5, 3, 4)
-    assert result.step_S.tolist() == [0, 1, 4, 15, 40]
-    assert result.num_train_M.tolist() == [15 * 18] * 8
-    first = draw_pixels(result, levels)
-    assert np.ptp(first) > 0
-    np.testing.assert_array_equal(first, draw_pixels(result, levels))
+    answers = levels.compute(finished)
+    assert len(answers) == 8 * 5 and answers.step.unique().tolist() == [0, 1, 4, 15, 40]
+    assert set(answers.num_train) == {15 * 18}
+    member = member_of(finished, 15, depth=2, gamma=0.8, seed=1)
+    here = answers[(answers.depth == 2) & (answers.gamma == 0.8) & (answers.seed == 1)]
+    (share,) = here.heldout_as_function[here.step == 15]
+    assert share == explain_member(member).read('held-out', 'ordered pair')
+
+
+@pytest.mark.slow
+def test_members_get_their_last_levels(finished):
+    members = add_levels(finished, finished.members)
+    answers = levels.compute(finished)
+    last = answers[answers.step == 40]
+    np.testing.assert_array_equal(members.unseen_composed, last.unseen_composed)
+    assert set(more_claims.COLUMNS) <= set(members)
+
+
+def test_what_is_known_is_read_between_two_snapshots():
+    """Trained 0.7, then 1.0: 0.9 is two thirds of the way, and 0.5 from 0.1 to 0.7."""
+    answers = pd.DataFrame(
+        {'trained_as_data': [0, 0.7, 1], 'heldout_as_function': [0, 0.1, 0.7]}
+    )
+    assert read_when_known(answers) == pytest.approx(0.5)
+    assert np.isnan(read_when_known(answers[:2]))
 
 
 def test_another_task_is_one_line():
@@ -150,99 +168,3 @@ def test_another_task_is_one_line():
     wrong = member._replace(experiment=type('E', (), {'task': task})())
     with pytest.raises(UserError, match="levels are about the task 'anchors'"):
         explain_member(wrong)
-
-
-LARGE, SMALL = 0.3, 1.3
-
-
-def make_result(explain, seeds=4, sizes=(100, 1_000)) -> Result:
-    """A member for both gammas and every size; explain(gamma, size) -> [S, line]."""
-    rows = []
-    for size, gamma, seed in itertools.product(sizes, (LARGE, SMALL), range(seeds)):
-        rows.append((gamma, seed, size, np.array(explain(gamma, size)) - 1e-3 * seed))
-    gamma_M, seed_M, size_M, line_M = map(np.array, zip(*map(list, rows), strict=True))
-    share = np.zeros((len(rows), line_M.shape[1], len(KINDS), len(LEVELS)))
-    for i, (kind, level) in enumerate(LINES):
-        share[..., KINDS.index(kind), LEVELS.index(level)] = line_M[..., i]
-    members = {
-        'gamma': gamma_M,
-        'seed': seed_M,
-        'setting': np.array([f'num_examples={size}' for size in size_M]),
-        'train_loss': np.full(len(rows), 0.01),
-        'converged': np.full(len(rows), True),
-    }
-    table = np.zeros((len(rows), len(LEVELS), len(KINDS), len(LEVELS)))
-    return Result(members, size_M, True, np.array([0, 10, 100]), share, table)
-
-
-def explain_as_slides(gamma, size):
-    """Large: data first, then the reverse; small: composes, with enough examples."""
-    know = 1.0 if size > 500 else 0.1
-    if gamma == LARGE:
-        return [[0, 0, 0, 0], [1, 0.1, 0, 0], [1, 0.5 * know, 0.9, 0]]
-    return [[0, 0, 0, 0], [0.2, 0.2 * know, 0, 0.1], [1, 0.9 * know, 0, 0.95]]
-
-
-def explain_reversed(gamma, size):
-    swapped = LARGE if gamma == SMALL else SMALL
-    return explain_as_slides(swapped, 1_100 - size)
-
-
-def read_all(result) -> dict[str, str]:
-    setting = 'num_examples=1000'
-    found = {
-        'composed': readings.read_composed(result, setting),
-        'reversed': readings.read_reversed(result, setting),
-        'memory': readings.read_memory_first(result, setting, 'large'),
-        'at once': readings.read_memory_first(result, setting, 'small'),
-        'examples': readings.read_examples(result, ''),
-        'fewer': readings.read_fewer_examples(result, ''),
-    }
-    return {name: reading.verdict.words for name, reading in found.items()}
-
-
-def test_what_the_slides_say_holds_where_it_is_planted():
-    assert set(read_all(make_result(explain_as_slides)).values()) == {'holds'}
-
-
-def test_what_is_known_is_read_between_two_snapshots():
-    """Trained 0.7, then 1.0: 0.9 is two thirds of the way, and 0.5 from 0.1 to 0.7."""
-
-    def explain(gamma, size):
-        return [[0, 0, 0, 0], [0.7, 0.1, 0, 0], [1, 0.7, 0, 0]]
-
-    result = make_result(explain, seeds=1)
-    number = readings.read_memory_first(result, 'num_examples=1000', 'large').number
-    assert '(by step 100): 0.50' in number
-
-
-def test_the_reversed_pattern_does_not():
-    words = read_all(make_result(explain_reversed))
-    assert words['composed'] == words['reversed'] == words['fewer'] == 'opposite'
-    assert words['examples'] == 'opposite'
-    assert words['memory'] == 'holds'  # little is known of anything with few examples
-    assert words['at once'] == 'opposite'
-
-
-def test_numbers_of_examples_at_which_a_seed_is_unconverged_do_not_count():
-    result = make_result(explain_as_slides)
-    is_open = (result.num_train_M == 1_000) & (result.members['gamma'] == SMALL)
-    is_open &= result.members['seed'] == 1
-    result.members['converged'][is_open] = False
-    reading = readings.read_fewer_examples(result, '')
-    assert reading.note.startswith('100 examples; 15 of 16 converged')
-    assert f'γ {SMALL:g}: 0.09' in reading.number  # with 1,000 examples 0.9
-    result.members['seed'][is_open] = 9  # no seed 1 of that size at the small start
-    result.members['converged'][:] = True
-    reading = readings.read_fewer_examples(result, '')
-    assert reading.verdict.words == 'holds'
-    assert 'difference 0.22 [0.22, 0.22]' in reading.number
-
-
-def test_unconverged_members_or_two_seeds_decide_nothing():
-    result = make_result(explain_as_slides)
-    result.members['converged'][:] = False
-    words = read_all(result)
-    assert words['composed'] == words['reversed'] == words['examples'] == 'undecided'
-    few = read_all(make_result(explain_as_slides, seeds=2))
-    assert set(few.values()) == {'undecided'}

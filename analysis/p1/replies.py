@@ -3,21 +3,29 @@
 Stacked bars: the shares of answers to the unseen pair that are inferential, symmetric,
 neither, or hold no number; the black mark is the share of right answers to seen pairs
 with new key items, without which the bars say little. A panel for each setting of the
-task. Written by `python launch/prompts.py score`.
+task. `python launch/prompts.py score` writes the table and this figure of it.
+
+  python -m analysis replies --table prompts/replies.csv --run runs/phase
 """
 
+import pathlib
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from analysis import frame
 from analysis.drawing import style
+from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.grid import axis_label, short_name
-from anchorjax.storage.reader import Run
+from anchorjax.storage.reader import Run, open_run
 from anchorjax.tasks.anchors import MAPPINGS
 
+TITLE = 'Replies of language models'
+PAPER = 'P1 slides'
+CAPTION = 'What language models answer to the anchor task, beside our networks.'
 ANSWERS = ('inferential', 'symmetric', 'neither', 'unparsable')
 _COLOURS = {
     'inferential': style.COLOURS['inferential'],
@@ -99,7 +107,8 @@ def tabulate_members(run: Run, settings: set[str]) -> pd.DataFrame:
         table = table[[*MAPPINGS]].join(is_counted.to_dataframe('is_counted'))
         tables.append(table.reset_index().assign(cohort=cohort.name))
     members = pd.concat(tables)
-    members['model'] = [f'γ {gamma:g}' for gamma in members.gamma]
+    width = frame.find_width(run)
+    members['model'] = [frame.name_gamma(gamma, width) for gamma in members.gamma]
     members['unparsable'] = 0.0
     members['neither'] = 1 - members.inferential - members.symmetric
     return members
@@ -141,3 +150,15 @@ def _draw_bars(axis: Axes, result: Result, y: int) -> None:
     axis.set_yticks(place_X, labels)
     axis.invert_yaxis()
     axis.set_xlim(0, 1)
+
+
+def command(words: list[str]) -> None:
+    """Draws the table of `prompts.py score`."""
+    parser = cli.Parser(prog='python -m analysis replies', description=__doc__)
+    parser.add_argument('--table', type=cli.parse_file, required=True, metavar='CSV')
+    parser.add_argument('--run', type=cli.parse_folder, help='members to compare with')
+    parser.add_argument('--out', type=cli.parse_folder, default=pathlib.Path('figures'))
+    flags = parser.parse_args(words)
+    run = open_run(flags.run) if flags.run else None
+    result = compute(pd.read_csv(flags.table), run)
+    print(*style.write_figure(result, draw, layout, flags.out / 'replies'), sep='\n')

@@ -1,1 +1,0 @@
-"""The claims about the families of experiments on the anchor task."""

@@ -1,0 +1,249 @@
+"""What P3 says of decay, γ and complexity, and P1 of the same sweeps (PAPERS 1.5, 3.3).
+
+P1's are those about the same runs and figures: the time to fit (v1 Fig 6), the rate and
+the decay (Figs 14 to 16).
+
+All runs have three or five seeds, so that every row is exploratory; a rule is judged
+once a run has six. Rows without a rule stay exploratory: a network that never fits only
+bounds the time to fit, what occurs or "does not" is no direction, and P1's rates ask
+for more steps. γ and steps are not P3's: γ 0.8 and 0.95 here have the standard
+deviations of γ 0.56 and 0.66 at width 400, and the largest γ, 1.3, has not learned its
+data in 1,500 steps. A trend is Spearman's correlation of a number with the rate or the
+decay, over the networks of a seed that share the other one, averaged over these.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from analysis import frame, stats
+from analysis.claims import (
+    Claim,
+    Estimate,
+    Group,
+    above,
+    change,
+    difference,
+    ratio,
+    select,
+)
+from analysis.p3 import members
+from analysis.p3.members import PHASES
+from analysis.spectra.measures import rank_correlation
+
+GALLERY = 'families'
+WIDTH = 64  # of all networks here
+INTRODUCTION = (
+    'Small initialization is the larger γ, in brackets with the γ of the same standard '
+    'deviation at width 400. Times to fit are in epochs; a network that never fits '
+    'counts as if it did at the end, so that its ratio is a bound ("at least", "at '
+    'most").'
+)
+
+tabulate = members.tabulate
+
+
+def at(**levels: float) -> Group:
+    """Networks with this γ, and other columns, by the name of their γ."""
+    return Group(frame.name_gamma(levels['gamma'], WIDTH), levels)
+
+
+def measure_growth(table: pd.DataFrame, column: str) -> tuple[pd.Series, str]:
+    """(time with five wrong pairs by that with none, by seed; how it is a bound).
+
+    Seeds in which neither network fits are left out.
+    """
+    times = frame.pair(table.fillna({column: np.inf}), column, ['complexity'])
+    times = times.reindex(columns=[0, 5]).dropna()
+    is_never = np.isinf(times)
+    times = times[~is_never.all(axis='columns')]
+    bounded = times.clip(upper=table.last_epoch.max())
+    is_longer, is_shorter = is_never.loc[times.index, [5, 0]].any()
+    words = ''
+    if is_longer:
+        words = 'no bound, ' if is_shorter else 'at least '
+    elif is_shorter:
+        words = 'at most '
+    return bounded[5] / bounded[0], words
+
+
+def growth(column: str, group: Group) -> Callable[[pd.DataFrame], Estimate]:
+    """By how much five wrong pairs lengthen the time to fit: logarithms."""
+
+    def estimate(table: pd.DataFrame) -> Estimate:
+        ratios, bound = measure_growth(select(table, group.levels), column)
+        found = stats.format_mean(stats.ratio_interval(ratios))
+        text = f'{group.name}: ratio {bound}{found}'
+        return Estimate(np.log(ratios), text, 'ratio 1')
+
+    return estimate
+
+
+def compare_growths(
+    column: str, first: Group, second: Group
+) -> Callable[[pd.DataFrame], Estimate]:
+    """The first growth by the second, of the seeds that have both: logarithms."""
+
+    def estimate(table: pd.DataFrame) -> Estimate:
+        sides = []
+        words = []
+        for group in (first, second):
+            ratios, bound = measure_growth(select(table, group.levels), column)
+            found = stats.format_mean(stats.ratio_interval(ratios))
+            words.append(f'{group.name}: {bound}{found}')
+            sides.append(ratios)
+        quotient = (sides[0] / sides[1]).dropna()
+        found = stats.format_mean(stats.ratio_interval(quotient))
+        text = f'{", ".join(words)}; quotient {found}'
+        return Estimate(np.log(quotient), text, 'quotient 1')
+
+    return estimate
+
+
+def count_phases(table: pd.DataFrame) -> Estimate:
+    """How many networks are in each phase; by seed the share of those in phase 3."""
+    counts = table.phase.value_counts()
+    parts = []
+    for place, name in enumerate(PHASES):
+        parts.append(f'{name}: {counts.get(place, 0)}')
+    is_last = table.phase == PHASES.index('3')
+    text = f'networks by phase: {", ".join(parts)}'
+    return Estimate(is_last.groupby(table.seed).mean(), text, 'all four occur')
+
+
+def trend(column: str, along: str) -> Callable[[pd.DataFrame], Estimate]:
+    """How a column goes with the rate or the decay (`along`), by seed."""
+    across = {'learning_rate': 'weight_decay', 'weight_decay': 'learning_rate'}[along]
+
+    def estimate(table: pd.DataFrame) -> Estimate:
+        rows = []
+        for (seed, _), line in table.groupby(['seed', across]):
+            rows.append((seed, rank_correlation(line[along], line[column])))
+        lines = pd.DataFrame(rows, columns=['seed', 'rho'])
+        values = lines.groupby('seed').rho.mean().dropna()
+        low, high = table[column].min(), table[column].max()
+        found = stats.format_mean(stats.mean_interval(values))
+        text = f'{low:.2f} to {high:.2f}; rank correlation {found}'
+        return Estimate(values, text, '0')
+
+    return estimate
+
+
+def list_times() -> list[Claim]:
+    """The time to fit, by both published thresholds."""
+    runs = ('inferential_complexity_08',)
+    claims = []
+    for source, threshold in (('P1 v1 Fig 6', 0.05), ('P3 Fig 8 A, B', 0.1)):
+        column = f'epochs_{threshold:g}'
+        words = f'the time to a train loss of {threshold:g}'
+        small = at(gamma=0.8, depth=2)
+        large = at(gamma=0.4, depth=2)
+        deep = Group('depth 4', {'gamma': 0.8, 'depth': 4})
+        claims += [
+            Claim(
+                source,
+                f'Small initialization: {words} grows with five wrong pairs.',
+                runs,
+                growth(column, small),
+            ),
+            Claim(
+                source,
+                f'Large initialization: {words} does not grow.',
+                runs,
+                growth(column, large),
+            ),
+            Claim(
+                source,
+                f'Small initialization: {words} grows less in deeper networks.',
+                runs,
+                compare_growths(column, Group('depth 2', small.levels), deep),
+            ),
+            Claim(
+                source,
+                f'{words.capitalize()} grows more at a small than at a large '
+                'initialization.',
+                runs,
+                compare_growths(column, small, large),
+            ),
+        ]
+    return claims
+
+
+def list_trends() -> list[Claim]:
+    """P1 Figs 14 to 16: three numbers along two axes."""
+    columns = {
+        'unseen_inferential': ('P1 Fig 14', 'the unseen pair is composed more often'),
+        'directions': ('P1 Fig 15', 'W_Q has fewer directions'),
+        'order': ('P1 Fig 16', 'the embedding is more ordered'),
+    }
+    claims = []
+    for column, (source, words) in columns.items():
+        for along, axis in (('learning_rate', 'rate'), ('weight_decay', 'decay')):
+            sentence = f'The larger the {axis}, the more: {words}.'
+            estimate = trend(column, along)
+            claims.append(Claim(source, sentence, ('decay_rates',), estimate))
+    return claims
+
+
+SMALL_DECAY = {'weight_decay': 0.01}  # of P3's sharp transition (Fig 3 A)
+SMALLEST = at(gamma=1.3, **SMALL_DECAY)
+LARGEST = at(gamma=0.3, **SMALL_DECAY)
+WEAK = Group('decay 0.01', LARGEST.levels)
+STRONG = Group('decay 0.3', {'gamma': 0.3, 'weight_decay': 0.3})
+
+CLAIMS = (
+    *list_times(),
+    Claim(
+        'P3 Fig 8 A, B',
+        'The smallest initialization: the time to a train loss of 0.1 grows with five '
+        'wrong pairs.',
+        ('inferential_complexity',),
+        growth('epochs_0.1', at(gamma=0.95, depth=2)),
+    ),
+    Claim(
+        'P3 Fig 3 A',
+        'At decay 0.01 small initialization composes the unseen pairs more often than '
+        'large.',
+        ('decay',),
+        difference('unseen_inferential', SMALLEST, LARGEST),
+        above(0),
+    ),
+    Claim(
+        'P3 Fig 3',
+        'At large initialization more decay makes networks compose.',
+        ('decay',),
+        difference('unseen_inferential', STRONG, WEAK),
+        above(0),
+    ),
+    Claim('P3 Fig 3', 'The four phases occur.', ('decay',), count_phases),
+    Claim(
+        'P3 Fig 3',
+        'Between memory and reasoning, where nothing is composed, the unseen pair and '
+        'its reverse get the same answer more often than another pair gets it.',
+        ('decay',),
+        change('commutativity', 'chance', ('reverse', 'another'), {'gamma': 0.7}),
+        above(0),
+    ),
+    Claim(
+        'P3 Fig 5 C',
+        'At decay 0.01 the stable rank of W_Q is lower at small initialization.',
+        ('decay',),
+        ratio('stable_rank', LARGEST, SMALLEST),
+        above(0),
+    ),
+    Claim(
+        'P3 Fig 5 C',
+        'At large initialization the stable rank of W_Q is lower with more decay.',
+        ('decay',),
+        ratio('stable_rank', WEAK, STRONG),
+        above(0),
+    ),
+    Claim(
+        'Ours, on P3 Fig 3',
+        'The best record of training is higher than the last one.',
+        ('decay',),
+        change('best_record', 'unseen_inferential', ('best', 'last'), {}),
+    ),
+    *list_trends(),
+)

@@ -1,0 +1,132 @@
+"""The networks of P3's sweeps: their answers, their weights, their time to fit.
+
+The phases of P3 are by our thresholds; the first that fits is taken:
+
+  3    reasoning: inferential >= 0.9 on the unseen pair, and held-out >= 0.9
+  1    held-out < 0.9: it does not generalize on seen pairs
+  2b   the unseen pair and its reverse get the same answer in >= 0.9 of sequences
+  2a   they do not
+
+P3 takes held-out questions of one pair, and the maximum over epochs.
+"""
+
+import numpy as np
+import pandas as pd
+
+from analysis import frame
+from analysis.members.member import Member, member_of
+from analysis.members.selection import report_progress
+from analysis.p1 import condensation, embedding
+from analysis.p3 import fitting_time
+from analysis.p3.commutativity import measure_commutativity
+from analysis.spectra.measures import stable_rank
+from analysis.vectors import groups, order
+from anchorjax.errors import UserError
+from anchorjax.grid import WINDOWS
+from anchorjax.storage.reader import Run
+
+PHASES = ('1', '2a', '2b', '3')
+ENOUGH = 0.9  # of every threshold of the phases
+ENDS = ('converged', 'train_loss', 'seen_heldout_assigned', 'unseen_inferential')
+
+
+def tabulate(run: Run) -> pd.DataFrame:
+    """A row per trained network that did not diverge: the axes, ENDS, and then
+
+      gamma_at_400          the γ of the same standard deviation at P1's width
+      columns of `measure_networks`, of sweeps with an unseen pair
+      columns of `measure_times`, of sweeps of inferential complexity
+
+    Raises:
+      UserError: another task, or there is no such network.
+    """
+    members = frame.list_usable(run, 'anchors')
+    if 'complexity' in run.experiment.axes:
+        more = measure_times(run)
+    else:
+        more = measure_networks(run, members)
+    axes = [axis for axis in run.experiment.axes if axis != WINDOWS]
+    ends = [name for name in ENDS if name in members]
+    width = frame.find_width(run)
+    gamma_at_400 = frame.equivalent_gamma(members.gamma, width)
+    table = members[[*axes, *ends]].assign(gamma_at_400=gamma_at_400)
+    return table.join(more)
+
+
+def measure_networks(
+    run: Run, members: pd.DataFrame, matrix: str = condensation.MATRIX
+) -> pd.DataFrame:
+    """What the curves and the last snapshot of these networks show, by their index.
+
+      best_record    the largest inferential agreement of all records: an oracle, which
+                     stops each network when it answers the test best, as P3 does
+      commutativity  share of sequences in which the reversed pair gets the same answer
+      chance         the same of another pair
+      stable_rank    of `matrix`
+      directions     groups of neurons of W_Q (P1 Fig 10)
+      order          rank correlation of the embedding with the key's value
+      phase          place in PHASES
+
+    Raises:
+      UserError: a task without an unseen pair of two anchors, or no such matrix.
+    """
+    if 'unseen' not in run.results.probe.values:
+        raise UserError('decay_map: the task has no unseen pair')
+    inferential = run.curves.agreement.sel(probe='unseen', mapping='inferential')
+    best = inferential.max('step').transpose(*run.experiment.axes).values.ravel()
+    rows = []
+    points = frame.find_points(run, members)
+    for point in report_progress(points, 'decay_map'):
+        rows.append(_measure_network(member_of(run, **point), matrix))
+    table = pd.DataFrame(rows, members.index)
+    table.insert(0, 'best_record', best[members.index])
+    table['phase'] = [
+        find_phase(*numbers)
+        for numbers in zip(
+            members.seen_heldout_assigned,
+            members.unseen_inferential,
+            table.commutativity,
+            strict=True,
+        )
+    ]
+    return table
+
+
+def find_phase(heldout: float, inferential: float, commutativity: float) -> int:
+    """The phase as an index into PHASES; agreements are recorded in float32."""
+    numbers = np.float32([heldout, inferential, commutativity])
+    generalizes, composes, commutes = (numbers >= np.float32(ENOUGH)).tolist()
+    if generalizes and composes:
+        return PHASES.index('3')
+    if not generalizes:
+        return PHASES.index('1')
+    return PHASES.index('2b' if commutes else '2a')
+
+
+def measure_times(run: Run) -> pd.DataFrame:
+    """When networks have fitted their data, in epochs, by their place in the sweep.
+
+    epochs_0.05, epochs_0.1  until the train loss falls below so much; NaN: never
+    last_epoch               the end of training
+    """
+    times = fitting_time.compute(run)
+    table = times.epoch.to_pandas()
+    table.columns = [f'epochs_{threshold:g}' for threshold in table]
+    table['last_epoch'] = times.last_epoch
+    return table
+
+
+def _measure_network(member: Member, matrix: str) -> dict[str, float]:
+    """What the last snapshot shows."""
+    commutes = measure_commutativity(member)
+    W_Q = member.matrix(condensation.MATRIX)
+    condensed = groups.measure_condensation(W_Q, condensation.THRESHOLD)
+    W_embed = member.matrix(embedding.MATRIX)
+    tokens = embedding.check_items(member.experiment.task, W_embed, None)
+    return {
+        'commutativity': commutes.equal,
+        'chance': commutes.chance,
+        'stable_rank': stable_rank(member.matrix(matrix)),
+        'directions': condensed['directions'],
+        'order': order.measure_order(W_embed[tokens])['rho'],
+    }

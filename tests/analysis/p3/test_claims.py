@@ -1,0 +1,112 @@
+"""P3's claims: planted as the paper prints, the other way round, and flat."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import claims
+from analysis.claims import Group
+from analysis.p3.claims import (
+    CLAIMS,
+    compare_growths,
+    growth,
+    trend,
+)
+from anchorjax import config
+from tests.support.sweeps import ROOT
+
+JUDGED = [claim for claim in CLAIMS if claim.rule is not None]
+GAMMAS = (0.3, 0.7, 1.0, 1.3)
+DECAYS = (0.0, 0.01, 0.1, 0.3, 1.0)
+
+
+def plant(effect):
+    """Six seeds of P3's map: small starts and decay compose and condense."""
+    rows = []
+    for x, gamma in enumerate(GAMMAS):
+        for y, decay in enumerate(DECAYS):
+            for seed in range(6):
+                rank = np.exp(4 - effect * (0.5 * x + 0.3 * y) + 0.01 * (-1) ** seed)
+                composed = 0.5 + effect * (0.1 * x + 0.05 * y) + 0.01 * (-1) ** seed
+                commutes = 0.5 + 0.3 * effect + 0.01 * (-1) ** seed
+                rows.append((gamma, decay, seed, composed, commutes, rank))
+    names = ['gamma', 'weight_decay', 'seed', 'unseen_inferential', 'commutativity']
+    members = pd.DataFrame(rows, columns=[*names, 'stable_rank'])
+    return members.assign(run='decay', chance=0.5, converged=True)
+
+
+@pytest.mark.parametrize(
+    ('effect', 'verdict'), [(1, 'holds'), (-1, 'opposite'), (0, 'undecided')]
+)
+def test_verdicts_follow_the_planted_map(effect, verdict):
+    table = claims.tabulate(JUDGED, plant(effect))
+    assert set(table.verdict) == {verdict}
+
+
+def test_five_seeds_are_exploratory():
+    members = plant(1)
+    table = claims.tabulate(JUDGED, members[members.seed < 5])
+    assert set(table.verdict) == {claims.EXPLORATORY}
+
+
+def plant_times(times, last=40.0):
+    """Seeds in rows: time with no and with five wrong pairs; NaN: never."""
+    rows = []
+    for seed, (without, with_five) in enumerate(times):
+        rows += [(seed, 0, without), (seed, 5, with_five)]
+    members = pd.DataFrame(rows, columns=['seed', 'complexity', 'time'])
+    return members.assign(last_epoch=last, gamma=0.8)
+
+
+EVERY = Group('γ 0.8', {'gamma': 0.8})
+
+
+@pytest.mark.parametrize(
+    ('times', 'expected', 'words'),
+    [
+        ([(10, 20), (20, 40), (10, 20)], [2, 2, 2], 'ratio 2.00'),
+        ([(10, 20), (10, np.nan)], [2, 4], 'ratio at least'),
+        ([(10, 20), (np.nan, 20)], [2, 0.5], 'ratio at most'),
+        ([(10, 20), (np.nan, np.nan)], [2], 'ratio 2.00'),
+    ],
+)
+def test_a_network_that_never_fits_bounds_the_ratio(times, expected, words):
+    found = growth('time', EVERY)(plant_times(times))
+    np.testing.assert_allclose(np.exp(found.values), expected)
+    assert words in found.text
+
+
+def test_growths_are_compared_seed_by_seed():
+    """The seed that is missing on one side shifts nothing."""
+    first = plant_times([(1, 2), (1, 4), (1, 8)]).assign(depth=2)
+    second = plant_times([(1, 9), (1, 2), (1, 4)]).assign(depth=4)
+    second['seed'] -= 1  # seeds -1, 0 and 1
+    groups = [Group(f'depth {depth}', {'depth': depth}) for depth in (2, 4)]
+    found = compare_growths('time', *groups)(pd.concat([first, second]))
+    assert found.values.index.tolist() == [0, 1]
+    np.testing.assert_allclose(np.exp(found.values), [1, 1])
+
+
+def test_a_trend_is_taken_within_lines_of_the_other_axis():
+    """Along the rate it rises; that decay shifts all of a line changes nothing."""
+    rows = []
+    for seed in range(3):
+        for rate in (1, 2, 3):
+            for decay in (0.1, 0.2, 0.3):
+                rows.append((seed, rate, decay, rate - 100 * decay))
+    columns = ['seed', 'learning_rate', 'weight_decay', 'value']
+    members = pd.DataFrame(rows, columns=columns)
+    for along, rho in (('learning_rate', 1), ('weight_decay', -1)):
+        np.testing.assert_allclose(trend('value', along)(members).values, rho)
+
+
+def test_every_claim_is_about_a_preset_that_exists():
+    presets = {
+        'decay': 'decay.py',
+        'decay_rates': 'decay.py:rates',
+        'inferential_complexity': 'inferential_complexity.py',
+        'inferential_complexity_08': 'inferential_complexity.py',
+    }
+    for run in {run for claim in CLAIMS for run in claim.runs}:
+        loaded = config.load(f'{ROOT}/configs/{presets[run]}')
+        assert run.startswith(loaded.name)

@@ -1,0 +1,128 @@
+"""Commutativity and the phases of P3 by hand, and the networks of a tiny sweep."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.members.member import member_of
+from analysis.members.selection import find_column_axis
+from analysis.p3 import decay_map
+from analysis.p3.commutativity import measure_commutativity, replace_pair
+from analysis.p3.members import PHASES, find_phase, tabulate
+from analysis.spectra.measures import stable_rank
+from anchorjax.errors import UserError
+from tests.support import cases
+from tests.support.networks.planted import make_member
+
+SHIFTS = {1: 3, 2: 1, 3: -1, 4: -2}  # of cases.tiny
+
+
+class Answers(NamedTuple):
+    logits: np.ndarray  # [B, T, V]
+
+
+def measure_rule(monkeypatch, answer):
+    """Commutativity of a member that answers answer(a, b, key)."""
+    member = make_member(None)
+
+    def forward(self, tokens_BT):
+        _, keys_B, pairs_B2 = cases.decode(tokens_BT)
+        logits = np.zeros((*tokens_BT.shape, 20))
+        for b, (first, second) in enumerate(pairs_B2.tolist()):
+            logits[b, -1, answer(first, second, keys_B[b])] = 1
+        return Answers(logits)
+
+    monkeypatch.setattr(type(member), 'forward', forward)
+    return measure_commutativity(member)
+
+
+def test_a_sum_commutes_and_chance_is_how_many_pairs_have_it(monkeypatch):
+    found = measure_rule(monkeypatch, lambda a, b, x: x + SHIFTS[a] + SHIFTS[b])
+    # Of the 14 pairs besides (4, 3) and (3, 4), none has its shift -3.
+    assert found == (1.0, 0.0)
+
+
+def test_a_wrong_answer_may_commute_and_a_right_one_need_not(monkeypatch):
+    found = measure_rule(monkeypatch, lambda a, b, x: 7)
+    assert found == (1.0, 1.0)
+    found = measure_rule(monkeypatch, lambda a, b, x: x if a < b else x + 1)
+    assert found.equal == 0
+    # Of the other 14 pairs those with a < b answer otherwise: 5.
+    assert found.chance == pytest.approx(9 / 14)
+
+
+def test_only_the_anchors_are_replaced():
+    tokens = np.array([[6, 3, 4, 9], [8, 7, 4, 3]])
+    roles = np.array([[0, 1, 2, 3], [4, 0, 1, 2]])
+    replaced = replace_pair(tokens, roles, (1, 2))
+    assert replaced.tolist() == [[6, 1, 2, 9], [8, 7, 1, 2]]
+    assert tokens[0].tolist() == [6, 3, 4, 9]
+
+
+def test_without_an_unseen_pair_there_is_one_clear_line():
+    for unseen in ((), ((2, 2),)):
+        with pytest.raises(UserError, match='needs an unseen pair of two different'):
+            measure_commutativity(make_member(None, task__unseen=unseen))
+
+
+@pytest.mark.parametrize(
+    ('heldout', 'inferential', 'commutativity', 'phase'),
+    [
+        (0.95, 0.95, 0.0, '3'),
+        (0.2, 0.0, 1.0, '1'),
+        (0.2, 0.95, 1.0, '1'),  # reasoning needs seen pairs, too
+        (0.95, 0.0, 0.95, '2b'),
+        (0.95, 0.0, 0.5, '2a'),
+        (np.float32(0.9), np.float32(0.9), 0.0, '3'),
+    ],
+)
+def test_phases_by_hand(heldout, inferential, commutativity, phase):
+    assert PHASES[find_phase(heldout, inferential, commutativity)] == phase
+
+
+def test_what_goes_across():
+    rates = (1e-3, 2e-3)
+    assert find_column_axis({'gamma': (0.5,), 'learning_rate': rates}) == (
+        'learning_rate'
+    )
+    for gammas in ((0.5,), (0.5, 0.8)):
+        axes = {'gamma': gammas, 'learning_rate': rates[: 3 - len(gammas)]}
+        expected = 'learning_rate' if len(gammas) == 1 else 'gamma'
+        assert find_column_axis(axes) == expected
+
+
+@pytest.mark.slow
+def test_a_map_of_a_sweep_reads_curves_and_last_snapshots(finished):
+    networks = decay_map.compute(finished, depth=2)
+    assert networks.depth.tolist() == [2] * 4
+    curves = finished.curves.sel(depth=2).squeeze(drop=True)
+    unseen = curves.agreement.sel(probe='unseen', mapping='inferential')
+    unseen = unseen.transpose('gamma', 'seed', 'step').values.reshape(4, -1)
+    np.testing.assert_array_equal(networks.unseen_inferential, unseen[:, -1])
+    np.testing.assert_array_equal(networks.best_record, unseen.max(-1))
+    member = member_of(finished, depth=2, gamma=0.8, seed=1)
+    of_member = networks[(networks.gamma == 0.8) & (networks.seed == 1)].iloc[0]
+    assert of_member.stable_rank == stable_rank(member.matrix('block_0/W_Q'))
+    assert of_member.commutativity == measure_commutativity(member).equal
+    with pytest.raises(UserError, match='--gamma: the map shows all its values'):
+        decay_map.compute(finished, gamma=0.3)
+
+
+@pytest.mark.slow
+def test_the_table_has_the_networks_of_the_sweep(finished):
+    members = tabulate(finished)
+    assert len(members) == 8 and members.stable_rank.notna().all()
+    width = finished.experiment.model.width
+    expected = members.gamma * np.log(width) / np.log(400)
+    np.testing.assert_allclose(members.gamma_at_400, expected)
+
+
+def test_the_map_rises_whatever_the_order_of_the_grid():
+    rows = [(0.8, 0.1, 0), (0.8, 0.0, 0), (0.3, 0.1, 0), (0.3, 0.0, 0), (0.3, 0.0, 1)]
+    networks = pd.DataFrame(rows, columns=['gamma', 'weight_decay', 'seed'])
+    networks = networks.assign(learning_rate=1e-3, value=[1.0, 2.0, 3.0, 4.0, 8.0])
+    cells = decay_map._arrange(networks, 'value', 'mean')
+    assert cells.columns.tolist() == [0.3, 0.8] and cells.index.tolist() == [0.0, 0.1]
+    assert cells.values.tolist() == [[6.0, 2.0], [3.0, 1.0]]
