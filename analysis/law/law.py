@@ -30,9 +30,8 @@ from analysis.law import members as law_members
 from analysis.law.members import FACTORS
 from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv
-from anchorjax import cli
+from anchorjax import cli, files
 from anchorjax.errors import UserError
-from anchorjax.storage import atomic
 
 TITLE = 'The law: what one factor changes'
 PAPER = 'ours'
@@ -122,7 +121,7 @@ def save(members: pd.DataFrame, folder: pathlib.Path) -> list[pathlib.Path]:
     }
     paths = []
     for name, text in texts.items():
-        atomic.write_text(folder / name, text)
+        files.write_text(folder / name, text)
         paths.append(folder / name)
     return paths + style.write_figure(result, draw, layout, folder / 'effects')
 
