@@ -105,7 +105,8 @@ def draw_cells(
             draw_cell(axis, y, x)
         axis.set(xticks=[], yticks=[])
         if x == 0:
-            axis.set_ylabel(f'{result.row_name} {result.rows[y]}')
+            row_name = result.row_name.replace('_', ' ')
+            axis.set_ylabel(f'{row_name} {result.rows[y]}')
         if y == 0:
             axis.set_xlabel(f'{symbol.replace("_", " ")} = {result.columns[x]:g}')
 

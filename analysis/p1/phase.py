@@ -142,7 +142,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
     for axis in axes[-1]:
         axis.set_xlabel('initialization rate γ')
     for axis in axes[:, 0]:
-        axis.set_ylabel(result.row_name)
+        axis.set_ylabel(result.row_name.replace('_', ' '))
 
 
 def layout(result: Result) -> style.Layout:

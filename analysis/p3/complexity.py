@@ -196,7 +196,8 @@ def _draw_matrix(
         axis.set_title(f'{measure}, {where}')
     draw_correlations(axes[2], MEASURES, OUTCOMES, correlation_23, p_value_23)
     members = len(result.gamma_M)
-    counted = f'{members} converged members, {result.row_name} {result.row}'
+    row_name = result.row_name.replace('_', ' ')
+    counted = f'{members} converged members, {row_name} {result.row}'
     corrected = f'rank correlation within seeds; p: Holm, {result.compared}'
     axes[2].set_title(f'{corrected}\n{counted}', fontsize=6)
 

@@ -107,16 +107,21 @@ def _tabulate(
 def _describe_others(
     paper: str, room: ModuleType, named: list[claims.Claim], shown: int
 ) -> str:
-    """'Of the 52 claims of P4 this run decides none: 42 are about other runs, ...'."""
+    """'Of the 52 claims of P4, this run decides none: 42 are about other runs.'."""
     total = len(room.CLAIMS)
+    others = total - len(named)
     few = len(named) - shown
-    parts = [f'{total - len(named)} are about other runs']
+    parts = []
+    if shown:
+        parts.append(f'{shown} are above')
+    if others:
+        parts.append(f'{others} are about other runs')
     if few:
         parts.append(f'{few} need at least {claims.SEEDS} seeds, or other networks')
     start = f'Of the {total} claims of {NAMES.get(paper, paper.upper())}, '
     if not shown:
-        return f'{start}this run decides none: {" and ".join(parts)}.'
-    return f'{start}{shown} are above, and {" and ".join(parts)}.'
+        start += 'this run decides none: '
+    return f'{start}{", and ".join(parts)}.'
 
 
 def _write_command(paper: str, room: ModuleType) -> str:
