@@ -14,6 +14,7 @@ from analysis.report.playground.request import Request
 from analysis.report.playground.weights import Weights, pack_weights
 from analysis.report.subject import Subject
 from anchorjax.errors import UserError
+from anchorjax.model import ModelConfig
 from anchorjax.models.transformer import TransformerConfig
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
@@ -79,14 +80,14 @@ def describe_playground(
     return playground
 
 
-def explain_unfit(model: Any, task: Any, question: tuple[Any, ...] | None) -> str:
+def explain_unfit(
+    model: ModelConfig, task: AnchorsConfig, question: tuple[Any, ...] | None
+) -> str:
     """Why a member cannot answer in the page; '' if it can.
 
     Args:
       question: `list_question` of the networks that are in it; None: there are none.
     """
-    if not isinstance(task, AnchorsConfig):
-        return f'the playground is for the anchor task, not for {task.name}'
     if not isinstance(model, TransformerConfig):
         return f'the playground runs the model transformer, not {model.name}'
     if task.seq_len > LONGEST:

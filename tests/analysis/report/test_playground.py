@@ -17,7 +17,6 @@ from anchorjax.errors import UserError
 from anchorjax.models.gpt2 import GPT2Config
 from anchorjax.models.transformer import TransformerConfig
 from anchorjax.storage.reader import open_run
-from anchorjax.tasks.addition import AdditionConfig
 from anchorjax.tasks.anchors import AnchorsConfig
 from tests.support import cases
 from tests.support.faults import find_arrays, flip
@@ -102,20 +101,10 @@ def test_a_wrong_request_is_one_line(text, line, play):
         play(text)
 
 
-def test_none_leaves_it_out(play, lines):
-    playground = play('none')
-    assert playground['networks'] == []
-    assert playground['missing'] == 'It was left out by --playground=none.'
-    assert lines == ['playground: It was left out by --playground=none.']
-
-
 def test_auto_takes_one_of_each_solution_and_at_most_3_mb(
     finished, play, lines, monkeypatch
 ):
-    solutions = set()
-    for member in play('auto')['networks']:
-        solutions.add(member['member'])
-    assert len(solutions) >= 1
+    assert play('auto')['networks']
     monkeypatch.setattr(describe, 'MOST_BYTES', 100)
     playground = play('auto')
     assert playground['networks'] == []
@@ -159,7 +148,6 @@ def test_half_precision_only_where_no_answer_changes():
     [
         (TransformerConfig(), AnchorsConfig(), ''),
         (GPT2Config(), AnchorsConfig(), 'runs the model transformer, not gpt2'),
-        (TransformerConfig(), AdditionConfig(), 'is for the anchor task, not for'),
         (TransformerConfig(max_len=40), AnchorsConfig(seq_len=40), 'only for 32'),
         (TransformerConfig(), AnchorsConfig(order='anchors_first'), 'sequences differ'),
     ],

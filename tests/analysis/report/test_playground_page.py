@@ -211,16 +211,6 @@ def test_a_link_restores_question_networks_and_cuts(tab, open_tab):
     assert 'ask=' in other.url and '#depth=' in other.url  # both parts stay
 
 
-@pytest.mark.parametrize(
-    'fragment',
-    ['ask=9', 'ask=5+6+7+8+9+10', 'ask=9+4+3+x+5+6', 'ask=1e9+4+3+5+6+7', 'a.cut=1+a'],
-)
-def test_a_link_that_makes_no_sense_is_left_alone(fragment, tab, open_tab):
-    other = open_tab(f'{tab.url}#{fragment}&a.gamma=77')
-    assert read_tokens(other) == read_tokens(tab)
-    assert other.locator('#sides h3').first.inner_text() == START
-
-
 def test_every_control_has_a_name(tab):
     tab.click(f'{ON_THE_LEFT} summary')
     session = tab.context.new_cdp_session(tab)

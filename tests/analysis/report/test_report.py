@@ -118,17 +118,6 @@ def test_the_command_writes_one_page_and_says_what_is_missing(
     assert (tmp_path / 'figures' / 'phase.npz').exists()
 
 
-def test_several_sweeps_are_one_line(launched, tmp_path, monkeypatch, capsys):
-    c = config.resolve(text_tasks.make_config('addition'))
-    samples.plant_curves(tmp_path / 'sums', c)
-    with pytest.raises(SystemExit) as stopped:
-        run_script(monkeypatch, '--run', str(launched), f'{tmp_path}/sums')
-    assert stopped.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert 'a report shows one sweep, and these are 2' in line
-    assert 'sums (task addition)' in line
-
-
 def test_a_report_elsewhere_leaves_the_run_as_it_is(launched, tmp_path, monkeypatch):
     """A run of others, on a disk that is mounted read-only, can have a report."""
     keep_figures(monkeypatch, 'phase')
@@ -228,17 +217,6 @@ def test_numbers_read_back_as_the_array(array):
     np.testing.assert_allclose(np.reshape(values, array.shape), array, rtol=1e-4)
     labels = {line.split('\t')[0] for line in lines}
     assert len(labels) == len(lines)
-
-
-def test_arrays_that_are_too_large_are_named(monkeypatch):
-    class Result:
-        def _asdict(self):
-            return {'large': np.zeros((30, 40)), 'empty': [], 'small': [1, 2]}
-
-    monkeypatch.setattr(numbers, 'MOST_CHARACTERS', 100)
-    shown = numbers.format_numbers(Result())
-    assert shown.text == 'small\t1\t2'
-    assert shown.left_out == ['large (30 × 40)']
 
 
 @pytest.mark.slow
