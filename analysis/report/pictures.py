@@ -5,6 +5,7 @@ import pathlib
 import struct
 import time
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from analysis import figure
@@ -20,17 +21,21 @@ from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 
-class Figure(NamedTuple):
-    """A figure as the page shows it, and the numbers behind it."""
+class Part(NamedTuple):
+    """Figures that the page opens together."""
 
-    section: str
-    name: str  # of its files
     title: str
-    caption: str
-    paper: str  # and figure
-    png: bytes | None = None
-    missing: str = ''  # why there is no picture
-    result: Any = None
+    about: str  # a sentence about the network that they are of; '' for a sweep
+    names: tuple[str, ...]
+    point: Point | None  # of that network
+    suffix: str  # of the names of their files
+
+
+class Pictures(NamedTuple):
+    """What the page takes."""
+
+    sections: list[dict[str, Any]]
+    missing: list[tuple[str, str]]  # title, why it is not drawn
 
 
 def draw_all(
@@ -38,29 +43,53 @@ def draw_all(
     choices: dict[str, Choice],
     folder: pathlib.Path,
     report_progress: Callable[[str], None],
-) -> list[Figure]:
-    """Draws every figure that the run supports into `folder`."""
-    run = subject.run
+) -> Pictures:
+    """Draws every figure that the run supports into `folder`.
+
+    Raises:
+      StoreError: a picture cannot be written, as no other could be.
+    """
+    parts = list_parts(subject, choices)
     first = next(iter(choices.values())).point
-    task = run.experiment.task.name
+    total = sum(len(part.names) for part in parts)
+    number = 0
+    pictures = Pictures([], [])
+    for part in parts:
+        drawn = []
+        for name in part.names:
+            number += 1
+            began = time.monotonic()
+            module = figures.find_module(name)
+            title, _, _ = figures.describe_module(module)
+            point = part.point or (first if name in figures.FOLLOWING else {})
+            file = f'{name}{part.suffix}'.replace('/', '.').replace(' ', '')
+            try:
+                result = _compute(subject.run, module, name, point)
+            except UserError as error:
+                pictures.missing.append((f'{title} ({part.title})', str(error)))
+                report_progress(f'{number}/{total} {file}: {error}')
+                continue
+            drawn.append(_describe(module, result, folder / file))
+            seconds = time.monotonic() - began
+            report_progress(f'{number}/{total} {file}: {seconds:.1f} s')
+        if drawn:
+            section = {'title': part.title, 'about': part.about, 'figures': drawn}
+            pictures.sections.append(section)
+    return pictures
+
+
+def list_parts(subject: Subject, choices: dict[str, Choice]) -> list[Part]:
+    """The figures of the sweep, and those of every network that is shown."""
     has_unseen_pair = subject.unseen is not None
-    plan: list[tuple[str, str, Point, str]] = []  # module, section, point, suffix
+    task = subject.run.experiment.task.name
+    parts = []
     for section in figures.list_sections(task, has_unseen_pair):
-        for name in section.names:
-            point = first if name in figures.FOLLOWING else {}
-            plan.append((name, section.title, point, ''))
+        parts.append(Part(section.title, '', section.names, None, ''))
     names = figures.ANCHORS_MEMBER if has_unseen_pair else figures.MEMBER
     for choice in choices.values():
-        suffix = f'_{name_point(run, choice.point)}'.rstrip('_')
-        plan += [(name, choice.title, choice.point, suffix) for name in names]
-    drawn = []
-    for number, (name, section, point, suffix) in enumerate(plan, start=1):
-        began = time.monotonic()
-        one = _draw(run, name, section, point, suffix, folder)
-        drawn.append(one)
-        outcome = one.missing or f'{time.monotonic() - began:.1f} s'
-        report_progress(f'{number}/{len(plan)} {one.name}: {outcome}')
-    return drawn
+        suffix = f'_{name_point(subject.run, choice.point)}'.rstrip('_')
+        parts.append(Part(choice.title, choice.about, names, choice.point, suffix))
+    return parts
 
 
 def explain_absence(name: str, axes: dict[str, tuple]) -> str:
@@ -71,61 +100,26 @@ def explain_absence(name: str, axes: dict[str, tuple]) -> str:
     return f'needs several values of {" or ".join(map(name_axis, needed))}'
 
 
-def describe_figures(
-    drawn: list[Figure], choices: dict[str, Choice]
-) -> list[dict[str, Any]]:
-    """The sections of the page with their figures; the last has those without one."""
-    about = {choice.title: choice.about for choice in choices.values()}
-    sections: dict[str, dict[str, Any]] = {}
-    for one in drawn:
-        if one.png is None:
-            continue
-        empty = {'title': one.section, 'about': about.get(one.section), 'figures': []}
-        section = sections.setdefault(one.section, empty)
-        width, height = struct.unpack('>II', one.png[16:24])  # of every PNG
-        section['figures'].append(
-            {
-                'name': one.name,
-                'title': one.title,
-                'caption': one.caption,
-                'paper': one.paper,
-                'png_base64': base64.b64encode(one.png).decode(),
-                'width': width,
-                'height': height,
-                'numbers': format_numbers(one.result)._asdict(),
-            }
-        )
-    return list(sections.values())
-
-
-def list_missing(drawn: list[Figure]) -> list[tuple[str, str]]:
-    """(title, why it is not drawn) of each figure that is not."""
-    missing = []
-    for one in drawn:
-        if one.missing:
-            missing.append((f'{one.title} ({one.section})', one.missing))
-    return missing
-
-
-def _draw(
-    run: Run, name: str, section: str, point: Point, suffix: str, folder: pathlib.Path
-) -> Figure:
-    """The figure with its picture and result, or with the reason why it has none.
-
-    Raises:
-      StoreError: the picture cannot be written, as no other could be.
-    """
-    module = figures.find_module(name)
-    title, caption, paper = figures.describe_module(module)
-    file = f'{name}{suffix}'.replace('/', '.').replace(' ', '')
-    one = Figure(section, file, title, caption, paper)
+def _compute(run: Run, module: ModuleType, name: str, point: Point) -> Any:
     missing = explain_absence(name, run.experiment.axes)
     if missing:
-        return one._replace(missing=missing)
-    try:
-        options = figures.OPTIONS.get(name, {})
-        result = figure.compute(module, run, point, **options)
-    except UserError as error:
-        return one._replace(missing=str(error))
-    paths = style.write_figure(result, module.draw, module.layout, folder / file)
-    return one._replace(png=paths[0].read_bytes(), result=result)
+        raise UserError(missing)
+    return figure.compute(module, run, point, **figures.OPTIONS.get(name, {}))
+
+
+def _describe(module: ModuleType, result: Any, path: pathlib.Path) -> dict[str, Any]:
+    """Writes a figure; what the page shows of it."""
+    title, caption, paper = figures.describe_module(module)
+    paths = style.write_figure(result, module.draw, module.layout, path)
+    png = paths[0].read_bytes()
+    width, height = struct.unpack('>II', png[16:24])  # of every PNG
+    return {
+        'name': path.name,
+        'title': title,
+        'caption': caption,
+        'paper': paper,
+        'png_base64': base64.b64encode(png).decode(),
+        'width': width,
+        'height': height,
+        'numbers': format_numbers(result)._asdict(),
+    }

@@ -42,7 +42,7 @@ def write_report(
         subject, choices, path.with_name('figures'), report_progress
     )
     payload['playground'] = networks
-    payload['figures'] = pictures.describe_figures(drawn, choices)
-    payload['missing'] = pictures.list_missing(drawn)
+    payload['figures'] = drawn.sections
+    payload['missing'] = drawn.missing
     payload['claims'] = check_claims(run, path)._asdict()
     files.write_text(path, page.render(payload))
