@@ -126,8 +126,10 @@ def _describe_others(
 
 def _write_command(paper: str, room: ModuleType) -> str:
     """The command that decides all claims of a room, with the runs that they name."""
-    runs = list(dict.fromkeys(run for claim in room.CLAIMS for run in claim.runs))
-    words = ' '.join(f'runs/{run}' for run in runs)
+    runs = {}  # an ordered set
+    for claim in room.CLAIMS:
+        runs.update(dict.fromkeys(claim.runs))
+    words = ' '.join(map('runs/{}'.format, runs))
     start = min(runs, key=len)
     if len(runs) > MOST_RUNS and all(run.startswith(start) for run in runs):
         words = f"'runs/{start}*'"

@@ -1,7 +1,7 @@
 """The tables of the page: what came out, by axis and by setting, and how sure it is."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,14 @@ MEANINGS = {
 }
 
 
+class Columns(NamedTuple):
+    """The columns of the first table."""
+
+    headings: list[tuple[str, list[tuple[str, str]]]]  # axis, labels of its values
+    names: list[str]  # of each column, in words
+    parts: list[pd.DataFrame]  # the networks of each column
+
+
 def describe_outcome(subject: Subject) -> dict[str, Any]:
     """The first table: a column for all networks and for each value of an axis.
 
@@ -33,15 +41,16 @@ def describe_outcome(subject: Subject) -> dict[str, Any]:
     """
     members = subject.members
     columns = _list_columns(subject)
-    parts = [members] + [part for column in columns for part in column['parts']]
     if subject.unseen is None:
-        rows = [_describe_measure(subject, one, parts) for one in subject.shown]
+        rows = []
+        for one in subject.shown:
+            rows.append(_describe_measure(subject, one, columns.parts))
     else:
-        rows = _list_solutions(subject, parts)
-    networks = [_count_networks(part) for part in parts]
+        rows = _list_solutions(columns.parts)
+    networks = list(map(_count_networks, columns.parts))
     return {
-        'headings': [(column['name'], column['labels']) for column in columns],
-        'names': ['all'] + [name for column in columns for name in column['names']],
+        'headings': columns.headings,
+        'names': columns.names,
         'rows': rows,
         'networks': networks,
         'trained': int(members.trained.sum()),
@@ -127,18 +136,17 @@ def describe_certainty(subject: Subject) -> list[str]:
     return sentences
 
 
-def _list_columns(subject: Subject) -> list[dict[str, Any]]:
-    """For every axis that varies its name, and the labels and members of each value."""
+def _list_columns(subject: Subject) -> Columns:
+    """All networks, then those at each value of every axis that varies."""
     run = subject.run
-    columns = []
+    columns = Columns([], ['all'], [subject.members])
     for axis in list_varying(run.experiment.axes):
-        values = run.experiment.axes[axis]
-        column = {'name': name_axis(axis), 'labels': [], 'names': [], 'parts': []}
-        for place, value in enumerate(values):
-            column['labels'].append(label_value(run, axis, value))
-            column['names'].append(name_value(run, axis, value))
-            column['parts'].append(subject.members[subject.members[axis] == place])
-        columns.append(column)
+        labels = []
+        for place, value in enumerate(run.experiment.axes[axis]):
+            labels.append(label_value(run, axis, value))
+            columns.names.append(name_value(run, axis, value))
+            columns.parts.append(subject.members[subject.members[axis] == place])
+        columns.headings.append((name_axis(axis), labels))
     return columns
 
 
@@ -154,22 +162,21 @@ def _describe_measure(
     }
 
 
-def _list_solutions(
-    subject: Subject, parts: list[pd.DataFrame]
-) -> list[dict[str, Any]]:
+def _list_solutions(parts: list[pd.DataFrame]) -> list[dict[str, Any]]:
     """How many converged networks ended at each solution that occurs."""
     rows = []
     for solution in SOLUTIONS:
-        counts = []
+        cells = []
         for part in parts:
-            counts.append(int((part.converged & (part.solution == solution)).sum()))
-        if counts[0]:
+            is_here = part.converged & (part.solution == solution)
+            cells.append({'mean': str(is_here.sum()), 'interval': ''})
+        if cells[0]['mean'] != '0':
             rows.append(
                 {
                     'label': solution,
                     'says': MEANINGS[solution],
                     'style': solution.replace(' ', '-'),
-                    'cells': [{'mean': str(count), 'interval': ''} for count in counts],
+                    'cells': cells,
                     'is_tested': False,
                 }
             )
