@@ -166,7 +166,7 @@ def _draw_matrix(axes: np.ndarray, result: Result, name: str) -> None:
     compared = result.correlations.p.notna().sum()
     axes[2].set_title(
         f'rank correlation within seeds; p: Holm, {compared}\n'
-        f'{counted}, {result.row_name} {result.row}',
+        f'{counted}, {result.row_name.replace("_", " ")} {result.row}',
         fontsize=6,
     )
 
