@@ -13,7 +13,7 @@ The packages, lowest first; imports go down only (tests/repository/test_imports.
   drawing    how figures look, and the command lines that draw them
   designs    the designed experiment: what decides the solution
   bias       P2: does a small start learn sums before facts?
-  families   P1 and P3: four families of experiments on the anchor task
+  p1, p3     P1's and P3's figures and claims about the anchor task
   real       P1's real tasks
   p4         P4: when must weight decay act?
   report     one HTML page about a run

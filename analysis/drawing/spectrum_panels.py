@@ -6,11 +6,11 @@ Each takes the result of that figure.
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma
-from analysis.members.rows import average_by_seed
 from analysis.stats import mean_interval
 
 
@@ -68,11 +68,15 @@ def _draw_seeds(
     axis: Axes, result: Any, values_M: np.ndarray, colour: str, label: str | None
 ) -> None:
     """A point and an error bar at every gamma with enough converged seeds."""
-    gamma_M = result.points['gamma']
-    for gamma in np.unique(gamma_M):
-        is_here_M = gamma_M == gamma
-        seed_M = result.points['seed'][is_here_M]
-        found = mean_interval(average_by_seed(values_M[is_here_M], seed_M))
+    members = pd.DataFrame(
+        {
+            'gamma': result.points['gamma'],
+            'seed': result.points['seed'],
+            'value': values_M,
+        }
+    )
+    for gamma, here in members.groupby('gamma'):
+        found = mean_interval(here.groupby('seed').value.mean())
         if np.isfinite(found.low):
             reach = [[found.mean - found.low], [found.high - found.mean]]
             bar = {'color': colour, 'fmt': '_', 'ms': 5, 'lw': 1, 'label': label}

@@ -5,14 +5,13 @@ weights, so only members of one seed are ranked against each other, and exchange
 the p-value.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from analysis.members.statistics import bootstrap_interval, permute_within
+from analysis.members.statistics import permute_within
 
 PERMUTATIONS = 10_000
 
@@ -67,41 +66,6 @@ def correlations(
     return Correlations(correlation, p_value)
 
 
-def correlation_interval(
-    x_M: np.ndarray,
-    y_M: np.ndarray,
-    strata_M: np.ndarray,
-    clusters_M: np.ndarray | None = None,
-) -> tuple[float, float]:
-    """95 % interval of the correlation within strata, by resampling whole clusters.
-
-    NaN for fewer than three clusters (`statistics.bootstrap_interval`).
-
-    Args:
-      clusters_M: the seeds, where strata are parts of seeds; the strata by default.
-    """
-    if clusters_M is None:
-        clusters_M = strata_M
-    return bootstrap_interval(_make_statistic(x_M, y_M, strata_M), clusters_M)
-
-
-def correct_for_many(p_values: np.ndarray) -> np.ndarray:
-    """Holm's correction over all p-values that are known; NaN stays NaN.
-
-    The k-th smallest of n is multiplied by n - k + 1, and made no smaller than the ones
-    before it: the chance that any of them is a false alarm stays at the level.
-    """
-    corrected = np.full(p_values.shape, np.nan)
-    known = np.argwhere(np.isfinite(p_values))
-    indices = sorted(map(tuple, known), key=p_values.__getitem__)
-    largest = 0.0
-    for rank, index in enumerate(indices):
-        scaled = p_values[index] * (len(indices) - rank)
-        largest = max(largest, min(1.0, float(scaled)))
-        corrected[index] = largest
-    return corrected
-
-
 def standardize_ranks(x_XM: np.ndarray, strata_M: np.ndarray) -> np.ndarray:
     """Ranks within strata, centred there, each row of length one (or zeros).
 
@@ -121,18 +85,3 @@ def _centre_ranks(x_XM: np.ndarray, strata_M: np.ndarray) -> np.ndarray:
         ranks = stats.rankdata(x_XM[:, chosen_M], axis=-1)
         centred[:, chosen_M] = ranks - ranks.mean(-1, keepdims=True)
     return centred
-
-
-def _make_statistic(
-    x_M: np.ndarray, y_M: np.ndarray, strata_M: np.ndarray
-) -> Callable[[np.ndarray], float]:
-    """(indices of members, whole strata) -> their correlation within strata."""
-    x_M, y_M = _centre_ranks(np.array([x_M, y_M], float), np.asarray(strata_M))
-
-    def correlate(members: np.ndarray) -> float:
-        x_drawn = x_M[members]
-        y_drawn = y_M[members]
-        norms = np.linalg.norm(x_drawn) * np.linalg.norm(y_drawn)
-        return float(x_drawn @ y_drawn / norms) if norms > 0 else np.nan
-
-    return correlate

@@ -1,28 +1,7 @@
-"""The members of one row of a figure: one value of its row axis (`find_row_axis`)."""
-
-from typing import Any
+"""Labels of members, and means over the members of each seed."""
 
 import numpy as np
 import xarray as xr
-
-
-def find_fullest_row(is_converged: xr.DataArray, row_name: str) -> Any:
-    """The label of the row with the most converged members, the last of equals."""
-    others = [dim for dim in is_converged.dims if dim != row_name]
-    counts_Y = is_converged.sum(others).values
-    fullest = np.flatnonzero(counts_Y == counts_Y.max())[-1]
-    return is_converged[row_name].values[fullest]
-
-
-def count_row(is_counted: xr.DataArray, row_name: str, row: Any) -> int:
-    """How many members of a row are counted."""
-    return int(is_counted.sel({row_name: row}).sum())
-
-
-def select_members(array: xr.DataArray, is_chosen: xr.DataArray) -> np.ndarray:
-    """[first dim, M] of the chosen members."""
-    ordered = array.transpose(array.dims[0], *is_chosen.dims)
-    return ordered.values[:, is_chosen.values]
 
 
 def list_labels(is_chosen: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:

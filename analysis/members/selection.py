@@ -233,6 +233,15 @@ def has_unseen_pair(results: xr.Dataset) -> bool:
     return 'unseen' in results.probe.values and bool(has_mappings)
 
 
+def require_heldout_probe(run: Run) -> None:
+    """Raises UserError for a task without held-out seen pairs."""
+    if not has_heldout_probe(run.results):
+        raise UserError(
+            f'task {run.experiment.task.name!r}: this figure needs a probe '
+            "'seen_heldout' with the mapping 'assigned', as the task 'anchors' has"
+        )
+
+
 def collect_outcomes(run: Run) -> xr.DataArray:
     """Agreement [OUTCOMES, axes]: on the unseen pair, and on held-out seen pairs.
 
@@ -241,12 +250,8 @@ def collect_outcomes(run: Run) -> xr.DataArray:
     Raises:
       UserError: the task has no held-out seen pairs.
     """
+    require_heldout_probe(run)
     agreement = run.results.agreement
-    if not has_heldout_probe(run.results):
-        raise UserError(
-            f'task {run.experiment.task.name!r}: this figure needs a probe '
-            "'seen_heldout' with the mapping 'assigned', as the task 'anchors' has"
-        )
     heldout = agreement.sel(probe='seen_heldout', mapping='assigned', drop=True)
     outcomes = []
     for mapping in UNSEEN_MAPPINGS:

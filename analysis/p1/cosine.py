@@ -76,7 +76,7 @@ def compute(
 
     The difference is the mean over both triangles. Its 95% interval resamples the
     contexts: it covers other draws of the noise, but not other keys, other pairs or
-    other training runs. A claim takes its interval over members instead.
+    other training runs.
 
     Raises:
       UserError: keys outside the task's, no equal targets among them, one layer, or a

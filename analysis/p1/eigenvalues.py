@@ -5,8 +5,8 @@ embedding are large, the largest rises first and the others after it. P1 Fig 13:
 the singular values of every matrix fall off after the first few.
 
 Only what sees data is measured: rows of tokens that occur, columns of labels that occur
-(`spectra.used`). The claims read all converged members, beside the same networks before
-training.
+(`spectra.used`). Error bars are of all converged members; grey, the same networks
+before training.
 
   python -m analysis eigenvalues --run runs/phase --exception=unseen
 """
@@ -24,7 +24,6 @@ from analysis.members.selection import find_trained_gammas
 from analysis.spectra import measures, singular
 from analysis.spectra.directions import read_matrix
 from analysis.spectra.effective import (
-    find_rises_of_members,
     follow_spectrum,
     measure_converged,
 )
@@ -69,12 +68,6 @@ class Result(NamedTuple):
     points: dict[str, np.ndarray]  # [M] labels along each axis of the sweep
     participation_M: np.ndarray
     untrained_M: np.ndarray
-    rank_share_M: np.ndarray
-    untrained_rank_share_M: np.ndarray
-    # Of the K converged members at the smallest initialization that has any.
-    rises_gamma: float  # NaN if no member has converged
-    rises_seeds_K: np.ndarray
-    rises_KI: np.ndarray
     width: float = math.nan  # of the networks; NaN: there are several
 
 
@@ -130,7 +123,6 @@ def compute(
     extremes = (gammas[0], gammas[-1])
     matrix_names, singular_2NI = _find_singular_values(run, step, rest, extremes)
     members = measure_converged(run, step, matrix)
-    rises_gamma, last = _find_last_members(members.members)
     return Result(
         matrix=matrix,
         gamma_G=np.array(gammas),
@@ -149,11 +141,6 @@ def compute(
         points=members.points,
         participation_M=members.participation_M,
         untrained_M=members.untrained_M,
-        rank_share_M=members.rank_share_M,
-        untrained_rank_share_M=members.untrained_rank_share_M,
-        rises_gamma=rises_gamma,
-        rises_seeds_K=np.array([point['seed'] for point in last]),
-        rises_KI=find_rises_of_members(run, matrix, last, leading),
         width=frame.find_width(run),
     )
 
@@ -170,12 +157,6 @@ def layout(result: Result) -> style.Layout:
     kinds = singular.list_kinds(result.matrix_names)
     rows = 1 + -(-len(kinds) // 3)
     return style.Layout(rows, 3, 7.0, 0.6 + 1.6 * rows)
-
-
-def _find_last_members(members: list[Point]) -> tuple[float, list[Point]]:
-    """(the largest gamma, its members); NaN without any."""
-    gamma = max((point['gamma'] for point in members), default=math.nan)
-    return gamma, [point for point in members if point['gamma'] == gamma]
 
 
 def _find_singular_values(

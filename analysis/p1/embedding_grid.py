@@ -1,7 +1,7 @@
 """The order of the key items over a whole sweep: one PCA per cell (P1 Figs 11, 16).
 
 P1 draws t-SNE, but PCA has no settings. Rows, columns and flags are those of
-condensation_grid. The numbers behind the claim are of all converged members.
+condensation_grid.
 
   python -m analysis embedding_grid --run runs/phase --exception=trained --seed=1
 """
@@ -16,7 +16,6 @@ from matplotlib.axes import Axes
 from analysis import frame
 from analysis.drawing import grids
 from analysis.drawing.items import draw_items
-from analysis.members.selection import collect_labels, iterate_converged
 from analysis.p1 import embedding
 from analysis.vectors import order, random_orders
 from anchorjax.errors import require
@@ -33,10 +32,7 @@ CAPTION = (
 
 
 class Result(NamedTuple):
-    """Arrays over [row, column], NaN where there is no matrix.
-
-    Arrays with M are of all converged members that have the matrix, wherever they are.
-    """
+    """Arrays over [row, column], NaN where there is no matrix."""
 
     matrix: str
     items: np.ndarray  # [item]
@@ -49,9 +45,6 @@ class Result(NamedTuple):
     numbers: dict[str, np.ndarray]  # of order.measure_order
     chance: dict[str, np.ndarray]  # 95% quantile of the numbers of random orders
     scores: dict[str, np.ndarray]  # [item, 2], by 'row,column' index
-    points: dict[str, np.ndarray]  # [M] labels along each axis of the sweep
-    rho_M: np.ndarray  # |rank correlation| of the value and the best component
-    bound_M: np.ndarray  # 95% quantile of that of random orders of the same rows
     width: float = math.nan  # of the networks; NaN: there are several
 
 
@@ -86,7 +79,6 @@ def compute(
         chance[y, x] = random_orders.bound_numbers(rows, permutations)
         components, _ = order.pca(rows)
         scores[f'{y},{x}'] = components[:, :2]
-    points, rho_M, bound_M = _measure_members(run, step, matrix, items, permutations)
     return Result(
         matrix=matrix,
         items=tokens,
@@ -99,9 +91,6 @@ def compute(
         numbers=grids.tabulate(numbers, shape),
         chance=grids.tabulate(chance, shape),
         scores=scores,
-        points=points,
-        rho_M=rho_M,
-        bound_M=bound_M,
         width=frame.find_width(run),
     )
 
@@ -116,29 +105,6 @@ def draw(result: Result, axes: np.ndarray) -> None:
         axis.set_title(f'|ρ| {rho:.2f}, R² {line:.2f}', fontsize=6, pad=2)
 
     grids.draw_cells(result, axes, draw_cell)
-
-
-def _measure_members(
-    run: Run,
-    step: int | str,
-    path: str,
-    items: tuple[int, int] | None,
-    permutations: int,
-) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
-    """(labels, rho, its bound in random orders) of all converged members."""
-    points = []
-    rho = []
-    bounds = []
-    for _, point in iterate_converged(run):
-        W, _ = grids.read_matrix(run, path, step, point)
-        if W is None:
-            continue
-        config = run.experiment_of(**point).task
-        rows = W[embedding.check_items(config, W, items)]
-        points.append(point)
-        rho.append(order.measure_order(rows)['rho'])
-        bounds.append(random_orders.bound_numbers(rows, permutations)['rho'])
-    return collect_labels(run, points), np.array(rho), np.array(bounds)
 
 
 layout = grids.layout

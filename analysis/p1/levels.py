@@ -91,19 +91,20 @@ def compute(run: Run) -> pd.DataFrame:
     members.insert(
         0, 'setting', [name_setting(run, point, ('gamma', 'seed')) for point in points]
     )
+    steps = find_common_steps(run, points).tolist()
     rows = []
     for point in report_progress(points, 'levels'):
         task = run.experiment_of(**point).task
         nulls = _read_nulls(score_tables(task, point['seed']))
         nulls['num_train'] = task.make().num_train
-        for step in find_common_steps(run, points).tolist():
+        for step in steps:
             explained = explain_member(member_of(run, step, **point))
             shares = {
                 name: explained.read(line.kind, line.level)
                 for name, line in LINES.items()
             }
             rows.append({'step': step, **shares, **nulls})
-    index = np.repeat(members.index, len(rows) // len(members))
+    index = np.repeat(members.index, len(steps))
     answers = pd.DataFrame(rows, index)
     return members.join(answers).assign(width=frame.find_width(run))
 

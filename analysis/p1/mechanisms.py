@@ -39,7 +39,6 @@ class Result(NamedTuple):
     """M converged members of two layers, C mechanisms."""
 
     points: tuple[str, ...]  # [M] 'depth=2,gamma=1.5,seed=0'
-    seeds_M: np.ndarray
     mechanism_names: tuple[str, ...]
     # Share of answers unchanged: the lower of unseen pair and held-out sequences.
     unchanged_MC: np.ndarray
@@ -69,7 +68,7 @@ def compute(
     outcomes = collect_outcomes(run).values  # [3, axes of the sweep]
     names = find_solutions(run.results).values
     candidates = list(iterate_converged(run))
-    points, seeds, unchanged, scores, solutions = [], [], [], [], []
+    points, unchanged, scores, solutions = [], [], [], []
     for index, point in report_progress(candidates, 'mechanisms'):
         member = member_of(run, **point)
         if not hypotheses.apply_to(member):
@@ -77,7 +76,6 @@ def compute(
         unchanged.append(_test_mechanisms(member, renormalize))
         scores.append(outcomes[:, *index])
         solutions.append(str(names[index]))
-        seeds.append(point['seed'])
         points.append(name_point(run, point))
     if not points:
         raise UserError(
@@ -86,7 +84,6 @@ def compute(
         )
     return Result(
         points=tuple(points),
-        seeds_M=np.array(seeds),
         mechanism_names=tuple(hypotheses.MECHANISMS),
         unchanged_MC=np.array(unchanged),
         scores_M3=np.array(scores),

@@ -16,32 +16,19 @@ import math
 from typing import Annotated, NamedTuple
 
 import numpy as np
-import xarray as xr
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 
-from analysis import frame
+from analysis import frame, stats
 from analysis.drawing import style
 from analysis.drawing.correlation_bars import draw_correlations
 from analysis.drawing.gammas import label_gamma_cells
-from analysis.members.correlation import correct_for_many, correlations
-from analysis.members.rows import (
-    count_row,
-    find_fullest_row,
-    list_labels,
-    select_members,
-)
-from analysis.members.selection import (
-    OUTCOMES,
-    collect_outcomes,
-    find_converged,
-    find_row_axis,
-    find_usable,
-)
-from analysis.members.solution import UNSEEN_MAPPINGS
+from analysis.members.correlation import correlations
+from analysis.members.selection import find_row_axis, require_heldout_probe
 from analysis.spectra.directions import ALL, MEASURES, measure_members
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import Run
+from anchorjax.storage.reader import Run, members_table
 
 TITLE = 'Complexity'
 PAPER = 'P3 Figs 3, 5 C'
@@ -49,38 +36,38 @@ CAPTION = (
     'Two measures of how many directions the weights use (stable rank and '
     'participation ratio) stand next to how the networks answer.'
 )
+# Column of `members`: that of `members_table`, and its colours.
+OUTCOMES = {
+    'inferential': ('unseen_inferential', style.MAPS['inferential']),
+    'symmetric': ('unseen_symmetric', style.MAPS['symmetric']),
+    'held-out': ('seen_heldout_assigned', 'Greys'),
+}
 
 
 class Result(NamedTuple):
-    """Over [row axis, gamma], and over members.
+    """All trained members, and correlations over the converged ones of one row.
 
-    Rows are of the first static axis, else of the weight decay. The grids are means
-    over seeds and every axis not shown, of all trained members. M are the converged
-    members of one row, the one with the most of them (the last of equals).
+    Rows are of the first static axis, else of the weight decay; that of the
+    correlations is the one with the most converged members (the last of equals).
     Correlations are Spearman's within seeds; what their p-values mean is in
     `correlation.correlations`.
     """
 
     matrix: str
-    gamma: np.ndarray  # [G]
-    rows: np.ndarray  # [Y]
     row_name: str
-    complexity_2YG: np.ndarray  # along MEASURES, of the matrix
-    outcome_3YG: np.ndarray  # agreement, along OUTCOMES
-    all_complexity_2YG: np.ndarray  # of the mean over the blocks' matrices
-    row: str  # the row of the correlations
-    gamma_M: np.ndarray
-    seed_M: np.ndarray
-    complexity_2M: np.ndarray
-    outcome_3M: np.ndarray
-    correlation_23: np.ndarray
-    p_value_23: np.ndarray  # corrected for all the correlations of the figure
-    all_complexity_2M: np.ndarray
-    all_correlation_23: np.ndarray
-    all_p_value_23: np.ndarray
-    compared: int  # correlations that the p-values are corrected for
+    row: str  # of the correlations
+    # Row, gamma, seed, converged, OUTCOMES, and a column 'MEASURE, MATRIX' for MEASURES
+    # of the matrix and of ALL.
+    members: pd.DataFrame
+    correlations: pd.DataFrame  # matrix, measure, outcome, rho, p (Holm, for all rows)
     left_out: int  # trained members of the row that have not converged, or diverged
     width: float = math.nan  # of the networks; NaN: there are several
+
+    @property
+    def counted(self) -> pd.DataFrame:
+        """The members of the correlations."""
+        members = self.members
+        return members[members.converged & (members.row.astype(str) == self.row)]
 
 
 def compute(
@@ -92,132 +79,114 @@ def compute(
       UserError: there is no such matrix (the error lists those of the model), no
         trained member, or the task has no held-out seen pairs.
     """
-    outcomes = collect_outcomes(run)
-    is_usable = find_usable(run)
-    if not is_usable.any():
+    require_heldout_probe(run)
+    table = members_table(run)
+    usable = frame.find_usable(table)
+    if not len(usable):
         raise UserError('no member of this sweep is trained yet')
-    chosen = measure_members(run, matrix)
-    mean_of_all = measure_members(run, ALL)
-    outcomes.values[:, ~is_usable.values] = np.nan
-
     row_name = find_row_axis(run.experiment.axes)
-    is_converged = find_converged(run)
-    row = find_fullest_row(is_converged, row_name)
-    in_row = is_converged & (is_converged[row_name] == row)
-    complexity_2M = select_members(chosen, in_row)
-    all_complexity_2M = select_members(mean_of_all, in_row)
-    outcome_3M = select_members(outcomes, in_row)
-    gamma_M, seed_M = list_labels(in_row)
-    tests = correlations(complexity_2M, outcome_3M, strata_M=seed_M)
-    all_tests = correlations(all_complexity_2M, outcome_3M, strata_M=seed_M)
-    p_values = [tests.p_value_XY]
-    if matrix != ALL:
-        p_values.append(all_tests.p_value_XY)
-    corrected = correct_for_many(np.stack(p_values))
+    members = usable[['gamma', 'seed', 'converged']].assign(row=usable[row_name])
+    for name, (column, _) in OUTCOMES.items():
+        members[name] = usable.get(column, np.nan)
+    points = frame.find_points(run, usable)
+    for name in list_matrices(matrix):
+        columns = [f'{measure}, {name}' for measure in MEASURES]
+        members[columns] = measure_members(run, points, name)
+    converged = members.groupby('row', sort=False).converged.sum()
+    row = converged.index[converged == converged.max()][-1]
+    is_counted = members.converged & (members.row == row)
+    in_row = table.trained & (table[row_name] == row)
     return Result(
         matrix=matrix,
-        gamma=run.results.gamma.values,
-        rows=run.results[row_name].values,
         row_name=row_name,
-        complexity_2YG=_average_grid(chosen, row_name),
-        outcome_3YG=_average_grid(outcomes, row_name),
-        all_complexity_2YG=_average_grid(mean_of_all, row_name),
         row=str(row),
-        gamma_M=gamma_M,
-        seed_M=seed_M,
-        complexity_2M=complexity_2M,
-        outcome_3M=outcome_3M,
-        correlation_23=tests.correlation_XY,
-        p_value_23=corrected[0],
-        all_complexity_2M=all_complexity_2M,
-        all_correlation_23=all_tests.correlation_XY,
-        all_p_value_23=corrected[-1],
-        compared=int(np.isfinite(corrected).sum()),
-        left_out=count_row(run.results.trained, row_name, row) - len(gamma_M),
+        members=members,
+        correlations=_correlate(members[is_counted], list_matrices(matrix)),
+        left_out=int(in_row.sum() - is_counted.sum()),
         width=frame.find_width(run),
     )
 
 
+def list_matrices(matrix: str) -> list[str]:
+    """The matrix, and ALL below it."""
+    return [ALL] if matrix == ALL else [matrix, ALL]
+
+
+def _correlate(counted: pd.DataFrame, matrices: list[str]) -> pd.DataFrame:
+    """Every measure of every matrix with every outcome, over members of one row."""
+    rows = []
+    outcome_3M = counted[[*OUTCOMES]].values.T
+    for name in matrices:
+        columns = [f'{measure}, {name}' for measure in MEASURES]
+        complexity_2M = counted[columns].values.T
+        tests = correlations(complexity_2M, outcome_3M, strata_M=counted.seed.values)
+        for i, j in np.ndindex(tests.correlation_XY.shape):
+            rho, p = tests.correlation_XY[i, j], tests.p_value_XY[i, j]
+            rows.append((name, MEASURES[i], list(OUTCOMES)[j], rho, p))
+    columns = ['matrix', 'measure', 'outcome', 'rho', 'p']
+    found = pd.DataFrame(rows, columns=columns)
+    return found.assign(p=stats.holm(found.p))
+
+
 def draw(result: Result, axes: np.ndarray) -> None:
     """Fills axes [2 or 3, 3]: a row for each matrix, then a row of outcomes."""
-    numbers = (result.complexity_2YG, result.correlation_23, result.p_value_23)
-    _draw_matrix(axes[0], result, result.matrix, *numbers)
-    if result.matrix != ALL:
-        numbers = (
-            result.all_complexity_2YG,
-            result.all_correlation_23,
-            result.all_p_value_23,
-        )
-        _draw_matrix(axes[1], result, ALL, *numbers)
-    _draw_outcomes(axes[-1], result)
-    row_name = result.row_name.replace('_', ' ')
+    for row, name in zip(axes, list_matrices(result.matrix), strict=False):
+        _draw_matrix(row, result, name)
+    for axis, (name, (column, colours)) in zip(axes[-1], OUTCOMES.items(), strict=True):
+        _draw_heatmap(axis, result, name, colours, Normalize(0, 1), '.2f')
+        is_unseen = column.startswith('unseen')
+        axis.set_title(f'{name} on unseen' if is_unseen else name)
     for axis in axes[:, 0]:
-        axis.set_ylabel(row_name)
+        axis.set_ylabel(result.row_name.replace('_', ' '))
     below = {'loc': 'upper center', 'bbox_to_anchor': (0.5, -0.15)}
     axes[0, 2].legend(ncols=2, fontsize=6, **below)
 
 
 def layout(result: Result) -> style.Layout:
     rows = 2 if result.matrix == ALL else 3
-    return style.Layout(rows, 3, 7.0, rows * (1.4 + 0.25 * len(result.rows)))
+    return style.Layout(
+        rows, 3, 7.0, rows * (1.4 + 0.25 * result.members.row.nunique())
+    )
 
 
-def _average_grid(array: xr.DataArray, row_name: str) -> np.ndarray:
-    """[first dim, Y, G]: the mean over every other axis."""
-    first = array.dims[0]
-    shown = (first, row_name, 'gamma')
-    others = [dim for dim in array.dims if dim not in shown]
-    means = array.mean(others)
-    return means.transpose(*shown).values
-
-
-def _draw_outcomes(axes: np.ndarray, result: Result) -> None:
-    for i, name in enumerate(OUTCOMES):
-        axis = axes[i]
-        title = name
-        colours = 'Greys'
-        if name in UNSEEN_MAPPINGS:
-            title = f'{name} on unseen'
-            colours = style.MAPS[name]
-        values = result.outcome_3YG[i]
-        _draw_heatmap(axis, result, values, colours, Normalize(0, 1), '.2f')
-        axis.set_title(title)
-
-
-def _draw_matrix(
-    axes: np.ndarray,
-    result: Result,
-    name: str,
-    complexity_2YG: np.ndarray,
-    correlation_23: np.ndarray,
-    p_value_23: np.ndarray,
-) -> None:
+def _draw_matrix(axes: np.ndarray, result: Result, name: str) -> None:
     """A row of panels: both measures over the grid, and which outcomes they go with."""
     where = 'mean of blocks' if name == ALL else name
-    for axis, measure, values in zip(axes[:2], MEASURES, complexity_2YG, strict=True):
-        highest = max(np.nanmax(values), 1.01)
-        _draw_heatmap(axis, result, values, 'viridis', LogNorm(1, highest), '.3g')
+    for axis, measure in zip(axes[:2], MEASURES, strict=True):
+        column = f'{measure}, {name}'
+        highest = max(_average(result, column).max(axis=None), 1.01)
+        norm = LogNorm(1, highest)
+        _draw_heatmap(axis, result, column, 'viridis', norm, '.3g')
         axis.set_title(f'{measure}, {where}')
-    draw_correlations(axes[2], MEASURES, OUTCOMES, correlation_23, p_value_23)
-    members = len(result.gamma_M)
-    counted = f'{members} converged members, {result.row_name} {result.row}'
-    corrected = f'rank correlation within seeds; p: Holm, {result.compared}'
-    axes[2].set_title(f'{corrected}\n{counted}', fontsize=6)
+    found = result.correlations[result.correlations.matrix == name]
+    shape = (len(MEASURES), len(OUTCOMES))
+    rho_23, p_23 = (found[column].values.reshape(shape) for column in ('rho', 'p'))
+    draw_correlations(axes[2], MEASURES, tuple(OUTCOMES), rho_23, p_23)
+    counted = f'{len(result.counted)} converged members'
+    compared = result.correlations.p.notna().sum()
+    axes[2].set_title(
+        f'rank correlation within seeds; p: Holm, {compared}\n'
+        f'{counted}, {result.row_name} {result.row}',
+        fontsize=6,
+    )
+
+
+def _average(result: Result, column: str) -> pd.DataFrame:
+    """The mean over seeds and every axis not shown: rows down, gammas across."""
+    means = result.members.groupby(['row', 'gamma'], sort=False)[column].mean()
+    grid = means.unstack()
+    return grid.reindex(result.members.row.unique())[sorted(grid.columns)]
 
 
 def _draw_heatmap(
-    axis: Axes,
-    result: Result,
-    values: np.ndarray,
-    colours: str,
-    norm: Normalize,
-    number: str,
+    axis: Axes, result: Result, column: str, colours: str, norm: Normalize, number: str
 ) -> None:
+    grid = _average(result, column)
+    values = grid.values
     image = axis.imshow(values, cmap=colours, norm=norm, origin='lower', aspect='auto')
-    style.label_grid(axis, result.gamma, result.rows)
-    label_gamma_cells(axis, result.gamma, result.width)
-    scaled = norm(np.nan_to_num(values))
-    rgba = image.cmap(scaled)
+    axis.set_yticks(range(len(grid)), [str(row) for row in grid.index])
+    label_gamma_cells(axis, grid.columns, result.width)
+    rgba = image.cmap(norm(np.nan_to_num(values)))
     brightness = rgba[..., :3] @ (0.3, 0.6, 0.1)
-    size = min(7, 45 / len(result.gamma))
+    size = min(7, 45 / len(grid.columns))
     style.write_cells(axis, values, number, brightness < 0.5, size)

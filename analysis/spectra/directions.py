@@ -4,11 +4,9 @@ P3's stable rank, and P4's (sum s)^2 / sum s^2 of the singular values.
 """
 
 import numpy as np
-import xarray as xr
 from flax.traverse_util import flatten_dict
 
 from analysis.members.point import Point
-from analysis.members.selection import iterate_members
 from analysis.spectra import measures
 from analysis.spectra.spectra import singular_values
 from anchorjax.errors import UserError
@@ -18,21 +16,13 @@ MEASURES = ('stable rank', 'participation ratio')
 ALL = 'all'  # stands for all matrices inside blocks
 
 
-def measure_members(run: Run, name: str) -> xr.DataArray:
-    """MEASURES of a matrix, or their means over ALL matrices inside blocks.
-
-    Returns:
-      [MEASURES, axes of the sweep], NaN where no member can be analyzed.
+def measure_members(run: Run, points: list[Point], name: str) -> np.ndarray:
+    """MEASURES of a matrix, or their means over ALL matrices inside blocks, [M, 2].
 
     Raises:
       UserError: the model has no such parameter, or it is not a matrix.
     """
-    unknown = xr.full_like(run.results.train_loss, np.nan)
-    values = xr.concat([unknown] * len(MEASURES), 'measure').load()
-    for index, point in iterate_members(run):
-        matrices = _read_matrices(run, name, point)
-        values[:, *index] = measure_matrices(matrices)
-    return values
+    return np.array([measure_matrices(_read_matrices(run, name, p)) for p in points])
 
 
 def measure_matrices(matrices: list[np.ndarray]) -> np.ndarray:

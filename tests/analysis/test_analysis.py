@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.drawing import style
 from analysis.members.member import member_of
 from analysis.members.solution import (
     SOLUTIONS,
@@ -149,7 +148,7 @@ def test_a_run_of_another_task_is_one_line(figure, allowed, tmp_path):
         figure.compute(open_run(tmp_path))
 
 
-def test_positions_are_those_of_the_members_own_answers(finished, tmp_path):
+def test_positions_are_those_of_the_members_own_answers(finished):
     point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
     result = position.compute(finished, **point)
     assert result.positions == ('at_0', 'at_1')  # seq_len 4
@@ -169,4 +168,3 @@ def test_positions_are_those_of_the_members_own_answers(finished, tmp_path):
             # One answer may differ: last bits depend on how a batch is cut.
             one = 1.01 / chosen_B.sum()
             assert result.agreement[r, place] == pytest.approx(share, abs=one)
-    style.draw_figure(result, position.draw, position.layout, tmp_path / 'position')

@@ -1,14 +1,11 @@
 """Attention that was put in by hand is found, role by role."""
 
-import pathlib
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from analysis.circuits import flows, sequences
-from analysis.drawing import style
 from analysis.members.member import Member, member_of
 from analysis.p1 import attention_flow
 from anchorjax.errors import UserError
@@ -185,16 +182,3 @@ def test_with_the_anchors_first_the_key_follows_them():
     np.testing.assert_array_equal(drawn.tokens_BT[rows_B, drawn.position_B], drawn.x_B)
     with pytest.raises(UserError, match='a key item right after it'):
         attention_flow.compute(member, tokens=(9, 10, 4, 3))
-
-
-@pytest.mark.slow
-def test_drawn_twice_is_the_same_bytes(tmp_path, composing):
-    result = attention_flow.compute(composing, tokens=TOKENS, number=20)
-    first = _draw(result, tmp_path / 'a')
-    second = _draw(result, tmp_path / 'b')
-    for one, two in zip(first, second, strict=True):
-        assert one.read_bytes() == two.read_bytes()
-
-
-def _draw(result: attention_flow.Result, path: pathlib.Path) -> list[pathlib.Path]:
-    return style.draw_figure(result, attention_flow.draw, attention_flow.layout, path)

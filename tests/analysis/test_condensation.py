@@ -12,7 +12,6 @@ from analysis.p1 import condensation, condensation_grid
 from analysis.vectors.groups import find_groups, measure_condensation
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import open_run
-from tests.support.converged import mark_converged
 from tests.support.faults import truncate
 from tests.support.networks import planted
 
@@ -111,25 +110,13 @@ def test_a_single_neuron_is_one_clear_line():
         condensation.compute(make_member(np.ones((4, 1))))
 
 
-@pytest.mark.slow
-def test_a_figure_drawn_twice_is_the_same_bytes(tmp_path):
-    for name in 'ab':
-        result = condensation.compute(make_member(np.tri(6)), draws=3)
-        path = tmp_path / name
-        style.draw_figure(result, condensation.draw, condensation.layout, path)
-    for end in ('.png', '.pdf'):
-        first = tmp_path / f'a{end}'
-        second = tmp_path / f'b{end}'
-        assert first.read_bytes() == second.read_bytes()
-
-
 def draw_grid(result, folder) -> None:
     style.draw_figure(
         result, condensation_grid.draw, condensation_grid.layout, folder / 'grid'
     )
 
 
-def test_the_grid_has_the_numbers_of_every_member(finished, tmp_path):
+def test_the_grid_has_the_numbers_of_every_member(finished):
     result = condensation_grid.compute(finished, seed=1)
     assert result.row_name == 'depth'
     assert result.notes.tolist() == [['', ''], ['', '']]
@@ -137,32 +124,6 @@ def test_the_grid_has_the_numbers_of_every_member(finished, tmp_path):
     for name, value in measure_condensation(W, 0.7).items():
         assert result.numbers[name][1, 1] == pytest.approx(value)
     assert result.cosine['1,1'].shape == (4, 4)
-    draw_grid(result, tmp_path)
-
-
-def test_the_claim_reads_every_converged_member(finished):
-    """Wherever the figure looks: it shows seed 1."""
-    at_gamma = finished.results.gamma == 0.8
-    result = condensation_grid.compute(mark_converged(finished, at_gamma), seed=1)
-    assert result.points['depth'].tolist() == [1, 1, 2, 2]
-    assert result.points['gamma'].tolist() == [0.8] * 4
-    assert result.points['seed'].tolist() == [0, 1, 0, 1]
-    W = finished.parameter('block_0/W_Q', depth=2, gamma=0.8, seed=0)
-    expected = measure_condensation(W, 0.7)['directions']
-    assert result.directions_M[2] == pytest.approx(expected)
-    gaussian = condensation.compute(make_member(W)).null['directions'].mean()
-    np.testing.assert_allclose(result.gaussian_M, gaussian)
-
-
-def test_without_converged_members_the_claim_has_nothing_to_read(finished):
-    result = condensation_grid.compute(finished)
-    assert len(result.directions_M) == len(result.points['gamma']) == 0
-
-
-def test_a_member_without_the_matrix_does_not_count(finished):
-    run = mark_converged(finished)
-    result = condensation_grid.compute(run, matrix='block_1/W_in')
-    assert result.points['depth'].tolist() == [2] * 4
 
 
 def test_a_cell_without_a_matrix_is_blank(finished, tmp_path):

@@ -13,7 +13,6 @@ from analysis.p1 import cosine
 from anchorjax.errors import UserError
 from anchorjax.model import Activations
 from tests.support import cases
-from tests.support.drawing import draw_pixels
 from tests.support.networks import planted
 
 KEYS = (5, 11)
@@ -166,9 +165,3 @@ def test_a_task_with_the_anchors_first_is_one_clear_line():
     complaint = "task.order = 'anchors_first': must be 'key_first'"
     with pytest.raises(UserError, match=complaint):
         cosine.compute(member, KEYS, 4)
-
-
-def test_a_figure_made_twice_is_the_same_picture():
-    first = draw_pixels(compute_cosine(), cosine)
-    second = draw_pixels(compute_cosine(), cosine)
-    assert np.ptp(first) > 0 and first.tobytes() == second.tobytes()

@@ -7,7 +7,6 @@ from analysis.changes.moments import find_moments, order_events
 from analysis.p1 import curves
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
-from tests.support.drawing import draw_pixels
 from tests.support.sweeps import opened
 
 STEPS = np.array([10, 20, 30, 40, 50])
@@ -87,10 +86,3 @@ def test_what_is_no_share_is_one_line(finished):
         UserError, match='tolerance = -1: must be at least 0, at most 1'
     ):
         curves.compute(finished, tolerance=-1, **POINT)
-
-
-def test_drawn_twice_is_the_same(finished):
-    result = curves.compute(finished, threshold=0.01, **POINT)
-    np.testing.assert_array_equal(
-        draw_pixels(result, curves), draw_pixels(result, curves)
-    )

@@ -4,17 +4,15 @@ import numpy as np
 import pytest
 
 from analysis.drawing import style
-from analysis.members.member import member_of
 from analysis.p1 import eigenvalues
 from analysis.spectra.measures import participation_ratio
-from analysis.spectra.spectra import covariance_spectrum, find_rises, singular_values
+from analysis.spectra.spectra import covariance_spectrum, find_rises
 from analysis.spectra.used import list_labels, list_tokens, select_used
 from anchorjax.errors import StoreError, UserError
 from anchorjax.grid import DATA, random_key
 from anchorjax.storage.reader import Run, open_run
 from tests.support import cases
 from tests.support.converged import mark_converged
-from tests.support.drawing import draw_pixels
 from tests.support.sweeps import opened
 
 
@@ -125,21 +123,6 @@ def test_every_converged_member_is_measured_beside_its_start(finished):
         W = finished.parameter('W_embed', step, **point)
         spectrum = covariance_spectrum(select_used(config, 'W_embed', W))
         np.testing.assert_allclose(values_M[1], participation_ratio(spectrum), 1e-4)
-    shares = []
-    for path, W in member_of(finished, **point).matrices.items():
-        values = singular_values(select_used(config, path, W))
-        shares.append(participation_ratio(values) / len(values))
-    np.testing.assert_allclose(result.rank_share_M[1], np.mean(shares), rtol=1e-5)
-    assert (result.untrained_rank_share_M != result.rank_share_M).all()
-
-
-def test_the_rises_are_of_the_members_of_the_largest_gamma(finished):
-    result = eigenvalues.compute(mark_converged(finished), depth=2)
-    assert result.rises_gamma == 0.8
-    assert result.rises_seeds_K.tolist() == [0, 1, 0, 1]  # of both depths
-    np.testing.assert_array_equal(result.rises_KI[2], result.rises_I)
-    nothing = eigenvalues.compute(finished, depth=2)
-    assert np.isnan(nothing.rises_gamma) and nothing.rises_KI.shape == (0, 6)
 
 
 class Without(Run):
@@ -181,11 +164,3 @@ def test_errors_are_one_line(tmp_path, finished):
     opened(tmp_path)
     with pytest.raises(UserError, match='is trained'):
         eigenvalues.compute(open_run(tmp_path))
-
-
-def test_drawn_twice_is_the_same(result):
-    one_panel = result.matrix_names[:1]  # draws faster
-    few = result._replace(matrix_names=one_panel)
-    np.testing.assert_array_equal(
-        draw_pixels(few, eigenvalues), draw_pixels(few, eigenvalues)
-    )

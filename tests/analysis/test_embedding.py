@@ -3,13 +3,10 @@
 import numpy as np
 import pytest
 
-from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.p1 import embedding, embedding_grid
-from analysis.vectors import random_orders
 from analysis.vectors.order import measure_order
 from anchorjax.errors import UserError
-from tests.support.converged import mark_converged
 from tests.support.networks import planted
 
 ITEMS = 40
@@ -121,18 +118,7 @@ def test_equal_rows_are_one_clear_line():
         embedding.compute(make_member(np.ones((ITEMS, WIDTH))))
 
 
-@pytest.mark.slow
-def test_a_figure_made_twice_is_the_same_bytes(tmp_path):
-    for name in 'ab':
-        result = compute_quickly(make_circle(4), items=(5, 13), perplexity=3)
-        style.draw_figure(result, embedding.draw, embedding.layout, tmp_path / name)
-    for end in ('.png', '.pdf'):
-        first = tmp_path / f'a{end}'
-        second = tmp_path / f'b{end}'
-        assert first.read_bytes() == second.read_bytes()
-
-
-def test_the_grid_has_the_numbers_of_every_member(finished, tmp_path):
+def test_the_grid_has_the_numbers_of_every_member(finished):
     result = embedding_grid.compute(finished, seed=1, step=15, permutations=5)
     first, end = finished.experiment.task.keys
     W = finished.parameter('W_embed', 15, depth=2, gamma=0.3, seed=1)
@@ -140,17 +126,3 @@ def test_the_grid_has_the_numbers_of_every_member(finished, tmp_path):
         assert result.numbers[name][1, 0] == pytest.approx(value)
     assert result.scores['1,0'].shape == (end - first, 2)
     assert result.chance['rho'].shape == (2, 2)
-    layout = embedding_grid.layout
-    style.draw_figure(result, embedding_grid.draw, layout, tmp_path / 'grid')
-
-
-def test_the_claim_reads_every_converged_member(finished):
-    at_depth = finished.results.depth == 1
-    marked = mark_converged(finished, at_depth)
-    result = embedding_grid.compute(marked, seed=1, permutations=5)
-    assert result.points['depth'].tolist() == [1] * 4
-    first, end = finished.experiment.task.keys
-    W = finished.parameter('W_embed', depth=1, gamma=0.3, seed=1)
-    assert result.rho_M[1] == pytest.approx(measure_order(W[first:end])['rho'])
-    bounds = random_orders.bound_numbers(W[first:end], 5)
-    assert result.bound_M[1] == pytest.approx(bounds['rho'])

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from analysis.circuits.order import Comparison, draw_comparison, measure_order
-from analysis.drawing import style
 from analysis.members.member import member_of
 from analysis.p1 import pair_order
 from anchorjax.errors import UserError
@@ -100,45 +99,39 @@ def test_planted_solutions_are_told_apart_by_their_answers(finished, monkeypatch
 
     monkeypatch.setattr(pair_order, 'member_of', plant)
     monkeypatch.setattr(pair_order, 'measure_order', _measure_nothing)
-    result = pair_order.compute(mark_converged(finished))
-    for point, answers in zip(result.points, result.answers_M2, strict=True):
-        expected = [1, 0] if 'seed=1' in point else [0, 1]
-        np.testing.assert_array_equal(answers, expected)
+    orders = pair_order.compute(mark_converged(finished))
+    is_inferential = orders.point.str.contains('seed=1')
+    np.testing.assert_array_equal(orders.inferential, is_inferential)
+    np.testing.assert_array_equal(orders.symmetric, ~is_inferential)
 
 
 def _measure_nothing(member, comparison: Comparison) -> np.ndarray:
     return np.zeros(2)
 
 
-def test_each_member_is_followed_through_its_snapshots(finished, tmp_path):
-    result = pair_order.compute(mark_converged(finished), number=64)
-    assert list(result.step_S) == [0, 1, 4, 15, 40]
-    row = result.points.index('depth=2,gamma=0.8,seed=1')
-    for column, step in enumerate(result.step_S):
+def test_each_member_is_followed_through_its_snapshots(finished):
+    orders = pair_order.compute(mark_converged(finished), number=64)
+    of_member = orders[orders.point == 'depth=2,gamma=0.8,seed=1']
+    assert of_member.step.unique().tolist() == [0, 1, 4, 15, 40]
+    for step, here in of_member.groupby('step'):
         member = member_of(finished, step, depth=2, gamma=0.8, seed=1)
         order_N = measure_order(member, draw_comparison(member, 64))
-        np.testing.assert_allclose(result.order_MSN[row, column], order_N, rtol=1e-5)
-    assert result.first_order_M[row] == result.order_MSN[row, 0, 1]
-    assert result.order_M[row] == result.order_MSN[row, -1, 1]
-
-    shallow = result.points.index('depth=1,gamma=0.8,seed=1')
-    assert np.isnan(result.order_MSN[shallow, :, 1]).all()
-    assert result.order_M[shallow] == result.order_MSN[shallow, -1, 0]
-    path = tmp_path / 'pair_order'
-    style.draw_figure(result, pair_order.draw, pair_order.layout, path)
+        assert here.layer.tolist() == [1, 2]
+        np.testing.assert_allclose(here.order, order_N, rtol=1e-5)
+    shallow = orders[orders.point == 'depth=1,gamma=0.8,seed=1']
+    assert set(shallow.layer) == {1}
 
 
 def test_members_that_have_not_converged_are_left_out_and_counted(finished):
     some = mark_converged(finished, finished.results.seed == 1)
-    result = pair_order.compute(some, number=64)
-    assert result.left_out > 0
-    assert all('seed=1' in point for point in result.points)
-    assert result.converged_M.all()
-    all_members = pair_order.compute(some, every=True, number=64)
-    assert all_members.left_out == 0
-    is_first_M = ['seed=0' in point for point in all_members.points]
-    np.testing.assert_array_equal(all_members.converged_M, np.logical_not(is_first_M))
-    assert any(is_first_M)
+    orders = pair_order.compute(some, number=64)
+    assert (orders.left_out > 0).all() and orders.converged.all()
+    assert orders.point.str.contains('seed=1').all()
+    of_all = pair_order.compute(some, every=True, number=64)
+    assert (of_all.left_out == 0).all()
+    is_second = of_all.point.str.contains('seed=1')
+    np.testing.assert_array_equal(of_all.converged, is_second)
+    assert not is_second.all()
     nobody = mark_converged(finished, finished.results.seed < 0)
     with pytest.raises(UserError, match='no member has converged'):
         pair_order.compute(nobody)

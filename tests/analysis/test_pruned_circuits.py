@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from analysis.circuits.hypotheses import MECHANISMS
-from analysis.drawing import style
 from analysis.members.member import member_of
 from analysis.p1 import causal, pruned_circuits
 from anchorjax.errors import UserError
@@ -31,7 +30,7 @@ def test_the_planted_edges_are_found(finished, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_member_has_the_circuit_of_its_own_figure(finished, tmp_path):
+def test_a_member_has_the_circuit_of_its_own_figure(finished):
     result = pruned_circuits.compute(mark_converged(finished))
     for row, point in enumerate(result.points):
         if 'depth=1' in point:  # it has no second layer, and so fewer edges
@@ -42,8 +41,6 @@ def test_a_member_has_the_circuit_of_its_own_figure(finished, tmp_path):
     kept = np.array(result.edges)[result.kept_ME[row]]
     assert tuple(kept) == one.circuit
     assert result.unchanged_M[row] >= causal.FAITHFUL
-    path = tmp_path / 'pruned_circuits'
-    style.draw_figure(result, pruned_circuits.draw, pruned_circuits.layout, path)
 
 
 def test_without_a_converged_member_there_is_no_circuit(finished):

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from analysis.circuits import sequences
-from analysis.drawing import hues, style
+from analysis.drawing import hues
 from analysis.members.untrained import make_untrained
 from analysis.p1 import tsne
 from analysis.vectors import extract
@@ -143,16 +143,6 @@ def test_a_task_with_few_sequences_gives_all_it_has():
 def test_settings_that_do_not_fit_are_one_clear_line(settings, complaint):
     with pytest.raises(UserError, match=complaint):
         compute_tsne(encode_unordered, **settings)
-
-
-def test_a_figure_made_twice_is_the_same_bytes(tmp_path):
-    files = []
-    for name in 'ab':
-        result = compute_tsne(encode_unordered, map_number=60)
-        path = tmp_path / name
-        files.append(style.draw_figure(result, tsne.draw, tsne.layout, path))
-    for first, second in zip(*files, strict=True):
-        assert first.read_bytes() == second.read_bytes()
 
 
 def test_the_output_is_the_logits_with_nothing_read_from_the_key():

@@ -4,18 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.drawing import style
-from analysis.members.correlation import (
-    correct_for_many,
-    correlation_interval,
-    correlations,
-)
+from analysis.members.correlation import correlations
 from analysis.p3 import complexity
 from analysis.spectra.directions import measure_matrices
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
 from tests.support.converged import mark_converged
-from tests.support.drawing import draw_pixels
 from tests.support.sweeps import opened
 
 
@@ -73,7 +67,6 @@ def test_members_of_one_seed_are_compared_with_each_other():
     assert within[0, 0] == pytest.approx(-1)
     # |r| = 1 needs the same order, or the reverse, in all four seeds: 2 of 6 ** 4.
     np.testing.assert_allclose(p, 2 / 6**4, atol=0.002)
-    assert correlation_interval(x, y, seeds) == pytest.approx((-1, -1))
 
 
 def test_seeds_with_one_member_say_nothing():
@@ -82,67 +75,44 @@ def test_seeds_with_one_member_say_nothing():
     assert np.isnan(r).all() and np.isnan(p).all()
 
 
-def test_the_interval_resamples_seeds():
-    rng = np.random.default_rng(0)
-    seeds = np.repeat(np.arange(20), 4)
-    x = rng.normal(size=80)
-    low, high = correlation_interval(x, rng.normal(size=80), seeds)
-    assert -0.5 < low < 0 < high < 0.5
-    low, high = correlation_interval(x, x + rng.normal(size=80), seeds)
-    assert 0.3 < low < high < 0.9
-    assert np.isnan(correlation_interval(x[:8], x[:8], seeds[:8])).all()
-
-
-def test_the_correction_is_holms():
-    """0.01 * 4, 0.02 * 3, 0.03 * 2, then no smaller than the one before; by hand."""
-    p = np.array([[0.02, 0.01], [np.nan, 0.03], [0.04, np.nan]])
-    expected = [[0.06, 0.04], [np.nan, 0.06], [0.06, np.nan]]
-    np.testing.assert_allclose(correct_for_many(p), expected)
-    np.testing.assert_allclose(correct_for_many(np.array([0.9, 0.8])), 1)
-    assert np.isnan(correct_for_many(np.full((2, 3), np.nan))).all()
-
-
 @pytest.fixture(scope='module')
 def result(finished):
     return complexity.compute(mark_converged(finished))
 
 
 def test_a_finished_sweep(finished, result):
-    assert result.row_name == 'depth' and result.complexity_2YG.shape == (2, 2, 2)
+    members = result.members
+    assert result.row_name == 'depth' and len(members) == 8
+    is_here = (members.row == 1) & (members.gamma == 0.3)
     W = [finished.parameter('block_0/W_Q', depth=1, gamma=0.3, seed=s) for s in (0, 1)]
-    np.testing.assert_allclose(result.complexity_2YG[:, 0, 0], measure_matrices(W))
+    columns = [f'{measure}, block_0/W_Q' for measure in complexity.MEASURES]
+    np.testing.assert_allclose(members[is_here][columns].mean(), measure_matrices(W))
     at = finished.results.agreement.sel(
         depth=2, gamma=0.8, probe='unseen', mapping='symmetric'
     )
-    np.testing.assert_allclose(result.outcome_3YG[1, 1, 1], at.mean())
+    is_here = (members.row == 2) & (members.gamma == 0.8)
+    np.testing.assert_allclose(members[is_here].symmetric.mean(), at.mean())
 
 
 def test_the_correlations_are_of_one_depth(finished, result):
     assert result.row == '2'  # as many members as depth 1: the last counts
-    assert result.gamma_M.tolist() == [0.3, 0.3, 0.8, 0.8]
-    assert result.seed_M.tolist() == [0, 1, 0, 1]
+    assert result.counted.gamma.tolist() == [0.3, 0.3, 0.8, 0.8]
+    assert result.counted.seed.tolist() == [0, 1, 0, 1]
     assert result.left_out == 0
-    W = finished.parameter('block_0/W_Q', depth=2, gamma=0.3, seed=1)
-    np.testing.assert_allclose(result.complexity_2M[:, 1], measure_matrices([W]))
-    at = finished.results.agreement.sel(depth=2, gamma=0.8, seed=0)
-    expected = at.sel(probe='unseen', mapping='inferential')
-    assert result.outcome_3M[0, 2] == pytest.approx(expected.item())
 
 
 def test_the_row_with_the_most_converged_members_is_taken(finished):
     is_shallow = finished.results.depth == 1
     is_counted = is_shallow | (finished.results.seed == 0)
     fewer = complexity.compute(mark_converged(finished, is_counted))
-    assert fewer.row == '1' and len(fewer.gamma_M) == 4
+    assert fewer.row == '1' and len(fewer.counted) == 4
     only = complexity.compute(mark_converged(finished, finished.results.seed == 0))
     assert only.row == '2' and only.left_out == 2
-    assert np.isnan(only.p_value_23).all() or only.compared > 0
 
 
 def test_without_converged_members_there_is_no_correlation(finished):
     nothing = complexity.compute(finished)
-    assert len(nothing.gamma_M) == nothing.compared == 0
-    assert np.isnan(nothing.correlation_23).all()
+    assert len(nothing.counted) == 0 and nothing.correlations.rho.isna().all()
 
 
 def test_beside_it_is_the_mean_over_the_blocks(finished, result):
@@ -151,23 +121,16 @@ def test_beside_it_is_the_mean_over_the_blocks(finished, result):
     for block in (params['block_0'], params['block_1']):
         Ws += [W for name, W in block.items() if name.startswith('W_')]
     assert len(Ws) == 12
-    np.testing.assert_allclose(result.all_complexity_2M[:, 0], measure_matrices(Ws))
-    r, p = correlations(
-        result.all_complexity_2M, result.outcome_3M, strata_M=result.seed_M
-    )
-    np.testing.assert_array_equal(result.all_correlation_23, r)
-    known = np.isfinite(p)
-    assert (result.all_p_value_23[known] >= p[known]).all()
-    both = np.stack([result.p_value_23, result.all_p_value_23])
-    assert result.compared == np.isfinite(both).sum()
+    columns = [f'{measure}, all' for measure in complexity.MEASURES]
+    of_member = result.counted[columns].iloc[0]
+    np.testing.assert_allclose(of_member, measure_matrices(Ws))
+    found = result.correlations
+    assert len(found) == 12 and found.matrix.unique().tolist() == ['block_0/W_Q', 'all']
 
 
 def test_all_alone_is_drawn_once(result):
     alone = result._replace(matrix='all')
     assert [complexity.layout(r).rows for r in (alone, result)] == [2, 3]
-    with style.open_figure(2, 3) as (_, axes):
-        complexity.draw(alone, axes)
-        assert axes[1, 2].get_title() == 'held-out'
 
 
 def test_a_sweep_with_nothing_trained_is_one_line(tmp_path):
@@ -181,12 +144,3 @@ def test_errors_are_one_line(finished):
         complexity.compute(finished, 'block_7/W_Q')
     with pytest.raises(UserError, match='b_U is not a matrix: its shape'):
         complexity.compute(finished, 'b_U')
-
-
-def test_drawn_twice_is_the_same(result):
-    empty = result.complexity_2YG.copy()
-    empty[:, 0, 0] = np.nan  # a cell without members
-    gap = result._replace(complexity_2YG=empty)
-    np.testing.assert_array_equal(
-        draw_pixels(gap, complexity), draw_pixels(gap, complexity)
-    )

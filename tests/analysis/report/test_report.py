@@ -255,4 +255,4 @@ def test_a_trained_sweep_of_a_text_task_is_a_page(make_once, tmp_path):
     # none is right about anything, so that the best is the worst.
     assert text.count('data:image/png;base64,') == 4, lines
     assert text.count('class="figure-numbers"') == 4
-    assert (tmp_path / 'figures' / 'accuracy.npz').exists()
+    assert (tmp_path / 'figures' / 'accuracy.csv').exists()
