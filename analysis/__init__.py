@@ -10,11 +10,11 @@ The packages, lowest first; imports go down only (tests/repository/test_imports.
   theory     what gradient flow predicts of networks that start small (P2)
   vectors    vectors inside a network: their order, their neighbours
   claims     what a claim about runs can come to, by which rule; tables of claims
-  drawing    how figures look, and the command lines that draw them
+  drawing    how figures look
   designs    the designed experiment: what decides the solution
-  bias       P2: does a small start learn sums before facts?
   families   P1 and P3: four families of experiments on the anchor task
   real       P1's real tasks
+  p2         P2: does a small start learn sums before facts?
   p4         P4: when must weight decay act?
   report     one HTML page about a run
 

@@ -40,6 +40,7 @@ UNDECIDED = 'undecided'
 EXPLORATORY = ''
 NOT_TRAINED = 'not trained'
 NOTHING = '–'  # in a cell
+NOT_STORED = 'not stored'  # the networks are in the table, the number of them is not
 VERDICTS = (HOLDS, FAILS, OPPOSITE, UNDECIDED, NOT_TRAINED)
 
 TITLES = {
@@ -126,7 +127,7 @@ def name_null(members: pd.DataFrame, column: str) -> str:
     It is in the column `null_COLUMN`, or `null` where all columns have the same.
     """
     name = f'null_{column}' if f'null_{column}' in members else 'null'
-    if name not in members or not len(members):
+    if name not in members or members[name].isna().all():
         return ''
     return f'{members[name].mean():.2f}'
 
@@ -267,7 +268,7 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
             'source': claim.source,
             'claim': claim.sentence,
             'run': ', '.join(dict.fromkeys(of_claim.run)) or NOTHING,
-            'number': found.text if len(found.values) else NOTHING,
+            'number': found.text if len(found.values) else name_missing(of_claim),
             'seeds': len(found.values),
             'null': found.null,
             'converged': converged.text if len(converged.values) else NOTHING,
@@ -276,7 +277,13 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
         rows.append(row)
     table = pd.DataFrame(rows)
     table['p'], table['verdict'] = judge(claims, estimates)
+    table.loc[table.number == NOT_STORED, 'verdict'] = EXPLORATORY
     return table[list(TITLES)]
+
+
+def name_missing(members: pd.DataFrame) -> str:
+    """Why there is no number of these members: NOT_STORED, or there are none."""
+    return NOT_STORED if len(members) else NOTHING
 
 
 def judge(

@@ -33,9 +33,8 @@ the 600 questions are cut (12.8 %), and 61 of them lose their judgement (10.2 %)
 preset paper cuts none. On two shared cores laptop took 12 minutes and matched 17; what
 came out is in RESULTS.md. The preset paper needs a GPU and has not been run. Then:
 
-  python analysis/reasoning_bias.py --run runs/reasoning_bias_laptop
-  python analysis/reasoning_bias_claims.py --runs 'runs/reasoning_bias_*' \\
-      --out runs/p2_text
+  python -m analysis reasoning_bias --run runs/reasoning_bias_laptop
+  python -m analysis claims p2 --runs 'runs/reasoning_bias_*' --out runs/p2_text
 """
 
 import ml_collections

@@ -14,7 +14,7 @@ from typing import Any
 
 import jax
 
-from analysis.drawing.command import parse_axis
+from analysis.figure import parse_axis
 from anchorjax import cli, models
 from anchorjax.errors import UserError
 from anchorjax.hashing import digest_file

@@ -1,1 +1,1 @@
-"""How figures look, and the command lines that draw them."""
+"""How figures look."""

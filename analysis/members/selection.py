@@ -154,6 +154,20 @@ def find_spans(run: Run, start: int) -> tuple[list[Span], list[str]]:
     return spans, left_out
 
 
+def find_common_steps(run: Run, points: list[Point]) -> np.ndarray:
+    """The snapshot steps that all these members have, in order.
+
+    Raises:
+      UserError: there is none.
+    """
+    common = set(run.steps(**points[0]))
+    for point in points[1:]:
+        common &= set(run.steps(**point))
+    if not common:
+        raise UserError(f'{run.folder.workdir}: its members share no snapshot step')
+    return np.array(sorted(common))
+
+
 def find_trained_gammas(run: Run, rest: Point) -> tuple[list[float], list[str]]:
     """(gammas with a member at `rest`, the other axes; a line for every other gamma).
 

@@ -22,7 +22,6 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.bias.snapshots import find_common_steps
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band
 from analysis.members.levels import (
@@ -32,7 +31,7 @@ from analysis.members.levels import (
     score_tables,
 )
 from analysis.members.member import member_of
-from analysis.members.selection import report_progress
+from analysis.members.selection import find_common_steps, report_progress
 from analysis.members.table import (
     Panel,
     Table,

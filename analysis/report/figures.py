@@ -4,12 +4,8 @@ What a figure says and needs is in its own module (analysis/figure.py). A new fi
 a page is a name here.
 """
 
-import importlib
 from types import ModuleType
 from typing import NamedTuple
-
-from analysis import figure
-from anchorjax.errors import UserError
 
 
 class Section(NamedTuple):
@@ -78,20 +74,6 @@ def list_sections(task: str, has_unseen_pair: bool) -> tuple[Section, ...]:
     return (Section('All networks', ANY + OF_TASK.get(task, ())),)
 
 
-def find_module(name: str) -> ModuleType:
-    """The module of a figure.
-
-    P2's are still beside the rooms, and do not say what they are.
-    """
-    try:
-        return figure.find_figure(name)
-    except UserError:
-        return importlib.import_module(f'analysis.{name}')
-
-
 def describe_module(module: ModuleType) -> tuple[str, str]:
     """(title, caption) of a figure."""
-    if hasattr(module, 'TITLE'):
-        return module.TITLE, f'{module.CAPTION} ({module.PAPER}.)'
-    name = figure.name_module(module).replace('_', ' ')
-    return name.capitalize(), module.__doc__.partition('\n\n')[0]
+    return module.TITLE, f'{module.CAPTION} ({module.PAPER}.)'

@@ -114,7 +114,7 @@ def _draw(
     Raises:
       StoreError: the picture cannot be written, as no other could be.
     """
-    module = figures.find_module(name)
+    module = figure.find_figure(name)
     title, caption = figures.describe_module(module)
     file = f'{name}{suffix}'.replace('/', '.').replace(' ', '')
     one = Figure(name, section, file, title, caption)

@@ -5,7 +5,7 @@ import pytest
 from anchorjax import api, config
 from anchorjax.storage.reader import open_run
 from anchorjax.training.devices import make_mesh
-from tests.support import text_tasks
+from tests.support import p2_tasks, text_tasks
 
 
 def make_windows() -> config.Experiment:
@@ -34,6 +34,19 @@ def windows_run(make_once):
         api.train(make_windows(), folder, mesh=make_mesh(1))
 
     return open_run(make_once('windows', train))
+
+
+@pytest.fixture(scope='session')
+def open_sweep(make_once):
+    """A function: the sweep of P2 of a name in p2_tasks; read it, never change it."""
+
+    def open_one(name):
+        def train(folder):
+            p2_tasks.train_sweep(name, folder)
+
+        return open_run(make_once(f'p2_{name}', train))
+
+    return open_one
 
 
 @pytest.fixture(scope='session')

@@ -3,7 +3,6 @@
 import json
 import pathlib
 import runpy
-import sys
 
 import ml_collections
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 import xarray as xr
 
 from analysis import figure
-from analysis.drawing import command, style
+from analysis.drawing import style
 from analysis.members.member import member_of
 from analysis.members.point import complete_point
 from analysis.members.selection import collect_outcomes, iterate_points
@@ -123,7 +122,7 @@ def test_the_report_describes_every_member(run):
     point = choose_networks(subject)['inferential'].point
     for section in figures.ANCHORS:
         for name in section.names:
-            module = figures.find_module(name)
+            module = figure.find_figure(name)
             place = point if name in figures.FOLLOWING else {}
             try:
                 result = figure.compute(module, run, place)
@@ -145,47 +144,25 @@ def test_small_values_are_told_apart(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_command_line_takes_text_and_tuples(run, tmp_path, monkeypatch, capsys):
-    workdir = run.folder.workdir
+def test_a_command_line_takes_text_and_tuples(run, tmp_path, capsys):
     words = [
         '--shape=constant',
         '--shifts=(4, 1, -2, -7)',
         '--gamma=0.8',
         '--threshold=0.5',
     ]
-    argv = ['curves.py', f'--run={workdir}', f'--out={tmp_path}', *words]
-    monkeypatch.setattr(sys, 'argv', argv)
-    flag = command.Flag(float, curves.THRESHOLD, '')
-    figure = ('curves', curves.compute, curves.draw, curves.layout)
-    command.run_point_figure(curves.__doc__, *figure, threshold=flag)
+    folders = [f'--run={run.folder.workdir}', f'--out={tmp_path}']
+    figure.run_figure(curves, [*folders, *words])
     name = 'curves_shape=constant,shifts=(4,1,-2,-7),gamma=0.8,threshold=0.5'
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {f'{name}.png', f'{name}.pdf', f'{name}.npz'}
     assert f'{name}.npz' in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ('word', 'line'),
-    [
-        ('--every=yes', "argument --every: 'yes': must be true or false"),
-        ('--items=4,x', "argument --items: '4,x': must be whole numbers with commas"),
-        ('--step=True', '--step=True: must be a snapshot step or last'),
-        ('--step=4.0', '--step=4.0: must be a snapshot step or last'),
-        ('--items=', "argument --items: '': must be whole numbers with commas"),
-    ],
-)
-def test_a_mistake_on_the_command_line_is_one_line(word, line, monkeypatch, capsys):
-    monkeypatch.setattr(sys, 'argv', ['curves.py', '--run=absent', word])
-    flags = {
-        'every': command.Flag(command.parse_truth, False, ''),
-        'items': command.Flag(command.parse_numbers, None, ''),
-    }
-    figure = ('curves', curves.compute, curves.draw, curves.layout)
-    with pytest.raises(SystemExit) as caught:
-        command.run_point_figure(curves.__doc__, *figure, **flags)
-    assert caught.value.code == 2
-    (printed,) = capsys.readouterr().err.splitlines()
-    assert printed.startswith(f'error: {line}')
+@pytest.mark.parametrize('word', ['--step=True', '--step=4.0'])
+def test_a_step_is_a_whole_number(word):
+    with pytest.raises(UserError, match='must be a snapshot step or last'):
+        figure.parse_axis(word)
 
 
 def list_presets() -> list[str]:

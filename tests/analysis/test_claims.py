@@ -188,3 +188,10 @@ def test_converged_networks_stand_beside_all_and_decide_nothing():
     elsewhere = claim._replace(runs=('another',))
     (row,) = claims.tabulate([elsewhere], MEMBERS).to_dict('records')
     assert (row['number'], row['run'], row['verdict']) == ('–', '–', 'not trained')
+
+
+def test_a_number_that_the_table_does_not_have_is_not_stored():
+    claim = make_claim(above(0))._replace(estimate=claims.level('score', A))
+    members = MEMBERS.assign(score=np.nan, null=np.nan)
+    (row,) = claims.tabulate([claim], members).to_dict('records')
+    assert (row['number'], row['verdict'], row['null']) == ('not stored', '', '')

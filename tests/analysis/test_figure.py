@@ -70,12 +70,20 @@ def test_a_figure_is_about_a_sweep_or_a_member():
 
 
 FIGURES = figure.find_figures()
-# A tiny trained sweep for each room, and for figures that need another one.
-RUNS = {'p4': 'windows_run', 'text_tasks': 'proofs_run'}
+# A tiny trained sweep for each room, and for figures that need another one: the name of
+# its fixture, and that of the sweep if the fixture has several.
+RUNS = {
+    'p2': ('open_sweep', 'transformer'),
+    'label_groups': ('open_sweep', 'groups'),
+    'theory_path': ('open_sweep', 'flow'),
+    'reasoning_bias': ('open_sweep', 'mixture'),
+    'p4': ('windows_run', None),
+    'text_tasks': ('proofs_run', None),
+}
 
 
-def find_fixture(name: str) -> str | None:
-    """The fixture of a figure; None: its paper's own tests draw it."""
+def find_fixture(name: str) -> tuple[str, str | None] | None:
+    """The fixture and sweep of a figure; None: its paper's own tests draw it."""
     room = FIGURES[name].__name__.split('.')[1]
     return RUNS.get(name, RUNS.get(room))
 
@@ -93,7 +101,10 @@ def test_every_figure_says_what_it_is(name):
 @pytest.mark.parametrize('name', filter(find_fixture, FIGURES))
 def test_every_figure_draws_from_a_tiny_run(name, request, tmp_path, capsys):
     """A picture, its PDF and its numbers, twice the same to the byte."""
-    run = request.getfixturevalue(find_fixture(name))
+    fixture, sweep = find_fixture(name)
+    run = request.getfixturevalue(fixture)
+    if sweep:
+        run = run(sweep)
     drawn = []
     for folder in (tmp_path / 'first', tmp_path / 'second'):
         words = ['--run', str(run.folder.workdir), '--out', str(folder)]

@@ -1,38 +1,35 @@
 """The commands of figures that the docs show: of runs, members and steps that exist."""
 
 import argparse
-import ast
 import pathlib
 import re
 import shlex
 
 import pytest
 
-from analysis.drawing.command import parse_axis
+from analysis import figure
 from anchorjax import config, grid
 from tests.support.presets import list_specs
 from tests.support.sweeps import ROOT
 
-FIGURES = sorted((ROOT / 'analysis').glob('*.py'))
-COMMAND = re.compile(r'python (analysis/\w+\.py) (--runs? .*)')
-OF_MEMBER = 'command.run_member_figure('
+FIGURES = figure.find_figures()
+COMMAND = re.compile(r'python -m analysis (\w+) (--runs? .*)')
 STEPS = ('early', 'late', 'step')
 
 
 def list_commands(text: str) -> list[tuple[str, list[str]]]:
-    """(path of the figure, its words) of every command in a text."""
+    """(name of the figure, its words) of every command in a text."""
     joined = re.sub(r'\\\n\s*', '', text)
     commands = []
-    for path, words in COMMAND.findall(joined):
-        commands.append((path, shlex.split(words, comments=True)))
+    for name, words in COMMAND.findall(joined):
+        commands.append((name, shlex.split(words, comments=True)))
     return commands
 
 
 def read_docs() -> list[tuple[str, list[str]]]:
     """Commands of the README and of the figures' docstrings."""
     texts = [(ROOT / 'README.md').read_text()]
-    for path in FIGURES:
-        texts.append(ast.get_docstring(ast.parse(path.read_text())) or '')
+    texts += [module.__doc__ for module in FIGURES.values()]
     return [command for text in texts for command in list_commands(text)]
 
 
@@ -58,23 +55,26 @@ def read_flags(words: list[str]) -> tuple[list[str], dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ('path', 'words'), read_docs(), ids=[' '.join(words) for _, words in read_docs()]
+    ('name', 'words'), read_docs(), ids=[' '.join(words) for _, words in read_docs()]
 )
-def test_the_command_is_of_something_that_exists(path, words, experiments):
-    figure = (ROOT / path).read_text()
-    names, flags = read_flags(words)
-    for name in names:
-        if '*' not in name:
-            assert name in experiments, f'no config makes runs/{name}'
-    axes = experiments[names[0]].axes if names[0] in experiments else {}
+def test_the_command_is_of_something_that_exists(name, words, experiments):
+    module = FIGURES[name]
+    runs, given = read_flags(words)
+    for run in runs:
+        if '*' not in run:
+            assert run in experiments, f'no config makes runs/{run}'
+    axes = experiments[runs[0]].axes if runs[0] in experiments else {}
+    known = set()
+    if figure.name_subject(module) != 'text':
+        known = {flag.name for flag in figure.list_flags(module.compute)}
     point = {}
-    for flag, value in flags.items():
+    for flag, value in given.items():
         if flag in axes:
-            point[flag] = parse_axis(f'--{flag}={value}')[1]
+            point[flag] = figure.parse_axis(f'--{flag}={value}')[1]
             grid.match_value(flag, axes[flag], point[flag])
         elif flag in STEPS:
-            assert int(value) in experiments[names[0]].train.snapshot_steps
-        elif flag != 'out':
-            assert f'{flag}=command.Flag' in figure or f"'--{flag}'" in figure
-    if OF_MEMBER in figure:
+            assert int(value) in experiments[runs[0]].train.snapshot_steps
+        elif flag != 'out' and figure.name_subject(module) != 'text':
+            assert flag in known
+    if figure.name_subject(module) == 'member':
         grid.locate(axes, point)

@@ -30,7 +30,7 @@ ANALYSIS_ORDER = (
     ('theory', 'vectors', 'old_claims'),
     ('drawing',),
     ('frame', 'claims', 'figure'),
-    ('designs', 'bias', 'text_tasks'),
+    ('designs', 'text_tasks'),
     ('p1',),
     ('p2', 'p3', 'p4', 'law'),
     ('families',),
@@ -38,7 +38,7 @@ ANALYSIS_ORDER = (
 )
 SHARED = {'stats', 'frame', 'claims', 'figure'}
 # The parts of a package that read figures, and so stand above them.
-READERS = {'readings', 'claims', 'source_claims'}
+READERS = {'readings', 'claims'}
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 FOLDERS = ('anchorjax', 'analysis', 'launch', 'configs')
 ANALYSIS = sorted(path.parent for path in (ROOT / 'analysis').glob('*/__init__.py'))

@@ -10,6 +10,7 @@ import numpy as np
 from analysis.theory.label_law import Examples
 from anchorjax import api, config
 from anchorjax.training import losses
+from anchorjax.training.devices import make_mesh
 from anchorjax.training.forward import forward
 
 SIZES = {
@@ -131,6 +132,22 @@ SWEEPS = {
 
 
 def train_sweep(name: str, folder: pathlib.Path) -> None:
-    """Trains one of SWEEPS for 20 steps."""
+    """Trains one of SWEEPS for 20 steps, or the mixture."""
+    if name == 'mixture':
+        api.train(make_mixture(), folder, mesh=make_mesh(1))
+        return
     model, fields = SWEEPS[name]
     api.train(make_experiment(model, **SWEEP | fields), folder)
+
+
+def make_mixture() -> config.Experiment:
+    """Two gammas on a few questions and stories, for four steps."""
+    c = config.default(task='mixture')
+    c.task.update(hops=1, num_sequences=6, num_heldout=2, seq_len=140, vocab=320)
+    c.task.probe_examples = 2
+    c.model.update(width=8, head_dim=4, mlp_dim=8, depth=1, max_len=140)
+    c.train.update(batch_size=4, num_steps=4, eval_every=2, lanes=2)
+    c.train.snapshot_steps = (2,)
+    c.optimizer.warmup_steps = 0
+    c.grid.gamma = (0.3, 0.8)
+    return config.resolve(c)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from analysis import figure
 from analysis.members.selection import iterate_points
 from analysis.report import figures, numbers, page, words
 from analysis.report.collect import collect
@@ -182,7 +183,7 @@ def test_every_figure_of_a_page_has_a_module_that_compares():
     for of_task in figures.OF_TASK.values():
         names.update(of_task)
     for name in names:
-        title, caption = figures.describe_module(figures.find_module(name))
+        title, caption = figures.describe_module(figure.find_figure(name))
         assert title and caption, name
     axes = {'gamma': (0.5,), 'weight_decay': (0.1,), 'decay_window': ((), (0, 2))}
     expected = 'needs several values of γ or weight decay'

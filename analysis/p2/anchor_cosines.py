@@ -1,0 +1,138 @@
+"""Which anchors have parallel embeddings, early and late? (P2 Figs 4 A, 5 A, 14)
+
+P2 says: at a small start the cosine of two reasoning anchors falls with the distance
+of their numbers, and memory anchors are all alike; at a large start all anchors are
+orthogonal. Here two numbers say that for every member and kind: the rank correlation of
+cosine and distance, beside random orders of the same anchors, and the mean cosine; both
+also before training. `analysis/p2/networks.py` says which snapshots are early and late.
+
+  python -m analysis anchor_cosines --run runs/memory_reasoning
+  python -m analysis anchor_cosines --run runs/memory_reasoning --early=52 --late=4465
+"""
+
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+import threadpoolctl
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
+
+from analysis.drawing import style
+from analysis.drawing.bands import draw_band, scale_steps
+from analysis.p2 import cosines, networks
+from analysis.p2.networks import list_panels
+from analysis.spectra import measures
+from anchorjax.storage.reader import Run
+
+TITLE = 'Cosines of anchors'
+PAPER = 'P2 Figs 4 A, 5 A, 14'
+CAPTION = 'Are the embeddings of anchors ordered by what they add? Cosine by distance.'
+ANCHORS = ('memory', 'reasoning')
+
+
+# One thread gives the same bits on every machine, and is faster for small matrices.
+@threadpoolctl.threadpool_limits.wrap(limits=1)
+def compute(
+    run: Run,
+    early: networks.Early = None,
+    late: Annotated[int | None, 'snapshot; by default near 90 %% of training'] = None,
+    permutations: cosines.Permutations = cosines.PERMUTATIONS,
+) -> xr.Dataset:
+    """Cosines of the anchors' embeddings in every network; step 0 is before training.
+
+      cosine           [member, step, anchor, other]
+      rho, rho_bound   [member, step, kind] rank correlation of cosine and distance,
+                       and the 5 % quantile of random orders
+      mean, mean_abs   [member, step, kind] cosine of two anchors of a kind
+
+    Raises:
+      UserError: another task, no trained member, or no such snapshot.
+    """
+    points = networks.list_points(run)
+    snapshots = networks.find_snapshots(run, points)
+    steps = pd.Index([0, *snapshots], name='step')
+    tokens = networks.list_tokens(run.experiment.task)
+    found = []
+    for point in points:
+        of_steps = []
+        for W_embed in networks.read_embeddings(run, steps, point):
+            of_steps.append(_measure(W_embed, tokens, permutations))
+        found.append(xr.concat(of_steps, steps))
+    result = networks.gather(run, points, found)
+    return result.assign_attrs(
+        early=networks.find_early(run, points, snapshots, early),
+        late=networks.find_late(run, snapshots, late),
+    )
+
+
+def _measure(
+    W_embed: np.ndarray, tokens: dict[str, np.ndarray], permutations: int
+) -> xr.Dataset:
+    orders = {}
+    for kind in ANCHORS:
+        of_kind = measures.cosines(W_embed[tokens[kind]])
+        order = cosines.measure_order(of_kind, tokens[kind], permutations)
+        orders[kind] = order._asdict()
+    table = pd.DataFrame.from_dict(orders, 'index').rename_axis('kind')
+    anchors = np.concatenate([tokens[kind] for kind in ANCHORS])
+    result = table.to_xarray().assign_coords(anchor=anchors, other=anchors)
+    of_all = measures.cosines(W_embed[anchors])
+    return result.assign(
+        cosine=(('anchor', 'other'), of_all),
+        is_reasoning=('anchor', np.isin(anchors, tokens['reasoning'])),
+    )
+
+
+def draw(result: xr.Dataset, axes: np.ndarray) -> None:
+    """Fills axes [panel and kind, 4]: heat-maps of the seeds' mean, and lines by step.
+
+    Two rows for every panel: memory anchors above reasoning anchors, as in the paper.
+    """
+    times = {'untrained': 0, 'early': result.early, 'late': result.late}
+    rows = iter(axes)
+    image = None
+    for title, panel in list_panels(result).items():
+        for kind in ANCHORS:
+            *heatmaps, lines = next(rows)
+            for axis, (time, step) in zip(heatmaps, times.items(), strict=True):
+                image = _draw_cosines(axis, panel.sel(step=step), kind)
+                axis.set_title(f'{time}, {axis.get_title()}', fontsize=6)
+            heatmaps[0].set_ylabel(f'{title}\n{kind}', fontsize=7)
+            _draw_lines(lines, panel.sel(kind=kind))
+    figure = axes[0, 0].figure
+    figure.colorbar(image, ax=axes, shrink=0.4, label='cosine', location='bottom')
+    axes[0, -1].legend(fontsize=5)
+
+
+def _draw_cosines(axis: Axes, panel: xr.Dataset, kind: str) -> AxesImage:
+    """The anchors of a kind at one step, mean of the seeds."""
+    is_kind_A = panel.is_reasoning[0].values == (kind == 'reasoning')
+    place = np.flatnonzero(is_kind_A)
+    of_kind = panel.cosine.isel(anchor=place, other=place).mean('member')
+    image = axis.imshow(of_kind, cmap='RdBu_r', vmin=-1, vmax=1)
+    ticks = [0, len(place) - 1]
+    labels = of_kind.anchor.values[ticks]
+    axis.set_xticks(ticks, labels)
+    axis.set_yticks(ticks, labels)
+    numbers = panel.sel(kind=kind)
+    mean = float(numbers['mean'].mean())
+    rho = float(numbers.rho.mean())
+    axis.set_title(f'step {int(panel.step):,}\nmean {mean:.2f}, ρ {rho:.2f}')
+    return image
+
+
+def _draw_lines(axis: Axes, panel: xr.Dataset) -> None:
+    """Mean cosine and rank correlation by step; dotted: 5 % of random orders."""
+    draw_band(axis, panel.step, panel['mean'].values, '#D55E00', 'mean cosine')
+    draw_band(axis, panel.step, panel.rho.values, '#0072B2', 'ρ')
+    bound_S = panel.rho_bound.mean('member')
+    axis.plot(panel.step, bound_S, ':', color='#0072B2', lw=0.7)
+    axis.set_ylim(-1.05, 1.05)
+    scale_steps(axis)
+
+
+def layout(result: xr.Dataset) -> style.Layout:
+    rows = len(ANCHORS) * len(list_panels(result))
+    return style.Layout(rows, 4, 7.0, 0.6 + 1.5 * rows)

@@ -1,0 +1,296 @@
+"""What P2 says of its synthetic task and of PrOntoQA beside stories (PAPERS 2.2, 2.3).
+
+P2 shows curves and pictures and prints no numbers, so every border is 0: which of two
+is larger. That two things are equal (both losses fall at the same rate, all anchors are
+orthogonal) is a null, which cannot be proved: these rows have no rule.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from analysis import stats
+from analysis.claims import (
+    Claim,
+    Estimate,
+    Group,
+    Rule,
+    above,
+    average,
+    below,
+    change,
+    difference,
+    level,
+    select,
+)
+from analysis.p2 import members
+
+INTRODUCTION = (
+    'Small initialization is γ 0.8 and large γ 0.3; at width 64, which the transformer '
+    'has, that is 0.55 and 0.21 at width 400. Differences and ratios are paired by '
+    'seed. The moment of a loss is the step at which it falls below half of ln V; of '
+    'PrOntoQA and stories, below 0.9 of their label entropy. The last step stands for '
+    'a loss that never falls, so that a ratio is a bound. "Early" is the last snapshot '
+    'before reasoning is learned (`analysis/p2/networks.py`), "untrained" the same '
+    'network before training. "Not stored": the networks were trained when the table '
+    'had no column for it; their numbers are in '
+    '`analysis/gallery/memory_reasoning/verdicts.md`.'
+)
+GALLERY = 'p2'
+
+SMALL = Group('γ 0.8', {'gamma': 0.8})
+LARGE = Group('γ 0.3', {'gamma': 0.3})
+
+tabulate = members.tabulate
+
+
+def read_moments(
+    table: pd.DataFrame, column: str, group: Group
+) -> tuple[pd.Series, int]:
+    """(step of each seed, the last one if never; in how many networks that is)."""
+    chosen = select(table, group.levels)
+    is_never = np.isinf(chosen[column])
+    moments = chosen.assign(moment=chosen[column].where(~is_never, chosen.num_steps))
+    return average(moments, 'moment'), int(is_never.sum())
+
+
+def lag(
+    slow: str, fast: str, slow_group: Group = SMALL, fast_group: Group = SMALL
+) -> Callable[[pd.DataFrame], Estimate]:
+    """How many times later the slow moment is than the fast one: log ratio by seed.
+
+    A bound is nearer to 1 than the ratio, so that it cannot turn the sign.
+    """
+
+    def estimate(table: pd.DataFrame) -> Estimate:
+        late, late_never = read_moments(table, slow, slow_group)
+        early, early_never = read_moments(table, fast, fast_group)
+        values = np.log(late / early).dropna()
+        found = stats.format_mean(stats.ratio_interval(np.exp(values)))
+        bound = ''
+        if late_never > 0:
+            bound = 'at least '
+        elif early_never > 0:
+            bound = 'at most '
+        text = (
+            f'step {late.mean():,.0f} against {early.mean():,.0f}; ratio {bound}{found}'
+        )
+        note = f'never: {late_never} and {early_never}' if len(values) else ''
+        return Estimate(values, text, 'ratio 1', note)
+
+    return estimate
+
+
+def lag_grows(slow: str, fast: str) -> Callable[[pd.DataFrame], Estimate]:
+    """The `lag` at a small initialization by that at a large one: log ratio by seed."""
+
+    def estimate(table: pd.DataFrame) -> Estimate:
+        at_small = lag(slow, fast)(table)
+        at_large = lag(slow, fast, LARGE, LARGE)(table)
+        values = (at_small.values - at_large.values).dropna()
+        words = []
+        for side in (at_small.values, at_large.values, values):
+            interval = stats.ratio_interval(np.exp(side.loc[values.index]))
+            words.append(stats.format_mean(interval))
+        text = (
+            f'{SMALL.name} {words[0]} against {LARGE.name} {words[1]}; ratio {words[2]}'
+        )
+        note = ''
+        if len(values):
+            note = f'{SMALL.name} {at_small.note}, {LARGE.name} {at_large.note}'
+        return Estimate(values, text, 'ratio 1', note)
+
+    return estimate
+
+
+def at_small(
+    first: str, second: str, names: tuple[str, str]
+) -> Callable[[pd.DataFrame], Estimate]:
+    """One column less another, of the networks with a small initialization."""
+    return change(first, second, names, SMALL.levels)
+
+
+def list_order(source: str, words: str, run: str) -> list[Claim]:
+    """Which of sums and facts a model learns first, and what it knows in the end."""
+    slow, fast = 'moment_memory', 'moment_reasoning_train'
+    return [
+        Claim(
+            source,
+            f'{words}: at a small initialization the loss of reasoning falls earlier '
+            'than that of memory.',
+            (run,),
+            lag(slow, fast),
+            above(0),
+        ),
+        Claim(
+            source,
+            f'{words}: the smaller the initialization, the stronger the bias to '
+            'reasoning.',
+            (run,),
+            lag_grows(slow, fast),
+            above(0),
+        ),
+        Claim(
+            f'ours, on {source}',
+            f'{words}: in the end a small initialization knows more sums than facts.',
+            (run,),
+            at_small('reasoning_train', 'memory', ('sums', 'facts')),
+        ),
+    ]
+
+
+def list_embeddings(source: str, words: str, run: str) -> list[Claim]:
+    """What the cosines of a model's anchors show before reasoning is learned."""
+    names = ('rank correlation', 'untrained')
+    return [
+        Claim(
+            source,
+            f'{words}: at a small initialization the cosine of two reasoning anchors '
+            'falls with their distance, early.',
+            (run,),
+            at_small('order_early', 'order_untrained', names),
+            below(0),
+        ),
+        Claim(
+            source,
+            f'{words}: at a small initialization memory anchors are more alike than '
+            'reasoning anchors, early.',
+            (run,),
+            at_small('memory_cosine', 'reasoning_cosine', ('memory', 'reasoning')),
+        ),
+    ]
+
+
+def list_attention() -> list[Claim]:
+    """P2 Fig 6: what the attentions of the transformer do at a small initialization."""
+    rows = {
+        'the first attention is nearer to 1/i than rows at random.': at_small(
+            'attention_distance', 'attention_random', ('distance', 'at random')
+        ),
+        'the first W_V reads reasoning anchors, not memory anchors.': at_small(
+            'aligned_reasoning', 'aligned_memory', ('reasoning', 'memory')
+        ),
+        'the second attention finds the key by its position.': at_small(
+            'key', 'key_blind', ('key', 'all positions alike')
+        ),
+    }
+    claims = []
+    for sentence, estimate in rows.items():
+        words = f'Transformer: at a small initialization {sentence}'
+        claims.append(Claim('P2 Fig 6', words, ('memory_reasoning',), estimate))
+    return claims
+
+
+def list_sources(run: str, source: str, words: str, rule: Rule | None) -> list[Claim]:
+    """PrOntoQA beside stories: the mixture, or the control with merged words.
+
+    Args:
+      words: of the control, before every sentence.
+      rule: of the mixture, which P2 is about.
+    """
+    return [
+        Claim(
+            f'{source} Fig 1',
+            f'{words}at a small initialization the loss of PrOntoQA falls earlier than '
+            'that of stories.',
+            (run,),
+            lag('moment_stories', 'moment_prontoqa'),
+            rule,
+        ),
+        Claim(
+            f'{source} Fig 7 A',
+            f'{words}the smaller the initialization, the larger is Delta L, mean over '
+            'training.',
+            (run,),
+            difference('mean_delta', SMALL, LARGE),
+            rule,
+        ),
+        Claim(
+            f'{source} Fig 7 B',
+            f'{words}at a small initialization the tokens of stories are more alike '
+            'than those of PrOntoQA, early.',
+            (run,),
+            at_small(
+                'cosine_early_stories', 'cosine_early_prontoqa', ('stories', 'PrOntoQA')
+            ),
+            rule,
+        ),
+    ]
+
+
+UNIFORM = Group('uniform', {**SMALL.levels, 'setting': 'memory_labels=uniform'})
+NEAR = Group('near', {**SMALL.levels, 'setting': 'memory_labels=near'})
+
+CLAIMS = (
+    *list_order('P2 Fig 3 A', 'Transformer', 'memory_reasoning'),
+    Claim(
+        'P2 Fig 3 A',
+        'Transformer: a smaller initialization answers more sums that were masked.',
+        ('memory_reasoning',),
+        difference('reasoning_test', SMALL, LARGE),
+        above(0),
+    ),
+    Claim(
+        'P2 Fig 3 A',
+        'Transformer: at a large initialization both losses fall at nearly the same '
+        'rate.',
+        ('memory_reasoning',),
+        lag('moment_memory', 'moment_reasoning_train', LARGE, LARGE),
+    ),
+    *list_order('P2 Fig 3 B', 'Emb-MLP', 'memory_reasoning_emb_mlp'),
+    *list_embeddings('P2 Fig 4 A', 'Emb-MLP', 'memory_reasoning_emb_mlp'),
+    *list_embeddings('P2 Fig 5 A', 'Transformer', 'memory_reasoning'),
+    Claim(
+        'P2 Fig 14',
+        'Emb-MLP: at a large initialization the embeddings of all anchors are '
+        'orthogonal, late.',
+        ('memory_reasoning_emb_mlp',),
+        level('abs_cosine_late', Group('mean |cosine|', LARGE.levels)),
+    ),
+    Claim(
+        'P2 Fig 4 B, C',
+        'Emb-MLP: the label law predicts the cosines of all anchors, early.',
+        ('memory_reasoning_emb_mlp',),
+        at_small('law', 'law_untrained', ('r', 'untrained')),
+        above(0),
+    ),
+    Claim(
+        'P2 Fig 5 C',
+        "One layer, nine tokens: P2's closed form predicts the cosines of reasoning "
+        'anchors, early.',
+        ('memory_reasoning_one_layer',),
+        level('closed_form', Group('r', SMALL.levels)),
+        where={'setting': 'seq_len=9'},
+    ),
+    *list_attention(),
+    Claim(
+        'P2 Fig 8 left',
+        'Memory labels near the key are learned earlier than uniform ones.',
+        ('memory_reasoning_near',),
+        lag('moment_memory', 'moment_memory', UNIFORM, NEAR),
+        above(0),
+    ),
+    Claim(
+        'P2 Fig 8 right',
+        'Early answers never leave the range of labels of their group.',
+        ('memory_reasoning_groups',),
+        level('own_range', Group('lowest share', SMALL.levels)),
+    ),
+    Claim(
+        'ours, on P2 Sec 4',
+        "Gradient descent: P2's linear equation predicts the embedding for more steps "
+        'at a small initialization than at a large one.',
+        ('memory_reasoning_flow',),
+        difference('frozen_until', SMALL, LARGE),
+    ),
+    *list_sources('reasoning_bias_laptop', 'P2', 'Both as they are: ', above(0)),
+    Claim(
+        'ours, on P2 Fig 7 A',
+        'Both as they are: at a small initialization Delta L ends above what counting '
+        'tokens makes it.',
+        ('reasoning_bias_laptop',),
+        at_small('last_delta', 'delta_of_counting', ('at the end', 'counting')),
+    ),
+    *list_sources('reasoning_bias_matched', 'ours, on P2', 'Labels matched: ', None),
+)

@@ -1,0 +1,86 @@
+"""Matrices of tokens compared pair by pair, beside random orders of the tokens."""
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from anchorjax.limits import at_least, at_most
+
+PERMUTATIONS = 200
+QUANTILE = 0.95
+
+# The parameter of a figure.
+Permutations = Annotated[
+    int, at_least(1), at_most(100_000), 'random orders to compare with'
+]
+
+
+class Order(NamedTuple):
+    """How cosines go with the distance of the tokens."""
+
+    rho: float  # rank correlation of cosine and distance: -1 if alike means near
+    rho_bound: float  # 5 % quantile of it over random orders of the tokens
+    mean: float  # mean cosine
+    mean_abs: float  # mean of its absolute value: 0 where all are orthogonal
+
+
+def list_pairs(matrix_AA: np.ndarray) -> np.ndarray:
+    """The entries above the diagonal: each pair of different tokens once."""
+    above = np.triu_indices(len(matrix_AA), 1)
+    return matrix_AA[above]
+
+
+def rank_pairs(matrix_AA: np.ndarray) -> np.ndarray:
+    """A symmetric matrix of the ranks of its pairs; 0 on the diagonal."""
+    ranked_AA = np.zeros(matrix_AA.shape)
+    above = np.triu_indices(len(matrix_AA), 1)
+    ranked_AA[above] = stats.rankdata(matrix_AA[above])
+    return ranked_AA + ranked_AA.T
+
+
+def make_reference(matrix_AA: np.ndarray, permutations: int) -> np.ndarray:
+    """The pairs of a matrix, then those of random orders of its tokens, standardized.
+
+    Drawn once for all matrices that are compared with it, [1 + permutations, pair].
+    """
+    rng = np.random.default_rng(0)  # the same orders in every call
+    rows = [_standardize(list_pairs(matrix_AA))]
+    for _ in range(permutations):
+        order_A = rng.permutation(len(matrix_AA))
+        shuffled_AA = matrix_AA[np.ix_(order_A, order_A)]
+        rows.append(_standardize(list_pairs(shuffled_AA)))
+    return np.array(rows)
+
+
+def correlate(matrix_AA: np.ndarray, reference: np.ndarray) -> tuple[float, np.ndarray]:
+    """(Pearson's correlation over the pairs, the same with every random order).
+
+    That of two `rank_pairs` is Spearman's; NaN if one of them does not vary.
+    """
+    found = reference @ _standardize(list_pairs(matrix_AA))
+    return float(found[0]), found[1:]
+
+
+def measure_order(
+    cosine_AA: np.ndarray, tokens_A: np.ndarray, permutations: int = PERMUTATIONS
+) -> Order:
+    """The order in a matrix of cosines; NaN for fewer than three tokens."""
+    distance_AA = np.abs(tokens_A[:, None] - tokens_A)
+    reference = make_reference(rank_pairs(distance_AA), permutations)
+    rho, by_chance = correlate(rank_pairs(cosine_AA), reference)
+    cosines = list_pairs(cosine_AA)
+    return Order(
+        rho=rho,
+        rho_bound=float(np.quantile(by_chance, 1 - QUANTILE)),
+        mean=float(cosines.mean()),
+        mean_abs=float(np.abs(cosines).mean()),
+    )
+
+
+def _standardize(values: np.ndarray) -> np.ndarray:
+    """Mean 0 and length 1; NaN if they do not vary."""
+    centred = values - values.mean()
+    norm = np.linalg.norm(centred)
+    varies = norm > 1e-9 * (1 + np.abs(values).max())
+    return centred / norm if varies else np.full(len(values), np.nan)

@@ -1,0 +1,157 @@
+"""Are anchors and keys in numerical order in the embedding? PCA by kind (P2 Fig 5 B).
+
+The rows of all anchors and keys in one PCA. P2 says that reasoning anchors and keys are
+in order along it, and that memory anchors lie together. The number for every member:
+the rank correlation of value and score, of the first two components, for each kind,
+beside random orders and the untrained network. `analysis/p1/embedding.py` has more on
+the keys of one member.
+
+  python -m analysis embedding_pca --run runs/memory_reasoning --step=4465
+"""
+
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+import threadpoolctl
+import xarray as xr
+from matplotlib.axes import Axes
+from scipy import stats
+
+from analysis.drawing import style
+from analysis.p2 import networks
+from analysis.p2.cosines import QUANTILE
+from analysis.p2.networks import COLOURS, SINGLE_KINDS, list_panels
+from analysis.spectra import measures
+from analysis.vectors import order
+from anchorjax.storage.reader import Run
+
+TITLE = 'Embedding of anchors and keys'
+PAPER = 'P2 Fig 5 B'
+CAPTION = 'Their order along the first principal components.'
+COMPONENTS = 2
+ORDERS = 2_000  # random orders for the null
+
+
+# One thread gives the same bits on every machine, and is faster for small matrices.
+@threadpoolctl.threadpool_limits.wrap(limits=1)
+def compute(
+    run: Run, step: Annotated[int | None, 'snapshot; by default the last'] = None
+) -> xr.Dataset:
+    """The PCA of every network, before training (step 0) and at a snapshot.
+
+      scores    [member, step, token, component]; `kind_of` [token] says whose
+      explained [member, step, component] share of the variance
+      rho       [member, step, kind, component] |rank correlation| of value and score
+      bound     [kind] 95 % of random orders are below, of the better component
+      spread    [member, step, kind] see `measure_spread`
+
+    Raises:
+      UserError: another task, no trained member, or no such snapshot.
+    """
+    points = networks.list_points(run)
+    snapshots = networks.find_snapshots(run, points)
+    if step is None:
+        step = int(snapshots[-1])
+    networks.require_step('step', step, snapshots)
+    steps = pd.Index([0, step], name='step')
+    tokens_of = networks.list_tokens(run.experiment.task)
+    tokens = np.concatenate([tokens_of[kind] for kind in SINGLE_KINDS])
+    sizes = [len(tokens_of[kind]) for kind in SINGLE_KINDS]
+    kinds = np.repeat(SINGLE_KINDS, sizes)
+    found = []
+    for point in points:
+        of_steps = []
+        for W_embed in networks.read_embeddings(run, steps, point):
+            of_steps.append(_measure(W_embed[tokens], tokens, kinds))
+        found.append(xr.concat(of_steps, steps))
+    bounds = [bound_random_orders(size) for size in sizes]
+    result = networks.gather(run, points, found)
+    return result.assign(bound=('kind', bounds)).assign_coords(
+        token=tokens, kind_of=('token', kinds), kind=list(SINGLE_KINDS)
+    )
+
+
+def _measure(rows: np.ndarray, tokens: np.ndarray, kinds: np.ndarray) -> xr.Dataset:
+    scores, shares = order.pca(rows)
+    scores = scores[:, :COMPONENTS]
+    return xr.Dataset(
+        {
+            'scores': (('token', 'component'), scores),
+            'explained': ('component', shares[:COMPONENTS]),
+            'rho': (('kind', 'component'), correlate_values(scores, tokens, kinds)),
+            'spread': ('kind', measure_spread(rows, kinds)),
+        }
+    )
+
+
+def correlate_values(
+    scores: np.ndarray, tokens: np.ndarray, kinds: np.ndarray
+) -> np.ndarray:
+    """|Spearman's correlation| of value and score, [kind, component]."""
+    found = np.zeros((len(SINGLE_KINDS), scores.shape[1]))
+    for k, component in np.ndindex(found.shape):
+        is_kind = kinds == SINGLE_KINDS[k]
+        of_kind = scores[is_kind, component]
+        found[k, component] = abs(measures.rank_correlation(tokens[is_kind], of_kind))
+    return found
+
+
+def bound_random_orders(count: int) -> float:
+    """95 % quantile of the larger |rank correlation| of two random orders."""
+    rng = np.random.default_rng(0)
+    value = stats.zscore(np.arange(count))
+    largest = []
+    for _ in range(ORDERS):
+        pair = [abs(value @ rng.permutation(value)) / count for _ in range(COMPONENTS)]
+        largest.append(max(pair))
+    return float(np.quantile(largest, QUANTILE))
+
+
+def measure_spread(rows: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+    """Distance of the rows of a kind from their mean by that of all from theirs.
+
+    Root mean squares, [kind]: small where a kind lies together.
+    """
+    total = np.sqrt(rows.var(0).sum())
+    found = []
+    for kind in SINGLE_KINDS:
+        found.append(np.sqrt(rows[kinds == kind].var(0).sum()) / total)
+    return np.array(found)
+
+
+def draw(result: xr.Dataset, axes: np.ndarray) -> None:
+    """Fills axes [1, panel]: the first seed's tokens, coloured by kind."""
+    panels = list_panels(result.isel(step=-1))
+    for axis, (title, panel) in zip(axes[0], panels.items(), strict=True):
+        _draw_panel(axis, panel)
+        words = []
+        for kind in SINGLE_KINDS:
+            best = float(panel.rho.sel(kind=kind).max('component').mean())
+            words.append(
+                f'{kind} {best:.2f} (< {float(panel.bound.sel(kind=kind)):.2f})'
+            )
+        listed = ', '.join(words)
+        axis.set_title(f'{title}, |ρ| with the value\n{listed}', fontsize=5)
+    axes[0, 0].legend(fontsize=5)
+
+
+def _draw_panel(axis: Axes, panel: xr.Dataset) -> None:
+    first = panel.isel(member=0)
+    for kind in SINGLE_KINDS:
+        of_kind = first.scores.isel(token=np.flatnonzero(first.kind_of == kind))
+        x, y = of_kind.values.T
+        if kind != 'keys':
+            axis.plot(x, y, '-', lw=0.4, color=COLOURS[kind])
+        axis.scatter(x, y, s=6, color=COLOURS[kind], label=kind)
+        for i in (0, -1):
+            axis.annotate(str(int(of_kind.token[i])), (x[i], y[i]), fontsize=5)
+    share_1, share_2 = first.explained.values
+    axis.set(xticks=[], yticks=[])
+    axis.set_xlabel(f'component 1: {share_1:.0%}')
+    axis.set_ylabel(f'component 2: {share_2:.0%}')
+
+
+def layout(result: xr.Dataset) -> style.Layout:
+    columns = len(list_panels(result))
+    return style.Layout(1, columns, 0.4 + 2.5 * columns, 2.7)

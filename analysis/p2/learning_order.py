@@ -1,0 +1,134 @@
+"""What is learned first, sums or facts? Loss and accuracy by kind (P2 Figs 3 A, B).
+
+The moment of a probe is the step at which its loss falls below a share of ln V, the
+loss of a network that knows nothing; half of it by default, the same for every gamma
+and probe. The ratio "memory / reasoning" of two moments is above 1 where sums come
+first. P2 shows curves and gives no number.
+
+  python -m analysis learning_order --run runs/memory_reasoning
+"""
+
+import math
+from typing import Annotated
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from analysis import stats
+from analysis.changes.moments import find_crossings
+from analysis.drawing import style
+from analysis.drawing.bands import draw_band
+from analysis.p2.networks import LEARNED, gather, list_panels, list_points
+from anchorjax.limits import above, below
+from anchorjax.storage.reader import Run
+
+TITLE = 'Order of learning'
+PAPER = 'P2 Figs 3, 8 left'
+CAPTION = (
+    'What is learned first, sums or facts? Loss and accuracy of both over training, by '
+    'γ.'
+)
+# By probe; the colours are the paper's: blue, purple, orange.
+COLOURS = {
+    'memory': '#0072B2',
+    'reasoning_train': '#CC79A7',
+    'reasoning_test': '#E69F00',
+}
+
+
+def compute(
+    run: Run,
+    share: Annotated[
+        float, above(0), below(1), 'of ln V, at which a loss has fallen'
+    ] = LEARNED,
+) -> xr.Dataset:
+    """Curves and moments of every network; needs no snapshots.
+
+      loss, accuracy  [member, step, probe] nats, and the share of right answers
+      moment          [member, probe] step; NaN: the loss never falls so low
+      lag, bound      [member] of memory behind trained sums: see `measure_lag`
+
+    All are NaN on a probe that the task does not have.
+
+    Raises:
+      UserError: another task, or no trained member.
+    """
+    points = list_points(run)
+    curves = run.curves.reindex(probe=list(COLOURS))
+    threshold = share * math.log(run.experiment.task.vocab)
+    found = []
+    for point in points:
+        member = curves.sel(run.labels(**point), drop=True)
+        loss = member.probe_loss.transpose('step', 'probe')
+        accuracy = member.agreement.sel(mapping='assigned', drop=True)
+        moment = find_crossings(loss.step.values, loss.values, threshold)
+        numbers = {'loss': loss, 'accuracy': accuracy, 'moment': ('probe', moment)}
+        found.append(xr.Dataset(numbers))
+    result = gather(run, points, found)
+    memory = result.moment.sel(probe='memory').values
+    sums = result.moment.sel(probe='reasoning_train').values
+    lag, bound = measure_lag(memory, sums, float(result.step[-1]))
+    result = result.assign(lag=('member', lag), bound=('member', bound))
+    return result.assign_attrs(threshold=threshold)
+
+
+def measure_lag(
+    slow: ArrayLike, fast: ArrayLike, last_step: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """(how many times later the slow moments are than the fast ones, what is a bound).
+
+    The last step stands for a moment that never comes (NaN). So the ratio is at least
+    so large where the slow one never comes (bound 1), at most where the fast one never
+    does (-1), and NaN where neither does.
+    """
+    is_slow_never = np.isnan(slow)
+    is_fast_never = np.isnan(fast)
+    lag = np.nan_to_num(slow, nan=last_step) / np.nan_to_num(fast, nan=last_step)
+    lag[is_slow_never & is_fast_never] = np.nan
+    return lag, is_slow_never.astype(int) - is_fast_never.astype(int)
+
+
+def draw(result: xr.Dataset, axes: np.ndarray) -> None:
+    """Fills axes [2, panel]: losses above, accuracies below.
+
+    A line is the mean of the seeds, its band goes from the lowest to the highest.
+    """
+    for column, (title, panel) in enumerate(list_panels(result).items()):
+        loss_axis, accuracy_axis = axes[:, column]
+        _draw_curves(loss_axis, panel.loss)
+        loss_axis.axhline(result.threshold, color='#BBBBBB', lw=0.6, zorder=0)
+        loss_axis.set(yscale='log')
+        loss_axis.set_title(f'{title}\n{describe_lag(panel)}', fontsize=6)
+        _draw_curves(accuracy_axis, panel.accuracy)
+        accuracy_axis.set(ylim=(-0.03, 1.03), xlabel='step')
+    axes[0, 0].set_ylabel('loss (nats)')
+    axes[1, 0].set_ylabel('accuracy')
+    axes[0, 0].legend()
+
+
+def describe_lag(panel: xr.Dataset) -> str:
+    """'memory / reasoning 2.1 [1.9, 2.3]', '≥' of a bound, and the train loss."""
+    train_loss = float(panel.train_loss.mean())
+    known = panel.isel(member=np.flatnonzero(np.isfinite(panel.lag)))
+    if not known.sizes['member']:
+        return f'neither is learned\ntrain loss {train_loss:.2g}'
+    sign = ''
+    if (known.bound > 0).any():
+        sign = '≥ '
+    elif (known.bound < 0).any():
+        sign = '≤ '
+    lag = stats.format_mean(stats.ratio_interval(known.lag))
+    return f'memory / reasoning {sign}{lag}\ntrain loss {train_loss:.2g}'
+
+
+def _draw_curves(axis: Axes, curves: xr.DataArray) -> None:
+    for probe, colour in COLOURS.items():
+        values_MS = curves.sel(probe=probe).values
+        draw_band(axis, curves.step, values_MS, colour, probe.replace('_', ' '))
+
+
+def layout(result: xr.Dataset) -> style.Layout:
+    columns = len(list_panels(result))
+    return style.Layout(2, columns, 0.6 + 2.1 * columns, 4.0)

@@ -1,0 +1,165 @@
+"""Is PrOntoQA learned before stories, the more so from small weights? (P2 Figs 1, 7)
+
+Three rows, a column for each γ:
+
+  loss       of the sequences of both sources. A dotted line is the label entropy of a
+             source: the loss of a network that only knows how frequent each token is
+  Delta L    (L_stories - L_prontoqa) / L_prontoqa (PAPERS 2.3). The dotted line is that
+             of the two entropies: so much of it needs no more than counting tokens
+  cosine     mean of all pairs of different tokens of a source, from the embeddings
+
+The moment of a source is the step at which its loss falls below a share of its own
+label entropy, 0.9 by default: from there on it has learned more than frequencies.
+
+  python -m analysis reasoning_bias --run runs/reasoning_bias_laptop
+  python -m analysis reasoning_bias --run runs/reasoning_bias_laptop --early=19
+"""
+
+from typing import Annotated
+
+import numpy as np
+import xarray as xr
+
+from analysis.changes.moments import find_crossings
+from analysis.drawing import style
+from analysis.drawing.bands import draw_band, scale_steps
+from analysis.p2 import networks
+from analysis.p2.networks import list_panels
+from anchorjax.limits import above, below
+from anchorjax.storage.reader import Run
+from anchorjax.tasks.mixture import SOURCES, describe_sources, read_mixture
+
+TITLE = 'Proofs before stories'
+PAPER = 'P2 Figs 1, 7'
+CAPTION = (
+    'Is PrOntoQA learned before stories, the more so from small weights? Loss of both, '
+    'their relative difference, and the cosines of their tokens.'
+)
+TASK = 'mixture'
+COLOURS = {'prontoqa': '#0072B2', 'stories': '#E69F00'}
+
+
+def compute(
+    run: Run,
+    share: Annotated[
+        float, above(0), below(1), 'of the label entropy, for the moments'
+    ] = 0.9,
+    early: Annotated[
+        int | None, 'snapshot; by default the last before PrOntoQA is learned'
+    ] = None,
+) -> xr.Dataset:
+    """Losses, Delta L, moments and cosines of every network, by `source`.
+
+      loss, heldout    [member, step, source] nats a token, trained and held-out
+      delta            [member, step] Delta L
+      moment           [member, source] step; NaN: the loss never falls so low
+      cosine           [member, snapshot, source] of two tokens of a source; the first
+                       snapshot is before training
+      labels, entropy  [source] different labels, and their entropy in nats
+
+    Raises:
+      UserError: another task, no trained member, or no such snapshot.
+    """
+    points = networks.list_points(run, TASK)
+    snapshots = networks.find_snapshots(run, points)
+    described = describe_sources(run.experiment.task)
+    labels = [described[source][0] for source in SOURCES]
+    entropy = [described[source][1] for source in SOURCES]
+    found = []
+    for point in points:
+        curves = run.curves.probe_loss.sel(run.labels(**point), drop=True)
+        curves = curves.transpose('step', 'probe')
+        loss = curves.sel(probe=list(SOURCES)).values
+        heldout = curves.sel(probe=[f'{source}_heldout' for source in SOURCES]).values
+        step = curves.step.values
+        numbers = xr.Dataset(
+            {
+                'loss': (('step', 'source'), loss),
+                'heldout': (('step', 'source'), heldout),
+                'moment': ('source', find_crossings(step, loss / entropy, share)),
+                'cosine': _measure_cosines(run, [0, *snapshots], point),
+            },
+            {'step': step, 'source': list(SOURCES)},
+        )
+        found.append(numbers)
+    result = networks.gather(run, points, found)
+    result = result.assign(labels=('source', labels), entropy=('source', entropy))
+    result = result.assign(delta=compare_losses(result.loss))
+    return result.assign_attrs(
+        delta_of_counting=float(compare_losses(result.entropy)),
+        early=find_early(result, snapshots, early),
+    )
+
+
+def compare_losses(loss: xr.DataArray) -> xr.DataArray:
+    """Delta L of the losses of both sources."""
+    of_proofs = loss.sel(source='prontoqa', drop=True)
+    return (loss.sel(source='stories', drop=True) - of_proofs) / of_proofs
+
+
+def _measure_cosines(run: Run, steps: list[int], point: dict) -> xr.DataArray:
+    """`average_cosine` of the tokens of a source, [snapshot, source]."""
+    config = run.experiment.task
+    mixture = read_mixture(config)
+    rows = []
+    for W_embed in networks.read_embeddings(run, steps, point):
+        row = []
+        for source in SOURCES:
+            counts = mixture.sequences[source].count_labels(config.vocab)
+            row.append(average_cosine(W_embed[np.flatnonzero(counts)]))
+        rows.append(row)
+    return xr.DataArray(rows, {'snapshot': steps}, ('snapshot', 'source'))
+
+
+def average_cosine(rows: np.ndarray) -> float:
+    """The mean cosine of all pairs of different rows."""
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    number = len(unit)
+    total = float((unit.sum(0) ** 2).sum())  # of all pairs, each row with itself too
+    return (total - number) / (number * (number - 1))
+
+
+def find_early(result: xr.Dataset, snapshots: np.ndarray, wanted: int | None) -> int:
+    """The last snapshot before PrOntoQA is learned, or the one that is asked for.
+
+    Its moment is that at the largest gamma, median of the seeds.
+    """
+    if wanted is not None:
+        return networks.require_step('early', wanted, snapshots)
+    is_small_start = result.gamma == result.gamma.max()
+    moment = result.moment.sel(source='prontoqa').where(is_small_start, drop=True)
+    learned = float(moment.fillna(np.inf).median())
+    before = snapshots[snapshots < learned]
+    return int(before[-1] if len(before) else snapshots[0])
+
+
+def draw(result: xr.Dataset, axes: np.ndarray) -> None:
+    """Fills axes [3, panel]."""
+    for column, (title, panel) in enumerate(list_panels(result).items()):
+        loss_axis, delta_axis, cosine_axis = axes[:, column]
+        for source, colour in COLOURS.items():
+            of_source = panel.sel(source=source)
+            draw_band(loss_axis, panel.step, of_source.loss.values, colour, source)
+            loss_axis.axhline(float(of_source.entropy), color=colour, ls=':', lw=0.8)
+            cosine_MS = of_source.cosine.values
+            draw_band(cosine_axis, panel.snapshot, cosine_MS, colour, source)
+        draw_band(delta_axis, panel.step, panel.delta.values, '#000000', None)
+        delta_axis.axhline(result.delta_of_counting, color='#999999', ls=':', lw=0.8)
+        cosine_axis.axvline(result.early, color='#999999', ls=':', lw=0.8)
+        scale_steps(cosine_axis)
+        loss_axis.set_title(title)
+        delta_axis.set_xlabel('step')
+        cosine_axis.set_xlabel('step')
+    axes[0, 0].set_ylabel('loss (nats)')
+    axes[1, 0].set_ylabel('Delta L')
+    axes[2, 0].set_ylabel('mean cosine')
+    axes[0, 0].legend()
+    for row in axes:
+        limits = np.array([axis.get_ylim() for axis in row])
+        for axis in row:
+            axis.set_ylim(limits.min(), limits.max())
+
+
+def layout(result: xr.Dataset) -> style.Layout:
+    columns = len(list_panels(result))
+    return style.Layout(3, columns, width=0.6 + 2.1 * columns, height=5.4)

@@ -1,0 +1,191 @@
+"""P2's moments by hand, its claims planted as the paper says, reversed, and flat."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import claims
+from analysis.changes.moments import find_crossings
+from analysis.p2 import learning_order, reasoning_bias
+from analysis.p2.claims import CLAIMS, lag, lag_grows, tabulate
+from analysis.p2.members import COLUMNS
+from analysis.p2.networks import list_panels
+from anchorjax import config
+from anchorjax.errors import UserError
+from tests.support.sweeps import ROOT
+
+JUDGED = [claim for claim in CLAIMS if claim.rule is not None]
+
+
+def test_a_crossing_is_interpolated_between_records():
+    steps = np.array([10, 20, 40])
+    losses = np.array([[4, 1, 4, 9], [2, 1, 4, 9], [1, 9, 4, 2.5]], float)
+    found = find_crossings(steps, losses, threshold=3)
+    # 4 to 2 crosses 3 half way; below from the start; never; 9 to 2.5: 6 of 6.5 down.
+    expected = [15, 10, np.nan, 20 + 20 * 6 / 6.5]
+    np.testing.assert_allclose(found, expected)
+    assert np.isnan(find_crossings(steps, np.full((3, 1), np.nan), 3)).all()
+
+
+def test_lags_and_their_bounds_by_hand():
+    never = np.nan
+    memory = np.array([60, never, 60, never])
+    sums = np.array([20, 20, never, never])
+    ratio, bound = learning_order.measure_lag(memory, sums, last_step=100)
+    np.testing.assert_allclose(ratio, [3, 5, 0.6, never])
+    assert bound.tolist() == [0, 1, -1, 0]
+
+
+def test_delta_l_and_cosines_by_hand():
+    rows = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 3.0]])
+    half = 0.5**0.5
+    assert reasoning_bias.average_cosine(rows) == pytest.approx(2 * half / 3)
+    assert reasoning_bias.average_cosine(np.ones((5, 4))) == pytest.approx(1)
+
+
+# What P2 says, by column: at γ 0.8 and at γ 0.3.
+AS_PAPER = {
+    'reasoning_test': (1, 0),
+    'moment_memory': (60, 30),
+    'moment_reasoning_train': (20, 30),
+    'order_early': (-0.9, 0),
+    'law': (0.95, 0),
+    'moment_stories': (60, 30),
+    'moment_prontoqa': (20, 30),
+    'mean_delta': (1.5, 1),
+    'cosine_early_stories': (0.9, 0),
+    'cosine_early_prontoqa': (0.1, 0),
+}
+UNTRAINED = {'order_untrained': 0.1, 'law_untrained': 0.1}
+
+
+def plant(numbers):
+    """Six seeds of both gammas of every run, with these numbers."""
+    rows = []
+    runs = {(claim.runs[0], '') for claim in CLAIMS}
+    runs |= {
+        ('memory_reasoning_near', f'memory_labels={x}') for x in ('uniform', 'near')
+    }
+    for run, setting in sorted(runs):
+        for seed in range(6):
+            for gamma, place in ((0.8, 0), (0.3, 1)):
+                row = {name: values[place] for name, values in numbers.items()}
+                row |= {'run': run, 'setting': setting, 'gamma': gamma, 'seed': seed}
+                rows.append(row)
+    table = pd.DataFrame(rows).reindex(columns=['run', *COLUMNS]).assign(**UNTRAINED)
+    noise = 1 + 0.01 * (-1.0) ** table.seed
+    for name in numbers:
+        table[name] *= noise if name.startswith('moment') else 1
+    table['moment_reasoning_train'] /= noise
+    is_near = table.setting == 'memory_labels=near'
+    is_paper = numbers is AS_PAPER
+    table.loc[is_near, 'moment_memory'] *= 0.5 if is_paper else 2
+    return table.assign(converged=False, num_steps=100)
+
+
+def judge(table):
+    """The verdicts of the judged claims."""
+    return claims.tabulate(JUDGED, table).verdict.tolist()
+
+
+def test_what_is_planted_as_the_paper_says_holds():
+    assert set(judge(plant(AS_PAPER))) == {'holds'}
+
+
+def test_what_is_planted_the_other_way_round_is_opposite():
+    reverse = {name: values[::-1] for name, values in AS_PAPER.items()}
+    reverse |= {'order_early': (0.9, 0), 'law': (-0.9, 0)}
+    for slow, fast in (('memory', 'reasoning_train'), ('stories', 'prontoqa')):
+        reverse[f'moment_{slow}'] = (20, 30)
+        reverse[f'moment_{fast}'] = (60, 30)
+    reverse |= {'cosine_early_stories': (0.1, 0), 'cosine_early_prontoqa': (0.9, 0)}
+    assert set(judge(plant(reverse))) == {'opposite'}
+
+
+def make_moments(memory, sums):
+    """Three seeds at γ 0.8, and at γ 0.3 with both moments at step 30."""
+    small = pd.DataFrame({'moment_memory': memory, 'moment_reasoning_train': sums})
+    small = small.assign(gamma=0.8, seed=range(3))
+    large = small.assign(gamma=0.3, moment_memory=30.0, moment_reasoning_train=30.0)
+    return pd.concat([small, large], ignore_index=True).assign(num_steps=100)
+
+
+@pytest.mark.parametrize(
+    ('memory', 'sums', 'ratios', 'bound', 'never'),
+    [
+        ([60, 60, 60], [20, 20, 30], [3, 3, 2], 'ratio 2.', '0 and 0'),
+        ([60, 60, np.inf], [20, 20, 20], [3, 3, 5], 'at least', '1 and 0'),
+        ([50, 50, 50], [np.inf, 100, 100], [0.5] * 3, 'at most', '0 and 1'),
+        ([60, 60, np.nan], [20, 20, 20], [3, 3], 'ratio 3.', '0 and 0'),
+    ],
+)
+def test_a_loss_that_never_falls_makes_a_bound(memory, sums, ratios, bound, never):
+    table = make_moments(memory, sums)
+    found = lag('moment_memory', 'moment_reasoning_train')(table)
+    np.testing.assert_allclose(np.exp(found.values), ratios)
+    assert bound in found.text and found.note == f'never: {never}'
+    # At γ 0.3 the ratio is 1, so that the growth is the ratio at γ 0.8.
+    grown = lag_grows('moment_memory', 'moment_reasoning_train')(table)
+    np.testing.assert_allclose(np.exp(grown.values), ratios)
+
+
+def test_every_claim_is_about_a_preset_that_exists():
+    for run in {run for claim in CLAIMS for run in claim.runs}:
+        name = 'memory_reasoning' if run.startswith('memory') else 'reasoning_bias'
+        preset = run.removeprefix(name).lstrip('_')
+        assert config.load(f'{ROOT}/configs/{name}.py:{preset}').name == run
+
+
+@pytest.mark.slow
+def test_the_curves_are_those_of_the_sweep(open_sweep, finished):
+    run = open_sweep('near')
+    result = learning_order.compute(run)
+    assert result.threshold == pytest.approx(np.log(64) / 2)
+    titles = []
+    for labels in ('uniform', 'near'):
+        titles += [f'γ 0.3, memory_labels={labels}', f'γ 0.8, memory_labels={labels}']
+    panels = list_panels(result)
+    assert list(panels) == titles
+    member = panels['γ 0.8, memory_labels=near'].isel(member=2)
+    curve = run.curves.sel(gamma=0.8, seed=2, memory_labels='near').squeeze()
+    for probe in learning_order.COLOURS:
+        of_probe = curve.sel(probe=probe)
+        loss = member.loss.sel(probe=probe)
+        np.testing.assert_array_equal(loss, of_probe.probe_loss)
+        accuracy = member.accuracy.sel(probe=probe)
+        expected = of_probe.agreement.sel(mapping='assigned')
+        np.testing.assert_array_equal(accuracy, expected)
+    assert member.train_loss == curve.train_loss[-1]
+    with pytest.raises(UserError, match="task 'anchors': this figure is about"):
+        learning_order.compute(finished)
+
+
+@pytest.mark.slow
+def test_delta_l_and_the_columns_are_those_of_the_mixture(open_sweep):
+    run = open_sweep('mixture')
+    result = reasoning_bias.compute(run)
+    loss = run.curves.probe_loss.sel(gamma=0.8, probe='stories').values.ravel()
+    np.testing.assert_array_equal(result.loss[1].sel(source='stories'), loss)
+    assert np.abs(result.cosine.sel(snapshot=0)).max() < 0.1  # Gaussian before training
+    assert reasoning_bias.compute(run, early=2).early == 2
+    table = tabulate(run)
+    assert list(table) == list(COLUMNS) and table.gamma.tolist() == [0.3, 0.8]
+    gap = table.loss_stories - table.loss_prontoqa
+    np.testing.assert_allclose(table.last_delta, gap / table.loss_prontoqa)
+    assert np.isnan(table.memory).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('name', ['transformer', 'flow', 'groups'])
+def test_a_run_has_the_columns_that_it_is_about(open_sweep, finished, name):
+    run = open_sweep(name)
+    table = tabulate(run)
+    assert list(table) == list(COLUMNS) and len(table) == 6
+    known = table.columns[table.notna().all()]
+    own = {'transformer': 'key_blind', 'flow': 'frozen_until', 'groups': 'own_range'}
+    assert {'law', 'order_early', 'moment_memory', own[name]} <= set(known)
+    assert not set(known) & (set(own.values()) - {own[name]})
+    expected = run.results.agreement.sel(probe='memory', mapping='assigned')
+    np.testing.assert_array_equal(table.memory, expected.values.ravel())
+    with pytest.raises(UserError, match="task 'anchors': this figure is about"):
+        tabulate(finished)

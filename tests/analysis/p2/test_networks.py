@@ -1,0 +1,344 @@
+"""Networks with a planted mechanism: attention, answers by group, and exact paths."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from analysis.members.member import member_of
+from analysis.members.untrained import make_untrained
+from analysis.p2 import attention, first_attention, label_groups, theory_path
+from analysis.p2.networks import (
+    KINDS,
+    find_early,
+    find_late,
+    find_reasoning_moment,
+    list_panels,
+    list_points,
+    list_tokens,
+)
+from analysis.theory import trajectories
+from analysis.theory.label_law import read_examples
+from analysis.theory.trajectories import Weights
+from anchorjax.errors import ConfigError, UserError
+from anchorjax.storage.reader import Run, open_run
+from anchorjax.tasks import MemoryReasoningConfig
+
+STEPS = np.array([1, 5, 10, 20])
+
+
+def test_the_kinds_of_tokens_by_hand():
+    tokens = list_tokens(MemoryReasoningConfig())
+    assert tuple(tokens) == KINDS
+    assert tokens['memory'].tolist() == list(range(1, 11))
+    assert tokens['reasoning'].tolist() == list(range(11, 21))
+    assert tokens['both'].tolist() == list(range(1, 21))
+    assert (tokens['keys'][0], tokens['keys'][-1]) == (21, 120)
+
+
+@pytest.fixture
+def plant_losses(open_sweep):
+    """A function: a run with these losses of reasoning at the records 1, 5, 10, 20."""
+
+    def plant(losses_of_gamma):
+        run = open_run(open_sweep('transformer').folder.workdir)
+        curves = run.curves.copy(deep=True)
+        for gamma, losses in losses_of_gamma.items():
+            place = {'gamma': gamma, 'probe': 'reasoning_train'}
+            of_gamma = curves.probe_loss.loc[place]
+            curves.probe_loss.loc[place] = np.broadcast_to(losses, of_gamma.shape)
+        vars(run)['curves'] = curves  # where functools.cached_property keeps it
+        return run
+
+    return plant
+
+
+@pytest.mark.slow
+def test_early_is_the_last_snapshot_before_reasoning_is_learned(plant_losses):
+    """Half of ln 64 is 2.08: crossed at step 10 + 10 * 0.92 / 2 of the larger gamma."""
+    run = plant_losses({0.3: [1, 1, 1, 1], 0.8: [4, 4, 3, 1]})
+    points = list_points(run)
+    assert find_reasoning_moment(run, points) == pytest.approx(14.6, abs=0.01)
+    assert find_early(run, points, STEPS) == 10
+    assert find_early(run, points, STEPS[-1:]) == 20  # none before
+    assert find_early(run, points, STEPS, 5) == 5
+    assert find_late(run, STEPS) == 20
+    assert find_late(run, np.array([1, 17, 19])) == 19  # 18 / 17 is more than 19 / 18
+    never = plant_losses({0.3: [1, 1, 1, 1], 0.8: [4, 4, 4, 4]})
+    assert np.isnan(find_reasoning_moment(never, points))
+    assert find_early(never, points, STEPS) == 20
+
+
+def test_the_distance_by_hand():
+    mean = np.array([[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]])
+    assert attention.measure_distance(mean[None]) == pytest.approx(0)
+    # Rows that read themselves alone: 1/2 and 2/3 away; the first is left out.
+    expected = (1 / 2 + 2 / 3) / 2
+    assert attention.measure_distance(np.eye(3)[None]) == pytest.approx(expected)
+    both = np.stack([mean, np.eye(3)])
+    assert attention.measure_distance(both) == pytest.approx(7 / 24)
+
+
+def test_random_rows_are_as_far_as_an_integral_says():
+    # Of two weights: the mean of |u - 1/2| for uniform u.
+    assert attention.expect_random_distance(2) == pytest.approx(1 / 4, abs=0.01)
+    assert 0.25 < attention.expect_random_distance(9) < 0.4
+
+
+def test_a_planted_direction_is_the_first_vector_of_w_v():
+    rng = np.random.default_rng(0)
+    W_embed = rng.normal(size=(6, 30))
+    W_embed[2:4] = [[5] + [0] * 29, [-1] + [0] * 29]
+    W_embed[4:, 0] = 0
+    W_V = np.zeros((30, 7))
+    W_V[0] = 3 * np.eye(7)[2]
+    W_V[1] = np.eye(7)[4]
+    tokens = [np.array([2, 3]), np.array([4, 5])]
+    sigma, alignment = attention.measure_values(W_V, W_embed, tokens)
+    np.testing.assert_allclose(sigma[:3], [3, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(alignment[:, 0], [1, 0], atol=1e-12)
+    assert alignment[0, 1] == pytest.approx(0, abs=1e-12)
+
+
+def test_random_directions_by_their_integral():
+    # In the plane |cos| of a uniform angle: mean 2 / pi, 95 % quantile sin(0.475 pi).
+    mean, bound = attention.expect_random_alignment(2)
+    assert mean == pytest.approx(2 / np.pi, abs=0.01)
+    assert bound == pytest.approx(np.sin(0.475 * np.pi), abs=0.01)
+    wide, _ = attention.expect_random_alignment(64)
+    assert wide == pytest.approx(np.sqrt(2 / np.pi / 64), abs=0.01)
+
+
+@pytest.fixture
+def member(open_sweep):
+    return member_of(open_sweep('transformer'), gamma=0.8, seed=0)
+
+
+@pytest.mark.slow
+def test_the_key_is_where_it_was_put(member):
+    tokens_BT = np.array([[30, 25, 11, 12, 22], [25, 1, 2, 22, 23]])
+    assert attention.find_keys(member, tokens_BT).tolist() == [1, 0]
+    probes = member.probes.tokens_PBT[0]
+    keys = attention.find_keys(member, probes)
+    assert set(keys.tolist()) == {0, 1, 2}
+    row = np.arange(len(probes))
+    assert (probes[row, keys] >= 21).all() and (probes[row, keys + 1] < 5).all()
+
+
+def stare_at_the_second_position(member):
+    """Layer 2 of this member reads position 1, by the position embedding alone."""
+    width = member.params['W_pos'].shape[1]
+    W_pos = np.zeros_like(member.params['W_pos'])
+    W_pos[1, 0] = 1
+    W_embed = np.zeros_like(member.params['W_embed'])
+    W_embed[:, 1] = 1  # a query that is the same everywhere
+    first = {}
+    for name, leaf in member.params['block_0'].items():
+        is_norm = isinstance(leaf, dict)
+        first[name] = leaf if is_norm else np.zeros_like(leaf)
+    second = dict(member.params['block_1'])
+    W_Q, W_K = np.zeros((2, width, second['W_Q'].shape[1]), np.float32)
+    W_Q[1, 0] = W_K[0, 0] = 8
+    second |= {'W_Q': W_Q, 'W_K': W_K}
+    planted = {'W_pos': W_pos, 'W_embed': W_embed, 'block_0': first, 'block_1': second}
+    return member._replace(params=member.params | planted)
+
+
+@pytest.mark.slow
+def test_a_network_that_reads_a_position_is_blind_without_positions(member):
+    planted = stare_at_the_second_position(member)
+    tokens_BT = member.probes.tokens_PBT[0]
+    keys = attention.find_keys(planted, tokens_BT)
+    for position in range(3):
+        here_BT = tokens_BT[keys == position]
+        found = attention.attend_to_key(planted, here_BT)
+        assert found > 0.95 if position == 1 else found < 0.02
+    blind = attention.attend_to_key(attention.remove_positions(planted), tokens_BT)
+    assert blind == pytest.approx(1 / 5, abs=1e-4)
+
+
+@pytest.mark.slow
+def test_a_small_start_averages_and_a_sweep_has_all_numbers(open_sweep):
+    result = first_attention.compute(open_sweep('transformer'), number=40)
+    panels = list_panels(result)
+    assert list(panels) == ['γ 0.3', 'γ 0.8']
+    start = panels['γ 0.8'].sel(step=0)
+    assert start.distance.max() < 0.03
+    assert panels['γ 0.3'].distance.sel(step=0).min() > 0.05
+    np.testing.assert_allclose(start.key, 0.2, atol=0.03)
+    np.testing.assert_allclose(result.attention.sum('position'), 1, atol=1e-5)
+    assert result.seed.values.tolist() == [0, 1, 2] * 2 and (result.chance == 0.2).all()
+    with pytest.raises(UserError, match="model 'emb_mlp': it has no attention"):
+        first_attention.compute(open_sweep('flow'))
+
+
+def test_groups_are_those_of_the_first_anchor():
+    tokens = np.array([[22, 1, 2], [22, 3, 4], [30, 4, 4], [30, 2, 1]])
+    for order in ([0, 1, 2], [1, 2, 0]):
+        found = label_groups.find_groups(tokens[:, order], (1, 5), per_group=2)
+        assert found.tolist() == [0, 1, 1, 0]
+
+
+def answer_by_anchor(member, answers):
+    """The member with answers that depend on the anchors alone: {anchor: answer}."""
+    W_embed = np.zeros((64, 6), np.float32)
+    W_1 = np.eye(6, 9, dtype=np.float32)
+    W_2 = np.zeros((9, 64), np.float32)
+    for i, (anchor, answer) in enumerate(answers.items()):
+        W_embed[anchor, i] = 1
+        W_2[i, answer] = 1 + 0.1 * anchor  # of two, the larger anchor decides
+    params = {'W_embed': W_embed, 'W_1': W_1, 'W_2': W_2}
+    return member._replace(params=params)
+
+
+@pytest.mark.slow
+def test_planted_answers_are_counted_by_group(open_sweep):
+    """Anchors 1 and 2 answer 22; of 3 and 4, 4 decides: 24 and 30."""
+    run = open_sweep('groups')
+    member = member_of(run, gamma=0.8, seed=0)
+    planted = answer_by_anchor(member, {1: 22, 2: 22, 3: 24, 4: 30})
+    found = label_groups.measure_answers(planted)
+    # The probe has every combination equally often: (3, 3) is one in four.
+    np.testing.assert_allclose(found.share, [[1, 1], [1 / 4, 1]])
+    tokens = member.probes.tokens_PBT[0]
+    labels = member.probes.labels_PRB[0, 0]
+    is_first = np.isin(tokens, (1, 2)).any(-1)
+    assert found.accuracy[0] == pytest.approx((labels[is_first] == 22).mean())
+    # The curves have the accuracy of every group, too.
+    curves = run.curves.agreement_by_group.sel(probe='memory', mapping='assigned')
+    of_member = curves.sel(gamma=0.3, seed=2, step=20, drop=True).squeeze()
+    recorded = of_member.sel(group=['labels_21_24', 'labels_21_32'])
+    result = label_groups.compute(run)
+    np.testing.assert_allclose(result.accuracy[2, -1], recorded, atol=1e-6)
+    with pytest.raises(UserError, match=r'task.label_ranges = \(\): this figure is'):
+        label_groups.compute(open_sweep('flow'))
+
+
+@pytest.mark.parametrize(
+    ('accuracy', 'early'),
+    [
+        ([0, 0, 0, 1], [False, True, True, False]),
+        ([1, 0, 0.7, 0], [False, True, False, False]),
+        ([0, 1, 1, 1], [False, True, False, False]),
+    ],
+)
+def test_early_answers_end_when_a_group_is_learned(accuracy, early):
+    """Of groups with the labels 21 to 24 and 21 to 32; the early step always counts."""
+    share = np.ones((1, 4, 2, 2))
+    share[0, :, 0, 0] = (0, 0.9, 0.8, 0.1)  # of the first group in its own range
+    share[0, :, 1, 0] = (0, 0.3, 0.5, 0.1)  # of the widest group there
+    accuracies = np.tile(np.array(accuracy)[None, :, None], (1, 1, 2))
+    result = xr.Dataset(
+        {
+            'share': (('member', 'step', 'group', 'range'), share),
+            'accuracy': (('member', 'step', 'group'), accuracies),
+        },
+        {
+            'step': [0, 5, 10, 20],
+            'low': ('range', [21, 21]),
+            'high': ('range', [25, 33]),
+        },
+        {'early': 5},
+    )
+    assert label_groups.find_early_answers(result).values.tolist() == [early]
+    lowest, null = label_groups.measure_own_range(result)
+    is_both = early[2]
+    assert lowest.item() == (0.8 if is_both else 0.9)
+    assert null.item() == pytest.approx(0.4 if is_both else 0.3)
+
+
+def test_a_flow_holds_until_the_step_before_its_first_failure():
+    holds = np.array([[True, True, True], [True, False, True], [False, True, True]])
+    planted = xr.DataArray(holds, {'step': [1, 5, 10]}, ('member', 'step'))
+    assert theory_path.find_last_step(planted).values.tolist() == [10, 1, 0]
+
+
+def test_the_plane_holds_a_planted_movement():
+    rng = np.random.default_rng(0)
+    directions = np.linalg.qr(rng.normal(size=(8, 2)))[0].T
+    moved = rng.normal(size=(4, 5, 2)) @ directions
+    plane = theory_path.find_plane(moved)
+    np.testing.assert_allclose(plane @ plane.T, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(moved @ plane.T @ plane, moved, atol=1e-12)
+
+
+@pytest.fixture
+def follow_frozen_flow(open_sweep, monkeypatch):
+    """A function: a sweep whose embeddings follow the frozen flow at this speed."""
+
+    def follow(speed):
+        run = open_sweep('flow')
+        paths = {}
+        for point in list_points(run):
+            member = make_untrained(member_of(run, 20, **point))
+            start = Weights(*[member.matrix(name) for name in Weights._fields])
+            examples = read_examples(member.experiment.task, point['seed'])
+            moments = trajectories.measure_moments(examples, 64)
+            velocity = trajectories.frozen_flow(moments)(start).W_embed
+            for step in (0, *STEPS.tolist()):
+                moved = start.W_embed + speed * step * 0.25 * velocity
+                paths[point['gamma'], point['seed'], step] = moved
+
+        def parameter(self, path, step='last', **point):
+            assert path == 'W_embed'
+            return paths[point['gamma'], point['seed'], step]
+
+        monkeypatch.setattr(Run, 'parameter', parameter)
+        return theory_path.compute(run)
+
+    return follow
+
+
+@pytest.mark.slow
+def test_members_that_follow_the_frozen_flow_hold_to_the_end(follow_frozen_flow):
+    result = follow_frozen_flow(speed=1)
+    frozen = result.sel(flow='frozen')
+    assert frozen.error.max() < 1e-5 and (frozen.holds_until == 20).all()
+    np.testing.assert_allclose(frozen.predicted, frozen.measured, rtol=1e-4, atol=1e-6)
+    assert result.error.sel(flow='coupled').max() > 1e-3  # another path
+
+
+@pytest.mark.slow
+def test_a_flow_as_bad_as_no_movement_never_holds(follow_frozen_flow):
+    frozen = follow_frozen_flow(speed=-1).sel(flow='frozen')
+    np.testing.assert_allclose(frozen.error, 2, rtol=1e-3)
+    assert (frozen.holds_until == 0).all()
+
+
+@pytest.mark.slow
+def test_the_error_is_that_of_an_integrated_flow_and_batches_explain_it(open_sweep):
+    run = open_sweep('flow')
+    result = theory_path.compute(run)
+    assert result.step.values.tolist() == STEPS.tolist()
+    member = member_of(run, 10, gamma=0.8, seed=0)
+    start = make_untrained(member)
+    weights = Weights(*[start.matrix(name) for name in Weights._fields])
+    examples = read_examples(member.experiment.task, 0)
+    flow = trajectories.feedback_flow(trajectories.measure_moments(examples, 64))
+    # Ten steps of rate 250 / 1,000: time 2.5.
+    (end,) = trajectories.integrate(flow, weights, np.array([2.5]), 0.5)
+    expected = trajectories.displacement_error(
+        end.W_embed,
+        member.matrix('W_embed'),
+        start.matrix('W_embed'),
+        np.arange(21, 33),
+    )
+    found = result.error[3].sel(flow='feedback', rows='keys', step=10)
+    assert found == pytest.approx(expected, rel=1e-2)
+    # Batches of eight: the deviation falls as 1 / sqrt(step).
+    sampling = result.sampling.sel(rows='all')
+    deviation = sampling / np.sqrt(1 - sampling**2)
+    ratio = deviation.sel(step=1) / deviation.sel(step=20)
+    np.testing.assert_allclose(ratio, np.sqrt(20))
+    small = list_panels(result)['γ 0.8'].sel(rows='all')
+    measured = small.error.sel(flow='frozen')
+    for step, tolerance in ((1, 0.1), (20, 0.5)):
+        expected = small.sampling.sel(step=step)
+        np.testing.assert_allclose(measured.sel(step=step), expected, rtol=tolerance)
+
+
+@pytest.mark.slow
+def test_other_training_or_models_are_one_clear_line(open_sweep):
+    with pytest.raises(ConfigError, match=r'optimizer\.b1 = 0\.9: must be 0'):
+        theory_path.compute(open_sweep('groups'))
+    with pytest.raises(UserError, match="model 'transformer': the flow is of"):
+        theory_path.compute(open_sweep('transformer'))
