@@ -5,7 +5,6 @@ own in its `members.py`; what needs curves or snapshots is computed there once, 
 the committed `members.csv` of analysis/gallery holds all that a verdict rests on.
 """
 
-import math
 import pathlib
 from collections.abc import Callable
 
@@ -80,7 +79,7 @@ def equivalent_gamma(gamma: float, width: float) -> float:
 
     std = width^-γ, so the γ of two widths can only be compared through it.
     """
-    return gamma * math.log(width) / math.log(PAPER_WIDTH)
+    return gamma * np.log(width) / np.log(PAPER_WIDTH)
 
 
 def name_gamma(gamma: float, width: float) -> str:

@@ -5,7 +5,7 @@ paper's differ. A preset is one setting of the design (`anchors`: three) and tra
 its gammas; a cell is one gamma of a setting, with all its seeds.
 
   python launch/sweep.py --config configs/law.py:lead
-  python analysis/law.py --runs 'runs/law_*'
+  python -m analysis law --runs 'runs/law_*' --out runs/law
 
 preset                   settings  what they ask                       cost of a setting
 lead, twin               2         batch 2048 and 512 at nine tokens,  3 h, 50 min

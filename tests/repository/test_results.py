@@ -17,9 +17,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis import law
-from analysis.designs import cells, effects, table
-
 ROOT = pathlib.Path(__file__).parents[2]
 GALLERY = ROOT / 'analysis' / 'gallery'
 README = ROOT / 'README.md'
@@ -159,16 +156,3 @@ def test_a_summary_has_the_numbers_of_its_sections(page):
     summary, *sections = re.split(r'^## ', page.read_text(), flags=re.M)
     said = set(NUMBER.findall(remove_quotes(summary)))
     assert said <= set(NUMBER.findall(''.join(sections)))
-
-
-@pytest.mark.parametrize('folder', ['law', 'fresh'])
-def test_the_tables_of_members_are_computed_from_them(folder):
-    members = table.read_csv(GALLERY / folder / 'members.csv')
-    text = cells.format_cells(cells.summarize_cells(members))
-    assert text == (GALLERY / folder / 'cells.md').read_text()
-
-
-def test_the_verdicts_are_computed_from_the_members():
-    members = table.read_csv(GALLERY / 'law' / 'members.csv')
-    text = effects.format_verdicts(law.tabulate_verdicts(members))
-    assert text == (GALLERY / 'law' / 'verdicts.md').read_text()

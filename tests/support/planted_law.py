@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.designs import table
+from analysis.law import members as law_members
 
 # A cell of the design; every factor of a planted table may replace its value.
 CELL = {
@@ -54,8 +54,7 @@ def plant_members(
     for values in itertools.product(*levels.values(), range(seeds)):
         point = dict(zip((*levels, 'seed'), values, strict=True))
         rows.append(plant_member(decide, loss, CELL | point))
-    members = pd.DataFrame(rows).reindex(columns=list(table.COLUMNS))
-    return table.sort_members(members)
+    return law_members.join([pd.DataFrame(rows)])
 
 
 def plant_member(

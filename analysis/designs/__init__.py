@@ -1,1 +1,0 @@
-"""The designed experiment: its factors, its cells, and what decides the solution."""

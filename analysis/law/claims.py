@@ -1,0 +1,126 @@
+"""What the law predicted before its networks were trained (gallery/predictions.md).
+
+Each claim is about one setting with at least six fresh seeds; where several settings
+were predicted, about the one with P1's four anchors. Everything else that the law
+measures is exploratory, and in effects.md: it averages settings that were chosen one
+after the other. No claim goes from the lowest to the highest γ, which would cross two
+borders, from a table to symmetric and from symmetric to inferential.
+"""
+
+from analysis.claims import Claim, Group, Rule, above, below, difference
+from analysis.law.members import tabulate
+
+__all__ = ['CLAIMS', 'GALLERY', 'INTRODUCTION', 'tabulate']
+
+GALLERY = 'law'
+INTRODUCTION = (
+    'Numbers are shares of answers to the unseen pair (4, 3), of all networks at the '
+    'end of training, paired by seed. In brackets: the γ that starts with the same '
+    "standard deviation at width 400, P1's. The exception is trained everywhere. Every "
+    'direction follows from what was written down before the networks were trained '
+    '([predictions](../predictions.md), at the time in the first column). What the law '
+    'measures besides is exploratory: [effects.md](effects.md).'
+)
+COMPOSED = 'unseen_inferential'
+SYMMETRIC = 'unseen_symmetric'
+
+AT_1 = Group('γ 1.0', {'gamma': 1.0})
+AT_1_4 = Group('γ 1.4', {'gamma': 1.4})
+AT_2 = Group('γ 2.0', {'gamma': 2.0})
+NOISE_LAST = Group('noise last', {'last_token': 'noise'})
+PAIR_LAST = Group('pair last', {'last_token': 'pair'})
+LARGER = Group('W_Q, W_K larger', {'qk_offset': -0.8})
+EQUAL = Group('equal', {'qk_offset': 0.0})
+FOUR = Group('four', {'anchors': 4, 'gamma': 0.2})
+EIGHT = Group('eight', {'anchors': 8, 'gamma': 0.2})
+
+
+def claim(
+    time: str,
+    sentence: str,
+    runs: tuple[str, ...],
+    column: str,
+    groups: tuple[Group, Group],
+    rule: Rule,
+    note: str = '',
+) -> Claim:
+    """The first group less the second, as it was predicted at this time."""
+    source = f'ours, 2026-11-{time}'
+    estimate = difference(column, *groups)
+    return Claim(source, sentence, runs, estimate, rule, note=note)
+
+
+CLAIMS = (
+    claim(
+        '23 04:02',
+        'Four tokens and anchors, decay 0.15, 12,000 steps: from γ 1.0 (0.69 at width '
+        '400) to 2.0 (1.39) more answers are composed.',
+        ('law_order',),
+        COMPOSED,
+        (AT_2, AT_1),
+        above(0),
+    ),
+    claim(
+        '23 04:02',
+        'The same: from γ 1.0 (0.69) to 2.0 (1.39) fewer answers are symmetric.',
+        ('law_order',),
+        SYMMETRIC,
+        (AT_2, AT_1),
+        below(0),
+    ),
+    claim(
+        '23 01:03',
+        'Four tokens and anchors, decay 0.15, 6,000 steps: from γ 1.0 (0.69) to 1.4 '
+        '(0.97) more answers are composed.',
+        ('law_tipping',),
+        COMPOSED,
+        (AT_1_4, AT_1),
+        above(0),
+    ),
+    claim(
+        '23 01:03',
+        'The same: from γ 1.0 (0.69) to 1.4 (0.97) fewer answers are symmetric.',
+        ('law_tipping',),
+        SYMMETRIC,
+        (AT_1_4, AT_1),
+        below(0),
+    ),
+    claim(
+        '23 08:26',
+        'Four tokens and anchors, decay 0.15, γ 0.6 and 1.0 (0.42 and 0.69): where '
+        'the pair always comes last, fewer answers are symmetric than where noise '
+        'does.',
+        ('law_noise_before', 'law_noise_last'),
+        SYMMETRIC,
+        (PAIR_LAST, NOISE_LAST),
+        below(0),
+        'when it was predicted, the networks with noise last were known',
+    ),
+    claim(
+        '23 11:45',
+        'Four tokens, eight anchors, decay 0.15, γ 0.6 (0.42): with W_Q and W_K alone '
+        'drawn larger, at γ −0.2 (−0.14), more answers are composed.',
+        ('phase_attention',),
+        COMPOSED,
+        (LARGER, EQUAL),
+        above(0),
+    ),
+    claim(
+        '24 15:08',
+        'Nine tokens, four anchors, decay 0.1, γ 1.0 (0.69), split by pair: with batch '
+        '2048 more answers are composed than with 512.',
+        ('law_square_r2_d10_9_2048_fresh', 'law_square_r2_d10_9_512_fresh'),
+        COMPOSED,
+        (Group('2048', {'batch_size': 2048}), Group('512', {'batch_size': 512})),
+        above(0),
+    ),
+    claim(
+        '22 23:53',
+        'Four tokens, decay 0.03, noise always last, γ 0.2 (0.14): with eight anchors '
+        'more answers are composed than with four.',
+        ('law_anchors_fresh',),
+        COMPOSED,
+        (EIGHT, FOUR),
+        above(0),
+    ),
+)

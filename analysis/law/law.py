@@ -1,0 +1,170 @@
+"""What one factor changes, over the networks of a designed experiment.
+
+The experiment is configs/law.py. Its networks are collected into one table; everything
+else is computed from that table alone.
+
+  python -m analysis law --members analysis/gallery/law/members.csv --out runs/law
+  python -m analysis law --runs 'runs/law_*' --out runs/law
+  python -m analysis law --members analysis/gallery/law/members.csv \\
+      --predict seq_len=9,split=code,exception=trained,batch_size=2048,...
+
+  members.csv                the networks of all tables and runs, each once
+  cells.csv, .md             every cell: what its seeds end at
+  effects.md, .csv, .png     what one factor changes, and whether a fit predicts
+
+Several tables and runs are joined; of a network in two of them that of the runs counts.
+Predictions that were judged are `python -m analysis claims law`.
+"""
+
+import pathlib
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from analysis import frame, stats
+from analysis.drawing import style
+from analysis.law import cells, effects, fit
+from analysis.law import members as law_members
+from analysis.law.members import FACTORS
+from analysis.tables.folders import require_folder_for_tables
+from analysis.tables.text import format_csv
+from anchorjax import cli, files
+from anchorjax.errors import UserError
+
+TITLE = 'The law: what one factor changes'
+PAPER = 'ours'
+
+_SHOWN = ('inferential', 'symmetric')
+_MIN_ROWS = 3  # of a figure that can be read
+
+
+def compute(members: pd.DataFrame) -> pd.DataFrame:
+    """The contrasts of `effects.tabulate`."""
+    return effects.tabulate(members)
+
+
+def layout(result: pd.DataFrame) -> style.Layout:
+    """As high as its rows need."""
+    rows = max(len(_list_rows(result)), _MIN_ROWS)
+    return style.Layout(1, 1, 7.0, 1.0 + 0.25 * rows)
+
+
+def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
+    """Fills axes [1, 1]: a row per contrast of at least three settings.
+
+    Its points are means over settings with their intervals: filled of all networks,
+    hollow of converged networks alone.
+    """
+    axis = axes[0, 0]
+    rows = _list_rows(result)
+    labels = [_name_row(key) for key in rows]
+    for y, (_, contrasts) in enumerate(rows.items()):
+        by_outcome = contrasts.set_index('outcome')
+        for r, rule in enumerate(_SHOWN):
+            outcome = f'{rule} answers'
+            if outcome in by_outcome.index:
+                _draw_contrast(axis, by_outcome.loc[outcome], y + 0.3 * r - 0.2, rule)
+    axis.axvline(0, color='black', lw=0.6)
+    axis.set_yticks(range(len(labels)), labels, fontsize=6)
+    axis.set_ylim(max(len(labels), 1) - 0.4, -0.6)
+    axis.set_xlim(-1.05, 1.05)
+    axis.set_xlabel('change of the share of answers to the unseen pair')
+    handles = []
+    for rule in _SHOWN:
+        handles.append(
+            Line2D([], [], color=style.COLOURS[rule], marker='o', label=rule)
+        )
+    hollow = {'color': 'black', 'marker': 'o', 'mfc': 'white', 'ls': ''}
+    handles.append(Line2D([], [], **hollow, label='converged networks alone'))
+    axis.figure.legend(handles=handles, loc='outside lower center', ncols=3)
+
+
+def _list_rows(result: pd.DataFrame) -> dict[tuple, pd.DataFrame]:
+    """The contrasts with an interval, γ first, by what they compare."""
+    shown = result[result.settings >= stats.MIN_SEEDS]
+    ordered = pd.concat(
+        [shown[shown.factor == 'gamma'], shown[shown.factor != 'gamma']]
+    )
+    keys = ['block', 'factor', 'lower', 'upper', 'settings']
+    return dict(list(ordered.groupby(keys, sort=False)))
+
+
+def _name_row(key: tuple) -> str:
+    block, factor, lower, upper, settings = key
+    where = '' if block == effects.ALL else f'{law_members.name_block(block)}, '
+    levels = f'{FACTORS[factor].title}: {lower} → {upper}'
+    return f'{levels}\n{where}{settings} settings'
+
+
+def _draw_contrast(axis: Axes, row: pd.Series, y: float, rule: str) -> None:
+    """The interval of all networks, and below it that of the converged ones."""
+    colour = style.COLOURS[rule]
+    parts = (('', y, colour), ('converged_', y + 0.12, 'white'))
+    for prefix, height, face in parts:
+        ends = [row[f'{prefix}low'], row[f'{prefix}high']]
+        axis.plot(ends, [height, height], color=colour, lw=1 if face == colour else 0.5)
+        axis.plot(row[f'{prefix}mean'], height, 'o', color=colour, mfc=face, ms=3)
+
+
+def save(members: pd.DataFrame, folder: pathlib.Path) -> list[pathlib.Path]:
+    """Writes the tables and the figure; returns their paths."""
+    result = compute(members)
+    by_cell = cells.summarize_cells(members)
+    scores = fit.format_scores(fit.score(members))
+    texts = {
+        'members.csv': format_csv(members),
+        'cells.csv': format_csv(by_cell),
+        'cells.md': cells.format_cells(by_cell),
+        'effects.md': f'{effects.format_effects(result)}\n{scores}',
+    }
+    paths = []
+    for name, text in texts.items():
+        files.write_text(folder / name, text)
+        paths.append(folder / name)
+    return paths + style.write_figure(result, draw, layout, folder / 'effects')
+
+
+def read_members(paths: list[pathlib.Path], patterns: list[str]) -> pd.DataFrame:
+    """The members of some runs and tables, each once; prints how the runs differ.
+
+    Raises:
+      UserError: there are none.
+    """
+    tables = []
+    if patterns:
+        cli.use_compilation_cache()
+        runs = frame.open_runs(patterns)
+        tables.append(frame.collect(runs, law_members.tabulate))
+        for line in law_members.find_other_differences(runs.values()):
+            print(line)
+    tables += [law_members.read_csv(path) for path in paths]
+    return law_members.join(tables)
+
+
+def command(words: list[str]) -> None:
+    parser = cli.Parser(prog='python -m analysis law', description=__doc__)
+    parser.add_argument('--runs', nargs='+', metavar='FOLDER', default=[])
+    parser.add_argument(
+        '--members', nargs='+', type=cli.parse_file, metavar='CSV', default=[]
+    )
+    parser.add_argument('--out', type=cli.parse_folder)
+    parser.add_argument(
+        '--predict',
+        metavar='FACTOR=VALUE,...',
+        help='print the probabilities of this point; write nothing',
+    )
+    flags = parser.parse_args(words)
+    if not flags.runs and not flags.members:
+        raise UserError('--runs, --members: give one of them, or both')
+    if flags.out is None and flags.predict is None:
+        raise UserError('--out: give the folder for the tables')
+    if flags.out is not None:
+        require_folder_for_tables(flags.out)
+    members = read_members(flags.members, flags.runs)
+    if flags.predict is not None:
+        print(fit.predict_point(members, fit.parse_point(flags.predict)))
+        return
+    for path in save(members, flags.out):
+        print(path)

@@ -1,0 +1,194 @@
+"""How networks answer the unseen pair as the initialization shrinks, in eight settings.
+
+Every network of a setting is a pair of dots, one for the share of its answers by either
+rule. The settings were picked from all that are trained, to show what γ can do.
+
+  python -m analysis law_gamma --out analysis/gallery/law --members \\
+      analysis/gallery/law/members.csv analysis/gallery/law/half_width_members.csv
+
+  law_gamma.png, .pdf   the picture; law_gamma.csv has its numbers
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from analysis import frame
+from analysis.drawing import style
+from analysis.law import members as law_members
+from analysis.law.members import BOTH_UNSEEN, TRAINED
+from analysis.tables.folders import require_folder_for_tables
+from anchorjax import cli
+from anchorjax.errors import UserError
+
+TITLE = 'The law: answers to the unseen pair by γ, in eight settings'
+PAPER = 'ours'
+
+RULES = ('inferential', 'symmetric')
+_SHIFT = {'inferential': -1, 'symmetric': 1}  # to which side of its γ a dot is
+# What a setting is where its panel does not say otherwise.
+_USUAL = {
+    'exception': TRAINED,
+    'last_token': 'any',
+    'anchors': 4,
+    'batch_size': 512,
+    'depth': 2,
+    'qk_offset': 0.0,
+    'width': 64,
+}
+_SHORT = _USUAL | {'seq_len': 4, 'split': 'random', 'learning_rate': 4e-3}
+_NINE = _USUAL | {'seq_len': 9, 'split': 'code', 'batch_size': 2048}
+
+
+class Panel(NamedTuple):
+    """A setting: all networks with these factors, whatever their γ and steps."""
+
+    title: str
+    setting: dict[str, Any]
+
+
+PANELS = (
+    Panel(
+        '4 tokens, 4 anchors, decay 0.15\nnoise anywhere',
+        _SHORT | {'weight_decay': 0.15},
+    ),
+    Panel(
+        '4 tokens, 8 anchors, decay 0.03\nnoise always last',
+        _SHORT | {'weight_decay': 0.03, 'anchors': 8, 'last_token': 'noise'},
+    ),
+    Panel(
+        '4 tokens, 8 anchors, decay 0.03\npair always last',
+        _SHORT | {'weight_decay': 0.03, 'anchors': 8, 'last_token': 'pair'},
+    ),
+    Panel(
+        '4 tokens, 6 anchors, decay 0.15\nboth pairs unseen',
+        _SHORT | {'weight_decay': 0.15, 'anchors': 6, 'exception': BOTH_UNSEEN},
+    ),
+    Panel(
+        '9 tokens, batch 512 (the twin)\ndecay 0.1',
+        _NINE | {'learning_rate': 1e-3, 'weight_decay': 0.1, 'batch_size': 512},
+    ),
+    Panel(
+        '9 tokens, batch 2048 (the lead)\ndecay 0.1',
+        _NINE | {'learning_rate': 1e-3, 'weight_decay': 0.1},
+    ),
+    Panel(
+        '9 tokens, batch 2048\nsplit by pair, decay 0.1',
+        _NINE | {'split': 'random', 'learning_rate': 2e-3, 'weight_decay': 0.1},
+    ),
+    Panel(
+        "half the paper's width, 9 tokens\nbatch 2048, decay 0.01",
+        _NINE | {'width': 200, 'learning_rate': 2e-4, 'weight_decay': 0.01},
+    ),
+)
+
+
+def compute(members: pd.DataFrame) -> pd.DataFrame:
+    """A row per network of a panel: which one, its γ and seed, and what it answers."""
+    members = law_members.keep_longest(members)
+    tables = []
+    for p, panel in enumerate(PANELS):
+        is_here = pd.Series(True, members.index)
+        for name, value in panel.setting.items():
+            is_here &= members[name] == value
+        tables.append(members[is_here].assign(panel=p))
+    shown = pd.concat(tables).sort_values(['panel', 'gamma', 'seed'])
+    titles = [panel.title.replace('\n', ', ') for panel in PANELS]
+    return pd.DataFrame(
+        {
+            'panel': shown.panel,
+            'title': [titles[p] for p in shown.panel],
+            'gamma': shown.gamma,
+            'gamma_at_400': frame.equivalent_gamma(shown.gamma, shown.width),
+            'seed': shown.seed,
+            'converged': shown.converged,
+            'inferential': shown.unseen_inferential,
+            'symmetric': shown.unseen_symmetric,
+            'heldout': shown.seen_heldout_assigned,
+        }
+    )
+
+
+def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
+    """Fills axes [2, 4], a panel for every setting."""
+    for p, axis in enumerate(axes.flat):
+        _draw_panel(axis, result[result.panel == p])
+        axis.set_title(PANELS[p].title)
+    for axis in axes[:, 0]:
+        axis.set_ylabel('share of answers')
+    for axis in axes[-1]:
+        axis.set_xlabel('initialization rate γ\n(and as γ at width 400)')
+    axes[0, 0].figure.legend(
+        handles=_make_legend(), loc='outside lower center', ncols=5
+    )
+
+
+def _draw_panel(axis: Axes, networks: pd.DataFrame) -> None:
+    cells = dict(list(networks.groupby(['gamma', 'gamma_at_400'])))
+    for rule in RULES:
+        colour = style.COLOURS[rule]
+        for x, cell in enumerate(cells.values()):
+            place = x + 0.14 * _SHIFT[rule]
+            _draw_cell(axis, place, cell[rule], cell.converged, colour)
+        means = [cell[rule].mean() for cell in cells.values()]
+        axis.plot(range(len(cells)), means, color=colour, lw=1, alpha=0.7)
+    heldout = [cell.heldout.mean() for cell in cells.values()]
+    axis.plot(range(len(cells)), heldout, color='grey', lw=0.8, ls=':')
+    labels = [f'{gamma:g}\n({at_400:.2f})' for gamma, at_400 in cells]
+    axis.set_xticks(range(len(cells)), labels)
+    axis.set_xlim(-0.5, max(len(cells), 1) - 0.5)
+    axis.set_ylim(-0.04, 1.04)
+
+
+def _draw_cell(
+    axis: Axes, x: float, values: pd.Series, converged: pd.Series, colour: str
+) -> None:
+    """A dot for every network, side by side; hollow where it has not converged."""
+    places = np.array([x])
+    if len(values) > 1:
+        places = x + np.linspace(-0.08, 0.08, len(values))
+    faces = [colour if is_full else 'white' for is_full in converged]
+    axis.scatter(places, values, s=9, c=faces, edgecolors=colour, linewidths=0.7)
+
+
+def _make_legend() -> list[Line2D]:
+    handles = []
+    for rule in RULES:
+        colour = style.COLOURS[rule]
+        handles.append(_make_dot(rule, colour, colour))
+    handles.append(_make_dot('not converged', 'black', 'white'))
+    handles.append(Line2D([], [], color='black', lw=1, label='mean of all networks'))
+    heldout = 'held-out questions'
+    handles.append(Line2D([], [], color='grey', lw=0.8, ls=':', label=heldout))
+    return handles
+
+
+def _make_dot(label: str, colour: str, face: str) -> Line2D:
+    return Line2D([], [], marker='o', ls='', ms=4, color=colour, mfc=face, label=label)
+
+
+layout = style.Layout(rows=2, columns=4, width=9.5, height=5.4)
+
+
+def command(words: list[str]) -> None:
+    parser = cli.Parser(prog='python -m analysis law_gamma', description=__doc__)
+    parser.add_argument(
+        '--members',
+        nargs='+',
+        type=cli.parse_file,
+        required=True,
+        metavar='CSV',
+        help='tables that `python -m analysis law` has written',
+    )
+    parser.add_argument('--out', type=cli.parse_folder, required=True)
+    flags = parser.parse_args(words)
+    require_folder_for_tables(flags.out)
+    members = law_members.join([law_members.read_csv(path) for path in flags.members])
+    result = compute(members)
+    if not len(result):
+        raise UserError('--members: no network of these tables is in one of the panels')
+    for path in style.write_figure(result, draw, layout, flags.out / 'law_gamma'):
+        print(path)

@@ -1,0 +1,298 @@
+"""The members of the law: their factors, what they answer, and the table of both.
+
+A cell is all members that differ in nothing but the seed; a setting is all cells that
+differ in γ or in the number of steps alone.
+"""
+
+import pathlib
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from analysis import frame
+from analysis.members.cohorts import select_cohort
+from analysis.members.lookup import LEVELS, SCORED, lookup_scores
+from analysis.members.solution import classify_members
+from anchorjax import config
+from anchorjax.errors import UserError
+from anchorjax.experiment import Experiment
+from anchorjax.storage.reader import Run, members_table
+
+TRAINED, BOTH_UNSEEN, NONE = 'trained', 'both unseen', 'none'  # kinds of exception
+TITLES_OF_EXCEPTIONS = {TRAINED: 'exception trained', NONE: 'no exception'}
+
+
+class Factor(NamedTuple):
+    """One thing that is varied."""
+
+    title: str
+    kind: type  # of its values
+    levels: tuple[str, ...] = ()  # of a factor with names, in this order
+
+
+FACTORS = {
+    'seq_len': Factor('length', int),
+    'split': Factor('split', str, ('code', 'paper', 'random', 'random_position')),
+    'exception': Factor('exception', str, (TRAINED, BOTH_UNSEEN, NONE)),
+    'last_token': Factor('last token', str, ('noise', 'any', 'pair')),
+    'anchors': Factor('anchors', int),
+    'batch_size': Factor('batch', int),
+    'learning_rate': Factor('rate', float),
+    'weight_decay': Factor('decay', float),
+    'width': Factor('width', int),
+    'depth': Factor('depth', int),
+    'num_steps': Factor('steps', int),
+    'gamma': Factor('γ', float),
+    # 0 unless `model.own_gammas` gives W_Q and W_K a γ of their own.
+    'qk_offset': Factor('γ of W_Q, W_K less γ', float),
+}
+NAMES = list(FACTORS)
+SETTING = [name for name in NAMES if name not in ('gamma', 'num_steps')]
+KEYS = [*NAMES, 'seed']  # together they name a member
+# What a table of the training data by unordered pair, which knows most, would score.
+LOOKUP = ['lookup_heldout', 'lookup_inferential', 'lookup_symmetric']
+COLUMNS = [
+    *KEYS,
+    'train_loss',
+    'converged',
+    'diverged',
+    'solution',
+    'seen_heldout_assigned',
+    'unseen_inferential',
+    'unseen_symmetric',
+    'unseen_within_1',
+    'unseen_within_2',
+    'answer',  # the most frequent one to the unseen pair
+    'answer_share',
+    *LOOKUP,
+    'run',
+    'hardware',
+]
+# Fields of a config that are factors, change no number of a member, or follow from a
+# factor in configs/law.py. A run that sets shifts, head_dim, mlp_dim or a schedule of
+# its own is not told from one that does not.
+_EXPECTED = {
+    'name',
+    'task.seq_len',
+    'task.split',
+    'task.noninferential',
+    'task.unseen',
+    'task.exception',
+    'task.last_token',
+    'task.anchors',
+    'task.shifts',
+    'task.num_anchors',
+    'task.probe_examples',
+    'model.width',
+    'model.head_dim',
+    'model.mlp_dim',
+    'model.depth',
+    'model.max_len',
+    'optimizer.warmup_steps',
+    'optimizer.schedule_steps',
+    'train.batch_size',
+    'train.num_steps',
+    'train.eval_every',
+    'train.snapshot_steps',
+    'train.resume_every',
+    'train.lanes',
+    'train.batch_devices',
+}
+
+
+def tabulate(run: Run) -> pd.DataFrame:
+    """The networks of a sweep of the anchor task: COLUMNS without `run`.
+
+    Raises:
+      UserError: another task, or a model without a width and a depth.
+    """
+    members = frame.find_usable(members_table(run)).copy()
+    members['solution'] = classify_members(members)
+    members['hardware'] = [_name_hardware(run, i) for i in members.environment]
+    columns = {'unseen_answer': 'answer', 'unseen_answer_share': 'answer_share'}
+    members = members.rename(columns=columns)
+    tables = []
+    for cohort in run.experiment.cohorts():
+        experiment = run.experiment.for_cohort(cohort)
+        described = describe_experiment(experiment)
+        # A factor may have the name of a static axis, which says what a cohort is.
+        of_cohort = members[select_cohort(members, cohort)].assign(**described)
+        of_cohort['qk_offset'] = measure_qk_offset(experiment, of_cohort.gamma)
+        for seed in of_cohort.seed.unique():
+            scores = lookup_scores(experiment.task, int(seed))[LEVELS[-1]]
+            of_table = [scores.get(question, np.nan) for question in SCORED.values()]
+            of_cohort.loc[of_cohort.seed == seed, LOOKUP] = of_table
+        tables.append(of_cohort)
+    columns = [name for name in COLUMNS if name != 'run']
+    return pd.concat(tables, ignore_index=True).reindex(columns=columns)
+
+
+def describe_experiment(experiment: Experiment) -> dict[str, Any]:
+    """The value of every factor that all members of one cohort share.
+
+    Raises:
+      UserError: it is not the anchor task, or the model has no width or depth.
+    """
+    task, model = experiment.task, experiment.model
+    if task.name != 'anchors':
+        line = f'{experiment.name}: task = {task.name!r}'
+        raise UserError(f'{line}: the law is about the task anchors')
+    if not (hasattr(model, 'width') and hasattr(model, 'depth')):
+        line = f'{experiment.name}: model = {model.name!r}'
+        raise UserError(f'{line}: the law is about models with a width and a depth')
+    return {
+        'seq_len': task.seq_len,
+        'split': task.split,
+        'exception': _name_exception(task.unseen_pairs, task.noninferential),
+        'last_token': task.last_token,
+        'anchors': len(task.shift_of),
+        'batch_size': experiment.train.batch_size,
+        'width': model.width,
+        'depth': model.depth,
+        'num_steps': experiment.train.num_steps,
+    }
+
+
+def measure_qk_offset(experiment: Experiment, gamma: pd.Series) -> pd.Series:
+    """By how much the γ of W_Q and W_K is above that of all other parts."""
+    own_gammas = dict(list_own_gammas(experiment))
+    if 'qk' not in own_gammas:
+        return 0.0 * gamma
+    return (own_gammas['qk'] - gamma).round(6)  # 0.6 - 0.4 is not 0.2
+
+
+def list_own_gammas(experiment: Experiment) -> tuple:
+    """`model.own_gammas`, which the transformer alone has."""
+    return getattr(experiment.model, 'own_gammas', ())
+
+
+def find_other_differences(runs: Iterable[Run]) -> list[str]:
+    """A line for every field that differs between cohorts and is no factor."""
+    values = {}
+    for experiment in _list_experiments(runs):
+        fields = _flatten(config.to_dict(experiment))
+        if 'model.own_gammas' in fields:  # that of W_Q and W_K is a factor
+            own_gammas = list_own_gammas(experiment)
+            others = tuple(pair for pair in own_gammas if pair[0] != 'qk')
+            fields['model.own_gammas'] = others
+        for path, value in fields.items():
+            values.setdefault(path, set()).add(str(value))
+    lines = []
+    for path, distinct in values.items():
+        is_expected = path in _EXPECTED or path.startswith(('grid.', 'loop'))
+        if len(distinct) > 1 and not is_expected:
+            listed = ' and '.join(sorted(distinct))
+            lines.append(f'{path} differs between the runs, but is no factor: {listed}')
+    return lines
+
+
+def read_csv(path: pathlib.Path) -> pd.DataFrame:
+    """The members of a members.csv that a command here has written.
+
+    Raises:
+      UserError: it is no such table.
+    """
+    members = frame.read_csv(path)
+    missing = [name for name in COLUMNS if name not in members]
+    if missing:
+        raise UserError(f'{path}: no column {", ".join(missing)}')
+    for name, factor in FACTORS.items():
+        unknown = set(members[name].unique()) - set(factor.levels)
+        if factor.levels and unknown:
+            found = ', '.join(sorted(map(str, unknown)))
+            allowed = ', '.join(factor.levels)
+            raise UserError(f'{path}: {name} = {found}: must be one of {allowed}')
+    return members[COLUMNS]
+
+
+def join(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    """The members of several tables, sorted; of a repeated one the first row."""
+    members = pd.concat(tables, ignore_index=True)[COLUMNS]
+    return members.drop_duplicates(KEYS).sort_values(KEYS, ignore_index=True)
+
+
+def keep_longest(members: pd.DataFrame) -> pd.DataFrame:
+    """Of members that differ in the number of steps alone, the one trained longest."""
+    ordered = members.sort_values('num_steps', kind='stable')
+    return ordered.drop_duplicates([*SETTING, 'gamma', 'seed'], keep='last')
+
+
+def list_blocks(members: pd.DataFrame) -> list[str]:
+    """The kinds of exception that occur, in their order."""
+    found = set(members.exception)
+    return [level for level in FACTORS['exception'].levels if level in found]
+
+
+def name_block(block: str) -> str:
+    """'exception trained', 'both unseen', 'no exception'."""
+    return TITLES_OF_EXCEPTIONS.get(block, block)
+
+
+def list_varying(members: pd.DataFrame) -> list[str]:
+    """Names of the factors that have several values."""
+    return [name for name in NAMES if members[name].nunique() > 1]
+
+
+def format_level(name: str, value: Any) -> str:
+    """'9', '0.001', 'code'."""
+    return f'{value:g}' if FACTORS[name].kind is float else str(value)
+
+
+def name_gamma(gamma: float, widths: Iterable[int]) -> str:
+    """'0.6 (0.42)', or '0.6 (0.42, 0.49)' of two widths: γ, and as γ at width 400."""
+    equivalents = []
+    for width in sorted(set(widths)):
+        equivalents.append(f'{frame.equivalent_gamma(gamma, width):.2f}')
+    return f'{gamma:g} ({", ".join(equivalents)})'
+
+
+def describe_setting(row: dict[str, Any], names: list[str]) -> str:
+    """'length 9 · batch 2048' of the factors with these names.
+
+    W_Q and W_K are mentioned only if they have a γ of their own.
+    """
+    parts = []
+    for name in names:
+        if name != 'qk_offset' or row[name] != 0:
+            parts.append(f'{FACTORS[name].title} {format_level(name, row[name])}')
+    return ' · '.join(parts)
+
+
+def _list_experiments(runs: Iterable[Run]) -> list[Experiment]:
+    """Of every cohort of every run."""
+    experiments = []
+    for run in runs:
+        for cohort in run.experiment.cohorts():
+            experiments.append(run.experiment.for_cohort(cohort))
+    return experiments
+
+
+def _name_exception(unseen: tuple, noninferential: tuple) -> str:
+    """Which of a pair and its reverse are trained, and on what."""
+    for first, second in unseen:
+        if first != second and (second, first) in unseen:
+            return BOTH_UNSEEN
+    return TRAINED if noninferential else NONE
+
+
+def _name_hardware(run: Run, environment: int) -> str:
+    """'cpu 93ee0ce1' of the last environment a member was trained in."""
+    if environment < 0:
+        return ''
+    recorded = run.folder.environments[environment]
+    hardware = recorded.hardware
+    which = hardware.get('cpu', hardware.get('device', ''))
+    return f'{recorded.platform} {which}'.strip()
+
+
+def _flatten(tree: dict[str, Any], prefix: str = '') -> dict[str, Any]:
+    """The leaves of nested dicts by their dotted paths."""
+    leaves = {}
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            leaves |= _flatten(value, f'{prefix}{name}.')
+        else:
+            leaves[f'{prefix}{name}'] = value
+    return leaves

@@ -1,0 +1,226 @@
+"""The law's tables and figures: the committed ones, and of planted networks."""
+
+import pandas as pd
+import pytest
+
+from analysis.figure import find_figure, run_figure
+from analysis.law import cells, effects, law, law_gamma
+from analysis.law import members as law_members
+from analysis.members.solution import SOLUTIONS
+from analysis.tables.text import format_csv
+from anchorjax.errors import UserError
+from tests.support.drawing import draw_pixels
+from tests.support.planted_law import plant_members
+from tests.support.sweeps import ROOT
+
+GALLERY = ROOT / 'analysis' / 'gallery'
+LEAD = [panel.title.split('\n')[0] for panel in law_gamma.PANELS].index(
+    '9 tokens, batch 2048 (the lead)'
+)
+
+
+def read_gallery(*names):
+    return law_members.join([law_members.read_csv(GALLERY / name) for name in names])
+
+
+@pytest.fixture(scope='module')
+def committed():
+    return read_gallery('law/members.csv')
+
+
+@pytest.mark.parametrize('folder', ['law', 'fresh'])
+def test_the_committed_members_give_the_committed_cells(folder):
+    members = read_gallery(f'{folder}/members.csv')
+    text = cells.format_cells(cells.summarize_cells(members))
+    assert text == (GALLERY / folder / 'cells.md').read_text()
+
+
+def test_the_committed_members_give_the_committed_effects(committed):
+    """Without the fit, whose last digits depend on the library."""
+    result = effects.tabulate(committed)
+    assert format_csv(result) == (GALLERY / 'law' / 'effects.csv').read_text()
+    page = (GALLERY / 'law' / 'effects.md').read_text()
+    contrasts, _, _ = page.partition('\n## Does a fit')
+    assert effects.format_effects(result) == contrasts
+
+
+def test_the_committed_members_give_the_committed_picture():
+    members = read_gallery('law/members.csv', 'law/half_width_members.csv')
+    text = format_csv(law_gamma.compute(members))
+    assert text == (GALLERY / 'law' / 'law_gamma.csv').read_text()
+
+
+@pytest.mark.parametrize(
+    ('block', 'levels', 'column', 'is_converged', 'expected'),
+    [
+        ('trained', (0.2, 1.0), 'inferential', True, (-0.15, -0.53, 0.24, 7)),
+        ('trained', (0.2, 1.0), 'symmetric', True, (0.42, 0.08, 0.76, 7)),
+        ('trained', (0.6, 1.4), 'inferential', True, (0.24, 0.01, 0.48, 8)),
+        ('trained', (0.6, 1.4), 'symmetric', True, (-0.38, -0.57, -0.18, 8)),
+        ('trained', (0.6, 1.4), 'inferential', False, (0.34, 0.15, 0.53, 13)),
+        ('trained', (0.6, 1.4), 'symmetric', False, (-0.52, -0.70, -0.33, 13)),
+        ('both unseen', (1.0, 1.4), 'inferential', False, (0.50, 0.29, 0.71, 10)),
+    ],
+)
+def test_the_borders_of_gamma_are_those_that_were_computed_by_others(
+    committed, block, levels, column, is_converged, expected
+):
+    """By somebody else, without this code (issue 39, section 0)."""
+    members = committed[committed.exception == block]
+    if is_converged:
+        members = members[members.converged]
+    pairs = effects.pair_levels(effects.measure_cells(members), 'gamma', *levels)
+    differences = effects.average_settings(pairs, 'gamma', f'unseen_{column}')
+    found = law.stats.mean_interval(differences)
+    assert (*found, len(differences)) == pytest.approx(expected, abs=0.00501)
+
+
+# Cells.
+
+
+def let_batch_decide(point):
+    return 'inferential' if point['batch_size'] == 2048 else 'symmetric'
+
+
+def test_cells_are_counted_by_hand():
+    members = plant_members(let_batch_decide, batch_size=(512, 2048), gamma=(0.4, 1.2))
+    summary = cells.summarize_cells(members)
+    assert len(summary) == 4 and (summary.trained == 3).all()
+    is_large = summary.batch_size == 2048
+    assert (summary[is_large].inferential == 3).all()
+    assert summary[is_large].inferential_mean.to_numpy() == pytest.approx(0.97)
+    text = cells.format_cells(summary)
+    row = '| 2048 | 1.2 (0.83) | 3 of 3 | inferential 3 | 0.97 (0.97–0.97) |'
+    assert row in text
+
+
+def test_a_cell_names_third_solutions_and_shows_near_answers():
+    solution = ('third', 'third', 'symmetric', 'third', 'inferential')
+    members = plant_members(lambda point: solution[point['seed']], seeds=5)
+    members.loc[members.seed == 1, 'answer'] = '(4, 4)'
+    members['unseen_within_1'] = [0.0, 0.0, 0.1, 0.2, 0.97]
+    members['unseen_within_2'] = [0.5, 0.5, 0.1, 0.4, 1.0]
+    summary = cells.summarize_cells(members)
+    assert summary.third.tolist() == [3] and summary.within_2_high.tolist() == [1.0]
+    text = cells.format_cells(summary)
+    assert 'inferential 1, symmetric 1, third (2, 4) 2, third (4, 4) 1 |' in text
+    # Means of inferential (0.02 of third, 0.01 of symmetric) and of the planted ones.
+    assert '| 0.21 (0.01–0.97) | 0.25, 0.50 | 0.22 (0.02–0.98) |' in text
+
+
+def test_a_cell_without_a_converged_member_has_no_numbers():
+    members = plant_members(let_batch_decide, loss=lambda _: 0.5)
+    summary = cells.summarize_cells(members)
+    assert summary[['converged', *SOLUTIONS[:2]]].to_numpy().sum() == 0
+    assert '| 0 of 3 | – | – | – | – | – | 0.90, 0.00 |' in cells.format_cells(summary)
+
+
+# Figures.
+
+
+def compose_if_small(point):
+    return 'inferential' if point['gamma'] > 1 else 'symmetric'
+
+
+def plant_lead(decide=compose_if_small, loss=None):
+    return plant_members(decide, loss=loss, batch_size=(2048,), gamma=(0.6, 1.2))
+
+
+def test_every_panel_is_found_by_its_own_factors_and_no_other():
+    parts = [plant_lead().assign(**panel.setting) for panel in law_gamma.PANELS]
+    result = law_gamma.compute(pd.concat(parts))
+    assert result.panel.value_counts().tolist() == [6] * len(law_gamma.PANELS)
+    assert set(law_gamma.compute(plant_lead()).panel) == {LEAD}
+    assert not len(law_gamma.compute(plant_lead().assign(width=128)))
+
+
+def test_of_networks_that_differ_in_steps_the_longest_is_drawn():
+    short = plant_lead(lambda point: 'other')
+    longer = plant_lead().assign(num_steps=16_000)
+    result = law_gamma.compute(pd.concat([short, longer]))
+    assert len(result) == 6
+    means = result.groupby('gamma').inferential.mean()
+    assert means.tolist() == pytest.approx([0.01, 0.97])
+
+
+def test_the_picture_shows_convergence_and_answers():
+    plain = draw_pixels(law_gamma.compute(plant_lead()), law_gamma)
+    unfinished = plant_lead(loss=lambda point: 1.0)
+    hollow = draw_pixels(law_gamma.compute(unfinished), law_gamma)
+    assert (plain != hollow).any()
+    swapped = plant_lead(lambda point: 'memorizing')
+    assert (plain != draw_pixels(law_gamma.compute(swapped), law_gamma)).any()
+
+
+# The commands.
+
+
+@pytest.mark.slow
+def test_a_table_gives_tables_and_a_figure_twice_the_same(tmp_path, capsys):
+    levels = {'batch_size': (512, 2048), 'learning_rate': (1e-3, 2e-3)}
+    members = plant_members(let_batch_decide, **levels, seq_len=(5, 9))
+    path = tmp_path / 'members.csv'
+    path.write_text(format_csv(members.sample(frac=1, random_state=0)))
+    written = []
+    for name in ('first', 'second'):
+        words = ['--members', str(path), '--out', str(tmp_path / name)]
+        run_figure(find_figure('law'), words)
+        capsys.readouterr()
+        files = (tmp_path / name).iterdir()
+        written.append({file.name: file.read_bytes() for file in files})
+    assert written[0] == written[1]
+    assert written[0]['members.csv'].decode() == format_csv(members)
+    assert set(written[0]) >= {'cells.md', 'effects.md', 'effects.csv', 'effects.png'}
+    assert '## Does a fit predict' in written[0]['effects.md'].decode()
+
+
+def test_a_run_is_added_to_a_table_and_replaces_its_own_members(
+    finished, tmp_path, capsys
+):
+    path = tmp_path / 'members.csv'
+    path.write_text(format_csv(plant_lead()))
+    folder = tmp_path / 'law_new'
+    folder.symlink_to(finished.folder.workdir.resolve())
+    members = law.read_members([path], [str(folder)])
+    assert members.run.value_counts().to_dict() == {'law_new': 8, 'law_planted': 6}
+    path.write_text(format_csv(members.assign(train_loss=0.5)))
+    again = law.read_members([path], [str(folder)])
+    pd.testing.assert_series_equal(again.run, members.run)
+    assert (again[again.run == 'law_new'].train_loss != 0.5).all()
+
+
+def test_tables_do_not_replace_those_of_a_run(finished):
+    workdir = str(finished.folder.workdir)
+    with pytest.raises(UserError, match='is a run; give another folder'):
+        law.command(['--runs', workdir, '--out', workdir])
+
+
+def test_a_point_is_predicted_from_a_table(tmp_path, capsys):
+    levels = {'batch_size': (512, 2048), 'seq_len': (3, 4, 5, 9)}
+    path = tmp_path / 'members.csv'
+    path.write_text(format_csv(plant_members(let_batch_decide, **levels)))
+    point = 'exception=trained,batch_size=2048,seq_len=9,width=64'
+    law.command(['--members', str(path), '--predict', point])
+    assert capsys.readouterr().out.splitlines()[2].startswith('inferential  0.9')
+
+
+@pytest.mark.parametrize(
+    ('words', 'line'),
+    [
+        ([], '--runs, --members: give one of them, or both'),
+        (['--members', 'none.csv'], '--out: give the folder for the tables'),
+        (['--members', 'none.csv', '--out', 'out'], 'none.csv: cannot be read'),
+        (['--runs', 'none_*', '--out', 'out'], 'no folder of a run matches'),
+    ],
+)
+def test_wrong_flags_are_one_line(words, line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=line):
+        law.command(words)
+
+
+def test_tables_without_a_panel_are_refused(tmp_path):
+    path = tmp_path / 'members.csv'
+    path.write_text(format_csv(plant_lead().assign(width=128)))
+    with pytest.raises(UserError, match='no network of these tables'):
+        law_gamma.command(['--members', str(path), '--out', str(tmp_path / 'out')])

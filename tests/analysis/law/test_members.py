@@ -1,0 +1,145 @@
+"""The table of members: from runs, from files, and joined."""
+
+import types
+
+import pandas as pd
+import pytest
+
+from analysis.law import members as law_members
+from analysis.tables.text import format_csv
+from anchorjax import config
+from anchorjax.errors import UserError
+from tests.support.planted_law import plant_members
+from tests.support.sweeps import experiment
+
+
+@pytest.fixture(scope='module')
+def planted():
+    return plant_members(lambda point: 'symmetric', batch_size=(512, 2048))
+
+
+def test_a_run_becomes_members_with_their_factors(finished):
+    members = law_members.tabulate(finished)
+    columns = [name for name in law_members.COLUMNS if name != 'run']
+    assert list(members.columns) == columns
+    assert sorted(members.depth) == [1] * 4 + [2] * 4
+    assert (members.seq_len == 4).all() and (members.split == 'random').all()
+    assert (members.exception == 'trained').all() and (members.batch_size == 16).all()
+    assert members.hardware.str.startswith('cpu ').all()
+    assert set(members.gamma) == {0.3, 0.8} and set(members.seed) == {0, 1}
+    assert members[law_members.LOOKUP].notna().all(axis=None)
+    expected = finished.results.train_loss.sel(depth=2, gamma=0.8, seed=1).item()
+    is_here = (members.depth == 2) & (members.gamma == 0.8) & (members.seed == 1)
+    assert members[is_here].train_loss.item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_tables_are_read_back_as_they_were_written(planted, tmp_path):
+    path = tmp_path / 'members.csv'
+    path.write_text(format_csv(planted.sample(frac=1, random_state=0)))
+    read = law_members.join([law_members.read_csv(path)])
+    assert format_csv(read) == format_csv(planted)
+
+
+@pytest.mark.parametrize(
+    ('change', 'line'),
+    [
+        (lambda members: members.drop(columns='gamma'), 'no column gamma'),
+        (lambda members: members.assign(split='odd'), 'split = odd: must be one of'),
+    ],
+)
+def test_a_wrong_table_is_refused(planted, tmp_path, change, line):
+    path = tmp_path / 'members.csv'
+    path.write_text(format_csv(change(planted)))
+    with pytest.raises(UserError, match=line):
+        law_members.read_csv(path)
+
+
+def test_of_a_member_in_two_tables_the_first_counts(planted):
+    again = planted[:2].assign(run='law_again')
+    joined = law_members.join([again, planted])
+    assert len(joined) == len(planted)
+    assert (joined.run == 'law_again').sum() == 2
+    assert (law_members.join([planted, again]).run == 'law_planted').all()
+
+
+def test_of_members_that_differ_in_steps_the_longest_counts(planted):
+    longer = planted[:3].assign(num_steps=8000)
+    members = law_members.join([planted, longer])
+    kept = law_members.keep_longest(members)
+    assert len(kept) == len(planted) and (kept.num_steps == 8000).sum() == 3
+
+
+@pytest.mark.parametrize(
+    ('unseen', 'noninferential', 'exception'),
+    [
+        (((4, 3),), ((3, 4, -6),), 'trained'),
+        (((4, 3), (3, 4)), (), 'both unseen'),
+        (((4, 3), (3, 4)), ((3, 4, -6),), 'both unseen'),  # it is not trained
+        (((4, 3),), (), 'none'),
+    ],
+)
+def test_the_exception_is_read_from_the_task(unseen, noninferential, exception):
+    planned = experiment(task__unseen=unseen, task__noninferential=noninferential)
+    described = law_members.describe_experiment(planned)
+    assert described['exception'] == exception
+    of_members = {'learning_rate', 'weight_decay', 'gamma', 'qk_offset'}
+    assert set(described) | of_members == set(law_members.NAMES)
+
+
+@pytest.mark.parametrize(
+    ('own_gammas', 'offsets'),
+    [
+        ((), [0.0, 0.0]),
+        ((('vo', 0.1),), [0.0, 0.0]),
+        ((('mlp', 0.9), ('qk', 0.4)), [0.2, -0.2]),
+    ],
+)
+def test_the_gamma_of_attention_counts_from_that_of_the_member(own_gammas, offsets):
+    planned = experiment(model__own_gammas=own_gammas)
+    gamma = pd.Series([0.2, 0.6])
+    assert list(law_members.measure_qk_offset(planned, gamma)) == offsets
+
+
+def find_differences(*experiments):
+    """As of runs with one cohort each."""
+    runs = []
+    for planned in experiments:
+        cohorts = types.SimpleNamespace(
+            cohorts=lambda: [None], for_cohort=lambda _, planned=planned: planned
+        )
+        runs.append(types.SimpleNamespace(experiment=cohorts))
+    return law_members.find_other_differences(runs)
+
+
+def test_what_differs_and_is_no_factor_is_said():
+    first = experiment()
+    second = experiment(
+        optimizer__floor=0.0, train__batch_size=32, grid__gamma=(0.5,), name='other'
+    )
+    lines = find_differences(first, second, second)
+    assert len(lines) == 1 and lines[0].startswith('optimizer.floor differs')
+
+
+def test_a_part_with_a_gamma_of_its_own_is_no_factor_unless_it_is_attention():
+    plain = experiment()
+    attention = experiment(model__own_gammas=(('qk', 0.2),))
+    values = experiment(model__own_gammas=(('qk', 0.2), ('vo', 0.2)))
+    assert find_differences(plain, attention) == []
+    lines = find_differences(plain, values)
+    assert len(lines) == 1 and lines[0].startswith('model.own_gammas differs')
+
+
+def test_a_model_without_a_depth_and_another_task_are_refused():
+    planned = config.resolve(config.default(model='emb_mlp'))
+    with pytest.raises(UserError, match="model = 'emb_mlp': the law is about models"):
+        law_members.describe_experiment(planned)
+    task = types.SimpleNamespace(name='copy')
+    planned = types.SimpleNamespace(name='toy', task=task, model=None)
+    with pytest.raises(UserError, match="toy: task = 'copy'"):
+        law_members.describe_experiment(planned)
+
+
+def test_gamma_is_named_with_its_equivalent_at_width_400():
+    assert law_members.name_gamma(0.72, [64]) == '0.72 (0.50)'
+    assert law_members.name_gamma(0.6, [128, 64, 64]) == '0.6 (0.42, 0.49)'
+    assert law_members.name_gamma(0.5, [400]) == '0.5 (0.50)'
