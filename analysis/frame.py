@@ -5,6 +5,7 @@ own in its `members.py`; what needs curves or snapshots is computed there once, 
 the committed `members.csv` of analysis/gallery holds all that a verdict rests on.
 """
 
+import math
 import pathlib
 from collections.abc import Callable
 
