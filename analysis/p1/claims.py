@@ -6,21 +6,23 @@ nine tokens, four anchors, (3, 4) trained on its exception, the official split, 
 2048, the schedule. Rate times width and rate times decay are P1's, too.
 
 The default of configs/phase.py asks the same of a smaller task, whose border lies at
-smaller initializations: four tokens, strong decay.
+smaller initializations: four tokens, strong decay. What P1 says besides its Fig 2 is in
+more_claims.py, and exploratory.
 """
 
 import pandas as pd
 
 from analysis import frame
 from analysis.claims import Claim, Group, above, below, difference
+from analysis.p1.more_claims import FAMILIES, add_levels
 from anchorjax.storage.reader import Run, members_table
 
 GALLERY = 'fair'
 INTRODUCTION = (
-    'Numbers are shares of answers to the unseen pair (4, 3), of all networks at the '
-    'last step (30 epochs of nine tokens, 6,000 steps of four): the small '
-    'initialization less the large one, paired by seed. P1 itself '
-    'shows something else: for each seed and each mapping the highest share over nine '
+    'Numbers are shares of answers, of Fig 2 those to the unseen pair (4, 3), of all '
+    'networks at the last step (30 epochs of nine tokens, 6,000 steps of four): the '
+    'small initialization less the large one, paired by seed. P1 itself shows '
+    'something else: for each seed and each mapping the highest share over nine '
     'learning rates, which one network in nine can bring about.'
 )
 COLUMNS = (
@@ -31,12 +33,25 @@ COLUMNS = (
     'weight_decay',
     'seed',
     'num_steps',
+    'num_anchors',
+    'num_examples',
+    'norm',
     'converged',
     'train_loss',
     'seen_heldout_assigned',
     'unseen_inferential',
     'unseen_symmetric',
+    'trained_as_data',
+    'heldout_as_function',
+    'unseen_as_reverse',
+    'unseen_composed',
+    'null_heldout_as_function',
+    'null_unseen_as_reverse',
+    'null_unseen_composed',
+    'heldout_when_known',
+    'num_train',
 )
+LEVELS = ('levels', 'law_anchors')  # runs whose snapshots some claims read
 FAIR = ('phase_laptop', *(f'fair_64_{seed}' for seed in range(61, 67)))
 LARGE = Group('large', {'gamma': 0.72})
 SMALL = Group('small', {'gamma': 1.15})
@@ -52,7 +67,9 @@ def tabulate(run: Run) -> pd.DataFrame:
     members['width'] = width
     members['gamma_at_400'] = frame.equivalent_gamma(members.gamma, width)
     members['num_steps'] = run.experiment.train.num_steps
-    return members[list(COLUMNS)]
+    if run.folder.workdir.name in LEVELS:
+        members = add_levels(run, members)
+    return members.reindex(columns=list(COLUMNS))
 
 
 CLAIMS = (
@@ -86,4 +103,5 @@ CLAIMS = (
         difference('unseen_symmetric', LAST, MIDDLE),
         below(0),
     ),
+    *FAMILIES,
 )

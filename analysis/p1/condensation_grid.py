@@ -5,7 +5,7 @@ decay without a static axis. In a sweep with one gamma the learning rate goes ac
 Fig 15). All other axes have their first value, or the one given by --AXIS=VALUE. A cell
 without a member says why it is blank.
 
-  python -m analysis condensation_grid --run runs/phase --exception=trained --seed=1
+  python -m analysis condensation_grid --run runs/phase --seed=1
 """
 
 import math

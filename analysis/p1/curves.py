@@ -1,7 +1,6 @@
 """What one member learns when: losses, agreements, and when each solution appears.
 
-python -m analysis curves --run runs/phase \\
-    --num_anchors=8 --exception=unseen --gamma=0.2 --seed=0
+python -m analysis curves --run runs/phase --gamma=1.7 --seed=0
 """
 
 import textwrap

@@ -8,7 +8,7 @@ Only what sees data is measured: rows of tokens that occur, columns of labels th
 (`spectra.used`). Error bars are of all converged members; grey, the same networks
 before training.
 
-  python -m analysis eigenvalues --run runs/phase --exception=unseen
+  python -m analysis eigenvalues --run runs/phase
 """
 
 import math

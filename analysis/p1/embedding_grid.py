@@ -3,7 +3,7 @@
 P1 draws t-SNE, but PCA has no settings. Rows, columns and flags are those of
 condensation_grid.
 
-  python -m analysis embedding_grid --run runs/phase --exception=trained --seed=1
+  python -m analysis embedding_grid --run runs/phase --seed=1
 """
 
 import math

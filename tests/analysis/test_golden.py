@@ -2,11 +2,8 @@
 
 import pytest
 
-from analysis import claims, frame
 from analysis.__main__ import run_claims
 from analysis.figure import ROOMS, has_claims, import_claims
-from analysis.p1.more_claims import FAMILIES
-from analysis.tables.text import format_csv
 from tests.support.sweeps import ROOT
 
 GALLERY = ROOT / 'analysis' / 'gallery'
@@ -30,11 +27,3 @@ def test_few_claims_of_a_paper_are_judged(paper):
     assert sum(claim.rule is not None for claim in rows) <= MOST_JUDGED[paper]
     keys = [(claim.source, claim.sentence) for claim in rows]
     assert len(set(keys)) == len(keys)
-
-
-def test_the_committed_members_give_the_rows_that_p1_adds():
-    """They go into p1's own table."""
-    folder = GALLERY / 'families'
-    members = frame.read_csv(folder / 'p1_members.csv')
-    table = claims.tabulate(FAMILIES, members)
-    assert format_csv(table) == (folder / 'p1_verdicts.csv').read_text()
