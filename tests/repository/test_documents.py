@@ -48,3 +48,8 @@ def test_every_sweep_of_a_page_is_accepted(page: pathlib.Path, monkeypatch):
     assert len(sweeps) >= text.count('python launch/sweep.py')
     for words in sweeps:
         cli.parse_command_line(cli.sweep_parser(), words)
+
+
+def test_what_people_read_first_is_short():
+    assert len((ROOT / 'README.md').read_text().splitlines()) <= 150
+    assert len((ROOT / 'RESULTS.md').read_text().split()) <= 2_500
