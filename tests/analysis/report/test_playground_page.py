@@ -197,6 +197,7 @@ def test_an_edge_is_cut_by_click_key_and_finger(tab):
 def test_a_link_restores_question_networks_and_cuts(tab, open_tab):
     tab.click('text=the exception')
     tab.select_option('#b-network', index=3)
+    read_answers(tab)  # drawn: nothing moves under the click
     click_edge(tab, '0 key anchor_1')
     browser.wait_until(tab, 'location.hash.includes("cut")')
     other = open_tab(tab.url)
@@ -221,7 +222,7 @@ def test_every_control_has_a_name(tab):
         if role in ('spinbutton', 'combobox', 'button', 'image', 'img'):
             assert node['name'].get('value'), node
             named += 1
-    assert named > 40
+    assert named > 20
     tab.fill('#tokens .role-key input', '8')
     spoken = 'document.querySelector("#try-status").textContent'
     browser.wait_until(tab, f'{spoken}.includes("answers")')
