@@ -18,8 +18,7 @@ import numpy as np
 from analysis.circuits import sequences
 from analysis.drawing import style
 from analysis.drawing.triangles import draw_profile, draw_triangles
-from analysis.members.member import Member
-from analysis.members.untrained import make_untrained
+from analysis.members.member import Member, make_untrained
 from analysis.vectors import extract, triangles
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most

@@ -21,7 +21,7 @@ from analysis import frame
 from analysis.changes.distances import measure_change, measure_kernel_distance
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma
-from analysis.members.member import Member, member_of
+from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.selection import (
     find_row_axis,
     find_spans,
@@ -29,7 +29,6 @@ from analysis.members.selection import (
     require_heldout_probe,
 )
 from analysis.members.solution import SOLUTIONS, classify_members
-from analysis.members.untrained import make_untrained
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run, members_table

@@ -22,8 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from analysis.circuits import sequences
 from analysis.drawing import hues, style
-from analysis.members.member import Member
-from analysis.members.untrained import make_untrained
+from analysis.members.member import Member, make_untrained
 from analysis.vectors import extract
 from analysis.vectors.nearest import KINDS, count_neighbours
 from anchorjax.errors import require

@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.members.member import Member, member_of
+from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.point import Point
 from analysis.members.selection import collect_labels, iterate_converged
-from analysis.members.untrained import make_untrained
 from analysis.spectra.measures import participation_ratio
 from analysis.spectra.spectra import covariance_spectrum
 from analysis.spectra.used import select_used

@@ -7,8 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from analysis.members.member import Member
-from analysis.members.untrained import make_untrained
+from analysis.members.member import Member, make_untrained
 from analysis.p1 import cosine
 from anchorjax.errors import UserError
 from anchorjax.model import Activations

@@ -15,9 +15,8 @@ from analysis.changes.distances import (
     measure_movement,
 )
 from analysis.changes.kernels import kernel_distance
-from analysis.members.member import member_of
+from analysis.members.member import make_untrained, member_of
 from analysis.members.selection import find_spans, iterate_members
-from analysis.members.untrained import make_untrained
 from analysis.p1 import lazy
 from anchorjax.errors import UserError
 from anchorjax.model import Activations

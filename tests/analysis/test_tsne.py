@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from analysis.circuits import sequences
 from analysis.drawing import hues
-from analysis.members.untrained import make_untrained
+from analysis.members.member import make_untrained
 from analysis.p1 import tsne
 from analysis.vectors import extract
 from anchorjax.errors import UserError

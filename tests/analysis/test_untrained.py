@@ -6,9 +6,8 @@ import jax
 import numpy as np
 import pytest
 
-from analysis.members.member import Member, member_of
+from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.selection import collect_labels, find_converged, iterate_converged
-from analysis.members.untrained import make_untrained
 from tests.support import cases
 from tests.support.converged import mark_converged
 
