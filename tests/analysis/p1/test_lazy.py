@@ -216,11 +216,6 @@ def test_the_solution_is_that_of_the_phase_diagram(finished, monkeypatch):
     assert list(lazy.compute(finished).solution) == expected
 
 
-def test_a_kernel_of_one_sequence_is_one_line(finished):
-    with pytest.raises(UserError, match='number = 1: must be at least 2, to compare'):
-        lazy.compute(finished, number=1)
-
-
 def test_a_later_start_and_what_is_left_out(finished, tmp_path):
     spans, left_out = find_spans(finished, 2)
     assert {(span.first, span.last) for span in spans} == {(4, 40)}
