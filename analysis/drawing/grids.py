@@ -6,35 +6,33 @@ learning rate goes across. All other axes have their first value, or the one giv
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis import frame
 from analysis.drawing import style
+from analysis.members.point import Point, format_point
 from analysis.members.selection import find_column_axis, find_row_axis
 from anchorjax.errors import StoreError, UserError
 from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
 
-Cell = tuple[int, int]  # index of the row, of the column
 
+def measure_cells(
+    run: Run,
+    path: str,
+    step: int | str,
+    point: Point,
+    measure: Callable[[np.ndarray], xr.Dataset],
+) -> xr.Dataset:
+    """What `measure` says of the matrix at `path` of every member at `point`.
 
-class Cells(NamedTuple):
-    """One matrix of every member over [row, column], at one point of other axes."""
-
-    row_name: str
-    rows: tuple  # labels
-    column_name: str
-    columns: tuple[float, ...]
-    fixed: dict[str, Any]  # value of every other axis
-    matrices: dict[Cell, np.ndarray]  # of the members that have it
-    notes: np.ndarray  # [row, column] why there is no matrix, or ''
-
-
-def read_cells(run: Run, path: str, step: int | str = 'last', **point) -> Cells:
-    """The matrix at `path` of every member at `point`; reads nothing else of them.
+    Returns:
+      Its variables over [row, column], NaN where there is no matrix: `note` says why,
+      or is ''. Attributes: row_name and column_name, the axes that these are; `fixed`,
+      the values of the others; `matrix`; the `width` of the networks.
 
     Raises:
       UserError: an unknown axis, an axis that the grid itself shows, or no member has
@@ -45,82 +43,71 @@ def read_cells(run: Run, path: str, step: int | str = 'last', **point) -> Cells:
     row_name = find_row_axis(axes)
     column_name = find_column_axis(axes)
     fixed = _fix_axes(axes, (row_name, column_name), point)
-    rows = axes[row_name]
-    columns = axes[column_name]
-    shape = (len(rows), len(columns))
-    notes = np.full(shape, '', '<U40')
-    matrices = {}
-    for y, row in enumerate(rows):
-        for x, column in enumerate(columns):
+    lines = []
+    for row in axes[row_name]:
+        line = []
+        for column in axes[column_name]:
             cell_point = fixed | {row_name: row, column_name: column}
-            matrix, note = read_matrix(run, path, step, cell_point)
-            notes[y, x] = note
-            if matrix is not None:
-                matrices[y, x] = matrix
-    if not matrices:
-        reason = notes[-1, -1]
-        raise UserError(f'no member has a matrix {path!r} at step {step}: {reason}')
-    labels = tuple(axis_label(row) for row in rows)
-    return Cells(row_name, labels, column_name, columns, fixed, matrices, notes)
-
-
-def tabulate(
-    numbers: dict[Cell, dict[str, float]],
-    shape: tuple[int, int],
-) -> dict[str, np.ndarray]:
-    """One table [row, column] per name, NaN in cells without numbers."""
-    tables = {}
-    for cell, numbers_of_cell in numbers.items():
-        for name, number in numbers_of_cell.items():
-            if name not in tables:
-                tables[name] = np.full(shape, np.nan)
-            tables[name][cell] = number
-    return tables
+            W, note = read_matrix(run, path, step, cell_point)
+            cell = xr.Dataset() if W is None else measure(W)
+            line.append(cell.assign(note=note))
+        lines.append(line)
+    if all(cell.note.item() for line in lines for cell in line):
+        raise UserError(f'no member has a matrix {path!r} at step {step}: {note}')
+    grid = xr.combine_nested(
+        lines,
+        ['row', 'column'],
+        data_vars='all',
+        coords='minimal',
+        compat='override',
+        join='outer',  # matrices may differ in their size
+    )
+    grid = grid.transpose('row', 'column', ...).assign_attrs(
+        row_name=row_name,
+        column_name=column_name,
+        fixed=format_point(fixed),
+        matrix=path,
+        width=frame.find_width(run),
+    )
+    rows = [axis_label(row) for row in axes[row_name]]
+    return grid.assign_coords(row=rows, column=list(axes[column_name]))
 
 
 def draw_cells(
-    result: Any,
-    axes: np.ndarray,
-    draw_cell: Callable[[Axes, int, int], None],
+    grid: xr.Dataset, axes: np.ndarray, draw_cell: Callable[[Axes, xr.Dataset], None]
 ) -> None:
-    """Calls draw_cell(axis, row, column) for every member; writes notes in the others.
+    """Calls draw_cell(axis, cell) for every member; writes notes in the others.
 
     Args:
-      result: has row_name, rows, column_name, columns and notes, as `Cells` does, and
-        the width of the networks.
+      axes: [row, column], the first row at the bottom.
     """
+    row_name = grid.row_name.replace('_', ' ')
     last_row = len(axes) - 1
-    for (y, x), note in np.ndenumerate(result.notes):
+    for y, x in np.ndindex(grid.note.shape):
         axis = axes[last_row - y, x]
+        cell = grid.isel(row=y, column=x)
+        note = cell.note.item()
         if note:
-            axis.text(
-                0.5,
-                0.5,
-                note,
-                fontsize=6,
-                ha='center',
-                va='center',
-                transform=axis.transAxes,
-            )
+            middle = {'ha': 'center', 'va': 'center', 'transform': axis.transAxes}
+            axis.text(0.5, 0.5, note, fontsize=6, **middle)
         else:
-            draw_cell(axis, y, x)
+            draw_cell(axis, cell)
         axis.set(xticks=[], yticks=[])
         if x == 0:
-            row_name = result.row_name.replace('_', ' ')
-            axis.set_ylabel(f'{row_name} {result.rows[y]}')
+            axis.set_ylabel(f'{row_name} {cell.row.item()}')
         if y == 0:
-            axis.set_xlabel(_name_column(result, result.columns[x]))
+            axis.set_xlabel(_name_column(grid, cell.column.item()))
 
 
-def _name_column(result: Any, value: float) -> str:
-    if result.column_name == 'gamma':
-        return frame.name_gamma(value, result.width).replace(' (', '\n(')
-    return f'{result.column_name.replace("_", " ")} = {value:g}'
+def _name_column(grid: xr.Dataset, value: float) -> str:
+    if grid.column_name == 'gamma':
+        return frame.name_gamma(value, grid.width).replace(' (', '\n(')
+    return f'{grid.column_name.replace("_", " ")} = {value:g}'
 
 
-def layout(result: Any) -> style.Layout:
+def layout(grid: xr.Dataset) -> style.Layout:
     """Cells about as high as wide, on a page."""
-    rows, columns = result.notes.shape
+    rows, columns = grid.note.shape
     size = min(7.0 / columns, 2.2)
     width = 0.4 + size * columns
     height = 0.3 + (size + 0.15) * rows
@@ -130,8 +117,8 @@ def layout(result: Any) -> style.Layout:
 def _fix_axes(
     axes: dict[str, tuple],
     shown: tuple[str, str],
-    point: dict[str, Any],
-) -> dict[str, Any]:
+    point: Point,
+) -> Point:
     """The value of every axis that the grid does not show."""
     for axis in sorted(shown):
         if axis in point:
@@ -147,7 +134,7 @@ def read_matrix(
     run: Run,
     path: str,
     step: int | str,
-    point: dict[str, Any],
+    point: Point,
 ) -> tuple[np.ndarray | None, str]:
     """The matrix of a member and '', or None and why there is none.
 

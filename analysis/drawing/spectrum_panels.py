@@ -55,8 +55,8 @@ def draw_numbers(axis: Axes, result: Any) -> None:
     )
     for name, values, line in lines:
         axis.plot(result.gamma_G, values, line, ms=3, label=name)
-    _draw_seeds(axis, result, result.participation_M, 'C0', None)
-    _draw_seeds(axis, result, result.untrained_M, 'grey', 'untrained')
+    _draw_seeds(axis, result.members, 'participation', 'C0', None)
+    _draw_seeds(axis, result.members, 'untrained', 'grey', 'untrained')
     axis.set_title('effective number of directions')
     label_gamma(axis, result.width)
     _, highest = axis.get_ylim()
@@ -65,18 +65,11 @@ def draw_numbers(axis: Axes, result: Any) -> None:
 
 
 def _draw_seeds(
-    axis: Axes, result: Any, values_M: np.ndarray, colour: str, label: str | None
+    axis: Axes, members: pd.DataFrame, column: str, colour: str, label: str | None
 ) -> None:
     """A point and an error bar at every gamma with enough converged seeds."""
-    members = pd.DataFrame(
-        {
-            'gamma': result.points['gamma'],
-            'seed': result.points['seed'],
-            'value': values_M,
-        }
-    )
     for gamma, here in members.groupby('gamma'):
-        found = mean_interval(here.groupby('seed').value.mean())
+        found = mean_interval(here.groupby('seed')[column].mean())
         if np.isfinite(found.low):
             reach = [[found.mean - found.low], [found.high - found.mean]]
             bar = {'color': colour, 'fmt': '_', 'ms': 5, 'lw': 1, 'label': label}

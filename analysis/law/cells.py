@@ -4,8 +4,7 @@ import pandas as pd
 
 from analysis.law import members as law_members
 from analysis.law.members import FACTORS, NAMES
-from analysis.members.solution import SOLUTIONS
-from analysis.members.third import list_names, name_thirds
+from analysis.members.solution import SOLUTIONS, list_names, name_thirds
 from analysis.tables.text import format_counts, format_list, format_range, format_table
 
 AGREEMENT = {

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame
-from analysis.members.cohorts import select_cohort
-from analysis.members.lookup import LEVELS, SCORED, lookup_scores
+from analysis.members.lookup import LEVELS, SCORED, lookup_scores, select_cohort
 from analysis.members.solution import classify_members
 from anchorjax import config
 from anchorjax.errors import UserError

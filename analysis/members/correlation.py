@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from analysis.members.statistics import permute_within
-
 PERMUTATIONS = 10_000
 
 
@@ -45,8 +43,8 @@ def correlations(
     is_y_known_M = np.isfinite(y_YM).all(0)
     is_known_M = is_x_known_M & is_y_known_M
     strata_M = np.asarray(strata_M)[is_known_M]
-    x_XM = standardize_ranks(x_XM[:, is_known_M], strata_M)
-    y_YM = standardize_ranks(y_YM[:, is_known_M], strata_M)
+    x_XM = _standardize_ranks(x_XM[:, is_known_M], strata_M)
+    y_YM = _standardize_ranks(y_YM[:, is_known_M], strata_M)
 
     correlation = x_XM @ y_YM.T
     varies_XY = x_XM.any(1)[:, None] & y_YM.any(1)
@@ -58,7 +56,7 @@ def correlations(
     threshold = np.abs(correlation) - 1e-9
     at_least_as_large = np.zeros_like(correlation)
     for _ in range(permutations):
-        order_M = permute_within(strata_M, rng)
+        order_M = _permute_within(strata_M, rng)
         by_chance = x_XM[:, order_M] @ y_YM.T
         at_least_as_large += np.abs(by_chance) >= threshold
     p_value = (1 + at_least_as_large) / (1 + permutations)
@@ -66,7 +64,7 @@ def correlations(
     return Correlations(correlation, p_value)
 
 
-def standardize_ranks(x_XM: np.ndarray, strata_M: np.ndarray) -> np.ndarray:
+def _standardize_ranks(x_XM: np.ndarray, strata_M: np.ndarray) -> np.ndarray:
     """Ranks within strata, centred there, each row of length one (or zeros).
 
     Spearman's correlation within strata is the inner product of two such rows.
@@ -85,3 +83,12 @@ def _centre_ranks(x_XM: np.ndarray, strata_M: np.ndarray) -> np.ndarray:
         ranks = stats.rankdata(x_XM[:, chosen_M], axis=-1)
         centred[:, chosen_M] = ranks - ranks.mean(-1, keepdims=True)
     return centred
+
+
+def _permute_within(strata_M: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A random order of the members [M] in which everyone stays in its stratum."""
+    order_M = np.arange(len(strata_M))
+    for stratum in np.unique(strata_M):
+        members = np.flatnonzero(strata_M == stratum)
+        order_M[members] = rng.permutation(members)
+    return order_M

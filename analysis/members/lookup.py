@@ -15,8 +15,7 @@ generalization over positions alone. In the random split no table can answer any
 import numpy as np
 import pandas as pd
 
-from analysis.members.cohorts import select_cohort
-from anchorjax.grid import DATA, random_key
+from anchorjax.grid import DATA, Cohort, axis_label, random_key, short_name
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
@@ -85,6 +84,18 @@ def score_members(run: Run, members: pd.DataFrame) -> pd.DataFrame:
                 score = scores[level].get(SCORED[name], np.nan)
                 expected.loc[is_here, (name, level)] = score
     return expected
+
+
+def select_cohort(members: pd.DataFrame, cohort: Cohort) -> pd.Series:
+    """Which rows [M] belong to a cohort, by the values of the static axes; bool.
+
+    Args:
+      members: rows of `reader.members_table`.
+    """
+    rows = pd.Series(True, members.index)
+    for path, value in cohort.static:
+        rows &= members[short_name(path)] == axis_label(value)
+    return rows
 
 
 def _answer_questions(

@@ -9,6 +9,7 @@ Nothing here depends on how the model is built: activations are those that
 """
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -21,10 +22,10 @@ from analysis.members.point import (
     complete_point,
     name_point,
 )
-from anchorjax import tasks
+from anchorjax import models, tasks
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
-from anchorjax.grid import DATA, random_key
+from anchorjax.grid import DATA, INIT, random_key
 from anchorjax.model import Activations, ModelConfig
 from anchorjax.storage.reader import Run
 
@@ -111,6 +112,26 @@ def member_of(run: Run, step: int | str = 'last', **point) -> Member:
     return Member(experiment, params, complete, step)
 
 
+def make_untrained(member: Member, seed: int | None = None) -> Member | None:
+    """The member before training, at the gamma of its point: the null of training.
+
+    None where gamma is not known: an official network has weights alone.
+
+    Args:
+      seed: of the initialization; the member's own by default. Another seed gives an
+        independent network for the same task.
+    """
+    gamma = member.point.get('gamma', math.nan)
+    if math.isnan(gamma):
+        return None
+    if seed is None:
+        seed = member.point['seed']
+    config = member.experiment
+    init = _compile_init(config.model, config.task.vocab)
+    params = init(gamma, seed)
+    return member._replace(params=jax.tree.map(np.asarray, params), step=0)
+
+
 def require_attention(member: Member) -> None:
     """UserError unless the member's model has a block, and so attention."""
     if not member.depth:
@@ -145,6 +166,16 @@ def draw_probes(config: tasks.TaskConfig, seed: int) -> tasks.Probes:
         return task.probes(data)
 
     return jax.tree.map(np.asarray, make(seed))
+
+
+@functools.lru_cache
+def _compile_init(model: ModelConfig, vocab: int) -> Callable[[float, int], Any]:
+    """(gamma, seed) -> the initial parameters, as training draws them."""
+
+    def init(gamma: jax.Array, seed: jax.Array) -> Any:
+        return models.init_params(model, vocab, gamma, random_key(seed, INIT))
+
+    return jax.jit(init)
 
 
 @functools.lru_cache

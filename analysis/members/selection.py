@@ -112,15 +112,6 @@ def _iterate_chosen(run: Run, is_chosen: xr.DataArray) -> Iterator[tuple[Index, 
             yield index, point
 
 
-def collect_labels(run: Run, points: Iterable[Point]) -> dict[str, np.ndarray]:
-    """Labels [M] of members along every axis of the sweep."""
-    rows = [run.labels(**point) for point in points]
-    labels = {}
-    for axis in run.experiment.axes:
-        labels[axis] = np.array([row[axis] for row in rows])
-    return labels
-
-
 def explain_missing(run: Run, point: Point) -> str:
     """Why the member at a complete point cannot be analyzed; '' if it can."""
     results = run.results.sel(run.labels(**point))

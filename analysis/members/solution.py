@@ -1,5 +1,6 @@
 """Which solution a trained member has reached, by its agreement on the probes."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ SOLUTIONS = (
     'memorizing',
     'other',
 )
+THIRD = 'third'  # says nothing about the answer; `name_thirds` does
 SOLVED = 0.9  # from this agreement on, a member answers by a rule
 SEEN_ENOUGH = 0.9  # below this agreement on held-out seen pairs (P1 Fig 2: hatched)
 # On held-out seen pairs, of which a table by unordered pair knows none in the random
@@ -116,6 +118,44 @@ def classify_members(table: pd.DataFrame) -> pd.Series:
         )
         solutions.append(classify_solution(answers) if row['trained'] else '')
     return pd.Series(solutions, table.index, dtype=str)
+
+
+def name_thirds(solutions: pd.Series, answers: pd.Series) -> pd.Series:
+    """The solutions [M], with 'third (2, 4)' for a third one that answers as (2, 4).
+
+    Args:
+      answers: the most frequent answer to the unseen pair, by the name that
+        `deviations.name_offset` gives it.
+    """
+    names = []
+    for solution, answer in zip(solutions, answers, strict=True):
+        is_third = solution == THIRD
+        names.append(_name_third(answer) if is_third else solution)
+    return pd.Series(names, solutions.index, dtype=str)
+
+
+def list_names(names: Iterable[str]) -> list[str]:
+    """SOLUTIONS in their order, with those of the third ones that occur by name."""
+    thirds = sorted({name for name in names if name.startswith(THIRD)})
+    place = SOLUTIONS.index(THIRD)
+    return [*SOLUTIONS[:place], *thirds, *SOLUTIONS[place + 1 :]]
+
+
+def _name_third(answer: str) -> str:
+    """'third (2, 4)' of '(2, 4) or (4, 2)'; 'third (inferential − 3)' of no pair."""
+    if not answer.startswith('('):
+        return f'{THIRD} ({answer})'
+    pairs = []
+    for pair in answer.split(' or '):
+        if _reverse(pair) not in pairs:
+            pairs.append(pair)
+    return f'{THIRD} {" or ".join(pairs)}'
+
+
+def _reverse(pair: str) -> str:
+    """'(4, 2)' of '(2, 4)'."""
+    first, second = pair.strip('()').split(', ')
+    return f'({second}, {first})'
 
 
 def mark_solutions(results: xr.Dataset) -> xr.DataArray:

@@ -20,8 +20,7 @@ from matplotlib.axes import Axes
 from analysis.circuits import flows, sequences
 from analysis.circuits.flows import FLOWS
 from analysis.drawing import style
-from analysis.members.member import Member, require_attention
-from analysis.members.untrained import make_untrained
+from analysis.members.member import Member, make_untrained, require_attention
 from anchorjax.limits import at_least, at_most
 
 TITLE = 'Attention flow'

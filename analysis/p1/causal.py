@@ -30,7 +30,6 @@ from analysis.circuits import (
 from analysis.circuits.edge_sets import Edge
 from analysis.drawing import style
 from analysis.members.member import Member, require_attention
-from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most
 
 TITLE = 'Causal tests'
@@ -103,12 +102,10 @@ def compute(
 
     Raises:
       UserError: the member's task is not the anchor task with an unseen pair, its model
-        has no attention, one probe alone has no sequence that ends in noise, or
-        `number` or `draws` is below 1.
+        has no attention, or one probe alone has no sequence that ends in noise.
     """
     sequences.require_unseen_pair(member)
     require_attention(member)
-    require(draws >= 1, 'draws', draws, 'at least 1')
     ablation = edge_sets.prepare_ablation(member, renormalize)
     single = edge_sets.cut_each_edge(ablation, ablation.edges)
     mechanisms = hypotheses.measure_mechanisms(ablation)

@@ -20,7 +20,6 @@ from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.spectra import measures
 from analysis.vectors import groups
-from anchorjax.errors import require
 from anchorjax.limits import above, at_least, at_most, below
 
 TITLE = 'Condensation'
@@ -65,7 +64,6 @@ def compute(
       UserError: no such matrix, fewer than two neurons, or a threshold outside (0, 1).
     """
     W = member.matrix(matrix)
-    require(draws >= 1, 'draws', draws, 'at least 1')
     neurons = groups.group_neurons(W, threshold)
     rng = np.random.default_rng(0)
     null_numbers = []

@@ -8,14 +8,13 @@ without a member says why it is blank.
   python -m analysis condensation_grid --run runs/phase --seed=1
 """
 
-import math
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated
 
 import numpy as np
 import threadpoolctl
+import xarray as xr
 from matplotlib.axes import Axes
 
-from analysis import frame
 from analysis.drawing import grids
 from analysis.p1 import condensation
 from analysis.vectors import groups
@@ -30,22 +29,6 @@ CAPTION = (
 )
 
 
-class Result(NamedTuple):
-    """Arrays over [row, column], NaN where there is no matrix."""
-
-    matrix: str
-    threshold: float
-    row_name: str
-    rows: np.ndarray
-    column_name: str
-    columns: np.ndarray
-    fixed: dict[str, Any]  # value of every axis that is not shown
-    notes: np.ndarray
-    numbers: dict[str, np.ndarray]  # of groups.measure_condensation
-    cosine: dict[str, np.ndarray]  # [neuron, neuron] by group, by 'row,column' index
-    width: float = math.nan  # of the networks; NaN: there are several
-
-
 @threadpoolctl.threadpool_limits.wrap(limits=1)
 def compute(
     run: Run,
@@ -55,45 +38,46 @@ def compute(
         float, above(0), below(1), 'two neurons above this cosine are one group'
     ] = condensation.THRESHOLD,
     **point,
-) -> Result:
-    """Groups of neurons in every member at `point`.
+) -> xr.Dataset:
+    """Numbers of `groups.measure_condensation` of every member at `point`.
+
+    Returns:
+      These and `cosine` [row, column, neuron, other], as `grids.measure_cells` does;
+      neurons are sorted by group.
 
     Raises:
-      UserError: as `grids.read_cells` and `groups.group_neurons`.
+      UserError: as `grids.measure_cells` and `groups.group_neurons`.
     """
-    cells = grids.read_cells(run, matrix, step, **point)
-    numbers = {}
-    cosine = {}
-    for (y, x), W in cells.matrices.items():
-        numbers[y, x] = groups.measure_condensation(W, threshold)
-        cosine[f'{y},{x}'] = groups.group_neurons(W, threshold).cosine
-    return Result(
-        matrix=matrix,
-        threshold=threshold,
-        row_name=cells.row_name,
-        rows=np.array(cells.rows),
-        column_name=cells.column_name,
-        columns=np.array(cells.columns),
-        fixed=cells.fixed,
-        notes=cells.notes,
-        numbers=grids.tabulate(numbers, cells.notes.shape),
-        cosine=cosine,
-        width=frame.find_width(run),
-    )
+
+    def measure(W: np.ndarray) -> xr.Dataset:
+        cosine = groups.group_neurons(W, threshold).cosine
+        neurons = range(len(cosine))
+        return xr.Dataset(
+            {
+                **groups.measure_condensation(W, threshold),
+                'cosine': (('neuron', 'other'), cosine),
+            },
+            {'neuron': neurons, 'other': neurons},
+        )
+
+    grid = grids.measure_cells(run, matrix, step, point, measure)
+    return grid.assign_attrs(threshold=threshold)
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
+def draw(grid: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [row, column], the first row at the bottom."""
+    grids.draw_cells(grid, axes, _draw_cell)
 
-    def draw_cell(axis: Axes, y: int, x: int) -> None:
-        condensation.draw_cosines(axis, result.cosine[f'{y},{x}'])
-        count = result.numbers['groups'][y, x]
-        directions = result.numbers['directions'][y, x]
-        noun = 'group' if count == 1 else 'groups'
-        title = f'{count:.0f} {noun}, {directions:.1f} dir.'
-        axis.set_title(title, fontsize=6, pad=2)
 
-    grids.draw_cells(result, axes, draw_cell)
+def _draw_cell(axis: Axes, cell: xr.Dataset) -> None:
+    # NaN where the matrix of another cell is larger.
+    cosine = cell.cosine.dropna('neuron', how='all').dropna('other', how='all')
+    condensation.draw_cosines(axis, cosine.values)
+    count = cell.groups.item()
+    directions = cell.directions.item()
+    noun = 'group' if count == 1 else 'groups'
+    title = f'{count:.0f} {noun}, {directions:.1f} dir.'
+    axis.set_title(title, fontsize=6, pad=2)
 
 
 layout = grids.layout

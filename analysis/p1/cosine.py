@@ -18,8 +18,7 @@ import numpy as np
 from analysis.circuits import sequences
 from analysis.drawing import style
 from analysis.drawing.triangles import draw_profile, draw_triangles
-from analysis.members.member import Member
-from analysis.members.untrained import make_untrained
+from analysis.members.member import Member, make_untrained
 from analysis.vectors import extract, triangles
 from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most
@@ -64,7 +63,7 @@ def compute(
     member: Member,
     keys: Annotated[tuple[int, int], 'first and last key item, lo,hi'] = (30, 40),
     contexts: Annotated[
-        int, at_least(1), at_most(1_000), 'draws of the noise to average over'
+        int, at_least(2), at_most(1_000), 'draws of the noise to average over'
     ] = 32,
 ) -> Result:
     """Cosines of all pairs of keys lo..hi (both included), inside boxes and outside.
@@ -148,8 +147,6 @@ def _list_keys(member: Member, keys: tuple[int, int]) -> np.ndarray:
 
 def _sample_noise(member: Member, contexts: int) -> np.ndarray:
     """Tokens of every context [C, T]."""
-    allowed = 'at least 2, so that the contexts can be resampled'
-    require(contexts >= 2, 'contexts', contexts, allowed)
     task = member.experiment.task
     rng = np.random.default_rng(0)
     return rng.integers(*task.keys, (contexts, task.seq_len))

@@ -15,7 +15,7 @@ from analysis.members.point import (
     complete_point,
     name_point,
 )
-from anchorjax.errors import UserError, require
+from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
 
@@ -69,11 +69,8 @@ def compute(
     """Reads the curves alone: works without snapshots, and while the sweep runs.
 
     Raises:
-      UserError: no such member, it is not trained yet, or `threshold` or `tolerance` is
-        no share.
+      UserError: no such member, or it is not trained yet.
     """
-    require(0 <= threshold <= 1, 'threshold', threshold, 'at least 0, at most 1')
-    require(0 <= tolerance <= 1, 'tolerance', tolerance, 'at least 0, at most 1')
     experiment = run.experiment_of(**point)
     complete = complete_point(run, point)
     curves = run.curves.sel(run.labels(**complete))

@@ -15,6 +15,7 @@ import math
 from typing import Annotated, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from analysis import frame
 from analysis.drawing import spectrum_panels, style
@@ -34,7 +35,6 @@ from analysis.spectra.spectra import (
     singular_values,
 )
 from analysis.spectra.used import select_used
-from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
 
@@ -64,10 +64,7 @@ class Result(NamedTuple):
     extremes: np.ndarray  # [2] gamma of the largest and of the smallest initialization
     singular_2NI: np.ndarray  # of every matrix there; NaN beyond its rank
     missing: tuple[str, ...]  # members left out, and what the run does not hold
-    # Of all converged members, wherever they are; see `effective.Directions`.
-    points: dict[str, np.ndarray]  # [M] labels along each axis of the sweep
-    participation_M: np.ndarray
-    untrained_M: np.ndarray
+    members: pd.DataFrame  # all converged ones, by `effective.measure_converged`
     width: float = math.nan  # of the networks; NaN: there are several
 
 
@@ -90,10 +87,9 @@ def compute(
         largest by default.
 
     Raises:
-      UserError: no such member or matrix, none is trained, or `leading` is below 1.
+      UserError: no such member or matrix, or none is trained.
       StoreError: no such step.
     """
-    require(leading >= 1, 'leading', leading, 'at least 1')
     followed_gamma = point.pop('gamma', None)
     rest = {}
     for axis, values in run.experiment.axes.items():
@@ -122,7 +118,6 @@ def compute(
         left_out = [*left_out, 'no snapshot but one: no evolution']
     extremes = (gammas[0], gammas[-1])
     matrix_names, singular_2NI = _find_singular_values(run, step, rest, extremes)
-    members = measure_converged(run, step, matrix)
     return Result(
         matrix=matrix,
         gamma_G=np.array(gammas),
@@ -138,9 +133,7 @@ def compute(
         extremes=np.array(extremes),
         singular_2NI=singular_2NI,
         missing=tuple(left_out),
-        points=members.points,
-        participation_M=members.participation_M,
-        untrained_M=members.untrained_M,
+        members=measure_converged(run, step, matrix),
         width=frame.find_width(run),
     )
 

@@ -77,7 +77,6 @@ def compute(
     W = member.matrix(matrix)
     task = member.experiment.task
     items = check_items(task, W, items)
-    require(permutations >= 1, 'permutations', permutations, 'at least 1')
     rows = W[items]
     scores, explained = order.pca(rows)
     null = random_orders.measure_random_orders(rows, permutations)

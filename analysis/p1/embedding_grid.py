@@ -6,19 +6,17 @@ condensation_grid.
   python -m analysis embedding_grid --run runs/phase --seed=1
 """
 
-import math
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated
 
 import numpy as np
 import threadpoolctl
+import xarray as xr
 from matplotlib.axes import Axes
 
-from analysis import frame
 from analysis.drawing import grids
 from analysis.drawing.items import draw_items
 from analysis.p1 import embedding
 from analysis.vectors import order, random_orders
-from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
 
@@ -29,23 +27,6 @@ CAPTION = (
     'are drawn in the plane in which they differ most (first two principal '
     'components).'
 )
-
-
-class Result(NamedTuple):
-    """Arrays over [row, column], NaN where there is no matrix."""
-
-    matrix: str
-    items: np.ndarray  # [item]
-    row_name: str
-    rows: np.ndarray
-    column_name: str
-    columns: np.ndarray
-    fixed: dict[str, Any]  # value of every axis that is not shown
-    notes: np.ndarray
-    numbers: dict[str, np.ndarray]  # of order.measure_order
-    chance: dict[str, np.ndarray]  # 95% quantile of the numbers of random orders
-    scores: dict[str, np.ndarray]  # [item, 2], by 'row,column' index
-    width: float = math.nan  # of the networks; NaN: there are several
 
 
 @threadpoolctl.threadpool_limits.wrap(limits=1)
@@ -60,51 +41,39 @@ def compute(
         int, at_least(1), at_most(100_000), 'random orders to compare with'
     ] = 40,
     **point,
-) -> Result:
-    """Order in every member at `point`.
+) -> xr.Dataset:
+    """Numbers of `order.measure_order` of every member at `point`.
+
+    Returns:
+      These, `chance NAME` (the 95 % quantile of each in random orders) and `scores`
+      [row, column, item, component], as `grids.measure_cells` does.
 
     Raises:
-      UserError: as `grids.read_cells` and `embedding.check_items`.
+      UserError: as `grids.measure_cells` and `embedding.check_items`.
     """
-    require(permutations >= 1, 'permutations', permutations, 'at least 1')
-    cells = grids.read_cells(run, matrix, step, **point)
-    shape = cells.notes.shape
-    numbers = {}
-    chance = {}
-    scores = {}
-    for (y, x), W in cells.matrices.items():
+
+    def measure(W: np.ndarray) -> xr.Dataset:
         tokens = embedding.check_items(run.experiment.task, W, items)
         rows = W[tokens]
-        numbers[y, x] = order.measure_order(rows)
-        chance[y, x] = random_orders.bound_numbers(rows, permutations)
         components, _ = order.pca(rows)
-        scores[f'{y},{x}'] = components[:, :2]
-    return Result(
-        matrix=matrix,
-        items=tokens,
-        row_name=cells.row_name,
-        rows=np.array(cells.rows),
-        column_name=cells.column_name,
-        columns=np.array(cells.columns),
-        fixed=cells.fixed,
-        notes=cells.notes,
-        numbers=grids.tabulate(numbers, shape),
-        chance=grids.tabulate(chance, shape),
-        scores=scores,
-        width=frame.find_width(run),
-    )
+        numbers = order.measure_order(rows)
+        for name, bound in random_orders.bound_numbers(rows, permutations).items():
+            numbers[f'chance {name}'] = bound
+        scores = (('item', 'component'), components[:, :2])
+        return xr.Dataset({**numbers, 'scores': scores}, {'item': tokens})
+
+    return grids.measure_cells(run, matrix, step, point, measure)
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
+def draw(grid: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [row, column], the first row at the bottom."""
+    grids.draw_cells(grid, axes, _draw_cell)
 
-    def draw_cell(axis: Axes, y: int, x: int) -> None:
-        draw_items(axis, result.items, result.scores[f'{y},{x}'], labelled=False)
-        rho = result.numbers['rho'][y, x]
-        line = result.numbers['line'][y, x]
-        axis.set_title(f'|ρ| {rho:.2f}, R² {line:.2f}', fontsize=6, pad=2)
 
-    grids.draw_cells(result, axes, draw_cell)
+def _draw_cell(axis: Axes, cell: xr.Dataset) -> None:
+    draw_items(axis, cell['item'].values, cell.scores.values, labelled=False)
+    title = f'|ρ| {cell.rho.item():.2f}, R² {cell.line.item():.2f}'
+    axis.set_title(title, fontsize=6, pad=2)
 
 
 layout = grids.layout

@@ -21,7 +21,7 @@ from analysis import frame
 from analysis.changes.distances import measure_change, measure_kernel_distance
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma
-from analysis.members.member import Member, member_of
+from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.selection import (
     find_row_axis,
     find_spans,
@@ -29,8 +29,6 @@ from analysis.members.selection import (
     require_heldout_probe,
 )
 from analysis.members.solution import SOLUTIONS, classify_members
-from analysis.members.untrained import make_untrained
-from anchorjax.errors import require
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run, members_table
 
@@ -78,10 +76,8 @@ def compute(
       markers tell apart, and the width of the networks.
 
     Raises:
-      UserError: no member has two snapshots, the task has no held-out seen pairs, or
-        `number` is below 2.
+      UserError: no member has two snapshots, or the task has no held-out seen pairs.
     """
-    require(number >= 2, 'number', number, 'at least 2, to compare their gradients')
     require_heldout_probe(run)
     spans, _ = find_spans(run, start)
     measure_null = _make_null(number)

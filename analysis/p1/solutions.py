@@ -13,8 +13,7 @@ import pandas as pd
 
 from analysis import frame
 from analysis.members.lookup import LEVELS, score_members
-from analysis.members.solution import classify_members
-from analysis.members.third import list_names, name_thirds
+from analysis.members.solution import classify_members, list_names, name_thirds
 from analysis.tables.text import format_counts, format_list, format_range, format_table
 from anchorjax import cli
 from anchorjax.errors import UserError

@@ -22,8 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from analysis.circuits import sequences
 from analysis.drawing import hues, style
-from analysis.members.member import Member
-from analysis.members.untrained import make_untrained
+from analysis.members.member import Member, make_untrained
 from analysis.vectors import extract
 from analysis.vectors.nearest import KINDS, count_neighbours
 from anchorjax.errors import require
@@ -39,7 +38,6 @@ CAPTION = (
 
 
 SPACES = ('full space', 'map')
-SOURCES = ('attention', 'output')
 KIND_COLOURS = ('#0072B2', '#E69F00', '#999999')
 _SLOW = 2_000  # sequences in a map that takes long enough to say so
 
@@ -54,7 +52,7 @@ class Result(NamedTuple):
     chance: np.ndarray  # [space, kind], of neighbours drawn at random
     untrained: np.ndarray  # [kind] shares in the full space before training, or NaN
     counts: np.ndarray  # [space, pair of the sequence, pair of its neighbour]
-    of: str  # one of SOURCES
+    of: str  # 'attention' or 'output'
     layer: int
     number: int  # of different sequences
     neighbours: int
@@ -94,16 +92,8 @@ def compute(
     Raises:
       UserError: no such layer, or too few sequences for neighbours or perplexity.
     """
-    require(number >= 1, 'number', number, 'at least 1')
-    if map_number is None:
-        map_number = number
-    allowed = f'from 1 to number = {number}'
-    require(1 <= map_number <= number, 'map_number', map_number, allowed)
-    allowed = f'one of {SOURCES}'
-    require(of in SOURCES, 'of', of, allowed)
-    ignore_key = of == 'output'
-    tokens_BT, pair_B2 = _sample_different(member, number, ignore_key)
-    mapped = min(map_number, len(tokens_BT))
+    tokens_BT, pair_B2 = _sample_different(member, number, ignore_key=of == 'output')
+    mapped = min(map_number or number, len(tokens_BT))
     _check_settings(mapped, neighbours, perplexity)
     pairs_A2, pair_B = np.unique(pair_B2, axis=0, return_inverse=True)
     X_BD = _read_vectors(member, tokens_BT, layer, of)
@@ -141,7 +131,7 @@ def draw(result: Result, axes: np.ndarray) -> None:
 def _read_vectors(
     member: Member, tokens_BT: np.ndarray, layer: int, of: str
 ) -> np.ndarray:
-    """The vectors [B, D] of these sequences; `of` is one of SOURCES."""
+    """The vectors [B, D] of these sequences."""
     if of == 'output':
         return extract.compute_logits_without_key(member, tokens_BT)
     return extract.read_after_attention(member, tokens_BT, layer)

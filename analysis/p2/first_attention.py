@@ -25,9 +25,8 @@ from matplotlib.axes import Axes
 
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import Member, member_of, require_attention
+from analysis.members.member import Member, make_untrained, member_of, require_attention
 from analysis.members.selection import report_progress
-from analysis.members.untrained import make_untrained
 from analysis.p2 import attention, networks
 from analysis.p2.networks import COLOURS, SINGLE_KINDS, list_panels
 from anchorjax.limits import at_least, at_most

@@ -17,9 +17,8 @@ from matplotlib.axes import Axes
 
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import Member, member_of
+from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.selection import report_progress
-from analysis.members.untrained import make_untrained
 from analysis.p2 import networks
 from analysis.p2.networks import list_panels
 from anchorjax.errors import UserError

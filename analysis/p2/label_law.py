@@ -20,9 +20,8 @@ from matplotlib.axes import Axes
 
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import member_of
+from analysis.members.member import make_untrained, member_of
 from analysis.members.selection import report_progress
-from analysis.members.untrained import make_untrained
 from analysis.p2 import cosines, networks
 from analysis.p2.networks import COLOURS, KINDS, list_panels
 from analysis.spectra import measures

@@ -20,10 +20,9 @@ import numpy as np
 import xarray as xr
 
 from analysis.changes.moments import find_crossings
-from analysis.members.member import member_of
+from analysis.members.member import make_untrained, member_of
 from analysis.members.point import Point, name_setting
 from analysis.members.selection import find_common_steps, list_usable_points
-from analysis.members.untrained import make_untrained
 from anchorjax.errors import require
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import MemoryReasoningConfig

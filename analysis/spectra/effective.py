@@ -1,44 +1,35 @@
 """How many directions every converged member uses, beside the same before training."""
 
-from typing import NamedTuple
-
 import numpy as np
+import pandas as pd
 
-from analysis.members.member import Member, member_of
+from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.point import Point
-from analysis.members.selection import collect_labels, iterate_converged
-from analysis.members.untrained import make_untrained
+from analysis.members.selection import iterate_converged
 from analysis.spectra.measures import participation_ratio
 from analysis.spectra.spectra import covariance_spectrum
 from analysis.spectra.used import select_used
 from anchorjax.storage.reader import Run
 
 
-class Directions(NamedTuple):
-    """M converged members that have the matrix."""
+def measure_converged(run: Run, step: int | str, path: str) -> pd.DataFrame:
+    """A row per converged member that has the matrix: its labels along the axes.
 
-    points: dict[str, np.ndarray]  # [M] labels along each axis of the sweep
-    participation_M: np.ndarray  # of the eigenvalues of one matrix
-    untrained_M: np.ndarray  # the same at initialization
-
-
-def measure_converged(run: Run, step: int | str, path: str) -> Directions:
-    """Effective directions of every converged member, at a step."""
-    points = []
-    participation, untrained_participation = [], []
+    `participation` is its effective number of directions at a step, of the eigenvalues
+    of the matrix; `untrained` the same at initialization.
+    """
+    rows = []
     for _, point in iterate_converged(run):
         member = member_of(run, step, **point)
-        if path not in member.matrices:
-            continue
-        untrained = make_untrained(member)
-        points.append(point)
-        participation.append(measure_participation(member, path))
-        untrained_participation.append(measure_participation(untrained, path))
-    return Directions(
-        points=collect_labels(run, points),
-        participation_M=np.array(participation),
-        untrained_M=np.array(untrained_participation),
-    )
+        if path in member.matrices:
+            row = {
+                **run.labels(**point),
+                'participation': measure_participation(member, path),
+                'untrained': measure_participation(make_untrained(member), path),
+            }
+            rows.append(row)
+    columns = [*run.experiment.axes, 'participation', 'untrained']
+    return pd.DataFrame(rows, columns=columns)
 
 
 def measure_participation(member: Member, path: str) -> float:

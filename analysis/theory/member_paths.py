@@ -4,9 +4,8 @@ import functools
 
 import numpy as np
 
-from analysis.members.member import member_of
+from analysis.members.member import make_untrained, member_of
 from analysis.members.point import Point
-from analysis.members.untrained import make_untrained
 from analysis.theory import trajectories
 from analysis.theory.label_law import count_laws, read_examples
 from analysis.theory.trajectories import Moments, Weights

@@ -3,8 +3,7 @@
 import pandas as pd
 import pytest
 
-from analysis.members.solution import SOLUTIONS
-from analysis.members.third import list_names, name_thirds
+from analysis.members.solution import SOLUTIONS, list_names, name_thirds
 from anchorjax.storage.deviations import name_offset
 from anchorjax.tasks import AnchorsConfig
 from anchorjax.training.curves import DEVIATION_LIMIT

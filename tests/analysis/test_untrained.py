@@ -6,9 +6,8 @@ import jax
 import numpy as np
 import pytest
 
-from analysis.members.member import Member, member_of
-from analysis.members.selection import collect_labels, find_converged, iterate_converged
-from analysis.members.untrained import make_untrained
+from analysis.members.member import Member, make_untrained, member_of
+from analysis.members.selection import find_converged, iterate_converged
 from tests.support import cases
 from tests.support.converged import mark_converged
 
@@ -48,7 +47,8 @@ def test_only_converged_members_are_counted(finished):
     marked.results.diverged.loc[POINT] = 7
     points = [point for _, point in iterate_converged(marked)]
     assert len(points) == 3
-    labels = collect_labels(marked, points)
-    assert labels['depth'].tolist() == [2, 2, 2]
-    assert labels['gamma'].tolist() == [0.3, 0.3, 0.8]
-    assert labels['seed'].tolist() == [0, 1, 0]
+    assert [(p['depth'], p['gamma'], p['seed']) for p in points] == [
+        (2, 0.3, 0),
+        (2, 0.3, 1),
+        (2, 0.8, 0),
+    ]

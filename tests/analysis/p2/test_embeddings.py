@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.members.member import member_of
-from analysis.members.untrained import make_untrained
+from analysis.members.member import make_untrained, member_of
 from analysis.p2 import anchor_cosines, embedding_pca, label_law
 from analysis.p2.cosines import (
     correlate,

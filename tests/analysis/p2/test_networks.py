@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis.members.member import member_of
-from analysis.members.untrained import make_untrained
+from analysis.members.member import make_untrained, member_of
 from analysis.p2 import attention, first_attention, label_groups, theory_path
 from analysis.p2.networks import (
     KINDS,

@@ -95,7 +95,6 @@ def test_a_neuron_of_zeros_is_a_group_of_its_own():
             r"no matrix 'block_0/W_X'; the model has \['block_0/W_Q'\]",
         ),
         ({'matrix': 'b'}, "no matrix 'b'"),
-        ({'draws': 0}, 'draws = 0: must be at least 1'),
         ({'threshold': 1.5}, 'threshold = 1.5: must be between 0 and 1'),
     ],
 )
@@ -119,18 +118,18 @@ def draw_grid(result, folder) -> None:
 def test_the_grid_has_the_numbers_of_every_member(finished):
     result = condensation_grid.compute(finished, seed=1)
     assert result.row_name == 'depth'
-    assert result.notes.tolist() == [['', ''], ['', '']]
+    assert result.note.values.tolist() == [['', ''], ['', '']]
     W = finished.params(depth=2, gamma=0.8, seed=1)['block_0']['W_Q']
     for name, value in measure_condensation(W, 0.7).items():
-        assert result.numbers[name][1, 1] == pytest.approx(value)
-    assert result.cosine['1,1'].shape == (4, 4)
+        assert result[name].values[1, 1] == pytest.approx(value)
+    assert result.cosine.shape == (2, 2, 4, 4)
 
 
 def test_a_cell_without_a_matrix_is_blank(finished, tmp_path):
     """Depth 1 has no layer 2."""
     result = condensation_grid.compute(finished, matrix='block_1/W_in')
-    assert result.notes.tolist() == [['no block_1/W_in'] * 2, ['', '']]
-    groups = result.numbers['groups']
+    assert result.note.values.tolist() == [['no block_1/W_in'] * 2, ['', '']]
+    groups = result.groups.values
     assert np.isnan(groups[0]).all() and groups[1, 0] >= 1
     draw_grid(result, tmp_path)
 
@@ -151,8 +150,8 @@ def test_a_damaged_snapshot_is_not_taken_for_a_missing_matrix(one_member, tmp_pa
 def test_a_member_that_diverged_is_a_blank_cell(finished):
     broken = dataclasses.replace(finished)  # the same run, read again
     broken.results.diverged.loc[{'depth': 1, 'gamma': 0.3, 'seed': 0}] = 7
-    notes = condensation_grid.compute(broken).notes
-    assert notes.tolist() == [['diverged', ''], ['', '']]
+    notes = condensation_grid.compute(broken).note
+    assert notes.values.tolist() == [['diverged', ''], ['', '']]
 
 
 @pytest.mark.parametrize(

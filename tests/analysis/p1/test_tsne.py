@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from analysis.circuits import sequences
 from analysis.drawing import hues
-from analysis.members.untrained import make_untrained
+from analysis.members.member import make_untrained
 from analysis.p1 import tsne
 from analysis.vectors import extract
 from anchorjax.errors import UserError
@@ -135,8 +135,6 @@ def test_a_task_with_few_sequences_gives_all_it_has():
     [
         ({'perplexity': 120}, r'perplexity = 120: must be in \[1, 120\)'),
         ({'neighbours': 120}, 'neighbours = 120: must be from 1 to 119'),
-        ({'number': 0}, 'number = 0: must be at least 1'),
-        ({'map_number': 501}, 'map_number = 501: must be from 1 to number = 500'),
         ({'layer': 2}, 'layer = 2: must be from 1 to 1'),
     ],
 )
@@ -166,13 +164,6 @@ def test_the_output_can_be_mapped():
     member = planted.make_untrained_member(gamma=0.3, task__seq_len=6, model__max_len=6)
     result = tsne.compute(member, number=60, perplexity=8, neighbours=4, of='output')
     assert result.of == 'output' and result.number == 60
-
-
-def test_an_unknown_source_is_one_clear_line():
-    member = planted.make_member(Encoding(encode_noise))
-    complaint = r"of = 'logits': must be one of \('attention', 'output'\)"
-    with pytest.raises(UserError, match=complaint):
-        tsne.compute(member, number=60, of='logits')
 
 
 @pytest.mark.parametrize(('anchors', 'lists_pairs'), [(4, True), (8, False)])

@@ -77,12 +77,3 @@ def test_a_member_not_trained_yet_is_one_line(tmp_path):
         curves.compute(open_run(tmp_path), gamma=0.8, seed=1)
     with pytest.raises(UserError, match='gamma is missing'):
         curves.compute(open_run(tmp_path), seed=1)
-
-
-def test_what_is_no_share_is_one_line(finished):
-    with pytest.raises(UserError, match='threshold = nan: must be at least 0, at most'):
-        curves.compute(finished, threshold=np.nan, **POINT)
-    with pytest.raises(
-        UserError, match='tolerance = -1: must be at least 0, at most 1'
-    ):
-        curves.compute(finished, tolerance=-1, **POINT)

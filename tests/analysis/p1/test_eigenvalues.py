@@ -115,14 +115,16 @@ def test_rows_and_columns_without_data_are_left_out():
 def test_every_converged_member_is_measured_beside_its_start(finished):
     run = mark_converged(finished, finished.results.depth == 2)
     result = eigenvalues.compute(run, depth=1)  # the figure looks elsewhere
-    assert result.points['gamma'].tolist() == [0.3, 0.3, 0.8, 0.8]
-    assert result.points['seed'].tolist() == [0, 1, 0, 1]
+    assert result.members.gamma.tolist() == [0.3, 0.3, 0.8, 0.8]
+    assert result.members.seed.tolist() == [0, 1, 0, 1]
     config = finished.experiment.task
     point = {'depth': 2, 'gamma': 0.3, 'seed': 1}
-    for step, values_M in ((40, result.participation_M), (0, result.untrained_M)):
+    for step, column in ((40, 'participation'), (0, 'untrained')):
         W = finished.parameter('W_embed', step, **point)
         spectrum = covariance_spectrum(select_used(config, 'W_embed', W))
-        np.testing.assert_allclose(values_M[1], participation_ratio(spectrum), 1e-4)
+        np.testing.assert_allclose(
+            result.members[column][1], participation_ratio(spectrum), 1e-4
+        )
 
 
 class Without(Run):
@@ -153,8 +155,6 @@ def test_errors_are_one_line(tmp_path, finished):
         eigenvalues.compute(finished, matrix='W_nothing')
     with pytest.raises(UserError, match=r'b_U is not a matrix: its shape is \('):
         eigenvalues.compute(finished, matrix='b_U')
-    with pytest.raises(UserError, match='leading = 0: must be at least 1'):
-        eigenvalues.compute(finished, leading=0)
     with pytest.raises(UserError, match='no member has depth = 3'):
         eigenvalues.compute(finished, depth=3)
     with pytest.raises(UserError, match='unknown axis'):

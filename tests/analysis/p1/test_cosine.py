@@ -7,8 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from analysis.members.member import Member
-from analysis.members.untrained import make_untrained
+from analysis.members.member import Member, make_untrained
 from analysis.p1 import cosine
 from anchorjax.errors import UserError
 from anchorjax.model import Activations
@@ -138,7 +137,6 @@ def test_keys_outside_the_task_are_one_clear_line(keys):
     [
         ({'keys': (5, 7)}, r'keys = \(5, 7\): must be .* targets that agree'),
         ({'depth': 1}, 'layer = 2: must be from 1 to 1, the depth'),
-        ({'contexts': 1}, 'contexts = 1: must be at least 2'),
     ],
 )
 def test_settings_without_a_comparison_are_one_clear_line(settings, complaint):

@@ -15,9 +15,8 @@ from analysis.changes.distances import (
     measure_movement,
 )
 from analysis.changes.kernels import kernel_distance
-from analysis.members.member import member_of
+from analysis.members.member import make_untrained, member_of
 from analysis.members.selection import find_spans, iterate_members
-from analysis.members.untrained import make_untrained
 from analysis.p1 import lazy
 from anchorjax.errors import UserError
 from anchorjax.model import Activations
@@ -215,11 +214,6 @@ def test_the_solution_is_that_of_the_phase_diagram(finished, monkeypatch):
     expected = ['memorizing'] * 8
     expected[7], expected[3] = 'inferential', 'other'
     assert list(lazy.compute(finished).solution) == expected
-
-
-def test_a_kernel_of_one_sequence_is_one_line(finished):
-    with pytest.raises(UserError, match='number = 1: must be at least 2, to compare'):
-        lazy.compute(finished, number=1)
 
 
 def test_a_later_start_and_what_is_left_out(finished, tmp_path):
