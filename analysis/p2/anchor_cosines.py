@@ -14,7 +14,6 @@ from typing import Annotated
 
 import numpy as np
 import pandas as pd
-import threadpoolctl
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
@@ -32,8 +31,7 @@ CAPTION = 'Are the embeddings of anchors ordered by what they add? Cosine by dis
 ANCHORS = ('memory', 'reasoning')
 
 
-# One thread gives the same bits on every machine, and is faster for small matrices.
-@threadpoolctl.threadpool_limits.wrap(limits=1)
+@networks.single_thread
 def compute(
     run: Run,
     early: networks.Early = None,

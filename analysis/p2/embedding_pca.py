@@ -13,7 +13,6 @@ from typing import Annotated
 
 import numpy as np
 import pandas as pd
-import threadpoolctl
 import xarray as xr
 from matplotlib.axes import Axes
 from scipy import stats
@@ -33,8 +32,7 @@ COMPONENTS = 2
 ORDERS = 2_000  # random orders for the null
 
 
-# One thread gives the same bits on every machine, and is faster for small matrices.
-@threadpoolctl.threadpool_limits.wrap(limits=1)
+@networks.single_thread
 def compute(
     run: Run, step: Annotated[int | None, 'snapshot; by default the last'] = None
 ) -> xr.Dataset:
@@ -103,8 +101,9 @@ def bound_random_orders(count: int) -> float:
     value = stats.zscore(np.arange(count))
     largest = []
     for _ in range(ORDERS):
-        pair = [abs(value @ rng.permutation(value)) / count for _ in range(COMPONENTS)]
-        largest.append(max(pair))
+        first = abs(value @ rng.permutation(value)) / count
+        second = abs(value @ rng.permutation(value)) / count
+        largest.append(max(first, second))
     return float(np.quantile(largest, QUANTILE))
 
 
@@ -127,10 +126,9 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
         _draw_panel(axis, panel)
         words = []
         for kind in SINGLE_KINDS:
-            best = float(panel.rho.sel(kind=kind).max('component').mean())
-            words.append(
-                f'{kind} {best:.2f} (< {float(panel.bound.sel(kind=kind)):.2f})'
-            )
+            of_kind = panel.sel(kind=kind)
+            best = float(of_kind.rho.max('component').mean())
+            words.append(f'{kind} {best:.2f} (< {float(of_kind.bound):.2f})')
         listed = ', '.join(words)
         axis.set_title(f'{title}, |ρ| with the value\n{listed}', fontsize=5)
     axes[0, 0].legend(fontsize=5)

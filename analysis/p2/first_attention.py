@@ -19,13 +19,12 @@ from typing import Annotated
 
 import numpy as np
 import pandas as pd
-import threadpoolctl
 import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import Member, make_untrained, member_of, require_attention
+from analysis.members.member import Member, member_of, require_attention
 from analysis.members.selection import report_progress
 from analysis.p2 import attention, networks
 from analysis.p2.networks import COLOURS, SINGLE_KINDS, list_panels
@@ -39,8 +38,7 @@ W_V = 'block_0/W_V'
 GREY = '#BBBBBB'
 
 
-# One thread gives the same bits on every machine, and is faster for small matrices.
-@threadpoolctl.threadpool_limits.wrap(limits=1)
+@networks.single_thread
 def compute(
     run: Run,
     early: networks.Early = None,
@@ -72,9 +70,10 @@ def compute(
         last = member_of(run, int(snapshots[-1]), **point)
         require_attention(last)
         tokens_BT = np.concatenate(last.probes.tokens_PBT[:, :number])
-        of_steps = [_measure(make_untrained(last), tokens_BT)]
-        for step in snapshots.tolist():
-            of_steps.append(_measure(member_of(run, step, **point), tokens_BT))
+        of_steps = []
+        for step in steps.tolist():
+            member = networks.read_member(run, step, point)
+            of_steps.append(_measure(member, tokens_BT))
         numbers = xr.concat(of_steps, steps)
         for name in ('attention', 'sigma'):
             numbers[name] = numbers[name].sel(step=early, drop=True)

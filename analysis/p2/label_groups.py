@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import Member, make_untrained, member_of
+from analysis.members.member import Member
 from analysis.members.selection import report_progress
 from analysis.p2 import networks
 from analysis.p2.networks import list_panels
@@ -52,9 +52,10 @@ def compute(run: Run, early: networks.Early = None) -> xr.Dataset:
     steps = pd.Index([0, *snapshots], name='step')
     found = []
     for point in report_progress(points, 'label_groups'):
-        of_steps = [measure_answers(make_untrained(member_of(run, **point)))]
-        for step in snapshots.tolist():
-            of_steps.append(measure_answers(member_of(run, step, **point)))
+        of_steps = []
+        for step in steps.tolist():
+            member = networks.read_member(run, step, point)
+            of_steps.append(measure_answers(member))
         found.append(xr.concat(of_steps, steps))
     low, high = np.transpose(task.label_ranges)
     result = networks.gather(run, points, found)

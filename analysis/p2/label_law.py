@@ -14,13 +14,11 @@ Training is AdamW, the theory is gradient flow: that they differ is part of the 
 
 import numpy as np
 import pandas as pd
-import threadpoolctl
 import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import make_untrained, member_of
 from analysis.members.selection import report_progress
 from analysis.p2 import cosines, networks
 from analysis.p2.networks import COLOURS, KINDS, list_panels
@@ -37,8 +35,7 @@ CAPTION = (
 MARKERS = dict(zip(PREDICTIONS, ('.', '+', 'x'), strict=True))
 
 
-# One thread gives the same bits on every machine, and is faster for small matrices.
-@threadpoolctl.threadpool_limits.wrap(limits=1)
+@networks.single_thread
 def compute(
     run: Run,
     early: networks.Early = None,
@@ -61,11 +58,13 @@ def compute(
     found = []
     for point in report_progress(points, 'label_law'):
         embeddings = networks.read_embeddings(run, steps, point)
-        start = make_untrained(member_of(run, **point))
+        start = networks.read_member(run, 0, point)
         kinds = []
         pairs = xr.Dataset()
         for kind, tokens in networks.list_tokens(start.experiment.task).items():
-            measured = [measures.cosines(W_embed[tokens]) for W_embed in embeddings]
+            measured = []
+            for W_embed in embeddings:
+                measured.append(measures.cosines(W_embed[tokens]))
             predicted = predict_all(start, tokens, kind)
             kinds.append(_correlate(measured, predicted, permutations, steps))
             of_pairs = {'measured': measured[steps.get_loc(early)], **predicted}
@@ -90,10 +89,9 @@ def _correlate(
         for s, cosine_AA in enumerate(measured):
             found, by_chance = cosines.correlate(cosine_AA, reference)
             numbers[:, p, s] = found, np.quantile(by_chance, cosines.QUANTILE)
-    axes = ('prediction', 'step')
     places = {'prediction': list(PREDICTIONS), 'step': steps}
-    values = {'correlation': (axes, numbers[0]), 'bound': (axes, numbers[1])}
-    return xr.Dataset(values, places)
+    correlation, bound = xr.DataArray(numbers, places, ('number', 'prediction', 'step'))
+    return xr.Dataset({'correlation': correlation, 'bound': bound})
 
 
 def _stack_pairs(

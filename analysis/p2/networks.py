@@ -17,10 +17,12 @@ import math
 from typing import Annotated
 
 import numpy as np
+import pandas as pd
+import threadpoolctl
 import xarray as xr
 
 from analysis.changes.moments import find_crossings
-from analysis.members.member import make_untrained, member_of
+from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.point import Point, name_setting
 from analysis.members.selection import find_common_steps, list_usable_points
 from anchorjax.errors import require
@@ -40,6 +42,9 @@ COLOURS = {
 POOLED = ('gamma', 'seed')  # every other axis is part of a member's setting
 LEARNED = 0.5  # of ln V
 LATE = 0.9  # of training
+
+# One thread gives the same bits on every machine, and is faster for small matrices.
+single_thread = threadpoolctl.threadpool_limits.wrap(limits=1)
 
 # The parameter of a figure that chooses its early snapshot; None: as above.
 Early = Annotated[int | None, 'snapshot; by default the last before reasoning']
@@ -69,16 +74,16 @@ def list_points(run: Run, task: str = TASK) -> list[Point]:
 def gather(run: Run, points: list[Point], found: list[xr.Dataset]) -> xr.Dataset:
     """What was found of each network as one result, with the coordinates above."""
     result = xr.concat(found, 'member', join='outer')
-    ends = [run.results.sel(run.labels(**point)) for point in points]
-    columns: dict[str, list] = {
-        'gamma': [point['gamma'] for point in points],
-        'seed': [point['seed'] for point in points],
-        'setting': [name_setting(run, point, POOLED) for point in points],
-        'train_loss': [float(end.train_loss) for end in ends],
-        'converged': [bool(end.converged) for end in ends],
-    }
-    for name, values in columns.items():
-        result.coords[name] = ('member', values)
+    rows = []
+    for point in points:
+        end = run.results.sel(run.labels(**point))
+        row = {name: point[name] for name in POOLED}
+        row['setting'] = name_setting(run, point, POOLED)
+        row['train_loss'] = float(end.train_loss)
+        row['converged'] = bool(end.converged)
+        rows.append(row)
+    for name, column in pd.DataFrame(rows).items():
+        result.coords[name] = ('member', column.tolist())
     return result
 
 
@@ -100,15 +105,21 @@ def find_snapshots(run: Run, points: list[Point]) -> np.ndarray:
     return steps[steps > 0]
 
 
+def read_member(run: Run, step: int, point: Point) -> Member:
+    """A network at a step; at step 0 it is drawn anew, with or without a snapshot."""
+    if step == 0:
+        return make_untrained(member_of(run, **point))
+    return member_of(run, step, **point)
+
+
 def read_embeddings(run: Run, steps: np.ndarray, point: Point) -> list[np.ndarray]:
-    """W_embed at some steps; at step 0 it is drawn anew, with or without a snapshot."""
+    """W_embed at some steps; at step 0 as in `read_member`."""
     found = []
-    for step in map(int, steps):
+    for step in steps:
         if step == 0:
-            start = make_untrained(member_of(run, **point))
-            found.append(start.matrix('W_embed'))
+            found.append(read_member(run, 0, point).matrix('W_embed'))
         else:
-            found.append(run.parameter('W_embed', step, **point))
+            found.append(run.parameter('W_embed', int(step), **point))
     return found
 
 
@@ -123,9 +134,14 @@ def find_early(
     if wanted is not None:
         return require_step('early', wanted, steps)
     moment = find_reasoning_moment(run, points)
-    before = steps[steps < moment]
     if math.isnan(moment):
         return int(steps[-1])
+    return find_last_before(steps, moment)
+
+
+def find_last_before(steps: np.ndarray, moment: float) -> int:
+    """The last of some steps before a moment; the first of all if none is."""
+    before = steps[steps < moment]
     return int(before[-1] if len(before) else steps[0])
 
 

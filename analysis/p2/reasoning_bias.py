@@ -65,12 +65,13 @@ def compute(
     described = describe_sources(run.experiment.task)
     labels = [described[source][0] for source in SOURCES]
     entropy = [described[source][1] for source in SOURCES]
+    kept_out = [f'{source}_heldout' for source in SOURCES]
     found = []
     for point in points:
         curves = run.curves.probe_loss.sel(run.labels(**point), drop=True)
         curves = curves.transpose('step', 'probe')
         loss = curves.sel(probe=list(SOURCES)).values
-        heldout = curves.sel(probe=[f'{source}_heldout' for source in SOURCES]).values
+        heldout = curves.sel(probe=kept_out).values
         step = curves.step.values
         numbers = xr.Dataset(
             {
@@ -127,10 +128,9 @@ def find_early(result: xr.Dataset, snapshots: np.ndarray, wanted: int | None) ->
     if wanted is not None:
         return networks.require_step('early', wanted, snapshots)
     is_small_start = result.gamma == result.gamma.max()
-    moment = result.moment.sel(source='prontoqa').where(is_small_start, drop=True)
-    learned = float(moment.fillna(np.inf).median())
-    before = snapshots[snapshots < learned]
-    return int(before[-1] if len(before) else snapshots[0])
+    moment = result.moment.sel(source='prontoqa').fillna(np.inf)
+    learned = float(moment.where(is_small_start).median())
+    return networks.find_last_before(snapshots, learned)
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
@@ -155,9 +155,9 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     axes[2, 0].set_ylabel('mean cosine')
     axes[0, 0].legend()
     for row in axes:
-        limits = np.array([axis.get_ylim() for axis in row])
+        limits = [axis.get_ylim() for axis in row]
         for axis in row:
-            axis.set_ylim(limits.min(), limits.max())
+            axis.set_ylim(np.min(limits), np.max(limits))
 
 
 def layout(result: xr.Dataset) -> style.Layout:

@@ -19,7 +19,6 @@ most the limit (0.1) above that, there and at all snapshots before.
 from typing import Annotated
 
 import numpy as np
-import threadpoolctl
 import xarray as xr
 from matplotlib.axes import Axes
 
@@ -49,8 +48,7 @@ ROWS = ('all', *SINGLE_KINDS)  # whose embeddings the error is of
 FLOW_COLOURS = dict(zip(FLOWS, ('#D55E00', '#0072B2', '#009E73'), strict=True))
 
 
-# One thread gives the same bits on every machine, and is faster for small matrices.
-@threadpoolctl.threadpool_limits.wrap(limits=1)
+@networks.single_thread
 def compute(
     run: Run,
     limit: Annotated[float, above(0), 'error up to which a flow holds'] = 0.1,
@@ -70,10 +68,9 @@ def compute(
     """
     points = networks.list_points(run)
     step_S = networks.find_snapshots(run, points)
-    tokens_of = networks.list_tokens(run.experiment.task)
     found = []
     for point in report_progress(points, 'theory_path'):
-        found.append(_follow(run, point, step_S, tokens_of, largest_step))
+        found.append(_follow(run, point, step_S, largest_step))
     result = networks.gather(run, points, found)
     is_near = result.error <= limit + result.sampling
     result = result.assign(holds_until=find_last_step(is_near))
@@ -81,13 +78,10 @@ def compute(
 
 
 def _follow(
-    run: Run,
-    point: Point,
-    step_S: np.ndarray,
-    tokens_of: dict[str, np.ndarray],
-    largest_step: float,
+    run: Run, point: Point, step_S: np.ndarray, largest_step: float
 ) -> xr.Dataset:
     """What `compute` needs of one network."""
+    tokens_of = networks.list_tokens(run.experiment.task)
     rows_of = {kind: tokens_of[kind] for kind in SINGLE_KINDS}
     rows_of = {'all': np.concatenate(list(rows_of.values()))} | rows_of
     tokens, kinds = choose_tokens(tokens_of)
@@ -156,9 +150,12 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     for column, (title, panel) in enumerate(list_panels(result).items()):
         errors, paths = axes[:, column]
         until = panel.holds_until.sel(rows='all').median('member').to_series()
-        words = ', '.join(f'{flow} {step:,.0f}' for flow, step in until.items())
+        words = []
+        for flow, step in until.items():
+            words.append(f'{flow} {step:,.0f}')
         _draw_errors(errors, panel.sel(rows='all'))
-        errors.set_title(f'{title}; holds until\n{words}', fontsize=6)
+        listed = ', '.join(words)
+        errors.set_title(f'{title}; holds until\n{listed}', fontsize=6)
         best = until.index[until == until.max()][-1]
         _draw_paths(paths, panel.isel(member=0).sel(flow=best))
     axes[0, 0].set_ylabel('error of the embedding')

@@ -31,7 +31,7 @@ def measure_commutativity(member: Member) -> Commutativity:
       UserError: the task has no such pair.
     """
     task = member.experiment.task
-    unseen = task.unseen_pairs[:1] if task.name == 'anchors' else ()
+    unseen = task.unseen_pairs
     if not unseen or unseen[0][0] == unseen[0][1]:
         raise UserError('commutativity: needs an unseen pair of two different anchors')
     pair = unseen[0]
@@ -45,8 +45,11 @@ def measure_commutativity(member: Member) -> Commutativity:
         answers[other] = logits_BV.argmax(-1)
     own_B = answers.pop(pair)
     reversed_B = answers.pop(pair[::-1])
-    chances = [np.mean(own_B == other_B) for other_B in answers.values()]
-    return Commutativity(float(np.mean(own_B == reversed_B)), float(np.mean(chances)))
+    chances = []
+    for other_B in answers.values():
+        chances.append(np.mean(own_B == other_B))
+    equal = np.mean(own_B == reversed_B)
+    return Commutativity(float(equal), float(np.mean(chances)))
 
 
 def replace_pair(

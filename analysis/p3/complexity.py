@@ -160,7 +160,8 @@ def _draw_matrix(axes: np.ndarray, result: Result, name: str) -> None:
         axis.set_title(f'{measure}, {where}')
     found = result.correlations[result.correlations.matrix == name]
     shape = (len(MEASURES), len(OUTCOMES))
-    rho_23, p_23 = (found[column].values.reshape(shape) for column in ('rho', 'p'))
+    rho_23 = found.rho.values.reshape(shape)
+    p_23 = found.p.values.reshape(shape)
     draw_correlations(axes[2], MEASURES, tuple(OUTCOMES), rho_23, p_23)
     counted = f'{len(result.counted)} converged members'
     compared = result.correlations.p.notna().sum()

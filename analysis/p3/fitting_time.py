@@ -11,7 +11,6 @@ shift (PAPERS 1.5). Two readings of the time to fit, in epochs:
   python -m analysis fitting_time --run runs/inferential_complexity
 """
 
-import math
 from typing import Annotated
 
 import numpy as np
@@ -22,10 +21,11 @@ from matplotlib.axes import Axes
 from analysis import frame
 from analysis.changes.moments import find_crossings, find_moments
 from analysis.drawing import style
-from anchorjax.errors import UserError, require
+from analysis.members.point import Point
+from anchorjax.errors import UserError
 from anchorjax.limits import above, at_most
 from anchorjax.storage.reader import Run
-from anchorjax.tasks import anchors
+from anchorjax.tasks import AnchorsConfig, anchors
 
 TITLE = 'Time to fit'
 PAPER = 'P1 v1 Fig 6, P3 Fig 8'
@@ -55,55 +55,59 @@ def compute(
       NaN: never. A member has the labels gamma, depth, complexity and seed.
 
     Raises:
-      UserError: another task, a model without a depth, no trained member, a threshold
-        that is not above 0 and finite, or an accuracy that is no share above 0.
+      UserError: another task, a model without a depth, or no trained member.
     """
-    for limit in thresholds:
-        require(
-            0 < limit < math.inf,
-            'thresholds',
-            thresholds,
-            'above 0 and finite, in nats',
-        )
-    require(0 < accuracy <= 1, 'accuracy', accuracy, 'above 0, at most 1')
     members = frame.list_usable(run, 'anchors')
     points = frame.find_points(run, members)
-    configs = [run.experiment_of(**point) for point in points]
-    if not hasattr(configs[0].model, 'depth'):
+    experiment = run.experiment_of(**points[0])
+    if not hasattr(experiment.model, 'depth'):
         raise UserError(
-            f'model {configs[0].model.name!r}: it has no depth, which this figure shows'
+            f'model {experiment.model.name!r}: it has no depth, which this figure shows'
         )
     # All cohorts have as many training examples.
-    num_train = configs[0].task.make().num_train
-    epoch_S = run.curves.step.values / (num_train / configs[0].train.batch_size)
-    pairs = [tuple(pair) for pair in anchors.list_pairs(configs[0].task).tolist()]
-    epochs, pair_epochs, is_wrong = [], [], []
-    for point, config in zip(points, configs, strict=True):
-        member = run.curves.sel(run.labels(**point))
-        loss_S1 = member.train_loss.values[:, None]
-        crossings = [find_crossings(epoch_S, loss_S1, limit) for limit in thresholds]
-        epochs.append(np.concatenate(crossings))
-        pair_epochs.append(_find_pair_epochs(member, epoch_S, pairs, accuracy))
-        is_wrong.append([pair in config.task.exceptions for pair in pairs])
-    labels = {
-        'gamma': members.gamma.values,
-        'depth': [config.model.depth for config in configs],
-        'complexity': [config.task.complexity for config in configs],
-        'seed': members.seed.values,
-    }
+    num_train = experiment.task.make().num_train
+    epoch_S = run.curves.step.values / (num_train / experiment.train.batch_size)
+    found = []
+    for point in points:
+        found.append(_measure_network(run, point, epoch_S, thresholds, accuracy))
+    result = xr.concat(found, members.index.rename('member'), coords='all')
+    return result.assign(last_epoch=epoch_S[-1], width=frame.find_width(run))
+
+
+def _measure_network(
+    run: Run,
+    point: Point,
+    epoch_S: np.ndarray,
+    thresholds: tuple[float, ...],
+    accuracy: float,
+) -> xr.Dataset:
+    """What `compute` needs of one network."""
+    experiment = run.experiment_of(**point)
+    task = experiment.task
+    curves = run.curves.sel(run.labels(**point))
+    loss_S1 = curves.train_loss.values[:, None]
+    epochs = []
+    for limit in thresholds:
+        epochs.append(find_crossings(epoch_S, loss_S1, limit).item())
+    names = []
+    is_wrong = []
+    for a, b in anchors.list_pairs(task).tolist():
+        names.append(f'{a},{b}')
+        is_wrong.append((a, b) in task.exceptions)
+    pair_epoch = _find_pair_epochs(curves, epoch_S, task, accuracy)
     return xr.Dataset(
         {
-            'epoch': (('member', 'threshold'), epochs),
-            'pair_epoch': (('member', 'pair'), pair_epochs),
-            'is_wrong': (('member', 'pair'), is_wrong),
-            'last_epoch': epoch_S[-1],
-            'width': frame.find_width(run),
+            'epoch': ('threshold', epochs),
+            'pair_epoch': ('pair', pair_epoch),
+            'is_wrong': ('pair', is_wrong),
         },
         {
-            'member': members.index,
             'threshold': list(thresholds),
-            'pair': [f'{a},{b}' for a, b in pairs],
-            **{name: ('member', values) for name, values in labels.items()},
+            'pair': names,
+            'gamma': point['gamma'],
+            'depth': experiment.model.depth,
+            'complexity': task.complexity,
+            'seed': point['seed'],
         },
     )
 
@@ -154,13 +158,13 @@ def layout(times: xr.Dataset) -> style.Layout:
 
 
 def _find_pair_epochs(
-    member: xr.Dataset, epoch_S: np.ndarray, pairs: list[tuple], accuracy: float
+    curves: xr.Dataset, epoch_S: np.ndarray, task: AnchorsConfig, accuracy: float
 ) -> np.ndarray:
     """The first recorded epoch with this accuracy on each pair, [A]."""
-    names = [anchors.name_pair(a, b) for a, b in pairs]
-    if not np.isin(names, member.group.values).all():
+    names = [anchors.name_pair(a, b) for a, b in anchors.list_pairs(task).tolist()]
+    if not np.isin(names, curves.group.values).all():
         return np.full(len(names), np.nan)
-    of_pairs = member.agreement_by_group.sel(
+    of_pairs = curves.agreement_by_group.sel(
         probe='seen_train', mapping='assigned', group=names
     )
     agreement_SA = of_pairs.transpose('step', 'group').values
@@ -171,10 +175,12 @@ def _draw_times(axis: Axes, networks: pd.DataFrame, last_epoch: float) -> None:
     """Epochs by depth of the networks of one gamma, a colour for each complexity."""
     levels = list(networks.groupby('complexity'))
     colours = style.plt.get_cmap('viridis')(np.linspace(0, 0.9, len(levels)))
+    middle = (len(levels) - 1) / 2
     for i, (level, of_level) in enumerate(levels):
-        place = of_level.depth + 0.12 * (i - (len(levels) - 1) / 2)
-        axis.plot(place, of_level.epoch, '.', ms=3, color=colours[i])
-        never = place[of_level.epoch.isna()]
+        epoch = of_level.epoch
+        place = of_level.depth + 0.12 * (i - middle)
+        axis.plot(place, epoch, '.', ms=3, color=colours[i])
+        never = place[epoch.isna()]
         axis.plot(never, [last_epoch] * len(never), '^', ms=3, color=colours[i])
         means = of_level.groupby('depth').epoch.agg(['mean', 'count', 'size'])
         mean = means['mean'].where(means['count'] == means['size'])  # one never fits

@@ -80,16 +80,12 @@ def measure_networks(
         rows.append(_measure_network(member_of(run, **point), matrix))
     table = pd.DataFrame(rows, members.index)
     table.insert(0, 'best_record', best[members.index])
-    table['phase'] = [
-        find_phase(*numbers)
-        for numbers in zip(
-            members.seen_heldout_assigned,
-            members.unseen_inferential,
-            table.commutativity,
-            strict=True,
-        )
-    ]
-    return table
+    phases = []
+    for place, row in table.iterrows():
+        end = members.loc[place]
+        heldout, composed = end.seen_heldout_assigned, end.unseen_inferential
+        phases.append(find_phase(heldout, composed, row.commutativity))
+    return table.assign(phase=phases)
 
 
 def find_phase(heldout: float, inferential: float, commutativity: float) -> int:

@@ -148,7 +148,7 @@ def _label_windows(axis: Axes, result: xr.Dataset) -> None:
 def _draw_dots(axis: Axes, values: xr.DataArray, colour: str, name: str) -> None:
     """A dot for every seed of a cell, [window, seed]."""
     spread = (values.seed % 7 - 3) * 0.06
-    rows = xr.zeros_like(values) + np.arange(len(values))[:, None] + spread
+    rows = xr.DataArray(range(len(values)), dims='window') + spread
     dots = {'color': colour, 'label': name, 'ms': 3, 'alpha': 0.7}
     axis.plot(values.values.ravel(), rows.values.ravel(), '.', **dots)
     axis.set_ylim(len(values) - 0.4, -0.6)

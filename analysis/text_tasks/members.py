@@ -53,11 +53,12 @@ def read_members(run: Run) -> pd.DataFrame:
     table = find_usable(_read_ends(run))
     if not len(table):
         raise UserError(f'{run.folder.workdir}: no member is trained yet')
-    points = find_points(run, table)
-    configs = [run.experiment_of(**point).task for point in points]
-    settings = [name_setting(run, point, POOLED) for point in points]
-    table.insert(0, 'setting', settings)
-    table.insert(1, 'size', [config.make().num_train for config in configs])
+    settings, sizes = [], []
+    for point in find_points(run, table):
+        task = run.experiment_of(**point).task
+        settings.append(name_setting(run, point, POOLED))
+        sizes.append(task.make().num_train)
+    table = table.assign(setting=settings, size=sizes)
     return table[[*COLUMNS, *run.results.probe.values]]
 
 

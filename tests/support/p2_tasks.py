@@ -1,6 +1,7 @@
 """Small experiments on P2's task, and the loss of a model on a whole data set."""
 
 import pathlib
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -43,10 +44,10 @@ def make_experiment(name: str, **fields: Any) -> config.Experiment:
     return config.resolve(c)
 
 
-def loss_and_gradient(
-    experiment: config.Experiment, params: Any, examples: Examples
-) -> tuple[float, Any]:
-    """The mean loss over a data set, in nats, and its gradient, by jax.grad."""
+def make_loss(
+    experiment: config.Experiment, examples: Examples
+) -> Callable[[Any], jax.Array]:
+    """A function of the parameters: the mean loss over a data set, in nats."""
     tokens_BT = jnp.asarray(examples.tokens_BT)
     targets_BQ = jnp.asarray(examples.label_B)[:, None]
 
@@ -54,6 +55,14 @@ def loss_and_gradient(
         logits_BQV = forward(experiment, params, tokens_BT).logits
         return losses.cross_entropy(logits_BQV, targets_BQ).mean()
 
+    return loss
+
+
+def loss_and_gradient(
+    experiment: config.Experiment, params: Any, examples: Examples
+) -> tuple[float, Any]:
+    """The mean loss over a data set, in nats, and its gradient, by jax.grad."""
+    loss = make_loss(experiment, examples)
     value, gradient = jax.jit(jax.value_and_grad(loss))(params)
     return float(value), jax.tree.map(np.asarray, gradient)
 
@@ -66,15 +75,10 @@ def descend(
     steps: tuple[int, ...],
 ) -> list[Any]:
     """The parameters after so many steps of gradient descent on the whole data set."""
-    tokens_BT = jnp.asarray(examples.tokens_BT)
-    targets_BQ = jnp.asarray(examples.label_B)[:, None]
-
-    def loss(params: Any) -> jax.Array:
-        logits_BQV = forward(experiment, params, tokens_BT).logits
-        return losses.cross_entropy(logits_BQV, targets_BQ).mean()
+    differentiate = jax.grad(make_loss(experiment, examples))
 
     def take_step(_: jax.Array, params: Any) -> Any:
-        gradient = jax.grad(loss)(params)
+        gradient = differentiate(params)
         return jax.tree.map(lambda p, g: p - rate * g, params, gradient)
 
     @jax.jit

@@ -57,6 +57,18 @@ def plant_members(
     return law_members.join([pd.DataFrame(rows)])
 
 
+def let_batch_decide(point: dict[str, Any]) -> str:
+    """Small gammas memorize; of the others, the large batch is inferential."""
+    if point['gamma'] < 0.5:
+        return 'memorizing'
+    return 'inferential' if point['batch_size'] == 2048 else 'symmetric'
+
+
+def let_seed_decide(point: dict[str, Any]) -> str:
+    """The three solutions in turn."""
+    return ('memorizing', 'symmetric', 'inferential')[point['seed'] % 3]
+
+
 def plant_member(
     decide: Callable[[dict[str, Any]], str],
     loss: Callable[[dict[str, Any]], float] | None,

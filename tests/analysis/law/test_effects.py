@@ -6,24 +6,13 @@ import pytest
 from scipy import stats
 
 from analysis.law import effects
-from tests.support.planted_law import plant_members
+from tests.support.planted_law import let_batch_decide, let_seed_decide, plant_members
 
 BATCHES = (512, 2048)
 GAMMAS = (0.4, 0.8, 1.2)
 RATES = (1e-3, 2e-3)
 LENGTHS = (5, 9)
 COMPOSED, SYMMETRIC = 'inferential answers', 'symmetric answers'
-
-
-def let_batch_decide(point):
-    """Small gammas memorize; of the others, the large batch is inferential."""
-    if point['gamma'] < 0.5:
-        return 'memorizing'
-    return 'inferential' if point['batch_size'] == 2048 else 'symmetric'
-
-
-def let_seed_decide(point):
-    return ('memorizing', 'symmetric', 'inferential')[point['seed'] % 3]
 
 
 def plant(decide, seeds=3, loss=None, **changes):

@@ -6,8 +6,12 @@ import pytest
 import statsmodels.api as sm
 
 from analysis.law import fit
-from anchorjax.errors import UserError
-from tests.support.planted_law import CELL, plant_members
+from tests.support.planted_law import (
+    CELL,
+    let_batch_decide,
+    let_seed_decide,
+    plant_members,
+)
 
 LEVELS = {
     'batch_size': (512, 2048),
@@ -15,17 +19,6 @@ LEVELS = {
     'seq_len': (5, 9),
     'gamma': (0.4, 0.8, 1.2),
 }
-
-
-def let_batch_decide(point):
-    """Small gammas memorize; of the others, the large batch is inferential."""
-    if point['gamma'] < 0.5:
-        return 'memorizing'
-    return 'inferential' if point['batch_size'] == 2048 else 'symmetric'
-
-
-def let_seed_decide(point):
-    return ('memorizing', 'symmetric', 'inferential')[point['seed'] % 3]
 
 
 @pytest.fixture(scope='module')
@@ -123,18 +116,3 @@ def test_a_prediction_says_what_was_planted_and_how_far_it_is_outside(by_batch):
         'extrapolates: rate 0.0002, trained from 0.001 to 0.002',
         'extrapolates: split random, trained with code alone',
     ]
-
-
-@pytest.mark.parametrize(
-    ('text', 'line'),
-    [
-        ('batch=3', "unknown factor 'batch', did you mean 'batch_size'"),
-        ('gamma=big', "gamma = 'big': must be of type float"),
-        ('exception=some', "exception = 'some': must be one of trained"),
-        ('gamma=1', 'exception = None: fewer than 4 settings'),
-        ('exception=trained,gamma=1', 'give batch_size, learning_rate, seq_len'),
-    ],
-)
-def test_a_wrong_point_is_one_line(by_batch, text, line):
-    with pytest.raises(UserError, match=line):
-        fit.predict_point(by_batch, fit.parse_point(text))

@@ -202,25 +202,3 @@ def test_a_point_is_predicted_from_a_table(tmp_path, capsys):
     point = 'exception=trained,batch_size=2048,seq_len=9,width=64'
     law.command(['--members', str(path), '--predict', point])
     assert capsys.readouterr().out.splitlines()[2].startswith('inferential  0.9')
-
-
-@pytest.mark.parametrize(
-    ('words', 'line'),
-    [
-        ([], '--runs, --members: give one of them, or both'),
-        (['--members', 'none.csv'], '--out: give the folder for the tables'),
-        (['--members', 'none.csv', '--out', 'out'], 'none.csv: cannot be read'),
-        (['--runs', 'none_*', '--out', 'out'], 'no folder of a run matches'),
-    ],
-)
-def test_wrong_flags_are_one_line(words, line, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(UserError, match=line):
-        law.command(words)
-
-
-def test_tables_without_a_panel_are_refused(tmp_path):
-    path = tmp_path / 'members.csv'
-    path.write_text(format_csv(plant_lead().assign(width=128)))
-    with pytest.raises(UserError, match='no network of these tables'):
-        law_gamma.command(['--members', str(path), '--out', str(tmp_path / 'out')])

@@ -143,12 +143,6 @@ def test_a_model_without_attention_is_one_clear_line(figure):
         figure.compute(member)
 
 
-def test_a_task_without_an_unseen_pair_is_one_clear_line():
-    member = planted.make_untrained_member(task__unseen=())
-    with pytest.raises(UserError, match='needs an unseen pair'):
-        causal.compute(member)
-
-
 @pytest.mark.parametrize('seq_len', [3, 5])
 def test_where_the_pair_comes_last_its_second_anchor_is_the_last_token(seq_len):
     changes = {'task__seq_len': seq_len, 'task__last_token': 'pair'}

@@ -6,12 +6,12 @@ import shutil
 import numpy as np
 import pytest
 
-from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.p1 import condensation, condensation_grid
 from analysis.vectors.groups import find_groups, measure_condensation
-from anchorjax.errors import StoreError, UserError
+from anchorjax.errors import StoreError
 from anchorjax.storage.reader import open_run
+from tests.support.drawing import draw_pixels
 from tests.support.faults import truncate
 from tests.support.networks import planted
 
@@ -87,34 +87,6 @@ def test_a_neuron_of_zeros_is_a_group_of_its_own():
     assert result.sizes.tolist() == [3, 1, 1]
 
 
-@pytest.mark.parametrize(
-    'options, complaint',
-    [
-        (
-            {'matrix': 'block_0/W_X'},
-            r"no matrix 'block_0/W_X'; the model has \['block_0/W_Q'\]",
-        ),
-        ({'matrix': 'b'}, "no matrix 'b'"),
-        ({'threshold': 1.5}, 'threshold = 1.5: must be between 0 and 1'),
-    ],
-)
-def test_a_bad_option_is_one_clear_line(options, complaint):
-    with pytest.raises(UserError, match=complaint):
-        condensation.compute(make_member(np.eye(4)), **options)
-
-
-def test_a_single_neuron_is_one_clear_line():
-    complaint = r'matrix of shape \(4, 1\): must have at least two neurons'
-    with pytest.raises(UserError, match=complaint):
-        condensation.compute(make_member(np.ones((4, 1))))
-
-
-def draw_grid(result, folder) -> None:
-    style.draw_figure(
-        result, condensation_grid.draw, condensation_grid.layout, folder / 'grid'
-    )
-
-
 def test_the_grid_has_the_numbers_of_every_member(finished):
     result = condensation_grid.compute(finished, seed=1)
     assert result.row_name == 'depth'
@@ -125,18 +97,13 @@ def test_the_grid_has_the_numbers_of_every_member(finished):
     assert result.cosine.shape == (2, 2, 4, 4)
 
 
-def test_a_cell_without_a_matrix_is_blank(finished, tmp_path):
+def test_a_cell_without_a_matrix_is_blank(finished):
     """Depth 1 has no layer 2."""
     result = condensation_grid.compute(finished, matrix='block_1/W_in')
     assert result.note.values.tolist() == [['no block_1/W_in'] * 2, ['', '']]
     groups = result.groups.values
     assert np.isnan(groups[0]).all() and groups[1, 0] >= 1
-    draw_grid(result, tmp_path)
-
-
-def test_a_step_without_snapshots_is_one_clear_line(finished):
-    with pytest.raises(UserError, match='at step 3: no snapshot'):
-        condensation_grid.compute(finished, step=3)
+    draw_pixels(result, condensation_grid)
 
 
 def test_a_damaged_snapshot_is_not_taken_for_a_missing_matrix(one_member, tmp_path):
@@ -152,17 +119,3 @@ def test_a_member_that_diverged_is_a_blank_cell(finished):
     broken.results.diverged.loc[{'depth': 1, 'gamma': 0.3, 'seed': 0}] = 7
     notes = condensation_grid.compute(broken).note
     assert notes.values.tolist() == [['diverged', ''], ['', '']]
-
-
-@pytest.mark.parametrize(
-    'point, complaint',
-    [({'gamma': 0.3}, 'leave it out'), ({'sead': 1}, 'sead'), ({'seed': 5}, 'seed')],
-)
-def test_a_bad_point_of_the_grid_is_one_clear_line(finished, point, complaint):
-    with pytest.raises(UserError, match=complaint):
-        condensation_grid.compute(finished, **point)
-
-
-def test_a_grid_without_any_matrix_is_one_clear_line(finished):
-    with pytest.raises(UserError, match="no member has a matrix 'W_X'"):
-        condensation_grid.compute(finished, matrix='W_X')

@@ -126,37 +126,6 @@ def test_the_null_is_the_contrast_before_training():
     assert np.isnan(cosine.compute(stranger, KEYS, 4).untrained_centred).all()
 
 
-@pytest.mark.parametrize('keys', [(4, 9), (5, 13), (9, 5), (5, 6, 7)])
-def test_keys_outside_the_task_are_one_clear_line(keys):
-    with pytest.raises(UserError, match=r'keys = .*: must be lo,hi in \[5, 13\)'):
-        compute_cosine(keys=keys)
-
-
-@pytest.mark.parametrize(
-    'settings, complaint',
-    [
-        ({'keys': (5, 7)}, r'keys = \(5, 7\): must be .* targets that agree'),
-        ({'depth': 1}, 'layer = 2: must be from 1 to 1, the depth'),
-    ],
-)
-def test_settings_without_a_comparison_are_one_clear_line(settings, complaint):
-    with pytest.raises(UserError, match=complaint):
-        compute_cosine(**settings)
-
-
-def test_a_task_without_the_compared_anchors_is_one_clear_line():
-    member = planted.make_member(
-        Encoding(encode_answer),
-        task__anchors=(1, 2, 4),
-        task__shifts=(3, 1, -2),
-        task__noninferential=(),
-        task__unseen=((4, 2),),
-    )
-    complaint = r'task.anchors = \(1, 2, 4\): must be anchors with 3'
-    with pytest.raises(UserError, match=complaint):
-        cosine.compute(member, KEYS, 4)
-
-
 def test_a_task_with_the_anchors_first_is_one_clear_line():
     """u would be read before the key."""
     member = planted.make_member(Encoding(encode_answer), task__order='anchors_first')

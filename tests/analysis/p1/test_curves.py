@@ -5,9 +5,6 @@ import pytest
 
 from analysis.changes.moments import find_moments, order_events
 from analysis.p1 import curves
-from anchorjax.errors import UserError
-from anchorjax.storage.reader import open_run
-from tests.support.sweeps import opened
 
 STEPS = np.array([10, 20, 30, 40, 50])
 POINT = {'depth': 2, 'gamma': 0.8, 'seed': 1}
@@ -69,11 +66,3 @@ def test_the_figure_tells_the_order_of_events(finished):
         first[p, r] = step
     said = curves.describe_order(result._replace(first_PR=first))
     assert said.endswith('at step: unseen symmetric 10; seen train 2,750')
-
-
-def test_a_member_not_trained_yet_is_one_line(tmp_path):
-    opened(tmp_path)
-    with pytest.raises(UserError, match=r'gamma=0.8,seed=1 is not trained yet'):
-        curves.compute(open_run(tmp_path), gamma=0.8, seed=1)
-    with pytest.raises(UserError, match='gamma is missing'):
-        curves.compute(open_run(tmp_path), seed=1)

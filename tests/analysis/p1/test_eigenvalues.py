@@ -8,12 +8,10 @@ from analysis.p1 import eigenvalues
 from analysis.spectra.measures import participation_ratio
 from analysis.spectra.spectra import covariance_spectrum, find_rises
 from analysis.spectra.used import list_labels, list_tokens, select_used
-from anchorjax.errors import StoreError, UserError
 from anchorjax.grid import DATA, random_key
-from anchorjax.storage.reader import Run, open_run
+from anchorjax.storage.reader import Run
 from tests.support import cases
 from tests.support.converged import mark_converged
-from tests.support.sweeps import opened
 
 
 def planted(values, rows=50, seed=0):
@@ -148,19 +146,3 @@ def test_what_is_missing_is_named(finished):
         eigenvalues.draw(result._replace(matrix_names=result.matrix_names[:1]), axes)
         assert axes[0, 1].texts[0].get_text() == '\n'.join(result.missing)
         assert [axis.axison for axis in axes[1]] == [True, False, False]
-
-
-def test_errors_are_one_line(tmp_path, finished):
-    with pytest.raises(UserError, match='no parameter'):
-        eigenvalues.compute(finished, matrix='W_nothing')
-    with pytest.raises(UserError, match=r'b_U is not a matrix: its shape is \('):
-        eigenvalues.compute(finished, matrix='b_U')
-    with pytest.raises(UserError, match='no member has depth = 3'):
-        eigenvalues.compute(finished, depth=3)
-    with pytest.raises(UserError, match='unknown axis'):
-        eigenvalues.compute(finished, widht=3)
-    with pytest.raises(StoreError, match='steps here'):
-        eigenvalues.compute(finished, step=7)
-    opened(tmp_path)
-    with pytest.raises(UserError, match='is trained'):
-        eigenvalues.compute(open_run(tmp_path))

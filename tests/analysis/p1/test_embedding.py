@@ -6,7 +6,6 @@ import pytest
 from analysis.members.member import Member
 from analysis.p1 import embedding, embedding_grid
 from analysis.vectors.order import measure_order
-from anchorjax.errors import UserError
 from tests.support.networks import planted
 
 ITEMS = 40
@@ -93,28 +92,6 @@ def test_the_order_does_not_depend_on_scale_offset_or_basis():
     basis = np.linalg.qr(np.random.default_rng(1).normal(size=(WIDTH, WIDTH)))[0]
     moved = measure_order(7 * rows @ basis + 3)
     assert moved == pytest.approx(measure_order(rows))
-
-
-@pytest.mark.parametrize(
-    'options, complaint',
-    [
-        ({'matrix': 'W_X'}, r"no matrix 'W_X'; the model has \['W_embed'\]"),
-        ({'matrix': 'b'}, "no matrix 'b'"),
-        ({'items': (40, 80)}, r'items = \(40, 80\): must be FROM,TO in \[0, 60\]'),
-        ({'items': (10, 14)}, r'items = \(10, 14\): must be .*at least 6 apart'),
-        ({'items': (10,)}, r'items = \(10,\): must be FROM,TO'),
-        ({'perplexity': 40.0}, r'perplexity = 40.0: must be above 0 and below 40'),
-    ],
-)
-def test_a_bad_option_is_one_clear_line(options, complaint):
-    with pytest.raises(UserError, match=complaint):
-        embedding.compute(make_member(make_circle(4)), **options)
-
-
-def test_equal_rows_are_one_clear_line():
-    complaint = r'items = \(5, 45\): all their rows are the same'
-    with pytest.raises(UserError, match=complaint):
-        embedding.compute(make_member(np.ones((ITEMS, WIDTH))))
 
 
 def test_the_grid_has_the_numbers_of_every_member(finished):

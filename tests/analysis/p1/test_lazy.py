@@ -7,8 +7,6 @@ import pytest
 
 from analysis.changes.distances import (
     Change,
-    _compile_probe,
-    _share_switched,
     choose_sequences,
     measure_change,
     measure_kernel_distance,
@@ -87,15 +85,6 @@ def compute_plain_kernel(member, tokens_BT, labels_B):
     return rows @ rows.T
 
 
-def test_the_kernel_is_the_plain_one(finished, start):
-    member = member_of(finished, depth=1, gamma=0.3, seed=0)
-    tokens_BT, labels_B = choose_sequences(member, NUMBER)
-    plain = compute_plain_kernel(member, tokens_BT, labels_B)
-    look = _compile_probe(start.experiment.model, start.experiment.task.vocab)
-    ours, _ = look(member.params, tokens_BT, labels_B)
-    np.testing.assert_allclose(ours, plain, rtol=1e-4, atol=1e-4 * plain.max())
-
-
 def test_the_null_is_the_distance_of_two_independent_starts(result, start):
     other = make_untrained(start, 0 + 1_000_003)
     tokens_BT, labels_B = choose_sequences(start, NUMBER)
@@ -122,10 +111,6 @@ def test_every_probe_is_asked_as_often(start):
     for p in range(3):
         np.testing.assert_array_equal(tokens_BT[p::3], tokens_PBT[p, :2])
         np.testing.assert_array_equal(labels_B[p::3], labels_PRB[p, assigned, :2])
-
-
-def test_without_a_block_no_share_of_neurons_is_known():
-    assert np.isnan(_share_switched([], []))
 
 
 def test_a_network_that_stands_still_is_lazy(start):

@@ -18,7 +18,6 @@ from analysis.p1.predictors import (
     list_questions,
     score_tables,
 )
-from anchorjax.errors import UserError
 from tests.support import cases
 from tests.support.networks.planted import make_member
 
@@ -160,11 +159,3 @@ def test_what_is_known_is_read_between_two_snapshots():
     )
     assert read_when_known(answers) == pytest.approx(0.5)
     assert np.isnan(read_when_known(answers[:2]))
-
-
-def test_another_task_is_one_line():
-    member = make_member(None)
-    task = type('Other', (), {'name': 'modular'})()
-    wrong = member._replace(experiment=type('E', (), {'task': task})())
-    with pytest.raises(UserError, match="levels are about the task 'anchors'"):
-        explain_member(wrong)

@@ -1,7 +1,5 @@
 """Order is 0 where a network sums its anchors, and what the weights say where not."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -81,16 +79,6 @@ def _assert_only_the_pair_differs(member, comparison: Comparison) -> None:
         assert not differs_BT[~is_anchor_BT].any()
 
 
-def test_too_few_anchors_are_refused_in_one_line():
-    member = planted.make_untrained_member()
-    config = dataclasses.replace(
-        member.experiment.task, num_anchors=2, noninferential=(), unseen=()
-    )
-    experiment = dataclasses.replace(member.experiment, task=config)
-    with pytest.raises(UserError, match=r'task.anchors = 2.*at least 3'):
-        draw_comparison(member._replace(experiment=experiment))
-
-
 def test_planted_solutions_are_told_apart_by_their_answers(finished, monkeypatch):
     members = [make_wired_member('symmetric'), make_wired_member('inferential')]
 
@@ -135,9 +123,3 @@ def test_members_that_have_not_converged_are_left_out_and_counted(finished):
     nobody = mark_converged(finished, finished.results.seed < 0)
     with pytest.raises(UserError, match='no member has converged'):
         pair_order.compute(nobody)
-
-
-def test_the_unseen_pair_is_needed():
-    member = planted.make_untrained_member(task__unseen=())
-    with pytest.raises(UserError, match='unseen'):
-        pair_order._share_answers(member)

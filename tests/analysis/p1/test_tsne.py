@@ -14,7 +14,6 @@ from analysis.drawing import hues
 from analysis.members.member import make_untrained
 from analysis.p1 import tsne
 from analysis.vectors import extract
-from anchorjax.errors import UserError
 from anchorjax.model import Activations
 from tests.support.networks import planted
 
@@ -110,16 +109,6 @@ def test_equal_vectors_have_a_map_too():
     assert np.isfinite(result.map_B2).all() and np.isfinite(result.shares).all()
 
 
-def test_no_sequence_is_drawn_twice():
-    """The 500 are the first different ones of 1,000 draws, in their order."""
-    member = planted.make_member(Encoding(encode_noise))
-    tokens_BT, pair_B2 = tsne._sample_different(member, 500, ignore_key=False)
-    drawn = map(tuple, sequences.sample(member, 1_000).tokens_BT.tolist())
-    different = list(dict.fromkeys(drawn))
-    assert list(map(tuple, tokens_BT.tolist())) == different[:500]
-    np.testing.assert_array_equal(tokens_BT[:, 1:3], pair_B2)
-
-
 def test_a_task_with_few_sequences_gives_all_it_has():
     """Three tokens, of 8 keys and 16 pairs."""
     member = planted.make_member(Encoding(encode_key_and_first), task__seq_len=3)
@@ -128,19 +117,6 @@ def test_a_task_with_few_sequences_gives_all_it_has():
     assert result.number == len(result.map_B2) == 8 * 16
     result = tsne.compute(member, **settings, map_number=900)
     assert len(result.map_B2) == 8 * 16
-
-
-@pytest.mark.parametrize(
-    'settings, complaint',
-    [
-        ({'perplexity': 120}, r'perplexity = 120: must be in \[1, 120\)'),
-        ({'neighbours': 120}, 'neighbours = 120: must be from 1 to 119'),
-        ({'layer': 2}, 'layer = 2: must be from 1 to 1'),
-    ],
-)
-def test_settings_that_do_not_fit_are_one_clear_line(settings, complaint):
-    with pytest.raises(UserError, match=complaint):
-        compute_tsne(encode_unordered, **settings)
 
 
 def test_the_output_is_the_logits_with_nothing_read_from_the_key():

@@ -17,7 +17,6 @@ from analysis.p2.cosines import (
 )
 from analysis.spectra import measures
 from analysis.theory import gradient_flow, predictions
-from anchorjax.errors import UserError
 from tests.support.p2_tasks import loss_and_gradient
 from tests.support.p2_theory import expected_laws
 
@@ -192,9 +191,3 @@ def test_the_velocity_is_minus_the_gradient_of_the_sweep_at_its_start(open_sweep
     predicted = predictions.predict_all(start, tokens, 'reasoning')['matrices']
     expected = gradient_flow.predict_cosines(velocity, tokens)
     np.testing.assert_allclose(predicted, expected)
-
-
-@pytest.mark.slow
-def test_an_unknown_snapshot_is_one_clear_line(open_sweep):
-    with pytest.raises(UserError, match=r'early = 3: must be a snapshot step, \[1, 5'):
-        anchor_cosines.compute(open_sweep('transformer'), early=3)

@@ -7,10 +7,7 @@ from scipy import stats
 from analysis.members.correlation import correlations
 from analysis.p3 import complexity
 from analysis.spectra.directions import measure_matrices
-from anchorjax.errors import UserError
-from anchorjax.storage.reader import open_run
 from tests.support.converged import mark_converged
-from tests.support.sweeps import opened
 
 
 def test_the_measure_is_the_mean_of_both():
@@ -131,16 +128,3 @@ def test_beside_it_is_the_mean_over_the_blocks(finished, result):
 def test_all_alone_is_drawn_once(result):
     alone = result._replace(matrix='all')
     assert [complexity.layout(r).rows for r in (alone, result)] == [2, 3]
-
-
-def test_a_sweep_with_nothing_trained_is_one_line(tmp_path):
-    opened(tmp_path)
-    with pytest.raises(UserError, match='no member of this sweep is trained'):
-        complexity.compute(open_run(tmp_path))
-
-
-def test_errors_are_one_line(finished):
-    with pytest.raises(UserError, match='no parameter'):
-        complexity.compute(finished, 'block_7/W_Q')
-    with pytest.raises(UserError, match='b_U is not a matrix: its shape'):
-        complexity.compute(finished, 'b_U')

@@ -6,7 +6,6 @@ import xarray as xr
 
 from analysis.p3 import fitting_time
 from analysis.p3.members import tabulate
-from anchorjax.errors import UserError
 
 
 def test_times_are_read_from_the_curves(finished):
@@ -49,11 +48,6 @@ def test_epochs_of_pairs_are_read_from_the_groups(train_once):
     members = tabulate(run)
     assert members.complexity.tolist() == [0] * 4 + [1] * 4
     assert {'epochs_0.05', 'epochs_0.1', 'last_epoch'} <= set(members)
-
-
-def test_bad_input_is_one_clear_line(finished):
-    with pytest.raises(UserError, match=r'thresholds = .*nan.*: must be above 0'):
-        fitting_time.compute(finished, thresholds=(0.1, np.nan))
 
 
 def test_pairs_of_the_wrong_anchors_alone():

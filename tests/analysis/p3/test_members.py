@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from analysis.members.member import member_of
@@ -61,12 +60,6 @@ def test_only_the_anchors_are_replaced():
     assert tokens[0].tolist() == [6, 3, 4, 9]
 
 
-def test_without_an_unseen_pair_there_is_one_clear_line():
-    for unseen in ((), ((2, 2),)):
-        with pytest.raises(UserError, match='needs an unseen pair of two different'):
-            measure_commutativity(make_member(None, task__unseen=unseen))
-
-
 @pytest.mark.parametrize(
     ('heldout', 'inferential', 'commutativity', 'phase'),
     [
@@ -117,12 +110,3 @@ def test_the_table_has_the_networks_of_the_sweep(finished):
     width = finished.experiment.model.width
     expected = members.gamma * np.log(width) / np.log(400)
     np.testing.assert_allclose(members.gamma_at_400, expected)
-
-
-def test_the_map_rises_whatever_the_order_of_the_grid():
-    rows = [(0.8, 0.1, 0), (0.8, 0.0, 0), (0.3, 0.1, 0), (0.3, 0.0, 0), (0.3, 0.0, 1)]
-    networks = pd.DataFrame(rows, columns=['gamma', 'weight_decay', 'seed'])
-    networks = networks.assign(learning_rate=1e-3, value=[1.0, 2.0, 3.0, 4.0, 8.0])
-    cells = decay_map._arrange(networks, 'value', 'mean')
-    assert cells.columns.tolist() == [0.3, 0.8] and cells.index.tolist() == [0.0, 0.1]
-    assert cells.values.tolist() == [[6.0, 2.0], [3.0, 1.0]]

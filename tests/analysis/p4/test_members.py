@@ -19,7 +19,6 @@ from analysis.p4.members import (
     name_window,
     read_at,
 )
-from anchorjax.errors import UserError
 from anchorjax.task import Batch
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
 from anchorjax.tasks.modular_addition import ModularAdditionConfig
@@ -144,9 +143,3 @@ def test_decay_acts_where_the_window_says(windows_run):
     assert norms(2, (2, 4)) == pytest.approx(norms(2, (0, 0)), rel=1e-6)
     assert norms(2, ()) < 0.99 * norms(2, (0, 0))
     assert norms('last', (2, 4)) < 0.99 * norms('last', (0, 0))
-
-
-@pytest.mark.slow
-def test_another_task_is_one_clear_line(finished):
-    with pytest.raises(UserError, match="task 'anchors': this figure is about"):
-        tabulate(finished)

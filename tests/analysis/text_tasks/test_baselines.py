@@ -72,12 +72,3 @@ def test_the_shortcuts_of_prontoqa_are_its_nulls():
     without = baselines.score_baselines(twin, 0)
     assert without['recurrence']['seen_heldout'] < 0.7
     assert 'conclusion' not in without
-
-
-def test_longer_data_are_read_in_pieces(monkeypatch):
-    task = AdditionConfig(largest=9, square=(3, 5), probe_examples=16)
-    maker = baselines.compile_maker(task)
-    whole = baselines._list_training_texts(maker, 5)
-    assert len(whole) == task.make().num_train == 91
-    monkeypatch.setattr(baselines, '_PIECE', 40)
-    assert baselines._list_training_texts(maker, 5) == whole

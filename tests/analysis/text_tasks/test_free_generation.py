@@ -6,7 +6,6 @@ import pytest
 from analysis import frame
 from analysis.text_tasks import claims, free_generation
 from analysis.text_tasks.writing import Written, measure, write_answers
-from anchorjax.errors import UserError
 from anchorjax.tasks.prontoqa.texts import END, encode
 
 
@@ -105,11 +104,3 @@ def test_the_claims_read_nulls_and_own_proofs(proofs_run):
     assert (members['null_seen_heldout_proof'] < 0.2).all()
     written = free_generation.compute(proofs_run)
     np.testing.assert_array_equal(members.own_label, written['label after own proof'])
-
-
-def test_other_runs_are_one_line(open_planted):
-    with pytest.raises(UserError, match="task 'scan': this figure is about the task"):
-        free_generation.compute(open_planted('scan'))
-    planted = open_planted('prontoqa', task__chain_of_thought=False)
-    with pytest.raises(UserError, match='there is no proof to write'):
-        free_generation.compute(planted)

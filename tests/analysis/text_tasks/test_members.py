@@ -1,14 +1,10 @@
 """The table of networks: the numbers of the run, and when each has converged."""
 
-import types
-
 import numpy as np
 import pytest
 
 from analysis.members.selection import iterate_points
 from analysis.text_tasks.members import find_points, read_members
-from anchorjax import config
-from anchorjax.errors import UserError
 from anchorjax.storage.reader import members_table
 from anchorjax.sweeps.plan import summarize_members
 
@@ -69,16 +65,6 @@ def test_convergence_is_judged_by_the_answers(open_planted, task, fields, curve)
     # Between steps 2 and 3, 0.48 of 0.49 down; 0.02 is not below itself, and the last
     # step stands for never.
     np.testing.assert_allclose(members['steps'], [2 + 0.48 / 0.49, 4], rtol=1e-5)
-
-
-def test_another_task_and_nothing_trained_are_one_line(open_planted):
-    anchors = types.SimpleNamespace(experiment=config.resolve(config.default()))
-    with pytest.raises(UserError, match="task 'anchors': this figure is about the"):
-        read_members(anchors)
-    run = open_planted('addition')
-    run.curves['trained'][:] = False
-    with pytest.raises(UserError, match='no member is trained yet'):
-        read_members(run)
 
 
 def test_tables_have_the_perplexity_of_texts_beside_their_loss(open_planted):

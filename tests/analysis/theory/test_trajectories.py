@@ -220,12 +220,3 @@ def test_another_optimizer_has_no_such_time(field, value, line):
     with pytest.raises(ConfigError) as caught:
         trajectories.flow_time(experiment, 1, 250.0)
     assert line in str(caught.value)
-
-
-def test_times_that_cannot_be_are_one_line():
-    flow = trajectories.coupled_flow(draw_moments())
-    for times in ([1.0, 0.5], [-1.0]):
-        with pytest.raises(ConfigError, match='must be increasing, from 0 on'):
-            trajectories.integrate(flow, draw_weights(), np.array(times), 0.1)
-    with pytest.raises(ConfigError, match='largest_step = 0: must be above 0'):
-        trajectories.integrate(flow, draw_weights(), np.array([1.0]), 0)
