@@ -1,7 +1,7 @@
 """Answers to the unseen pair by γ: a dot for every network, a line for the mean.
 
-All networks at the last step, converged or not. What P1 sees at its pair of γ stands
-above the γ whose standard deviations are nearest to those of width 400.
+All networks at the last step, converged or not. What P1 expects stands above: symmetric
+answers at its large initialization, composed ones at its small one and beyond.
 
   python -m analysis answers --run runs/phase
 """
@@ -30,7 +30,7 @@ EXCEPTIONS = {
     'trained': '(3, 4) trained on its exception',
     'unseen': '(3, 4) unseen, too',
 }
-P1 = {0.5: 'symmetric', 0.8: 'inferential'}  # what P1 sees at its pair of γ
+P1_LARGE, P1_SMALL = 0.5, 0.8  # γ at width 400: P1's pair
 
 
 def compute(run: Run) -> pd.DataFrame:
@@ -98,7 +98,7 @@ def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
     labels = []
     for x, point in enumerate(points.itertuples()):
         labels.append(f'{point.gamma:g}\n({point.gamma_at_400:.2f})')
-        expected = P1.get(round(point.gamma_at_400, 1))
+        expected = _expect(round(point.gamma_at_400, 1))
         if expected:
             words = f'P1: {MAPPINGS[expected]}'
             place_of_words = dict(ha='center', va='bottom', fontsize=7)
@@ -106,3 +106,10 @@ def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
     axis.set_xticks(range(len(points)), labels)
     axis.set(ylim=(-0.04, 1.04), xlabel='γ (at width 400)')
     axis.margins(x=0.15)
+
+
+def _expect(gamma_at_400: float) -> str:
+    """What P1 expects at this γ; '' between its pair, and below it."""
+    if gamma_at_400 >= P1_SMALL:
+        return 'inferential'
+    return 'symmetric' if gamma_at_400 == P1_LARGE else ''
