@@ -7,6 +7,7 @@ by one entry whenever the user allows the sweep to continue in a new one.
 import dataclasses
 import json
 import pathlib
+import re
 import subprocess
 import time
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ MANIFEST_FORMAT = 6
 MANIFEST_FILE = 'manifest.json'
 _ABSENT = '(absent)'  # in place of a field; not None, which is a value
 _MOST_FILES = 4  # named in one line
+_LONGEST_NAME = 40  # characters that a field adds to the name of a folder
 
 
 class Entry(NamedTuple):
@@ -196,7 +198,18 @@ def _require_same(
     difference = _first_difference(theirs_json, ours_json)
     field, theirs_value, ours_value = difference
     differs = brief(f'{field} = {theirs_value!r}, the config has {ours_value!r}')
-    raise StoreError(f'{where} holds a sweep with {differs}; use another --workdir')
+    raise StoreError(
+        f'{where} holds a sweep with {differs}; '
+        f'use --workdir {_name_sibling(where, field, ours_value)}'
+    )
+
+
+def _name_sibling(where: pathlib.Path, field: str, value: Any) -> pathlib.Path:
+    """'runs/phase_b2=0.9': a folder for the sweep in which this field differs."""
+    if isinstance(value, list):
+        value = ','.join(map(str, value))
+    text = re.sub(r'[^\w.,=+-]+', '', f'{field.rpartition(".")[2]}={value}')
+    return where.with_name(f'{where.name}_{text[:_LONGEST_NAME]}')
 
 
 def _first_difference(

@@ -93,5 +93,5 @@ def test_jobs_are_not_submitted_for_the_folder_of_another_sweep(
     words = ['--shards=2', '--', '--config', TINY_FILE, f'--workdir={one_member}']
     before = tree_hash(one_member)
     said = in_process.run('submit.py', words, monkeypatch, capsys)
-    assert said.code == 2 and 'use another --workdir' in said.errors
+    assert said.code == 2 and 'use --workdir' in said.errors
     assert tree_hash(one_member) == before

@@ -126,6 +126,7 @@ def test_a_dry_run_refuses_the_folder_of_another_sweep(sweep, tmp_path):
     assert said.code == 2
     (line,) = said.errors.splitlines()
     assert 'holds a sweep with optimizer.b2 = 0.9, the config has 0.999; use' in line
+    assert line.endswith('_b2=0.999')
     assert tree_hash(tmp_path) == before
 
 
