@@ -16,7 +16,6 @@ our own members.
 
 import argparse
 import json
-import os
 import sys
 import time
 from typing import Any
@@ -136,7 +135,7 @@ def make_model(flags: argparse.Namespace, settings: dict[str, Any]) -> Any:
         from anchorjax.extras.prompts import endpoint
     except ImportError as e:
         raise UserError(f"{e}: pip install 'anchorjax[prompts]'") from None
-    key = os.environ.get(flags.key_variable, '').strip()
+    key = endpoint.read_key(flags.key_variable)
     return endpoint.Endpoint(settings, key, flags.timeout, flags.retries)
 
 

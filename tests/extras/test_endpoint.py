@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip('openai')
 
 from anchorjax.errors import TemporaryError, UserError
-from anchorjax.extras.prompts.endpoint import Endpoint, check_address
+from anchorjax.extras.prompts.endpoint import Endpoint, check_address, read_key
 from tests.support.stub_endpoint import serve
 
 KEY = 'sk-A9/b+c=very/secret'
@@ -58,9 +58,9 @@ def test_no_answer_is_temporary(server, accident):
         ask(server.address, retries=1)
 
 
-@pytest.mark.parametrize('status', [400, 401, 404])
+@pytest.mark.parametrize('status', [400, 401, 404, 302])
 def test_a_final_refusal_is_not_repeated(server, status):
-    server.accidents = [str(status)]
+    server.accidents = ['redirect' if status == 302 else str(status)]
     with pytest.raises(UserError, match=f'HTTP {status}'):
         ask(server.address)
     assert len(server.bodies) == 1
@@ -155,3 +155,15 @@ def test_other_addresses_are_allowed():
     check_address('http://127.0.0.1:8000/v1', has_key=True)
     check_address('http://localhost:8000/v1', has_key=True)
     check_address('http://example.org/v1', has_key=False)
+
+
+def test_a_key_from_the_environment(monkeypatch):
+    monkeypatch.setenv('SOME_KEY', f' {KEY}\n')
+    assert read_key('SOME_KEY') == KEY
+    monkeypatch.delenv('SOME_KEY')
+    assert read_key('SOME_KEY') == ''
+    for bad in ('sk-with space', 'sk-line\nfeed', 'sk-\N{SNOWMAN}'):
+        monkeypatch.setenv('SOME_KEY', bad)
+        with pytest.raises(UserError, match='SOME_KEY: holds characters') as error:
+            read_key('SOME_KEY')
+        assert 'sk-' not in str(error.value)

@@ -84,6 +84,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if accident == 'stall':
             self.close_connection = True
             time.sleep(1.5)
+        elif accident == 'redirect':
+            self._send(302, b'', Location='http://localhost:1/elsewhere')
         elif accident == 'nonsense':
             self._send(200, b'{"choices": []}')
         elif accident.isdecimal():

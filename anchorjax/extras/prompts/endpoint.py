@@ -2,11 +2,12 @@
 
 The package repeats what may succeed later (a busy server, a lost connection) and waits
 as long as the server says. Ours are the deadline of a whole question, and the care for
-the key: it is never sent over plain HTTP to another machine, and removed from whatever
-comes back.
+the key: it is sent to the endpoint's own address alone, never over plain HTTP to
+another machine, and removed from whatever comes back.
 """
 
 import asyncio
+import os
 import urllib.parse
 from typing import Any
 
@@ -46,6 +47,8 @@ class Endpoint:
             api_key=key or 'none',  # the package demands one
             max_retries=retries,
             timeout=timeout,
+            # A redirect could lead the key elsewhere.
+            http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
         )
 
     def ask(self, prompt: str, id: str) -> tuple[str, str]:
@@ -97,6 +100,18 @@ class Endpoint:
 
     def _hide(self, text: str) -> str:
         return text.replace(self._key, _HIDDEN) if self._key else text
+
+
+def read_key(variable: str) -> str:
+    """The key in a variable of the environment; '' if it is not set.
+
+    Raises:
+      UserError: it has characters that no key has; HTTP's own error would show it.
+    """
+    key = os.environ.get(variable, '').strip()
+    if not (key.isascii() and key.isprintable()) or ' ' in key:
+        raise UserError(f'{variable}: holds characters that no key has (not shown)')
+    return key
 
 
 def check_address(endpoint: str, has_key: bool) -> None:
