@@ -20,15 +20,16 @@ initializations converge later, so leaving them out changes what is measured.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from analysis import stats
+from analysis import frame, stats
 from analysis.spectra import measures
 from analysis.tables.text import format_table
+from anchorjax.storage.reader import Run
 
 SEEDS = 6  # fewer are exploratory
 P_VALUE = 0.05  # after Holm's correction
@@ -248,6 +249,26 @@ def compare(
     text = f'{" against ".join(words)}; difference {gap}'
     nulls = filter(None, (null, 'difference 0'))
     return Estimate(values, text, '; '.join(nulls))
+
+
+def find_named(room: ModuleType, run: Run) -> list[Claim]:
+    """The claims of a room that are about runs of this name."""
+    name = _name_run(run)
+    return [claim for claim in room.CLAIMS if name in claim.runs]
+
+
+def tabulate_run(claims: Sequence[Claim], room: ModuleType, run: Run) -> pd.DataFrame:
+    """What the networks of one run alone say to claims of a room.
+
+    Raises:
+      UserError: it has none that a claim can count.
+    """
+    return tabulate(claims, frame.collect({_name_run(run): run}, room.tabulate))
+
+
+def _name_run(run: Run) -> str:
+    """That of its folder, by which claims name it."""
+    return run.folder.workdir.resolve().name
 
 
 def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:

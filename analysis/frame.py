@@ -57,6 +57,14 @@ def find_width(run: Run) -> float:
     return getattr(run.experiment.model, 'width', math.nan)
 
 
+def add_equivalents(run: Run, members: pd.DataFrame) -> pd.DataFrame:
+    """The members with their `width`, and `gamma_at_400` (`equivalent_gamma`)."""
+    if 'width' not in members:
+        members = members.assign(width=find_width(run))
+    at_400 = equivalent_gamma(members.gamma, members.width)
+    return members.assign(gamma_at_400=at_400)
+
+
 def collect(runs: dict[str, Run], tabulate: Tabulate) -> pd.DataFrame:
     """The rows of several runs, each with the name of its `run`.
 

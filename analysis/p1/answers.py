@@ -37,24 +37,22 @@ def compute(run: Run) -> pd.DataFrame:
     """A row per network: setting (static axes), γ, seed and shares of answers.
 
     Raises:
-      UserError: the task has no unseen pair.
+      UserError: the task has no unseen pair, or no network can be shown.
     """
+    members = frame.list_usable(run, 'anchors')
     if not has_unseen_pair(run.results):
         raise UserError('answers: the task has no unseen pair')
-    members = frame.find_usable(run.members)
+    members = frame.add_equivalents(run, members)
     static = [axis for axis in run.results.trained.dims if axis not in TRACED_AXES]
     names = []
     for values in members[static].to_dict('records'):
         words = [_name_value(axis, value) for axis, value in values.items()]
         names.append(', '.join(words))
-    width = run.experiment.model.width
-    if 'width' in members:
-        width = members.width
     return pd.DataFrame(
         {
             'setting': names,
             'gamma': members.gamma,
-            'gamma_at_400': frame.equivalent_gamma(members.gamma, width),
+            'gamma_at_400': members.gamma_at_400,
             'seed': members.seed,
             'inferential': members.unseen_inferential,
             'symmetric': members.unseen_symmetric,

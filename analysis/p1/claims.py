@@ -61,11 +61,8 @@ LAST = Group('γ 1.7', {'gamma': 1.7})
 
 
 def tabulate(run: Run) -> pd.DataFrame:
-    """The networks of a sweep of the anchor task at one width."""
-    members = frame.find_usable(members_table(run)).copy()
-    width = run.experiment.model.width
-    members['width'] = width
-    members['gamma_at_400'] = frame.equivalent_gamma(members.gamma, width)
+    """The networks of a sweep of the anchor task."""
+    members = frame.add_equivalents(run, frame.find_usable(members_table(run)))
     members['num_steps'] = run.experiment.train.num_steps
     if run.folder.workdir.name in LEVELS:
         members = add_levels(run, members)

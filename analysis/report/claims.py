@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from analysis import claims, figure, frame
+from analysis import claims, figure
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -49,17 +49,16 @@ def check_claims(run: Run, page: pathlib.Path) -> Claims:
     Args:
       page: where the page will be.
     """
-    name = run.folder.workdir.resolve().name
-    paper, room = _find_room(run.experiment.task.name, name)
+    paper, room = _find_room(run)
     if room is None:
         return Claims(
             '', [], f'No claim of a paper about {paper} is checked.', '', '', ''
         )
-    named = [claim for claim in room.CLAIMS if name in claim.runs]
+    named = claims.find_named(room, run)
     rows, failure = [], ''
     if named:
         try:
-            rows = _tabulate(named, room, name, run)
+            rows = _list_rows(named, room, run)
         except UserError as error:
             failure = f' They could not be read: {error}.'
     gallery = f'analysis/gallery/{room.GALLERY}/verdicts.md'
@@ -77,24 +76,24 @@ def check_claims(run: Run, page: pathlib.Path) -> Claims:
     )
 
 
-def _find_room(task: str, name: str) -> tuple[str, ModuleType | None]:
+def _find_room(run: Run) -> tuple[str, ModuleType | None]:
     """(paper, its claims); (task, None) of a task about which none are checked."""
+    task = run.experiment.task.name
     rooms = {}
     for paper in ROOMS.get(task, ()):
         if figure.has_claims(paper):
             rooms[paper] = figure.import_claims(paper)
     for paper, room in rooms.items():
-        if any(name in claim.runs for claim in room.CLAIMS):
+        if claims.find_named(room, run):
             return paper, room
     return next(iter(rooms.items()), (task.replace('_', ' '), None))
 
 
-def _tabulate(
-    named: list[claims.Claim], room: ModuleType, name: str, run: Run
+def _list_rows(
+    named: list[claims.Claim], room: ModuleType, run: Run
 ) -> list[dict[str, Any]]:
     """The rows that have a number: those with a rule only if it was applied."""
-    members = frame.collect({name: run}, room.tabulate)
-    table = claims.tabulate(named, members)
+    table = claims.tabulate_run(named, room, run)
     rows = []
     for claim, row in zip(named, table.to_dict('records'), strict=True):
         is_decided = claim.rule is None or row['seeds'] >= claims.SEEDS

@@ -1,0 +1,37 @@
+"""Answers by γ: a row for every network, and a sweep in which none can be shown."""
+
+import math
+
+import numpy as np
+import pytest
+
+from analysis.first_look import describe_claims, save_figures
+from analysis.p1 import answers
+from anchorjax.errors import UserError
+
+
+def test_every_network_is_a_row_with_its_gamma_at_the_papers_width(finished):
+    result = answers.compute(finished)
+    assert result.setting.unique().tolist() == ['depth 1', 'depth 2']
+    width = finished.experiment.model.width
+    expected = result.gamma * math.log(width) / math.log(400)
+    np.testing.assert_allclose(result.gamma_at_400, expected)
+    for row in result.itertuples():
+        point = {'depth': int(row.setting[-1]), 'gamma': row.gamma, 'seed': row.seed}
+        end = finished.results.sel(probe='unseen', **point).squeeze()
+        for mapping in answers.MAPPINGS:
+            share = end.agreement.sel(mapping=mapping)
+            assert getattr(row, mapping) == pytest.approx(float(share))
+
+
+def test_a_sweep_that_diverged_ends_without_answers_and_claims(
+    finished, monkeypatch, tmp_path
+):
+    diverged = finished.results.diverged.where(False, 7)
+    results = finished.results.assign(diverged=diverged)
+    monkeypatch.setitem(finished.__dict__, 'results', results)
+    paths = save_figures(finished, tmp_path)
+    assert [path.stem for path in paths] == ['phase'] * 3
+    assert describe_claims(finished) == []
+    with pytest.raises(UserError):
+        answers.compute(finished)
