@@ -14,6 +14,7 @@ from anchorjax.storage.sweep_folder import Chunk
 from anchorjax.sweeps.cost import operations_per_step
 
 _EVERY_IN_LOG = 180.0  # seconds between two lines if the output is not a terminal
+_FIRST_IN_LOG = 10.0  # until the first: the first steps are slow and say little
 _WINDOW = 20  # pieces of work from which rate and time left are estimated
 _COLUMNS = 80
 
@@ -102,7 +103,7 @@ class ProgressBar:
     def __init__(self, stream: TextIO | None = None):
         self._stream = sys.stdout if stream is None else stream
         self._bar: tqdm | None = None
-        self._next = 0.0
+        self._next = time.monotonic() + _FIRST_IN_LOG
 
     def update(self, progress: Progress) -> None:
         """Shows the share done, loss, held-out accuracy, rate and time left."""
