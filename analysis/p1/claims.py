@@ -10,10 +10,12 @@ smaller initializations: four tokens, strong decay. What P1 says besides its Fig
 more_claims.py, and exploratory.
 """
 
+from collections.abc import Callable
+
 import pandas as pd
 
 from analysis import frame
-from analysis.claims import Claim, Group, above, below, difference
+from analysis.claims import Claim, Estimate, Group, above, below, difference
 from analysis.p1.more_claims import FAMILIES, add_levels
 from anchorjax.storage.reader import Run, members_table
 
@@ -23,7 +25,8 @@ INTRODUCTION = (
     'networks at the last step (30 epochs of nine tokens, 6,000 steps of four): the '
     'small initialization less the large one, paired by seed. P1 itself shows '
     'something else: for each seed and each mapping the highest share over nine '
-    'learning rates, which one network in nine can bring about.'
+    'learning rates, which one network in nine can bring about. At width 32 both '
+    'stand side by side, with the lowest, the middle and the highest of these rates.'
 )
 COLUMNS = (
     'width',
@@ -55,6 +58,9 @@ LEVELS = ('levels', 'law_anchors')  # runs whose snapshots some claims read
 FAIR = ('phase_laptop', *(f'fair_64_{seed}' for seed in range(61, 67)))
 LARGE = Group('large', {'gamma': 0.72})
 SMALL = Group('small', {'gamma': 1.15})
+RATES = ('rates_32_71', 'rates_32_74')
+LARGE_32 = Group('large', {'gamma': 0.865})
+SMALL_32 = Group('small', {'gamma': 1.38})
 DEFAULT = ('phase', 'phase_fresh')
 MIDDLE = Group('γ 0.7', {'gamma': 0.7})
 LAST = Group('γ 1.7', {'gamma': 1.7})
@@ -67,6 +73,19 @@ def tabulate(run: Run) -> pd.DataFrame:
     if run.folder.workdir.name in LEVELS:
         members = add_levels(run, members)
     return members.reindex(columns=list(COLUMNS))
+
+
+def difference_of_best(
+    column: str, first: Group, second: Group
+) -> Callable[[pd.DataFrame], Estimate]:
+    """The difference of a seed's highest shares over its learning rates (P1 Sec 4)."""
+    compare_groups = difference(column, first, second)
+
+    def estimate(members: pd.DataFrame) -> Estimate:
+        best = members.groupby(['gamma', 'seed'], as_index=False)[column].max()
+        return compare_groups(best)
+
+    return estimate
 
 
 CLAIMS = (
@@ -83,6 +102,34 @@ CLAIMS = (
         FAIR,
         difference('unseen_symmetric', SMALL, LARGE),
         below(0),
+    ),
+    Claim(
+        'P1 Fig 2, width 32',
+        'Best of three rates: from γ 0.865 (0.50 at width 400) to 1.38 (0.80) more '
+        'answers are composed.',
+        RATES,
+        difference_of_best('unseen_inferential', SMALL_32, LARGE_32),
+        above(0),
+    ),
+    Claim(
+        'P1 Fig 2, width 32',
+        'Best of three rates: from γ 0.865 (0.50 at width 400) to 1.38 (0.80) fewer '
+        'answers are symmetric.',
+        RATES,
+        difference_of_best('unseen_symmetric', SMALL_32, LARGE_32),
+        below(0),
+    ),
+    Claim(
+        'P1 Fig 2, width 32',
+        'Mean of three rates: from γ 0.865 to 1.38 more answers are composed.',
+        RATES,
+        difference('unseen_inferential', SMALL_32, LARGE_32),
+    ),
+    Claim(
+        'P1 Fig 2, width 32',
+        'Mean of three rates: from γ 0.865 to 1.38 fewer answers are symmetric.',
+        RATES,
+        difference('unseen_symmetric', SMALL_32, LARGE_32),
     ),
     Claim(
         'P1 Fig 2, four tokens',

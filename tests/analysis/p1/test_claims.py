@@ -1,0 +1,26 @@
+"""P1's own statistic: the highest share of a seed over its learning rates."""
+
+import pandas as pd
+import pytest
+
+from analysis.claims import Group
+from analysis.p1.claims import difference_of_best
+
+SMALL = Group('small', {'gamma': 0.8})
+LARGE = Group('large', {'gamma': 0.5})
+
+
+def test_one_network_among_several_rates_brings_about_the_best_of_its_seed():
+    """Seed 1 has 0.9 and 0.2 at its best, seed 2 has 0.3 and 0.3."""
+    columns = ['gamma', 'learning_rate', 'seed', 'share']
+    rows = [
+        (0.8, 1e-4, 1, 0.0),
+        (0.8, 3e-4, 1, 0.9),
+        (0.5, 1e-4, 1, 0.2),
+        (0.5, 3e-4, 1, 0.1),
+        (0.8, 1e-4, 2, 0.3),
+        (0.5, 3e-4, 2, 0.3),
+    ]
+    members = pd.DataFrame(rows, columns=columns)
+    found = difference_of_best('share', SMALL, LARGE)(members)
+    assert found.values.to_dict() == pytest.approx({1: 0.7, 2: 0.0})
