@@ -27,7 +27,7 @@ RECORD = r"""python() { printf '%s\x1f' "$@"; printf '\x1e'; }"""
 
 
 def list_sweeps(text: str) -> list[list[str]]:
-    """The words after launch/sweep.py of every sweep in the blocks and lines of a page."""
+    """The words after launch/sweep.py of every sweep in blocks and lines of a page."""
     blocks = [*FENCE.findall(text), *INDENTED.findall(text), *INLINE.findall(text)]
     script = '\n'.join([RECORD, *blocks])
     shell = shutil.which('bash')
