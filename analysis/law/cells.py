@@ -5,7 +5,12 @@ import pandas as pd
 from analysis.law import members as law_members
 from analysis.law.members import FACTORS, NAMES
 from analysis.members.solution import SOLUTIONS, list_names, name_thirds
-from analysis.tables.text import format_counts, format_list, format_range, format_table
+from analysis.tables.text import (
+    format_counts,
+    format_list,
+    format_range,
+    format_records,
+)
 
 AGREEMENT = {
     'inferential': 'unseen_inferential',
@@ -30,50 +35,55 @@ def summarize_cells(members: pd.DataFrame) -> pd.DataFrame:
     trained, converged: numbers of members. The solutions (numbers of members) and the
     mean, lowest and highest agreements are of the converged ones; NaN without any.
     """
-    rows = []
-    for key, cell in members.groupby(NAMES, sort=True):
-        converged = cell[cell.converged]
-        row = dict(zip(NAMES, key, strict=True))
-        row |= {'trained': len(cell), 'converged': len(converged)}
-        for solution in SOLUTIONS:
-            number = int((converged.solution == solution).sum())
-            row[solution.replace(' ', '_')] = number
-        named = name_thirds(converged.solution, converged.answer)
-        counts = {name: int((named == name).sum()) for name in list_names(named)}
-        row['solutions'] = format_counts(counts)
-        for name, column in AGREEMENT.items():
-            row[f'{name}_mean'] = converged[column].mean()
-            row[f'{name}_low'] = converged[column].min()
-            row[f'{name}_high'] = converged[column].max()
-        for name in ('symmetric', 'heldout'):
-            row[f'{name}_of_table'] = cell[f'lookup_{name}'].mean()
-        rows.append(row)
-    return pd.DataFrame(rows)
+    keys = [members[name] for name in NAMES]
+    cells = members.groupby(NAMES)
+    summary = cells.converged.agg(trained='size', converged='sum')
+    solutions = members.solution.where(members.converged)
+    for solution in SOLUTIONS:
+        is_here = solutions == solution
+        summary[solution.replace(' ', '_')] = is_here.groupby(keys).sum()
+    named = name_thirds(members.solution, members.answer).where(members.converged, '')
+    names = list_names(named)
+    texts = {}
+    for key, of_cell in named.groupby(keys):
+        counts = of_cell.value_counts()
+        texts[key] = format_counts(counts.reindex(names, fill_value=0))
+    summary['solutions'] = pd.Series(texts)
+    for name, column in AGREEMENT.items():
+        of_converged = members[column].where(members.converged).groupby(keys)
+        summary[f'{name}_mean'] = of_converged.mean()
+        summary[f'{name}_low'] = of_converged.min()
+        summary[f'{name}_high'] = of_converged.max()
+    for name in ('symmetric', 'heldout'):
+        summary[f'{name}_of_table'] = cells[f'lookup_{name}'].mean()
+    return summary.reset_index()
 
 
 def format_cells(cells: pd.DataFrame) -> str:
     """The cells as Markdown: what they share above, then a row per cell."""
     varying = law_members.list_varying(cells) or ['gamma']
+    rows = [_describe_cell(row, varying) for row in cells.to_dict('records')]
     shared = [name for name in NAMES if name not in varying]
-    rows = []
-    for row in cells.to_dict('records'):
-        texts = {}
-        for name in varying:
-            texts[FACTORS[name].title] = law_members.format_level(name, row[name])
-        if 'gamma' in varying:
-            texts['γ'] = law_members.name_gamma(row['gamma'], [row['width']])
-        texts['converged'] = f'{row["converged"]} of {row["trained"]}'
-        texts['solutions'] = row['solutions']
-        texts['inferential'] = _format_agreement(row, 'inferential')
-        texts['within 1, 2'] = format_list([row['within_1_mean'], row['within_2_mean']])
-        texts['symmetric'] = _format_agreement(row, 'symmetric')
-        texts['held-out'] = _format_agreement(row, 'heldout')
-        of_table = [row['symmetric_of_table'], row['heldout_of_table']]
-        texts['a table: symmetric, held-out'] = format_list(of_table)
-        rows.append(texts)
     setting = law_members.describe_setting(cells.iloc[0].to_dict(), shared)
-    body = format_table(list(rows[0]), [list(texts.values()) for texts in rows])
-    return f'{_ABOUT}\n\nAll cells: {setting}.\n\n{body}\n'
+    return f'{_ABOUT}\n\nAll cells: {setting}.\n\n{format_records(rows)}\n'
+
+
+def _describe_cell(row: dict, varying: list[str]) -> dict[str, str]:
+    """The texts of a row by the titles of the columns."""
+    texts = {}
+    for name in varying:
+        texts[FACTORS[name].title] = law_members.format_level(row[name])
+    if 'gamma' in varying:
+        texts['γ'] = law_members.name_gamma(row['gamma'], [row['width']])
+    texts['converged'] = f'{row["converged"]} of {row["trained"]}'
+    texts['solutions'] = row['solutions']
+    texts['inferential'] = _format_agreement(row, 'inferential')
+    texts['within 1, 2'] = format_list([row['within_1_mean'], row['within_2_mean']])
+    texts['symmetric'] = _format_agreement(row, 'symmetric')
+    texts['held-out'] = _format_agreement(row, 'heldout')
+    of_table = [row['symmetric_of_table'], row['heldout_of_table']]
+    texts['a table: symmetric, held-out'] = format_list(of_table)
+    return texts
 
 
 def _format_agreement(row: dict, name: str) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 from analysis import stats
 from analysis.law import members as law_members
 from analysis.law.members import BOTH_UNSEEN, FACTORS, NAMES, SETTING, TRAINED
-from analysis.tables.text import format_table
+from analysis.tables.text import format_records
 
 # Columns of a cell, by what they are called. The symmetric answer exists only where the
 # exception is trained: elsewhere the reversed pair is composed, or unseen as well.
@@ -74,30 +74,40 @@ def measure_cells(members: pd.DataFrame) -> pd.DataFrame:
     return means.assign(number=cells.size()).reset_index()
 
 
-def pair_levels(cells: pd.DataFrame, name: str, lower: Any, upper: Any) -> pd.DataFrame:
-    """The matched cells at two levels of a factor; columns of the upper end in _up."""
-    return _merge(cells[cells[name] == lower], cells[cells[name] == upper], name)
+def pair_cells(members: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Every two cells that differ in one factor alone, sorted by its two levels.
+
+    Columns of the cell at the higher level end in _up. `setting` is a number;
+    `are_neighbours`: no third cell lies between the two, `are_ends`: all others do.
+    """
+    cells = measure_cells(members)
+    others = [factor for factor in NAMES if factor != name]
+    cells['level'] = _rank(name, cells[name])
+    cells = cells.sort_values('level')
+    matched = cells.groupby(others)
+    cells['place'] = matched.cumcount()
+    cells['last'] = matched.place.transform('max')
+    pairs = cells.merge(cells, on=others, suffixes=('', '_up'))
+    pairs = pairs[pairs.place < pairs.place_up]
+    pairs = pairs.sort_values(['level', 'level_up'], ignore_index=True)
+    setting = [factor for factor in SETTING if factor != name]
+    return pairs.assign(
+        setting=pairs.groupby(setting).ngroup(),
+        are_neighbours=pairs.place_up == pairs.place + 1,
+        are_ends=(pairs.place == 0) & (pairs.place_up == pairs['last']),
+    )
 
 
-def pair_neighbours(cells: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Matched cells with no third one between them."""
-    cells = _number_matched(cells, name)
-    following = cells.assign(place=cells.place - 1)
-    return _merge(cells, following, name, 'place')
+def select_levels(
+    pairs: pd.DataFrame, name: str, lower: Any, upper: Any
+) -> pd.DataFrame:
+    """The pairs at two levels of the factor."""
+    return pairs[(pairs[name] == lower) & (pairs[f'{name}_up'] == upper)]
 
 
-def pair_ends(cells: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The matched cells at the lowest and at the highest level that they have."""
-    cells = _number_matched(cells, name)
-    is_last = cells.place == cells.matched - 1
-    is_paired = cells.matched > 1
-    return _merge(cells[cells.place == 0], cells[is_last & is_paired], name)
-
-
-def average_settings(pairs: pd.DataFrame, name: str, column: str) -> pd.Series:
+def average_settings(pairs: pd.DataFrame, column: str) -> pd.Series:
     """The mean difference of a column in every setting, the upper less the lower."""
-    setting = [pairs[factor] for factor in SETTING if factor != name]
-    return (pairs[f'{column}_up'] - pairs[column]).groupby(setting).mean()
+    return (pairs[f'{column}_up'] - pairs[column]).groupby(pairs.setting).mean()
 
 
 def tabulate(members: pd.DataFrame) -> pd.DataFrame:
@@ -105,73 +115,74 @@ def tabulate(members: pd.DataFrame) -> pd.DataFrame:
 
     `border` is of γ alone. The intervals are NaN with fewer than three settings.
     """
-    tables = []
+    rows = []
     for block in law_members.list_blocks(members):
         of_block = members[members.exception == block]
         for name in NAMES:
             if name not in ('exception', 'gamma'):
-                tables += _contrast(of_block, block, name)
+                rows += _compare_levels(of_block, block, name)
         for border in BORDERS.get(block, ()):
-            tables.append(_cross(of_block, block, border))
-    tables += _contrast(members, ALL, 'exception')
-    return pd.concat(tables, ignore_index=True)
+            rows += _cross(of_block, block, border)
+    rows += _compare_levels(members, ALL, 'exception')
+    return pd.DataFrame(rows)
 
 
-def _cross(members: pd.DataFrame, block: str, border: Border) -> pd.DataFrame:
+def _cross(members: pd.DataFrame, block: str, border: Border) -> list[dict[str, Any]]:
     """The outcomes on the two sides of a border of γ."""
-    sides = []
-    for part in (members, members[members.converged]):
-        pairs = pair_levels(measure_cells(part), 'gamma', border.lower, border.upper)
-        sides.append(pairs)
-    texts = []
-    for gamma in (border.lower, border.upper):
-        widths = sides[0].width if len(sides[0]) else members.width
-        texts.append(law_members.name_gamma(gamma, widths))
-    rows = _compare('gamma', block, *sides)
-    return rows.assign(
-        block=block, factor='gamma', border=border.name, lower=texts[0], upper=texts[1]
-    )
+    levels = (border.lower, border.upper)
+    pairs = select_levels(pair_cells(members, 'gamma'), 'gamma', *levels)
+    of_converged = pair_cells(members[members.converged], 'gamma')
+    converged = select_levels(of_converged, 'gamma', *levels)
+    widths = pairs.width if len(pairs) else members.width
+    where = {
+        'lower': law_members.name_gamma(border.lower, widths),
+        'upper': law_members.name_gamma(border.upper, widths),
+        'block': block,
+        'factor': 'gamma',
+        'border': border.name,
+    }
+    return _compare(pairs, converged, where)
 
 
-def _contrast(members: pd.DataFrame, block: str, name: str) -> list[pd.DataFrame]:
+def _compare_levels(
+    members: pd.DataFrame, block: str, name: str
+) -> list[dict[str, Any]]:
     """The outcomes at every two neighbouring levels, the ends first."""
-    cells = [measure_cells(members), measure_cells(members[members.converged])]
-    neighbours = [pair_neighbours(part, name) for part in cells]
-    levels = neighbours[0][[name, f'{name}_up']].drop_duplicates()
-    found = []
-    if len(levels) > 1:
-        ends = [pair_ends(part, name) for part in cells]
-        rows = _compare(name, block, *ends)
-        found.append(rows.assign(lower=LOWEST, upper=HIGHEST))
-    in_order = levels.sort_values([name, f'{name}_up'], key=lambda x: _rank(name, x))
-    for lower, upper in in_order.itertuples(index=False):
-        sides = []
-        for pairs in neighbours:
-            is_here = (pairs[name] == lower) & (pairs[f'{name}_up'] == upper)
-            sides.append(pairs[is_here])
-        texts = [law_members.format_level(name, level) for level in (lower, upper)]
-        rows = _compare(name, block, *sides)
-        found.append(rows.assign(lower=texts[0], upper=texts[1]))
-    return [rows.assign(block=block, factor=name, border='') for rows in found]
+    pairs = pair_cells(members, name)
+    converged = pair_cells(members[members.converged], name)
+    neighbours = pairs[pairs.are_neighbours]
+    converged_neighbours = converged[converged.are_neighbours]
+    steps = neighbours[[name, f'{name}_up']].drop_duplicates()
+    where = {'block': block, 'factor': name, 'border': ''}
+    rows = []
+    if len(steps) > 1:
+        ends = {'lower': LOWEST, 'upper': HIGHEST} | where
+        rows += _compare(pairs[pairs.are_ends], converged[converged.are_ends], ends)
+    for levels in steps.itertuples(index=False):
+        lower, upper = map(law_members.format_level, levels)
+        step = {'lower': lower, 'upper': upper} | where
+        of_step = select_levels(neighbours, name, *levels)
+        of_converged = select_levels(converged_neighbours, name, *levels)
+        rows += _compare(of_step, of_converged, step)
+    return rows
 
 
 def _compare(
-    name: str, block: str, pairs: pd.DataFrame, converged: pd.DataFrame
-) -> pd.DataFrame:
+    pairs: pd.DataFrame, converged: pd.DataFrame, where: dict[str, str]
+) -> list[dict[str, Any]]:
     """A row per outcome: the differences of all pairs and of the converged ones."""
     rows = []
     for outcome, column in OUTCOMES.items():
-        if column == 'unseen_symmetric' and block != TRAINED:
+        if column == 'unseen_symmetric' and where['block'] != TRAINED:
             continue
-        differences = average_settings(pairs, name, column)
-        of_converged = average_settings(converged, name, column)
+        differences = average_settings(pairs, column)
+        of_converged = average_settings(converged, column)
         if column == 'converged':
             of_converged = of_converged[:0]
-        found = stats.mean_interval(differences)
         alone = stats.mean_interval(of_converged)
         row = {
             'outcome': outcome,
-            **found._asdict(),
+            **stats.mean_interval(differences)._asdict(),
             'settings': len(differences),
             'up': int((differences > 0).sum()),
             'cells': len(pairs),
@@ -182,8 +193,8 @@ def _compare(
             'converged_high': alone.high,
             'converged_settings': len(of_converged),
         }
-        rows.append(row)
-    return pd.DataFrame(rows)
+        rows.append(row | where)
+    return rows
 
 
 def format_effects(effects: pd.DataFrame) -> str:
@@ -202,47 +213,26 @@ def format_effects(effects: pd.DataFrame) -> str:
     return '\n'.join(lines) + '\n'
 
 
-def _format_rows(effects: pd.DataFrame, key: str) -> str:
-    header = [key, 'from', 'to', 'outcome', 'all networks', 'up in', 'networks']
-    header += ['converged alone', 'settings']
+def _format_rows(effects: pd.DataFrame, title: str) -> str:
     table = []
-    for row in effects.to_dict('records'):
-        title = row['border'] if key == 'border' else FACTORS[row['factor']].title
-        alone = '–'
-        if row['converged_settings']:
-            ends = [row[f'converged_{end}'] for end in stats.Mean._fields]
-            alone = stats.format_mean(stats.Mean(*ends))
-        found = stats.Mean(row['mean'], row['low'], row['high'])
-        texts = [
-            title,
-            row['lower'],
-            row['upper'],
-            row['outcome'],
-            stats.format_mean(found),
-            f'{row["up"]} of {row["settings"]}',
-            f'{row["networks_lower"]} and {row["networks_upper"]}',
-            alone,
-            str(row['converged_settings']),
-        ]
-        table.append(texts)
-    return format_table(header, table)
-
-
-def _number_matched(cells: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Adds the `place` of a cell among the `matched` ones, by the level of a factor."""
-    others = [factor for factor in NAMES if factor != name]
-    ordered = cells.sort_values(name, key=lambda levels: _rank(name, levels))
-    groups = ordered.groupby(others)
-    return ordered.assign(
-        place=groups.cumcount(), matched=groups[name].transform('size')
-    )
-
-
-def _merge(
-    lower: pd.DataFrame, upper: pd.DataFrame, name: str, *more: str
-) -> pd.DataFrame:
-    others = [factor for factor in NAMES if factor != name]
-    return lower.merge(upper, on=[*others, *more], suffixes=('', '_up'))
+    for row in effects.itertuples():
+        found = stats.Mean(row.mean, row.low, row.high)
+        alone = stats.Mean(row.converged_mean, row.converged_low, row.converged_high)
+        cells = {
+            title: row.border or FACTORS[row.factor].title,
+            'from': row.lower,
+            'to': row.upper,
+            'outcome': row.outcome,
+            'all networks': stats.format_mean(found),
+            'up in': f'{row.up} of {row.settings}',
+            'networks': f'{row.networks_lower} and {row.networks_upper}',
+            'converged alone': '–',
+            'settings': str(row.converged_settings),
+        }
+        if row.converged_settings:
+            cells['converged alone'] = stats.format_mean(alone)
+        table.append(cells)
+    return format_records(table)
 
 
 def _rank(name: str, levels: pd.Series) -> pd.Series:

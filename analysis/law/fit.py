@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from threadpoolctl import threadpool_limits
 
@@ -19,7 +19,9 @@ from analysis import frame, stats
 from analysis.law import members as law_members
 from analysis.law.members import FACTORS, NAMES, SETTING, TRAINED
 from analysis.tables.text import format_table
+from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, nearest
+from anchorjax.limits import check_value
 
 SOLUTIONS = ('memorizing', 'symmetric', 'inferential', 'other')
 MIN_SETTINGS = 4  # fewer say nothing of a setting that is left out
@@ -83,12 +85,6 @@ def weigh_settings(members: pd.DataFrame) -> pd.Series:
     return len(members) / settings / size
 
 
-def make_model() -> Pipeline:
-    scale = StandardScaler().set_output(transform='pandas')
-    regression = LogisticRegression(C=1 / PENALTY, solver='newton-cg')
-    return make_pipeline(scale, FunctionTransformer(_add_products), regression)
-
-
 def fit_and_predict(
     members: pd.DataFrame, weights: pd.Series, asked: pd.DataFrame
 ) -> pd.DataFrame:
@@ -97,51 +93,54 @@ def fit_and_predict(
     factors = measure_factors(members)
     factors = factors.loc[:, factors.nunique() > 1]
     if solutions.nunique() == 1 or not len(factors.columns):
-        shares = _count_shares(solutions, weights)
-        return pd.DataFrame([shares] * len(asked), asked.index)
-    model = make_model()
+        return predict_shares(members, weights, asked)
+    scale = StandardScaler().set_output(transform='pandas')
+    regression = LogisticRegression(C=1 / PENALTY, solver='newton-cg')
+    model = make_pipeline(scale, FunctionTransformer(_add_products), regression)
     model.fit(factors, solutions, logisticregression__sample_weight=weights)
     found = model.predict_proba(measure_factors(asked)[factors.columns])
     table = pd.DataFrame(found, asked.index, model.classes_)
     return table.reindex(columns=SOLUTIONS, fill_value=0.0)
 
 
+def predict_shares(
+    members: pd.DataFrame, weights: pd.Series, asked: pd.DataFrame
+) -> pd.DataFrame:
+    """The null: the weighted shares of the solutions, for whatever is asked."""
+    shares = weights.groupby(find_solutions(members)).sum() / weights.sum()
+    shares = shares.reindex(SOLUTIONS, fill_value=0.0)
+    return pd.DataFrame([shares] * len(asked), asked.index)
+
+
 @single_thread
-def tabulate_scores(members: pd.DataFrame, block: str, left_out: str) -> dict[str, Any]:
+def score_block(members: pd.DataFrame, keys: list[str]) -> dict[str, Any]:
     """How well a fit over one kind of exception predicts what it has not seen.
 
     Args:
-      left_out: 'cell' or 'setting'.
+      keys: what is left out at a time is all members with the same values of these.
 
     Returns:
       log loss and accuracy of the fit and of the null, means over settings; `gain` is
       the null's loss less the fit's, with its interval `low` to `high`.
     """
-    members = members[members.exception == block].reset_index(drop=True)
+    members = members.reset_index(drop=True)
     solutions = find_solutions(members)
-    keys = NAMES if left_out == 'cell' else SETTING
     groups = members.groupby(keys).ngroup()
-    parts = []
+    fitted = []
     nulls = []
     for group in groups.unique():
         rest, asked = members[groups != group], members[groups == group]
         weights = weigh_settings(rest)
-        parts.append(fit_and_predict(rest, weights, asked))
-        shares = _count_shares(find_solutions(rest), weights)
-        nulls.append(pd.DataFrame([shares] * len(asked), asked.index))
-    by_setting = {}
-    for name, tables in (('', parts), ('null_', nulls)):
-        found = pd.concat(tables).sort_index()
-        is_right = found.idxmax(axis=1) == solutions
-        scores = {'log_loss': _measure_loss(found, solutions), 'accuracy': is_right}
-        for score, values in scores.items():
-            per_setting = values.groupby([members[key] for key in SETTING]).mean()
-            by_setting[f'{name}{score}'] = per_setting
-    gains = by_setting['null_log_loss'] - by_setting['log_loss']
-    gain = stats.mean_interval(gains)
-    row = {'block': block, 'left_out': left_out, 'networks': len(members)}
-    row['groups'] = groups.nunique()
-    row |= {score: values.mean() for score, values in by_setting.items()}
+        fitted.append(fit_and_predict(rest, weights, asked))
+        nulls.append(predict_shares(rest, weights, asked))
+    scores = {}
+    for prefix, parts in (('', fitted), ('null_', nulls)):
+        found = pd.concat(parts).sort_index()
+        scores[f'{prefix}log_loss'] = _measure_loss(found, solutions)
+        scores[f'{prefix}accuracy'] = found.idxmax(axis=1) == solutions
+    by_setting = pd.DataFrame(scores).groupby([members[key] for key in SETTING]).mean()
+    gain = stats.mean_interval(by_setting.null_log_loss - by_setting.log_loss)
+    row = {'networks': len(members), 'groups': groups.nunique(), **by_setting.mean()}
     return row | {'gain': gain.mean, 'low': gain.low, 'high': gain.high}
 
 
@@ -150,9 +149,11 @@ def score(members: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for block in law_members.list_blocks(members):
         of_block = members[members.exception == block]
-        if of_block.groupby(SETTING).ngroups >= MIN_SETTINGS:
-            for left_out in ('cell', 'setting'):
-                rows.append(tabulate_scores(members, block, left_out))
+        if of_block.groupby(SETTING).ngroups < MIN_SETTINGS:
+            continue
+        for left_out, keys in (('cell', NAMES), ('setting', SETTING)):
+            row = {'block': block, 'left_out': left_out}
+            rows.append(row | score_block(of_block, keys))
     return pd.DataFrame(rows)
 
 
@@ -161,25 +162,17 @@ def format_scores(scores: pd.DataFrame) -> str:
     lines = ['## Does a fit predict what was left out?', '', _ABOUT, '']
     if not len(scores):
         return '\n'.join([*lines, f'Fewer than {MIN_SETTINGS} settings: no fit.', ''])
-    header = [
-        '',
-        'left out',
-        'networks',
-        'log loss',
-        'null',
-        'accuracy',
-        'null',
-        'gain',
-    ]
+    header = ['', 'left out', 'networks', 'log loss', 'null', 'accuracy', 'null']
     rows = []
-    for row in scores.to_dict('records'):
-        gain = stats.Mean(row['gain'], row['low'], row['high'])
-        texts = [law_members.name_block(row['block'])]
-        texts += [f'{row["left_out"]} ({row["groups"]})', str(row['networks'])]
-        for name in ('log_loss', 'null_log_loss', 'accuracy', 'null_accuracy'):
-            texts.append(f'{row[name]:.2f}')
-        rows.append([*texts, stats.format_mean(gain)])
-    return '\n'.join([*lines, format_table(header, rows), ''])
+    for row in scores.itertuples():
+        texts = [law_members.name_block(row.block), f'{row.left_out} ({row.groups})']
+        texts.append(str(row.networks))
+        losses = (row.log_loss, row.null_log_loss)
+        for number in (*losses, row.accuracy, row.null_accuracy):
+            texts.append(f'{number:.2f}')
+        texts.append(stats.format_mean(stats.Mean(row.gain, row.low, row.high)))
+        rows.append(texts)
+    return '\n'.join([*lines, format_table([*header, 'gain'], rows), ''])
 
 
 @single_thread
@@ -193,38 +186,39 @@ def predict_point(members: pd.DataFrame, point: dict[str, Any]) -> str:
     if members.groupby(SETTING).ngroups < MIN_SETTINGS:
         line = f'exception = {point.get("exception")!r}: fewer than {MIN_SETTINGS}'
         raise UserError(f'--predict: {line} settings')
-    needed = [*law_members.list_varying(members), 'width']
-    missing = set(needed) - set(point) - {'num_steps'}
+    needed = {*law_members.list_varying(members), 'width'} - {'num_steps'}
+    missing = sorted(needed - set(point))
     if missing:
-        line = f'give {", ".join(sorted(missing))}, too'
+        line = f'give {", ".join(missing)}, too'
         raise UserError(f'--predict: {line}: they differ among the members')
     fixed = members.iloc[0][NAMES].to_dict()
     asked = pd.DataFrame([fixed | point])
     weights = weigh_settings(members)
     found = fit_and_predict(members, weights, asked).iloc[0]
     drawn = _bootstrap(members, weights, asked)
-    low, high = np.quantile(drawn, [(1 - stats.LEVEL) / 2, (1 + stats.LEVEL) / 2], 0)
+    ends = drawn.quantile([(1 - stats.LEVEL) / 2, (1 + stats.LEVEL) / 2])
     lines = []
-    for k, solution in enumerate(SOLUTIONS):
-        interval = f'[{low[k]:.2f}, {high[k]:.2f}]'
-        lines.append(f'{solution:12s} {found[solution]:.2f} {interval}')
-    return '\n'.join([*lines, *find_outside(members, point)])
+    for solution in SOLUTIONS:
+        low, high = ends[solution]
+        lines.append(f'{solution:12s} {found[solution]:.2f} [{low:.2f}, {high:.2f}]')
+    return '\n'.join(lines + find_outside(members, point))
 
 
 def find_outside(members: pd.DataFrame, point: dict[str, Any]) -> list[str]:
     """A line for every factor of the point beyond what was trained."""
     lines = []
     for name, value in point.items():
-        factor, values = FACTORS[name], members[name]
-        text = f'{factor.title} {law_members.format_level(name, value)}'
-        if factor.levels:
-            if value not in set(values):
-                known = ', '.join(sorted(set(values)))
-                lines.append(f'extrapolates: {text}, trained with {known} alone')
-        elif name != 'num_steps' and not values.min() <= value <= values.max():
-            lowest = law_members.format_level(name, values.min())
-            highest = law_members.format_level(name, values.max())
-            lines.append(f'extrapolates: {text}, trained from {lowest} to {highest}')
+        values = members[name]
+        if FACTORS[name].levels:
+            is_outside = value not in set(values)
+            known = f'with {", ".join(sorted(set(values)))} alone'
+        else:
+            is_outside = not values.min() <= value <= values.max()
+            ends = map(law_members.format_level, (values.min(), values.max()))
+            known = f'from {" to ".join(ends)}'
+        if is_outside and name != 'num_steps':
+            text = f'{FACTORS[name].title} {law_members.format_level(value)}'
+            lines.append(f'extrapolates: {text}, trained {known}')
     return lines
 
 
@@ -240,15 +234,8 @@ def parse_point(text: str) -> dict[str, Any]:
         if name not in FACTORS:
             line = f'unknown factor {name!r}, {nearest(name, NAMES)}'
             raise UserError(f'--predict: {line}')
-        factor = FACTORS[name]
-        try:
-            point[name] = factor.kind(word)
-        except ValueError:
-            line = f'must be of type {factor.kind.__name__}'
-            raise UserError(f'--predict: {name} = {word!r}: {line}') from None
-        if factor.levels and word not in factor.levels:
-            line = f'must be one of {", ".join(factor.levels)}'
-            raise UserError(f'--predict: {name} = {word!r}: {line}')
+        value = literal_or_text(word)
+        point[name] = check_value(value, FACTORS[name].hint, f'--predict: {name}')
     return point
 
 
@@ -258,12 +245,6 @@ def _add_products(factors: pd.DataFrame) -> pd.DataFrame:
         if first in factors and second in factors:
             products[f'{first} × {second}'] = factors[first] * factors[second]
     return factors.assign(**products)
-
-
-def _count_shares(solutions: pd.Series, weights: pd.Series) -> pd.Series:
-    """The weighted share of each of SOLUTIONS."""
-    shares = weights.groupby(solutions).sum() / weights.sum()
-    return shares.reindex(SOLUTIONS, fill_value=0.0)
 
 
 def _measure_loss(found: pd.DataFrame, solutions: pd.Series) -> pd.Series:
@@ -279,7 +260,7 @@ def _measure_loss(found: pd.DataFrame, solutions: pd.Series) -> pd.Series:
 
 def _bootstrap(
     members: pd.DataFrame, weights: pd.Series, asked: pd.DataFrame
-) -> np.ndarray:
+) -> pd.DataFrame:
     """Probabilities [replicate, SOLUTIONS] of fits to settings drawn again."""
     setting = members.groupby(SETTING).ngroup()
     number = setting.max() + 1
@@ -287,8 +268,8 @@ def _bootstrap(
     drawn = []
     for _ in range(REPLICATES):
         times = np.bincount(rng.integers(number, size=number), minlength=number)
-        is_drawn = setting.map(pd.Series(times)) > 0
-        weight = weights * setting.map(pd.Series(times))
-        part = fit_and_predict(members[is_drawn], weight[is_drawn], asked)
-        drawn.append(part.to_numpy()[0])
-    return np.array(drawn)
+        times_drawn = setting.map(pd.Series(times))
+        is_drawn = times_drawn > 0
+        weight = weights[is_drawn] * times_drawn[is_drawn]
+        drawn.append(fit_and_predict(members[is_drawn], weight, asked))
+    return pd.concat(drawn)

@@ -36,7 +36,7 @@ from anchorjax.errors import UserError
 TITLE = 'The law: what one factor changes'
 PAPER = 'ours'
 
-_SHOWN = ('inferential', 'symmetric')
+RULES = ('inferential', 'symmetric')
 _MIN_ROWS = 3  # of a figure that can be read
 
 
@@ -59,53 +59,50 @@ def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
     """
     axis = axes[0, 0]
     rows = _list_rows(result)
-    labels = [_name_row(key) for key in rows]
-    for y, (_, contrasts) in enumerate(rows.items()):
-        by_outcome = contrasts.set_index('outcome')
-        for r, rule in enumerate(_SHOWN):
-            outcome = f'{rule} answers'
-            if outcome in by_outcome.index:
-                _draw_contrast(axis, by_outcome.loc[outcome], y + 0.3 * r - 0.2, rule)
+    labels = [_name_row(contrasts.iloc[0]) for contrasts in rows]
+    for y, contrasts in enumerate(rows):
+        for shift, rule in zip((-0.2, 0.1), RULES, strict=True):
+            of_rule = contrasts[contrasts.outcome == f'{rule} answers']
+            _draw_contrast(axis, of_rule, y + shift, style.COLOURS[rule])
     axis.axvline(0, color='black', lw=0.6)
     axis.set_yticks(range(len(labels)), labels, fontsize=6)
     axis.set_ylim(max(len(labels), 1) - 0.4, -0.6)
     axis.set_xlim(-1.05, 1.05)
     axis.set_xlabel('change of the share of answers to the unseen pair')
     handles = []
-    for rule in _SHOWN:
-        handles.append(
-            Line2D([], [], color=style.COLOURS[rule], marker='o', label=rule)
-        )
+    for rule in RULES:
+        dot = {'color': style.COLOURS[rule], 'marker': 'o'}
+        handles.append(Line2D([], [], **dot, label=rule))
     hollow = {'color': 'black', 'marker': 'o', 'mfc': 'white', 'ls': ''}
     handles.append(Line2D([], [], **hollow, label='converged networks alone'))
     axis.figure.legend(handles=handles, loc='outside lower center', ncols=3)
 
 
-def _list_rows(result: pd.DataFrame) -> dict[tuple, pd.DataFrame]:
+def _list_rows(result: pd.DataFrame) -> list[pd.DataFrame]:
     """The contrasts with an interval, γ first, by what they compare."""
     shown = result[result.settings >= stats.MIN_SEEDS]
-    ordered = pd.concat(
-        [shown[shown.factor == 'gamma'], shown[shown.factor != 'gamma']]
-    )
+    is_gamma = shown.factor == 'gamma'
+    ordered = pd.concat([shown[is_gamma], shown[~is_gamma]])
     keys = ['block', 'factor', 'lower', 'upper', 'settings']
-    return dict(list(ordered.groupby(keys, sort=False)))
+    return [contrasts for _, contrasts in ordered.groupby(keys, sort=False)]
 
 
-def _name_row(key: tuple) -> str:
-    block, factor, lower, upper, settings = key
-    where = '' if block == effects.ALL else f'{law_members.name_block(block)}, '
-    levels = f'{FACTORS[factor].title}: {lower} → {upper}'
-    return f'{levels}\n{where}{settings} settings'
+def _name_row(row: pd.Series) -> str:
+    where = ''
+    if row.block != effects.ALL:
+        where = f'{law_members.name_block(row.block)}, '
+    levels = f'{FACTORS[row.factor].title}: {row.lower} → {row.upper}'
+    return f'{levels}\n{where}{row.settings} settings'
 
 
-def _draw_contrast(axis: Axes, row: pd.Series, y: float, rule: str) -> None:
+def _draw_contrast(axis: Axes, rows: pd.DataFrame, y: float, colour: str) -> None:
     """The interval of all networks, and below it that of the converged ones."""
-    colour = style.COLOURS[rule]
-    parts = (('', y, colour), ('converged_', y + 0.12, 'white'))
-    for prefix, height, face in parts:
-        ends = [row[f'{prefix}low'], row[f'{prefix}high']]
-        axis.plot(ends, [height, height], color=colour, lw=1 if face == colour else 0.5)
-        axis.plot(row[f'{prefix}mean'], height, 'o', color=colour, mfc=face, ms=3)
+    for row in rows.itertuples():
+        axis.plot([row.low, row.high], [y, y], color=colour, lw=1)
+        axis.plot(row.mean, y, 'o', color=colour, ms=3)
+        ends = [row.converged_low, row.converged_high]
+        axis.plot(ends, [y + 0.12, y + 0.12], color=colour, lw=0.5)
+        axis.plot(row.converged_mean, y + 0.12, 'o', color=colour, mfc='white', ms=3)
 
 
 def save(members: pd.DataFrame, folder: pathlib.Path) -> list[pathlib.Path]:

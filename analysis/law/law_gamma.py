@@ -15,8 +15,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from pandas.core.groupby import DataFrameGroupBy
 
 from analysis import frame
+from analysis.claims import select
 from analysis.drawing import style
 from analysis.law import members as law_members
 from analysis.law.members import BOTH_UNSEEN, TRAINED
@@ -27,8 +29,12 @@ from anchorjax.errors import UserError
 TITLE = 'The law: answers to the unseen pair by γ, in eight settings'
 PAPER = 'ours'
 
-RULES = ('inferential', 'symmetric')
-_SHIFT = {'inferential': -1, 'symmetric': 1}  # to which side of its γ a dot is
+ANSWERS = {
+    'unseen_inferential': 'inferential',
+    'unseen_symmetric': 'symmetric',
+    'seen_heldout_assigned': 'heldout',
+}
+_SHIFT = {'inferential': -0.14, 'symmetric': 0.14}  # of the dots from their γ
 # What a setting is where its panel does not say otherwise.
 _USUAL = {
     'exception': TRAINED,
@@ -91,25 +97,12 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
     members = law_members.keep_longest(members)
     tables = []
     for p, panel in enumerate(PANELS):
-        is_here = pd.Series(True, members.index)
-        for name, value in panel.setting.items():
-            is_here &= members[name] == value
-        tables.append(members[is_here].assign(panel=p))
+        title = panel.title.replace('\n', ', ')
+        tables.append(select(members, panel.setting).assign(panel=p, title=title))
     shown = pd.concat(tables).sort_values(['panel', 'gamma', 'seed'])
-    titles = [panel.title.replace('\n', ', ') for panel in PANELS]
-    return pd.DataFrame(
-        {
-            'panel': shown.panel,
-            'title': [titles[p] for p in shown.panel],
-            'gamma': shown.gamma,
-            'gamma_at_400': frame.equivalent_gamma(shown.gamma, shown.width),
-            'seed': shown.seed,
-            'converged': shown.converged,
-            'inferential': shown.unseen_inferential,
-            'symmetric': shown.unseen_symmetric,
-            'heldout': shown.seen_heldout_assigned,
-        }
-    )
+    shown['gamma_at_400'] = frame.equivalent_gamma(shown.gamma, shown.width)
+    columns = ['panel', 'title', 'gamma', 'gamma_at_400', 'seed', 'converged']
+    return shown[[*columns, *ANSWERS]].rename(columns=ANSWERS)
 
 
 def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
@@ -127,42 +120,39 @@ def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
 
 
 def _draw_panel(axis: Axes, networks: pd.DataFrame) -> None:
-    cells = dict(list(networks.groupby(['gamma', 'gamma_at_400'])))
-    for rule in RULES:
+    """A dot for every network, hollow where it has not converged; lines of means."""
+    cells = networks.groupby(['gamma', 'gamma_at_400'])
+    means = cells[['inferential', 'symmetric', 'heldout']].mean()
+    labels = [f'{gamma:g}\n({at_400:.2f})' for gamma, at_400 in means.index]
+    ticks = range(len(labels))
+    dots = cells.ngroup() + _spread(cells)
+    for rule, shift in _SHIFT.items():
         colour = style.COLOURS[rule]
-        for x, cell in enumerate(cells.values()):
-            place = x + 0.14 * _SHIFT[rule]
-            _draw_cell(axis, place, cell[rule], cell.converged, colour)
-        means = [cell[rule].mean() for cell in cells.values()]
-        axis.plot(range(len(cells)), means, color=colour, lw=1, alpha=0.7)
-    heldout = [cell.heldout.mean() for cell in cells.values()]
-    axis.plot(range(len(cells)), heldout, color='grey', lw=0.8, ls=':')
-    labels = [f'{gamma:g}\n({at_400:.2f})' for gamma, at_400 in cells]
-    axis.set_xticks(range(len(cells)), labels)
-    axis.set_xlim(-0.5, max(len(cells), 1) - 0.5)
+        faces = np.where(networks.converged, colour, 'white')
+        edges = {'edgecolors': colour, 'linewidths': 0.7}
+        axis.scatter(dots + shift, networks[rule], s=9, c=faces, **edges)
+        axis.plot(ticks, means[rule], color=colour, lw=1, alpha=0.7)
+    axis.plot(ticks, means.heldout, color='grey', lw=0.8, ls=':')
+    axis.set_xticks(ticks, labels)
+    axis.set_xlim(-0.5, max(len(labels), 1) - 0.5)
     axis.set_ylim(-0.04, 1.04)
 
 
-def _draw_cell(
-    axis: Axes, x: float, values: pd.Series, converged: pd.Series, colour: str
-) -> None:
-    """A dot for every network, side by side; hollow where it has not converged."""
-    places = np.array([x])
-    if len(values) > 1:
-        places = x + np.linspace(-0.08, 0.08, len(values))
-    faces = [colour if is_full else 'white' for is_full in converged]
-    axis.scatter(places, values, s=9, c=faces, edgecolors=colour, linewidths=0.7)
+def _spread(cells: DataFrameGroupBy) -> pd.Series:
+    """Where the dots of a cell are, side by side: -0.08 to 0.08, one alone at 0."""
+    gaps = cells.seed.transform('size') - 1
+    return 0.16 * (cells.cumcount() - gaps / 2) / gaps.clip(lower=1)
 
 
 def _make_legend() -> list[Line2D]:
     handles = []
-    for rule in RULES:
+    for rule in _SHIFT:
         colour = style.COLOURS[rule]
         handles.append(_make_dot(rule, colour, colour))
     handles.append(_make_dot('not converged', 'black', 'white'))
     handles.append(Line2D([], [], color='black', lw=1, label='mean of all networks'))
-    heldout = 'held-out questions'
-    handles.append(Line2D([], [], color='grey', lw=0.8, ls=':', label=heldout))
+    dotted = {'color': 'grey', 'lw': 0.8, 'ls': ':'}
+    handles.append(Line2D([], [], **dotted, label='held-out questions'))
     return handles
 
 

@@ -5,18 +5,20 @@ differ in γ or in the number of steps alone.
 """
 
 import pathlib
+import typing
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import pandas as pd
+from flax.traverse_util import flatten_dict
 
 from analysis import frame
-from analysis.members.lookup import LEVELS, SCORED, lookup_scores, select_cohort
+from analysis.members.lookup import LEVELS, score_members, select_cohort
 from analysis.members.solution import classify_members
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
+from anchorjax.limits import check_value
 from anchorjax.storage.reader import Run, members_table
 
 TRAINED, BOTH_UNSEEN, NONE = 'trained', 'both unseen', 'none'  # kinds of exception
@@ -27,15 +29,19 @@ class Factor(NamedTuple):
     """One thing that is varied."""
 
     title: str
-    kind: type  # of its values
-    levels: tuple[str, ...] = ()  # of a factor with names, in this order
+    hint: Any  # the type of its values
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The values of a factor with names, in their order; () of numbers."""
+        return typing.get_args(self.hint)
 
 
 FACTORS = {
     'seq_len': Factor('length', int),
-    'split': Factor('split', str, ('code', 'paper', 'random', 'random_position')),
-    'exception': Factor('exception', str, (TRAINED, BOTH_UNSEEN, NONE)),
-    'last_token': Factor('last token', str, ('noise', 'any', 'pair')),
+    'split': Factor('split', Literal['code', 'paper', 'random', 'random_position']),
+    'exception': Factor('exception', Literal[TRAINED, BOTH_UNSEEN, NONE]),
+    'last_token': Factor('last token', Literal['noise', 'any', 'pair']),
     'anchors': Factor('anchors', int),
     'batch_size': Factor('batch', int),
     'learning_rate': Factor('rate', float),
@@ -107,25 +113,23 @@ def tabulate(run: Run) -> pd.DataFrame:
     Raises:
       UserError: another task, or a model without a width and a depth.
     """
-    members = frame.find_usable(members_table(run)).copy()
-    members['solution'] = classify_members(members)
-    members['hardware'] = [_name_hardware(run, i) for i in members.environment]
-    columns = {'unseen_answer': 'answer', 'unseen_answer_share': 'answer_share'}
-    members = members.rename(columns=columns)
-    tables = []
+    members = frame.find_usable(members_table(run))
+    parts = []
     for cohort in run.experiment.cohorts():
         experiment = run.experiment.for_cohort(cohort)
-        described = describe_experiment(experiment)
         # A factor may have the name of a static axis, which says what a cohort is.
-        of_cohort = members[select_cohort(members, cohort)].assign(**described)
-        of_cohort['qk_offset'] = measure_qk_offset(experiment, of_cohort.gamma)
-        for seed in of_cohort.seed.unique():
-            scores = lookup_scores(experiment.task, int(seed))[LEVELS[-1]]
-            of_table = [scores.get(question, np.nan) for question in SCORED.values()]
-            of_cohort.loc[of_cohort.seed == seed, LOOKUP] = of_table
-        tables.append(of_cohort)
+        of_cohort = members[select_cohort(members, cohort)]
+        factors = describe_experiment(experiment)
+        factors['qk_offset'] = measure_qk_offset(experiment, of_cohort.gamma)
+        parts.append(of_cohort.assign(**factors))
+    table = pd.concat(parts)
+    of_tables = score_members(run, members).xs(LEVELS[-1], axis=1, level=1)
+    table[LOOKUP] = of_tables.loc[table.index].to_numpy()
+    table['solution'] = classify_members(table)
+    table['hardware'] = [_name_hardware(run, place) for place in table.environment]
+    renamed = {'unseen_answer': 'answer', 'unseen_answer_share': 'answer_share'}
     columns = [name for name in COLUMNS if name != 'run']
-    return pd.concat(tables, ignore_index=True).reindex(columns=columns)
+    return table.rename(columns=renamed).reindex(columns=columns)
 
 
 def describe_experiment(experiment: Experiment) -> dict[str, Any]:
@@ -156,28 +160,24 @@ def describe_experiment(experiment: Experiment) -> dict[str, Any]:
 
 def measure_qk_offset(experiment: Experiment, gamma: pd.Series) -> pd.Series:
     """By how much the γ of W_Q and W_K is above that of all other parts."""
-    own_gammas = dict(list_own_gammas(experiment))
+    own_gammas = dict(getattr(experiment.model, 'own_gammas', ()))
     if 'qk' not in own_gammas:
         return 0.0 * gamma
     return (own_gammas['qk'] - gamma).round(6)  # 0.6 - 0.4 is not 0.2
 
 
-def list_own_gammas(experiment: Experiment) -> tuple:
-    """`model.own_gammas`, which the transformer alone has."""
-    return getattr(experiment.model, 'own_gammas', ())
-
-
 def find_other_differences(runs: Iterable[Run]) -> list[str]:
     """A line for every field that differs between cohorts and is no factor."""
     values = {}
-    for experiment in _list_experiments(runs):
-        fields = _flatten(config.to_dict(experiment))
-        if 'model.own_gammas' in fields:  # that of W_Q and W_K is a factor
-            own_gammas = list_own_gammas(experiment)
-            others = tuple(pair for pair in own_gammas if pair[0] != 'qk')
-            fields['model.own_gammas'] = others
-        for path, value in fields.items():
-            values.setdefault(path, set()).add(str(value))
+    for run in runs:
+        for cohort in run.experiment.cohorts():
+            experiment = run.experiment.for_cohort(cohort)
+            fields = flatten_dict(config.to_dict(experiment), sep='.')
+            own_gammas = dict(fields.get('model.own_gammas', ()))
+            own_gammas.pop('qk', None)  # that of W_Q and W_K is a factor
+            fields['model.own_gammas'] = own_gammas
+            for path, value in fields.items():
+                values.setdefault(path, set()).add(str(value))
     lines = []
     for path, distinct in values.items():
         is_expected = path in _EXPECTED or path.startswith(('grid.', 'loop'))
@@ -198,11 +198,8 @@ def read_csv(path: pathlib.Path) -> pd.DataFrame:
     if missing:
         raise UserError(f'{path}: no column {", ".join(missing)}')
     for name, factor in FACTORS.items():
-        unknown = set(members[name].unique()) - set(factor.levels)
-        if factor.levels and unknown:
-            found = ', '.join(sorted(map(str, unknown)))
-            allowed = ', '.join(factor.levels)
-            raise UserError(f'{path}: {name} = {found}: must be one of {allowed}')
+        for value in members[name].unique():
+            check_value(value, factor.hint, f'{path}: {name}')
     return members[COLUMNS]
 
 
@@ -234,9 +231,9 @@ def list_varying(members: pd.DataFrame) -> list[str]:
     return [name for name in NAMES if members[name].nunique() > 1]
 
 
-def format_level(name: str, value: Any) -> str:
+def format_level(value: Any) -> str:
     """'9', '0.001', 'code'."""
-    return f'{value:g}' if FACTORS[name].kind is float else str(value)
+    return f'{value:g}' if isinstance(value, float) else str(value)
 
 
 def name_gamma(gamma: float, widths: Iterable[int]) -> str:
@@ -255,17 +252,8 @@ def describe_setting(row: dict[str, Any], names: list[str]) -> str:
     parts = []
     for name in names:
         if name != 'qk_offset' or row[name] != 0:
-            parts.append(f'{FACTORS[name].title} {format_level(name, row[name])}')
+            parts.append(f'{FACTORS[name].title} {format_level(row[name])}')
     return ' · '.join(parts)
-
-
-def _list_experiments(runs: Iterable[Run]) -> list[Experiment]:
-    """Of every cohort of every run."""
-    experiments = []
-    for run in runs:
-        for cohort in run.experiment.cohorts():
-            experiments.append(run.experiment.for_cohort(cohort))
-    return experiments
 
 
 def _name_exception(unseen: tuple, noninferential: tuple) -> str:
@@ -284,14 +272,3 @@ def _name_hardware(run: Run, environment: int) -> str:
     hardware = recorded.hardware
     which = hardware.get('cpu', hardware.get('device', ''))
     return f'{recorded.platform} {which}'.strip()
-
-
-def _flatten(tree: dict[str, Any], prefix: str = '') -> dict[str, Any]:
-    """The leaves of nested dicts by their dotted paths."""
-    leaves = {}
-    for name, value in tree.items():
-        if isinstance(value, dict):
-            leaves |= _flatten(value, f'{prefix}{name}.')
-        else:
-            leaves[f'{prefix}{name}'] = value
-    return leaves

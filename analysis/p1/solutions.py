@@ -14,7 +14,12 @@ import pandas as pd
 from analysis import frame
 from analysis.members.lookup import LEVELS, score_members
 from analysis.members.solution import classify_members, list_names, name_thirds
-from analysis.tables.text import format_counts, format_list, format_range, format_table
+from analysis.tables.text import (
+    format_counts,
+    format_list,
+    format_range,
+    format_records,
+)
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import members_table, open_run
@@ -114,7 +119,7 @@ def markdown(result: Result) -> str:
     rows = []
     for i in range(len(result.points)):
         rows.append(_describe_point(result, i))
-    return format_table(list(rows[0]), [list(row.values()) for row in rows])
+    return format_records(rows)
 
 
 def _describe_point(result: Result, i: int) -> dict[str, str]:

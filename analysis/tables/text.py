@@ -17,31 +17,42 @@ def format_csv(frame: pd.DataFrame) -> str:
 def format_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table as Markdown, without an end of line after its last row."""
     lines = [_join_cells(titles), '|' + '---|' * len(titles)]
-    lines += map(_join_cells, rows)
+    for cells in rows:
+        lines.append(_join_cells(cells))
     return '\n'.join(lines)
+
+
+def format_records(rows: Sequence[Mapping[str, str]]) -> str:
+    """Rows by the titles of their columns as a Markdown table; '–' without rows."""
+    if not rows:
+        return _NOTHING
+    return format_table(list(rows[0]), [list(row.values()) for row in rows])
 
 
 def format_range(mean: float, low: float, high: float, number: int) -> str:
     """'0.72 (0.50–0.95)' of several numbers, '0.72' of one, '–' if the mean is NaN."""
-    if math.isnan(mean):
-        return _NOTHING
-    if number == 1:
-        return f'{mean:.2f}'
-    return f'{mean:.2f} ({low:.2f}–{high:.2f})'
+    if number > 1 and not math.isnan(mean):
+        return f'{mean:.2f} ({low:.2f}–{high:.2f})'
+    return _format_number(mean)
 
 
 def format_list(numbers: Iterable[float]) -> str:
     """'0.00, 0.50, 1.00'; '–' if all are NaN."""
-    parts = [_NOTHING if math.isnan(number) else f'{number:.2f}' for number in numbers]
-    if set(parts) == {_NOTHING}:
-        return _NOTHING
-    return ', '.join(parts)
+    parts = list(map(_format_number, numbers))
+    return _NOTHING if set(parts) == {_NOTHING} else ', '.join(parts)
 
 
 def format_counts(counts: Mapping[str, int]) -> str:
     """'inferential 2, other 1', without what does not occur; '–' if nothing does."""
-    parts = [f'{name} {number}' for name, number in counts.items() if number > 0]
+    parts = []
+    for name, number in counts.items():
+        if number > 0:
+            parts.append(f'{name} {number}')
     return ', '.join(parts) or _NOTHING
+
+
+def _format_number(number: float) -> str:
+    return _NOTHING if math.isnan(number) else f'{number:.2f}'
 
 
 def _join_cells(cells: Iterable[str]) -> str:

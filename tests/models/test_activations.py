@@ -14,10 +14,9 @@ from anchorjax.model import Activations, Edit
 from anchorjax.models.transformer import NORMS
 from anchorjax.training.forward import forward
 from tests.support import cases
-from tests.support.first_steps import assert_shapes
+from tests.support.cases import TOKENS_BT
 from tests.support.rounding import assert_same_but_rounding
 
-TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
 GPT2 = {'gpt2': {}, 'gpt2_remat': {'model__remat': True}}
 of_every_model = pytest.mark.parametrize('name', [*NORMS, *GPT2])
 
@@ -25,19 +24,28 @@ of_every_model = pytest.mark.parametrize('name', [*NORMS, *GPT2])
 def draw_member(name: str, **fields: Any) -> tuple[Experiment, Any]:
     """A GPT-2, or a transformer with this norm; both have two heads of width 4."""
     if name in GPT2:
-        experiment = cases.tiny_gpt2(**GPT2[name], **fields)
-    else:
-        sizes = {'model__norm': name, 'model__heads': 2, 'model__biases': True}
-        experiment = cases.tiny(**sizes | fields)
-    return experiment, cases.random_params(experiment)
+        return cases.draw_gpt2(**GPT2[name], **fields)
+    sizes = {'model__norm': name, 'model__heads': 2, 'model__biases': True}
+    return cases.draw_member(**sizes | fields)
 
 
 @of_every_model
-def test_shapes(name):
+@pytest.mark.parametrize('last_only', [False, True])
+def test_shapes(name, last_only):
     experiment, params = draw_member(name)
-    model = experiment.model
-    sizes = {'D': model.width, 'H': 2, 'K': 4, 'F': model.mlp_dim, 'V': 20}
-    assert_shapes(experiment, params, TOKENS_BT, sizes)
+    D, F = experiment.model.width, experiment.model.mlp_dim
+    B, T, H, K = 3, 4, 2, 4
+    out = forward(experiment, params, TOKENS_BT, last_only)
+    chex.assert_shape(out.X_em, (B, T, D))
+    chex.assert_shape(out.logits, (B, 1 if last_only else T, 20))
+    for block, is_last in zip(out.blocks, (False, True), strict=True):
+        Q = 1 if last_only and is_last else T
+        chex.assert_shape(block.Q, (B, Q, H, K))
+        chex.assert_shape([block.K, block.V], (B, T, H, K))
+        chex.assert_shape(block.Attn, (B, H, Q, T))
+        chex.assert_shape(block.X_qkv, (B, Q, H * K))
+        chex.assert_shape(block.hidden, (B, Q, F))
+        chex.assert_shape([block.X_ao, block.X_do], (B, Q, D))
 
 
 @of_every_model
@@ -109,9 +117,7 @@ def test_last_position_path_is_the_full_paths_last_position(name, depth):
         a = getattr(short, field)[:, 0]
         b = getattr(plain, field)[:, -1]
         assert_same_but_rounding({field: a}, {field: b})
-    for field in ('K', 'V'):
-        a, b = getattr(short, field), getattr(plain, field)
-        assert_same_but_rounding({field: a}, {field: b})
+    assert_same_but_rounding([short.K, short.V], [plain.K, plain.V])
     assert_same_but_rounding(short.Attn[:, :, 0], plain.Attn[:, :, -1])
 
 

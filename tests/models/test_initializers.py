@@ -25,96 +25,71 @@ SIZES = {
     'model__max_len': 20,
     'task__vocab': 201,
 }
-RESIDUAL = (2 * DEPTH) ** -0.5
-EMBEDDINGS = ('W_embed', 'W_pos')
-OUTPUTS = ('W_O', 'W_out')  # they add to the residual stream
-# d_in where it is not the width; W_out's, and d_out in GPT-2's transposed layers.
-FAN_IN = {'W_O': INNER, 'b_O': INNER, 'W_out': MLP, 'b_out': MLP}
-GPT2_FAN_IN = {'W_out': 4 * WIDTH}
-GPT2_FAN_OUT = dict.fromkeys(('W_Q', 'W_K', 'W_V'), 3 * WIDTH) | {'W_in': 4 * WIDTH}
-
-
-def std_d_in(name: str, fans: dict[str, int] = FAN_IN) -> float:
-    return fans.get(name, WIDTH) ** -GAMMA
-
-
-def std_residual(name: str) -> float:
-    return (RESIDUAL if name in OUTPUTS else 1.0) * WIDTH**-GAMMA
-
-
-def std_gpt2_hf(name: str) -> float:
-    stds = dict.fromkeys(('W_Q', 'W_K', 'W_V'), (3 * INNER) ** -GAMMA)
-    stds |= dict.fromkeys(OUTPUTS, 0.02 * RESIDUAL) | {'W_in': MLP**-GAMMA}
-    return stds.get(name, 0.02)
-
-
-def std_own_gammas(name: str) -> float:
-    """Parts that have a gamma of their own in the option of this name."""
-    own = {'W_embed': 0.2, 'W_pos': 0.2, 'W_U': 0.2, 'W_V': 1.1, 'W_O': 1.1}
-    return FAN_IN.get(name, WIDTH) ** -own.get(name, GAMMA)
-
-
-def std_scale(name: str) -> float:
-    return GAMMA * FAN_IN.get(name, WIDTH) ** -0.5
-
-
-def std_gpt2(name: str, fans: dict[str, int] = GPT2_FAN_IN) -> float:
-    return (RESIDUAL if name in OUTPUTS else 1.0) * std_d_in(name, fans)
-
-
-def std_gpt2_official(name: str) -> float:
-    stds = dict.fromkeys(EMBEDDINGS, 0.02) | dict.fromkeys(OUTPUTS, 0.02 * RESIDUAL)
-    return stds.get(name, std_d_in(name, GPT2_FAN_OUT))
-
-
-def tiny(**fields: Any) -> config.Experiment:
-    return cases.tiny(**SIZES, model__head_dim=8, model__mlp_dim=MLP, **fields)
-
-
-def tiny_gpt2(**fields: Any) -> config.Experiment:
-    return cases.tiny_gpt2(**SIZES, **fields)
-
-
+TRANSFORMER = SIZES | {'model__head_dim': 8, 'model__mlp_dim': MLP}
+BIASES = TRANSFORMER | {'model__biases': True}
 OFFICIAL = {
     'model__fan': 'out',
     'model__residual_init': 'overwritten',
     'model__embed_init': 'fixed',
 }
-# name: (experiment, documented std of a matrix by its name)
 OPTIONS = {
-    'default': (tiny(), std_d_in),
-    'd_in_biases': (tiny(model__biases=True), std_d_in),
-    'd_model': (
-        tiny(model__init='d_model', model__norm='pre_query'),
-        lambda name: WIDTH**-GAMMA,
+    'default': cases.tiny(**TRANSFORMER),
+    'd_in_biases': cases.tiny(**BIASES),
+    'd_model': cases.tiny(
+        **TRANSFORMER, model__init='d_model', model__norm='pre_query'
     ),
-    'd_model_residual': (
-        tiny(model__init='d_model', model__residual_scale=True, model__biases=True),
-        std_residual,
+    'd_model_residual': cases.tiny(
+        **BIASES, model__init='d_model', model__residual_scale=True
     ),
-    'own_gammas': (
-        tiny(model__own_gammas=(('embed', 0.2), ('vo', 1.1))),
-        std_own_gammas,
+    'own_gammas': cases.tiny(
+        **TRANSFORMER, model__own_gammas=(('embed', 0.2), ('vo', 1.1))
     ),
-    'gpt2_hf': (
-        tiny(model__init='gpt2_hf', model__norm='pre', model__biases=True),
-        std_gpt2_hf,
-    ),
-    'scale': (
-        tiny(model__init='scale', model__norm='pre', model__biases=True),
-        std_scale,
-    ),
-    'gpt2': (tiny_gpt2(), std_gpt2),
-    'gpt2_plain_residual': (
-        tiny_gpt2(model__residual_init='plain'),
-        functools.partial(std_d_in, fans=GPT2_FAN_IN),
-    ),
-    'gpt2_fan_of_the_transposed_layer': (
-        tiny_gpt2(model__fan='out'),
-        functools.partial(std_gpt2, fans=GPT2_FAN_OUT),
-    ),
-    'gpt2_official': (tiny_gpt2(**OFFICIAL), std_gpt2_official),
+    'gpt2_hf': cases.tiny(**BIASES, model__init='gpt2_hf', model__norm='pre'),
+    'scale': cases.tiny(**BIASES, model__init='scale', model__norm='pre'),
+    'gpt2': cases.tiny_gpt2(**SIZES),
+    'gpt2_plain_residual': cases.tiny_gpt2(**SIZES, model__residual_init='plain'),
+    'gpt2_fan_of_the_transposed_layer': cases.tiny_gpt2(**SIZES, model__fan='out'),
+    'gpt2_official': cases.tiny_gpt2(**SIZES, **OFFICIAL),
 }
+# d_in of a bias where it is not the width.
+FAN_IN = {'b_O': INNER, 'b_out': MLP}
+
+
+def list_stds(option: str, gamma: float) -> dict[str, float]:
+    """The documented std of the matrices; 'W' is that of all that are not named."""
+    D = WIDTH**-gamma
+    residual = (2 * DEPTH) ** -0.5
+    of_inputs = {'W': D, 'W_O': INNER**-gamma, 'W_out': MLP**-gamma}
+    of_outputs = {'W_Q': (3 * WIDTH) ** -gamma, 'W_in': (4 * WIDTH) ** -gamma}
+    of_outputs |= {'W_K': of_outputs['W_Q'], 'W_V': of_outputs['W_Q']}
+    fixed = {'W_embed': 0.02, 'W_pos': 0.02}
+    fixed |= {'W_O': 0.02 * residual, 'W_out': 0.02 * residual}
+    of_qkv = dict.fromkeys(('W_Q', 'W_K', 'W_V'), (3 * INNER) ** -gamma)
+    own = dict.fromkeys(('W_embed', 'W_pos', 'W_U'), WIDTH**-0.2)
+    own |= {'W_V': WIDTH**-1.1, 'W_O': INNER**-1.1}
+    scaled = gamma * WIDTH**-0.5
+    return {
+        'default': of_inputs,
+        'd_in_biases': of_inputs,
+        'd_model': {'W': D},
+        'd_model_residual': {'W': D, 'W_O': residual * D, 'W_out': residual * D},
+        'own_gammas': of_inputs | own,
+        'gpt2_hf': {'W': 0.02, 'W_in': MLP**-gamma} | of_qkv | fixed,
+        'scale': {'W': scaled, 'W_O': gamma / INNER**0.5, 'W_out': gamma / MLP**0.5},
+        'gpt2': {
+            'W': D,
+            'W_O': residual * D,
+            'W_out': residual * (4 * WIDTH) ** -gamma,
+        },
+        'gpt2_plain_residual': {'W': D, 'W_out': (4 * WIDTH) ** -gamma},
+        'gpt2_fan_of_the_transposed_layer': {
+            'W': D,
+            'W_O': residual * D,
+            'W_out': residual * D,
+        }
+        | of_outputs,
+        'gpt2_official': {'W': D} | of_outputs | fixed,
+    }[option]
 
 
 @functools.cache
@@ -145,9 +120,9 @@ def assert_std(value: np.ndarray, std: float, name: object) -> None:
 
 @pytest.mark.parametrize('option', OPTIONS)
 def test_every_tensor_has_the_documented_std_within_3_sigma(option):
-    experiment, documented_std = OPTIONS[option]
+    stds = list_stds(option, GAMMA)
     has_zero_biases = option == 'scale' or option.startswith('gpt2')
-    for (*scope, name), value in draw_params(experiment).items():
+    for (*scope, name), value in draw_params(OPTIONS[option]).items():
         if scope and scope[-1].startswith('LN'):
             assert (value == (name == 'scale')).all()
         elif name.startswith('b_') and has_zero_biases:
@@ -157,7 +132,7 @@ def test_every_tensor_has_the_documented_std_within_3_sigma(option):
             assert 0.9 * bound < np.abs(value).max() <= bound, (scope, name)
             assert_std(value, bound / 3**0.5, (scope, name))
         else:
-            assert_std(value, documented_std(name), (scope, name))
+            assert_std(value, stds.get(name, stds['W']), (scope, name))
 
 
 @pytest.mark.slow
@@ -183,21 +158,19 @@ def test_the_official_model_has_2732201_parameters_and_one_bias():
 @pytest.mark.parametrize('option', ['default', 'scale', 'gpt2', 'gpt2_official'])
 def test_gamma_scales_the_same_noise_of_the_matrices_it_reaches(option):
     """With init = 'scale' a large gamma is a large start; elsewhere a small one."""
-    experiment, _ = OPTIONS[option]
+    experiment = OPTIONS[option]
     low, high = draw_params(experiment, 0.4), draw_params(experiment, 1.2)
-    fans = {'gpt2': GPT2_FAN_IN, 'gpt2_official': GPT2_FAN_OUT}.get(option, FAN_IN)
+    before, after = list_stds(option, 0.4), list_stds(option, 1.2)
     for path, value in low.items():
         factor = 1.0
-        is_fixed = option == 'gpt2_official' and path[-1] in EMBEDDINGS + OUTPUTS
-        if path[-1].startswith('W_') and not is_fixed:
-            factor = fans.get(path[-1], WIDTH) ** -0.8
-            if option == 'scale':
-                factor = 3.0
+        if path[-1].startswith('W_'):
+            name = path[-1] if path[-1] in before else 'W'
+            factor = after[name] / before[name]
         np.testing.assert_allclose(high[path], factor * value, rtol=1e-5)
 
 
 def test_other_seed_is_another_direction():
-    for path, (one, two, *_) in draw_params(tiny()).items():
+    for path, (one, two, *_) in draw_params(OPTIONS['default']).items():
         if path[-1].startswith('W_'):
             assert abs(np.corrcoef(one.ravel(), two.ravel())[0, 1]) < 0.2
 

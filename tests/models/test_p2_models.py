@@ -1,6 +1,5 @@
 """The Emb-MLP and the one-layer transformer are P2's formulas (PAPERS 2.2)."""
 
-from collections.abc import Callable
 from typing import Any
 
 import chex
@@ -15,13 +14,13 @@ from anchorjax.sweeps import cost
 from anchorjax.training.forward import forward
 from anchorjax.training.step import init_member
 from tests.support import cases
-from tests.support.networks import p2_reference, reference
+from tests.support.networks import reference
 from tests.support.p2_tasks import make_experiment
 from tests.support.rounding import assert_same_but_rounding
 
 REFERENCES = {
-    'emb_mlp': p2_reference.apply_emb_mlp,
-    'one_layer': p2_reference.apply_one_layer,
+    'emb_mlp': reference.apply_emb_mlp,
+    'one_layer': reference.apply_one_layer,
 }
 SHAPES = {
     'emb_mlp': {'W_embed': (20, 6), 'W_1': (6, 9), 'W_2': (9, 20)},
@@ -103,19 +102,17 @@ def test_the_one_layers_activations_and_interventions():
     np.testing.assert_allclose(plain.blocks[0].Attn.sum(-1), 1, rtol=1e-5)
 
 
-def measure_operations(run: Callable[..., Any], params: Any) -> float:
-    return jax.jit(run).lower(params).compile().cost_analysis()['flops']
-
-
 @of_both
 def test_the_formula_counts_what_is_computed(name):
     experiment = make_experiment(name, model__mlp_dim=64)
     params = cases.random_params(experiment)
     tokens_BT = np.zeros((64, 5), np.int32)
 
+    @jax.jit
     def run(params: Any) -> jax.Array:
         return forward(experiment, params, tokens_BT).logits
 
+    counted = run.lower(params).compile().cost_analysis()['flops']
     formula = 64 * cost.operations_per_step(experiment) / 3 / 8
-    assert 0.8 < formula / measure_operations(run, params) < 1.2
+    assert 0.8 < formula / counted < 1.2
     assert cost.step_bytes(experiment) > 0

@@ -15,6 +15,7 @@ from anchorjax.training.forward import forward
 from anchorjax.training.step import TrainState, new_state, train_step
 from tests.support import cases
 from tests.support.networks import reference
+from tests.support.rounding import assert_same_but_rounding
 
 # Large eps of LayerNorm and Adam: an eps in the wrong place shows.
 BASE = {'model__eps': 0.05, 'optimizer__eps': 1e-2}
@@ -34,6 +35,13 @@ OPTIONS = {
     'none': {'model__norm': 'none', 'model__activation': 'tanh'},
     'none_heads': {'model__norm': 'none', 'model__heads': 2, 'model__biases': True},
     'deep': {'model__depth': 3, 'model__heads': 2, 'model__norm': 'pre_query'},
+}
+GPT2_OPTIONS = {
+    'fused': {},
+    'explicit': {'model__attention': 'explicit'},
+    'remat': {'model__remat': True},
+    'one_head': {'model__heads': 1},
+    'deep': {'model__depth': 4, 'model__heads': 4},
 }
 PEAK, DECAY = 0.1, 0.3
 
@@ -97,15 +105,25 @@ def assert_trees_close(ours: Any, theirs: Any) -> None:
     jax.tree_util.tree_map_with_path(check, ours, theirs)
 
 
-@pytest.mark.parametrize('option', OPTIONS)
-def test_forward_is_the_references(option):
-    experiment = cases.tiny(**BASE, **OPTIONS[option])
-    params = cases.random_params(experiment)
+def require_reference_logits(experiment: Experiment, params: Any) -> None:
     tokens_BT = draw_batch(experiment, size=16).tokens_BT
-    logits = forward(experiment, params, tokens_BT, last_only=False).logits
     exact = reference.to_float64(params)
     expected = reference.forward(exact, tokens_BT, experiment.model)
-    np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=1e-5)
+    assert np.abs(expected).max() > 1
+    logits = forward(experiment, params, tokens_BT, last_only=False).logits
+    assert_same_but_rounding(logits, expected)
+    last = forward(experiment, params, tokens_BT, last_only=True).logits
+    assert_same_but_rounding(last[:, 0], expected[:, -1])
+
+
+@pytest.mark.parametrize('option', OPTIONS)
+def test_forward_is_the_references(option):
+    require_reference_logits(*cases.draw_member(**BASE, **OPTIONS[option]))
+
+
+@pytest.mark.parametrize('option', GPT2_OPTIONS)
+def test_gpt2s_forward_is_the_references(option):
+    require_reference_logits(*cases.draw_gpt2(**BASE, **GPT2_OPTIONS[option]))
 
 
 @pytest.mark.slow
@@ -121,10 +139,10 @@ def test_forward_is_the_references(option):
     ],
 )
 def test_loss_gradient_and_adamw_steps_are_the_references(option, last_only):
-    experiment = cases.tiny(**BASE, **OPTIONS[option], optimizer__clip_norm=0.2)
-    state, step, batch, params = start_member(
-        experiment, cases.random_params(experiment), last_only
+    experiment, drawn = cases.draw_member(
+        **BASE, **OPTIONS[option], optimizer__clip_norm=0.2
     )
+    state, step, batch, params = start_member(experiment, drawn, last_only)
     config = experiment.optimizer
     adamw = reference.AdamW(
         params, config.b1, config.b2, config.eps, DECAY, config.clip_norm
@@ -143,12 +161,9 @@ def test_loss_gradient_and_adamw_steps_are_the_references(option, last_only):
 
 
 def test_a_gradient_below_the_limit_is_not_clipped():
-    experiment = cases.tiny(
-        **BASE, optimizer__clip_norm=50.0, optimizer__shape='constant'
-    )
-    state, step, batch, params = start_member(
-        experiment, cases.random_params(experiment)
-    )
+    constant = {'optimizer__clip_norm': 50.0, 'optimizer__shape': 'constant'}
+    experiment, drawn = cases.draw_member(**BASE, **constant)
+    state, step, batch, params = start_member(experiment, drawn)
     state, _, norm = step(state)
     assert norm < 50
     grads = reference.gradient(params, *batch, experiment.model)

@@ -7,9 +7,8 @@ import pytest
 from anchorjax.models import shortcuts
 from anchorjax.models.shortcuts import Embedded
 from anchorjax.models.transformer import attention_weights, mix_values, split_heads
+from tests.support.cases import TOKENS_BT
 from tests.support.rounding import assert_same_but_rounding
-
-TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
 
 
 def draw_embedded(rng: np.random.Generator) -> Embedded:

@@ -34,6 +34,8 @@ EXAMPLES = (
     ((52, 33, 36, 2, 4, 78, 92, 24, 58), 36, (2, 4), 29),
     ((23, 1, 2, 43, 46, 74, 54, 44, 72), 23, (1, 2), 29),
 )
+# Sequences for a model of 20 tokens.
+TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
 
 
 def decode(
@@ -89,6 +91,18 @@ def _make_tiny(
         group, field = path.split('__')
         c[group][field] = value
     return config.resolve(c)
+
+
+def draw_member(**fields: Any) -> tuple[config.Experiment, Any]:
+    """(tiny experiment, random parameters)."""
+    experiment = tiny(**fields)
+    return experiment, random_params(experiment)
+
+
+def draw_gpt2(**fields: Any) -> tuple[config.Experiment, Any]:
+    """The same of GPT-2."""
+    experiment = tiny_gpt2(**fields)
+    return experiment, random_params(experiment)
 
 
 def random_params(

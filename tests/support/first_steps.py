@@ -1,16 +1,13 @@
-"""One step of training, of a new member or of given parameters; shapes of a pass."""
+"""One step of training, of a new member or of given parameters."""
 
 from collections.abc import Callable
 from typing import Any
 
-import chex
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from anchorjax.experiment import Experiment
 from anchorjax.grid import HParams
-from anchorjax.training.forward import forward
 from anchorjax.training.step import TrainState, init_member, new_state, train_step
 
 
@@ -52,28 +49,3 @@ def make_decaying_step(experiment: Experiment, params: Any) -> Callable[[float],
         return train_with(jnp.float32(decay))
 
     return take_step
-
-
-def assert_shapes(
-    experiment: Experiment, params: Any, tokens_BT: np.ndarray, sizes: dict[str, int]
-) -> None:
-    """The activations of a model of two blocks have their shapes.
-
-    Args:
-      sizes: of D, H, K, F and V.
-    """
-    B, T = tokens_BT.shape
-    D, H, K, F, V = (sizes[letter] for letter in 'DHKFV')
-    for last_only in (False, True):
-        out = forward(experiment, params, tokens_BT, last_only)
-        chex.assert_shape(out.X_em, (B, T, D))
-        assert len(out.blocks) == 2
-        for i, block in enumerate(out.blocks):
-            Q = 1 if last_only and i == 1 else T
-            chex.assert_shape(block.Q, (B, Q, H, K))
-            chex.assert_shape([block.K, block.V], (B, T, H, K))
-            chex.assert_shape(block.Attn, (B, H, Q, T))
-            chex.assert_shape(block.X_qkv, (B, Q, H * K))
-            chex.assert_shape(block.hidden, (B, Q, F))
-            chex.assert_shape([block.X_ao, block.X_do], (B, Q, D))
-        chex.assert_shape(out.logits, (B, 1 if last_only else T, V))

@@ -50,9 +50,9 @@ def test_ten_networks_are_matched_as_one_does_by_hand():
         planted = plant_members(lambda point: 'other', seeds=2, **levels)
         parts.append(planted.assign(unseen_inferential=values))
     members = pd.concat(parts, ignore_index=True)
-    pairs = effects.pair_levels(effects.measure_cells(members), 'batch_size', 512, 2048)
+    pairs = effects.pair_cells(members, 'batch_size')
     assert len(members) == 10 and len(pairs) == 2
-    differences = effects.average_settings(pairs, 'batch_size', 'unseen_inferential')
+    differences = effects.average_settings(pairs, 'unseen_inferential')
     assert sorted(differences) == pytest.approx([0.2, 0.8])
     row = read(members, 'batch_size')
     assert row['mean'] == pytest.approx(0.5)
@@ -64,22 +64,27 @@ def test_ten_networks_are_matched_as_one_does_by_hand():
 def test_the_planted_factor_is_found_with_its_sign_and_size():
     """Of three gammas two turn, from 0.01 to 0.97: by 0.64, and back by 0.65."""
     members = plant(let_batch_decide)
-    composed = read(members, 'batch_size')
+    table = effects.tabulate(members).set_index(['factor', 'outcome'])
+    composed = table.loc[('batch_size', COMPOSED)]
     assert composed['mean'] == pytest.approx(0.64) and composed.low > 0
     assert composed.settings == composed.up == 4
-    symmetric = read(members, 'batch_size', SYMMETRIC)
+    symmetric = table.loc[('batch_size', SYMMETRIC)]
     assert symmetric['mean'] == pytest.approx(-0.64) and symmetric.high < 0
     for factor in ('learning_rate', 'seq_len'):
-        assert read(members, factor)['mean'] == pytest.approx(0)
+        assert table.loc[(factor, COMPOSED)]['mean'] == pytest.approx(0)
+    # Settings count equally, however many networks they have.
+    is_dropped = (members.seq_len == 9) & (members.seed > 0)
+    assert read(members[~is_dropped], 'batch_size')['mean'] == pytest.approx(0.64)
 
 
 def test_where_nothing_decides_intervals_cover_0():
     rng = np.random.default_rng(0)
     members = plant(let_seed_decide, seeds=6)
     members['unseen_inferential'] = rng.uniform(size=len(members))
-    for factor in ('batch_size', 'learning_rate', 'seq_len'):
-        row = read(members, factor)
-        assert row.low < 0 < row.high
+    table = effects.tabulate(members)
+    rows = table[(table.outcome == COMPOSED) & (table.settings > 2)]
+    assert set(rows.factor) == {'batch_size', 'learning_rate', 'seq_len'}
+    assert (rows.low < 0).all() and (rows.high > 0).all()
 
 
 def test_the_interval_is_students_over_settings():
@@ -91,12 +96,6 @@ def test_the_interval_is_students_over_settings():
     differences = [0.0, 0.0, 0.2, 0.2]
     expected = stats.t.interval(0.95, 3, 0.1, stats.sem(differences))
     assert (row.low, row.high) == pytest.approx(expected)
-
-
-def test_settings_count_equally_however_many_networks_they_have():
-    members = plant(let_batch_decide, seeds=4)
-    is_dropped = (members.seq_len == 9) & (members.seed > 0)
-    assert read(members[~is_dropped], 'batch_size')['mean'] == pytest.approx(0.64)
 
 
 def test_cells_that_differ_in_two_factors_do_not_match():

@@ -44,7 +44,7 @@ def test_tables_are_read_back_as_they_were_written(planted, tmp_path):
     ('change', 'line'),
     [
         (lambda members: members.drop(columns='gamma'), 'no column gamma'),
-        (lambda members: members.assign(split='odd'), 'split = odd: must be one of'),
+        (lambda members: members.assign(split='odd'), "split = 'odd': must be one of"),
     ],
 )
 def test_a_wrong_table_is_refused(planted, tmp_path, change, line):

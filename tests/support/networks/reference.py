@@ -1,8 +1,9 @@
-"""The transformer, its loss and AdamW again: NumPy, float64 and loops, from the papers.
+"""The models, their loss and AdamW again: NumPy, float64 and loops, from the papers.
 
-Written from PAPERS 1.2, 3.2 and PyTorch's documentation, to be plain and not to be
-fast. It shares no code with anchorjax, only the fields of its config: scores are
-computed for the positions that a query may see, and never masked.
+Written from PAPERS 1.2, 1.6, 2.2, 3.2 and PyTorch's documentation, to be plain and not
+to be fast. It shares no code with anchorjax, only the names of its parameters and the
+fields of its config: scores are computed for the positions that a query may see, and
+never masked.
 """
 
 from typing import Any
@@ -11,9 +12,10 @@ import jax
 import numpy as np
 from scipy import special
 
-from anchorjax.models import TransformerConfig
+from anchorjax.models import GPT2Config, TransformerConfig
 
 Params = Any  # a tree of float64 arrays
+Config = TransformerConfig | GPT2Config
 
 
 def to_float64(params: Any) -> Params:
@@ -23,17 +25,48 @@ def to_float64(params: Any) -> Params:
     return jax.tree.map(convert, params)
 
 
-def forward(
-    params: Params, tokens_BT: np.ndarray, config: TransformerConfig
-) -> np.ndarray:
-    """Logits [B, T, V]."""
+def forward(params: Params, tokens_BT: np.ndarray, config: Config) -> np.ndarray:
+    """Logits [B, T, V]; those of GPT-2 by its embedding, the others by W_U."""
     length = tokens_BT.shape[1]
     x = params['W_embed'][tokens_BT] + params['W_pos'][:length]
     for layer in range(config.depth):
         x = _apply_block(params[f'block_{layer}'], x, config)
-    if config.norm in ('pre', 'pre_query'):
+    if 'LN_final' in params:
         x = _layer_norm(x, params['LN_final'], config.eps)
+    if isinstance(config, GPT2Config):
+        return x @ params['W_embed'].T
     return x @ params['W_U'] + params['b_U']
+
+
+def apply_emb_mlp(params: Params, tokens_T: np.ndarray, activation: str) -> np.ndarray:
+    """P2's G(X) = act(sum_s w_s W1) W2 of one sequence, [V]."""
+    total = np.zeros(params['W_1'].shape[0])
+    for token in tokens_T:
+        total = total + params['W_embed'][token]
+    return activate(activation, total @ params['W_1']) @ params['W_2']
+
+
+def apply_one_layer(
+    params: Params, tokens_T: np.ndarray, activation: str
+) -> np.ndarray:
+    """P2's f(X) = act((A X W_V W_O + X) W_f1) W_f2 + A X W_V W_O + X, [V].
+
+    Of the last token: A is the last row of the attention, which sees every token.
+    """
+    block = params['block_0']
+    X_TD = params['W_embed'][tokens_T]
+    last_D = X_TD[-1]
+    query = last_D @ block['W_Q']
+    scores = []
+    for row in X_TD:
+        key = row @ block['W_K']
+        scores.append(query @ key / np.sqrt(len(query)))
+    weights = np.exp(scores) / np.exp(scores).sum()
+    mean_D = np.zeros_like(last_D)
+    for weight, row in zip(weights, X_TD, strict=True):
+        mean_D = mean_D + weight * row
+    stream = mean_D @ block['W_V'] @ block['W_O'] + last_D
+    return activate(activation, stream @ block['W_in']) @ block['W_out'] + stream
 
 
 def loss(
@@ -41,7 +74,7 @@ def loss(
     tokens_BT: np.ndarray,
     targets_BQ: np.ndarray,
     weights_BQ: np.ndarray | None,
-    config: TransformerConfig,
+    config: Config,
 ) -> float:
     """Weighted mean of -log softmax(logits)[target] over the last Q positions."""
     if weights_BQ is None:
@@ -62,7 +95,7 @@ def gradient(
     tokens_BT: np.ndarray,
     targets_BQ: np.ndarray,
     weights_BQ: np.ndarray | None,
-    config: TransformerConfig,
+    config: Config,
 ) -> Params:
     """Central differences of the loss, one coordinate at a time."""
     h = 1e-5
@@ -130,26 +163,27 @@ class AdamW:
         return jax.tree.map(update, params, grads, self.m, self.v)
 
 
-def _apply_block(p: Params, x: np.ndarray, config: TransformerConfig) -> np.ndarray:
+def _apply_block(p: Params, x: np.ndarray, config: Config) -> np.ndarray:
     eps = config.eps
-    if config.norm == 'post':
+    norm = 'pre' if isinstance(config, GPT2Config) else config.norm
+    if norm == 'post':
         x = x + _attend(p, x, x, config)
         x = _layer_norm(x, p['LN_attn'], eps)
         x = x + _apply_mlp(p, x, config)
         return _layer_norm(x, p['LN_mlp'], eps)
-    if config.norm == 'none':
+    if norm == 'none':
         x = x + _attend(p, x, x, config)
         return x + _apply_mlp(p, x, config)
     query = _layer_norm(x, p['LN_attn'], eps)
     source = query
-    if config.norm == 'pre_query':
+    if norm == 'pre_query':
         source = x  # P3's quirk: only the queries are normalized (PAPERS 3.2).
     x = x + _attend(p, query, source, config)
     return x + _apply_mlp(p, _layer_norm(x, p['LN_mlp'], eps), config)
 
 
 def _attend(
-    p: Params, query: np.ndarray, source: np.ndarray, config: TransformerConfig
+    p: Params, query: np.ndarray, source: np.ndarray, config: Config
 ) -> np.ndarray:
     """Causal softmax attention, one head and one query position at a time."""
     Q = _apply_linear(p, 'Q', query)
@@ -171,15 +205,24 @@ def _attend(
     return _apply_linear(p, 'O', mixed)
 
 
-def _apply_mlp(p: Params, x: np.ndarray, config: TransformerConfig) -> np.ndarray:
-    h = _apply_linear(p, 'in', x)
-    if config.activation == 'relu':
-        h = np.maximum(h, 0)
-    elif config.activation == 'tanh':
-        h = np.tanh(h)
-    else:
-        h = h * (1 + special.erf(h / np.sqrt(2))) / 2
+def _apply_mlp(p: Params, x: np.ndarray, config: Config) -> np.ndarray:
+    activation = 'gelu_tanh'
+    if isinstance(config, TransformerConfig):
+        activation = config.activation
+    h = activate(activation, _apply_linear(p, 'in', x))
     return _apply_linear(p, 'out', h)
+
+
+def activate(name: str, h: np.ndarray) -> np.ndarray:
+    if name == 'relu':
+        return np.where(h > 0, h, 0.0)
+    if name == 'gelu':
+        return h * (1 + special.erf(h / np.sqrt(2))) / 2
+    if name == 'gelu_tanh':  # GPT-2's
+        return h * (1 + np.tanh(np.sqrt(2 / np.pi) * (h + 0.044715 * h**3))) / 2
+    if name == 'tanh':
+        return (np.exp(h) - np.exp(-h)) / (np.exp(h) + np.exp(-h))
+    return h
 
 
 def _apply_linear(p: Params, name: str, x: np.ndarray) -> np.ndarray:
