@@ -1,18 +1,39 @@
-"""Ablation of attention edges: which ones does a network need to answer as it does?
+"""Sets of attention edges: what does a network answer with these alone?
 
 Edges (`analysis.circuits.interventions`) are cut in one member, and its answers to its
 own probes are compared with those of the intact member.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import xarray as xr
 
 from analysis.circuits import interventions, sequences
 from analysis.members.member import Member
 
 Edge = tuple[int, str, str]  # layer from 0, source role, target role
+
+_KEY_TO_ANCHORS = ((0, 'key', 'anchor_1'), (0, 'key', 'anchor_2'))
+_ANCHORS_TO_LAST = ((1, 'anchor_1', 'last'), (1, 'anchor_2', 'last'))
+_PAIR_TO_LAST = ((0, 'anchor_1', 'last'), (0, 'anchor_2', 'last'))
+# Mechanisms that two layers may use. P1 Fig 3 (c, a) suggests the first two. The
+# circuits found in trained networks (RESULTS.md) are the symmetric one and the last
+# two.
+MECHANISMS: dict[str, tuple[Edge, ...]] = {
+    'inferential': _KEY_TO_ANCHORS + _ANCHORS_TO_LAST,
+    'symmetric': (*_PAIR_TO_LAST, (1, 'key', 'last')),
+    'inferential + pair': _KEY_TO_ANCHORS + _PAIR_TO_LAST + _ANCHORS_TO_LAST,
+    'second anchor': (
+        (0, 'key', 'anchor_2'),
+        (0, 'anchor_1', 'anchor_2'),
+        (1, 'anchor_2', 'last'),
+    ),
+}
+# Of a mechanism: its edges alone, as many at random alone, all edges but its own.
+TESTS = ('alone', 'random', 'cut')
 
 
 class Ablation(NamedTuple):
@@ -24,14 +45,7 @@ class Ablation(NamedTuple):
     edges: tuple[Edge, ...]  # every edge that some sequence has
     depth: int
     renormalize: bool  # as in interventions.make_cut_edit
-
-
-class Effects(NamedTuple):
-    """How a member answers, intact and under C sets of allowed edges."""
-
-    intact_PR: np.ndarray  # agreement with each mapping, intact
-    agreement_CPR: np.ndarray  # agreement with each mapping, edges cut
-    unchanged_CP: np.ndarray  # share of answers equal to the intact member's
+    intact_PB: np.ndarray  # answers with all edges
 
 
 def prepare_ablation(
@@ -49,82 +63,166 @@ def prepare_ablation(
     """
     sequences.require_anchor_task(member)
     tokens_BT, labels_PRB = sequences.select_probes(member, most)
+    roles = len(member.task.role_names)
+    depth = member.depth
+    everything = np.ones((1, depth, roles, roles), bool)
+    (intact_B,) = interventions.answer_with_cuts(
+        member, tokens_BT, everything, renormalize
+    )
     return Ablation(
         member=member,
         tokens_BT=tokens_BT,
         labels_PRB=labels_PRB,
-        edges=_list_edges(member, tokens_BT),
-        depth=member.depth,
+        edges=_list_edges(member, depth, tokens_BT),
+        depth=depth,
         renormalize=renormalize,
+        intact_PB=intact_B.reshape(len(labels_PRB), -1),
+    )
+
+
+def _list_edges(member: Member, depth: int, tokens_BT: np.ndarray) -> tuple[Edge, ...]:
+    """Every edge that some sequence has: a source position before a target position."""
+    names = member.task.role_names
+    roles_BT = member.roles(tokens_BT)
+    targets, sources = np.tril_indices(roles_BT.shape[1], -1)
+    pairs_B2 = np.stack([roles_BT[:, sources], roles_BT[:, targets]], -1).reshape(-1, 2)
+    edges = []
+    for layer in range(depth):
+        for source, target in np.unique(pairs_B2, axis=0):
+            edges.append((layer, names[source], names[target]))
+    return tuple(edges)
+
+
+def measure_effects(ablation: Ablation, sets: Iterable[Iterable[Edge]]) -> xr.Dataset:
+    """The member's answers with the edges of each set alone.
+
+    agreement [set, probe, mapping] with the answers of each mapping
+    unchanged [set, probe] share that are still those of the intact member
+    """
+    masks = [mask_edges(ablation, edges) for edges in sets]
+    answers_CB = interventions.answer_with_cuts(
+        ablation.member, ablation.tokens_BT, masks, ablation.renormalize
+    )
+    answers_CPB = answers_CB.reshape(-1, *ablation.intact_PB.shape)
+    agrees_CPRB = answers_CPB[:, :, None] == ablation.labels_PRB
+    unchanged_CPB = answers_CPB == ablation.intact_PB
+    task = ablation.member.task
+    return xr.Dataset(
+        {
+            'agreement': (('set', 'probe', 'mapping'), agrees_CPRB.mean(-1)),
+            'unchanged': (('set', 'probe'), unchanged_CPB.mean(-1)),
+        },
+        {'probe': list(task.probe_names), 'mapping': list(task.mapping_names)},
     )
 
 
 def mask_edges(ablation: Ablation, allowed: Iterable[Edge]) -> np.ndarray:
     """A set of allowed edges as bool [layer, source role, target role]."""
     names = ablation.member.task.role_names
-    roles = len(names)
-    allowed_NJJ = np.zeros((ablation.depth, roles, roles), bool)
+    allowed_NJJ = np.zeros((ablation.depth, len(names), len(names)), bool)
     for layer, source, target in allowed:
-        s = names.index(source)
-        t = names.index(target)
-        allowed_NJJ[layer, s, t] = True
+        allowed_NJJ[layer, names.index(source), names.index(target)] = True
     return allowed_NJJ
 
 
-def mark_edges(sets: Iterable[Collection[Edge]], edges: Sequence[Edge]) -> np.ndarray:
-    """Which of the edges each set has, bool [C, E]."""
-    return np.array([[edge in of_set for edge in edges] for of_set in sets])
+def leave_out_each(edges: Collection[Edge]) -> list[list[Edge]]:
+    """These edges but one, for each of them."""
+    return [[edge for edge in edges if edge != cut] for cut in edges]
 
 
-def measure_effects(ablation: Ablation, masks: Sequence[np.ndarray]) -> Effects:
-    """The member's answers under C sets of allowed edges (`mask_edges`)."""
-    intact_NJJ = np.ones_like(masks[0])
-    answers_CB = interventions.answer_with_cuts(
-        ablation.member,
-        ablation.tokens_BT,
-        np.stack([intact_NJJ, *masks]),
-        ablation.renormalize,
-    )
-    probes = len(ablation.labels_PRB)
-    answers_CPB = answers_CB.reshape(1 + len(masks), probes, -1)
-    intact_PB, cut_CPB = answers_CPB[0], answers_CPB[1:]
-    intact_agrees_PRB = intact_PB[:, None] == ablation.labels_PRB
-    agrees_CPRB = cut_CPB[:, :, None] == ablation.labels_PRB
-    unchanged_CPB = cut_CPB == intact_PB
-    return Effects(
-        intact_PR=intact_agrees_PRB.mean(-1),
-        agreement_CPR=agrees_CPRB.mean(-1),
-        unchanged_CP=unchanged_CPB.mean(-1),
-    )
+def prune_edges(ablation: Ablation) -> tuple[list[Edge], np.ndarray]:
+    """Cuts edge after edge, always the one that changes the fewest answers.
+
+    Returns:
+      The edges in the order in which they were cut, and [E] the share of answers that
+      were still unchanged after each, mean over the probes.
+    """
+    remaining = list(ablation.edges)
+    removed = []
+    unchanged = []
+    while remaining:
+        effects = measure_effects(ablation, leave_out_each(remaining))
+        unchanged_C = effects.unchanged.mean('probe').values
+        best = int(unchanged_C.argmax())
+        removed.append(remaining.pop(best))
+        unchanged.append(unchanged_C[best])
+    return removed, np.array(unchanged)
 
 
-def cut_each_edge(ablation: Ablation, edges: Sequence[Edge]) -> Effects:
-    """Effects of allowing these edges alone, except one: for each of them."""
-    masks = []
-    for cut in edges:
-        others = [edge for edge in edges if edge != cut]
-        masks.append(mask_edges(ablation, others))
-    return measure_effects(ablation, masks)
+def find_circuit(
+    removed: Sequence[Edge], unchanged_E: np.ndarray, faithful: float
+) -> list[Edge]:
+    """The smallest set of edges in pruning with this share of answers unchanged.
+
+    Args:
+      removed, unchanged_E: the results of `prune_edges`.
+    """
+    faithful_cuts = np.flatnonzero(unchanged_E >= faithful)
+    return sorted(removed[faithful_cuts.max(initial=-1) + 1 :])
 
 
-def cut_all_edges(ablation: Ablation) -> np.ndarray:
-    """Agreement [P, R] when every position reads itself alone."""
-    nothing = mask_edges(ablation, [])
-    effects = measure_effects(ablation, [nothing])
-    return effects.agreement_CPR[0]
+def has_mechanism(member: Member) -> bool:
+    """Whether MECHANISMS are about this network: two layers, and a key first."""
+    config = sequences.require_anchor_task(member)
+    return member.depth == 2 and config.order == 'key_first'
 
 
-def _list_edges(member: Member, tokens_BT: np.ndarray) -> tuple[Edge, ...]:
-    """Every edge that some sequence has: a source position before a target position."""
-    names = member.task.role_names
-    roles_BT = member.roles(tokens_BT)
-    targets, sources = np.tril_indices(roles_BT.shape[1], -1)
-    source_roles = roles_BT[:, sources].ravel()
-    target_roles = roles_BT[:, targets].ravel()
-    pairs = np.stack([source_roles, target_roles], axis=-1)
-    distinct_pairs = np.unique(pairs, axis=0)
-    edges = []
-    for layer in range(member.depth):
-        for source, target in distinct_pairs:
-            edges.append((layer, names[source], names[target]))
-    return tuple(edges)
+def list_mechanisms(ablation: Ablation) -> dict[str, tuple[Edge, ...]]:
+    """The edges of each of MECHANISMS that some sequence has.
+
+    Where no noise comes after the pair its second anchor is the last token: 'symmetric'
+    then collects the pair there before it reads the key, and so on.
+    """
+    targets = {target for _, _, target in ablation.edges}
+    end = 'last' if 'last' in targets else 'anchor_2'
+    mechanisms = {}
+    for name, edges in MECHANISMS.items():
+        present = []
+        for layer, source, target in edges:
+            edge = (layer, source, end if target == 'last' else target)
+            if edge in ablation.edges:
+                present.append(edge)
+        mechanisms[name] = tuple(present)
+    return mechanisms
+
+
+def compare_mechanisms(ablation: Ablation, draws: int) -> xr.Dataset:
+    """`measure_effects` of MECHANISMS, [mechanism, test, ...] by TESTS.
+
+    'random' is the null: the mean over `draws` sets of `draw_set`. NaN where there is
+    no mechanism to test (`has_mechanism`).
+    """
+    rng = np.random.default_rng(0)
+    found = []
+    mechanisms = list_mechanisms(ablation)
+    for edges in mechanisms.values():
+        others = [edge for edge in ablation.edges if edge not in edges]
+        drawn = [draw_set(ablation.edges, edges, rng) for _ in range(draws)]
+        effects = measure_effects(ablation, [edges, others, *drawn])
+        by_chance = effects.isel(set=slice(2, None)).mean('set')
+        tests = [effects.isel(set=0), by_chance, effects.isel(set=1)]
+        found.append(xr.concat(tests, 'test'))
+    names = {'mechanism': list(mechanisms), 'test': list(TESTS)}
+    effects = xr.concat(found, 'mechanism').assign_coords(names)
+    return effects.where(has_mechanism(ablation.member))
+
+
+def draw_set(
+    edges: Sequence[Edge], mechanism: Collection[Edge], rng: np.random.Generator
+) -> list[Edge]:
+    """A random set of edges, with as many in each layer as the mechanism.
+
+    It is never the mechanism itself, unless that takes all edges of its layers.
+    """
+    numbers = Counter(layer for layer, _, _ in mechanism)
+    candidates = {}
+    for layer in sorted(numbers):
+        candidates[layer] = [edge for edge in edges if edge[0] == layer]
+    is_only_set = sum(map(len, candidates.values())) == len(mechanism)
+    while True:
+        drawn = []
+        for layer, of_layer in candidates.items():
+            chosen = rng.choice(len(of_layer), numbers[layer], replace=False)
+            drawn += [of_layer[i] for i in sorted(chosen)]
+        if is_only_set or set(drawn) != set(mechanism):
+            return drawn

@@ -10,8 +10,7 @@ from 0.
 """
 
 import functools
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 
 import jax
 import jax.numpy as jnp
@@ -22,11 +21,9 @@ from anchorjax.model import Activations, Edit, ModelConfig
 
 Array = jax.Array | np.ndarray
 
-_SETS_PER_CALL = 8  # every call has the same shape, so the program is compiled once
-
 
 def make_cut_edit(
-    allowed_NJJ: Array, roles_BT: Array, renormalize: bool = True
+    allowed_NJJ: Array, roles_BT: Array, renormalize: bool | Array = True
 ) -> Edit:
     """An edit that cuts all edges but the allowed ones.
 
@@ -46,10 +43,9 @@ def make_cut_edit(
         itself_TT = jnp.eye(roles_BT.shape[1], dtype=bool)
         kept_BTT = allowed_JJ[sources_B1T, targets_BT1] | itself_TT
         kept_BHTT = jnp.where(kept_BTT[:, None], value, 0.0)
-        if not renormalize:
-            return kept_BHTT
         total_BHT1 = kept_BHTT.sum(-1, keepdims=True)
-        return kept_BHTT / jnp.maximum(total_BHT1, 1e-30)
+        divisor_BHT1 = jnp.where(renormalize, jnp.maximum(total_BHT1, 1e-30), 1.0)
+        return kept_BHTT / divisor_BHT1
 
     return edit
 
@@ -75,62 +71,41 @@ def make_patch_edit(
 def answer_with_cuts(
     member: Member,
     tokens_BT: np.ndarray,
-    allowed_CNJJ: np.ndarray,
+    allowed_CNJJ: Iterable[np.ndarray],
     renormalize: bool = True,
 ) -> np.ndarray:
     """The member's answers [C, B] under each of C sets of allowed edges."""
-    experiment = member.experiment
-    program = _make_cut_program(experiment.model, experiment.task.vocab, renormalize)
     roles_BT = member.roles(tokens_BT)
-
-    count = len(allowed_CNJJ)
-    calls = math.ceil(count / _SETS_PER_CALL)
-    one_set = allowed_CNJJ.shape[1:]
-    # The last call is filled up with sets that come again.
-    padded_CNJJ = np.resize(allowed_CNJJ, (calls * _SETS_PER_CALL, *one_set))
-
     answers = []
-    for start in range(0, len(padded_CNJJ), _SETS_PER_CALL):
-        sets = padded_CNJJ[start : start + _SETS_PER_CALL]
-        answers.append(program(member.params, tokens_BT, roles_BT, sets))
-    return np.concatenate(answers)[:count]
+    for allowed_NJJ in allowed_CNJJ:
+        edit = (allowed_NJJ, roles_BT, renormalize)
+        logits_BV = _run_edited(member, tokens_BT, make_cut_edit, *edit)
+        answers.append(logits_BV.argmax(-1))
+    return np.stack(answers)
 
 
 def compute_logits(
     member: Member, tokens_BT: np.ndarray, allowed_NJJ: np.ndarray
 ) -> np.ndarray:
     """Logits [B, V] at the last token with only these edges, not renormalized."""
-    experiment = member.experiment
-    program = _make_logits_program(experiment.model, experiment.task.vocab)
-    roles_BT = member.roles(tokens_BT)
-    return np.asarray(program(member.params, tokens_BT, roles_BT, allowed_NJJ))
+    edit = (allowed_NJJ, member.roles(tokens_BT), False)
+    return _run_edited(member, tokens_BT, make_cut_edit, *edit)
 
 
-def answer_with_patches(
+def answer_with_patch(
     member: Member,
     tokens_BT: np.ndarray,
+    layer: int,
+    roles_J: np.ndarray,
     X_ao_NBTD: np.ndarray,
-    layers_C: Sequence[int] | np.ndarray,
-    roles_CJ: np.ndarray,
 ) -> np.ndarray:
-    """The member's answers [C, B] with another run's X_ao patched in, in C ways.
+    """The member's answers [B] with another run's X_ao patched in (`make_patch_edit`).
 
     Args:
       X_ao_NBTD: X_ao of every layer, from a forward pass on other sequences.
-      layers_C: the layer that is patched.
-      roles_CJ: bool, the roles whose positions are patched.
     """
-    experiment = member.experiment
-    program = _make_patch_program(experiment.model, experiment.task.vocab)
-    answers_CB = program(
-        member.params,
-        np.asarray(tokens_BT),
-        member.roles(tokens_BT),
-        np.asarray(X_ao_NBTD),
-        np.asarray(layers_C),
-        np.asarray(roles_CJ),
-    )
-    return np.asarray(answers_CB)
+    edit = (layer, roles_J, member.roles(tokens_BT), X_ao_NBTD)
+    return _run_edited(member, tokens_BT, make_patch_edit, *edit).argmax(-1)
 
 
 def read_answers(activations: Activations) -> jax.Array:
@@ -139,46 +114,28 @@ def read_answers(activations: Activations) -> jax.Array:
     return logits_BV.argmax(-1)
 
 
-@functools.lru_cache
-def _make_cut_program(model: ModelConfig, vocab: int, renormalize: bool) -> Callable:
-    apply = make_apply(model, vocab)
-
-    @jax.jit
-    def program(params, tokens_BT, roles_BT, allowed_CNJJ) -> jax.Array:
-        def answer(allowed_NJJ: jax.Array) -> jax.Array:
-            edit = make_cut_edit(allowed_NJJ, roles_BT, renormalize)
-            return read_answers(apply(params, tokens_BT, edit=edit))
-
-        return jax.lax.map(answer, allowed_CNJJ)
-
-    return program
+def _run_edited(
+    member: Member,
+    tokens_BT: np.ndarray,
+    make_edit: Callable[..., Edit],
+    *arguments: int | bool | np.ndarray,
+) -> np.ndarray:
+    """Logits [B, V] at the last token under the edit make_edit(*arguments)."""
+    experiment = member.experiment
+    program = _compile_edited(experiment.model, experiment.task.vocab, make_edit)
+    return np.asarray(program(member.params, np.asarray(tokens_BT), *arguments))
 
 
 @functools.lru_cache
-def _make_logits_program(model: ModelConfig, vocab: int) -> Callable:
+def _compile_edited(
+    model: ModelConfig, vocab: int, make_edit: Callable[..., Edit]
+) -> Callable[..., jax.Array]:
+    """(params, tokens_BT, *arguments of make_edit) -> logits [B, V]."""
     apply = make_apply(model, vocab)
 
     @jax.jit
-    def program(params, tokens_BT, roles_BT, allowed_NJJ) -> jax.Array:
-        edit = make_cut_edit(allowed_NJJ, roles_BT, renormalize=False)
-        return apply(params, tokens_BT, edit=edit).logits[:, -1]
-
-    return program
-
-
-@functools.lru_cache
-def _make_patch_program(model: ModelConfig, vocab: int) -> Callable:
-    apply = make_apply(model, vocab)
-
-    @jax.jit
-    def program(
-        params, tokens_BT, roles_BT, X_ao_NBTD, layers_C, roles_CJ
-    ) -> jax.Array:
-        def answer(layer_and_roles: tuple[jax.Array, jax.Array]) -> jax.Array:
-            layer, roles_J = layer_and_roles
-            edit = make_patch_edit(layer, roles_J, roles_BT, X_ao_NBTD)
-            return read_answers(apply(params, tokens_BT, edit=edit))
-
-        return jax.lax.map(answer, (layers_C, roles_CJ))
+    def program(params, tokens_BT, *arguments) -> jax.Array:
+        activations = apply(params, tokens_BT, edit=make_edit(*arguments))
+        return activations.logits[:, -1]
 
     return program

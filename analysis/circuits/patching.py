@@ -5,9 +5,8 @@ then answers as it would to the other sequence, the difference had passed throug
 place.
 """
 
-from typing import NamedTuple
-
 import numpy as np
+import xarray as xr
 
 from analysis.circuits import interventions, sequences
 from analysis.members.member import Member
@@ -23,86 +22,56 @@ PLACES = {
 }
 
 
-class Result(NamedTuple):
-    """Effects of patching by factor U, layer N and place L.
+def patch_everywhere(member: Member, number: int = 1024) -> xr.Dataset:
+    """Patches `number` random sequences at every layer and place, for each factor.
 
-    A pair of sequences with the same answer says nothing, so shares are of the `number`
-    pairs with two different answers. What is neither moved nor kept became a third
-    answer.
+      moved [factor, layer, place] share of answers that become the other sequence's
+      kept  [factor, layer, place] share of answers that stay
+
+    A pair of sequences with the same answer says nothing, so shares are of the pairs
+    with two different answers. What is neither moved nor kept became a third answer.
     """
-
-    factors: tuple[str, ...]
-    places: tuple[str, ...]
-    moved_UNL: np.ndarray  # share of answers that become those to the other sequence
-    kept_UNL: np.ndarray  # share of answers that stay
-    number_U: np.ndarray  # sequences with two different answers
-
-
-def compute(member: Member, number: int = 1024) -> Result:
-    """Patches `number` random sequences at every layer and place, for each factor."""
     base = sequences.sample(member, number)
     places = _list_places(member, base.tokens_BT)
-    moved, kept, numbers = [], [], []
+    found = []
     for factor in FACTORS:
         other_BT = change_factor(member, base, factor)
-        moved_NL, kept_NL, differing = _patch_everywhere(
-            member, base.tokens_BT, other_BT, places
-        )
-        moved.append(moved_NL)
-        kept.append(kept_NL)
-        numbers.append(differing)
-    return Result(
-        factors=FACTORS,
-        places=places,
-        moved_UNL=np.stack(moved),
-        kept_UNL=np.stack(kept),
-        number_U=np.stack(numbers),
-    )
+        found.append(_patch_factor(member, base.tokens_BT, other_BT, places))
+    return xr.concat(found, 'factor').assign_coords(factor=list(FACTORS))
 
 
-def _patch_everywhere(
-    member: Member,
-    base_BT: np.ndarray,
-    other_BT: np.ndarray,
-    places: tuple[str, ...],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(moved [N, L], kept [N, L], sequences that count), one other sequence each."""
+def _patch_factor(
+    member: Member, base_BT: np.ndarray, other_BT: np.ndarray, places: list[str]
+) -> xr.Dataset:
+    """The shares [layer, place] of sequences that differ in one factor."""
     base = member.forward(base_BT)
     other = member.forward(other_BT)
-    depth = len(base.blocks)
-    layers_N = np.arange(depth)
-    roles_LJ = _mask_places(member.task.role_names, places)
-    answers_CB = interventions.answer_with_patches(  # C = N * L
-        member,
-        base_BT,
-        X_ao_NBTD=np.stack([block.X_ao for block in other.blocks]),
-        layers_C=np.repeat(layers_N, len(places)),
-        roles_CJ=np.tile(roles_LJ, (depth, 1)),
-    )
-    answers_NLB = answers_CB.reshape(depth, len(places), -1)
-
+    X_ao_NBTD = np.stack([block.X_ao for block in other.blocks])
     base_B = interventions.read_answers(base)
     other_B = interventions.read_answers(other)
     differ_B = base_B != other_B
-    moved_NLB = answers_NLB == other_B
-    kept_NLB = answers_NLB == base_B
-    moved_NL = moved_NLB[..., differ_B].mean(-1)
-    kept_NL = kept_NLB[..., differ_B].mean(-1)
-    return moved_NL, kept_NL, differ_B.sum()
+    shape = (len(other.blocks), len(places))
+    moved_NL, kept_NL = np.zeros(shape), np.zeros(shape)
+    for layer, place in np.ndindex(shape):
+        roles = PLACES[places[place]]
+        is_patched_J = np.array([name in roles for name in member.task.role_names])
+        answers_B = interventions.answer_with_patch(
+            member, base_BT, layer, is_patched_J, X_ao_NBTD
+        )
+        moved_NL[layer, place] = (answers_B == other_B)[differ_B].mean()
+        kept_NL[layer, place] = (answers_B == base_B)[differ_B].mean()
+    axes = ('layer', 'place')
+    layers = np.arange(1, len(moved_NL) + 1)
+    return xr.Dataset(
+        {'moved': (axes, moved_NL), 'kept': (axes, kept_NL)},
+        {'layer': layers, 'place': places},
+    )
 
 
-def _list_places(member: Member, tokens_BT: np.ndarray) -> tuple[str, ...]:
+def _list_places(member: Member, tokens_BT: np.ndarray) -> list[str]:
     """The places that there are: without noise after the pair there is no 'last'."""
     present = {member.task.role_names[i] for i in np.unique(member.roles(tokens_BT))}
-    return tuple(name for name, roles in PLACES.items() if present.issuperset(roles))
-
-
-def _mask_places(role_names: tuple[str, ...], places: tuple[str, ...]) -> np.ndarray:
-    """Bool [L, J]: the roles that belong to each place."""
-    rows = []
-    for place in places:
-        rows.append([role in PLACES[place] for role in role_names])
-    return np.array(rows)
+    return [name for name, roles in PLACES.items() if present.issuperset(roles)]
 
 
 def change_factor(member: Member, base: sequences.Sequences, factor: str) -> np.ndarray:
@@ -123,8 +92,6 @@ def _draw_others(items_B: np.ndarray, kinds: np.ndarray) -> np.ndarray:
     """A random other one of the kinds for every item."""
     kinds = np.sort(kinds)
     count = len(kinds)
-    rng = np.random.default_rng(1)
-    step_B = rng.integers(1, count, len(items_B))
+    step_B = np.random.default_rng(1).integers(1, count, len(items_B))
     index_B = np.searchsorted(kinds, items_B)
-    other_B = (index_B + step_B) % count
-    return kinds[other_B]
+    return kinds[(index_B + step_B) % count]

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from analysis.circuits import interventions, sequences
+from analysis.circuits import edge_sets, sequences
 from analysis.circuits.order import draw_comparison, measure_order
 from analysis.drawing import style
 from analysis.members.member import Member, member_of, require_attention
@@ -43,7 +43,6 @@ CAPTION = (
 # What is drawn for 0, and for everything below.
 _LOWEST = 1e-5
 _NEITHER = 'other'  # of style.COLOURS
-_MOST_ASKED = 512  # sequences of a probe
 
 
 def compute(
@@ -126,15 +125,10 @@ def _label_ends(axis: Axes) -> None:
 def _share_answers(member: Member) -> dict[str, float]:
     """Shares of UNSEEN_MAPPINGS among the answers to the probe of unseen pairs."""
     sequences.require_unseen_pair(member)
-    tokens_BT, labels_PRB = sequences.select_probes(member, _MOST_ASKED)
-    answers_B = interventions.read_answers(member.forward(tokens_BT))
-    unseen = member.task.probe_names.index('unseen')
-    agrees_PRB = answers_B.reshape(len(labels_PRB), 1, -1) == labels_PRB
-    shares = {}
-    for name in UNSEEN_MAPPINGS:
-        agrees_B = agrees_PRB[unseen, member.task.mapping_names.index(name)]
-        shares[name] = float(agrees_B.mean())
-    return shares
+    ablation = edge_sets.prepare_ablation(member)
+    intact = edge_sets.measure_effects(ablation, [ablation.edges]).agreement
+    shares = intact.isel(set=0).sel(probe='unseen', mapping=list(UNSEEN_MAPPINGS))
+    return shares.to_series().to_dict()
 
 
 def _name_kind(network: pd.Series) -> str:

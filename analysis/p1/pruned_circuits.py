@@ -7,21 +7,16 @@ the fewest answers, as long as most answers stay as they were (`causal.FAITHFUL`
   python -m analysis pruned_circuits --run runs/phase_noise
 """
 
-from typing import NamedTuple
-
 import numpy as np
+import pandas as pd
 
-from analysis.circuits import edge_sets, pruning
-from analysis.circuits.edge_sets import Ablation, Edge
+from analysis import frame
+from analysis.circuits import edge_sets
 from analysis.drawing import style
 from analysis.members.member import member_of
 from analysis.members.point import name_point
-from analysis.members.selection import (
-    count_unconverged,
-    iterate_converged,
-    report_progress,
-)
-from analysis.members.solution import find_solutions
+from analysis.members.selection import report_progress
+from analysis.members.solution import classify_members
 from analysis.p1.causal import FAITHFUL, name_edge
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
@@ -33,78 +28,64 @@ CAPTION = (
 )
 
 
-class Result(NamedTuple):
-    """M converged members; E edges, all that some member's sequences have."""
-
-    points: tuple[str, ...]  # [M] 'gamma=0.6,seed=0'
-    solutions: tuple[str, ...]  # [M] of members.solution.SOLUTIONS
-    edges: tuple[str, ...]  # [E] '1: key → last', layers from 1
-    has_ME: np.ndarray  # bool: whether the member's sequences have the edge
-    kept_ME: np.ndarray  # bool: whether its circuit does
-    unchanged_M: np.ndarray  # share of answers that stay with the circuit alone
-    left_out: int  # trained members that have not converged
-
-
-def compute(run: Run) -> Result:
+def compute(run: Run) -> pd.DataFrame:
     """Prunes the edges of every converged member.
+
+    Returns:
+      A row per converged member (`point`: 'gamma=0.6,seed=0') and `edge` ('1: key →
+      last') that its sequences have: whether its circuit has `kept` it. The same in all
+      rows of a member: its `solution`, and the share of answers `unchanged` with the
+      circuit alone. In all rows how many members are left_out: they have not converged.
 
     Raises:
       UserError: no member has converged, or the task is not the anchor task.
     """
-    names = find_solutions(run.results).values
-    candidates = list(iterate_converged(run))
-    if not candidates:
+    usable = frame.list_usable(run, 'anchors')
+    converged = usable[usable.converged]
+    if not len(converged):
         raise UserError('no member has converged')
-    every, kept, unchanged, points, solutions = [], [], [], [], []
-    for index, point in report_progress(candidates, 'pruned circuits'):
+    points = frame.find_points(run, converged)
+    solutions = classify_members(converged)
+    tables = []
+    for point, solution in report_progress(
+        list(zip(points, solutions, strict=True)), 'pruned circuits'
+    ):
         ablation = edge_sets.prepare_ablation(member_of(run, **point))
-        circuit, share = _prune(ablation)
-        every.append(ablation.edges)
-        kept.append(circuit)
-        unchanged.append(share)
-        points.append(name_point(run, point))
-        solutions.append(str(names[index]))
-    edges = sorted(set().union(*every))
-    return Result(
-        points=tuple(points),
-        solutions=tuple(solutions),
-        edges=tuple(map(name_edge, edges)),
-        has_ME=edge_sets.mark_edges(every, edges),
-        kept_ME=edge_sets.mark_edges(kept, edges),
-        unchanged_M=np.array(unchanged),
-        left_out=count_unconverged(run),
-    )
+        removed, unchanged_E = edge_sets.prune_edges(ablation)
+        circuit = edge_sets.find_circuit(removed, unchanged_E, FAITHFUL)
+        cuts = len(removed) - len(circuit)
+        of_member = {
+            'point': name_point(run, point),
+            'solution': solution,
+            'edge': list(map(name_edge, ablation.edges)),
+            'kept': [edge in circuit for edge in ablation.edges],
+            'unchanged': unchanged_E[cuts - 1] if cuts else 1.0,
+        }
+        tables.append(pd.DataFrame(of_member))
+    left_out = len(usable) - len(converged)
+    return pd.concat(tables, ignore_index=True).assign(left_out=left_out)
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
+def draw(edges: pd.DataFrame, axes: np.ndarray) -> None:
     """Fills axes [1, 1]: the edges of each member's circuit; pale: not in its task."""
     axis = axes[0, 0]
-    shade = np.where(result.kept_ME, 1.0, np.where(result.has_ME, 0.0, 0.2))
+    members = edges.drop_duplicates('point')
+    shade = edges.assign(kept=edges.kept.astype(float))
+    shade = shade.pivot(index='point', columns='edge', values='kept')
+    shade = shade.loc[members.point].fillna(0.2)
     axis.imshow(shade, cmap='Purples', vmin=0, vmax=1.2, aspect='auto')
     labels = []
-    for point, solution, unchanged in zip(
-        result.points, result.solutions, result.unchanged_M, strict=True
-    ):
-        labels.append(f'{point}: {solution}, {unchanged:.2f}')
+    for member in members.itertuples():
+        labels.append(f'{member.point}: {member.solution}, {member.unchanged:.2f}')
     axis.set_yticks(range(len(labels)), labels, fontsize=6)
-    columns = range(len(result.edges))
-    axis.set_xticks(columns, result.edges, rotation=60, ha='right')
+    axis.set_xticks(range(shade.shape[1]), shade.columns, rotation=60, ha='right')
     axis.set_title(
         'edges that give the same answers alone; left: the share that stays\n'
-        f'{result.left_out} not converged, left out'
+        f'{edges.left_out.iloc[0]} not converged, left out'
     )
 
 
-def layout(result: Result) -> style.Layout:
+def layout(edges: pd.DataFrame) -> style.Layout:
     """One panel with one row a member."""
-    width = 3.0 + 0.22 * len(result.edges)
-    height = 1.8 + 0.16 * len(result.points)
-    return style.Layout(1, 1, width, height)
-
-
-def _prune(ablation: Ablation) -> tuple[list[Edge], float]:
-    """The circuit, and the share of answers that stay with it alone."""
-    removed, unchanged_E = pruning.prune_edges(ablation)
-    kept = pruning.find_circuit(removed, unchanged_E, FAITHFUL)
-    cuts = len(removed) - len(kept)
-    return kept, float(unchanged_E[cuts - 1]) if cuts else 1.0
+    width = 3.0 + 0.22 * edges.edge.nunique()
+    return style.Layout(1, 1, width, 1.8 + 0.16 * edges.point.nunique())
