@@ -359,10 +359,17 @@ def count_verdicts(table: pd.DataFrame) -> str:
 
 def format_markdown(table: pd.DataFrame, introduction: str) -> str:
     """The table as Markdown, below the counts of its verdicts and some words."""
-    rows = []
-    for row in table.to_dict('records'):
-        row['verdict'] = f'**{row["verdict"]}**' if row['verdict'] else 'exploratory'
-        row['p'] = NOTHING if np.isnan(row['p']) else f'{row["p"]:.3f}'
-        rows.append([str(row[column]) for column in TITLES])
+    p_values = table.p.map(_format_p_value)
+    verdicts = table.verdict.map(_format_verdict)
+    texts = table.assign(p=p_values, verdict=verdicts).astype(str)
+    rows = texts[list(TITLES)].values.tolist()
     body = format_table(list(TITLES.values()), rows)
     return f'{count_verdicts(table)}\n\n{introduction}\n\n{body}\n'
+
+
+def _format_p_value(p: float) -> str:
+    return NOTHING if np.isnan(p) else f'{p:.3f}'
+
+
+def _format_verdict(verdict: str) -> str:
+    return f'**{verdict}**' if verdict else 'exploratory'

@@ -7,10 +7,10 @@ A figure is one file in one of the ROOMS, with
   draw(result, axes)      fills a grid of axes; computes nothing
   layout                  its panels and size, or a function of the result
 
-The first parameter of `compute` says what the figure is about: a `Run` or its results
-(a `Dataset`) are a whole sweep; a `Member` is one network, which --AXIS=VALUE and
---step choose. A `compute` with **point takes these itself. Its other parameters are the
-flags of the command:
+The first parameter of `compute` says what the figure is about: a `Run` or its members
+(a `DataFrame`, `frame.read_members`) are a whole sweep; a `Member` is one network,
+which --AXIS=VALUE and --step choose. A `compute` with **point takes these itself. Its
+other parameters are the flags of the command:
 
     number: Annotated[int, at_least(1), at_most(100_000), 'sequences to patch'] = 1024
 
@@ -27,8 +27,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Annotated, Any, NamedTuple
 
-import xarray as xr
+import pandas as pd
 
+from analysis import frame
 from analysis.drawing import style
 from analysis.members.member import Member, member_of
 from analysis.members.point import (
@@ -143,14 +144,19 @@ def list_flags(compute: Callable) -> list[Flag]:
 
 def _split_hint(hint: Any) -> tuple[Any, str]:
     """(type with bounds, without `| None`; words of help)."""
-    kind, bounds, words = hint, [], ''
-    if typing.get_origin(hint) is Annotated:
-        kind, *rest = typing.get_args(hint)
-        words = ' '.join(part for part in rest if isinstance(part, str))
-        bounds = [part for part in rest if not isinstance(part, str)]
+    words = []
+    bounds = []
+    for extra in getattr(hint, '__metadata__', ()):  # of Annotated
+        if isinstance(extra, str):
+            words.append(extra)
+        else:
+            bounds.append(extra)
+    kind = hint.__origin__ if words or bounds else hint
     if typing.get_origin(kind) in (types.UnionType, typing.Union):
         kind = typing.get_args(kind)[0]
-    return (Annotated[kind, *bounds] if bounds else kind), words
+    for bound in bounds:
+        kind = Annotated[kind, bound]
+    return kind, ' '.join(words)
 
 
 def parse_flag(flag: Flag, text: str) -> Any:
@@ -207,7 +213,8 @@ def compute(module: ModuleType, run: Run, point: Point, **options: Any) -> Any:
         return module.compute(member, **options)
     if _takes_point(module.compute):
         return module.compute(run, **options, **point)
-    return module.compute(run.results if subject is xr.Dataset else run, **options)
+    of_sweep = frame.read_members(run) if subject is pd.DataFrame else run
+    return module.compute(of_sweep, **options)
 
 
 def name_module(module: ModuleType) -> str:

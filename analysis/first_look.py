@@ -4,7 +4,8 @@ import pathlib
 
 from analysis import claims
 from analysis.drawing import style
-from analysis.figure import ROOMS, has_claims, import_claims
+from analysis.figure import ROOMS, has_claims, import_claims, name_module
+from analysis.frame import read_members
 from analysis.members.selection import (
     find_usable,
     has_heldout_probe,
@@ -16,13 +17,17 @@ from anchorjax.storage.reader import Run
 
 def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
     """Draws `answers` and `phase`, if the sweep has what they show."""
-    paths = []
+    shown = []
     if has_unseen_pair(run.results) and find_usable(run).any():
-        result = answers.compute(run)
-        path = folder / 'answers'
-        paths += style.write_figure(result, answers.draw, answers.layout, path)
+        shown.append(answers)
     if has_heldout_probe(run.results):
-        paths += phase.save(run, folder)
+        shown.append(phase)
+    members = read_members(run)
+    paths = []
+    for module in shown:
+        path = folder / name_module(module)
+        result = module.compute(members)
+        paths += style.write_figure(result, module.draw, module.layout, path)
     return paths
 
 

@@ -9,19 +9,22 @@ import math
 import pathlib
 from collections.abc import Callable
 
-import numpy as np
 import pandas as pd
 
+from analysis.members.columns import equivalent_gamma
 from analysis.members.point import Point
 from analysis.members.selection import iterate_points, require_task
 from analysis.tables.folders import find_run_folders
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, members_table, open_run
 
-PAPER_WIDTH = 400  # of P1 (PAPERS 1.2)
-
 # The rows of one run: `Run.members` with the columns of a paper.
 Tabulate = Callable[[Run], pd.DataFrame]
+
+
+def read_members(run: Run) -> pd.DataFrame:
+    """A row per member of a sweep: `members_table`, `width` and `gamma_at_400`."""
+    return add_equivalents(run, members_table(run))
 
 
 def find_usable(members: pd.DataFrame) -> pd.DataFrame:
@@ -113,30 +116,6 @@ def read_csv(path: pathlib.Path) -> pd.DataFrame:
     return table.fillna(dict.fromkeys(texts, ''))
 
 
-def equivalent_gamma(gamma: float, width: float) -> float:
-    """The γ at which P1's width of 400 starts with the same standard deviation.
-
-    std = width^-γ, so the γ of two widths can only be compared through it.
-    """
-    return gamma * np.log(width) / np.log(PAPER_WIDTH)
-
-
-def name_gamma(gamma: float, width: float) -> str:
-    """'γ 0.72 (0.50 at width 400)'; the bare γ at the paper's own width.
-
-    Args:
-      width: NaN where it is not one.
-    """
-    if math.isnan(width) or width == PAPER_WIDTH:
-        return f'γ {gamma:g}'
-    return f'γ {gamma:g} ({equivalent_gamma(gamma, width):.2f} at width {PAPER_WIDTH})'
-
-
 def pair(members: pd.DataFrame, column: str, by: list[str]) -> pd.DataFrame:
     """The column as a table: a row per seed, a column per combination of `by`."""
     return members.pivot_table(column, 'seed', by, aggfunc='mean', observed=True)
-
-
-def is_close(column: pd.Series, value: float) -> pd.Series:
-    """Which rows have this number, to three digits."""
-    return pd.Series(np.isclose(column, value, rtol=1e-3, atol=1e-9), column.index)

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from matplotlib.axes import Axes
 
-from analysis.frame import PAPER_WIDTH, equivalent_gamma
+from analysis.members.columns import PAPER_WIDTH, equivalent_gamma
 
 
 def label_gamma(axis: Axes, width: float) -> None:

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 
 from analysis import frame
 from analysis.drawing import style
+from analysis.members.columns import name_gamma
 from analysis.members.point import Point, format_point
 from analysis.members.selection import find_column_axis, find_row_axis
 from anchorjax.errors import StoreError, UserError
@@ -42,99 +43,46 @@ def measure_cells(
     axes = run.experiment.axes
     row_name = find_row_axis(axes)
     column_name = find_column_axis(axes)
-    fixed = _fix_axes(axes, (row_name, column_name), point)
+    fixed = {}
+    for axis, values in axes.items():
+        if axis not in (row_name, column_name):
+            fixed[axis] = values[0]
+        elif axis in point:
+            raise UserError(f'--{axis}: the grid shows all its values, leave it out')
+    fixed |= point
     lines = []
     for row in axes[row_name]:
         line = []
         for column in axes[column_name]:
-            cell_point = fixed | {row_name: row, column_name: column}
-            W, note = read_matrix(run, path, step, cell_point)
+            place = fixed | {row_name: row, column_name: column}
+            W, note = read_matrix(run, path, step, place)
             cell = xr.Dataset() if W is None else measure(W)
             line.append(cell.assign(note=note))
-        lines.append(line)
-    if all(cell.note.item() for line in lines for cell in line):
+        lines.append(xr.concat(line, 'column', **_SIZES_DIFFER))
+    grid = xr.concat(lines, 'row', **_SIZES_DIFFER).transpose('row', 'column', ...)
+    if (grid.note != '').all():
         raise UserError(f'no member has a matrix {path!r} at step {step}: {note}')
-    grid = xr.combine_nested(
-        lines,
-        ['row', 'column'],
-        data_vars='all',
-        coords='minimal',
-        compat='override',
-        join='outer',  # matrices may differ in their size
-    )
-    grid = grid.transpose('row', 'column', ...).assign_attrs(
+    rows = [axis_label(row) for row in axes[row_name]]
+    return grid.assign_coords(row=rows, column=list(axes[column_name])).assign_attrs(
         row_name=row_name,
         column_name=column_name,
         fixed=format_point(fixed),
         matrix=path,
         width=frame.find_width(run),
     )
-    rows = [axis_label(row) for row in axes[row_name]]
-    return grid.assign_coords(row=rows, column=list(axes[column_name]))
 
 
-def draw_cells(
-    grid: xr.Dataset, axes: np.ndarray, draw_cell: Callable[[Axes, xr.Dataset], None]
-) -> None:
-    """Calls draw_cell(axis, cell) for every member; writes notes in the others.
-
-    Args:
-      axes: [row, column], the first row at the bottom.
-    """
-    row_name = grid.row_name.replace('_', ' ')
-    last_row = len(axes) - 1
-    for y, x in np.ndindex(grid.note.shape):
-        axis = axes[last_row - y, x]
-        cell = grid.isel(row=y, column=x)
-        note = cell.note.item()
-        if note:
-            middle = {'ha': 'center', 'va': 'center', 'transform': axis.transAxes}
-            axis.text(0.5, 0.5, note, fontsize=6, **middle)
-        else:
-            draw_cell(axis, cell)
-        axis.set(xticks=[], yticks=[])
-        if x == 0:
-            axis.set_ylabel(f'{row_name} {cell.row.item()}')
-        if y == 0:
-            axis.set_xlabel(_name_column(grid, cell.column.item()))
-
-
-def _name_column(grid: xr.Dataset, value: float) -> str:
-    if grid.column_name == 'gamma':
-        return frame.name_gamma(value, grid.width).replace(' (', '\n(')
-    return f'{grid.column_name.replace("_", " ")} = {value:g}'
-
-
-def layout(grid: xr.Dataset) -> style.Layout:
-    """Cells about as high as wide, on a page."""
-    rows, columns = grid.note.shape
-    size = min(7.0 / columns, 2.2)
-    width = 0.4 + size * columns
-    height = 0.3 + (size + 0.15) * rows
-    return style.Layout(rows, columns, width, height)
-
-
-def _fix_axes(
-    axes: dict[str, tuple],
-    shown: tuple[str, str],
-    point: Point,
-) -> Point:
-    """The value of every axis that the grid does not show."""
-    for axis in sorted(shown):
-        if axis in point:
-            raise UserError(f'--{axis}: the grid shows all its values, leave it out')
-    fixed = {}
-    for axis, values in axes.items():
-        if axis not in shown:
-            fixed[axis] = values[0]
-    return fixed | point
+# Matrices of cells may differ in their size.
+_SIZES_DIFFER = {
+    'data_vars': 'all',
+    'coords': 'minimal',
+    'compat': 'override',
+    'join': 'outer',
+}
 
 
 def read_matrix(
-    run: Run,
-    path: str,
-    step: int | str,
-    point: Point,
+    run: Run, path: str, step: int | str, point: Point
 ) -> tuple[np.ndarray | None, str]:
     """The matrix of a member and '', or None and why there is none.
 
@@ -153,6 +101,43 @@ def read_matrix(
         raise
     except UserError:
         return None, f'no {path}'
-    if W.ndim != 2:
-        return None, f'{path} is no matrix'
-    return W, ''
+    return (W, '') if W.ndim == 2 else (None, f'{path} is no matrix')
+
+
+def draw_cells(
+    grid: xr.Dataset, axes: np.ndarray, draw_cell: Callable[[Axes, xr.Dataset], None]
+) -> None:
+    """Calls draw_cell(axis, cell) for every member; writes notes in the others.
+
+    Args:
+      axes: [row, column], the first row at the bottom.
+    """
+    row_name = grid.row_name.replace('_', ' ')
+    upwards = axes[::-1]
+    for (y, x), axis in np.ndenumerate(upwards):
+        cell = grid.isel(row=y, column=x)
+        if cell.note == '':
+            draw_cell(axis, cell)
+        else:
+            middle = {'ha': 'center', 'va': 'center', 'transform': axis.transAxes}
+            axis.text(0.5, 0.5, cell.note.item(), fontsize=6, **middle)
+        axis.set(xticks=[], yticks=[])
+    for axis, row in zip(upwards[:, 0], grid.row.values, strict=True):
+        axis.set_ylabel(f'{row_name} {row}')
+    for axis, column in zip(upwards[0], grid.column.values, strict=True):
+        axis.set_xlabel(_name_column(grid, column))
+
+
+def _name_column(grid: xr.Dataset, value: float) -> str:
+    if grid.column_name == 'gamma':
+        return name_gamma(value, grid.width).replace(' (', '\n(')
+    return f'{grid.column_name.replace("_", " ")} = {value:g}'
+
+
+def layout(grid: xr.Dataset) -> style.Layout:
+    """Cells about as high as wide, on a page."""
+    rows, columns = grid.note.shape
+    size = min(7.0 / columns, 2.2)
+    width = 0.4 + size * columns
+    height = 0.3 + (size + 0.15) * rows
+    return style.Layout(rows, columns, width, height)

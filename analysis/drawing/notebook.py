@@ -8,9 +8,7 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-from matplotlib import pyplot as plt
-
-from analysis.drawing.style import Layout, open_figure
+from analysis.drawing.style import Layout, draw_figure
 
 DPI = 80  # small enough to be kept in the file of the notebook
 
@@ -28,13 +26,8 @@ class Picture:
 def show_figure(
     result: Any, draw: Callable, layout: Layout | Callable[[Any], Layout]
 ) -> Picture:
-    """Draws a result as `style.draw_figure` does, into memory."""
-    if callable(layout):
-        layout = layout(result)
-    size = (layout.width, layout.height)
+    """Draws a result in the style of all figures, into memory."""
     drawn = io.BytesIO()
-    with open_figure(layout.rows, layout.columns, figsize=size) as (figure, axes):
-        draw(result, axes)
+    with draw_figure(result, draw, layout) as figure:
         figure.savefig(drawn, dpi=DPI, bbox_inches='tight')
-        plt.close(figure)
     return Picture(drawn.getvalue())

@@ -3,6 +3,7 @@
 import contextlib
 import pathlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import matplotlib
@@ -70,37 +71,24 @@ def open_figure(
 ) -> Iterator[tuple[Figure, np.ndarray]]:
     """(figure, axes [rows, columns]) in the style of all figures."""
     with plt.rc_context(_RC):
-        yield plt.subplots(rows, columns, squeeze=False, layout='constrained', **kwargs)
+        figure, axes = plt.subplots(
+            rows, columns, squeeze=False, layout='constrained', **kwargs
+        )
+        yield figure, axes
+        plt.close(figure)
 
 
-def save_figure(figure: Figure, path: pathlib.Path) -> list[pathlib.Path]:
-    """Writes path.png and path.pdf without time stamps: equal figures, equal bytes."""
-    paths = []
-    for kind, metadata in _NO_TIME_STAMP.items():
-
-        def save(temporary: pathlib.Path, metadata: dict = metadata) -> None:
-            figure.savefig(temporary, metadata=metadata, bbox_inches='tight')
-
-        target = path.with_name(f'{path.name}.{kind}')
-        files.write_atomic(target, save)
-        paths.append(target)
-    plt.close(figure)
-    return paths
-
-
+@contextlib.contextmanager
 def draw_figure(
-    result: Any,
-    draw: Callable,
-    layout: Layout | Callable[[Any], Layout],
-    path: pathlib.Path,
-) -> list[pathlib.Path]:
-    """Draws a result to path.png and path.pdf; the layout may depend on the result."""
+    result: Any, draw: Callable, layout: Layout | Callable[[Any], Layout]
+) -> Iterator[Figure]:
+    """The drawn figure of a result, on which the layout may depend."""
     if callable(layout):
         layout = layout(result)
     size = (layout.width, layout.height)
     with open_figure(layout.rows, layout.columns, figsize=size) as (figure, axes):
         draw(result, axes)
-        return save_figure(figure, path)
+        yield figure
 
 
 def write_figure(
@@ -109,9 +97,18 @@ def write_figure(
     layout: Layout | Callable[[Any], Layout],
     path: pathlib.Path,
 ) -> list[pathlib.Path]:
-    """Writes path.png, path.pdf and the numbers behind them (`write_numbers`)."""
-    pictures = draw_figure(result, draw, layout, path)
-    return [*pictures, write_numbers(result, path)]
+    """Writes path.png, path.pdf and the numbers behind them (`write_numbers`).
+
+    No time stamps: equal figures give equal bytes.
+    """
+    with draw_figure(result, draw, layout) as figure:
+        paths = []
+        for kind, metadata in _NO_TIME_STAMP.items():
+            target = path.with_name(f'{path.name}.{kind}')
+            save = partial(figure.savefig, metadata=metadata, bbox_inches='tight')
+            files.write_atomic(target, save)
+            paths.append(target)
+    return [*paths, write_numbers(result, path)]
 
 
 def write_numbers(result: Any, path: pathlib.Path) -> pathlib.Path:

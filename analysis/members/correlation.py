@@ -8,8 +8,8 @@ the p-value.
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
 
 PERMUTATIONS = 10_000
 
@@ -39,18 +39,13 @@ def correlations(
     """
     if strata_M is None:
         strata_M = np.zeros(x_XM.shape[1], int)
-    is_x_known_M = np.isfinite(x_XM).all(0)
-    is_y_known_M = np.isfinite(y_YM).all(0)
-    is_known_M = is_x_known_M & is_y_known_M
+    is_known_M = np.isfinite(x_XM).all(0) & np.isfinite(y_YM).all(0)
     strata_M = np.asarray(strata_M)[is_known_M]
     x_XM = _standardize_ranks(x_XM[:, is_known_M], strata_M)
     y_YM = _standardize_ranks(y_YM[:, is_known_M], strata_M)
-
     correlation = x_XM @ y_YM.T
-    varies_XY = x_XM.any(1)[:, None] & y_YM.any(1)
-    correlation[~varies_XY] = np.nan
-    if not varies_XY.any():
-        return Correlations(correlation, correlation)
+    if not len(strata_M):
+        correlation[:] = np.nan
 
     rng = np.random.default_rng(seed)
     threshold = np.abs(correlation) - 1e-9
@@ -60,29 +55,18 @@ def correlations(
         by_chance = x_XM[:, order_M] @ y_YM.T
         at_least_as_large += np.abs(by_chance) >= threshold
     p_value = (1 + at_least_as_large) / (1 + permutations)
-    p_value[~varies_XY] = np.nan
-    return Correlations(correlation, p_value)
+    return Correlations(correlation, np.where(np.isnan(correlation), np.nan, p_value))
 
 
 def _standardize_ranks(x_XM: np.ndarray, strata_M: np.ndarray) -> np.ndarray:
-    """Ranks within strata, centred there, each row of length one (or zeros).
+    """Ranks within strata, centred there, each row of length one; NaN: no variation.
 
     Spearman's correlation within strata is the inner product of two such rows.
     """
-    centred = _centre_ranks(x_XM, strata_M)
-    norm = np.linalg.norm(centred, axis=-1, keepdims=True)
-    zeros = np.zeros_like(centred)
-    return np.divide(centred, norm, out=zeros, where=norm > 0)
-
-
-def _centre_ranks(x_XM: np.ndarray, strata_M: np.ndarray) -> np.ndarray:
-    """Ranks within strata, minus their mean there."""
-    centred = np.zeros(x_XM.shape)
-    for stratum in np.unique(strata_M):
-        chosen_M = strata_M == stratum
-        ranks = stats.rankdata(x_XM[:, chosen_M], axis=-1)
-        centred[:, chosen_M] = ranks - ranks.mean(-1, keepdims=True)
-    return centred
+    ranks = pd.DataFrame(x_XM.T).groupby(strata_M).rank()
+    centred = ranks - ranks.groupby(strata_M).transform('mean')
+    lengths = np.sqrt((centred**2).sum())
+    return (centred / lengths.where(lengths > 0)).values.T
 
 
 def _permute_within(strata_M: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -76,13 +76,12 @@ def score_members(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     expected = pd.DataFrame(np.nan, members.index, columns)
     for cohort in run.experiment.cohorts():
         task = run.experiment.for_cohort(cohort).task
-        is_of_cohort = select_cohort(members, cohort)
-        for seed in members.seed[is_of_cohort].unique():
-            is_here = is_of_cohort & (members.seed == seed)
+        of_cohort = members[select_cohort(members, cohort)]
+        for seed, rows in of_cohort.groupby('seed').groups.items():
             scores = lookup_scores(task, int(seed))
             for name, level in columns:
                 score = scores[level].get(SCORED[name], np.nan)
-                expected.loc[is_here, (name, level)] = score
+                expected.loc[rows, (name, level)] = score
     return expected
 
 

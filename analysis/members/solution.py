@@ -158,19 +158,6 @@ def _reverse(pair: str) -> str:
     return f'({second}, {first})'
 
 
-def mark_solutions(results: xr.Dataset) -> xr.DataArray:
-    """1 where a member has reached a solution, 0 where not, [solution, axes].
-
-    NaN where it is not trained or not converged: nobody counts it.
-    """
-    names = find_solutions(results)
-    is_reached = np.stack([names.values == solution for solution in SOLUTIONS])
-    # In NumPy: xarray takes an array with an axis called `keys` for a dict.
-    marks = np.where(results.converged.values, is_reached, np.nan)
-    coordinates = {'solution': list(SOLUTIONS)} | dict(names.coords)
-    return xr.DataArray(marks, coordinates, ('solution', *names.dims))
-
-
 def _read_answers(member: xr.Dataset) -> Answers:
     """The answers of one member of the results."""
     is_probe = np.isin(['seen_heldout', 'unseen'], member.probe)

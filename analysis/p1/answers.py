@@ -10,12 +10,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from analysis import frame
 from analysis.drawing import style
-from analysis.members.selection import has_unseen_pair
+from analysis.frame import find_usable
+from analysis.members.columns import list_static_axes
 from anchorjax.errors import UserError
-from anchorjax.grid import TRACED_AXES
-from anchorjax.storage.reader import Run
 
 TITLE = 'Answers by γ'
 PAPER = 'P1 Fig 2'
@@ -33,31 +31,26 @@ EXCEPTIONS = {
 P1_LARGE, P1_SMALL = 0.5, 0.8  # γ at width 400: P1's pair
 
 
-def compute(run: Run) -> pd.DataFrame:
+def compute(members: pd.DataFrame) -> pd.DataFrame:
     """A row per network: setting (static axes), γ, seed and shares of answers.
 
     Raises:
       UserError: the task has no unseen pair, or no network can be shown.
     """
-    members = frame.list_usable(run, 'anchors')
-    if not has_unseen_pair(run.results):
+    if 'unseen_inferential' not in members:
         raise UserError('answers: the task has no unseen pair')
-    members = frame.add_equivalents(run, members)
-    static = [axis for axis in run.results.trained.dims if axis not in TRACED_AXES]
-    names = []
-    for values in members[static].to_dict('records'):
+    members = find_usable(members)
+    if not len(members):
+        raise UserError('answers: no member is trained yet')
+    settings = []
+    for values in members[list_static_axes(members)].to_dict('records'):
         words = [_name_value(axis, value) for axis, value in values.items()]
-        names.append(', '.join(words))
-    return pd.DataFrame(
-        {
-            'setting': names,
-            'gamma': members.gamma,
-            'gamma_at_400': members.gamma_at_400,
-            'seed': members.seed,
-            'inferential': members.unseen_inferential,
-            'symmetric': members.unseen_symmetric,
-        }
-    ).reset_index(drop=True)
+        settings.append(', '.join(words))
+    shown = ['gamma', 'gamma_at_400', 'seed']
+    shares = {f'unseen_{mapping}': mapping for mapping in MAPPINGS}
+    table = members[[*shown, *shares]].rename(columns=shares)
+    table.insert(0, 'setting', settings)
+    return table.reset_index(drop=True)
 
 
 def _name_value(axis: str, value: object) -> str:

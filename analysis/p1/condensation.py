@@ -9,16 +9,16 @@ mean over Gaussian matrices of the same shape.
   --threshold=0.4 gives P3's groups
 """
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 import threadpoolctl
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
 from analysis.drawing import style
 from analysis.members.member import Member
-from analysis.spectra import measures
 from analysis.vectors import groups
 from anchorjax.limits import above, at_least, at_most, below
 
@@ -32,20 +32,6 @@ THRESHOLD = 0.7
 BINS = np.linspace(-1, 1, 41)
 
 
-class Result(NamedTuple):
-    """Neurons are sorted by group, the largest group first."""
-
-    matrix: str
-    threshold: float
-    order: np.ndarray  # [neuron] its column of the matrix
-    cosine: np.ndarray  # [neuron, neuron]
-    sizes: np.ndarray  # [group]
-    numbers: dict[str, float]  # of groups.measure_condensation
-    null: dict[str, np.ndarray]  # the same of Gaussian matrices, [draw]
-    density: np.ndarray  # [bin] share of pairs by cosine, between BINS
-    null_density: np.ndarray  # [bin] mean over the draws
-
-
 # One thread gives the same bits on every machine, and is faster for small matrices.
 @threadpoolctl.threadpool_limits.wrap(limits=1)
 def compute(
@@ -57,38 +43,49 @@ def compute(
     draws: Annotated[
         int, at_least(1), at_most(1_000), 'Gaussian matrices to compare with'
     ] = 20,
-) -> Result:
+) -> xr.Dataset:
     """Groups of neurons of one matrix, beside those of `draws` Gaussian matrices.
+
+    Returns:
+      neuron        its column of the matrix, sorted by group, the largest group first
+      cosine        [neuron, other]
+      size          [group]
+      value         [number] of `groups.measure_condensation`; null [draw, number]
+      density       [bin] share of pairs by cosine, between BINS; null_density of the
+                    Gaussian matrices, their mean
 
     Raises:
       UserError: no such matrix, fewer than two neurons, or a threshold outside (0, 1).
     """
     W = member.matrix(matrix)
     neurons = groups.group_neurons(W, threshold)
+    numbers = groups.measure_condensation(W, threshold)
     rng = np.random.default_rng(0)
-    null_numbers = []
-    null_densities = []
+    null = []
+    densities = []
     for _ in range(draws):
         gaussian = rng.standard_normal(W.shape)
-        null_numbers.append(groups.measure_condensation(gaussian, threshold))
-        null_densities.append(groups.bin_cosines(gaussian, BINS))
-    return Result(
-        matrix=matrix,
-        threshold=threshold,
-        order=neurons.order,
-        cosine=neurons.cosine,
-        sizes=neurons.sizes,
-        numbers=groups.measure_condensation(W, threshold),
-        null=measures.stack_numbers(null_numbers),
-        density=groups.bin_cosines(W, BINS),
-        null_density=np.mean(null_densities, axis=0),
+        drawn = groups.measure_condensation(gaussian, threshold)
+        null.append(list(drawn.values()))
+        densities.append(groups.bin_cosines(gaussian, BINS))
+    return xr.Dataset(
+        {
+            'cosine': (('neuron', 'other'), neurons.cosine),
+            'size': ('group', neurons.sizes),
+            'value': ('number', list(numbers.values())),
+            'null': (('draw', 'number'), null),
+            'density': ('bin', groups.bin_cosines(W, BINS)),
+            'null_density': ('bin', np.mean(densities, axis=0)),
+        },
+        {'neuron': neurons.order, 'number': list(numbers)},
+        {'matrix': matrix, 'threshold': threshold},
     )
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
+def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [1, 3]: the cosine matrix by group, its distribution, the numbers."""
     matrix_axis, density_axis, table_axis = axes[0]
-    image = draw_cosines(matrix_axis, result.cosine)
+    image = draw_cosines(matrix_axis, result.cosine.values)
     matrix_axis.set(xlabel='neuron, by group', ylabel='neuron, by group')
     matrix_axis.set_title(result.matrix)
     matrix_axis.figure.colorbar(image, ax=matrix_axis, shrink=0.8, label='cosine')
@@ -101,33 +98,32 @@ def draw_cosines(axis: Axes, cosine: np.ndarray) -> AxesImage:
     return axis.imshow(cosine, cmap='RdBu_r', vmin=-1, vmax=1, interpolation='nearest')
 
 
-def _draw_densities(axis: Axes, result: Result) -> None:
+def _draw_densities(axis: Axes, result: xr.Dataset) -> None:
     bars = {'fill': True, 'alpha': 0.6}
     grey = style.COLOURS['memorizing']
     blue = style.COLOURS['inferential']
-    null = result.null_density
-    axis.stairs(null, BINS, color=grey, label='Gaussian', **bars)
+    axis.stairs(result.null_density, BINS, color=grey, label='Gaussian', **bars)
     axis.stairs(result.density, BINS, color=blue, label='network', **bars)
     axis.axvline(result.threshold, ymax=0.85, color='black', lw=0.8, ls=':')
-    highest = max(result.density.max(), null.max())
+    highest = max(result.density.max(), result.null_density.max())
     axis.set(xlim=(-1, 1), ylim=(0, 1.3 * highest))  # room for the legend
     axis.set(xlabel='cosine of two neurons', ylabel='share')
     axis.set_title('pairs of neurons')
     axis.legend(loc='upper center', ncols=2, handlelength=1, columnspacing=1)
 
 
-def _draw_table(axis: Axes, result: Result) -> None:
+def _draw_table(axis: Axes, result: xr.Dataset) -> None:
     """Writes one line per number, beside its mean over the Gaussian matrices."""
     lines = [('', 'network', 'Gaussian')]
-    for name, value in result.numbers.items():
-        null = result.null[name].mean()
+    table = result[['value', 'null']].mean('draw').to_dataframe()
+    for name, value, null in table.itertuples():
         lines.append((name, f'{value:.3g}', f'{null:.3g}'))
     for i, (name, network, gaussian) in enumerate(lines):
         height = 0.92 - 0.13 * i
         axis.text(0, height, name)
         axis.text(0.75, height, network, ha='right')
         axis.text(1.1, height, gaussian, ha='right')
-    neurons = len(result.order)
+    neurons = result.sizes['neuron']
     axis.set_title(f'{neurons} neurons, cosine > {result.threshold:g}')
     axis.axis('off')
 

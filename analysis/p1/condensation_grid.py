@@ -51,14 +51,10 @@ def compute(
 
     def measure(W: np.ndarray) -> xr.Dataset:
         cosine = groups.group_neurons(W, threshold).cosine
-        neurons = range(len(cosine))
-        return xr.Dataset(
-            {
-                **groups.measure_condensation(W, threshold),
-                'cosine': (('neuron', 'other'), cosine),
-            },
-            {'neuron': neurons, 'other': neurons},
-        )
+        places = np.arange(len(cosine))
+        cell = xr.Dataset(groups.measure_condensation(W, threshold))
+        cell['cosine'] = (('neuron', 'other'), cosine)
+        return cell.assign_coords(neuron=places, other=places)
 
     grid = grids.measure_cells(run, matrix, step, point, measure)
     return grid.assign_attrs(threshold=threshold)
@@ -73,10 +69,9 @@ def _draw_cell(axis: Axes, cell: xr.Dataset) -> None:
     # NaN where the matrix of another cell is larger.
     cosine = cell.cosine.dropna('neuron', how='all').dropna('other', how='all')
     condensation.draw_cosines(axis, cosine.values)
-    count = cell.groups.item()
-    directions = cell.directions.item()
+    count = cell['groups'].item()
     noun = 'group' if count == 1 else 'groups'
-    title = f'{count:.0f} {noun}, {directions:.1f} dir.'
+    title = f'{count:.0f} {noun}, {cell.directions.item():.1f} dir.'
     axis.set_title(title, fontsize=6, pad=2)
 
 

@@ -11,15 +11,15 @@ shifts 5, 1 and -2. The numbers are compared with those of the same rows in rand
 """
 
 import itertools
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 import threadpoolctl
+import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis.drawing import style
-from analysis.drawing.items import draw_items
-from analysis.drawing.steps import draw_similarity, draw_spectrum
+from analysis.drawing.items import STEP_COLOURS, draw_items
 from analysis.members.member import Member
 from analysis.vectors import order, random_orders
 from anchorjax.errors import UserError, require
@@ -32,25 +32,10 @@ CAPTION = 'Does the embedding of a number x contain its value?'
 
 
 MATRIX = 'W_embed'
+_PERIODS = np.array([20, 10, 5, 4, 3, 2])  # named on the axis, if the items cover them
+_GREY = style.COLOURS['memorizing']
+_BLUE = style.COLOURS['inferential']
 _TASKS_WITH_KEYS = ('anchors', 'memory_reasoning')
-
-
-class Result(NamedTuple):
-    """Order in the rows of the items; no component falls with the value."""
-
-    items: np.ndarray  # [item] tokens
-    scores: np.ndarray  # [item, component]
-    explained: np.ndarray  # [component] share of the variance
-    explained_null: np.ndarray  # [component] every column in a random order of its own
-    tsne: np.ndarray  # [item, 2]
-    periods: np.ndarray  # [frequency] in items
-    power: np.ndarray  # [frequency] share of the rows' variance
-    similarity: np.ndarray  # [step] mean cosine of centred rows 1, 2, .. apart
-    similarity_null: np.ndarray  # [2, step] 5% and 95% quantiles
-    power_null: np.ndarray  # [frequency] 95% quantile
-    differences: tuple[int, ...]  # steps at which two items can share an answer
-    numbers: dict[str, float]  # see `order.measure_order`
-    null: dict[str, np.ndarray]  # the same, [permutation]
 
 
 # One thread gives the same bits on every machine, and is faster for small matrices.
@@ -65,37 +50,52 @@ def compute(
     permutations: Annotated[
         int, at_least(1), at_most(100_000), 'random orders to compare with'
     ] = 200,
-) -> Result:
-    """Order in the rows of `matrix`.
+) -> xr.Dataset:
+    """Order in the rows of `matrix`, beside that of the same rows in random order.
 
     Args:
       items: tokens items[0] to items[1] - 1; by default the task's range of keys.
+
+    Returns:
+      scores [item, component] (no component falls with the value) and the share of the
+      variance `explained` by each; tsne [item, axis]; power [period], a share of the
+      variance; similarity [step], the mean cosine of centred rows 1, 2, .. apart; value
+      [number] of `order.measure_order`. Of random orders explained_null, power_null,
+      similarity_null [(5 %, 95 % quantile), step] and chance [number].
 
     Raises:
       UserError: no such matrix, no such rows, too few rows, or all rows are the same.
     """
     W = member.matrix(matrix)
     task = member.experiment.task
-    items = check_items(task, W, items)
-    rows = W[items]
+    tokens = check_items(task, W, items)
+    rows = W[tokens]
     scores, explained = order.pca(rows)
     null = random_orders.measure_random_orders(rows, permutations)
-    count = len(items)
-    frequencies = np.arange(1, count // 2 + 1)
-    return Result(
-        items=items,
-        scores=scores,
-        explained=explained,
-        explained_null=null.explained,
-        tsne=order.tsne(rows, perplexity),
-        periods=count / frequencies,
-        power=order.power_spectrum(rows),
-        similarity=order.similarity_by_step(rows),
-        similarity_null=null.similarity,
-        power_null=null.power,
-        differences=_list_differences(task),
-        numbers=order.measure_order(rows),
-        null=null.numbers,
+    numbers = order.measure_order(rows)
+    chance = [np.quantile(null.numbers[name], 0.95) for name in numbers]
+    similarity = order.similarity_by_step(rows)
+    count = len(tokens)
+    return xr.Dataset(
+        {
+            'scores': (('item', 'component'), scores),
+            'explained': ('component', explained),
+            'explained_null': ('component', null.explained),
+            'tsne': (('item', 'axis'), order.tsne(rows, perplexity)),
+            'power': ('period', order.power_spectrum(rows)),
+            'power_null': ('period', null.power),
+            'similarity': ('step', similarity),
+            'similarity_null': (('bound', 'step'), null.similarity),
+            'value': ('number', list(numbers.values())),
+            'chance': ('number', chance),
+        },
+        {
+            'item': tokens,
+            'period': count / np.arange(1, count // 2 + 1),
+            'step': np.arange(1, len(similarity) + 1),
+            'number': list(numbers),
+        },
+        {'differences': _list_differences(task)},  # at which items share an answer
     )
 
 
@@ -113,37 +113,25 @@ def check_items(
         if task.name not in _TASKS_WITH_KEYS:
             raise UserError(f'task {task.name!r} has no keys: give --items=FROM,TO')
         items = task.keys
-    items = tuple(items)
+    first, end = items
     tokens = len(W)
     allowed = f'FROM,TO in [0, {tokens}], at least 6 apart'
-    require(len(items) == 2, 'items', items, allowed)
-    first, end = items
-    require(first >= 0 and end <= tokens, 'items', items, allowed)
-    require(end - first >= 6, 'items', items, allowed)
+    is_range = first >= 0 and end <= tokens and end - first >= 6
+    require(is_range, 'items', items, allowed)
     spread = np.ptp(W[first:end], axis=0)
     if not spread.any():
         raise UserError(f'items = {items}: all their rows are the same, choose others')
     return np.arange(first, end)
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
+def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [2, 2]: PCA and t-SNE with the chains, power and similarity."""
-    pca_axis, tsne_axis, spectrum_axis, similarity_axis = axes.flat
+    pca_axis, tsne_axis, power_axis, similarity_axis = axes.flat
     _draw_pca(pca_axis, result)
-    draw_items(tsne_axis, result.items, result.tsne, labelled=True)
+    draw_items(tsne_axis, result['item'].values, result.tsne.values, labelled=True)
     tsne_axis.set_title('t-SNE; red: steps of 3, blue: steps of 4', fontsize=7)
-    draw_spectrum(spectrum_axis, result.periods, result.power, result.power_null)
-    strongest = result.numbers['strongest period']
-    share = result.numbers['strongest']
-    title = f'strongest: period {strongest:.3g}, {share:.0%}'
-    spectrum_axis.set_title(title, fontsize=7)
-    draw_similarity(
-        similarity_axis,
-        result.similarity,
-        result.similarity_null,
-        marked=result.differences,
-    )
-    similarity_axis.set_title('dotted: differences of two shifts', fontsize=7)
+    _draw_power(power_axis, result)
+    _draw_similarity(similarity_axis, result)
 
 
 def _list_differences(task: TaskConfig) -> tuple[int, ...]:
@@ -156,29 +144,57 @@ def _list_differences(task: TaskConfig) -> tuple[int, ...]:
     return tuple(sorted(differences - {0}))
 
 
-def _draw_pca(axis: Axes, result: Result) -> None:
-    numbers = result.numbers
-    line_chance = np.quantile(result.null['line'], 0.95)
-    curve_chance = np.quantile(result.null['curve'], 0.95)
-    draw_items(axis, result.items, result.scores, labelled=True)
-    first = numbers['rho 1']
-    second = numbers['rho 2']
-    line = numbers['line']
-    curve = numbers['curve']
-    title = (
-        f'PCA: |ρ| {first:.2f}, {second:.2f}; '
-        f'R² of line {line:.2f} (< {line_chance:.2f}), '
-        f'curve {curve:.2f} (< {curve_chance:.2f})'
+def _draw_pca(axis: Axes, result: xr.Dataset) -> None:
+    numbers = result.value.to_series()
+    chance = result.chance.to_series()
+    items = result['item'].values
+    draw_items(axis, items, result.scores.values, labelled=True)
+    axis.set_title(
+        f'PCA: |ρ| {numbers["rho 1"]:.2f}, {numbers["rho 2"]:.2f}; '
+        f'R² of line {numbers["line"]:.2f} (< {chance["line"]:.2f}), '
+        f'curve {numbers["curve"]:.2f} (< {chance["curve"]:.2f})',
+        fontsize=7,
     )
-    axis.set_title(title, fontsize=7)
     axis.set_xlabel(_label_component(result, 0))
     axis.set_ylabel(_label_component(result, 1))
 
 
-def _label_component(result: Result, i: int) -> str:
-    share = result.explained[i]
-    chance = result.explained_null[i]
+def _label_component(result: xr.Dataset, i: int) -> str:
+    share = result.explained.values[i]
+    chance = result.explained_null.values[i]
     return f'component {i + 1}: {share:.1%} (chance {chance:.1%})'
+
+
+def _draw_power(axis: Axes, result: xr.Dataset) -> None:
+    """Power by period, over what random orders seldom pass."""
+    frequencies = 1 / result.period
+    axis.fill_between(frequencies, result.power_null, color=_GREY, alpha=0.4)
+    axis.plot(frequencies, result.power, '.-', ms=3, lw=0.8, color=_BLUE)
+    for step, colour in STEP_COLOURS.items():
+        axis.axvline(1 / step, color=colour, lw=0.8, ls=':')
+    ticks = _PERIODS[result.sizes['item'] >= _PERIODS]
+    axis.set_xticks(1 / ticks, ticks)
+    axis.set(yscale='log', xlim=(0, 0.51))
+    axis.set(xlabel='period [items]', ylabel='share of power')
+    period = result.value.sel(number='strongest period')
+    share = result.value.sel(number='strongest')
+    axis.set_title(f'strongest: period {period:.3g}, {share:.0%}', fontsize=7)
+
+
+def _draw_similarity(axis: Axes, result: xr.Dataset) -> None:
+    """The mean cosine by step, over the range of random orders."""
+    steps = result.step.values
+    low, high = result.similarity_null.values
+    axis.fill_between(steps, low, high, color=_GREY, alpha=0.4, label='random order')
+    axis.plot(steps, result.similarity, '.-', ms=4, color=_BLUE)
+    for step in result.differences:
+        axis.axvline(step, color=STEP_COLOURS.get(step, 'black'), lw=0.8, ls=':')
+    axis.axhline(0, color='black', lw=0.5)
+    axis.set_xlim(0, len(steps) + 1)
+    axis.set(xlabel='step between two items', ylabel='mean cosine')
+    axis.set_xticks(steps[::2])
+    axis.legend(loc='upper right')
+    axis.set_title('dotted: differences of two shifts', fontsize=7)
 
 
 layout = style.Layout(2, 2, 7.0, 5.4)

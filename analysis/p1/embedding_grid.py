@@ -52,15 +52,16 @@ def compute(
       UserError: as `grids.measure_cells` and `embedding.check_items`.
     """
 
+    task = run.experiment.task
+
     def measure(W: np.ndarray) -> xr.Dataset:
-        tokens = embedding.check_items(run.experiment.task, W, items)
+        tokens = embedding.check_items(task, W, items)
         rows = W[tokens]
         components, _ = order.pca(rows)
-        numbers = order.measure_order(rows)
+        cell = xr.Dataset(order.measure_order(rows), {'item': tokens})
         for name, bound in random_orders.bound_numbers(rows, permutations).items():
-            numbers[f'chance {name}'] = bound
-        scores = (('item', 'component'), components[:, :2])
-        return xr.Dataset({**numbers, 'scores': scores}, {'item': tokens})
+            cell[f'chance {name}'] = bound
+        return cell.assign(scores=(('item', 'component'), components[:, :2]))
 
     return grids.measure_cells(run, matrix, step, point, measure)
 

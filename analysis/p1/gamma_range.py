@@ -151,9 +151,6 @@ def _draw_setting(axis: Axes, members: pd.DataFrame) -> None:
     for column, (label, colour) in OUTCOMES.items():
         of_gamma = members.groupby('gamma')[column]
         bar = {'color': colour, 'marker': '.', 'lw': 1, 'capsize': 2}
-        label = column.removeprefix('unseen_').replace(
-            'seen_heldout_assigned', 'held-out'
-        )
         means = of_gamma.mean()
         axis.errorbar(means.index, means, of_gamma.std(ddof=0), label=label, **bar)
     title = members.setting.iloc[0] or 'all members'

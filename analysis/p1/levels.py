@@ -25,6 +25,7 @@ from matplotlib.axes import Axes
 from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band
+from analysis.members.columns import name_gamma
 from analysis.members.member import member_of
 from analysis.members.point import name_setting
 from analysis.members.selection import find_common_steps, report_progress
@@ -43,33 +44,23 @@ class Line(NamedTuple):
     kind: str  # of question
     level: str
     before: str | None
-    colour: str
+    solution: str  # that has its colour
 
 
 LINES = {
-    'trained_as_data': Line(
-        'trained, as data', 'trained', 'datum', None, style.COLOURS['memorizing']
-    ),
+    'trained_as_data': Line('trained, as data', 'trained', 'datum', None, 'memorizing'),
     'heldout_as_function': Line(
-        'held-out, as a function',
-        'held-out',
-        'ordered pair',
-        'datum',
-        style.COLOURS['third'],
+        'held-out, as a function', 'held-out', 'ordered pair', 'datum', 'third'
     ),
     'unseen_as_reverse': Line(
         'unseen, as the reverse',
         'unseen',
         'unordered pair',
         'ordered pair',
-        style.COLOURS['symmetric'],
+        'symmetric',
     ),
     'unseen_composed': Line(
-        'unseen, composed',
-        'unseen',
-        'composed',
-        'ordered pair',
-        style.COLOURS['inferential'],
+        'unseen, composed', 'unseen', 'composed', 'ordered pair', 'inferential'
     ),
 }
 
@@ -87,25 +78,22 @@ def compute(run: Run) -> pd.DataFrame:
     """
     members = frame.list_usable(run, 'anchors')
     points = frame.find_points(run, members)
-    members = members[[*run.experiment.axes, 'converged', 'train_loss']]
-    members.insert(
-        0, 'setting', [name_setting(run, point, ('gamma', 'seed')) for point in points]
-    )
     steps = find_common_steps(run, points).tolist()
+    settings = [name_setting(run, point, ('gamma', 'seed')) for point in points]
+    members = members[[*run.experiment.axes, 'converged', 'train_loss']]
+    members.insert(0, 'setting', settings)
     rows = []
     for point in report_progress(points, 'levels'):
         task = run.experiment_of(**point).task
         nulls = _read_nulls(score_tables(task, point['seed']))
-        nulls['num_train'] = task.make().num_train
+        num_train = task.make().num_train
         for step in steps:
             explained = explain_member(member_of(run, step, **point))
-            shares = {
-                name: explained.read(line.kind, line.level)
-                for name, line in LINES.items()
-            }
-            rows.append({'step': step, **shares, **nulls})
-    index = np.repeat(members.index, len(steps))
-    answers = pd.DataFrame(rows, index)
+            shares = {}
+            for name, line in LINES.items():
+                shares[name] = explained.read(line.kind, line.level)
+            rows.append({'step': step, **shares, **nulls, 'num_train': num_train})
+    answers = pd.DataFrame(rows, np.repeat(members.index, len(steps)))
     return members.join(answers).assign(width=frame.find_width(run))
 
 
@@ -126,24 +114,21 @@ def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
     A line is the mean of the seeds, its band goes from the lowest to the highest.
     """
     settings = answers.setting.unique().tolist()
-    for row, (gamma, of_gamma) in enumerate(answers.groupby('gamma')):
-        name = frame.name_gamma(gamma, answers.width.iloc[0])
+    at_end = answers[answers.step == answers.step.max()]
+    for row, (gamma, of_gamma) in zip(axes, answers.groupby('gamma'), strict=True):
+        name = name_gamma(gamma, answers.width.iloc[0])
         for setting, here in of_gamma.groupby('setting'):
-            axis = axes[row, settings.index(setting)]
+            axis = row[settings.index(setting)]
             _draw_lines(axis, here, 'step')
             loss = here.train_loss[here.step == here.step.max()].mean()
             title = ', '.join(filter(None, (name, setting)))
             axis.set_title(f'{title}\ntrain loss {loss:.2g}', fontsize=6)
-            axis.set(ylim=(-0.03, 1.03), xlabel='step')
+            axis.set_xlabel('step')
         if _has_sizes(answers):
-            axis = axes[row, -1]
-            _draw_lines(
-                axis, of_gamma[of_gamma.step == answers.step.max()], 'num_train'
-            )
-            axis.set_title(f'{name}, at the end', fontsize=6)
-            axis.set(xscale='log', ylim=(-0.03, 1.03), xlabel='training examples')
-    for axis in axes[:, 0]:
-        axis.set_ylabel('share of the answers')
+            _draw_lines(row[-1], at_end[at_end.gamma == gamma], 'num_train')
+            row[-1].set_title(f'{name}, at the end', fontsize=6)
+            row[-1].set(xscale='log', xlabel='training examples')
+        row[0].set_ylabel('share of the answers')
     axes[0, 0].legend(fontsize=5)
 
 
@@ -162,4 +147,6 @@ def _draw_lines(axis: Axes, here: pd.DataFrame, across: str) -> None:
     """The lines of the members of one gamma, by step or by number of examples."""
     for name, line in LINES.items():
         values = here.pivot_table(name, 'seed', across)
-        draw_band(axis, values.columns, values.values, line.colour, line.label)
+        colour = style.COLOURS[line.solution]
+        draw_band(axis, values.columns, values.values, colour, line.label)
+    axis.set_ylim(-0.03, 1.03)

@@ -8,8 +8,8 @@ levels are those of four anchors, as in P1; its slides say nothing of more.
 import numpy as np
 import pandas as pd
 
-from analysis import frame
 from analysis.claims import Claim, Group, difference, level
+from analysis.members.columns import name_gamma
 from analysis.p1 import levels
 from anchorjax.storage.reader import Run
 
@@ -55,7 +55,7 @@ def read_when_known(answers: pd.DataFrame) -> float:
 
 def at(gamma: float, **levels: object) -> Group:
     """Networks with this γ, and other columns, by the name of their γ."""
-    return Group(frame.name_gamma(gamma, WIDTH), {'gamma': gamma, **levels})
+    return Group(name_gamma(gamma, WIDTH), {'gamma': gamma, **levels})
 
 
 FOUR_ANCHORS = {'num_anchors': 4}

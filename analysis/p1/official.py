@@ -13,10 +13,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from analysis import figure
 from analysis.circuits.interventions import read_answers
-from analysis.drawing import style
 from analysis.members.member import Member
-from analysis.p1 import attention_flow, causal, condensation, cosine, embedding, tsne
 from anchorjax import cli, config
 from anchorjax.errors import UserError
 from anchorjax.grid import TRACED_AXES
@@ -28,15 +27,8 @@ PAPER = 'P1'
 CAPTION = 'Its sizes, its answers, and figures of it.'
 
 
-# The figures of one member: modules with compute(member), draw and layout.
-FIGURES = {
-    'attention_flow': attention_flow,
-    'causal': causal,
-    'condensation': condensation,
-    'cosine': cosine,
-    'embedding': embedding,
-    'tsne': tsne,
-}
+# The figures of one network.
+FIGURES = ('attention_flow', 'causal', 'condensation', 'cosine', 'embedding', 'tsne')
 _SIZES = (
     'depth',
     'width',
@@ -74,8 +66,7 @@ def load_member(
     if vocab != expected:
         raise UserError(f'{path} has {vocab} tokens, the task has {expected}')
     for array in jax.tree.leaves(params):
-        is_finite = np.isfinite(array)
-        if not is_finite.all():
+        if not np.isfinite(array).all():
             raise UserError(f'{path} holds numbers that are not finite')
     experiment = dataclasses.replace(experiment, model=model, loop=())
     point = dict.fromkeys(TRACED_AXES, math.nan)
@@ -104,8 +95,8 @@ def measure_agreement(member: Member) -> dict[tuple[str, str], float]:
 
 def describe(member: Member) -> list[str]:
     """Sizes, parameters and agreement of a member, one fact a line."""
-    sizes = dataclasses.asdict(member.experiment.model)
-    facts = {name: sizes[name] for name in _SIZES}
+    model = member.experiment.model
+    facts = {name: getattr(model, name) for name in _SIZES}
     facts['tokens'] = member.experiment.task.vocab
     arrays = jax.tree.leaves(member.params)
     count = sum(array.size for array in arrays)
@@ -113,7 +104,6 @@ def describe(member: Member) -> list[str]:
     shares = measure_agreement(member)
     for (probe, mapping), share in shares.items():
         facts[f'{probe}, {mapping}'] = f'{share:.3f}'
-
     lines = []
     for name, value in facts.items():
         label = f'{name}:'
@@ -136,12 +126,10 @@ def command(words: list[str]) -> None:
     )
     print('\n'.join(describe(member)))
     if flags.figure:
-        figure = FIGURES[flags.figure]
         cli.use_compilation_cache()
-        result = figure.compute(member)
+        module = figure.find_figure(flags.figure)
         path = flags.out / f'{flags.figure}_{flags.weights.stem}'
-        paths = style.write_figure(result, figure.draw, figure.layout, path)
-        print(*paths, sep='\n')
+        figure.save(module, module.compute(member), path)
 
 
 def _parse_flags(words: list[str]) -> argparse.Namespace:

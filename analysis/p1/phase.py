@@ -2,9 +2,9 @@
 
 P1 Fig 2 (a, b). Three readings of one sweep, from flattering to plain:
 
-  best      the paper's: the best learning rate for EACH mapping, mean over seeds
-  fixed     one learning rate for all: the best one on held-out seen pairs
-  fraction  at that rate, the share of converged seeds at each solution
+  best    the paper's: the best learning rate for EACH mapping, mean over seeds
+  fixed   one learning rate for all: the best one on held-out seen pairs
+  share   at that rate, the share of converged seeds at each solution
 
 With one learning rate `best` is `fixed`, and is left out of the picture.
 
@@ -15,31 +15,21 @@ For a task without an unseen pair the diagram shows the held-out seen pairs alon
   python -m analysis phase --run runs/phase
 """
 
-import math
-import pathlib
-from typing import NamedTuple
-
 import numpy as np
-import xarray as xr
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma_cells
-from analysis.members.selection import (
-    find_row_axis,
-    has_heldout_probe,
-    has_unseen_pair,
-)
+from analysis.members.columns import list_axes, list_static_axes
 from analysis.members.solution import (
     SEEN_ENOUGH,
+    SOLUTIONS,
     UNSEEN_MAPPINGS,
-    mark_solutions,
+    classify_members,
 )
 from anchorjax.errors import UserError
-from anchorjax.grid import TRACED_AXES
-from anchorjax.storage.reader import Run
 
 TITLE = 'Phase diagram'
 PAPER = 'P1 Fig 2 (a, b)'
@@ -49,224 +39,149 @@ CAPTION = (
     'reversed pair (symmetric). On the left every cell has its best learning rate, in'
     ' the middle all have the same; on the right is the share of converged seeds.'
 )
+CELL = ['row', 'gamma']
+SCORES = {
+    'seen_heldout_assigned': 'held_out',
+    'unseen_inferential': 'inferential',
+    'unseen_symmetric': 'symmetric',
+}
 
 
-class Result(NamedTuple):
-    """Arrays over [row axis, gamma] (rows: static axes, else weight decay).
+def compute(members: pd.DataFrame) -> pd.DataFrame:
+    """A row per cell of the diagram; NaN where nothing is trained.
 
-    R: agreement with UNSEEN_MAPPINGS on the unseen pair; 0 without such a pair.
-    """
+    A `row` is a combination of the values of all static axes, `row_name`; without any
+    it is a weight decay. Other axes are averaged like seeds: select first to see one
+    value. Diverged members count with the agreement they have.
 
-    gamma: np.ndarray  # [G]
-    rows: np.ndarray  # [Y] e.g. depths
-    row_name: str
-    num_rates: int
-    learning_rate: float  # of `fixed` and `fraction`
-    best: np.ndarray  # [R, Y, G] best over learning rates, mean over seeds
-    fixed: np.ndarray  # [R, Y, G]
-    seen_best: np.ndarray  # [Y, G] the same on held-out seen pairs
-    seen_fixed: np.ndarray  # [Y, G]
-    fraction: np.ndarray  # [SOLUTIONS, Y, G] shares of the converged seeds
-    converged_best: np.ndarray  # [Y, G] share of the members that have converged
-    converged_fixed: np.ndarray  # [Y, G]
-    members: int  # trained members behind the figure
-    converged: int  # those of them that have converged
-    width: float  # of the networks; NaN: there are several
-
-
-def compute(sweep: Run | xr.Dataset) -> Result:
-    """The phase diagram of a sweep, or of its results (the last step of `Run.curves`).
-
-    NaN where nothing is trained. A row is a combination of the values of all static
-    axes; without any, a weight decay. Axes that are not shown are averaged like seeds:
-    select first to see one value.
-    Diverged members count with the agreement they have.
+    Returns:
+      best_, fixed_  each `inferential` and `symmetric` (if there is an unseen pair),
+                     `held_out` and the share of members that have `converged`
+      share_         each of SOLUTIONS, among the converged members at the fixed rate
 
     Raises:
       UserError: the task has no held-out probe.
     """
-    width = math.nan
-    data = sweep
-    if isinstance(sweep, Run):
-        width = frame.find_width(sweep)
-        data = sweep.results
-    if not has_heldout_probe(data):
-        raise UserError(
-            'phase: needs a probe seen_heldout with the mapping assigned; this task '
-            f'has the probes {data.probe.values.tolist()} and the mappings '
-            f'{data.mapping.values.tolist()}'
-        )
-    data = _join_static_axes(data)
-    row_name = find_row_axis(data.trained.dims)
-    unseen, seen = _select_agreement(data)
-    rate = _find_best_rate(seen)
-    fixed_unseen = unseen.isel(learning_rate=rate)
-    fixed_seen = seen.isel(learning_rate=rate)
-    shown = (row_name, 'gamma')
-    pooled = [dim for dim in fixed_seen.dims if dim not in shown]
+    if 'seen_heldout_assigned' not in members:
+        raise UserError('phase: needs a probe seen_heldout with the mapping assigned')
+    row_axes = list_static_axes(members) or ['weight_decay']
+    axes = list_axes(members)
+    axes.remove('learning_rate')
+    members = members.rename(columns=SCORES).assign(
+        solution=classify_members(members),
+        row=members[row_axes].astype(str).agg(', '.join, axis=1),
+        converged=members.converged.where(members.trained).astype(float),
+    )
+    scores = [name for name in SCORES.values() if name in members]
+    measured = [*scores, 'converged']
 
-    def average(values: xr.DataArray) -> np.ndarray:
-        means = values.mean(pooled)
-        return means.transpose(..., *shown).values
+    best = members.groupby(['row', *axes], sort=False)[measured].max()
+    best = best.groupby(CELL, sort=False).mean()
+    best['converged'] = members.groupby(CELL, sort=False).converged.mean()
 
-    # In NumPy: xarray takes an array with an axis called `keys` for a dict.
-    shares = np.where(data.trained.values, data.converged.values, np.nan)
-    is_converged = data.trained.copy(data=shares)
-    fixed_data = data.isel(learning_rate=rate)
-    converged_best = is_converged.mean([*pooled, 'learning_rate'])
-    return Result(
-        gamma=data.gamma.values,
-        rows=data[row_name].values,
-        row_name=row_name,
-        num_rates=data.sizes['learning_rate'],
-        learning_rate=float(data.learning_rate.values[rate]),
-        best=average(unseen.max('learning_rate')),
-        fixed=average(fixed_unseen),
-        seen_best=average(seen.max('learning_rate')),
-        seen_fixed=average(fixed_seen),
-        fraction=average(mark_solutions(fixed_data)),
-        converged_best=converged_best.transpose(*shown).values,
-        converged_fixed=average(is_converged.isel(learning_rate=rate)),
-        members=int(data.trained.sum()),
-        converged=int(data.converged.sum()),
-        width=width,
+    by_rate = members.groupby('learning_rate', sort=False).held_out.mean()
+    rate = by_rate.fillna(-1).idxmax()
+    at_rate = members[members.learning_rate == rate]
+    fixed = at_rate.groupby(CELL, sort=False)[measured].mean()
+
+    readings = (
+        best.add_prefix('best_'),
+        fixed.add_prefix('fixed_'),
+        share_solutions(at_rate).add_prefix('share_'),
+    )
+    cells = pd.concat(readings, axis=1).reset_index()
+    widths = members.width.unique()
+    return cells.assign(
+        row_name=', '.join(row_axes),
+        learning_rate=rate,
+        has_rates=len(by_rate) > 1,
+        trained=members.trained.sum(),
+        converged=int(members.converged.sum()),
+        width=widths[0] if len(widths) == 1 else np.nan,
     )
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
-    """Fills axes [2, 3]: rows inferential and symmetric, columns best, fixed, fraction.
+def share_solutions(members: pd.DataFrame) -> pd.DataFrame:
+    """The share of each of SOLUTIONS among the converged members of every cell."""
+    is_at = pd.get_dummies(members.solution, dtype=float)
+    is_at = is_at.reindex(columns=list(SOLUTIONS), fill_value=0.0)
+    counted = is_at.where(members.converged == 1)
+    return counted.join(members[CELL]).groupby(CELL, sort=False).mean()
 
-    Without an unseen pair fills axes [1, 2] with agreement on held-out seen pairs. The
-    column of the best rate is missing where there is one rate.
+
+def draw(cells: pd.DataFrame, axes: np.ndarray) -> None:
+    """Fills axes [answers, readings]: rows inferential and symmetric.
+
+    Without an unseen pair fills axes [1, readings] with held-out seen pairs.
     """
-    if _has_unseen_pair(result):
-        _draw_unseen_pair(axes, result)
-        title = 'agreement on the unseen pair'
-        lines = f'lines: seen pairs < {SEEN_ENOUGH:g}'
-    else:
-        _draw_seen_pairs(axes, result)
-        title = 'agreement on held-out seen pairs; the task has no unseen pair'
-        lines = f'lines: < {SEEN_ENOUGH:g}'
-    explanation = f'{title}\n{lines}; {_explain_dots(result)}'
-    axes[0, 0].figure.suptitle(explanation, fontsize=8)
+    first = cells.iloc[0]
+    titles = {
+        'best': 'best learning rate per mapping',
+        'fixed': f'learning rate {first.learning_rate:g}',
+        'share': 'share of converged seeds',
+    }
+    for column, reading in enumerate(_list_readings(cells)):
+        rates = 'best' if reading == 'best' else 'fixed'
+        is_unsure = _arrange(cells, f'{rates}_held_out') < SEEN_ENOUGH
+        is_open = _arrange(cells, f'{rates}_converged') < 1
+        for axis, answer in zip(axes[:, column], _list_answers(cells), strict=True):
+            values = _arrange(cells, f'{reading}_{answer}')
+            _draw_heatmap(axis, values, style.MAPS.get(answer, 'Greys'))
+            label_gamma_cells(axis, values.columns, first.width)
+            _hatch_cells(axis, is_unsure, '////')
+            _hatch_cells(axis, is_open, '....')
+            axis.set_title(f'{answer.replace("_", " ")}: {titles[reading]}')
     for axis in axes[:, 0]:
-        axis.set_ylabel(result.row_name.replace('_', ' '))
+        axis.set_ylabel(first.row_name.replace('_', ' '))
+    axes[0, 0].figure.suptitle(_explain(cells), fontsize=8)
 
 
-def layout(result: Result) -> style.Layout:
-    columns = 2 if _has_unseen_pair(result) else 1
-    if result.num_rates > 1:
-        columns += 1
-    if not _has_unseen_pair(result):
-        return style.Layout(1, columns, 2.5 * columns, 1.6 + 0.25 * len(result.rows))
-    width = 7.0 if columns == 3 else 5.6
-    return style.Layout(2, columns, width, 2.4 + 0.5 * len(result.rows))
+def layout(cells: pd.DataFrame) -> style.Layout:
+    rows = len(_list_answers(cells))
+    columns = len(_list_readings(cells))
+    height = 0.8 + rows * (0.8 + 0.25 * cells['row'].nunique())
+    return style.Layout(rows, columns, 2.8 + 1.4 * columns, height)
 
 
-def save(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
-    """Draws phase.png and phase.pdf and writes the numbers behind them, phase.npz.
-
-    Draws nothing for a task that has no held-out probe.
-    """
-    if not has_heldout_probe(run.results):
-        return []
-    return style.write_figure(compute(run), draw, layout, folder / 'phase')
+def _list_answers(cells: pd.DataFrame) -> tuple[str, ...]:
+    return UNSEEN_MAPPINGS if 'fixed_inferential' in cells else ('held_out',)
 
 
-def _join_static_axes(data: xr.Dataset) -> xr.Dataset:
-    """The same members with one static axis: 'depth, width' with values '2, 64'."""
-    static = [dim for dim in data.trained.dims if dim not in TRACED_AXES]
-    if len(static) < 2:
-        return data
-    # Without an unseen pair there are no deviations, and nothing to stack.
-    data = data.drop_vars([name for name in data.data_vars if data[name].size == 0])
-    # Under other names: xarray takes an array with an axis called `keys` for a dict.
-    names = [f'static_{i}' for i in range(len(static))]
-    renamed = data.rename(dict(zip(static, names, strict=True)))
-    joined = renamed.stack(row=names, create_index=False)
-    labels = _join_labels([joined[name].values for name in names])
-    row_name = ', '.join(static)
-    joined = joined.drop_vars(names).rename(row=row_name)
-    return joined.assign_coords({row_name: labels})
+def _list_readings(cells: pd.DataFrame) -> list[str]:
+    """One rate has no best one, and held-out pairs alone make no solution."""
+    readings = ['fixed']
+    if cells.has_rates.any():
+        readings.insert(0, 'best')
+    if 'fixed_inferential' in cells:
+        readings.append('share')
+    return readings
 
 
-def _join_labels(values_of_axes: list[np.ndarray]) -> list[str]:
-    """'2, 64' for every row, from the value of each axis in it."""
-    return [', '.join(map(str, row)) for row in zip(*values_of_axes, strict=True)]
+def _arrange(cells: pd.DataFrame, column: str) -> pd.DataFrame:
+    """One number as the diagram shows it: rows upwards, gammas across."""
+    return cells.set_index(CELL)[column].unstack(sort=False)
 
 
-def _select_agreement(data: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
-    """(on the unseen pair, [mapping R, axes]; on held-out seen pairs, [axes])."""
-    seen = data.agreement.sel(probe='seen_heldout', mapping='assigned')
-    if has_unseen_pair(data):
-        unseen = data.agreement.sel(probe='unseen', mapping=list(UNSEEN_MAPPINGS))
-    else:
-        unseen = data.agreement.isel(probe=0, mapping=slice(0))
-    return unseen.transpose('mapping', ...), seen
+def _explain(cells: pd.DataFrame) -> str:
+    first = cells.iloc[0]
+    title = 'agreement on the unseen pair'
+    if 'fixed_inferential' not in cells:
+        title = 'agreement on held-out seen pairs; the task has no unseen pair'
+    dots = f'not all converged ({first.converged} of {first.trained} have)'
+    if first.trained and not first.converged:
+        dots = f'none of the {first.trained} trained members has converged'
+    return f'{title}\nlines: seen pairs < {SEEN_ENOUGH:g}; dots: {dots}'
 
 
-def _find_best_rate(seen: xr.DataArray) -> int:
-    """Index of the learning rate whose members score highest on held-out seen pairs."""
-    others = [dim for dim in seen.dims if dim != 'learning_rate']
-    mean = seen.mean(others).fillna(-1)
-    return int(mean.values.argmax())
-
-
-def _has_unseen_pair(result: Result) -> bool:
-    return len(result.best) > 0
-
-
-def _draw_unseen_pair(axes: np.ndarray, result: Result) -> None:
-    fixed = (result.seen_fixed, result.converged_fixed)
-    panels = [
-        (_name_rate(result), result.fixed, *fixed),
-        ('share of converged seeds', result.fraction, *fixed),
-    ]
-    if result.num_rates > 1:
-        best = (result.best, result.seen_best, result.converged_best)
-        panels.insert(0, ('best learning rate per mapping', *best))
-    for column, (title, values, seen, converged) in enumerate(panels):
-        for row, mapping in enumerate(UNSEEN_MAPPINGS):
-            axis = axes[row, column]
-            colours = style.MAPS[mapping]
-            _draw_heatmap(axis, result, values[row], colours)
-            _hatch_cells(axis, seen < SEEN_ENOUGH, '////')
-            _hatch_cells(axis, converged < 1, '....')
-            axis.set_title(f'{mapping}: {title}')
-
-
-def _draw_seen_pairs(axes: np.ndarray, result: Result) -> None:
-    panels = [(_name_rate(result), result.seen_fixed, result.converged_fixed)]
-    if result.num_rates > 1:
-        best = (result.seen_best, result.converged_best)
-        panels.insert(0, ('best learning rate', *best))
-    for axis, (title, values, converged) in zip(axes[0], panels, strict=True):
-        _draw_heatmap(axis, result, values, 'Greys')
-        _hatch_cells(axis, values < SEEN_ENOUGH, '////')
-        _hatch_cells(axis, converged < 1, '....')
-        axis.set_title(title)
-
-
-def _explain_dots(result: Result) -> str:
-    if result.members and not result.converged:
-        return f'dots: none of the {result.members} trained members has converged'
-    return f'dots: not all converged ({result.converged} of {result.members} have)'
-
-
-def _name_rate(result: Result) -> str:
-    return f'learning rate {result.learning_rate:g}'
-
-
-def _draw_heatmap(axis: Axes, result: Result, values: np.ndarray, colours: str) -> None:
+def _draw_heatmap(axis: Axes, values: pd.DataFrame, colours: str) -> None:
     """Values in [0, 1], with a number in every cell."""
     axis.imshow(values, cmap=colours, vmin=0, vmax=1, origin='lower', aspect='auto')
-    style.label_grid(axis, result.gamma, result.rows)
-    label_gamma_cells(axis, result.gamma, result.width)
-    style.write_cells(axis, values, '.2f', values > 0.6, size=7)
+    style.label_grid(axis, values.columns, values.index)
+    style.write_cells(axis, values.values, '.2f', values.values > 0.6, size=7)
 
 
-def _hatch_cells(axis: Axes, is_hatched: np.ndarray, pattern: str) -> None:
-    for y, x in np.argwhere(is_hatched):
+def _hatch_cells(axis: Axes, is_hatched: pd.DataFrame, pattern: str) -> None:
+    for y, x in np.argwhere(is_hatched.values):
         corner = (x - 0.5, y - 0.5)
         hatch = Rectangle(corner, 1, 1, fill=False, hatch=pattern, lw=0, ec='#888888')
         axis.add_patch(hatch)

@@ -7,9 +7,8 @@ elsewhere.
   python -m analysis position --run runs/phase --gamma=1.7 --seed=0
 """
 
-from typing import NamedTuple
-
 import numpy as np
+import xarray as xr
 
 from analysis.drawing import style
 from analysis.members.point import complete_point
@@ -23,55 +22,47 @@ PAPER = 'ours'
 CAPTION = 'Which answers a network gives with the key at each position.'
 
 
-class Result(NamedTuple):
-    """Agreement of a member on the unseen pair, by the position of the key item."""
+def compute(run: Run, **point) -> xr.Dataset:
+    """`agreement` [mapping, group] on the unseen pair, by the position of the key.
 
-    positions: tuple[str, ...]  # 'at_0', ...: of the first of the three tokens
-    agreement: np.ndarray  # [2, position] with UNSEEN_MAPPINGS
-    is_half_and_half: bool
-
-
-def compute(run: Run, **point) -> Result:
-    """The member's scores by position, from the curves alone.
+    The groups 'at_0', ... are positions of the first of the three tokens. Reads the
+    curves alone.
 
     Raises:
       UserError: there is no such member, it is not trained yet, or its task has no
         unseen pair.
     """
     labels = run.labels(**complete_point(run, point))
-    results = run.results
-    if not has_unseen_pair(results):
+    if not has_unseen_pair(run.results):
         raise UserError('position: the task has no unseen pair with these mappings')
-    member = results.sel(labels | {'probe': 'unseen', 'mapping': list(UNSEEN_MAPPINGS)})
+    member = run.results.sel(labels, drop=True)
     if not member.trained:
         raise UserError('position: the member is not trained yet')
-    agreement = member.agreement_by_group.transpose('mapping', 'group').values
-    groups = tuple(map(str, member.group.values))
-    return Result(groups, agreement, is_half_and_half(agreement))
+    by_group = member.agreement_by_group.sel(
+        probe='unseen', mapping=list(UNSEEN_MAPPINGS), drop=True
+    )
+    agreement = by_group.transpose('mapping', 'group')
+    title = 'half and half' if is_half_and_half(agreement.values) else ''
+    return xr.Dataset({'agreement': agreement}, attrs={'title': title})
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
+def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [1, 1]: agreement with both solutions, with the key at each position.
 
     With the key at its last position, the sequence ends in the second anchor.
     """
     axis = axes[0, 0]
-    places = np.arange(len(result.positions))
-    for i, mapping in enumerate(UNSEEN_MAPPINGS):
-        axis.bar(
-            places + 0.4 * i - 0.2,
-            result.agreement[i],
-            0.36,
-            color=style.COLOURS[mapping],
-            label=mapping,
-        )
-    names = [name.removeprefix('at_') for name in result.positions]
+    places = np.arange(result.sizes['group'])
+    for shift, mapping in zip((-0.2, 0.2), UNSEEN_MAPPINGS, strict=True):
+        shares = result.agreement.sel(mapping=mapping)
+        bar = {'color': style.COLOURS[mapping], 'label': mapping}
+        axis.bar(places + shift, shares, 0.36, **bar)
+    names = [name.removeprefix('at_') for name in result.group.values]
     axis.set_xticks(places, names)
     axis.set_ylim(0, 1)
     axis.set_xlabel('position of the key')
     axis.set_ylabel('agreement, unseen pair')
-    if result.is_half_and_half:
-        axis.set_title('half and half')
+    axis.set_title(result.title)
     axis.legend(loc='upper center', bbox_to_anchor=(0.5, 1.25), ncols=2)
 
 

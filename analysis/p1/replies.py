@@ -9,7 +9,6 @@ task. `python launch/prompts.py score` writes the table and this figure of it.
 """
 
 import pathlib
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ from matplotlib.axes import Axes
 
 from analysis import frame
 from analysis.drawing import style
+from analysis.members.columns import name_gamma
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.grid import axis_label, short_name
@@ -26,8 +26,8 @@ from anchorjax.tasks.anchors import MAPPINGS
 TITLE = 'Replies of language models'
 PAPER = 'P1 slides'
 CAPTION = 'What language models answer to the anchor task, beside our networks.'
-ANSWERS = ('inferential', 'symmetric', 'neither', 'unparsable')
-_COLOURS = {
+# The shares that the table has, and their colours.
+ANSWERS = {
     'inferential': style.COLOURS['inferential'],
     'symmetric': style.COLOURS['symmetric'],
     'neither': '#CCCCCC',
@@ -35,18 +35,12 @@ _COLOURS = {
 }
 
 
-class Result(NamedTuple):
-    """Means over seeds, by setting Y of the task and network X."""
+def compute(table: pd.DataFrame, run: Run | None = None) -> pd.DataFrame:
+    """A bar for each setting of the task (`cohort`) and network (`model`): means.
 
-    setting_Y: np.ndarray  # 'num_anchors=8', or 'all'
-    network_X: np.ndarray  # names of language models, then gammas of our members
-    share_YXA: np.ndarray  # of ANSWERS to the unseen pair; NaN: not asked or trained
-    heldout_YX: np.ndarray  # right answers to seen pairs with new key items
-    seeds_YX: np.ndarray  # how many count
-
-
-def compute(table: pd.DataFrame, run: Run | None = None) -> Result:
-    """The bars of all models of a table, and of the members of a sweep.
+    Networks are language models by name, then our members by γ. A bar has the share of
+    each of ANSWERS to the unseen pair (NaN: not asked or not trained), `heldout` of
+    right answers to seen pairs with new key items, and how many `seeds` count.
 
     Args:
       table: rows of `scores.score_replies` with the column `model`. A cell counts if
@@ -60,29 +54,25 @@ def compute(table: pd.DataFrame, run: Run | None = None) -> Result:
     """
     if 'unseen' not in set(table.probe):
         raise UserError('replies: this task has no unseen pair')
-    settings, models = table.cohort.unique(), list(table.model.unique())
-    cells = table[table.replies == table.prompts]
+    cells = table.assign(counts=table.replies == table.prompts)
     if run is not None:
-        members = tabulate_members(run, set(settings))
-        models += list(members.model.unique())
-        cells = pd.concat([cells, members[members.is_counted]])
-    index = pd.MultiIndex.from_product([settings, models])
-    shape = (len(settings), len(models))
-    by_probe = cells.groupby(['probe', 'cohort', 'model'])
-    unseen = by_probe[list(ANSWERS)].mean().loc['unseen'].reindex(index)
-    heldout = by_probe.assigned.mean().get('seen_heldout').reindex(index)
-    seeds = by_probe.seed.nunique().loc['unseen'].reindex(index, fill_value=0)
-    return Result(
-        setting_Y=np.array(settings, str),
-        network_X=np.array(models, str),
-        share_YXA=unseen.to_numpy().reshape(*shape, len(ANSWERS)),
-        heldout_YX=heldout.to_numpy().reshape(shape),
-        seeds_YX=seeds.to_numpy().reshape(shape),
-    )
+        members = tabulate_members(run, set(table.cohort))
+        cells = pd.concat([cells, members])
+    bar = ['cohort', 'model']
+    names = [cells[name].unique() for name in bar]
+    all_bars = pd.MultiIndex.from_product(names, names=bar)
+    counted = cells[cells.counts]
+    unseen = counted[counted.probe == 'unseen'].groupby(bar)
+    heldout = counted[counted.probe == 'seen_heldout'].groupby(bar)
+    bars = unseen[list(ANSWERS)].mean()
+    bars['heldout'] = heldout.assigned.mean()
+    bars['seeds'] = unseen.seed.nunique()
+    bars = bars.reindex(all_bars).reset_index()
+    return bars.fillna({'seeds': 0})
 
 
 def tabulate_members(run: Run, settings: set[str]) -> pd.DataFrame:
-    """The members of a sweep as rows of the table, and whether each one counts.
+    """The members of a sweep as rows of the table, and whether each one `counts`.
 
     Raises:
       UserError: as `compute`.
@@ -103,51 +93,44 @@ def tabulate_members(run: Run, settings: set[str]) -> pd.DataFrame:
         point = {short_name(path): axis_label(value) for path, value in cohort.static}
         results = run.results.sel(point)
         table = results.agreement.to_dataset('mapping').to_dataframe()
-        is_counted = results.trained & results.converged
-        table = table[[*MAPPINGS]].join(is_counted.to_dataframe('is_counted'))
+        counts = results.trained & results.converged
+        table = table[[*MAPPINGS]].join(counts.to_dataframe('counts'))
         tables.append(table.reset_index().assign(cohort=cohort.name))
     members = pd.concat(tables)
     width = frame.find_width(run)
-    members['model'] = [frame.name_gamma(gamma, width) for gamma in members.gamma]
+    members['model'] = [name_gamma(gamma, width) for gamma in members.gamma]
     members['unparsable'] = 0.0
     members['neither'] = 1 - members.inferential - members.symmetric
     return members
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
+def draw(bars: pd.DataFrame, axes: np.ndarray) -> None:
     """Fills axes [setting, 1]."""
-    for y, axis in enumerate(axes[:, 0]):
-        _draw_bars(axis, result, y)
-        axis.set_title(str(result.setting_Y[y]))
+    settings = bars.groupby('cohort', sort=False)
+    for axis, (setting, here) in zip(axes[:, 0], settings, strict=True):
+        _draw_bars(axis, here)
+        axis.set_title(setting)
     axes[-1, 0].set_xlabel('share of answers to the unseen pair')
     axes[0, 0].legend(loc='upper left', bbox_to_anchor=(1, 1))
 
 
-def layout(result: Result) -> style.Layout:
-    rows, networks = result.heldout_YX.shape
-    return style.Layout(rows, 1, width=6, height=rows * (0.7 + 0.22 * networks))
+def layout(bars: pd.DataFrame) -> style.Layout:
+    rows = bars.cohort.nunique()
+    height = 0.7 + 0.22 * bars.model.nunique()
+    return style.Layout(rows, 1, width=6, height=rows * height)
 
 
-def _draw_bars(axis: Axes, result: Result, y: int) -> None:
-    place_X = np.arange(len(result.network_X))
-    left_X = np.zeros(len(place_X))
-    for a, answer in enumerate(ANSWERS):
-        share_X = np.nan_to_num(result.share_YXA[y, :, a])
-        axis.barh(
-            place_X,
-            share_X,
-            left=left_X,
-            label=answer,
-            color=_COLOURS[answer],
-            edgecolor='#888888',
-            linewidth=0.5,
-        )
-        left_X = left_X + share_X
-    axis.plot(result.heldout_YX[y], place_X, 'k|', label='seen pairs, new keys')
-    labels = []
-    for name, seeds in zip(result.network_X, result.seeds_YX[y], strict=True):
-        labels.append(f'{name} ({seeds})')
-    axis.set_yticks(place_X, labels)
+def _draw_bars(axis: Axes, bars: pd.DataFrame) -> None:
+    places = np.arange(len(bars))
+    left = np.zeros(len(bars))
+    look = {'edgecolor': '#888888', 'linewidth': 0.5}
+    for answer, colour in ANSWERS.items():
+        shares = bars[answer].fillna(0).values
+        axis.barh(places, shares, left=left, label=answer, color=colour, **look)
+        left = left + shares
+    axis.plot(bars.heldout, places, 'k|', label='seen pairs, new keys')
+    labels = bars.model + ' (' + bars.seeds.astype(int).astype(str) + ')'
+    axis.set_yticks(places, labels)
     axis.invert_yaxis()
     axis.set_xlim(0, 1)
 

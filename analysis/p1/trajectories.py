@@ -8,12 +8,14 @@ pair, below the train loss. The authors published one run of each at width 400.
 """
 
 import pathlib
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from analysis import frame
 from analysis.drawing import style
+from analysis.members.columns import equivalent_gamma
 from anchorjax import cli
 from anchorjax.storage.reader import Run
 
@@ -34,22 +36,19 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
     """A row per network and epoch: shares of answers, and the train loss in nats."""
     tables = []
     for name, run in runs.items():
-        curves = run.curves
-        agreement = curves.agreement
-        columns = {'train_loss': curves.train_loss}
+        agreement = run.curves.agreement
+        held_out = agreement.sel(probe='seen_heldout', mapping='assigned')
+        unseen = agreement.sel(probe='unseen')
+        columns = {
+            'train_loss': run.curves.train_loss.to_series(),
+            'held_out': held_out.to_series(),
+        }
         for mapping in MAPPINGS:
-            of_mapping = agreement.sel(probe='unseen', mapping=mapping, drop=True)
-            columns[mapping] = of_mapping
-        columns['held_out'] = agreement.sel(
-            probe='seen_heldout', mapping='assigned', drop=True
-        )
-        table = pd.DataFrame({k: v.to_series() for k, v in columns.items()})
-        table = table.reset_index()
-        width = run.experiment.model.width
-        table['paper_gamma'] = frame.equivalent_gamma(table.gamma, width).round(1)
-        table['epoch'] = table.step / EPOCH
-        table.insert(0, 'run', name)
-        tables.append(table)
+            columns[mapping] = unseen.sel(mapping=mapping).to_series()
+        table = pd.DataFrame(columns).reset_index()
+        at_400 = equivalent_gamma(table.gamma, run.experiment.model.width)
+        epochs = table.step / EPOCH
+        tables.append(table.assign(run=name, paper_gamma=at_400.round(1), epoch=epochs))
     names = ['run', 'gamma', 'paper_gamma', 'seed', 'epoch', 'train_loss', 'held_out']
     return pd.concat(tables, ignore_index=True)[[*names, *MAPPINGS]]
 
@@ -89,11 +88,9 @@ def draw(
         )
         answers.set(ylim=(-0.03, 1.03), ylabel='answers to (4, 3)')
         loss.set(yscale='log', xlabel='epoch', ylabel='train loss (nats)')
-    handles = [
-        axes[0, 0].plot([], [], color=style.COLOURS[mapping], label=mapping)[0]
-        for mapping in MAPPINGS
-    ]
-    axes[0, 1].legend(handles=handles, loc='upper left')
+    for mapping in MAPPINGS:
+        axes[0, 1].plot([], [], color=style.COLOURS[mapping], label=mapping)
+    axes[0, 1].legend(loc='upper left')
 
 
 def _draw_official(
@@ -116,10 +113,6 @@ def command(words: list[str]) -> None:
     parser.add_argument('--out', type=cli.parse_folder, required=True)
     flags = parser.parse_args(words)
     curves = compute(frame.open_runs(flags.runs))
-    official = read_official(flags.official)
-
-    def draw_both(result: pd.DataFrame, axes: np.ndarray) -> None:
-        draw(result, axes, official)
-
+    draw_both = partial(draw, official=read_official(flags.official))
     path = flags.out / 'trajectories'
     print(*style.write_figure(curves, draw_both, layout, path), sep='\n')

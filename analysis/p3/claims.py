@@ -28,6 +28,7 @@ from analysis.claims import (
     ratio,
     select,
 )
+from analysis.members.columns import name_gamma
 from analysis.p3 import members
 from analysis.p3.members import PHASES
 from analysis.spectra.measures import rank_correlation
@@ -46,7 +47,7 @@ tabulate = members.tabulate
 
 def at(**levels: float) -> Group:
     """Networks with this γ, and other columns, by the name of their γ."""
-    return Group(frame.name_gamma(levels['gamma'], WIDTH), levels)
+    return Group(name_gamma(levels['gamma'], WIDTH), levels)
 
 
 def measure_growth(table: pd.DataFrame, column: str) -> tuple[pd.Series, str]:

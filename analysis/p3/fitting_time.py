@@ -21,6 +21,7 @@ from matplotlib.axes import Axes
 from analysis import frame
 from analysis.changes.moments import find_crossings, find_moments
 from analysis.drawing import style
+from analysis.members.columns import name_gamma
 from analysis.members.point import Point
 from anchorjax.errors import UserError
 from anchorjax.limits import above, at_most
@@ -140,7 +141,7 @@ def draw(times: xr.Dataset, axes: np.ndarray) -> None:
             axes[x], table[is_here].groupby('gamma'), strict=False
         ):
             _draw_times(axis, networks, float(times.last_epoch))
-            name = frame.name_gamma(gamma, float(times.width))
+            name = name_gamma(gamma, float(times.width))
             axis.set_title(f'train loss < {threshold:g}\n{name}', fontsize=7)
         axes[x, 0].set_ylabel('epoch')
         if x < len(ends):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.frame import PAPER_WIDTH, equivalent_gamma, name_gamma
+from analysis.members.columns import PAPER_WIDTH, equivalent_gamma, name_gamma
 from analysis.members.point import Point
 from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from anchorjax.tasks import Task
+from anchorjax.task import Task
 from anchorjax.training.curves import DEVIATION_LIMIT
 
 NEAR = (1, 2)  # distances that count as near

@@ -10,10 +10,11 @@ import pytest
 import xarray as xr
 
 from analysis import figure
-from analysis.drawing import style
+from analysis.first_look import save_figures
+from analysis.frame import read_members
 from analysis.members.member import member_of
 from analysis.members.point import complete_point
-from analysis.members.selection import collect_outcomes, iterate_points
+from analysis.members.selection import collect_outcomes, iterate_points, list_varying
 from analysis.members.solution import SOLUTIONS
 from analysis.p1 import curves, eigenvalues, lazy, phase, solutions
 from analysis.p3 import complexity
@@ -23,7 +24,7 @@ from analysis.report.collect import collect
 from analysis.report.subject import read_subject
 from anchorjax import config
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import Run, members_table, open_run
+from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.training.devices import make_mesh
@@ -58,42 +59,6 @@ def test_a_member_is_found_by_its_values(run):
         assert member.experiment.task.shifts == point['shifts']
     with pytest.raises(UserError, match="no member has shape = 'linear'; the sweep"):
         member_of(run, **POINT | {'shape': 'linear'})
-
-
-@pytest.mark.slow
-def test_the_phase_diagram_has_a_row_for_each_value(run):
-    both = phase.compute(run.results)
-    assert both.row_name == 'shape, shifts'
-    assert both.rows.tolist()[1:3] == [
-        'warmup_cosine, (4, 1, -2, -7)',
-        'constant, (5, 1, -2, -8)',
-    ]
-    of_cosine = run.results.agreement.sel(probe='seen_heldout', mapping='assigned')
-    of_cosine = of_cosine.isel(shape=0, shifts=1, learning_rate=0).mean('seed')
-    np.testing.assert_allclose(both.seen_fixed[1], of_cosine.squeeze(), atol=1e-7)
-    by_shifts = phase.compute(run.results.isel(shape=1, drop=True))
-    assert by_shifts.row_name == 'shifts'
-    assert by_shifts.rows.tolist() == ['(5, 1, -2, -8)', '(4, 1, -2, -7)']
-    np.testing.assert_allclose(by_shifts.seen_fixed, both.seen_fixed[2:], atol=1e-7)
-    assert draw_pixels(by_shifts, phase).std() > 0
-
-
-@pytest.mark.slow
-def test_the_table_has_a_line_for_each_point(run):
-    table = solutions.compute(members_table(run))
-    assert list(table.points) == ['shape', 'shifts', 'gamma']
-    lines = solutions.markdown(table).splitlines()
-    assert len(lines) == 2 + 8
-    assert lines[-1].startswith('| constant | (4, 1, -2, -7) | 0.8 |')
-
-
-@pytest.mark.slow
-def test_the_curves_are_those_of_the_member(run):
-    result = curves.compute(run, **POINT)
-    curve = run.curves.sel(run.labels(**POINT)).squeeze()
-    assert curve.shifts == '(4, 1, -2, -7)'
-    np.testing.assert_array_equal(result.agreement_SPR, curve.agreement)
-    np.testing.assert_array_equal(result.train_loss_S, curve.train_loss)
 
 
 @pytest.mark.slow
@@ -151,8 +116,8 @@ def test_a_command_line_takes_text_and_tuples(run, tmp_path, capsys):
     figure.run_figure(curves, [*folders, *words])
     name = 'curves_shape=constant,shifts=(4,1,-2,-7),gamma=0.8,threshold=0.5'
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {f'{name}.png', f'{name}.pdf', f'{name}.npz'}
-    assert f'{name}.npz' in capsys.readouterr().out
+    assert names == {f'{name}.png', f'{name}.pdf', f'{name}.nc'}
+    assert f'{name}.nc' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize('word', ['--step=True', '--step=4.0'])
@@ -221,18 +186,20 @@ def test_figures_on_the_axes_of_every_preset(spec, tmp_path):
     *_, (index, point) = iterate_points(run)
     result = curves.compute(run, **point)
     recorded = run.curves.agreement.values[index]
-    np.testing.assert_array_equal(result.agreement_SPR, recorded)
+    np.testing.assert_array_equal(result.agreement, recorded)
     if 'seen_heldout' not in run.results.probe.values:
-        assert phase.save(run, tmp_path / 'figures') == []
+        assert save_figures(run, tmp_path / 'figures') == []
         return
-    diagram = phase.compute(run.results)
-    assert diagram.members == run.results.trained.size
-    assert diagram.seen_fixed.shape == (len(diagram.rows), len(diagram.gamma))
-    assert diagram.converged == diagram.members
-    np.testing.assert_allclose(diagram.fraction.sum(0), 1)  # every seed is at one
+    members = read_members(run)
+    diagram = phase.compute(members)
+    assert set(diagram.trained) == set(diagram.converged) == {len(members)}
+    is_share = diagram.columns.str.startswith('share_')
+    shares = diagram.loc[:, is_share].sum(axis=1)
+    np.testing.assert_allclose(shares, 1)  # every seed is at one
     assert draw_pixels(diagram, phase).std() > 0
-    table = solutions.compute(members_table(run))
-    assert len(solutions.markdown(table).splitlines()) == 2 + len(table.points)
+    varying = list_varying(run.experiment.axes) or ['gamma']
+    points = members.groupby(varying).ngroups
+    assert len(solutions.compute(members)) == points
 
 
 def test_an_axis_called_keys(tmp_path):
@@ -240,16 +207,16 @@ def test_an_axis_called_keys(tmp_path):
     values = tiny.get_config()
     values.loop = (('task.keys', ((20, 60), (20, 100))),)
     run = plant_agreement(values, tmp_path)
-    diagram = phase.compute(run.results)
-    assert diagram.rows.tolist() == ['(20, 60)', '(20, 100)']
-    table = solutions.compute(members_table(run))
-    assert table.points['keys'].tolist() == 2 * ['(20, 60)'] + 2 * ['(20, 100)']
+    diagram = phase.compute(read_members(run))
+    assert diagram['row'].unique().tolist() == ['(20, 60)', '(20, 100)']
+    table = solutions.compute(read_members(run))
+    assert table['keys'].tolist() == 2 * ['(20, 60)'] + 2 * ['(20, 100)']
     choices = choose_networks(read_subject(run))
     assert choices['inferential'].point['keys'] in ((20, 60), (20, 100))
     point = {'keys': (20, 100), 'gamma': 0.8, 'seed': 1}
     result = curves.compute(run, **point)
     last = run.results.agreement.values[1, 1, 0, 0, 1]
-    np.testing.assert_array_equal(result.agreement_SPR[-1], last)
+    np.testing.assert_array_equal(result.agreement[-1], last)
 
 
 def test_a_task_without_an_unseen_pair(tmp_path):
@@ -259,30 +226,30 @@ def test_a_task_without_an_unseen_pair(tmp_path):
     agreement = run.results.agreement
     heldout = agreement.sel(probe='seen_heldout', mapping='assigned')
 
-    diagram = phase.compute(run.results)
-    assert diagram.best.shape == diagram.fixed.shape == (0, 1, 2)
+    diagram = phase.compute(read_members(run))
+    assert 'best_inferential' not in diagram
     means = heldout.mean('seed').values.ravel()
-    np.testing.assert_allclose(diagram.seen_fixed[0], means, rtol=1e-6)
+    np.testing.assert_allclose(diagram.fixed_held_out, means, rtol=1e-6)
     memorizing = (heldout < 0.9).mean('seed').values.ravel()
-    expected = {'memorizing': [memorizing], 'other': [1 - memorizing]}
-    for solution, share in zip(SOLUTIONS, diagram.fraction, strict=True):
-        np.testing.assert_allclose(share, expected.get(solution, [[0, 0]]))
-    layout = phase.layout(diagram)
-    with style.open_figure(layout.rows, layout.columns) as (figure, axes):
-        phase.draw(diagram, axes)
-        assert 'the task has no unseen pair' in figure.get_suptitle()
+    expected = {'memorizing': memorizing, 'other': 1 - memorizing}
+    for solution in SOLUTIONS:
+        share = diagram[f'share_{solution}']
+        np.testing.assert_allclose(share, expected.get(solution, [0, 0]))
     assert draw_pixels(diagram, phase).std() > 0
 
-    table = solutions.compute(members_table(run))
-    assert list(table.means) == ['train loss', 'held-out']
-    assert (table.solved[['memorizing', 'other']].sum(axis=1) == 2).all()
+    first, second = solutions.compute(read_members(run)).to_dict('records')
+    assert list(first)[1:] == [
+        'gamma at width 400',
+        'train loss',
+        'held-out',
+        'solution (seeds)',
+    ]
+    assert 'inferential' not in first['solution (seeds)'] + second['solution (seeds)']
     outcomes = collect_outcomes(run)
     assert np.isnan(outcomes.values[:2]).all()
     np.testing.assert_array_equal(outcomes.values[2], heldout)
-    assert curves.compute(run, gamma=0.8, seed=1).probe_names == (
-        'seen_train',
-        'seen_heldout',
-    )
+    found = curves.compute(run, gamma=0.8, seed=1).probe.values.tolist()
+    assert found == ['seen_train', 'seen_heldout']
 
 
 @pytest.mark.parametrize('unseen', [((3, 4),), ()])
@@ -290,23 +257,17 @@ def test_a_sweep_in_which_no_member_has_converged(unseen, tmp_path):
     values = tiny.get_config()
     values.task.unseen = unseen
     run = plant_agreement(values, tmp_path, has_converged=False)
-    diagram = phase.compute(run.results)
-    assert (diagram.members, diagram.converged) == (4, 0)
-    assert np.isnan(diagram.fraction).all()
-    assert (diagram.converged_best == 0).all()
+    diagram = phase.compute(read_members(run))
+    assert set(diagram.trained) == {4} and set(diagram.converged) == {0}
+    assert diagram.share_other.isna().all()
+    assert (diagram.best_converged == 0).all()
     heldout = run.results.agreement.sel(probe='seen_heldout', mapping='assigned')
-    np.testing.assert_allclose(
-        diagram.seen_fixed[0], heldout.mean('seed').values.ravel(), rtol=1e-6
-    )
-    layout = phase.layout(diagram)
-    with style.open_figure(layout.rows, layout.columns) as (figure, axes):
-        phase.draw(diagram, axes)
-        assert 'none of the 4 trained members has converged' in figure.get_suptitle()
+    expected = heldout.mean('seed').values.ravel()
+    np.testing.assert_allclose(diagram.fixed_held_out, expected, rtol=1e-6)
     assert draw_pixels(diagram, phase).std() > 0
 
-    table = solutions.compute(members_table(run))
-    assert table.means.isna().all(axis=None)
-    assert table.solved['not converged'].tolist() == [2, 2]
-    assert '| – | not converged 2 |' in solutions.markdown(table)
+    for row in solutions.compute(read_members(run)).to_dict('records'):
+        assert row['solution (seeds)'] == 'not converged 2'
+        assert row['held-out'] == '–'
     *_, (_, point) = iterate_points(run)
-    assert np.isfinite(curves.compute(run, **point).agreement_SPR).all()
+    assert np.isfinite(curves.compute(run, **point).agreement).all()

@@ -100,8 +100,8 @@ def test_a_setting_counts_once_all_its_prompts_have_replies(folder):
     said.popitem()  # of the last seed of the last setting
     table = score_replies(prompts, said).assign(model='a')
     figure = replies.compute(table)
-    assert figure.seeds_YX.tolist() == [[2], [1]]
-    assert figure.share_YXA[:, 0].tolist() == [[1, 0, 0, 0]] * 2
+    assert figure.seeds.tolist() == [2, 1]
+    assert figure.inferential.tolist() == [1, 1] and figure.unparsable.sum() == 0
     with pytest.raises(UserError, match='a reply to elsewhere: there is no such'):
         score_replies(prompts, {'elsewhere': '7'})
 
@@ -133,11 +133,12 @@ def test_members_of_a_sweep_are_shown_beside(folder):
     loaded.loop = (('task.order', ('key_first', 'anchors_first')),)
     sweep = make_members(config.resolve(loaded))
     figure = replies.compute(table, sweep)
-    assert figure.network_X.tolist() == ['a', 'γ 0.3', 'γ 0.8']
-    assert figure.seeds_YX.tolist() == [[2, 0, 2]] * 2
-    np.testing.assert_array_equal(figure.share_YXA[:, 2], [[0, 1, 0, 0]] * 2)
-    np.testing.assert_allclose(figure.heldout_YX[:, 2], 0.9)
-    assert np.isnan(figure.share_YXA[:, 1]).all()
+    assert figure.model.tolist() == ['a', 'γ 0.3', 'γ 0.8'] * 2
+    assert figure.seeds.tolist() == [2, 0, 2] * 2
+    ours = figure[figure.model == 'γ 0.8']
+    assert ours.symmetric.tolist() == [1, 1] and ours.inferential.sum() == 0
+    np.testing.assert_allclose(ours.heldout, 0.9)
+    assert figure.symmetric[figure.model == 'γ 0.3'].isna().all()
     with pytest.raises(UserError, match=r"its settings are .*, the prompts \['all'\]"):
         replies.compute(table.assign(cohort='all'), sweep)
     sweep.results = sweep.results.sel(probe=['seen_train', 'seen_heldout'])

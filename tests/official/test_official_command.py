@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from analysis import figure
 from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.p1 import official
@@ -82,7 +83,7 @@ def test_the_command_prints_the_answers_and_draws(
         f'--out={tmp_path}',
         '--figure=attention_flow',
     ]
-    monkeypatch.setitem(official.FIGURES, 'attention_flow', Figure)
+    monkeypatch.setattr(figure, 'find_figure', {'attention_flow': Figure}.get)
     official.command(words)
 
     printed = {}

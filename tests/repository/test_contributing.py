@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from analysis import claims, figure
-from analysis.p1 import phase
+from analysis.first_look import save_figures
 from anchorjax import api, config, models, tasks
 from anchorjax.training.devices import make_mesh
 from tests.support.sweeps import ROOT
@@ -88,7 +88,7 @@ def test_the_task_of_the_example_trains(modular, tmp_path):
     c = config.load(str(path))
     c.train.num_steps, c.train.eval_every, c.optimizer.warmup_steps = 20, 10, 2
     run = api.train(
-        config.resolve(c), tmp_path / 'run', mesh=make_mesh(1), draw=phase.save
+        config.resolve(c), tmp_path / 'run', mesh=make_mesh(1), draw=save_figures
     )
     assert (tmp_path / 'run' / 'figures' / 'phase.png').exists()
     assert np.isfinite(run.results.train_loss).all()

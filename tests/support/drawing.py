@@ -4,23 +4,13 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from matplotlib import pyplot as plt
 
 from analysis.drawing import style
 
 
 def draw_pixels(result: Any, module: ModuleType) -> np.ndarray:
     """[y, x, 4] of a module's figure of a result, in its layout and the usual style."""
-    layout = module.layout
-    if callable(layout):
-        layout = layout(result)
-    size = (layout.width, layout.height)
-    with style.open_figure(layout.rows, layout.columns, figsize=size, dpi=60) as (
-        figure,
-        axes,
-    ):
-        module.draw(result, axes)
+    with style.draw_figure(result, module.draw, module.layout) as figure:
+        figure.set_dpi(60)
         figure.canvas.draw()
-        pixels = np.array(figure.canvas.buffer_rgba())
-        plt.close(figure)
-    return pixels
+        return np.array(figure.canvas.buffer_rgba())

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from analysis.first_look import describe_claims, save_figures
+from analysis.frame import read_members
 from analysis.p1 import answers
 from anchorjax.errors import UserError
 
 
 def test_every_network_is_a_row_with_its_gamma_at_the_papers_width(finished):
-    result = answers.compute(finished)
+    result = answers.compute(read_members(finished))
     assert result.setting.unique().tolist() == ['depth 1', 'depth 2']
     width = finished.experiment.model.width
     expected = result.gamma * math.log(width) / math.log(400)
@@ -34,4 +35,4 @@ def test_a_sweep_that_diverged_ends_without_answers_and_claims(
     assert [path.stem for path in paths] == ['phase'] * 3
     assert describe_claims(finished) == []
     with pytest.raises(UserError):
-        answers.compute(finished)
+        answers.compute(read_members(finished))

@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from analysis.members.member import Member
 from analysis.p1 import condensation, condensation_grid
@@ -31,17 +32,21 @@ def make_two_clusters(order) -> np.ndarray:
     return (W * norms)[:, order]
 
 
+def number(result: xr.Dataset, name: str) -> float:
+    return float(result.value.sel(number=name))
+
+
 @pytest.mark.parametrize('order', [range(20), range(19, -1, -1), RNG.permutation(20)])
 def test_two_clusters_are_two_groups_in_any_order(order):
     result = condensation.compute(make_member(make_two_clusters(order)), draws=2)
-    assert result.sizes.tolist() == [12, 8]
-    assert set(np.asarray(order)[result.order[:12]]) == set(range(12))
+    assert result['size'].values.tolist() == [12, 8]
+    assert set(np.asarray(order)[result.neuron.values[:12]]) == set(range(12))
     pairs = 12 * 11 + 8 * 7  # of 20 * 19 ordered ones
-    assert result.numbers['pairs parallel'] == pytest.approx(pairs / 380)
-    assert result.numbers['pairs opposite'] == 0
+    assert number(result, 'pairs parallel') == pytest.approx(pairs / 380)
+    assert number(result, 'pairs opposite') == 0
     # The cosine matrix has eigenvalues 12 and 8, apart from a little noise:
     # (12 + 8)^2 / (12^2 + 8^2).
-    assert result.numbers['directions'] == pytest.approx(400 / 208, rel=0.1)
+    assert number(result, 'directions') == pytest.approx(400 / 208, rel=0.1)
     assert (result.cosine[:12, :12] > 0.9).all()
     assert (result.cosine[:12, 12:] < 0.4).all()
 
@@ -52,20 +57,20 @@ def test_two_clusters_are_two_groups_in_any_order(order):
 def test_a_matrix_of_rank_one_is_one_direction(signs, sizes):
     W = np.outer(RNG.normal(size=7), signs)
     result = condensation.compute(make_member(W), draws=2)
-    assert result.sizes.tolist() == sizes
-    assert result.numbers['directions'] == pytest.approx(1, abs=1e-5)
-    assert result.numbers['stable rank'] == pytest.approx(1, abs=1e-5)
+    assert result['size'].values.tolist() == sizes
+    assert number(result, 'directions') == pytest.approx(1, abs=1e-5)
+    assert number(result, 'stable rank') == pytest.approx(1, abs=1e-5)
     opposite = 2 * sizes[0] * (10 - sizes[0]) / 90
-    assert result.numbers['pairs opposite'] == pytest.approx(opposite)
+    assert number(result, 'pairs opposite') == pytest.approx(opposite)
 
 
 def test_gaussian_neurons_are_alone_and_like_the_null():
     result = condensation.compute(make_member(RNG.normal(size=(50, 40))))
-    assert result.sizes.tolist() == [1] * 40
-    assert result.numbers['pairs parallel'] == result.numbers['pairs opposite'] == 0
-    for name, value in result.numbers.items():
-        assert value == pytest.approx(result.null[name].mean(), rel=0.1), name
-    assert result.density.sum() == pytest.approx(1)
+    assert result['size'].values.tolist() == [1] * 40
+    assert number(result, 'pairs parallel') == number(result, 'pairs opposite') == 0
+    null = result.null.mean('draw')
+    np.testing.assert_allclose(result.value, null, rtol=0.1)
+    assert float(result.density.sum()) == pytest.approx(1)
 
 
 def list_groups(cosine: np.ndarray) -> list[list[int]]:
@@ -84,7 +89,7 @@ def test_the_rule_is_greedy_and_directed():
 def test_a_neuron_of_zeros_is_a_group_of_its_own():
     W = np.c_[np.ones((4, 3)), np.zeros((4, 2))]
     result = condensation.compute(make_member(W), draws=2)
-    assert result.sizes.tolist() == [3, 1, 1]
+    assert result['size'].values.tolist() == [3, 1, 1]
 
 
 def test_the_grid_has_the_numbers_of_every_member(finished):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from analysis.changes.moments import find_moments, order_events
 from analysis.p1 import curves
@@ -45,24 +46,21 @@ def test_the_order_asks_each_probe_its_own_question():
 def test_a_finished_member(finished):
     result = curves.compute(finished, threshold=0.0, **POINT)
     curve = finished.curves.sel(POINT).squeeze()
-    np.testing.assert_array_equal(result.agreement_SPR, curve.agreement)
-    np.testing.assert_array_equal(result.loss_SP, curve.probe_loss)
-    assert (result.first_PR == result.step_S[0]).all()
-    assert (result.for_good_PR == 1).all()
+    np.testing.assert_array_equal(result.agreement, curve.agreement)
+    np.testing.assert_array_equal(result.probe_loss, curve.probe_loss)
+    assert (result['first'] == result.step[0]).all()
+    assert (result.for_good == 1).all()
     num_train = finished.experiment.task.make().num_train
     assert result.steps_per_epoch == num_train / finished.experiment.train.batch_size
     never = curves.compute(finished, threshold=1.0, **POINT)
-    assert np.isnan(never.first_PR).all() and never.order == ()
+    assert np.isnan(never['first']).all()
     assert curves.describe_order(never).endswith('at step: nothing')
 
 
 def test_the_figure_tells_the_order_of_events(finished):
     result = curves.compute(finished, **POINT)
-    first = np.full(result.first_PR.shape, np.nan)
-    reached = (('unseen', 'symmetric', 10), ('seen_train', 'assigned', 2750))
-    for probe, mapping, step in reached:
-        p = result.probe_names.index(probe)
-        r = result.mapping_names.index(mapping)
-        first[p, r] = step
-    said = curves.describe_order(result._replace(first_PR=first))
+    moments = xr.full_like(result['first'], np.nan)
+    moments.loc['unseen', 'symmetric'] = 10
+    moments.loc['seen_train', 'assigned'] = 2750
+    said = curves.describe_order(result.assign(first=moments))
     assert said.endswith('at step: unseen symmetric 10; seen train 2,750')

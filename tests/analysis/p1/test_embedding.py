@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from analysis.members.member import Member
 from analysis.p1 import embedding, embedding_grid
@@ -33,14 +34,14 @@ def make_circle(period: int) -> np.ndarray:
     return make_rows(np.cos(angle), np.sin(angle))
 
 
-def compute_quickly(rows: np.ndarray, **options) -> embedding.Result:
+def compute_quickly(rows: np.ndarray, **options) -> xr.Dataset:
     return embedding.compute(make_member(rows), permutations=50, **options)
 
 
 def test_a_line_is_in_order():
     result = compute_quickly(make_rows(VALUE / 10 - 2))
-    numbers = result.numbers
-    assert result.items.tolist() == list(range(5, 45))
+    numbers = result.value.to_series()
+    assert result['item'].values.tolist() == list(range(5, 45))
     assert numbers['rho 1'] > 0.99
     assert numbers['rho'] == numbers['rho 1']
     assert numbers['line'] > 0.99 and numbers['curve'] > 0.95
@@ -49,28 +50,30 @@ def test_a_line_is_in_order():
     # The sign of the component is chosen so that it rises.
     assert np.corrcoef(result.scores[:, 0], VALUE)[0, 1] > 0.99
     # The map is a curve: neighbours are close.
-    longest_step = np.abs(np.diff(result.tsne, axis=0)).max()
-    assert longest_step < np.ptp(result.tsne, axis=0).max() / 4
+    points = result.tsne.values
+    longest_step = np.abs(np.diff(points, axis=0)).max()
+    assert longest_step < np.ptp(points, axis=0).max() / 4
 
 
 def test_a_bent_line_is_a_curve():
     """A parabola higher than wide: only two components together have the order."""
     x = VALUE / 20 - 0.975
     result = compute_quickly(make_rows(x, 2.5 * (x**2 - np.mean(x**2))))
-    assert result.numbers['rho 1'] < 0.4 and result.numbers['rho 2'] > 0.95
-    assert result.numbers['curve'] > 0.95 and result.numbers['line'] > 0.95
+    numbers = result.value.to_series()
+    assert numbers['rho 1'] < 0.4 and numbers['rho 2'] > 0.95
+    assert numbers['curve'] > 0.95 and numbers['line'] > 0.95
 
 
 @pytest.mark.parametrize('period, other', [(4, 3), (3, 4)])
 def test_a_circle_is_its_period(period, other):
     result = compute_quickly(make_circle(period))
-    numbers = result.numbers
+    numbers = result.value.to_series()
     assert numbers['strongest period'] == pytest.approx(period, rel=0.03)
     assert numbers[f'period {period}'] > 0.8 > 20 * numbers[f'period {other}']
     assert numbers[f'similarity {period}'] > 0.95
     assert numbers[f'similarity {other}'] < 0.1
     assert numbers['line'] < 0.1 and numbers['curve'] < 0.1
-    assert result.power.sum() == pytest.approx(1)
+    assert float(result.power.sum()) == pytest.approx(1)
 
 
 def test_noise_is_within_chance():

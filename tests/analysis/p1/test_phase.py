@@ -1,226 +1,170 @@
 """The phase diagram is what one computes by hand; drawing it twice gives its bytes."""
 
-import types
-
 import numpy as np
+import pandas as pd
 import pytest
-import xarray as xr
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
 
 from analysis.drawing import style
+from analysis.first_look import save_figures
+from analysis.frame import read_members
 from analysis.members.solution import SOLUTIONS
 from analysis.p1 import phase, solutions
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
-from anchorjax.training.curves import DEVIATION_LIMIT
 from tests.support.sweeps import opened, tree_hash
 
-PROBES = ('seen_heldout', 'unseen')
-MAPPINGS = ('inferential', 'symmetric', 'assigned')
-RATES, SEEDS = (1.0, 2.0), (0, 1)
-# Agreement at gamma 0.3, by learning rate (rows) and seed (columns).
-SEEN_ASSIGNED = [[1.0, 1.0], [0.2, 0.4]]
-UNSEEN_INFERENTIAL = [[0.9, 0.1], [0.5, 0.3]]
-UNSEEN_SYMMETRIC = [[0.0, 0.95], [0.6, 0.6]]
+# At γ 0.3, by learning rate 1 and 2 and by seed: (held-out, inferential, symmetric).
+SCORES = {
+    (1.0, 0): (1.0, 0.9, 0.0),
+    (1.0, 1): (1.0, 0.1, 0.95),
+    (2.0, 0): (0.2, 0.5, 0.6),
+    (2.0, 1): (0.4, 0.3, 0.6),
+}
+ALL = (True, True, True, True)
 
 
-def plant_results(converged: ArrayLike = True) -> xr.Dataset:
-    """Results of depth 2 at gamma 0.3; gamma 0.8 is not trained.
+def plant_members(converged: tuple[bool, ...] = ALL) -> pd.DataFrame:
+    """Networks of depth 2 at γ 0.3; those at γ 0.8 are not trained.
 
     Args:
-      converged: which members have, by learning rate and seed.
+      converged: of SCORES.
     """
-    grid = {
-        'depth': [2],
-        'gamma': [0.3, 0.8],
-        'learning_rate': list(RATES),
-        'weight_decay': [0.0],
-        'seed': list(SEEDS),
-    }
-    scores = {**grid, 'probe': list(PROBES), 'mapping': list(MAPPINGS)}
-    agreement = make_zeros(scores)
-    at = {'depth': 2, 'gamma': 0.3, 'weight_decay': 0.0}
-    agreement.loc[at | {'probe': 'seen_heldout', 'mapping': 'assigned'}] = SEEN_ASSIGNED
-    agreement.loc[at | {'probe': 'unseen', 'mapping': 'inferential'}] = (
-        UNSEEN_INFERENTIAL
-    )
-    agreement.loc[at | {'probe': 'unseen', 'mapping': 'symmetric'}] = UNSEEN_SYMMETRIC
-    agreement.loc[{'gamma': 0.8}] = np.nan
-    trained = agreement.isel(probe=0, mapping=0, drop=True).notnull()
-    is_converged = xr.full_like(trained, False)
-    is_converged.loc[at] = converged
-    by_group = make_zeros({**scores, 'group': ['at_0', 'at_1']})
-    offsets = [*range(-DEVIATION_LIMIT, DEVIATION_LIMIT + 1), 'beyond']
-    variables = {
-        'agreement': agreement,
-        'agreement_by_group': by_group.where(trained),
-        'deviation': make_zeros({**grid, 'offset': list(map(str, offsets))}),
-        'trained': trained,
-        'converged': is_converged,
-    }
-    return xr.Dataset(variables)
+    rows = []
+    for gamma in (0.3, 0.8):
+        for (rate, seed), has in zip(SCORES, converged, strict=True):
+            is_trained = gamma == 0.3
+            scores = SCORES[rate, seed] if is_trained else (np.nan,) * 3
+            row = (2, gamma, rate, 0.0, seed, is_trained, has and is_trained, *scores)
+            rows.append(row)
+    axes = ['depth', 'gamma', 'learning_rate', 'weight_decay', 'seed']
+    scores = ['seen_heldout_assigned', 'unseen_inferential', 'unseen_symmetric']
+    members = pd.DataFrame(rows, columns=[*axes, 'trained', 'converged', *scores])
+    return members.assign(width=400)
 
 
-def make_zeros(coordinates: dict[str, list]) -> xr.DataArray:
-    sizes = [len(values) for values in coordinates.values()]
-    return xr.DataArray(np.zeros(sizes), coordinates)
+def set_scores(members: pd.DataFrame, rate: float, seed: int, **scores: float) -> None:
+    """Sets columns of one network at γ 0.3."""
+    is_here = (members.gamma == 0.3) & (members.learning_rate == rate)
+    for name, score in scores.items():
+        members.loc[is_here & (members.seed == seed), name] = score
 
 
-def plant_member(results: xr.Dataset, scores: dict[str, float], **place: float) -> None:
-    """Sets what a member answers to the unseen pair, by mapping."""
-    for mapping, score in scores.items():
-        where = {'probe': 'unseen', 'mapping': mapping, 'gamma': 0.3}
-        results.agreement.loc[where | place] = score
-
-
-def shares_of(result: phase.Result) -> dict[str, float]:
-    """The shares of the solutions at gamma 0.3, those above 0."""
-    shares = dict(zip(SOLUTIONS, result.fraction[:, 0, 0].tolist(), strict=True))
-    return {solution: share for solution, share in shares.items() if share > 0}
+def read_shares(cells: pd.DataFrame) -> dict[str, float]:
+    """The shares of the solutions at γ 0.3, those above 0."""
+    found = {}
+    for solution in SOLUTIONS:
+        share = cells[f'share_{solution}'][0]
+        if share > 0:
+            found[solution] = share
+    return found
 
 
 def test_the_phase_diagram_is_what_one_computes_by_hand():
-    result = phase.compute(plant_results())
-    assert result.learning_rate == RATES[0]  # the best one on seen pairs
-    assert result.members == result.converged == 4
-    assert result.row_name == 'depth'
+    cells = phase.compute(plant_members())
+    first = cells.iloc[0]
+    assert first.learning_rate == 1.0  # the best one on seen pairs
+    assert first.trained == first.converged == 4
+    assert (first.row_name, first['row'], first.width) == ('depth', '2', 400)
     # Over the rates the maximum of each seed, then the mean over the seeds.
-    best_inferential = (0.9 + 0.3) / 2
-    best_symmetric = (0.6 + 0.95) / 2
-    np.testing.assert_allclose(result.best[:, 0, 0], [best_inferential, best_symmetric])
-    np.testing.assert_allclose(result.fixed[:, 0, 0], [0.5, 0.475])
-    np.testing.assert_allclose(result.seen_best[0, 0], 1.0)
-    np.testing.assert_allclose(result.seen_fixed[0, 0], 1.0)
-    fraction = [0.5, 0.5, 0.0, 0.0, 0.0, 0.0]
-    np.testing.assert_allclose(result.fraction[:, 0, 0], fraction)
-    assert result.converged_best[0, 0] == result.converged_fixed[0, 0] == 1.0
+    assert first.best_inferential == pytest.approx((0.9 + 0.3) / 2)
+    assert first.best_symmetric == pytest.approx((0.6 + 0.95) / 2)
+    assert first.fixed_inferential == pytest.approx(0.5)
+    assert first.fixed_symmetric == pytest.approx(0.475)
+    assert first.best_held_out == first.fixed_held_out == 1
+    assert first.best_converged == first.fixed_converged == 1
+    assert read_shares(cells) == {'inferential': 0.5, 'symmetric': 0.5}
 
 
-# Members by learning rate (rows; the first is `fixed`) and seed (columns).
 @pytest.mark.parametrize(
-    ('converged', 'shares', 'converged_fixed', 'converged_best'),
+    ('converged', 'shares', 'fixed', 'best'),
     [
-        ([[1, 1], [1, 0]], {'inferential': 0.5, 'symmetric': 0.5}, 1.0, 0.75),
-        ([[1, 1], [0, 0]], {'inferential': 0.5, 'symmetric': 0.5}, 1.0, 0.5),
-        ([[1, 0], [1, 1]], {'inferential': 1.0}, 0.5, 0.75),
-        ([[0, 1], [0, 0]], {'symmetric': 1.0}, 0.5, 0.25),
+        ((True, True, True, False), {'inferential': 0.5, 'symmetric': 0.5}, 1, 0.75),
+        ((True, False, True, True), {'inferential': 1.0}, 0.5, 0.75),
+        ((False, True, False, False), {'symmetric': 1.0}, 0.5, 0.25),
+        ((False, False, True, True), {}, 0, 0.5),
     ],
 )
-def test_the_shares_are_those_of_converged_seeds(
-    converged, shares, converged_fixed, converged_best
-):
-    everyone = phase.compute(plant_results())
-    result = phase.compute(plant_results(np.array(converged, bool)))
-    assert shares_of(result) == shares
-    assert result.fraction[:, 0, 0].sum() == 1
-    assert result.converged_fixed[0, 0] == converged_fixed
-    assert result.converged_best[0, 0] == converged_best
-    assert (result.members, result.converged) == (4, np.sum(converged))
+def test_the_shares_are_those_of_converged_seeds(converged, shares, fixed, best):
+    everyone = phase.compute(plant_members())
+    cells = phase.compute(plant_members(converged))
+    assert read_shares(cells) == shares
+    assert cells.fixed_converged[0] == fixed and cells.best_converged[0] == best
+    assert cells.converged[0] == sum(converged) and cells.trained[0] == 4
+    if not shares:
+        assert np.isnan(cells.share_inferential[0])
     # The agreement is that of all seeds, as in the paper.
-    np.testing.assert_array_equal(result.best, everyone.best)
-    np.testing.assert_array_equal(result.fixed, everyone.fixed)
-    np.testing.assert_array_equal(result.seen_fixed, everyone.seen_fixed)
-
-
-def test_where_no_seed_has_converged_there_is_no_share():
-    # At the rate of `fixed`; all have at the other one.
-    result = phase.compute(plant_results([[False, False], [True, True]]))
-    assert np.isnan(result.fraction[:, 0, 0]).all()
-    assert result.converged_fixed[0, 0] == 0
-    assert result.converged_best[0, 0] == 0.5
-    assert result.converged == 2
+    for name in ('best_inferential', 'fixed_symmetric', 'fixed_held_out'):
+        pd.testing.assert_series_equal(cells[name], everyone[name])
 
 
 def test_the_shares_tell_all_solutions_apart():
-    results = plant_results()
-    first_rate = {'learning_rate': RATES[0]}
-    halves = {'inferential': 0.5, 'symmetric': 0.5}
-    plant_member(results, halves, seed=0, **first_rate)
-    neither = {'inferential': 0.0, 'symmetric': 0.05}
-    plant_member(results, neither, seed=1, **first_rate)
-    assert shares_of(phase.compute(results)) == {'other': 1.0}
-
-    unseen = {'gamma': 0.3, 'probe': 'unseen', 'seed': 0, **first_rate}
-    by_group = results.agreement_by_group
-    by_group.loc[unseen | {'mapping': 'inferential'}] = [1.0, 0.0]
-    by_group.loc[unseen | {'mapping': 'symmetric'}] = [0.0, 1.0]
-    at_third = {'gamma': 0.3, 'seed': 1, 'offset': '-6', **first_rate}
-    results.deviation.loc[at_third] = 0.95
-    assert shares_of(phase.compute(results)) == {'half and half': 0.5, 'third': 0.5}
-
-    seen = {'probe': 'seen_heldout', 'mapping': 'assigned', 'gamma': 0.3}
-    results.agreement.loc[seen | {'seed': 1, **first_rate}] = 0.85
-    by_hand = {'half and half': 0.5, 'memorizing': 0.5}
-    assert shares_of(phase.compute(results)) == by_hand
+    members = plant_members()
+    set_scores(members, 1.0, 0, unseen_inferential=0.5, unseen_symmetric=0.5)
+    set_scores(members, 1.0, 1, unseen_inferential=0.0, unseen_symmetric=0.05)
+    assert read_shares(phase.compute(members)) == {'other': 1.0}
+    for mapping, at_0 in (('inferential', 1.0), ('symmetric', 0.0)):
+        members[f'unseen_{mapping}_at_0'] = 0.0
+        members[f'unseen_{mapping}_at_1'] = 0.0
+        places = {f'unseen_{mapping}_at_0': at_0, f'unseen_{mapping}_at_1': 1 - at_0}
+        set_scores(members, 1.0, 0, **places)
+    set_scores(members, 1.0, 1, unseen_answer_share=0.95)
+    expected = {'half and half': 0.5, 'third': 0.5}
+    assert read_shares(phase.compute(members)) == expected
+    set_scores(members, 1.0, 1, seen_heldout_assigned=0.85)
+    expected = {'half and half': 0.5, 'memorizing': 0.5}
+    assert read_shares(phase.compute(members)) == expected
 
 
-def test_what_is_not_trained_is_nan():
-    result = phase.compute(plant_results())
-    for values in (result.best, result.fixed, result.fraction):
-        assert np.isnan(values[:, 0, 1]).all()
-    assert np.isnan(result.converged_best[0, 1])
-    assert np.isnan(result.converged_fixed[0, 1])
-
-
-def test_a_member_that_is_not_trained_is_not_one_that_has_not_converged():
-    results = plant_results([[True, True], [True, False]])
-    missing = {'gamma': 0.3, 'learning_rate': RATES[1], 'seed': 0}
-    for name in ('agreement', 'agreement_by_group'):
-        results[name].loc[missing] = np.nan
-    results.trained.loc[missing] = False
-    results.converged.loc[missing] = False
-    result = phase.compute(results)
-    assert (result.members, result.converged) == (3, 2)
-    np.testing.assert_allclose(result.converged_best[0, 0], 2 / 3)
-    assert result.converged_fixed[0, 0] == 1.0
+def test_what_is_not_trained_is_nan_and_not_unconverged():
+    members = plant_members((True, True, True, False))
+    untrained = phase.compute(members).iloc[1]
+    assert untrained.gamma == 0.8
+    assert untrained.filter(regex='^(best|fixed|share)_').isna().all()
+    set_scores(members, 2.0, 0, trained=False, converged=False)
+    set_scores(members, 2.0, 0, unseen_inferential=np.nan)
+    first = phase.compute(members).iloc[0]
+    assert (first.trained, first.converged) == (3, 2)
+    assert first.best_converged == pytest.approx(2 / 3)
+    assert first.fixed_converged == 1
 
 
 @pytest.mark.parametrize(
-    ('converged', 'is_dotted', 'explanation'),
+    ('converged', 'is_dotted', 'words'),
     [
-        ([[1, 1], [1, 1]], (False, False, False), 'not all converged (4 of 4 have)'),
-        ([[1, 1], [1, 0]], (True, False, False), 'not all converged (3 of 4 have)'),
-        ([[1, 0], [1, 1]], (True, True, True), 'not all converged (3 of 4 have)'),
-        ([[0, 0], [0, 0]], (True, True, True), 'none of the 4 trained members has'),
+        (ALL, (False, False, False), 'not all converged (4 of 4 have)'),
+        ((True, True, True, False), (True, False, False), '(3 of 4 have)'),
+        ((True, False, True, True), (True, True, True), '(3 of 4 have)'),
+        ((False,) * 4, (True, True, True), 'none of the 4 trained members has'),
     ],
 )
-def test_dots_mark_cells_that_have_not_all_converged(converged, is_dotted, explanation):
-    result = phase.compute(plant_results(np.array(converged, bool)))
+def test_dots_mark_cells_that_have_not_all_converged(converged, is_dotted, words):
+    cells = phase.compute(plant_members(converged))
     with style.open_figure(2, 3) as (figure, axes):
-        phase.draw(result, axes)
-        assert f'dots: {explanation}' in figure.get_suptitle()
-        for column, expected in enumerate(is_dotted):
-            for row in (0, 1):
-                dotted = find_hatched(axes[row, column], '....')
-                # The cell at gamma 0.8 is empty: nothing is known of it.
-                assert dotted == ([(0, 0)] if expected else [])
-                assert find_hatched(axes[row, column], '////') == []
+        phase.draw(cells, axes)
+        assert words in figure.get_suptitle()
+        for (_, column), axis in np.ndenumerate(axes):
+            # The cell at γ 0.8 is empty: nothing is known of it.
+            expected = [(0, 0)] if is_dotted[column] else []
+            assert find_hatched(axis, '....') == expected
+            assert find_hatched(axis, '////') == []
 
 
 def test_dots_and_lines_stand_in_the_same_cell():
-    results = plant_results(False)
-    seen = {'probe': 'seen_heldout', 'mapping': 'assigned', 'gamma': 0.3}
-    results.agreement.loc[seen] = 0.5
+    members = plant_members((False,) * 4)
+    cells = phase.compute(members.assign(seen_heldout_assigned=0.5))
     with style.open_figure(2, 3) as (_, axes):
-        phase.draw(phase.compute(results), axes)
+        phase.draw(cells[:1], axes)
         for axis in axes.flat:
             assert find_hatched(axis, '....') == find_hatched(axis, '////') == [(0, 0)]
 
 
 def test_one_learning_rate_has_no_best_one():
-    results = plant_results().isel(learning_rate=[0])
-    result = phase.compute(results)
-    np.testing.assert_array_equal(result.best, result.fixed)
-    assert phase.layout(phase.compute(plant_results())).columns == 3
-    assert phase.layout(result).columns == 2
-    with style.open_figure(2, 2) as (_, axes):
-        phase.draw(result, axes)
-        titles = [axis.get_title() for axis in axes[0]]
-    assert titles == [
-        'inferential: learning rate 1',
-        'inferential: share of converged seeds',
-    ]
+    members = plant_members()
+    assert phase.layout(phase.compute(members)).columns == 3
+    cells = phase.compute(members[members.learning_rate == 1.0])
+    np.testing.assert_array_equal(cells.best_inferential, cells.fixed_inferential)
+    assert phase.layout(cells).columns == 2
 
 
 def find_hatched(axis: Axes, pattern: str) -> list[tuple[int, int]]:
@@ -234,47 +178,41 @@ def find_hatched(axis: Axes, pattern: str) -> list[tuple[int, int]]:
 
 
 @pytest.mark.slow
-def test_drawing_twice_gives_the_same_bytes(finished, tmp_path):
-    first = phase.save(finished, tmp_path / 'first')
-    second = phase.save(finished, tmp_path / 'second')
-    assert {path.suffix for path in first} == {'.png', '.pdf', '.npz'}
-    assert len(first) == len(second)
+def test_a_sweep_ends_with_the_same_bytes(finished, tmp_path):
+    first = save_figures(finished, tmp_path / 'first')
+    save_figures(finished, tmp_path / 'second')
+    assert {path.suffix for path in first} == {'.png', '.pdf', '.csv'}
     hashes = tree_hash(tmp_path)
     for path in first:
-        if path.suffix != '.npz':  # it holds the time at which it was written
-            twin = tmp_path / 'second' / path.name
-            assert hashes[str(path)] == hashes[str(twin)]
+        twin = tmp_path / 'second' / path.name
+        assert hashes[str(path)] == hashes[str(twin)]
 
 
-def test_a_task_without_the_probe_has_no_diagram(tmp_path):
-    """Its sweep still ends well: launch/sweep.py draws what there is."""
-    results = plant_results().drop_sel(probe='seen_heldout')
-    run = types.SimpleNamespace(results=results)
-    assert phase.save(run, tmp_path) == [] and not list(tmp_path.iterdir())
+def test_a_task_without_the_probe_has_no_diagram():
+    members = plant_members().drop(columns='seen_heldout_assigned')
     with pytest.raises(UserError, match='needs a probe seen_heldout'):
-        phase.compute(results)
+        phase.compute(members)
 
 
-def test_the_table_of_an_untrained_run_is_refused(tmp_path, capsys):
+def test_the_table_of_an_untrained_run_is_refused(tmp_path):
     opened(tmp_path)
     with pytest.raises(UserError, match='no member is trained yet'):
         solutions.command([f'--run={tmp_path}'])
 
 
-def test_two_static_axes_without_an_unseen_pair_are_one_row_each(tmp_path):
-    """Such a sweep has no deviations: an array of size 0, which xarray cannot stack."""
+def test_two_static_axes_are_one_row_each(tmp_path):
     changes = {'task__noninferential': (), 'task__unseen': ()}
     loop = (('model.depth', (1, 2)), ('task.complexity', (0, 3)))
     opened(tmp_path, loop=loop, **changes)
-    result = phase.compute(open_run(tmp_path).results)
-    assert result.rows.tolist() == ['1, 0', '1, 3', '2, 0', '2, 3']
-    assert result.seen_fixed.shape == (4, 2) and np.isnan(result.seen_fixed).all()
+    cells = phase.compute(read_members(open_run(tmp_path)))
+    assert cells['row'].unique().tolist() == ['1, 0', '1, 3', '2, 0', '2, 3']
+    assert cells.fixed_held_out.isna().all() and len(cells) == 8
 
 
 def test_an_unseen_pair_without_the_two_rules_counts_as_none():
     """A task of one's own may have a probe `unseen` with mappings of other names."""
-    renamed = plant_results().assign_coords(mapping=['swapped', 'lost', 'assigned'])
-    result = phase.compute(renamed)
-    assert result.fixed.shape == (0, 1, 2)
-    expected = phase.compute(plant_results()).seen_fixed
-    np.testing.assert_array_equal(result.seen_fixed, expected)
+    names = {'unseen_inferential': 'unseen_swapped', 'unseen_symmetric': 'unseen_lost'}
+    cells = phase.compute(plant_members().rename(columns=names))
+    assert 'fixed_inferential' not in cells and phase.layout(cells).rows == 1
+    expected = phase.compute(plant_members()).fixed_held_out
+    pd.testing.assert_series_equal(cells.fixed_held_out, expected)

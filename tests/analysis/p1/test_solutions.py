@@ -4,11 +4,11 @@ import itertools
 import pathlib
 
 import numpy as np
-import pytest
 
+from analysis.frame import read_members
 from analysis.members.lookup import LEVELS, lookup_scores, score_members
 from analysis.p1 import solutions
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run
 from anchorjax.training.curves import DEVIATION_LIMIT
 from tests.support.faults import ONE
 from tests.support.planted_results import open_planted
@@ -72,27 +72,30 @@ def test_tables_are_those_of_each_cohort(tmp_path, monkeypatch, capsys):
 def test_tables_that_differ_by_seed_are_averaged(tmp_path):
     """What is held out at one position is trained at others or not, by the seed."""
     run = open_sweep(tmp_path, ('random_position',))
-    members = members_table(run)
+    members = read_members(run)
     result = solutions.compute(members, score_members(run, members))
     task = run.experiment_of(exception='trained', seed=0).task
+    means = []
     for level in LEVELS[1:]:
         known = []
         for seed in SEEDS:
             scores = lookup_scores(task, seed)
             known.append(scores[level]['seen_heldout', 'assigned'])
         assert known[0] != known[1]
-        assert result.tables['held-out', level][0] == pytest.approx(np.mean(known))
+        means.append(f'{np.mean(known):.2f}')
+    assert result['held-out: tables'][0] == f'0.00, {", ".join(means)}'
 
 
 def test_seeds_that_are_not_trained_do_not_count(tmp_path):
     run = open_sweep(tmp_path, ('random_position',))
-    members = members_table(run)
+    members = read_members(run)
     members.loc[members.seed == 1, 'trained'] = False
     result = solutions.compute(members, score_members(run, members))
     task = run.experiment_of(exception='unseen', seed=0).task
-    for level, scores in lookup_scores(task, 0).items():
-        known = scores['seen_heldout', 'assigned']
-        assert result.tables['held-out', level][1] == pytest.approx(known)
+    known = []
+    for scores in lookup_scores(task, 0).values():
+        known.append(f'{scores["seen_heldout", "assigned"]:.2f}')
+    assert result['held-out: tables'][1] == ', '.join(known)
 
 
 def test_a_cohort_without_an_unseen_pair_has_no_tables_of_it(tmp_path):
@@ -104,9 +107,9 @@ def test_a_cohort_without_an_unseen_pair_has_no_tables_of_it(tmp_path):
         task__noninferential=(),
         grid__gamma=(0.8,),
     )
-    members = members_table(run)
+    members = read_members(run)
     result = solutions.compute(members, score_members(run, members))
-    with_pair, without = read_table(solutions.markdown(result))
+    with_pair, without = result.to_dict('records')
     # Nothing contradicts the composition, so the reversed pair has the same answer.
     assert with_pair['inferential on unseen: tables'] == '0.00, 0.00, 1.00'
     assert without['inferential on unseen: tables'] == '–'
@@ -126,8 +129,7 @@ def test_third_solutions_are_named_and_near_answers_counted(tmp_path):
             if distance == 0:
                 at = {'seed': seed, 'probe': 'unseen', 'mapping': 'inferential'}
                 run.results['agreement'].loc[at] = share
-    result = solutions.compute(members_table(run))
-    (row,) = read_table(solutions.markdown(result))
+    (row,) = solutions.compute(read_members(run)).to_dict('records')
     assert row['inferential on unseen'] == '0.01 (0.00–0.05)'
     assert row['within 1'] == '0.14 (0.00–0.50)'  # 0, 0.05, 0, 0.5
     assert row['within 2'] == '0.29 (0.00–1.00)'  # 0, 0.05, 0.1, 1
@@ -137,6 +139,6 @@ def test_third_solutions_are_named_and_near_answers_counted(tmp_path):
 def test_a_third_solution_that_has_not_converged_is_not_named(tmp_path):
     run = open_planted(tmp_path, {(): {'train_loss': 0.5}}, **ONE)
     run.results['deviation'][{'offset': DEVIATION_LIMIT + 3}] = 1.0
-    (row,) = read_table(solutions.markdown(solutions.compute(members_table(run))))
+    (row,) = solutions.compute(read_members(run)).to_dict('records')
     assert row['solution (seeds)'] == 'not converged 1'
     assert row['within 2'] == '–'

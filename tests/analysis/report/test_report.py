@@ -116,7 +116,7 @@ def test_the_command_writes_one_page_and_says_what_is_missing(
     assert 'a single snapshot' in text
     assert 'layer = 2' in text
     assert 'undecided' not in text and 'are about other runs' in text
-    assert (tmp_path / 'figures' / 'phase.npz').exists()
+    assert (tmp_path / 'figures' / 'phase.csv').exists()
 
 
 def test_a_report_elsewhere_leaves_the_run_as_it_is(launched, tmp_path, monkeypatch):

@@ -1,0 +1,40 @@
+"""What the columns of a table of members mean: the axes of its sweep, and γ."""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from anchorjax.grid import TRACED_AXES
+
+PAPER_WIDTH = 400  # of P1 (PAPERS 1.2)
+
+
+def list_axes(members: pd.DataFrame) -> list[str]:
+    """The axes of the sweep: `members_table` puts them first, the seed last of them."""
+    last = members.columns.get_loc('seed')
+    return list(members.columns[: last + 1])
+
+
+def list_static_axes(members: pd.DataFrame) -> list[str]:
+    """The axes that change the task, the model or the training itself."""
+    return [axis for axis in list_axes(members) if axis not in TRACED_AXES]
+
+
+def equivalent_gamma(gamma: float, width: float) -> float:
+    """The γ at which P1's width of 400 starts with the same standard deviation.
+
+    std = width^-γ, so the γ of two widths can only be compared through it.
+    """
+    return gamma * np.log(width) / np.log(PAPER_WIDTH)
+
+
+def name_gamma(gamma: float, width: float) -> str:
+    """'γ 0.72 (0.50 at width 400)'; the bare γ at the paper's own width.
+
+    Args:
+      width: NaN where it is not one.
+    """
+    if math.isnan(width) or width == PAPER_WIDTH:
+        return f'γ {gamma:g}'
+    return f'γ {gamma:g} ({equivalent_gamma(gamma, width):.2f} at width {PAPER_WIDTH})'
