@@ -23,23 +23,27 @@ def tangent_kernel(
     Gradients are computed again for every pair of batches, so that memory holds two
     batches.
     """
-    number = len(tokens_BT)
+
+    def answer(params: Any, tokens_T: Array, label: Array) -> Array:
+        logits_V = apply(params, tokens_T[None]).logits[0, -1]
+        return logits_V[label] - logits_V.mean()
+
+    def compute_gradients(batch: tuple[Array, Array]) -> Any:
+        return jax.vmap(jax.grad(answer), (None, 0, 0))(params, *batch)
+
+    def compute_rows(batch: tuple[Array, Array]) -> Array:
+        own = compute_gradients(batch)
+
+        def compute_block(other: tuple[Array, Array]) -> Array:
+            return _inner_products(own, compute_gradients(other))
+
+        return jax.lax.map(compute_block, batches)
+
+    number, length = tokens_BT.shape
     size = _largest_divisor(number, MAX_BATCH)
-    gradient = jax.grad(_make_answer(apply))
-    gradients = jax.vmap(gradient, in_axes=(None, 0, 0))
-
-    def compute_block(pair: Array) -> Array:
-        first_of_batch = pair[:, None] * size
-        chosen_B = (first_of_batch + jnp.arange(size)).ravel()
-        tokens = tokens_BT[chosen_B]
-        labels = labels_B[chosen_B]
-        both = gradients(params, tokens, labels)
-        return _inner_products(both, size)
-
-    rows, columns = np.triu_indices(number // size)
-    pairs = jnp.stack([rows, columns], axis=-1)
-    blocks = jax.lax.map(compute_block, pairs)
-    return _assemble_symmetric(blocks, rows, columns)
+    batches = (tokens_BT.reshape(-1, size, length), labels_B.reshape(-1, size))
+    blocks = jax.lax.map(compute_rows, batches)  # [row, column, size, size]
+    return blocks.swapaxes(1, 2).reshape(number, number)
 
 
 def kernel_distance(K0_BB: np.ndarray, KT_BB: np.ndarray) -> float:
@@ -61,34 +65,11 @@ def _largest_divisor(number: int, limit: int) -> int:
     return divisor
 
 
-def _make_answer(apply: Callable) -> Callable:
-    """f(params, tokens_T, label) of one sequence."""
-
-    def answer(params: Any, tokens_T: Array, label: Array) -> Array:
-        activations = apply(params, tokens_T[None])
-        logits_V = activations.logits[0, -1]
-        return logits_V[label] - logits_V.mean()
-
-    return answer
-
-
-def _inner_products(gradients: Any, size: int) -> Array:
-    """Of the first `size` gradients with the others, [size, size], leaf by leaf."""
+def _inner_products(first: Any, second: Any) -> Array:
+    """Of the gradients of one batch with those of another, leaf by leaf."""
     total = 0
-    for leaf in jax.tree.leaves(gradients):
-        vectors = leaf.reshape(len(leaf), -1)
-        first = vectors[:size]
-        second = vectors[size:]
-        total += jnp.matmul(first, second.T, precision='highest')
+    for a, b in zip(jax.tree.leaves(first), jax.tree.leaves(second), strict=True):
+        vectors_a = a.reshape(len(a), -1)
+        vectors_b = b.reshape(len(b), -1)
+        total += jnp.matmul(vectors_a, vectors_b.T, precision='highest')
     return total
-
-
-def _assemble_symmetric(blocks: Array, rows: np.ndarray, columns: np.ndarray) -> Array:
-    """The whole matrix, from the blocks [block, size, size] of its upper triangle."""
-    number = rows.max() + 1
-    size = blocks.shape[-1]
-    K = jnp.zeros((number, number, size, size))
-    K = K.at[rows, columns].set(blocks)
-    K = K.at[columns, rows].set(blocks.mT)
-    length = number * size
-    return K.swapaxes(1, 2).reshape(length, length)

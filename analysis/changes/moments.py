@@ -20,8 +20,7 @@ def find_moments(
     """The moments of a curve along the first axis, for each entry of the others."""
     is_reached = agreement_SX >= threshold
     holds = agreement_SX >= threshold - tolerance  # False where NaN
-    from_the_end = np.logical_and.accumulate(holds[::-1])
-    holds_to_the_end = from_the_end[::-1]
+    holds_to_the_end = np.logical_and.accumulate(holds[::-1])[::-1]
     first = _find_first(step_S, is_reached)
     for_good = _find_first(step_S, is_reached & holds_to_the_end)
     return Moments(first, for_good)
@@ -35,17 +34,16 @@ def find_crossings(
     Between two records the loss is a straight line. The first record's step where it is
     below from the start; NaN where it never is.
     """
-    is_below_SX = loss_SX < threshold
     crossings = []
-    for x in range(loss_SX.shape[1]):
-        if not is_below_SX[:, x].any():
+    for loss_S in loss_SX.T:
+        below_S = np.flatnonzero(loss_S < threshold)
+        if not len(below_S):
             crossings.append(np.nan)
-            continue
-        after = int(is_below_SX[:, x].argmax())
-        before = max(after - 1, 0)
-        ends = loss_SX[[after, before], x]
-        steps = step_S[[after, before]]
-        crossings.append(np.interp(threshold, ends, steps) if after else steps[0])
+        elif below_S[0] == 0:
+            crossings.append(step_S[0])
+        else:
+            around = [below_S[0], below_S[0] - 1]
+            crossings.append(np.interp(threshold, loss_S[around], step_S[around]))
     return np.array(crossings, float)
 
 

@@ -4,7 +4,7 @@ Edges (`analysis.circuits.interventions`) are cut in one member, and its answers
 own probes are compared with those of the intact member.
 """
 
-from collections import Counter
+import operator
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
@@ -85,10 +85,11 @@ def _list_edges(member: Member, depth: int, tokens_BT: np.ndarray) -> tuple[Edge
     names = member.task.role_names
     roles_BT = member.roles(tokens_BT)
     targets, sources = np.tril_indices(roles_BT.shape[1], -1)
-    pairs_B2 = np.stack([roles_BT[:, sources], roles_BT[:, targets]], -1).reshape(-1, 2)
+    pairs_2BE = np.stack([roles_BT[:, sources], roles_BT[:, targets]])
+    distinct_pairs = np.unique(pairs_2BE.reshape(2, -1), axis=1)
     edges = []
     for layer in range(depth):
-        for source, target in np.unique(pairs_B2, axis=0):
+        for source, target in distinct_pairs.T:
             edges.append((layer, names[source], names[target]))
     return tuple(edges)
 
@@ -127,7 +128,10 @@ def mask_edges(ablation: Ablation, allowed: Iterable[Edge]) -> np.ndarray:
 
 def leave_out_each(edges: Collection[Edge]) -> list[list[Edge]]:
     """These edges but one, for each of them."""
-    return [[edge for edge in edges if edge != cut] for cut in edges]
+    sets = []
+    for cut in edges:
+        sets.append([edge for edge in edges if edge != cut])
+    return sets
 
 
 def prune_edges(ablation: Ablation) -> tuple[list[Edge], np.ndarray]:
@@ -214,15 +218,23 @@ def draw_set(
 
     It is never the mechanism itself, unless that takes all edges of its layers.
     """
-    numbers = Counter(layer for layer, _, _ in mechanism)
-    candidates = {}
-    for layer in sorted(numbers):
-        candidates[layer] = [edge for edge in edges if edge[0] == layer]
-    is_only_set = sum(map(len, candidates.values())) == len(mechanism)
+    own_of_layer = _split_by_layer(mechanism)
+    all_of_layer = _split_by_layer(edges)
+    num_candidates = sum(len(all_of_layer[layer]) for layer in own_of_layer)
     while True:
         drawn = []
-        for layer, of_layer in candidates.items():
-            chosen = rng.choice(len(of_layer), numbers[layer], replace=False)
-            drawn += [of_layer[i] for i in sorted(chosen)]
+        for layer, own in own_of_layer.items():
+            candidates = all_of_layer[layer]
+            chosen = rng.choice(len(candidates), len(own), replace=False)
+            drawn += [candidates[i] for i in sorted(chosen)]
+        is_only_set = num_candidates == len(mechanism)
         if is_only_set or set(drawn) != set(mechanism):
             return drawn
+
+
+def _split_by_layer(edges: Collection[Edge]) -> dict[int, list[Edge]]:
+    """The edges of every layer, the first layer first."""
+    edges_of: dict[int, list[Edge]] = {}
+    for edge in sorted(edges, key=operator.itemgetter(0)):
+        edges_of.setdefault(edge[0], []).append(edge)
+    return edges_of

@@ -58,15 +58,12 @@ def measure_order(member: Member, comparison: Comparison) -> np.ndarray:
     the second, it is 2 (w1 - w2)^2 / (w1^2 + w2^2): 2 if one anchor alone is read.
     """
     base, exchanged, replaced = (
-        member.forward(compared.tokens_BT) for compared in comparison
+        member.forward(compared.tokens_BT).blocks for compared in comparison
     )
     order = []
-    for layer in range(len(base.blocks)):
-        here_BD = base.blocks[layer].X_ao[:, -1]
-        turned_BD = exchanged.blocks[layer].X_ao[:, -1]
-        other_BD = replaced.blocks[layer].X_ao[:, -1]
-        between_orders = _mean_square(here_BD - turned_BD)
-        between_anchors = _mean_square(here_BD - other_BD)
+    for here, turned, other in zip(base, exchanged, replaced, strict=True):
+        between_orders = _mean_square(here.X_ao[:, -1] - turned.X_ao[:, -1])
+        between_anchors = _mean_square(here.X_ao[:, -1] - other.X_ao[:, -1])
         order.append(between_orders / between_anchors if between_anchors else np.nan)
     return np.array(order)
 

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -29,7 +27,7 @@ class Sequences(NamedTuple):
 
 
 def sample(
-    member: Member, number: int, seed: int = 0, pairs: ArrayLike | None = None
+    member: Member, number: int, seed: int = 0, pairs: np.ndarray | None = None
 ) -> Sequences:
     """Sequences with uniform keys, pairs, positions and noise.
 
@@ -43,20 +41,17 @@ def sample(
     """
     config = require_anchor_task(member)
     require(number >= 1, 'number', number, 'at least 1')
-    pairs_A2 = anchors.list_pairs(config)
-    if pairs is not None:
-        pairs_A2 = np.asarray(pairs)
-    length = config.seq_len
-    low, high = config.keys
-    before_noise = [p for p in config.positions if p + 3 < length]
+    if pairs is None:
+        pairs = anchors.list_pairs(config)
+    before_noise = [p for p in config.positions if p + 3 < config.seq_len]
     positions = before_noise or list(config.positions)
 
     rng = np.random.default_rng(seed)  # a new order of the draws gives new sequences
-    noise_BT = rng.integers(low, high, (number, length))
+    noise_BT = rng.integers(*config.keys, (number, config.seq_len))
     first_B = positions[0] + rng.integers(0, len(positions), number)
-    x_B = rng.integers(low, high, number)
-    index_B = rng.integers(0, len(pairs_A2), number)
-    return place(noise_BT, first_B, x_B, pairs_A2[index_B], config.order)
+    x_B = rng.integers(*config.keys, number)
+    index_B = rng.integers(0, len(pairs), number)
+    return place(noise_BT, first_B, x_B, pairs[index_B], config.order)
 
 
 def fit_paper_sequence(member: Member) -> np.ndarray:
@@ -95,38 +90,30 @@ def select_probes(member: Member, most: int) -> tuple[np.ndarray, np.ndarray]:
     """
     tokens_PBT, labels_PRB = member.probes
     last = member.task.role_names.index('last')
-    chosen_P = []
-    for tokens_BT in tokens_PBT:
-        roles_BT = member.roles(tokens_BT)
-        ends_in_noise_B = roles_BT[:, -1] == last
-        chosen_P.append(np.flatnonzero(ends_in_noise_B))
-
-    if not any(map(len, chosen_P)):
-        chosen_P = [np.arange(len(tokens_BT)) for tokens_BT in tokens_PBT]
-    fewest = min(map(len, chosen_P))
+    ends_in_noise_PB = np.array([member.roles(x)[:, -1] == last for x in tokens_PBT])
+    if not ends_in_noise_PB.any():
+        ends_in_noise_PB[:] = True
+    fewest = ends_in_noise_PB.sum(1).min()
     if fewest == 0:
         raise UserError(
             'a probe has no sequence that ends in noise, and so no last token apart '
             'from the key and its anchors'
         )
-    power = int(np.log2(fewest))
-    number = min(most, 2**power)
+    number = min(most, 2 ** int(np.log2(fewest)))
     tokens = []
     labels = []
-    for probe, chosen_B in enumerate(chosen_P):
-        taken_B = chosen_B[:number]
-        tokens_BT = tokens_PBT[probe]
-        labels_RB = labels_PRB[probe]
-        tokens.append(tokens_BT[taken_B])
-        labels.append(labels_RB[:, taken_B])
+    for probe, ends_in_noise_B in enumerate(ends_in_noise_PB):
+        taken_B = np.flatnonzero(ends_in_noise_B)[:number]
+        tokens.append(tokens_PBT[probe, taken_B])
+        labels.append(labels_PRB[probe][:, taken_B])
     return np.concatenate(tokens), np.stack(labels)
 
 
 def place(
-    noise_BT: ArrayLike,
-    first_B: ArrayLike,
-    x_B: ArrayLike,
-    pair_B2: ArrayLike,
+    noise_BT: np.ndarray,
+    first_B: np.ndarray,
+    x_B: np.ndarray,
+    pair_B2: np.ndarray,
     order: str = 'key_first',
 ) -> Sequences:
     """Writes a key item and its pair of anchors, side by side, into each row of noise.
@@ -135,19 +122,8 @@ def place(
       first_B: position of the first of the three tokens.
       order: what comes first, as in `AnchorsConfig.order`.
     """
-    tokens_BT = _place(
-        jnp.asarray(noise_BT, jnp.int32),
-        jnp.asarray(first_B, jnp.int32),
-        jnp.asarray(x_B, jnp.int32),
-        jnp.asarray(pair_B2, jnp.int32),
-        order,
-    )
-    return Sequences(
-        tokens_BT=np.asarray(tokens_BT),
-        x_B=np.asarray(x_B),
-        pair_B2=np.asarray(pair_B2),
-        position_B=np.asarray(first_B) + _KEY_OFFSET[order],
-    )
+    tokens_BT = np.asarray(anchors.place(noise_BT, first_B, x_B, pair_B2, order))
+    return Sequences(tokens_BT, x_B, pair_B2, first_B + _KEY_OFFSET[order])
 
 
 def replace_items(
@@ -172,36 +148,21 @@ def check_tokens(member: Member, tokens_T: ArrayLike) -> np.ndarray:
     shown = tuple(tokens_T.tolist())
     require(tokens_T.shape == (length,), 'tokens', shown, f'{length} tokens')
 
-    vocab = config.vocab
-    in_vocab = tokens_T.min() >= 0 and tokens_T.max() < vocab
-    require(in_vocab, 'tokens', shown, f'in [0, {vocab})')
+    in_vocab = tokens_T.min() >= 0 and tokens_T.max() < config.vocab
+    require(in_vocab, 'tokens', shown, f'in [0, {config.vocab})')
 
     is_anchor_T = np.isin(tokens_T, list(config.shift_of))
     positions = np.flatnonzero(is_anchor_T).tolist()
     first = min(positions, default=0)
-    second = first + 1
-    is_pair = positions == [first, second]
-    if config.order == 'key_first':
-        side = 'before'
-        has_key = first > 0
-    else:
+    is_pair = positions == [first, first + 1]
+    side = 'before'
+    has_key = first > 0
+    if config.order == 'anchors_first':
         side = 'after'
-        has_key = second < length - 1
+        has_key = first + 2 < length
     allowed = f'a sequence with one pair of anchors and a key item right {side} it'
     require(is_pair and has_key, 'tokens', shown, allowed)
     return tokens_T
-
-
-def tabulate_shifts(member: Member) -> dict[tuple[int, int], dict[str, int]]:
-    """Answer minus key item: {(a1, a2): {mapping: shift}} for all pairs of anchors."""
-    config = require_anchor_task(member)
-    pairs = anchors.list_pairs(config).tolist()
-    rows = anchors.list_shifts(config).tolist()
-    table = {}
-    for (first, second), row in zip(pairs, rows, strict=True):
-        shifts = zip(anchors.MAPPINGS, row, strict=True)
-        table[first, second] = dict(shifts)
-    return table
 
 
 def require_anchor_task(member: Member) -> AnchorsConfig:
@@ -217,6 +178,3 @@ def require_unseen_pair(member: Member) -> None:
     config = require_anchor_task(member)
     if not config.unseen_pairs:
         raise UserError('task.unseen = (): this figure needs an unseen pair')
-
-
-_place = jax.jit(anchors.place, static_argnames='order')

@@ -12,16 +12,17 @@ tests them.
   python -m analysis attention_flow --run runs/phase --gamma=1.7 --seed=0
 """
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis.circuits import flows, sequences
-from analysis.circuits.flows import FLOWS
 from analysis.drawing import style
 from analysis.members.member import Member, make_untrained, require_attention
 from anchorjax.limits import at_least, at_most
+from anchorjax.tasks import anchors
 
 TITLE = 'Attention flow'
 PAPER = 'P1 Fig 3 (a, c)'
@@ -31,24 +32,7 @@ CAPTION = (
     'random sequences.'
 )
 
-
 _FLOW_COLOURS = (style.ROLES['key'], style.ROLES['anchor_1'], '#56B4E9')
-
-
-class Result(NamedTuple):
-    """Attention on one sequence, and its mean over `number` random ones."""
-
-    tokens_T: np.ndarray  # of the one sequence
-    roles_T: np.ndarray  # index into role_names
-    role_names: tuple[str, ...]
-    Attn_NTT: np.ndarray  # of that sequence: [layer, reader, source], mean over heads
-    prediction: int
-    expected: dict[str, int]  # answer by mapping
-    mass_NJJ: np.ndarray  # of the random ones, by flows.average_attention
-    flows_N3: np.ndarray  # of the random ones: [layer, FLOWS]
-    uniform_N3: np.ndarray  # the same if a position reads all up to itself equally
-    untrained_N3: np.ndarray  # the same before training; NaN if that is not known
-    number: int
 
 
 def compute(
@@ -59,8 +43,15 @@ def compute(
     number: Annotated[
         int, at_least(1), at_most(100_000), 'random sequences to average over'
     ] = 4096,
-) -> Result:
+) -> xr.Dataset:
     """Attention on one sequence and, by role, on `number` random ones.
+
+      token, role [position], prediction, answer [mapping]  of the one sequence
+      attention [layer, position_of_reader, position]       on it, mean over heads
+      mass      [layer, source, reader] of the random ones, `flows.average_attention`
+      trained   [layer, flow] of the random ones, `flows.measure_flows`
+      uniform   [flow] if a position reads all up to itself equally
+      untrained [layer, flow] before training; NaN if that is not known
 
     Args:
       tokens: the one sequence, the paper's by default.
@@ -73,29 +64,46 @@ def compute(
         tokens = sequences.fit_paper_sequence(member)
     tokens_T = sequences.check_tokens(member, tokens)
     require_attention(member)
-    roles_T = member.roles(tokens_T[None])[0]
+    roles_T = np.array(member.task.role_names)[member.roles(tokens_T[None])[0]]
     activations = member.forward(tokens_T[None])
-    attention = [block.Attn[0].mean(0) for block in activations.blocks]
+    Attn_NTT = np.stack([block.Attn[0].mean(0) for block in activations.blocks])
 
     random_BT = sequences.sample(member, number).tokens_BT
-    mass_NJJ = flows.average_attention(member, random_BT)
-    flows_N3 = flows.measure_flows(mass_NJJ, member.task.role_names)
-    return Result(
-        tokens_T=tokens_T,
-        roles_T=roles_T,
-        role_names=member.task.role_names,
-        Attn_NTT=np.stack(attention),
-        prediction=int(activations.logits[0, -1].argmax()),
-        expected=_list_answers(member, tokens_T, roles_T),
-        mass_NJJ=mass_NJJ,
-        flows_N3=flows_N3,
-        uniform_N3=_measure_uniform_flows(member, random_BT, len(flows_N3)),
-        untrained_N3=_measure_untrained_flows(member, random_BT, len(flows_N3)),
-        number=number,
+    mass = flows.average_attention(member, random_BT)
+    by_chance = flows.average_uniform_attention(member, random_BT)
+    trained = flows.measure_flows(mass)
+    start = make_untrained(member)
+    untrained = xr.full_like(trained, np.nan)
+    if start is not None:
+        untrained = flows.measure_flows(flows.average_attention(start, random_BT))
+    return xr.Dataset(
+        {
+            'token': ('position', tokens_T),
+            'role': ('position', roles_T),
+            'prediction': activations.logits[0, -1].argmax(),
+            'answer': ('mapping', _list_answers(member, tokens_T, roles_T)),
+            'attention': (('layer', 'position_of_reader', 'position'), Attn_NTT),
+            'mass': mass,
+            'trained': trained,
+            'uniform': flows.measure_flows(by_chance),
+            'untrained': untrained,
+            'number': number,
+        },
+        {'mapping': list(anchors.MAPPINGS)},
     )
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
+def _list_answers(
+    member: Member, tokens_T: np.ndarray, roles_T: np.ndarray
+) -> np.ndarray:
+    """The answer of every mapping to one sequence."""
+    token_of = dict(zip(roles_T.tolist(), tokens_T.tolist(), strict=True))
+    config = member.experiment.task
+    pair = anchors.find_row(config, (token_of['anchor_1'], token_of['anchor_2']))
+    return token_of['key'] + anchors.list_shifts(config)[pair]
+
+
+def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [1, 2]: the sequence's attention as lines, and the flows by layer."""
     _draw_sequence(axes[0, 0], result)
     _draw_flows(axes[0, 1], result)
@@ -104,108 +112,56 @@ def draw(result: Result, axes: np.ndarray) -> None:
 layout = style.Layout(1, 2, 7.0, 2.4)
 
 
-def _measure_uniform_flows(
-    member: Member, random_BT: np.ndarray, layers: int
-) -> np.ndarray:
-    """[layer, FLOWS] of attention that chooses nothing: the same in every layer."""
-    mass_JJ = flows.average_uniform_attention(member, random_BT)
-    flows_13 = flows.measure_flows(mass_JJ[None], member.task.role_names)
-    return np.repeat(flows_13, layers, axis=0)
-
-
-def _measure_untrained_flows(
-    member: Member, random_BT: np.ndarray, layers: int
-) -> np.ndarray:
-    """[layer, FLOWS] of the member at initialization; NaN if that is not known."""
-    untrained = make_untrained(member)
-    if untrained is None:
-        return np.full((layers, len(FLOWS)), np.nan)
-    mass_NJJ = flows.average_attention(untrained, random_BT)
-    return flows.measure_flows(mass_NJJ, member.task.role_names)
-
-
-def _list_answers(
-    member: Member, tokens_T: np.ndarray, roles_T: np.ndarray
-) -> dict[str, int]:
-    """{mapping: answer} to one sequence."""
-    token_of = {}  # {role: token}, of noise the last
-    for token, role in zip(tokens_T.tolist(), roles_T, strict=True):
-        name = member.task.role_names[role]
-        token_of[name] = token
-    x = token_of['key']
-    pair = (token_of['anchor_1'], token_of['anchor_2'])
-    shifts_of = sequences.tabulate_shifts(member)
-    answers = {}
-    for mapping, shift in shifts_of[pair].items():
-        answers[mapping] = x + shift
-    return answers
-
-
-def _draw_sequence(axis: Axes, result: Result) -> None:
+def _draw_sequence(axis: Axes, result: xr.Dataset) -> None:
     """Nodes are tokens, one row a layer; a line's width is the attention paid."""
-    layers, length, _ = result.Attn_NTT.shape
-    colours = []
-    for role in result.roles_T:
-        name = result.role_names[role]
-        colours.append(style.ROLES[name])
-    for n, reader, source in np.ndindex(result.Attn_NTT.shape):
-        if source > reader:  # causal attention
-            continue
-        axis.plot(
-            [source, reader],
-            [n, n + 1],
-            lw=3.5 * result.Attn_NTT[n, reader, source],
-            color=colours[source],
-            alpha=0.8,
-            zorder=1,
-        )
+    colours = [style.ROLES[role] for role in result.role.values]
+    for (n, reader, source), weight in np.ndenumerate(result.attention.values):
+        if source <= reader:  # causal attention
+            look = {'lw': 3.5 * weight, 'color': colours[source]}
+            axis.plot([source, reader], [n, n + 1], **look, alpha=0.8, zorder=1)
+    layers, length, _ = result.attention.shape
     rows = range(layers + 1)
-    for t, colour in enumerate(colours):
-        column = [t] * len(rows)
-        axis.plot(column, rows, 'o', ms=5, color=colour, zorder=2)
-        token = str(result.tokens_T[t])
-        _write_bold(axis, t, -0.2, token, ha='center', va='top', color=colour)
-    answer = _name_answer(result)
-    above = layers + 0.18
-    _write_bold(axis, length - 1, above, answer, ha='right', va='bottom')
+    bold = {'fontweight': 'bold', 'va': 'top'}
+    for t, token in enumerate(result.token.values):
+        axis.plot([t] * len(rows), rows, 'o', ms=5, color=colours[t], zorder=2)
+        axis.text(t, -0.2, str(token), ha='center', color=colours[t], **bold)
+    bold['va'] = 'bottom'
+    axis.text(length - 1, layers + 0.18, _name_answer(result), ha='right', **bold)
 
-    axis.set_yticks(rows, ['input', *_name_layers(layers)])
+    axis.set_yticks(rows, ['input', *_name_layers(result)])
     axis.set_ylim(-0.5, layers + 0.5)
     axis.set_xlim(-0.6, length - 0.4)
     axis.set_xticks([])
     axis.spines[['left', 'bottom']].set_visible(False)
 
 
-def _name_layers(count: int) -> list[str]:
-    return [f'layer {n + 1}' for n in range(count)]
+def _name_layers(result: xr.Dataset) -> list[str]:
+    return [f'layer {n}' for n in result.layer.values]
 
 
-def _write_bold(axis: Axes, x: float, y: float, text: str, **kwargs: str) -> None:
-    axis.text(x, y, text, fontweight='bold', **kwargs)
-
-
-def _name_answer(result: Result) -> str:
+def _name_answer(result: xr.Dataset) -> str:
     """'93 (symmetric)': the prediction, and the first mapping that gives the same."""
-    for mapping, answer in result.expected.items():
-        if answer == result.prediction:
-            return f'{answer} ({mapping})'
-    return str(result.prediction)
+    prediction = result.prediction.item()
+    for mapping, answer in result.answer.to_series().items():
+        if answer == prediction:
+            return f'{prediction} ({mapping})'
+    return str(prediction)
 
 
-def _draw_flows(axis: Axes, result: Result) -> None:
-    """Three bars a layer, one for each of FLOWS, with a mark for each null."""
-    layers = np.arange(len(result.flows_N3))
+def _draw_flows(axis: Axes, result: xr.Dataset) -> None:
+    """A bar for each flow in a layer, with a mark for each null."""
+    layers = np.arange(result.sizes['layer'])
     half = 0.11  # of the width of a bar
-    for i, name in enumerate(FLOWS):
+    for i, (name, colour) in enumerate(zip(flows.FLOWS, _FLOW_COLOURS, strict=True)):
+        flow = result.sel(flow=name)
         x = layers + (i - 1) / 4
-        colour = _FLOW_COLOURS[i]
-        axis.bar(x, result.flows_N3[:, i], 2 * half, label=name, color=colour)
-        axis.hlines(result.uniform_N3[:, i], x - half, x + half, color='k', lw=1.2)
-        axis.plot(x, result.untrained_N3[:, i], 'kx', ms=4)
+        axis.bar(x, flow.trained, 2 * half, label=name, color=colour)
+        axis.hlines([flow.uniform] * len(x), x - half, x + half, color='k', lw=1.2)
+        axis.plot(x, flow.untrained, 'kx', ms=4)
     axis.plot([], [], color='k', lw=1.2, label='uniform')
     axis.plot([], [], 'kx', ms=4, label='untrained')
-    axis.set_xticks(layers, _name_layers(len(layers)))
+    axis.set_xticks(layers, _name_layers(result))
     axis.set_ylim(0, 1)
     axis.set_ylabel('attention')
-    axis.set_title(f'mean of {result.number:,} sequences')
+    axis.set_title(f'mean of {result.number.item():,} sequences')
     axis.legend(loc='upper left', bbox_to_anchor=(1, 1))

@@ -90,9 +90,10 @@ def compute(
     single = edge_sets.measure_effects(ablation, edge_sets.leave_out_each(edges))
     ends = edge_sets.measure_effects(ablation, [edges, []]).agreement
     mechanisms = edge_sets.compare_mechanisms(ablation, draws)
+    names = _name_edges(edges)
     of_mechanism = []
     for own in edge_sets.list_mechanisms(ablation).values():
-        of_mechanism.append([edge in own for edge in edges])
+        of_mechanism.append(np.isin(names, _name_edges(own)))
     removed, unchanged_E = edge_sets.prune_edges(ablation)
     circuit = edge_sets.find_circuit(removed, unchanged_E, FAITHFUL)
     found = single.rename(set='edge').assign(
@@ -101,18 +102,22 @@ def compute(
         of_mechanism=(('mechanism', 'edge'), of_mechanism),
         mechanism_agreement=mechanisms.agreement,
         mechanism_unchanged=mechanisms.unchanged,
-        pruned=('cut', list(map(name_edge, removed))),
+        pruned=('cut', _name_edges(removed)),
         pruned_unchanged=('cut', unchanged_E),
-        circuit=('edge', [edge in circuit for edge in edges]),
+        circuit=('edge', np.isin(names, _name_edges(circuit))),
     )
-    found = found.assign_coords(edge=list(map(name_edge, edges)))
-    return found.merge(patching.patch_everywhere(member, number))
+    patches = patching.patch_everywhere(member, number)
+    return found.assign_coords(edge=names).merge(patches)
 
 
 def name_edge(edge: Edge) -> str:
     """'1: key → last', layers counted from 1."""
     layer, source, target = edge
     return f'{layer + 1}: {source} → {target}'
+
+
+def _name_edges(edges: Sequence[Edge]) -> list[str]:
+    return list(map(name_edge, edges))
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:

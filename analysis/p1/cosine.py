@@ -11,9 +11,11 @@ diagonal belongs to neither and is empty:
   python -m analysis cosine --run runs/phase --gamma=1.7 --seed=0
 """
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from analysis.circuits import sequences
 from analysis.drawing import style
@@ -30,33 +32,14 @@ CAPTION = (
     'The cosines are between such vectors; red boxes mark equal answers.'
 )
 
-
 NAMES = ('v', 'u')
 # What is compared: row and column of the lower triangle, then of the upper one.
 PAIRS_OF_V = np.array([[3, 3], [2, 2], [1, 2], [1, 3]])
 ANCHORS_OF_U = np.array([3, 2, 1, 2])
-COMPARED = (
-    ('(3,3)×(2,2)', '(1,2)×(1,3)'),
-    ('(3)×(2)', '(1)×(2)'),
-)
-
-
-class Result(NamedTuple):
-    """Axes: name (v, u), X keys of the rows, X of the columns."""
-
-    keys_X: np.ndarray
-    cosine: np.ndarray  # [name, X, X], mean over contexts; NaN on the diagonal
-    centred: np.ndarray  # the same of centred vectors, see compute
-    apart: np.ndarray  # [name, X, X] target of the row minus target of the column
-    difference: np.ndarray  # [name, (mean, low, high)]: inside the boxes minus outside
-    difference_centred: np.ndarray
-    untrained_centred: np.ndarray  # [name] its mean before training; NaN if not known
-    inside: np.ndarray  # [name, (lower, upper)] mean cosine where the targets agree
-    outside: np.ndarray
-    inside_centred: np.ndarray
-    outside_centred: np.ndarray
-    compared: tuple[tuple[str, str], ...]  # [name, triangle] row × column
-    contexts: int
+TITLES = {
+    'v': 'v: (3,3)×(2,2) below, (1,2)×(1,3) above',
+    'u': 'u: (3)×(2) below, (1)×(2) above',
+}
 
 
 def compute(
@@ -65,75 +48,61 @@ def compute(
     contexts: Annotated[
         int, at_least(2), at_most(1_000), 'draws of the noise to average over'
     ] = 32,
-) -> Result:
+) -> xr.Dataset:
     """Cosines of all pairs of keys lo..hi (both included), inside boxes and outside.
 
-    A context is one draw of the noise, the same for all the vectors of a matrix. For
+    A context is one draw of the noise, the same for all the vectors of a matrix. Where
     `centred`, the mean of all vectors of a matrix (in one context) is removed first,
     because a part that all of them share makes every cosine large.
 
-    The difference is the mean over both triangles. Its 95% interval resamples the
-    contexts: it covers other draws of the noise, but not other keys, other pairs or
-    other training runs.
+      cosine, inside, outside, difference [centred, vector, ...] of `triangles.compare`
+      untrained [centred, vector] the mean of the difference before training, or NaN
+      apart     [vector, row, column] target of the row minus target of the column
+
+    The 95 % interval of the difference covers other draws of the noise, but not other
+    keys, other pairs or other training runs.
 
     Raises:
       UserError: keys outside the task's, no equal targets among them, one layer, or a
         task whose anchors come before the key.
     """
     keys_X = _list_keys(member, keys)
-    noise_CT = _sample_noise(member, contexts)
-    apart_v_XX = _compare_targets(member, keys_X, PAIRS_OF_V)
-    apart_u_XX = _compare_targets(member, keys_X, ANCHORS_OF_U[:, None])
-    apart = np.stack([apart_v_XX, apart_u_XX])
-    vectors = _extract_vectors(member, keys_X, noise_CT)
-    raw = triangles.compare(vectors, apart, centre=False)
-    centred = triangles.compare(vectors, apart, centre=True)
-    untrained_centred = np.full(len(NAMES), np.nan)
+    task = member.experiment.task
+    noise_CT = np.random.default_rng(0).integers(*task.keys, (contexts, task.seq_len))
+    apart = {
+        'v': _compare_targets(member, keys_X, PAIRS_OF_V),
+        'u': _compare_targets(member, keys_X, ANCHORS_OF_U[:, None]),
+    }
+    trained = _compare_vectors(member, keys_X, noise_CT, apart)
+    untrained = xr.full_like(trained.difference, np.nan)
     start = make_untrained(member)
     if start is not None:
-        vectors = _extract_vectors(start, keys_X, noise_CT)
-        untrained = triangles.compare(vectors, apart, centre=True)
-        untrained_centred = untrained.difference[:, 0]
-    return Result(
-        keys_X=keys_X,
-        cosine=raw.cosine,
-        centred=centred.cosine,
-        apart=apart,
-        difference=raw.difference,
-        difference_centred=centred.difference,
-        untrained_centred=untrained_centred,
-        inside=raw.inside,
-        outside=raw.outside,
-        inside_centred=centred.inside,
-        outside_centred=centred.outside,
-        compared=COMPARED,
+        untrained = _compare_vectors(start, keys_X, noise_CT, apart).difference
+    return trained.assign(
+        apart=(('vector', 'row', 'column'), np.stack(list(apart.values()))),
+        untrained=untrained.sel(estimate='mean', drop=True),
         contexts=contexts,
-    )
+    ).assign_coords(row=keys_X, column=keys_X)
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
-    """Fills axes [2, 3]: heat-maps of v and u, and cosine by distance of the targets.
-
-    The second row shows the same with the mean vector removed.
-    """
-    first, second = axes
-    apart = result.apart
-    lowest = min(0, np.nanmin(result.cosine))
-    _draw_heatmaps(first, result, result.cosine, 'viridis', lowest)
-    first[0].set_ylabel('cosine', fontweight='bold')
-    draw_profile(first[2], NAMES, apart, result.cosine, result.difference)
-    _draw_heatmaps(second, result, result.centred, 'BrBG', -1)
-    second[0].set_ylabel('cosine, mean removed', fontweight='bold')
-    draw_profile(second[2], NAMES, apart, result.centred, result.difference_centred)
-
-
-def _extract_vectors(
-    member: Member, keys_X: np.ndarray, noise_CT: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """v and u of every context, side and key, [C, S, X, D] each."""
-    v_CSXD = extract.compute_v(member, keys_X, PAIRS_OF_V, noise_CT)
-    u_CSXD = extract.compute_u(member, keys_X, ANCHORS_OF_U, noise_CT)
-    return v_CSXD, u_CSXD
+def _compare_vectors(
+    member: Member,
+    keys_X: np.ndarray,
+    noise_CT: np.ndarray,
+    apart: dict[str, np.ndarray],
+) -> xr.Dataset:
+    """`triangles.compare` of v and u, [centred, vector, ...]."""
+    vectors = {
+        'v': extract.compute_v(member, keys_X, PAIRS_OF_V, noise_CT),
+        'u': extract.compute_u(member, keys_X, ANCHORS_OF_U, noise_CT),
+    }
+    rows = []
+    for centre in (False, True):
+        found = []
+        for name in NAMES:
+            found.append(triangles.compare(vectors[name], apart[name], centre))
+        rows.append(xr.concat(found, pd.Index(NAMES, name='vector')))
+    return xr.concat(rows, pd.Index([False, True], name='centred'))
 
 
 def _list_keys(member: Member, keys: tuple[int, int]) -> np.ndarray:
@@ -145,25 +114,15 @@ def _list_keys(member: Member, keys: tuple[int, int]) -> np.ndarray:
     return np.arange(first, last + 1)
 
 
-def _sample_noise(member: Member, contexts: int) -> np.ndarray:
-    """Tokens of every context [C, T]."""
-    task = member.experiment.task
-    rng = np.random.default_rng(0)
-    return rng.integers(*task.keys, (contexts, task.seq_len))
-
-
 def _compare_targets(
-    member: Member,
-    keys_X: np.ndarray,
-    anchors_SA: np.ndarray,
+    member: Member, keys_X: np.ndarray, anchors_SA: np.ndarray
 ) -> np.ndarray:
     """Inferential target of the row minus that of the column [X, X].
 
     Args:
       anchors_SA: the A anchors of every side.
     """
-    task = member.experiment.task
-    shifts = task.shift_of
+    shifts = member.experiment.task.shift_of
     targets_SX = []
     for anchors in anchors_SA.tolist():
         target_X = keys_X
@@ -173,29 +132,30 @@ def _compare_targets(
             target_X = target_X + shifts[anchor]
         targets_SX.append(target_X)
     apart_XX = triangles.subtract_targets(np.array(targets_SX))
-    comparable = triangles.is_comparable(apart_XX)
     first, *_, last = keys_X.tolist()
     allowed = 'a range with targets that agree and targets that differ'
-    require(comparable, 'keys', (first, last), allowed)
+    require(triangles.is_comparable(apart_XX), 'keys', (first, last), allowed)
     return apart_XX
 
 
-def _draw_heatmaps(
-    axes: np.ndarray,
-    result: Result,
-    cosine: np.ndarray,
-    colours: str,
-    lowest: float,
-) -> None:
-    """Draws v and u into the first two axes of a row, with one colour bar."""
-    keys_X = result.keys_X
-    for n, name in enumerate(NAMES):
-        axis = axes[n]
-        below, above = result.compared[n]
-        axis.set_title(f'{name}: {below} below, {above} above')
-        matrices = (cosine[n], result.apart[n])
-        image = draw_triangles(axis, *matrices, keys_X, colours, lowest)
-    axis.figure.colorbar(image, ax=axis, shrink=0.9)
+def draw(result: xr.Dataset, axes: np.ndarray) -> None:
+    """Fills axes [2, 3]: heat-maps of v and u, and cosine by distance of the targets.
+
+    The second row shows the same with the mean vector removed.
+    """
+    lowest = min(0, result.cosine.sel(centred=False).min().item())
+    looks = {'cosine': ('viridis', lowest), 'cosine, mean removed': ('BrBG', -1)}
+    for row, centred, label in zip(axes, (False, True), looks, strict=True):
+        here = result.sel(centred=centred)
+        for axis, name in zip(row, NAMES, strict=False):
+            matrix = here.sel(vector=name)
+            values = (matrix.cosine.values, matrix.apart.values, matrix.row.values)
+            image = draw_triangles(axis, *values, *looks[label])
+            axis.set_title(TITLES[name])
+        axis.figure.colorbar(image, ax=axis, shrink=0.9)
+        row[0].set_ylabel(label, fontweight='bold')
+        profile = (here.apart.values, here.cosine.values, here.difference.values)
+        draw_profile(row[2], NAMES, *profile)
 
 
 layout = style.Layout(2, 3, 7.2, 5.2)

@@ -11,30 +11,25 @@ before training.
   python -m analysis eigenvalues --run runs/phase
 """
 
-import math
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
+import xarray as xr
+from matplotlib import colormaps
+from matplotlib.axes import Axes
 
 from analysis import frame
-from analysis.drawing import spectrum_panels, style
-from analysis.members.member import member_of
-from analysis.members.point import Point
-from analysis.members.selection import find_trained_gammas
-from analysis.spectra import measures, singular
+from analysis.drawing import style
+from analysis.drawing.gammas import label_gamma
+from analysis.members.member import Member, make_untrained, member_of
+from analysis.members.point import Point, complete_point
+from analysis.members.selection import find_trained_gammas, iterate_converged
 from analysis.spectra.directions import read_matrix
-from analysis.spectra.effective import (
-    follow_spectrum,
-    measure_converged,
-)
-from analysis.spectra.spectra import (
-    covariance_spectrum,
-    find_rises,
-    pad_spectra,
-    singular_values,
-)
+from analysis.spectra.measures import participation_ratio, stable_rank
+from analysis.spectra.spectra import covariance_spectrum, find_rises, singular_values
 from analysis.spectra.used import select_used
+from analysis.stats import mean_interval
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
 
@@ -45,27 +40,9 @@ CAPTION = (
     'of the covariance of the embedding, by γ and over training, and singular values '
     'of every matrix.'
 )
-
-
-class Result(NamedTuple):
-    """Spectra are in descending order; small gamma is LARGE initialization."""
-
-    matrix: str
-    gamma_G: np.ndarray  # those with a trained member
-    eigenvalues_GI: np.ndarray  # of the covariance of the rows, at the step asked for
-    participation_G: np.ndarray  # of the eigenvalues
-    stable_rank_G: np.ndarray  # of the matrix itself, rows not centred
-    share_G: np.ndarray  # of the leading eigenvalue in the sum
-    gamma: float  # of the member that is followed
-    steps_S: np.ndarray  # its snapshots
-    evolution_SI: np.ndarray
-    rises_I: np.ndarray  # see `spectra.find_rises`; of the leading ones
-    matrix_names: tuple[str, ...]
-    extremes: np.ndarray  # [2] gamma of the largest and of the smallest initialization
-    singular_2NI: np.ndarray  # of every matrix there; NaN beyond its rank
-    missing: tuple[str, ...]  # members left out, and what the run does not hold
-    members: pd.DataFrame  # all converged ones, by `effective.measure_converged`
-    width: float = math.nan  # of the networks; NaN: there are several
+# The largest and the smallest initialization, and their colours. The caption of P1 Fig
+# 13 exchanges the two.
+SIZES = {'large': '#D55E00', 'small': '#0072B2'}
 
 
 def compute(
@@ -78,8 +55,20 @@ def compute(
         int, at_least(1), at_most(1_000), 'eigenvalues to follow over training'
     ] = 6,
     **point,
-) -> Result:
+) -> xr.Dataset:
     """Spectra over gamma at one point of the other axes (first values where not given).
+
+    All spectra are in descending order; small gamma is LARGE initialization.
+
+      eigenvalue [gamma, index] of the covariance of the rows, at the step asked for
+      participation, stable_rank, share [gamma] of the eigenvalues, of the matrix itself
+                 (rows not centred), of the leading eigenvalue in the sum
+      evolution  [step, index] of the member with the gamma `followed`
+      rise       [leading] see `spectra.find_rises`
+      singular   [size, matrix, rank] of every matrix for a large and a small
+                 initialization, with gamma `extreme` [size]; NaN beyond the rank
+      member_*   [member] all converged ones, by `measure_converged`
+      missing    a line for each member left out and for what the run does not hold
 
     Args:
       leading: number of eigenvalues whose rise is looked for.
@@ -90,79 +79,207 @@ def compute(
       UserError: no such member or matrix, or none is trained.
       StoreError: no such step.
     """
-    followed_gamma = point.pop('gamma', None)
-    rest = {}
-    for axis, values in run.experiment.axes.items():
-        if axis != 'gamma':
-            rest[axis] = values[0]
-    rest |= point
-    gammas, left_out = find_trained_gammas(run, rest)
-    spectra = []
-    participation = []
-    stable_rank = []
-    for gamma in gammas:
-        W = read_matrix(run, matrix, step, gamma=gamma, **rest)
-        config = run.experiment_of(gamma=gamma, **rest).task
-        W = select_used(config, matrix, W)
-        spectrum = covariance_spectrum(W)
-        spectra.append(spectrum)
-        participation.append(measures.participation_ratio(spectrum))
-        stable_rank.append(measures.stable_rank(W))
-    spectra_GI = np.stack(spectra)
-
-    if followed_gamma is None:
-        followed_gamma = gammas[-1]
-    followed = member_of(run, gamma=followed_gamma, **rest)
-    steps_S, evolution_SI = follow_spectrum(run, matrix, followed.point)
-    if len(steps_S) < 2:
-        left_out = [*left_out, 'no snapshot but one: no evolution']
-    extremes = (gammas[0], gammas[-1])
-    matrix_names, singular_2NI = _find_singular_values(run, step, rest, extremes)
-    return Result(
-        matrix=matrix,
-        gamma_G=np.array(gammas),
-        eigenvalues_GI=spectra_GI,
-        participation_G=np.array(participation),
-        stable_rank_G=np.array(stable_rank),
-        share_G=spectra_GI[:, 0] / spectra_GI.sum(-1),
-        gamma=followed.point['gamma'],
-        steps_S=steps_S,
-        evolution_SI=evolution_SI,
-        rises_I=find_rises(steps_S, evolution_SI[:, :leading]),
-        matrix_names=matrix_names,
-        extremes=np.array(extremes),
-        singular_2NI=singular_2NI,
-        missing=tuple(left_out),
-        members=measure_converged(run, step, matrix),
+    followed = point.pop('gamma', None)
+    axes = run.experiment.axes
+    rest = {axis: axes[axis][0] for axis in axes if axis != 'gamma'} | point
+    gammas, missing = find_trained_gammas(run, rest)
+    if followed is None:
+        followed = gammas[-1]
+    followed_point = complete_point(run, rest | {'gamma': followed})
+    steps = run.steps(**followed_point)
+    if len(steps) < 2:
+        missing = [*missing, 'no snapshot but one: no evolution']
+    evolution = []
+    for at_step in steps:
+        W = read_used(run, matrix, at_step, followed_point)
+        evolution.append(covariance_spectrum(W))
+    evolution_SI = np.stack(evolution)
+    rises = find_rises(np.array(steps), evolution_SI[:, :leading])
+    by_gamma = _measure_gammas(run, matrix, step, gammas, rest)
+    ends = pd.Series([gammas[0], gammas[-1]], pd.Index(SIZES, name='size'))
+    return by_gamma.assign(
+        evolution=(('step', 'index'), evolution_SI),
+        rise=('leading', rises),
+        singular=_find_singular_values(run, step, rest, ends),
+        extreme=ends.to_xarray(),
+        followed=followed_point['gamma'],
+        path=matrix,
+        missing='\n'.join(missing),
         width=frame.find_width(run),
-    )
+        **measure_converged(run, step, matrix).to_xarray(),
+    ).assign_coords(step=steps)
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
-    """Fills axes [1 + r, 3]: spectra by gamma, by step, numbers; then each matrix."""
-    spectrum_panels.draw_spectra(axes[0, 0], result)
-    spectrum_panels.draw_training(axes[0, 1], result)
-    spectrum_panels.draw_numbers(axes[0, 2], result)
-    singular.draw(axes[1:].ravel(), result)
+def read_used(run: Run, path: str, step: int | str, point: Point) -> np.ndarray:
+    """The part of a matrix that sees data; nothing else of the member is read."""
+    W = read_matrix(run, path, step, **point)
+    return select_used(run.experiment_of(**point).task, path, W)
 
 
-def layout(result: Result) -> style.Layout:
-    kinds = singular.list_kinds(result.matrix_names)
-    rows = 1 + -(-len(kinds) // 3)
-    return style.Layout(rows, 3, 7.0, 0.6 + 1.6 * rows)
+def _measure_gammas(
+    run: Run, path: str, step: int | str, gammas: list[float], rest: Point
+) -> xr.Dataset:
+    """The spectrum of a matrix and its numbers, by gamma."""
+    found = []
+    for gamma in gammas:
+        W = read_used(run, path, step, rest | {'gamma': gamma})
+        spectrum_I = covariance_spectrum(W)
+        numbers = {
+            'eigenvalue': ('index', spectrum_I),
+            'participation': participation_ratio(spectrum_I),
+            'stable_rank': stable_rank(W),
+            'share': spectrum_I[0] / spectrum_I.sum(),
+        }
+        found.append(xr.Dataset(numbers))
+    return xr.concat(found, pd.Index(gammas, name='gamma'))
 
 
 def _find_singular_values(
-    run: Run, step: int | str, rest: Point, gammas: tuple[float, ...]
-) -> tuple[tuple[str, ...], np.ndarray]:
-    """(names of all matrices [N], their singular values [gammas, N, I])."""
-    spectra = []
+    run: Run, step: int | str, rest: Point, gammas: pd.Series
+) -> xr.DataArray:
+    """The singular values of all matrices, [size, matrix, rank]."""
+    of_sizes = []
     for gamma in gammas:
         member = member_of(run, step, gamma=gamma, **rest)
-        matrices = member.matrices
-        of_member = []
-        for path, W in matrices.items():
-            used = select_used(member.experiment.task, path, W)
-            of_member.append(singular_values(used))
-        spectra.append(of_member)
-    return tuple(matrices), pad_spectra(spectra)
+        spectra = {}
+        for path, W in member.matrices.items():
+            values = singular_values(select_used(member.experiment.task, path, W))
+            spectra[path] = pd.Series(values)
+        table = pd.DataFrame(spectra).T  # NaN beyond the rank of a matrix
+        of_sizes.append(xr.DataArray(table, dims=('matrix', 'rank')))
+    return xr.concat(of_sizes, gammas.index)
+
+
+def measure_converged(run: Run, step: int | str, path: str) -> pd.DataFrame:
+    """A row per converged member that has the matrix: its labels along the axes.
+
+    `member_participation` is its effective number of directions at a step, of the
+    eigenvalues of the matrix; `member_untrained` the same at initialization.
+    """
+    rows = []
+    for _, point in iterate_converged(run):
+        member = member_of(run, step, **point)
+        if path in member.matrices:
+            row = {
+                **run.labels(**point),
+                'participation': measure_participation(member, path),
+                'untrained': measure_participation(make_untrained(member), path),
+            }
+            rows.append(row)
+    columns = [*run.experiment.axes, 'participation', 'untrained']
+    members = pd.DataFrame(rows, columns=columns)
+    return members.add_prefix('member_').rename_axis('member')
+
+
+def measure_participation(member: Member, path: str) -> float:
+    """Participation ratio of the eigenvalues of the rows that see data."""
+    W = select_used(member.experiment.task, path, member.matrix(path))
+    return participation_ratio(covariance_spectrum(W))
+
+
+def draw(result: xr.Dataset, axes: np.ndarray) -> None:
+    """Fills axes [1 + r, 3]: spectra by gamma, by step, numbers; then each matrix."""
+    _draw_spectra(axes[0, 0], result)
+    _draw_training(axes[0, 1], result)
+    _draw_numbers(axes[0, 2], result)
+    panels = axes[1:].ravel()
+    kinds = _list_kinds(result)
+    for axis, (kind, matrices) in zip(panels, kinds.items(), strict=False):
+        _draw_singular_values(axis, result.sel(matrix=matrices), kind)
+    for axis in panels[len(kinds) :]:
+        axis.set_axis_off()
+    panels[0].legend()
+
+
+def layout(result: xr.Dataset) -> style.Layout:
+    rows = 1 + -(-len(_list_kinds(result)) // 3)
+    return style.Layout(rows, 3, 7.0, 0.6 + 1.6 * rows)
+
+
+def _list_kinds(result: xr.Dataset) -> dict[str, list[str]]:
+    """{'W_Q': ['block_0/W_Q', 'block_1/W_Q']}: one panel each."""
+    kinds = {}
+    for path in result.matrix.values:
+        kinds.setdefault(path.split('/')[-1], []).append(path)
+    return kinds
+
+
+def _draw_spectra(axis: Axes, result: xr.Dataset) -> None:
+    index = np.arange(result.sizes['index']) + 1
+    colours = _sample_colours('viridis', 0.9, result.sizes['gamma'])
+    for colour, values in zip(colours, result.eigenvalue, strict=True):
+        label = f'γ {values.gamma.item():g}'
+        axis.plot(index, values, color=colour, label=label)
+    axis.set(xscale='log', yscale='log', xlabel='index')
+    axis.set_title(f'eigenvalues, {result.path.item()}')
+    axis.set_ylim(bottom=result.eigenvalue.max() / 1e8)
+    axis.legend()
+
+
+def _draw_training(axis: Axes, result: xr.Dataset) -> None:
+    """The leading eigenvalues of one member; a circle where one rises."""
+    leading = result.sizes['leading']
+    colours = _sample_colours('magma', 0.8, leading)
+    for i, colour in enumerate(colours):
+        values = result.evolution.isel(index=i)
+        axis.plot(result.step, values, '.-', ms=3, color=colour)
+        rises = values[result.step == result.rise[i]]
+        axis.plot(rises.step, rises, 'o', ms=5, mfc='none', color=colour)
+    title = f'the leading {leading} at γ {result.followed.item():g}'
+    axis.set(xlabel='step', title=title)
+    place = {'va': 'top', 'transform': axis.transAxes}
+    axis.text(0.03, 0.97, result.missing.item(), **place)
+
+
+def _draw_numbers(axis: Axes, result: xr.Dataset) -> None:
+    """Numbers of the members at the point, and of all converged members.
+
+    Error bars: mean and 95 % interval over seeds of their participation ratio. Grey:
+    the same before training.
+    """
+    lines = (
+        ('participation ratio', result.participation, 'o-'),
+        ('stable rank', result.stable_rank, 's-'),
+        ('1 / share of the first', 1 / result.share, '^:'),
+    )
+    for name, values, line in lines:
+        axis.plot(result.gamma, values, line, ms=3, label=name)
+    _draw_seeds(axis, result, 'member_participation', 'C0', None)
+    _draw_seeds(axis, result, 'member_untrained', 'grey', 'untrained')
+    axis.set_title('effective number of directions')
+    label_gamma(axis, result.width.item())
+    _, highest = axis.get_ylim()
+    axis.set_ylim(0, 2.2 * highest)  # room for the legend
+    axis.legend(loc='upper right')
+
+
+def _draw_seeds(
+    axis: Axes, result: xr.Dataset, column: str, colour: str, label: str | None
+) -> None:
+    """A point and an error bar at every gamma with enough converged seeds."""
+    members = result[['member_gamma', 'member_seed', column]].to_dataframe()
+    for gamma, here in members.groupby('member_gamma'):
+        found = mean_interval(here.groupby('member_seed')[column].mean())
+        if np.isfinite(found.low):
+            reach = [[found.mean - found.low], [found.high - found.mean]]
+            bar = {'color': colour, 'fmt': '_', 'ms': 5, 'lw': 1, 'label': label}
+            axis.errorbar(gamma, found.mean, reach, **bar)
+            label = None  # one entry of the legend
+
+
+def _draw_singular_values(axis: Axes, result: xr.Dataset, kind: str) -> None:
+    """A line for each block; later blocks have thinner lines."""
+    index = np.arange(result.sizes['rank']) + 1
+    for size, colour in SIZES.items():
+        here = result.sel(size=size)
+        label = f'{size} init. (γ {here.extreme.item():g})'
+        for layer, values in enumerate(here.singular):
+            width = 1.5 / (1 + layer)
+            axis.plot(index, values, color=colour, lw=width, label=label)
+            label = None  # one entry of the legend for all blocks
+    axis.set(yscale='log', title=f'singular values, {kind}')
+
+
+def _sample_colours(name: str, end: float, number: int) -> np.ndarray:
+    """Colours [number, 4] from the start of a colour map to the share `end` of it."""
+    return colormaps[name](np.linspace(0, end, number))

@@ -10,7 +10,6 @@ many neurons of the MLPs switched.
   python -m analysis lazy --run runs/phase
 """
 
-from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -80,18 +79,21 @@ def compute(
     """
     require_heldout_probe(run)
     spans, _ = find_spans(run, start)
-    measure_null = _make_null(number)
+    nulls = {}  # members of one model, gamma and seed share it
     rows = []
     for point, first, last in report_progress(spans, 'lazy'):
         first_state = member_of(run, first, **point)
         last_state = member_of(run, last, **point)
         change = measure_change(first_state, last_state, number)
+        start_of = (first_state.experiment.model, point['gamma'], point['seed'])
+        if start_of not in nulls:
+            nulls[start_of] = _measure_null(first_state, number)
         row = {
             **run.labels(**point),
             'start': first,
             'end': last,
             'kernel': change.kernel,
-            'null': measure_null(first_state),
+            'null': nulls[start_of],
             'pattern': change.pattern,
             'movement': change.movement['all'],
         }
@@ -107,6 +109,12 @@ def compute(
         .merge(members, on=axes)
         .assign(row_name=find_row_axis(axes), width=frame.find_width(run))
     )
+
+
+def _measure_null(member: Member, number: int) -> float:
+    """The distance of two independent untrained networks, one of them the member's."""
+    other = make_untrained(member, member.point['seed'] + _OTHER_START)
+    return measure_kernel_distance(make_untrained(member), other, number)
 
 
 def draw(members: pd.DataFrame, axes: np.ndarray) -> None:
@@ -127,22 +135,6 @@ def draw(members: pd.DataFrame, axes: np.ndarray) -> None:
 layout = style.Layout(1, 3, 7.0, 3.0)
 
 
-def _make_null(number: int) -> Callable[[Member], float]:
-    """A function: the null of a member; members of one gamma and seed share it."""
-    distances = {}
-
-    def measure_null(member: Member) -> float:
-        seed = member.point['seed']
-        key = (member.experiment.model, member.point['gamma'], seed)
-        if key not in distances:
-            own = make_untrained(member)
-            other = make_untrained(member, seed + _OTHER_START)
-            distances[key] = measure_kernel_distance(own, other, number)
-        return distances[key]
-
-    return measure_null
-
-
 def _draw_members(axis: Axes, members: pd.DataFrame, column: str) -> None:
     """One marker a member: colour by solution, shape by row, rows side by side.
 
@@ -154,17 +146,9 @@ def _draw_members(axis: Axes, members: pd.DataFrame, column: str) -> None:
         shift = spacing * (i - (len(rows) - 1) / 2)
         for (solution, is_full), here in of_row.groupby(['solution', 'converged']):
             colour = style.COLOURS[solution]
-            axis.plot(
-                here.gamma + shift,
-                here[column],
-                ls='',
-                ms=4,
-                mew=0 if is_full else 0.6,
-                mfc=colour if is_full else 'none',
-                marker=_MARKERS[i % 5],
-                color=colour,
-                alpha=0.8,
-            )
+            look = {'marker': _MARKERS[i % 5], 'ms': 4, 'color': colour, 'alpha': 0.8}
+            fill = {'mew': 0} if is_full else {'mew': 0.6, 'mfc': 'none'}
+            axis.plot(here.gamma + shift, here[column], ls='', **look, **fill)
 
 
 def _draw_legend(axis: Axes, members: pd.DataFrame) -> None:

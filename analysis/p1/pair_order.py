@@ -14,17 +14,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from analysis import frame
 from analysis.circuits import edge_sets, sequences
 from analysis.circuits.order import draw_comparison, measure_order
 from analysis.drawing import style
 from analysis.members.member import Member, member_of, require_attention
 from analysis.members.point import name_point
-from analysis.members.selection import (
-    find_converged,
-    iterate_converged,
-    iterate_members,
-    report_progress,
-)
+from analysis.members.selection import report_progress
 from analysis.members.solution import SOLVED, UNSEEN_MAPPINGS
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
@@ -67,17 +63,17 @@ def compute(
       UserError: there is no such member, a task is not the anchor task with an unseen
         pair and at least three anchors, or a model has no attention.
     """
-    trained = list(iterate_members(run))
-    candidates = trained if every else list(iterate_converged(run))
-    if not candidates:
-        raise UserError('no member is trained' if every else 'no member has converged')
-    is_converged = find_converged(run).values
+    usable = frame.list_usable(run, 'anchors')
+    chosen = usable if every else usable[usable.converged]
+    if not len(chosen):
+        raise UserError('no member has converged')
+    networks = list(zip(frame.find_points(run, chosen), chosen.converged, strict=True))
     rows = []
-    for index, point in report_progress(candidates, 'order of the pair'):
+    for point, is_converged in report_progress(networks, 'order of the pair'):
         member = member_of(run, **point)
         of_member = {
             'point': name_point(run, point),
-            'converged': is_converged[index],
+            'converged': is_converged,
             **_share_answers(member),
         }
         require_attention(member)
@@ -86,7 +82,7 @@ def compute(
             order_N = measure_order(member_of(run, step, **point), comparison)
             for layer, order in enumerate(order_N.tolist(), start=1):
                 rows.append({**of_member, 'step': step, 'layer': layer, 'order': order})
-    return pd.DataFrame(rows).assign(left_out=len(trained) - len(candidates))
+    return pd.DataFrame(rows).assign(left_out=len(usable) - len(chosen))
 
 
 def draw(orders: pd.DataFrame, axes: np.ndarray) -> None:

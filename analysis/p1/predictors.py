@@ -136,10 +136,10 @@ def _list_functions(config: AnchorsConfig) -> tuple[np.ndarray, np.ndarray]:
 
 def _mark_unseen(config: AnchorsConfig) -> np.ndarray:
     """Which pairs are never trained, bool [pair]."""
-    marks = []
-    for pair in anchors.list_pairs(config).tolist():
-        marks.append(tuple(pair) in config.unseen_pairs)
-    return np.array(marks)
+    trained, _ = anchors.list_probed_pairs(config)['seen_train']
+    is_unseen_P = np.ones(config.num_pairs, bool)
+    is_unseen_P[trained] = False
+    return is_unseen_P
 
 
 def _mark_trained(

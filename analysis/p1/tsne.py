@@ -13,9 +13,10 @@ defaults.
 """
 
 import sys
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
@@ -36,27 +37,9 @@ CAPTION = (
     ' the network does not tell them apart.'
 )
 
-
 SPACES = ('full space', 'map')
 KIND_COLOURS = ('#0072B2', '#E69F00', '#999999')
 _SLOW = 2_000  # sequences in a map that takes long enough to say so
-
-
-class Result(NamedTuple):
-    """Vectors of sequences, and the pairs of their neighbours; A: ordered pairs."""
-
-    map_B2: np.ndarray  # of the first `map_number` sequences
-    pair_B: np.ndarray  # their pairs, index into pairs_A2
-    pairs_A2: np.ndarray
-    shares: np.ndarray  # [space, kind], over the sequences of pairs (a, b) with a != b
-    chance: np.ndarray  # [space, kind], of neighbours drawn at random
-    untrained: np.ndarray  # [kind] shares in the full space before training, or NaN
-    counts: np.ndarray  # [space, pair of the sequence, pair of its neighbour]
-    of: str  # 'attention' or 'output'
-    layer: int
-    number: int  # of different sequences
-    neighbours: int
-    perplexity: float
 
 
 def compute(
@@ -78,12 +61,18 @@ def compute(
         Literal['attention', 'output'],
         'attention (P1), or output: logits, key hidden (P3)',
     ] = 'attention',
-) -> Result:
+) -> xr.Dataset:
     """Vectors at the last token of `number` random sequences, the first of them mapped.
 
     All sequences differ: a copy would be the nearest neighbour of its original. A task
     with few different sequences gives fewer than `number`, and fewer than `map_number`;
-    the Result has the actual number.
+    the result has the actual number.
+
+      place     [sequence, axis] on the map, of the first `map_number` sequences
+      pair      [sequence, anchor] their pairs
+      share     [space, kind] of the neighbours of sequences of pairs (a, b), a != b
+      chance    [space, kind] of neighbours drawn at random
+      untrained [kind] shares in the full space before training; NaN if not known
 
     Args:
       of: 'attention', X_ao of `layer` (P1), or 'output', the logits when no position
@@ -95,25 +84,20 @@ def compute(
     tokens_BT, pair_B2 = _sample_different(member, number, ignore_key=of == 'output')
     mapped = min(map_number or number, len(tokens_BT))
     _check_settings(mapped, neighbours, perplexity)
-    pairs_A2, pair_B = np.unique(pair_B2, axis=0, return_inverse=True)
     X_BD = _read_vectors(member, tokens_BT, layer, of)
     map_B2 = _map_vectors(X_BD[:mapped], perplexity)
-    pair_of_mapped_B = pair_B[:mapped]
-    in_space = count_neighbours(X_BD, pair_B, pairs_A2, neighbours)
-    in_map = count_neighbours(map_B2, pair_of_mapped_B, pairs_A2, neighbours)
-    untrained = np.full(len(KINDS), np.nan)
+    in_space = count_neighbours(X_BD, pair_B2, neighbours)
+    in_map = count_neighbours(map_B2, pair_B2[:mapped], neighbours)
+    untrained = xr.full_like(in_space.share, np.nan)
     start = make_untrained(member)
     if start is not None:
         X_BD = _read_vectors(start, tokens_BT, layer, of)
-        untrained = count_neighbours(X_BD, pair_B, pairs_A2, neighbours).shares
-    return Result(
-        map_B2=map_B2,
-        pair_B=pair_of_mapped_B,
-        pairs_A2=pairs_A2,
-        shares=np.stack([in_space.shares, in_map.shares]),
-        chance=np.stack([in_space.chance, in_map.chance]),
+        untrained = count_neighbours(X_BD, pair_B2, neighbours).share
+    found = xr.concat([in_space, in_map], 'space').assign_coords(space=list(SPACES))
+    return found.assign(
+        place=(('sequence', 'axis'), map_B2),
+        pair=(('sequence', 'anchor'), pair_B2[:mapped]),
         untrained=untrained,
-        counts=np.stack([in_space.counts_AA, in_map.counts_AA]),
         of=of,
         layer=layer,
         number=len(tokens_BT),
@@ -122,25 +106,17 @@ def compute(
     )
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
-    """Fills axes [1, 2]: the map, and the kinds of neighbours."""
-    _draw_map(axes[0, 0], result)
-    _draw_bars(axes[0, 1], result)
-
-
 def _read_vectors(
     member: Member, tokens_BT: np.ndarray, layer: int, of: str
 ) -> np.ndarray:
     """The vectors [B, D] of these sequences."""
     if of == 'output':
         return extract.compute_logits_without_key(member, tokens_BT)
-    return extract.read_after_attention(member, tokens_BT, layer)
+    return extract.read_vectors(member, tokens_BT, layer, 'X_ao')
 
 
 def _sample_different(
-    member: Member,
-    number: int,
-    ignore_key: bool,
+    member: Member, number: int, ignore_key: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Tokens [B, T] and pairs [B, 2] of different sequences, at most `number`.
 
@@ -150,8 +126,7 @@ def _sample_different(
     drawn = sequences.sample(member, 2 * number)
     compared_BT = drawn.tokens_BT.copy()
     if ignore_key:
-        every_B = np.arange(2 * number)
-        compared_BT[every_B, drawn.position_B] = 0
+        compared_BT[np.arange(2 * number), drawn.position_B] = 0
     _, first_draws = np.unique(compared_BT, axis=0, return_index=True)
     kept = np.sort(first_draws)[:number]
     return drawn.tokens_BT[kept], drawn.pair_B2[kept]
@@ -178,21 +153,29 @@ def _map_vectors(X_BD: np.ndarray, perplexity: float) -> np.ndarray:
         return model.fit_transform(X_BD)
 
 
-def _draw_map(axis: Axes, result: Result) -> None:
-    colours_A4 = hues.colour_pairs(result.pairs_A2)
-    colours_B4 = colours_A4[result.pair_B]
-    x_B, y_B = result.map_B2.T
-    size = min(300 / len(x_B) ** 0.5, 12)
-    axis.scatter(x_B, y_B, s=size, lw=0, rasterized=True, c=colours_B4)
+def draw(result: xr.Dataset, axes: np.ndarray) -> None:
+    """Fills axes [1, 2]: the map, and the kinds of neighbours."""
+    _draw_map(axes[0, 0], result)
+    _draw_bars(axes[0, 1], result)
+
+
+layout = style.Layout(1, 2, 7.0, 3.4)
+
+
+def _draw_map(axis: Axes, result: xr.Dataset) -> None:
+    pairs_A2, pair_B = np.unique(result.pair, axis=0, return_inverse=True)
+    size = min(300 / len(pair_B) ** 0.5, 12)
+    colours_B4 = hues.colour_pairs(pairs_A2)[pair_B]
+    axis.scatter(*result.place.values.T, s=size, lw=0, rasterized=True, c=colours_B4)
     title = 'output, key hidden'
     if result.of == 'attention':
-        title = f'layer {result.layer}, last token'
+        title = f'layer {result.layer.item()}, last token'
     axis.set(xticks=[], yticks=[], title=title)
     axis.spines[['left', 'bottom']].set_visible(False)
-    hues.draw_legend(axis, result.pairs_A2)
+    hues.draw_legend(axis, pairs_A2)
 
 
-def _draw_bars(axis: Axes, result: Result) -> None:
+def _draw_bars(axis: Axes, result: xr.Dataset) -> None:
     """Draws the share of every kind of neighbour in both spaces, with its chance.
 
     Dotted, in the full space: the same share before training.
@@ -200,23 +183,18 @@ def _draw_bars(axis: Axes, result: Result) -> None:
     spaces = np.arange(len(SPACES))
     half = 0.11  # of the width of a bar
     for i, kind in enumerate(KINDS):
+        here = result.sel(kind=kind)
         x = spaces + (i - 1) / 4
-        shares = result.shares[:, i]
-        chance = result.chance[:, i]
-        axis.bar(x, shares, 2 * half, label=kind, color=KIND_COLOURS[i])
-        axis.hlines(chance, x - half, x + half, color='k', lw=1.2)
+        axis.bar(x, here.share, 2 * half, label=kind, color=KIND_COLOURS[i])
+        axis.hlines(here.chance, x - half, x + half, color='k', lw=1.2)
         ends = (x[0] - half, x[0] + half)
-        axis.hlines(result.untrained[i], *ends, color='k', lw=1.2, ls=':')
+        axis.hlines(here.untrained, *ends, color='k', lw=1.2, ls=':')
     axis.plot([], [], color='k', lw=1.2, label='chance')
     axis.plot([], [], color='k', lw=1.2, ls=':', label='untrained')
-    mapped = len(result.pair_B)
-    space_label = f'{result.number:,} sequences'
-    map_label = f'map of {mapped:,}'
-    axis.set_xticks(spaces, (space_label, map_label))
-    title = f'share of the {result.neighbours} nearest'
+    mapped = result.sizes['sequence']
+    labels = (f'{result.number.item():,} sequences', f'map of {mapped:,}')
+    axis.set_xticks(spaces, labels)
+    title = f'share of the {result.neighbours.item()} nearest'
     axis.set(ylim=(0, 1), title=title, ylabel='share')
     below = (0.5, -0.1)
     axis.legend(loc='upper center', bbox_to_anchor=below, ncols=3, columnspacing=1)
-
-
-layout = style.Layout(1, 2, 7.0, 3.4)

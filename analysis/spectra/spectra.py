@@ -33,15 +33,3 @@ def find_rises(steps_S: np.ndarray, values_SI: np.ndarray) -> np.ndarray:
     rises_I = (peak_I > start_I) & (peak_I >= MIN_GROWTH * start_I)
     steps_S = np.asarray(steps_S)
     return np.where(rises_I, steps_S[first_I], np.nan)
-
-
-def pad_spectra(spectra_XN: list[list[np.ndarray]]) -> np.ndarray:
-    """Nested lists of spectra as an array [X, N, longest]; NaN beyond each end."""
-    longest = 0
-    for row in spectra_XN:
-        longest = max(longest, *map(len, row))
-    padded = np.full((len(spectra_XN), len(spectra_XN[0]), longest), np.nan)
-    for x, row in enumerate(spectra_XN):
-        for n, spectrum in enumerate(row):
-            padded[x, n, : len(spectrum)] = spectrum
-    return padded

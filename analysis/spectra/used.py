@@ -34,12 +34,7 @@ def list_tokens(config: anchors.AnchorsConfig) -> np.ndarray:
 
 def list_labels(config: anchors.AnchorsConfig) -> np.ndarray:
     """Labels that occur in training, in order: every key item with a trained shift."""
-    pairs = anchors.list_pairs(config).tolist()
-    assigned = anchors.MAPPINGS.index('assigned')
-    shifts = anchors.list_shifts(config)[:, assigned].tolist()
+    assigned_P = anchors.list_shifts(config)[:, anchors.MAPPINGS.index('assigned')]
+    trained, _ = anchors.list_probed_pairs(config)['seen_train']
     keys = np.arange(*config.keys)
-    labels = set()
-    for (first, second), shift in zip(pairs, shifts, strict=True):
-        if (first, second) not in config.unseen_pairs:
-            labels.update((keys + shift).tolist())
-    return np.array(sorted(labels))
+    return np.unique(keys + assigned_P[trained, None])

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from analysis.spectra import measures
 from analysis.vectors import order
 
 _PERMUTED = 20  # draws with every column in a random order of its own
@@ -16,7 +16,7 @@ class RandomOrders(NamedTuple):
     explained: np.ndarray  # [component] mean, every column in a random order of its own
     similarity: np.ndarray  # [(5%, 95% quantile), step]
     power: np.ndarray  # [frequency] 95% quantile
-    numbers: dict[str, np.ndarray]  # of `order.measure_order`, [permutation] each
+    numbers: pd.DataFrame  # of `order.measure_order`, a row per permutation
 
 
 def measure_random_orders(rows: np.ndarray, permutations: int) -> RandomOrders:
@@ -38,17 +38,11 @@ def measure_random_orders(rows: np.ndarray, permutations: int) -> RandomOrders:
         explained=np.mean(explained, axis=0),
         similarity=np.quantile(similarities, (0.05, 0.95), axis=0),
         power=np.quantile(powers, 0.95, axis=0),
-        numbers=measures.stack_numbers(numbers),
+        numbers=pd.DataFrame(numbers),
     )
 
 
 def bound_numbers(rows: np.ndarray, permutations: int) -> dict[str, float]:
     """95% quantile of every number of `order.measure_order` over random orders."""
-    rng = np.random.default_rng(0)
-    draws = []
-    for _ in range(permutations):
-        draws.append(order.measure_order(rng.permutation(rows)))
-    bounds = {}
-    for name, values in measures.stack_numbers(draws).items():
-        bounds[name] = float(np.quantile(values, 0.95))
-    return bounds
+    found = measure_random_orders(rows, permutations).numbers
+    return found.quantile(0.95).to_dict()

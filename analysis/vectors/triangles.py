@@ -7,50 +7,44 @@ of the lower triangle, then row and column of the upper one. A context C is one 
 the noise.
 """
 
-from typing import NamedTuple
-
 import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy import stats
 
 from analysis.spectra import measures
 
-
-class Comparison(NamedTuple):
-    """Cosines of vectors, one matrix per name; means over contexts."""
-
-    cosine: np.ndarray  # [name, X, X], NaN on the diagonal
-    difference: np.ndarray  # [name, (mean, low, high)]: inside the boxes minus outside
-    inside: np.ndarray  # [name, triangle] mean cosine inside the boxes
-    outside: np.ndarray
+TRIANGLES = ('lower', 'upper')
 
 
-def compare(
-    vectors: tuple[np.ndarray, ...],
-    apart: np.ndarray,
-    centre: bool,
-) -> Comparison:
-    """Compares the vectors [C, S, X, D] of every name, inside the boxes and outside.
+def compare(vectors_CSXD: np.ndarray, apart_XX: np.ndarray, centre: bool) -> xr.Dataset:
+    """Compares vectors inside the boxes and outside; means over contexts.
+
+      cosine     [row, column], NaN on the diagonal
+      inside, outside [triangle] mean cosine in the boxes, and in the other cells
+      difference [estimate] inside minus outside, mean over both triangles; its 95 %
+                 interval resamples the contexts
 
     Args:
-      apart: differences of the targets [name, X, X].
-      centre: first remove the mean of all the vectors of a name, in every context.
+      apart_XX: differences of the targets.
+      centre: first remove the mean of all the vectors, in every context.
     """
-    cosines = []
-    insides = []
-    outsides = []
-    for vectors_CSXD, apart_XX in zip(vectors, apart, strict=True):
-        cosine_CXX = compute_cosines(vectors_CSXD, centre)
-        inside, outside = average_boxes(cosine_CXX, apart_XX)
-        cosines.append(cosine_CXX.mean(0))
-        insides.append(inside)
-        outsides.append(outside)
-    inside = np.stack(insides)  # [name, triangle, context]
-    outside = np.stack(outsides)
-    difference = (inside - outside).mean(1)  # [name, context]
-    return Comparison(
-        cosine=np.stack(cosines),
-        difference=bootstrap_mean(difference.T),
-        inside=inside.mean(-1),
-        outside=outside.mean(-1),
+    cosine_CXX = compute_cosines(vectors_CSXD, centre)
+    is_box_XX = apart_XX == 0
+    lower_XX = _lower_triangle(len(apart_XX))
+    inside, outside = [], []
+    for half_XX in (lower_XX, lower_XX.T):
+        inside.append(cosine_CXX[:, half_XX & is_box_XX].mean(-1))
+        outside.append(cosine_CXX[:, half_XX & ~is_box_XX].mean(-1))
+    difference_C = (np.array(inside) - np.array(outside)).mean(0)
+    return xr.Dataset(
+        {
+            'cosine': (('row', 'column'), cosine_CXX.mean(0)),
+            'inside': ('triangle', np.mean(inside, -1)),
+            'outside': ('triangle', np.mean(outside, -1)),
+            'difference': ('estimate', bootstrap_mean(difference_C)),
+        },
+        {'triangle': list(TRIANGLES), 'estimate': ['mean', 'low', 'high']},
     )
 
 
@@ -61,8 +55,7 @@ def compute_cosines(vectors_CSXD: np.ndarray, centre: bool) -> np.ndarray:
       centre: first remove the mean of all the vectors of a context.
     """
     if centre:
-        mean = vectors_CSXD.mean((1, 2), keepdims=True)
-        vectors_CSXD = vectors_CSXD - mean
+        vectors_CSXD = vectors_CSXD - vectors_CSXD.mean((1, 2), keepdims=True)
     cosine_CXX = []
     for lower_rows, lower_columns, upper_rows, upper_columns in vectors_CSXD:
         below_XX = measures.cosines(lower_rows, lower_columns)
@@ -84,55 +77,31 @@ def is_comparable(apart_XX: np.ndarray) -> bool:
     """Whether both triangles have boxes and other cells."""
     lower_XX = _lower_triangle(len(apart_XX))
     for half_XX in (lower_XX, lower_XX.T):
-        agree = apart_XX[half_XX] == 0
-        if agree.all() or not agree.any():
+        is_box = apart_XX[half_XX] == 0
+        if is_box.all() or not is_box.any():
             return False
     return True
 
 
-def average_boxes(cosine_CXX: np.ndarray, apart_XX: np.ndarray) -> np.ndarray:
-    """Mean cosine inside the boxes and outside [(inside, outside), triangle, C]."""
-    agree_XX = apart_XX == 0
-    lower_XX = _lower_triangle(len(apart_XX))
-    inside = []
-    outside = []
-    for half_XX in (lower_XX, lower_XX.T):
-        boxes_XX = half_XX & agree_XX
-        others_XX = half_XX & ~agree_XX
-        inside.append(cosine_CXX[:, boxes_XX].mean(-1))
-        outside.append(cosine_CXX[:, others_XX].mean(-1))
-    return np.array([inside, outside])
-
-
-def bootstrap_mean(values_CN: np.ndarray, draws: int = 2_000) -> np.ndarray:
-    """Mean, and its 95% interval over resampled contexts [N, (mean, low, high)]."""
-    contexts = len(values_CN)
+def bootstrap_mean(values_C: np.ndarray) -> np.ndarray:
+    """Mean, and its 95 % interval over resampled contexts [(mean, low, high)]."""
     rng = np.random.default_rng(0)
-    resampled = rng.integers(contexts, size=(draws, contexts))
-    means = values_CN[resampled].mean(1)
-    mean = values_CN.mean(0)
-    low, high = np.percentile(means, (2.5, 97.5), axis=0)
-    return np.stack([mean, low, high], axis=-1)
+    settings = {'n_resamples': 2_000, 'method': 'percentile', 'rng': rng}
+    found = stats.bootstrap((values_C,), np.mean, **settings)
+    return np.array([values_C.mean(), *found.confidence_interval])
 
 
 def average_by_distance(
-    cosine_XX: np.ndarray,
-    apart_XX: np.ndarray,
+    cosine_XX: np.ndarray, apart_XX: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Distances of the targets, and the mean cosine of all cells at each distance."""
-    off_diagonal_XX = ~np.eye(len(apart_XX), dtype=bool)
-    distance_XX = np.abs(apart_XX)
-    distances = np.unique(distance_XX[off_diagonal_XX])
-    means = []
-    for distance in distances:
-        cells_XX = off_diagonal_XX & (distance_XX == distance)
-        means.append(cosine_XX[cells_XX].mean())
-    return distances, np.array(means)
+    cells = pd.Series(np.ravel(cosine_XX), np.abs(np.ravel(apart_XX))).dropna()
+    means = cells.groupby(level=0).mean()
+    return means.index.values, means.values
 
 
 def _merge(below_XX: np.ndarray, above_XX: np.ndarray) -> np.ndarray:
-    lower_XX = _lower_triangle(len(below_XX))
-    return np.where(lower_XX, below_XX, above_XX)
+    return np.where(_lower_triangle(len(below_XX)), below_XX, above_XX)
 
 
 def _lower_triangle(size: int) -> np.ndarray:

@@ -70,8 +70,8 @@ def test_the_figures_of_the_sweep_take_every_member(run):
     assert set(complexity.compute(run).members.row) == set(SHAPES)
     spectra = eigenvalues.compute(run, **POINT)
     W = run.parameter('W_embed', learning_rate=1e-2, seed=0, **POINT)
-    assert spectra.gamma == 0.8
-    assert len(spectra.eigenvalues_GI[1]) == min(W.shape)
+    assert spectra.followed == 0.8
+    assert spectra.sizes['index'] == min(W.shape)
 
 
 @pytest.mark.slow

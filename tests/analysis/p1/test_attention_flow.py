@@ -56,15 +56,14 @@ def composing() -> Member:
 
 def test_the_planted_path_is_the_one_reported(composing):
     result = attention_flow.compute(composing, tokens=TOKENS, number=200)
-    np.testing.assert_allclose(result.flows_N3, [[1, 0, 0], [0, 1, 0]], atol=1e-6)
-    first = result.role_names.index('anchor_1')
-    last = result.role_names.index('last')
-    assert result.mass_NJJ[1, first, last] == pytest.approx(0.5)
-    assert result.mass_NJJ[0, last, last] == pytest.approx(1)
-    read_by_role_NJ = np.nansum(result.mass_NJJ, axis=1)
-    np.testing.assert_allclose(read_by_role_NJ, 1, rtol=1e-5)
+    np.testing.assert_allclose(result.trained, [[1, 0, 0], [0, 1, 0]], atol=1e-6)
+    to_last = result.mass.sel(reader='last')
+    assert to_last.sel(layer=2, source='anchor_1').item() == pytest.approx(0.5)
+    assert to_last.sel(layer=1, source='last').item() == pytest.approx(1)
+    np.testing.assert_allclose(result.mass.sum('source'), 1, rtol=1e-5)
     assert result.prediction == 5
-    assert result.expected == {'inferential': 7, 'symmetric': 12, 'assigned': 7}
+    answers = result.answer.to_series().to_dict()
+    assert answers == {'inferential': 7, 'symmetric': 12, 'assigned': 7}
 
 
 def test_at_a_small_initialization_attention_is_the_average():
@@ -74,7 +73,7 @@ def test_at_a_small_initialization_attention_is_the_average():
     readable = np.arange(1, 7)[:, None]  # positions up to a position, itself included
     average_TT = np.tril(np.ones((6, 6))) / readable
     expected = np.broadcast_to(average_TT, (2, 6, 6))
-    np.testing.assert_allclose(result.Attn_NTT, expected, atol=0.02)
+    np.testing.assert_allclose(result.attention, expected, atol=0.02)
 
     # The key is at position 0, 1 or 2. The first anchor reads two positions more than
     # that, the second three, the last token all six.
@@ -83,16 +82,8 @@ def test_at_a_small_initialization_attention_is_the_average():
     second_anchor = 1 / (positions + 3)
     key_to_anchors = np.mean((first_anchor + second_anchor) / 2)
     expected = [key_to_anchors, 2 / 6, 1 / 6]
-    np.testing.assert_allclose(result.flows_N3[0], expected, atol=0.02)
-
-
-def test_uniform_attention_by_hand():
-    """Four tokens: key, both anchors, noise. A position reads all up to itself."""
-    member = planted.make_untrained_member()
-    result = attention_flow.compute(member, tokens=(10, 4, 3, 11), number=50)
-    key_to_anchors = (1 / 2 + 1 / 3) / 2
-    expected = [key_to_anchors, 2 / 4, 1 / 4]
-    np.testing.assert_allclose(result.uniform_N3, [expected] * 2, rtol=1e-6)
+    np.testing.assert_allclose(result.trained[0], expected, atol=0.02)
+    np.testing.assert_allclose(result.uniform, expected, atol=0.02)
 
 
 def test_uniform_attention_is_that_of_equal_scores(composing):
@@ -112,17 +103,13 @@ def test_uniform_attention_is_that_of_equal_scores(composing):
 
 def test_the_untrained_flow_is_that_of_the_start(finished):
     point = {'depth': 2, 'gamma': 0.3, 'seed': 1}
-    trained = attention_flow.compute(member_of(finished, **point), number=100)
+    member = member_of(finished, **point)
+    trained = attention_flow.compute(member, number=100)
     start = attention_flow.compute(member_of(finished, 0, **point), number=100)
-    np.testing.assert_allclose(trained.untrained_N3, start.flows_N3, atol=1e-5)
-    assert np.abs(trained.untrained_N3 - trained.flows_N3).max() > 1e-3
-
-
-def test_an_unknown_start_has_no_flow(composing):
-    stranger = composing._replace(point={'gamma': np.nan, 'seed': 0})
-    result = attention_flow.compute(stranger, tokens=TOKENS, number=20)
-    assert np.isnan(result.untrained_N3).all()
-    assert np.isfinite(result.uniform_N3).all()
+    np.testing.assert_allclose(trained.untrained, start.trained, atol=1e-5)
+    assert np.abs(trained.untrained - trained.trained).max() > 1e-3
+    stranger = member._replace(point={'gamma': np.nan, 'seed': 0})
+    assert attention_flow.compute(stranger, number=20).untrained.isnull().all()
 
 
 @pytest.mark.parametrize(
@@ -176,7 +163,7 @@ def test_a_bad_sequence_is_one_clear_line(tokens, complaint):
 def test_with_the_anchors_first_the_key_follows_them():
     member = planted.make_untrained_member(task__order='anchors_first')
     result = attention_flow.compute(member, tokens=(4, 3, 9, 10), number=20)
-    assert result.expected == {'inferential': 6, 'symmetric': 11, 'assigned': 6}
+    assert result.answer.values.tolist() == [6, 11, 6]  # of MAPPINGS
     drawn = sequences.sample(member, 50)
     rows_B = np.arange(50)
     np.testing.assert_array_equal(drawn.tokens_BT[rows_B, drawn.position_B], drawn.x_B)

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import xarray as xr
 
 from analysis.members.member import Member, make_untrained
 from analysis.p1 import cosine
@@ -54,19 +55,19 @@ class Encoding:
         return Activations(X_em_BTD, (block,) * self.depth, logits_BTV)
 
 
-def compute_cosine(
-    code=encode_answer, keys=KEYS, contexts=4, **settings
-) -> cosine.Result:
+def compute_cosine(code=encode_answer, **settings) -> xr.Dataset:
     member = planted.make_member(Encoding(code, **settings))
-    return cosine.compute(member, keys, contexts)
+    return cosine.compute(member, KEYS, contexts=4)
 
 
 def test_vectors_of_the_answer_are_parallel_in_the_boxes_only():
     result = compute_cosine()
-    np.testing.assert_allclose(result.inside, 1, rtol=1e-6)
-    np.testing.assert_allclose(result.outside, 0, atol=1e-6)
-    np.testing.assert_allclose(result.difference, 1, rtol=1e-6)
-    assert np.isnan(np.diagonal(result.cosine, axis1=1, axis2=2)).all()
+    assert not result.centred[0]
+    raw = result.isel(centred=0)
+    np.testing.assert_allclose(raw.inside, 1, rtol=1e-6)
+    np.testing.assert_allclose(raw.outside, 0, atol=1e-6)
+    np.testing.assert_allclose(raw.difference, 1, rtol=1e-6)
+    assert np.isnan(np.diagonal(raw.cosine, axis1=1, axis2=2)).all()
 
 
 def test_the_boxes_are_where_the_answers_agree():
@@ -75,7 +76,7 @@ def test_the_boxes_are_where_the_answers_agree():
     v: f(9; 3, 3) = 7 = f(5; 2, 2) below, f(5; 1, 2) = 9 = f(7; 1, 3) above.
     u: g(7; 3) = 6 = g(5; 2) below, g(5; 1) = 8 = g(7; 2) above.
     """
-    apart = compute_cosine().apart
+    apart = compute_cosine().apart.values
     assert apart[0, 4, 0] == 0 and apart[0, 0, 2] == 0
     assert apart[1, 2, 0] == 0 and apart[1, 0, 2] == 0
     off_diagonal = ~np.eye(7, dtype=bool)
@@ -83,47 +84,37 @@ def test_the_boxes_are_where_the_answers_agree():
     assert counts == [3 + 5, 5 + 5]
 
 
-def test_the_labels_name_what_is_compared():
-    result = compute_cosine()
-    assert result.compared == (
-        ('(3,3)×(2,2)', '(1,2)×(1,3)'),
-        ('(3)×(2)', '(1)×(2)'),
-    )
-    sides = ((cosine.PAIRS_OF_V.tolist(), result.compared[0]),)
-    sides += ((cosine.ANCHORS_OF_U[:, None].tolist(), result.compared[1]),)
-    for anchors, names in sides:
-        written = ['(' + ','.join(map(str, side)) + ')' for side in anchors]
-        assert names == ('×'.join(written[:2]), '×'.join(written[2:]))
-
-
 def test_vectors_of_the_question_show_nothing():
-    result = compute_cosine(encode_question)
-    np.testing.assert_allclose(result.difference, 0, atol=1e-6)
+    raw = compute_cosine(encode_question).isel(centred=0)
+    np.testing.assert_allclose(raw.difference, 0, atol=1e-6)
 
 
 def test_a_common_offset_hides_the_answer_until_it_is_removed():
     result = compute_cosine(offset=3.0)
-    assert (result.outside > 0.9).all() and (result.difference[:, 0] < 0.1).all()
-    assert (result.difference_centred[:, 0] > 0.9).all()
+    assert (result.outside.sel(centred=False) > 0.9).all()
+    difference = result.difference.sel(estimate='mean')
+    assert (difference.sel(centred=False) < 0.1).all()
+    assert (difference.sel(centred=True) > 0.9).all()
 
 
 def test_a_network_of_random_weights_is_at_chance():
     experiment = cases.tiny()
     params = cases.random_params(experiment)
     member = Member(experiment, params, {'gamma': 0.5, 'seed': 0}, 0)
-    assert np.abs(cosine.compute(member, KEYS, 4).difference[:, 0]).max() < 0.25
+    raw = cosine.compute(member, KEYS, 4).sel(centred=False, estimate='mean')
+    assert np.abs(raw.difference).max() < 0.25
 
 
 def test_the_null_is_the_contrast_before_training():
     changed = planted.make_untrained_member(gamma=0.3)
     trained = cosine.compute(changed, KEYS, 4)
     untrained = cosine.compute(make_untrained(changed), KEYS, 4)
-    expected = untrained.difference_centred[:, 0]
-    np.testing.assert_allclose(trained.untrained_centred, expected)
-    np.testing.assert_allclose(untrained.untrained_centred, expected)
-    assert (trained.difference_centred[:, 0] != expected).all()
+    expected = untrained.difference.sel(estimate='mean')
+    np.testing.assert_allclose(trained.untrained, expected)
+    np.testing.assert_allclose(untrained.untrained, expected)
+    assert (trained.difference.sel(estimate='mean') != expected).all()
     stranger = changed._replace(point={'gamma': np.nan, 'seed': 0})
-    assert np.isnan(cosine.compute(stranger, KEYS, 4).untrained_centred).all()
+    assert cosine.compute(stranger, KEYS, 4).untrained.isnull().all()
 
 
 def test_a_task_with_the_anchors_first_is_one_clear_line():

@@ -1,7 +1,6 @@
 """Spectra put there by hand are found; what a run does not hold is named."""
 
 import numpy as np
-import pytest
 
 from analysis.drawing import style
 from analysis.p1 import eigenvalues
@@ -57,22 +56,19 @@ def test_eigenvalues_rise_when_they_were_made_to():
     assert np.isnan(find_rises([5], values.T[:1])).all()
 
 
-@pytest.fixture(scope='module')
-def result(finished):
-    return eigenvalues.compute(finished, depth=2)
-
-
-def test_a_finished_sweep(finished, result):
+def test_a_finished_sweep(finished):
+    result = eigenvalues.compute(finished, depth=2)
     W = finished.parameter('W_embed', depth=2, gamma=0.3, seed=0)
     spectrum = covariance_spectrum(select_used(finished.experiment.task, 'W_embed', W))
-    np.testing.assert_allclose(result.eigenvalues_GI[0], spectrum)
-    np.testing.assert_allclose(result.share_G[0], spectrum[0] / spectrum.sum())
-    assert result.gamma == 0.8 and list(result.steps_S) == [0, 1, 4, 15, 40]
-    np.testing.assert_allclose(result.evolution_SI[-1], result.eigenvalues_GI[1])
-    assert list(result.extremes) == [0.3, 0.8] and result.missing == ()
+    large = result.sel(gamma=0.3, size='large')
+    np.testing.assert_allclose(large.eigenvalue, spectrum)
+    np.testing.assert_allclose(large.share, spectrum[0] / spectrum.sum())
+    assert result.followed == 0.8 and result.step.values.tolist() == [0, 1, 4, 15, 40]
+    np.testing.assert_allclose(result.evolution[-1], result.eigenvalue[1])
+    assert result.extreme.values.tolist() == [0.3, 0.8] and result.missing == ''
     name = 'block_1/W_in'
     W = finished.parameter(name, depth=2, gamma=0.8, seed=0)
-    singular = result.singular_2NI[1, result.matrix_names.index(name)]
+    singular = result.singular.sel(size='small', matrix=name).values
     np.testing.assert_allclose(singular[: min(W.shape)], np.linalg.svd(W)[1], rtol=1e-4)
     assert np.isnan(singular[min(W.shape) :]).all()
 
@@ -82,8 +78,8 @@ def test_an_earlier_step_and_another_member_and_matrix(finished):
         finished, 1, 'block_0/W_Q', 2, depth=1, gamma=0.3, seed=1
     )
     W = finished.parameter('block_0/W_Q', 1, depth=1, gamma=0.8, seed=1)
-    np.testing.assert_allclose(other.eigenvalues_GI[1], covariance_spectrum(W))
-    assert other.gamma == 0.3 and len(other.rises_I) == 2
+    np.testing.assert_allclose(other.eigenvalue[1], covariance_spectrum(W))
+    assert other.followed == 0.3 and len(other.rise) == 2
 
 
 def test_tokens_and_labels_that_occur_are_those_of_the_data():
@@ -113,16 +109,15 @@ def test_rows_and_columns_without_data_are_left_out():
 def test_every_converged_member_is_measured_beside_its_start(finished):
     run = mark_converged(finished, finished.results.depth == 2)
     result = eigenvalues.compute(run, depth=1)  # the figure looks elsewhere
-    assert result.members.gamma.tolist() == [0.3, 0.3, 0.8, 0.8]
-    assert result.members.seed.tolist() == [0, 1, 0, 1]
+    assert result.member_gamma.values.tolist() == [0.3, 0.3, 0.8, 0.8]
+    assert result.member_seed.values.tolist() == [0, 1, 0, 1]
     config = finished.experiment.task
     point = {'depth': 2, 'gamma': 0.3, 'seed': 1}
     for step, column in ((40, 'participation'), (0, 'untrained')):
         W = finished.parameter('W_embed', step, **point)
         spectrum = covariance_spectrum(select_used(config, 'W_embed', W))
-        np.testing.assert_allclose(
-            result.members[column][1], participation_ratio(spectrum), 1e-4
-        )
+        found = result[f'member_{column}'][1]
+        np.testing.assert_allclose(found, participation_ratio(spectrum), 1e-4)
 
 
 class Without(Run):
@@ -139,10 +134,11 @@ class Without(Run):
 
 def test_what_is_missing_is_named(finished):
     result = eigenvalues.compute(Without(finished.folder), depth=2)
-    assert result.missing == ('γ 0.3 diverged', 'no snapshot but one: no evolution')
-    assert list(result.gamma_G) == [0.8] and result.evolution_SI.shape[0] == 1
-    assert np.isnan(result.rises_I).all()
+    lines = 'γ 0.3 diverged\nno snapshot but one: no evolution'
+    assert result.missing == lines
+    assert result.gamma.values.tolist() == [0.8] and len(result.evolution) == 1
+    assert result.rise.isnull().all()
     with style.open_figure(2, 3) as (_, axes):
-        eigenvalues.draw(result._replace(matrix_names=result.matrix_names[:1]), axes)
-        assert axes[0, 1].texts[0].get_text() == '\n'.join(result.missing)
+        eigenvalues.draw(result.isel(matrix=[0]), axes)
+        assert axes[0, 1].texts[0].get_text() == lines
         assert [axis.axison for axis in axes[1]] == [True, False, False]

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from analysis.changes.distances import (
-    Change,
     choose_sequences,
     measure_change,
     measure_kernel_distance,
@@ -179,26 +178,6 @@ def test_a_finished_sweep_has_a_row_for_every_member(finished, result):
     moved = measure_movement(finished.params(0, **point), finished.params(**point))
     assert result.movement[3] == pytest.approx(moved['all'])
     assert result.movement_W_embed[3] == pytest.approx(moved['W_embed'])
-
-
-def test_the_solution_is_that_of_the_phase_diagram(finished, monkeypatch):
-    agreement = np.zeros(finished.results.agreement.shape)
-    ended = finished.results.assign(
-        agreement=(finished.results.agreement.dims, agreement)
-    )
-    at = {'depth': 2, 'gamma': 0.8, 'seed': 1}
-    # Both mappings: the first one counts.
-    ended.agreement.loc[at | {'probe': 'unseen'}] = 0.9
-    ended.agreement.loc[at | {'depth': 1, 'probe': 'seen_heldout'}] = 0.9
-    monkeypatch.setitem(finished.__dict__, 'results', ended)
-
-    def measure_nothing(start, end, number):
-        return Change(0.0, 0.0, {'all': 0.0})
-
-    monkeypatch.setattr(lazy, 'measure_change', measure_nothing)
-    expected = ['memorizing'] * 8
-    expected[7], expected[3] = 'inferential', 'other'
-    assert list(lazy.compute(finished).solution) == expected
 
 
 def test_a_later_start_and_what_is_left_out(finished, tmp_path):

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import xarray as xr
 from matplotlib.figure import Figure
 
 from analysis.circuits import sequences
@@ -68,55 +69,56 @@ def encode_key_and_first(a, b, tokens_BT) -> jax.Array:
     return one_hot(a) + 0.1 * tokens_BT[:, :1]
 
 
-def compute_tsne(code: Callable, **changes) -> tsne.Result:
-    settings = {'number': 500, 'map_number': 120, 'perplexity': 8, 'neighbours': 4}
-    return tsne.compute(planted.make_member(Encoding(code)), **(settings | changes))
+SETTINGS = {'number': 500, 'map_number': 120, 'perplexity': 8, 'neighbours': 4}
+
+
+def compute_tsne(code: Callable) -> xr.Dataset:
+    return tsne.compute(planted.make_member(Encoding(code)), **SETTINGS)
 
 
 def test_a_code_of_the_unordered_pair_mixes_it_with_its_reverse():
-    shares = compute_tsne(encode_unordered).shares
-    np.testing.assert_allclose(shares[0], [0.5, 0.5, 0], atol=0.05)
-    assert shares[1, 1] > 0.3
+    share = compute_tsne(encode_unordered).share
+    in_space = share.sel(space='full space')
+    np.testing.assert_allclose(in_space, [0.5, 0.5, 0], atol=0.05)
+    assert share.sel(space='map', kind='symmetric pair') > 0.3
 
 
 def test_a_code_of_the_ordered_pair_keeps_it_apart():
-    shares = compute_tsne(encode_ordered).shares
-    np.testing.assert_allclose(shares[0], [1, 0, 0], atol=1e-6)
+    share = compute_tsne(encode_ordered).share
+    np.testing.assert_allclose(share.sel(space='full space'), [1, 0, 0], atol=1e-6)
 
 
 def test_noise_is_at_chance():
     result = compute_tsne(encode_noise)
-    np.testing.assert_allclose(result.chance.sum(-1), 1)
-    np.testing.assert_allclose(result.chance[0], [1 / 16, 1 / 16, 14 / 16], atol=0.02)
-    np.testing.assert_allclose(result.shares[0], result.chance[0], atol=0.04)
+    np.testing.assert_allclose(result.chance.sum('kind'), 1)
+    here = result.sel(space='full space')
+    np.testing.assert_allclose(here.chance, [1 / 16, 1 / 16, 14 / 16], atol=0.02)
+    np.testing.assert_allclose(here.share, here.chance, atol=0.04)
 
 
 def test_the_null_is_the_same_network_before_training():
-    settings = {'number': 300, 'map_number': 60, 'perplexity': 8, 'neighbours': 4}
     changed = planted.make_untrained_member(gamma=0.3)
-    start = make_untrained(changed)
-    trained = tsne.compute(changed, **settings)
-    untrained = tsne.compute(start, **settings)
-    np.testing.assert_allclose(trained.untrained, untrained.shares[0])
-    np.testing.assert_allclose(untrained.untrained, untrained.shares[0])
-    assert trained.untrained.sum() == pytest.approx(1)
+    trained = tsne.compute(changed, **SETTINGS)
+    untrained = tsne.compute(make_untrained(changed), **SETTINGS)
+    expected = untrained.share.sel(space='full space')
+    np.testing.assert_allclose(trained.untrained, expected)
+    np.testing.assert_allclose(untrained.untrained, expected)
     stranger = changed._replace(point={'gamma': np.nan, 'seed': 0})
-    assert np.isnan(tsne.compute(stranger, **settings).untrained).all()
+    assert tsne.compute(stranger, **SETTINGS).untrained.isnull().all()
 
 
 def test_equal_vectors_have_a_map_too():
     result = compute_tsne(encode_nothing)
-    assert np.isfinite(result.map_B2).all() and np.isfinite(result.shares).all()
+    assert np.isfinite(result.place).all() and np.isfinite(result.share).all()
 
 
 def test_a_task_with_few_sequences_gives_all_it_has():
     """Three tokens, of 8 keys and 16 pairs."""
     member = planted.make_member(Encoding(encode_key_and_first), task__seq_len=3)
-    settings = {'number': 1_000, 'neighbours': 2, 'perplexity': 8}
-    result = tsne.compute(member, **settings)
-    assert result.number == len(result.map_B2) == 8 * 16
-    result = tsne.compute(member, **settings, map_number=900)
-    assert len(result.map_B2) == 8 * 16
+    result = tsne.compute(
+        member, number=1_000, map_number=900, neighbours=2, perplexity=8
+    )
+    assert result.number == len(result.place) == 8 * 16
 
 
 def test_the_output_is_the_logits_with_nothing_read_from_the_key():
@@ -134,12 +136,9 @@ def test_the_output_is_the_logits_with_nothing_read_from_the_key():
     np.testing.assert_allclose(logits, activations.logits[:, -1], rtol=1e-4, atol=1e-5)
     unchanged = member.forward(drawn.tokens_BT).logits[:, -1]
     assert np.abs(logits - unchanged).max() > 0.1
-
-
-def test_the_output_can_be_mapped():
-    member = planted.make_untrained_member(gamma=0.3, task__seq_len=6, model__max_len=6)
-    result = tsne.compute(member, number=60, perplexity=8, neighbours=4, of='output')
-    assert result.of == 'output' and result.number == 60
+    settings = {'number': 60, 'perplexity': 8, 'neighbours': 4}
+    mapped = tsne.compute(member, of='output', **settings)
+    assert mapped.of == 'output' and mapped.number == 60
 
 
 @pytest.mark.parametrize(('anchors', 'lists_pairs'), [(4, True), (8, False)])
