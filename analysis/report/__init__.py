@@ -1,1 +1,1 @@
-"""One HTML page about a run: collect.py gathers the facts, page.py renders them."""
+"""One HTML page about a run: write.py gathers the facts, page.py renders them."""

@@ -1,12 +1,11 @@
-"""Which networks the figures of single networks show."""
+"""Which networks the figures of single networks show, and which can be asked."""
 
 from typing import NamedTuple
 
 import pandas as pd
 
 from analysis.members.point import Point
-from analysis.members.selection import iterate_points
-from analysis.members.solution import UNSEEN_MAPPINGS
+from analysis.members.solution import SOLUTIONS, UNSEEN_MAPPINGS
 from analysis.report.names import name_network
 from analysis.report.subject import Subject
 from anchorjax.grid import short_name
@@ -32,10 +31,14 @@ def choose_networks(subject: Subject) -> dict[str, Choice]:
     places = {}
     for mapping in UNSEEN_MAPPINGS:
         places[mapping] = _find_most(subject, mapping, places)
-    first, second = (places[mapping] for mapping in UNSEEN_MAPPINGS)
-    if first == second:
-        inferential, symmetric = _score(subject, UNSEEN_MAPPINGS).loc[first]
-        del places['symmetric' if inferential >= symmetric else 'inferential']
+    place = places['inferential']
+    if place == places['symmetric']:
+        member = subject.members.loc[place]
+        is_inferential = member['unseen inferential'] >= member['unseen symmetric']
+        if is_inferential:
+            del places['symmetric']
+        else:
+            del places['inferential']
     choices = {}
     for mapping, place in places.items():
         title = f'The most {mapping} network'
@@ -53,10 +56,14 @@ def _find_most(subject: Subject, mapping: str, before: dict[str, int]) -> int:
     members = subject.members[subject.members.usable]
     is_at = members.converged & (members.solution == mapping)
     is_alike = pd.Series(True, members.index)
-    for axis in _list_model_axes(subject):
+    for path, _ in subject.run.experiment.loop:
+        axis = short_name(path)
         for place in before.values():
-            is_alike &= members[axis] == subject.members.loc[place, axis]
-    score = _score(subject, (mapping,)).loc[members.index, mapping]
+            if path.startswith('model.'):
+                is_alike &= members[axis] == members.loc[place, axis]
+    score = members[f'unseen {mapping}']
+    if 'seen_heldout assigned' in members:
+        score = score + TIE_BREAK * members['seen_heldout assigned'].fillna(0.0)
     ranked = pd.DataFrame({'at': is_at, 'alike': is_alike, 'score': score})
     ranked = ranked.sort_values(
         ['at', 'alike', 'score'], ascending=False, kind='stable'
@@ -64,29 +71,11 @@ def _find_most(subject: Subject, mapping: str, before: dict[str, int]) -> int:
     return int(ranked.index[0])
 
 
-def _score(subject: Subject, mappings: tuple[str, ...]) -> pd.DataFrame:
-    """Agreement on the unseen pair; ties are broken by that on held-out numbers."""
-    members = subject.members
-    heldout = 0.0
-    if 'seen_heldout assigned' in members:
-        heldout = members['seen_heldout assigned'].fillna(0.0)
-    scores = {}
-    for mapping in mappings:
-        scores[mapping] = members[f'unseen {mapping}'] + TIE_BREAK * heldout
-    return pd.DataFrame(scores)
-
-
-def _list_model_axes(subject: Subject) -> list[str]:
-    """Short names of the axes that change the architecture."""
-    paths = [path for path, _ in subject.run.experiment.loop]
-    return [short_name(path) for path in paths if path.startswith('model.')]
-
-
 def _describe(subject: Subject, mapping: str, place: int) -> str:
     """What it answers, and whether that makes it stand for the solution."""
     member = subject.members.loc[place]
     share = member[f'unseen {mapping}']
-    text = f'{share:.2f} of its answers to the unseen pair are {mapping}'
+    text = f': {share:.2f} of its answers to the unseen pair are {mapping}'
     if not member.converged:
         return f'{text}; it has not converged'
     if member.solution != mapping:
@@ -111,7 +100,37 @@ def _choose_ends(subject: Subject) -> dict[str, Choice]:
 
 
 def _make_choice(subject: Subject, title: str, place: int, about: str) -> Choice:
-    points = [point for _, point in iterate_points(subject.run)]
-    name = name_network(subject.run, points[place])
-    sentence = f'{name}: {about}.' if about else f'{name}.'
-    return Choice(title, points[place], sentence)
+    point = subject.points[place]
+    name = name_network(subject.run, point)
+    return Choice(title, point, f'{name}{about}.')
+
+
+def choose_one_of_each(subject: Subject, choices: dict[str, Choice]) -> list[Point]:
+    """A converged member of every solution found, in the order of SOLUTIONS.
+
+    The member is the one that the figures show, or else one at another γ that differs
+    least from those already chosen. In a sweep without a converged member, all count.
+    """
+    counted = subject.members[subject.members.counted]
+    chosen: list[Point] = []
+    for solution in SOLUTIONS:
+        candidates = []
+        for place in counted.index[counted.solution == solution]:
+            point = subject.points[place]
+            is_shown = solution in choices and choices[solution].point == point
+            candidates.append((is_shown, *_score(point, chosen), -place))
+        if candidates:
+            *_, place = max(candidates)
+            chosen.append(subject.points[-place])
+    return chosen
+
+
+def _score(point: Point, chosen: list[Point]) -> tuple[bool, int]:
+    """(whether its γ is new, in how many values it agrees with the others)."""
+    is_new = True
+    shared = 0
+    for other in chosen:
+        is_new &= other['gamma'] != point['gamma']
+        for axis, value in point.items():
+            shared += other[axis] == value
+    return is_new, shared

@@ -4,14 +4,20 @@ What a figure says and needs is in its own module (analysis/figure.py). A new fi
 a page is a name here.
 """
 
+from types import MappingProxyType
 from typing import NamedTuple
+
+from analysis.members.point import Point
 
 
 class Section(NamedTuple):
-    """Figures that are opened together."""
+    """Figures that are opened together: of a sweep, or of one of its networks."""
 
     title: str
     names: tuple[str, ...]
+    about: str = ''  # a sentence about the network
+    point: Point = MappingProxyType({})  # of the network
+    suffix: str = ''  # of the names of their files
 
 
 # Of a sweep of anchors with an unseen pair, and of each network that stands for a

@@ -8,26 +8,26 @@ import numpy as np
 import pandas as pd
 
 from analysis import figure
-from analysis.members.measures import TOKENS
 from analysis.members.member import Member, member_of
 from analysis.members.point import Point
-from analysis.members.selection import iterate_points
 from analysis.members.solution import UNSEEN_MAPPINGS
-from analysis.report.digits import shorten
 from analysis.report.names import name_network
+from analysis.report.numbers import shorten
 from analysis.report.subject import Subject
 from analysis.vectors import order
 from anchorjax.errors import Damaged, UserError
 from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run, members_table
 
-DIGITS = 4  # of every number on the page
+DIGITS = 4  # of a number on the page
+CURVE_DIGITS = 3  # more cannot be seen, and thousands of curves add up
 SERIES = ('agreement', 'probe_loss', 'train_loss')
 SEQUENCES = 64  # random ones; the page shows the attention on one other sequence
 PROGRESS_EVERY = 100  # members
-# What only networks that may compose an unseen pair have.
-NO_ANSWER = dict.fromkeys(('solution', 'answer', 'by_position'))
-NOT_INSIDE = dict.fromkeys(('attention', 'embedding'))
+# What only networks that may compose an unseen pair have; the last, only all others.
+NOTHING = dict.fromkeys(
+    ('solution', 'answer', 'by_position', 'attention', 'embedding', 'by_group')
+)
 
 Described = dict[str, Any]
 
@@ -40,19 +40,18 @@ def describe_members(
     rows = members_table(run)
     series = _read_series(subject)
     members = []
-    for number, (index, point) in enumerate(iterate_points(run)):
+    for number, point in enumerate(subject.points):
+        row = rows.iloc[number]
         labels = {axis: axis_label(value) for axis, value in point.items()}
-        member = {'point': labels, 'name': name_network(run, point)}
-        member['status'] = _describe_status(subject, index)
-        member['numbers'] = _list_numbers(subject, number, rows.iloc[number])
-        member |= NO_ANSWER | NOT_INSIDE
+        member = {'point': labels, 'name': name_network(run, point), **NOTHING}
+        member['status'] = _describe_status(subject, number)
+        member['numbers'] = _list_numbers(subject, number, row)
         if subject.unseen is not None:
             if subject.members.usable[number]:
-                member |= _describe_answer(subject, number, rows.iloc[number])
+                member |= _describe_answer(subject, number, row)
             member |= _look_inside(run, point, report_progress)
         for name, values in series.items():
-            member[name] = shorten(values[number], DIGITS)
-        member['by_group'] = _read_groups(subject, index)
+            member[name] = shorten(values[number], CURVE_DIGITS)
         members.append(member)
         if (number + 1) % PROGRESS_EVERY == 0:
             report_progress(f'{number + 1} of {len(rows)} members')
@@ -63,22 +62,22 @@ def list_positions(subject: Subject) -> list[int]:
     """Positions of the key by which the unseen pair is scored, from 0."""
     if subject.unseen is None:
         return []
-    groups = subject.run.results.group.values
+    groups = subject.run.results.group.values.tolist()
     return [int(label.removeprefix('at_')) for label in groups]
 
 
-def _describe_status(subject: Subject, index: tuple[int, ...]) -> str:
+def _describe_status(subject: Subject, number: int) -> str:
     """'trained', 'not trained', 'diverged at ...' or 'not converged (...)'."""
-    counted = subject.counted
-    diverged = int(subject.run.results.diverged.values[index])
+    diverged = subject.run.results.diverged.values.flat[number]
     if diverged >= 0:
         return f'diverged at step {diverged}'
-    if not counted.is_trained.values[index]:
+    member = subject.members.loc[number]
+    if not member.trained:
         return 'not trained'
-    if counted.is_converged.values[index]:
+    if member.converged:
         return 'trained'
-    loss = float(counted.loss.values[index])
-    return f'not converged ({counted.loss_name} {loss:.2g})'
+    loss = subject.counted.loss.values.flat[number]
+    return f'not converged ({subject.counted.loss_name} {loss:.2g})'
 
 
 def _list_numbers(subject: Subject, number: int, row: pd.Series) -> dict[str, Any]:
@@ -97,9 +96,8 @@ def _describe_answer(subject: Subject, number: int, row: pd.Series) -> Described
     """
     by_position = {}
     for mapping in UNSEEN_MAPPINGS:
-        start = f'unseen_{mapping}_at_'
-        scores = [row[name] for name in row.index if name.startswith(start)]
-        by_position[mapping] = shorten(np.array(scores, float), DIGITS)
+        scores = row.filter(like=f'unseen_{mapping}_at_').to_numpy(float)
+        by_position[mapping] = shorten(scores, CURVE_DIGITS)
     return {
         'solution': str(subject.members.solution[number]),
         'answer': f'{row.unseen_answer} (share {row.unseen_answer_share:.2f})',
@@ -108,27 +106,23 @@ def _describe_answer(subject: Subject, number: int, row: pd.Series) -> Described
 
 
 def _read_series(subject: Subject) -> dict[str, np.ndarray]:
-    """Curves of all members, [M, ..., S]: the record steps are last."""
-    names = [*SERIES]
-    if any(one.measure.source == TOKENS for one in subject.shown):
-        names.append(TOKENS)
-    axes = len(subject.run.experiment.axes)
-    series = {}
-    for name in names:
-        cube = subject.run.curves[name]
-        members = cube.values.reshape(-1, *cube.shape[axes:])
-        series[name] = np.moveaxis(members, 1, -1)
-    return series
+    """Curves of all members, [M, ..., S]: the record steps are last.
 
-
-def _read_groups(subject: Subject, index: tuple[int, ...]) -> list | None:
-    """Agreement [P, G] with what is trained; None for a task without groups."""
+    With agreement by_group [M, P, G] with what is trained, of a task with groups.
+    """
     run = subject.run
-    if subject.unseen is not None or not run.results.sizes['group']:
-        return None
-    trained = run.experiment.task.make().trained_mapping
-    by_group = run.results.agreement_by_group.sel(mapping=trained)
-    return shorten(by_group.transpose(..., 'probe', 'group').values[index], DIGITS)
+    axes = len(run.experiment.axes)
+    cubes = {}
+    for name in (*SERIES, *[one.measure.source for one in subject.shown]):
+        cubes[name] = run.curves[name].transpose(..., 'step')
+    if subject.unseen is None and run.results.sizes['group']:
+        trained = run.experiment.task.make().trained_mapping
+        by_group = run.results.agreement_by_group.sel(mapping=trained)
+        cubes['by_group'] = by_group.transpose(..., 'probe', 'group')
+    series = {}
+    for name, cube in cubes.items():
+        series[name] = cube.values.reshape(-1, *cube.shape[axes:])
+    return series
 
 
 def _look_inside(
@@ -139,7 +133,7 @@ def _look_inside(
     A member that is not trained has no parameters, and a task may lack the sequence
     that the attention is shown on. Damage is reported.
     """
-    inside = dict(NOT_INSIDE)
+    inside = {}
     try:
         member = member_of(run, **point)
     except UserError as error:
@@ -158,8 +152,8 @@ def _describe_attention(member: Member) -> Described:
     flow = attention_flow.compute(member, number=SEQUENCES)
     return {
         'tokens': flow.tokens_T.tolist(),
-        'roles': [flow.role_names[role] for role in flow.roles_T],
-        'layers': shorten(flow.Attn_NTT, DIGITS),
+        'roles': np.array(flow.role_names)[flow.roles_T].tolist(),
+        'layers': shorten(flow.Attn_NTT, CURVE_DIGITS),
         'prediction': flow.prediction,
         'expected': flow.expected,
     }
@@ -170,6 +164,6 @@ def _describe_embedding(member: Member) -> Described:
     scores, explained = order.pca(member.matrix('W_embed')[items])
     return {
         'values': items.tolist(),
-        'xy': shorten(scores[:, :2], DIGITS),
-        'explained': shorten(explained[:2], DIGITS),
+        'xy': shorten(scores[:, :2], CURVE_DIGITS),
+        'explained': shorten(explained[:2], CURVE_DIGITS),
     }

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from analysis.members.columns import PAPER_WIDTH, equivalent_gamma, name_gamma
+from analysis.members.columns import PAPER_WIDTH, equivalent_gamma
 from analysis.members.point import Point
 from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
 
 AXES = {'gamma': 'γ', 'num_anchors': 'anchors', 'num_examples': 'examples'}
 # With the value in front: '4 anchors'. All others follow their axis: 'seed 0'.
-COUNTED = {'num_anchors': 'anchors', 'num_examples': 'examples'}
+COUNTED = ('num_anchors', 'num_examples')
 
 
 def name_axis(axis: str) -> str:
@@ -25,11 +25,14 @@ def list_shown_axes(run: Run) -> list[str]:
 
 def name_value(run: Run, axis: str, value: Any) -> str:
     """'γ 0.2 (0.14 at width 400)', '4 anchors', 'seed 0'."""
-    if axis == 'gamma':
-        return _name_gamma(run, value)
     if axis in COUNTED:
-        return f'{axis_label(value)} {COUNTED[axis]}'
-    return f'{name_axis(axis)} {axis_label(value)}'
+        return f'{axis_label(value)} {name_axis(axis)}'
+    if axis != 'gamma':
+        return f'{name_axis(axis)} {axis_label(value)}'
+    note = explain_gamma(run, value)
+    if not note:
+        return f'γ {value:g}'
+    return f'γ {value:g} ({note})'
 
 
 def name_network(run: Run, point: Point) -> str:
@@ -40,16 +43,23 @@ def name_network(run: Run, point: Point) -> str:
 
 def label_value(run: Run, axis: str, value: Any) -> tuple[str, str]:
     """('0.2', '0.14 at width 400'): a value in a table, and a note below it."""
-    note = explain_gamma(run, value) if axis == 'gamma' else ''
+    note = ''
+    if axis == 'gamma':
+        note = explain_gamma(run, value)
     return str(axis_label(value)), note
 
 
 def explain_gamma(run: Run, gamma: float) -> str:
     """'0.14 at width 400'; '' at that width, and of a model without one."""
-    widths = _list_widths(run)
-    if not widths or widths == [PAPER_WIDTH]:
+    widths = []
+    for cohort in run.experiment.cohorts():
+        model = run.experiment.for_cohort(cohort).model
+        widths.append(getattr(model, 'width', PAPER_WIDTH))
+    if set(widths) == {PAPER_WIDTH}:
         return ''
-    gammas = [f'{equivalent_gamma(gamma, width):.2f}' for width in widths]
+    gammas = {}  # an ordered set
+    for width in widths:
+        gammas[f'{equivalent_gamma(gamma, width):.2f}'] = width
     return f'{" or ".join(gammas)} at width {PAPER_WIDTH}'
 
 
@@ -57,29 +67,10 @@ def describe_axes(run: Run) -> dict[str, dict[str, list[Any]]]:
     """By axis its name, its values in words, and the notes of their labels."""
     described = {}
     for axis, values in run.experiment.axes.items():
-        described[axis] = {
-            'name': name_axis(axis),
-            'values': [name_value(run, axis, value) for value in values],
-            'notes': [label_value(run, axis, value)[1] for value in values],
-        }
+        words, notes = [], []
+        for value in values:
+            _, note = label_value(run, axis, value)
+            notes.append(note)
+            words.append(name_value(run, axis, value))
+        described[axis] = {'name': name_axis(axis), 'values': words, 'notes': notes}
     return described
-
-
-def _name_gamma(run: Run, gamma: float) -> str:
-    widths = _list_widths(run)
-    if len(widths) == 1:
-        return name_gamma(gamma, widths[0])
-    note = explain_gamma(run, gamma)
-    return f'γ {gamma:g} ({note})' if note else f'γ {gamma:g}'
-
-
-def _list_widths(run: Run) -> list[int]:
-    """The widths of the sweep's models, each once."""
-    experiment = run.experiment
-    widths = []
-    for cohort in experiment.cohorts():
-        model = experiment.for_cohort(cohort).model
-        width = getattr(model, 'width', None)
-        if width is not None and width not in widths:
-            widths.append(width)
-    return widths

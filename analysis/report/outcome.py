@@ -1,7 +1,7 @@
 """The tables of the page: what came out, by axis and by setting, and how sure it is."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,60 +25,58 @@ MEANINGS = {
 }
 
 
-class Columns(NamedTuple):
-    """The columns of the first table."""
-
-    headings: list[tuple[str, list[tuple[str, str]]]]  # axis, labels of its values
-    names: list[str]  # of each column, in words
-    parts: list[pd.DataFrame]  # the networks of each column
-
-
 def describe_outcome(subject: Subject) -> dict[str, Any]:
     """The first table: a column for all networks and for each value of an axis.
 
     A row is a solution, with counts, where there is an unseen pair that all converged
     networks answer somehow; else it is a measure, with means.
     """
-    members = subject.members
-    columns = _list_columns(subject)
+    run = subject.run
+    headings = []  # axis, (label, note) of each of its values
+    columns = {'all': subject.members}  # networks by their name
+    for axis in list_varying(run.experiment.axes):
+        labels = []
+        for place, value in enumerate(run.experiment.axes[axis]):
+            labels.append(label_value(run, axis, value))
+            is_here = subject.members[axis] == place
+            columns[name_value(run, axis, value)] = subject.members[is_here]
+        headings.append((name_axis(axis), labels))
+    parts = list(columns.values())
     if subject.unseen is None:
-        rows = []
-        for one in subject.shown:
-            rows.append(_describe_measure(subject, one, columns.parts))
+        rows = [_describe_measure(subject, one, parts) for one in subject.shown]
     else:
-        rows = _list_solutions(columns.parts)
-    networks = list(map(_count_networks, columns.parts))
+        rows = _list_solutions(parts)
     return {
-        'headings': columns.headings,
-        'names': columns.names,
+        'headings': headings,
+        'names': list(columns),
         'rows': rows,
-        'networks': networks,
-        'trained': int(members.trained.sum()),
-        'counted': int(members.counted.sum()),
+        'networks': list(map(_count_networks, parts)),
+        'trained': int(subject.members.trained.sum()),
+        'counted': int(subject.members.counted.sum()),
         'has_converged': subject.counted.has_converged,
-        'is_partial': any(number.startswith('0 of') for number in networks),
+        'is_partial': not all(map(_any_counted, parts)),
         'criterion': subject.counted.criterion,
-        'sure': describe_certainty(subject),
+        'seeds': compare_seeds(subject),
     }
 
 
 def describe_settings(subject: Subject) -> dict[str, Any]:
     """A row for every setting with trained networks, the seeds taken together."""
-    run = subject.run
-    axes = list_varying(run.experiment.axes)
+    axes = list_varying(subject.run.experiment.axes)
+    trained = subject.members[subject.members.trained]
     rows = []
-    for part in _list_settings(subject, subject.members[subject.members.trained]):
-        first = part.iloc[0]
+    for part in _list_settings(subject, trained):
         labels = []
         for axis in axes:
-            labels.append(
-                label_value(run, axis, run.experiment.axes[axis][first[axis]])
-            )
-        cells = [average(part, one) for one in subject.shown]
-        row = {'labels': labels, 'networks': _count_networks(part), 'cells': cells}
-        rows.append(row | {'solutions': _count_solutions(part)})
+            value = subject.run.experiment.axes[axis][part[axis].iloc[0]]
+            labels.append(label_value(subject.run, axis, value))
+        row = {'labels': labels, 'networks': _count_networks(part)}
+        row['cells'] = [average(part, one) for one in subject.shown]
+        if subject.unseen is not None:
+            row['solutions'] = _count_solutions(part[part.converged])
+        rows.append(row)
     return {
-        'axes': [name_axis(axis) for axis in axes],
+        'axes': list(map(name_axis, axes)),
         'measures': [one.line for one in subject.shown],
         'rows': rows,
     }
@@ -97,7 +95,10 @@ def average(members: pd.DataFrame, one: Shown) -> Cell:
     if not len(usable):
         return NOTHING
     cell = _format_mean(usable, one)
-    return {name: f'({text})' if text else '' for name, text in cell.items()}
+    for name, text in cell.items():
+        if text:
+            cell[name] = f'({text})'
+    return cell
 
 
 def format_number(value: float) -> str:
@@ -106,48 +107,36 @@ def format_number(value: float) -> str:
         return '–'
     if abs(value) < 0.005 and value != 0:
         return f'{value:.1g}'
-    return f'{value:.2f}' if abs(value) < 10 else f'{value:.3g}'
+    if abs(value) < 10:
+        return f'{value:.2f}'
+    return f'{value:.3g}'
 
 
-def describe_certainty(subject: Subject) -> list[str]:
-    """Sentences: whether seeds agree, what counts, and what intervals are."""
-    counted = subject.counted
-    trained = int(counted.is_trained.sum())
-    number = int(counted.is_counted.sum())
-    if subject.unseen is None:
-        sentences = [_describe_spread(subject)]
-    else:
-        sentences = [_describe_agreement(subject)]
-    if counted.has_converged:
-        text = f'Converged means: {counted.criterion}'
-        if trained > number:
-            text += f'; {trained - number} of {trained} trained networks did not get '
-            text += 'there, and are not counted here. The diagram shows and marks '
-            text += 'them. Where few of many are counted, they are a selection'
-    else:
-        text = f'No network has converged ({counted.criterion}), so the means are of '
-        text += f'{number} networks as they are'
-        if trained > number:
-            text += f'; {trained - number} diverged and are left out'
-    sentences.append(f'{text}.')
-    if len(subject.run.experiment.axes['seed']) < stats.MIN_SEEDS:
-        text = f'There are fewer than {stats.MIN_SEEDS} seeds, so no mean has an '
-        sentences.append(f'{text}interval.')
-    return sentences
+def compare_seeds(subject: Subject) -> dict[str, Any]:
+    """How the seeds of a setting agree, where several of them count.
 
-
-def _list_columns(subject: Subject) -> Columns:
-    """All networks, then those at each value of every axis that varies."""
-    run = subject.run
-    columns = Columns([], ['all'], [subject.members])
-    for axis in list_varying(run.experiment.axes):
-        labels = []
-        for place, value in enumerate(run.experiment.axes[axis]):
-            labels.append(label_value(run, axis, value))
-            columns.names.append(name_value(run, axis, value))
-            columns.parts.append(subject.members[subject.members[axis] == place])
-        columns.headings.append((name_axis(axis), labels))
-    return columns
+    alike: settings whose converged networks all have one solution, of a sweep with an
+    unseen pair. spread, widest: how far the tested measure of the seeds lies apart, in
+    the mean and at most; of any other sweep.
+    """
+    found = {'number': len(subject.run.experiment.axes['seed'])}
+    found['few'] = found['number'] < stats.MIN_SEEDS
+    found['least'] = stats.MIN_SEEDS
+    members = subject.members
+    chosen = members[members.counted]
+    if subject.unseen is not None:
+        chosen = members[members.converged]
+    alike = 0
+    ranges = []
+    for part in _list_settings(subject, chosen):
+        if len(part) > 1:
+            ranges.append(np.ptp(part[subject.tested.name]))
+            alike += 'solution' in part and part.solution.nunique() == 1
+    found |= {'settings': len(ranges), 'alike': alike, 'tested': subject.tested.label}
+    if ranges:
+        found['spread'] = format_number(float(np.mean(ranges)))
+        found['widest'] = format_number(float(np.max(ranges)))
+    return found
 
 
 def _describe_measure(
@@ -170,16 +159,10 @@ def _list_solutions(parts: list[pd.DataFrame]) -> list[dict[str, Any]]:
         for part in parts:
             is_here = part.converged & (part.solution == solution)
             cells.append({'mean': str(is_here.sum()), 'interval': ''})
+        row = {'label': solution, 'says': MEANINGS[solution], 'cells': cells}
+        row |= {'style': solution.replace(' ', '-'), 'is_tested': False}
         if cells[0]['mean'] != '0':
-            rows.append(
-                {
-                    'label': solution,
-                    'says': MEANINGS[solution],
-                    'style': solution.replace(' ', '-'),
-                    'cells': cells,
-                    'is_tested': False,
-                }
-            )
+            rows.append(row)
     return rows
 
 
@@ -188,19 +171,21 @@ def _count_networks(members: pd.DataFrame) -> str:
     return f'{members.counted.sum()} of {members.trained.sum()}'
 
 
+def _any_counted(members: pd.DataFrame) -> bool:
+    return members.counted.any()
+
+
 def _count_solutions(members: pd.DataFrame) -> str:
-    """'2 inferential, 1 other' of the converged networks; '' of another task."""
-    if 'solution' not in members:
-        return ''
-    counts = members[members.converged].solution.value_counts()
-    return ', '.join(f'{count} {solution}' for solution, count in counts.items()) or '–'
+    """'2 inferential, 1 other'; '–' of none."""
+    texts = []
+    for solution, count in members.solution.value_counts().items():
+        texts.append(f'{count} {solution}')
+    return ', '.join(texts) or '–'
 
 
 def _list_settings(subject: Subject, members: pd.DataFrame) -> list[pd.DataFrame]:
     """The members of each setting, in the order of the grid."""
-    axes = list_varying(subject.run.experiment.axes)
-    if not axes:
-        return [members] if len(members) else []
+    axes = list_varying(subject.run.experiment.axes) or ['gamma']
     return [part for _, part in members.groupby(axes)]
 
 
@@ -209,47 +194,7 @@ def _format_mean(members: pd.DataFrame, one: Shown) -> Cell:
     interval = ''
     if not math.isnan(low + high):
         low = max(low, 0.0)  # nothing that is measured is negative
-        high = min(high, 1.0) if one.is_share else high
+        if one.is_share:
+            high = min(high, 1.0)
         interval = f'{format_number(low)} to {format_number(high)}'
     return {'mean': format_number(mean), 'interval': interval}
-
-
-def _describe_agreement(subject: Subject) -> str:
-    """Whether the converged seeds of a setting end at the same solution."""
-    converged = subject.members[subject.members.converged]
-    several = []
-    for part in _list_settings(subject, converged):
-        if len(part) > 1:
-            several.append(part.solution.nunique() == 1)
-    if not several:
-        return (
-            'No setting has two converged seeds (random starts), so nothing here says '
-            'how much a result depends on chance.'
-        )
-    seeds = len(subject.run.experiment.axes['seed'])
-    return (
-        f'Each setting has {seeds} seeds (random starts). In {sum(several)} of the '
-        f'{len(several)} settings with several converged seeds, all of them end at the '
-        'same solution.'
-    )
-
-
-def _describe_spread(subject: Subject) -> str:
-    """How far the seeds of a setting lie apart on what the task is about."""
-    tested = subject.tested
-    counted = subject.members[subject.members.counted]
-    ranges = []
-    for part in _list_settings(subject, counted):
-        if len(part) > 1:
-            ranges.append(np.ptp(part[tested.name]))
-    if not ranges:
-        return (
-            'No setting has two seeds (random starts) that count, so nothing here says '
-            'how much a result depends on chance.'
-        )
-    seeds = len(subject.run.experiment.axes['seed'])
-    return (
-        f'Each setting has {seeds} seeds (random starts). On “{tested.label}” the best '
-        f'and the worst of them lie {format_number(float(np.mean(ranges)))} apart on '
-        f'average, at most {format_number(float(np.max(ranges)))}.'
-    )

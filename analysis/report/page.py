@@ -8,17 +8,15 @@ the script only sets it as textContent.
 
 import base64
 import hashlib
-import pathlib
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from analysis.claims import FAILS, HOLDS, OPPOSITE, TITLES
-from analysis.report import digits
-from analysis.report.provenance import arrange_provenance
+from analysis.report.numbers import shorten
+from analysis.report.words import WEB
 
-WEB = pathlib.Path(__file__).parent / 'web'
 SCRIPTS = ('dom', 'data', 'address', 'copy', 'grid', 'chart', 'curves', 'positions')
 SCRIPTS += ('groups', 'attention', 'embedding', 'detail', 'select', 'controls')
 SCRIPTS += ('playground/weights', 'playground/maths', 'playground/forward')
@@ -27,11 +25,9 @@ SCRIPTS += ('playground/answer', 'playground/edges', 'playground/sides')
 SCRIPTS += ('playground/start', 'page')
 # The last may overrule.
 STYLES = ('page', 'diagram', 'member', 'playground', 'sections', 'small')
-SERIES = ('agreement', 'probe_loss', 'train_loss', 'by_position')
-SERIES += ('attention', 'embedding', 'token_agreement', 'by_group')
-SERIES_DIGITS = 3  # more cannot be seen, and thousands of curves add up
 VERDICT_STYLES = {HOLDS: 'yes', FAILS: 'no', OPPOSITE: 'no'}
 SCRIPT_FIELDS = (
+    'members',
     'unseen',
     'readings',
     'first_reading',
@@ -56,14 +52,14 @@ def render(payload: dict[str, Any]) -> str:
     style = join_files('styles', STYLES, 'css')
     code = join_files('scripts', SCRIPTS, 'js')
     script = f"(() => {{\n'use strict';\n{code}\n}})();"
+    data = {name: payload[name] for name in SCRIPT_FIELDS}
     content = payload | {
-        'provenance': arrange_provenance(payload['provenance']),
         'claim_titles': TITLES,
         'verdict_styles': VERDICT_STYLES,
         'policy': _write_policy(style, script),
         'style': Markup(style),  # our own files, not the payload
         'script': Markup(script),
-        'data': _select_data(payload),
+        'data': shorten(data),  # JSON has no NaN: a missing number is null
     }
     return _make_templates().get_template('page.html').render(content)
 
@@ -107,17 +103,3 @@ def _write_policy(style: str, script: str) -> str:
 
 def _hash_text(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _select_data(payload: dict[str, Any]) -> dict[str, Any]:
-    """What the script draws; JSON has no NaN, so that a missing number is null."""
-    data = {name: payload[name] for name in SCRIPT_FIELDS}
-    data['members'] = []
-    for member in payload['members']:
-        shown = dict(member)
-        for name in SERIES:
-            if name not in member:
-                continue
-            shown[name] = digits.shorten(member[name], SERIES_DIGITS)
-        data['members'].append(shown)
-    return digits.shorten(data)

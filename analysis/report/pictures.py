@@ -14,21 +14,12 @@ from analysis.members.point import Point, name_point
 from analysis.members.selection import list_varying
 from analysis.report import figures
 from analysis.report.choose import Choice
+from analysis.report.figures import Section
 from analysis.report.names import name_axis
 from analysis.report.numbers import format_numbers
 from analysis.report.subject import Subject
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
-
-
-class Part(NamedTuple):
-    """Figures that the page opens together."""
-
-    title: str
-    about: str  # a sentence about the network that they are of; '' for a sweep
-    names: tuple[str, ...]
-    point: Point | None  # of that network
-    suffix: str  # of the names of their files
 
 
 class Pictures(NamedTuple):
@@ -49,64 +40,76 @@ def draw_all(
     Raises:
       StoreError: a picture cannot be written, as no other could be.
     """
-    parts = list_parts(subject, choices)
-    first = next(iter(choices.values())).point
-    total = sum(len(part.names) for part in parts)
+    sections = list_sections(subject, choices)
+    followed = next(iter(choices.values())).point
+    total = 0
+    for section in sections:
+        total += len(section.names)
     number = 0
     pictures = Pictures([], [])
-    for part in parts:
+    for section in sections:
         drawn = []
-        for name in part.names:
+        for name in section.names:
             number += 1
+            point = section.point
+            if name in figures.FOLLOWING:
+                point = followed
+            file = f'{name}{section.suffix}'.replace('/', '.').replace(' ', '')
             began = time.monotonic()
             module = figure.find_figure(name)
-            point = part.point or (first if name in figures.FOLLOWING else {})
-            file = f'{name}{part.suffix}'.replace('/', '.').replace(' ', '')
             try:
-                result = _compute(subject.run, module, name, point)
+                result = compute(subject.run, name, point)
             except UserError as error:
-                pictures.missing.append((f'{module.TITLE} ({part.title})', str(error)))
+                title = f'{module.TITLE} ({section.title})'
+                pictures.missing.append((title, str(error)))
                 report_progress(f'{number}/{total} {file}: {error}')
                 continue
-            drawn.append(_describe(module, result, folder / file))
+            drawn.append(draw(module, result, folder / file))
             seconds = time.monotonic() - began
             report_progress(f'{number}/{total} {file}: {seconds:.1f} s')
         if drawn:
-            section = {'title': part.title, 'about': part.about, 'figures': drawn}
-            pictures.sections.append(section)
+            described = {'title': section.title, 'about': section.about}
+            pictures.sections.append(described | {'figures': drawn})
     return pictures
 
 
-def list_parts(subject: Subject, choices: dict[str, Choice]) -> list[Part]:
+def list_sections(subject: Subject, choices: dict[str, Choice]) -> list[Section]:
     """The figures of the sweep, and those of every network that is shown."""
     has_unseen_pair = subject.unseen is not None
     task = subject.run.experiment.task.name
-    parts = []
-    for section in figures.list_sections(task, has_unseen_pair):
-        parts.append(Part(section.title, '', section.names, None, ''))
-    names = figures.ANCHORS_MEMBER if has_unseen_pair else figures.MEMBER
+    sections = [*figures.list_sections(task, has_unseen_pair)]
+    names = figures.MEMBER
+    if has_unseen_pair:
+        names = figures.ANCHORS_MEMBER
     for choice in choices.values():
         suffix = f'_{name_point(subject.run, choice.point)}'.rstrip('_')
-        parts.append(Part(choice.title, choice.about, names, choice.point, suffix))
-    return parts
+        of_network = Section(choice.title, names, choice.about, choice.point, suffix)
+        sections.append(of_network)
+    return sections
 
 
 def explain_absence(name: str, axes: dict[str, tuple]) -> str:
     """Why a figure has nothing to compare in a sweep; '' if it has."""
     needed = figures.VARYING.get(name, ())
-    if not needed or any(axis in list_varying(axes) for axis in needed):
+    if not needed or set(needed) & set(list_varying(axes)):
         return ''
     return f'needs several values of {" or ".join(map(name_axis, needed))}'
 
 
-def _compute(run: Run, module: ModuleType, name: str, point: Point) -> Any:
+def compute(run: Run, name: str, point: Point) -> Any:
+    """The result of a figure.
+
+    Raises:
+      UserError: the run does not support it.
+    """
     missing = explain_absence(name, run.experiment.axes)
     if missing:
         raise UserError(missing)
-    return figure.compute(module, run, point, **figures.OPTIONS.get(name, {}))
+    options = figures.OPTIONS.get(name, {})
+    return figure.compute(figure.find_figure(name), run, point, **options)
 
 
-def _describe(module: ModuleType, result: Any, path: pathlib.Path) -> dict[str, Any]:
+def draw(module: ModuleType, result: Any, path: pathlib.Path) -> dict[str, Any]:
     """Writes a figure; what the page shows of it."""
     paths = style.write_figure(result, module.draw, module.layout, path)
     png = paths[0].read_bytes()

@@ -14,9 +14,11 @@ from analysis.members.measures import (
     list_measures,
     read_measure,
 )
+from analysis.members.point import Point
+from analysis.members.selection import iterate_points
 from analysis.members.solution import find_solutions
-from analysis.report.questions import TaskWords
 from analysis.report.words import (
+    TaskWords,
     UnseenPair,
     describe_unseen_pair,
     find_words,
@@ -49,13 +51,9 @@ class Shown(NamedTuple):
 
     def describe(self) -> dict[str, Any]:
         """What the page's script needs to find, name and colour its values."""
-        names = {name: getattr(self, name) for name in ('label', 'line', 'says')}
-        return {
-            **self.measure._asdict(),
-            **names,
-            'name': self.name,
-            'style': self.style,
-        }
+        words = {'label': self.label, 'line': self.line, 'says': self.says}
+        words |= {'name': self.name, 'style': self.style}
+        return self.measure._asdict() | words
 
 
 class Subject(NamedTuple):
@@ -67,7 +65,8 @@ class Subject(NamedTuple):
     shown: list[Shown]  # what is measured
     tested: Shown  # the one of them that the task is about
     counted: Counted  # which members the numbers are of
-    # A row per member, in the order of the grid: its places on the axes, whether it is
+    points: list[Point]  # of all members, in the order of the grid
+    # A row per member, in the same order: its places on the axes, whether it is
     # `trained`, `usable`, `converged` and `counted`, its numbers by the names of
     # `shown`, and its `solution` where there is an unseen pair.
     members: pd.DataFrame
@@ -94,7 +93,8 @@ def read_subject(run: Run) -> Subject:
     members = _tabulate(run, shown, counted)
     if unseen is not None:
         members['solution'] = find_solutions(run.results).values.ravel()
-    return Subject(run, words, unseen, shown, tested, counted, members)
+    points = [point for _, point in iterate_points(run)]
+    return Subject(run, words, unseen, shown, tested, counted, points, members)
 
 
 def list_answers(unseen: UnseenPair, probes: list[str]) -> list[Shown]:
@@ -106,15 +106,10 @@ def list_answers(unseen: UnseenPair, probes: list[str]) -> list[Shown]:
     shown = []
     answers = {'inferential': unseen.inferential, 'symmetric': unseen.symmetric}
     for mapping, answer in answers.items():
-        shown.append(
-            Shown(
-                Measure(AGREEMENT, 'unseen', mapping),
-                label=mapping,
-                line=f'{mapping} on the unseen pair',
-                says=f'Share of answers to the unseen pair that are {answer}',
-                style=mapping,
-            )
-        )
+        measure = Measure(AGREEMENT, 'unseen', mapping)
+        line = f'{mapping} on the unseen pair'
+        says = f'Share of answers to the unseen pair that are {answer}'
+        shown.append(Shown(measure, mapping, line, says, style=mapping))
     heldout = Shown(
         Measure(AGREEMENT, 'seen_heldout', 'assigned'),
         label='held-out',
@@ -124,7 +119,9 @@ def list_answers(unseen: UnseenPair, probes: list[str]) -> list[Shown]:
         style='heldout',
         is_right=True,
     )
-    return [*shown, heldout] if 'seen_heldout' in probes else shown
+    if 'seen_heldout' in probes:
+        shown.append(heldout)
+    return shown
 
 
 def list_shown(run: Run, words: TaskWords) -> list[Shown]:
@@ -155,12 +152,11 @@ def find_tested(shown: list[Shown], words: TaskWords) -> Shown:
 
 def _tabulate(run: Run, shown: list[Shown], counted: Counted) -> pd.DataFrame:
     axes = run.experiment.axes
-    places = np.indices([len(values) for values in axes.values()])
-    table = pd.DataFrame(dict(zip(axes, places.reshape(len(axes), -1), strict=True)))
-    table['trained'] = counted.is_trained.values.ravel()
-    table['usable'] = counted.is_usable.values.ravel()
-    table['converged'] = counted.is_converged.values.ravel()
-    table['counted'] = counted.is_counted.values.ravel()
+    shape = list(map(len, axes.values()))
+    places = np.indices(shape).reshape(len(shape), -1)
+    columns = dict(zip(axes, places, strict=True))
+    for name in ('trained', 'usable', 'converged', 'counted'):
+        columns[name] = getattr(counted, f'is_{name}').values.ravel()
     for one in shown:
-        table[one.name] = read_measure(run.results, one.measure).values.ravel()
-    return table
+        columns[one.name] = read_measure(run.results, one.measure).values.ravel()
+    return pd.DataFrame(columns)

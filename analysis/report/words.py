@@ -1,16 +1,46 @@
 """The words of a sweep's task, of what it measures, and of its unseen pair.
 
-A task without a row in questions.py is shown under its own names.
+web/tasks.toml has a table of words for every task. A task that is not there is shown
+under its own names.
 """
 
+import functools
+import pathlib
+import tomllib
 import types
 from typing import NamedTuple
 
 from analysis.members.measures import LOSS, TOKENS, Measure
 from analysis.members.selection import list_varying
-from analysis.report.questions import AXES, OTHER_SPLIT, SPLITS, WORDS, TaskWords
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
+
+WEB = pathlib.Path(__file__).parent / 'web'
+# What the splits of SCAN hold out (DATASETS 1).
+SPLITS = {
+    'random': 'commands drawn at random',
+    'length': 'commands whose actions are longer than any that is trained',
+    'addprim_jump': '“jump” is trained only by itself, and tested inside commands',
+    'addprim_turn_left': '“turn left” is trained only by itself, and tested inside '
+    'commands',
+}
+OTHER_SPLIT = 'combinations of words that are never trained together'
+# What an axis means, where its name does not say it.
+AXES = {
+    'gamma': 'γ is the initialization rate: a larger γ means smaller initial weights.',
+    'num_examples': '“Examples” is the size of the training set (0: all there is).',
+    'decay_window': 'A decay window is the steps in which weight decay acts, from the '
+    'first number up to the second: () is all of training, (0, 0) none of it.',
+}
+
+
+class TaskWords(NamedTuple):
+    """A table of web/tasks.toml."""
+
+    question: str
+    tested: str  # the probe that the question is about
+    probes: dict[str, tuple[str, str]]  # {probe: (short name, 'answers to ...')}
+    mappings: dict[str, tuple[str, str]]  # not trained ones
 
 
 class UnseenPair(NamedTuple):
@@ -22,32 +52,47 @@ class UnseenPair(NamedTuple):
     because: str  # why that answer is symmetric
 
 
-def find_words(run: Run) -> TaskWords:
-    """The words of a sweep's task; of one without a row, its own names.
+@functools.cache
+def read_words() -> dict[str, TaskWords]:
+    """The words of every task; texts may name fields of its config, '{task.split}'."""
+    tables = tomllib.loads((WEB / 'tasks.toml').read_text(encoding='utf-8'))
+    words = {}
+    for task, table in tables.items():
+        question = ' '.join(table['question'].split())
+        mappings = table.get('mappings', {})
+        words[task] = TaskWords(question, table['tested'], table['probes'], mappings)
+    return words
 
-    A sweep without the probe that its task is about, and a task without a row, are
+
+def find_words(run: Run) -> TaskWords:
+    """The words of a sweep's task; of one without any, its own names.
+
+    A sweep without the probe that its task is about, and a task without words, are
     about their last probe.
     """
     config = run.experiment.task
     probes = run.results.probe.values.tolist()
-    words = WORDS.get(config.name)
+    words = read_words().get(config.name)
     if words is None:
-        names = ', '.join(probe.replace('_', ' ') for probe in probes)
+        names = ', '.join(probes).replace('_', ' ')
         question = f'Networks learn the task {config.name}. They are asked: {names}.'
-        return TaskWords(question, tested=probes[-1], probes={})
+        return TaskWords(question, probes[-1], {}, {})
     facts = _collect_facts(run)
     split = SPLITS.get(getattr(facts, 'split', ''), OTHER_SPLIT)
-    question = words.question.format(task=facts, split=split)
-    tested = words.tested if words.tested in probes else probes[-1]
     names = {}
     for probe, (short, long) in words.probes.items():
         names[probe] = (short, long.format(task=facts))
+    question = words.question.format(task=facts, split=split)
+    tested = probes[-1]
+    if words.tested in probes:
+        tested = words.tested
     return words._replace(question=question, tested=tested, probes=names)
 
 
 def explain_axes(run: Run) -> list[str]:
     """A sentence for every axis that varies and needs one."""
-    return [AXES[axis] for axis in list_varying(run.experiment.axes) if axis in AXES]
+    varying = list_varying(run.experiment.axes)
+    return [AXES[axis] for axis in varying if axis in AXES]
 
 
 def name_measure(words: TaskWords, measure: Measure, trained: str) -> tuple[str, str]:
@@ -74,27 +119,25 @@ def describe_unseen_pair(run: Run) -> UnseenPair | None:
     tasks = [experiment.for_cohort(cohort).task for cohort in experiment.cohorts()]
     if not isinstance(tasks[0], anchors.AnchorsConfig) or not tasks[0].unseen_pairs:
         return None
-    first, second = tasks[0].unseen_pairs[0]
-    reverse = f'({second}, {first})'
-    answers = {mapping: [] for mapping in anchors.MAPPINGS}
+    pair = tasks[0].unseen_pairs[0]
+    reverse = pair[::-1]
+    answers = {mapping: {} for mapping in anchors.MAPPINGS}  # ordered sets
     is_reverse_trained = set()
     for task in tasks:
-        if (first, second) not in task.unseen_pairs:
+        if pair not in task.unseen_pairs:
             continue
-        is_reverse_trained.add((second, first) not in task.unseen_pairs)
-        row = anchors.find_row(task, (first, second))
-        shifts = anchors.list_shifts(task)[row].tolist()
+        is_reverse_trained.add(reverse not in task.unseen_pairs)
+        shifts = anchors.list_shifts(task)[anchors.find_row(task, pair)].tolist()
         for mapping, shift in zip(anchors.MAPPINGS, shifts, strict=True):
-            answer = f'x {"−" if shift < 0 else "+"} {abs(shift)}'
-            if answer not in answers[mapping]:
-                answers[mapping].append(answer)
+            sign = '−' if shift < 0 else '+'
+            answers[mapping][f'x {sign} {abs(shift)}'] = task
     reason = f'it treats the reversed pair {reverse} in the same way'
     if is_reverse_trained == {True}:
         reason = f'the reversed pair {reverse} was trained with this answer'
     elif True in is_reverse_trained:
         reason += ', which some of the networks were trained on'
     return UnseenPair(
-        pair=f'({first}, {second})',
+        pair=f'{pair}',
         inferential=' or '.join(answers['inferential']),
         symmetric=' or '.join(answers['symmetric']),
         because=reason,
@@ -107,5 +150,5 @@ def _collect_facts(run: Run) -> types.SimpleNamespace:
     for path, values in run.experiment.loop:
         group, _, field = path.rpartition('.')
         if group == 'task':
-            facts[field] = ' or '.join(str(value) for value in values)
+            facts[field] = ' or '.join(map(str, values))
     return types.SimpleNamespace(**facts)

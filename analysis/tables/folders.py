@@ -15,10 +15,14 @@ def find_run_folders(patterns: list[str]) -> list[pathlib.Path]:
     folders = set()
     for pattern in patterns:
         folders |= _match(pattern)
-    runs = [folder for folder in folders if (folder / MANIFEST_FILE).exists()]
+    runs = list(filter(is_run, folders))
     if not runs:
         raise UserError(f'--runs {" ".join(patterns)}: no folder of a run matches')
     return sorted(runs, key=_order_by_name)
+
+
+def is_run(folder: pathlib.Path) -> bool:
+    return (folder / MANIFEST_FILE).exists()
 
 
 def require_folder_for_tables(out: pathlib.Path) -> None:
@@ -26,7 +30,7 @@ def require_folder_for_tables(out: pathlib.Path) -> None:
 
     In a run they would replace its own members.csv.
     """
-    if (out / MANIFEST_FILE).exists():
+    if is_run(out):
         raise UserError(f'--out {out}: is a run; give another folder')
 
 

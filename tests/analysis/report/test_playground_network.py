@@ -7,7 +7,7 @@ import pytest
 from analysis.circuits import edge_sets, interventions
 from analysis.members.member import Member
 from tests.support.pages import network_page
-from tests.support.pages.node import Node
+from tests.support.pages.browser import Page
 
 TOLERANCE = 1e-4
 FIELDS = ('Q', 'K', 'V', 'Attn', 'X_qkv', 'X_ao', 'hidden', 'X_do')
@@ -16,7 +16,7 @@ ACTIVATIONS = f"""result.layers.map(({{ {', '.join(FIELDS)} }}) =>
   [{', '.join(FIELDS)}].map(round))"""
 
 
-def compare_logits(engine: Node, member: Member, number: int = 100) -> None:
+def compare_logits(engine: Page, member: Member, number: int = 100) -> None:
     tokens_BT = network_page.sample_tokens(member, number)
     network = network_page.describe_network(member)
     logits = network_page.run_in_page(

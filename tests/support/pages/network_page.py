@@ -11,7 +11,7 @@ from analysis.members.member import Member
 from analysis.report import page
 from analysis.report.playground import describe, weights
 from tests.support import cases
-from tests.support.pages.node import Node
+from tests.support.pages.browser import Page
 
 # Options of the transformer: norm, activation, heads, biases. Every value occurs, and
 # GELU and biases also with the norms of GPT-2 and P3.
@@ -51,19 +51,11 @@ def sample_tokens(member: Member, number: int) -> np.ndarray:
 
 def describe_network(member: Member, dtype: str = 'float32') -> dict[str, Any]:
     """A network as the payload holds it."""
-    packed = weights.pack_in(member.params, dtype)
-    fields = describe.MODEL_FIELDS
-    model = {name: getattr(member.experiment.model, name) for name in fields}
-    return {
-        'model': model,
-        'dtype': packed.dtype,
-        'arrays': packed.arrays,
-        'weights': packed.text,
-    }
+    return describe.describe_network(member, weights.pack_in(member.params, dtype), [])
 
 
 def run_in_page(
-    engine: Node,
+    engine: Page,
     network: dict[str, Any],
     tokens_BT: np.ndarray,
     returned: str,

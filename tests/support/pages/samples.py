@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from analysis.claims import TITLES
 from analysis.members.member import Member
-from analysis.report.collect import collect
 from analysis.report.playground import describe
 from analysis.report.subject import read_subject
+from analysis.report.write import collect
 from anchorjax import config
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import create_folder
@@ -99,7 +100,7 @@ def make_playground() -> dict[str, Any]:
     networks = []
     for number, member in zip(ASKED, make_networks(), strict=True):
         network = network_page.describe_network(member)
-        networks.append({**network, 'member': number, 'task': 0})
+        networks.append({**network, 'member': number})
     task = make_networks()[0].experiment.task
     tasks = [describe.describe_task(task)]
     return {'missing': '', 'networks': networks, 'tasks': tasks}
@@ -109,7 +110,7 @@ def make_payload(run: Run) -> dict[str, Any]:
     """The page of a planted run, with a figure, a claim, and networks to ask."""
     subject = read_subject(run)
     payload = collect(subject, ignore)
-    playground = {'missing': '', 'networks': [], 'tasks': []}
+    playground = describe.NO_PLAYGROUND
     if subject.unseen is not None:
         playground = make_playground()
         for member in payload['members']:
@@ -150,22 +151,15 @@ def make_figure(name: str) -> dict[str, Any]:
 
 
 def make_claims() -> dict[str, Any]:
-    row = {
-        'source': 'P1 Fig 2',
-        'claim': 'More answers are composed.',
-        'run': 'phase',
-        'number': '0.4 [0.2, 0.6]',
-        'seeds': '6',
-        'null': '0',
-        'converged': '0.5 [0.3, 0.7]',
-        'p': '0.001',
-        'verdict': 'holds',
-        'note': '',
-    }
+    row = dict.fromkeys(TITLES, '0.4 [0.2, 0.6]') | {'verdict': 'holds', 'note': ''}
     return {
+        'paper': 'P1',
         'introduction': 'Numbers are shares.',
         'rows': [row],
-        'others': 'Of the 2 claims of P1, 1 is above, and 1 is about other runs.',
+        'total': 3,
+        'named': 2,
+        'least': 6,
+        'failure': 'no file',
         'command': 'python -m analysis claims p1 --runs runs/phase --out FOLDER',
         'gallery': 'analysis/gallery/fair/verdicts.md',
         'link': '../../analysis/gallery/fair/verdicts.md',
@@ -176,8 +170,7 @@ def attack(payload: dict[str, Any]) -> dict[str, Any]:
     """The payload with an attack in place of every text that the page shows."""
     attacked = _replace_texts(payload, '')
     attacked['title'] = HOSTILE
-    tree = {HOSTILE: HOSTILE}
-    attacked['provenance'] = {'command': HOSTILE, HOSTILE: HOSTILE, f'{HOSTILE}2': tree}
+    attacked['provenance'] = [(HOSTILE, [(HOSTILE, HOSTILE)])]
     return attacked
 
 
