@@ -15,9 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from threadpoolctl import threadpool_limits
 
-from analysis import frame, stats
+from analysis import stats
 from analysis.law import members as law_members
 from analysis.law.members import FACTORS, NAMES, SETTING, TRAINED
+from analysis.members.columns import equivalent_gamma
 from analysis.tables.text import format_table
 from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, nearest
@@ -67,7 +68,7 @@ def measure_factors(members: pd.DataFrame) -> pd.DataFrame:
         if name in ('exception', 'num_steps'):
             continue
         if name == 'gamma':
-            columns[name] = frame.equivalent_gamma(values, members.width)
+            columns[name] = equivalent_gamma(values, members.width)
         elif factor.levels:
             for level in factor.levels[1:]:
                 columns[f'{name}={level}'] = values == level

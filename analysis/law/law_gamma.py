@@ -17,11 +17,11 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from pandas.core.groupby import DataFrameGroupBy
 
-from analysis import frame
 from analysis.claims import select
 from analysis.drawing import style
 from analysis.law import members as law_members
 from analysis.law.members import BOTH_UNSEEN, TRAINED
+from analysis.members.columns import equivalent_gamma
 from analysis.tables.folders import require_folder_for_tables
 from anchorjax import cli
 from anchorjax.errors import UserError
@@ -100,7 +100,7 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
         title = panel.title.replace('\n', ', ')
         tables.append(select(members, panel.setting).assign(panel=p, title=title))
     shown = pd.concat(tables).sort_values(['panel', 'gamma', 'seed'])
-    shown['gamma_at_400'] = frame.equivalent_gamma(shown.gamma, shown.width)
+    shown['gamma_at_400'] = equivalent_gamma(shown.gamma, shown.width)
     columns = ['panel', 'title', 'gamma', 'gamma_at_400', 'seed', 'converged']
     return shown[[*columns, *ANSWERS]].rename(columns=ANSWERS)
 

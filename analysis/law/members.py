@@ -13,6 +13,7 @@ import pandas as pd
 from flax.traverse_util import flatten_dict
 
 from analysis import frame
+from analysis.members.columns import equivalent_gamma
 from analysis.members.lookup import LEVELS, score_members, select_cohort
 from analysis.members.solution import classify_members
 from anchorjax import config
@@ -240,7 +241,7 @@ def name_gamma(gamma: float, widths: Iterable[int]) -> str:
     """'0.6 (0.42)', or '0.6 (0.42, 0.49)' of two widths: γ, and as γ at width 400."""
     equivalents = []
     for width in sorted(set(widths)):
-        equivalents.append(f'{frame.equivalent_gamma(gamma, width):.2f}')
+        equivalents.append(f'{equivalent_gamma(gamma, width):.2f}')
     return f'{gamma:g} ({", ".join(equivalents)})'
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame
+from analysis.members.columns import equivalent_gamma
 from analysis.members.member import Member, member_of
 from analysis.members.selection import report_progress
 from analysis.p1 import condensation, embedding
@@ -48,7 +49,7 @@ def tabulate(run: Run) -> pd.DataFrame:
     axes = [axis for axis in run.experiment.axes if axis != WINDOWS]
     ends = [name for name in ENDS if name in members]
     width = frame.find_width(run)
-    gamma_at_400 = frame.equivalent_gamma(members.gamma, width)
+    gamma_at_400 = equivalent_gamma(members.gamma, width)
     table = members[[*axes, *ends]].assign(gamma_at_400=gamma_at_400)
     return table.join(more)
 

@@ -21,42 +21,35 @@ from anchorjax.sweeps.environment import describe_environment
 from anchorjax.training.devices import make_mesh
 from tests.support import p2_tasks
 
+# A network each: gamma, seed, converged, diverged at, what it knows.
+NETWORKS = [
+    (0.3, 0, True, -1, 0.95, 0.0, 0.95),
+    (0.3, 1, True, -1, 0.2, 0.0, 0.0),
+    (0.3, 2, False, -1, 0.95, 0.5, 0.0),
+    (0.8, 0, True, -1, 0.95, 0.95, 0.0),
+    (0.8, 1, True, -1, 0.95, 0.5, 0.4),
+    (0.8, 2, False, 7, 1.0, 1.0, 0.0),
+    (0.9, 0, False, -1, 0.95, 1.0, 0.0),
+]
+COLUMNS = ('gamma', 'seed', 'converged', 'diverged', 'seen_heldout_assigned')
+COLUMNS += ('unseen_inferential', 'unseen_symmetric')
 
-def members(**columns) -> pd.DataFrame:
-    fixed = {'weight_decay': 0.1, 'diverged': -1, 'trained': True, 'train_loss': 0.01}
-    fixed |= {'converged': True, 'gamma_at_400': np.nan}
-    return pd.DataFrame(fixed | columns)[[*columns, *fixed.keys() - columns.keys()]]
 
-
-def test_every_member_is_counted_once_at_the_right_solution():
-    table = members(
-        gamma=[0.3, 0.3, 0.8, 0.8],
-        seed=[0, 1, 0, 1],
-        seen_heldout_assigned=[0.95, 0.2, 0.95, 0.95],
-        unseen_inferential=[0.0, 0.0, 0.95, 0.5],
-        unseen_symmetric=[0.95, 0.0, 0.0, 0.4],
+def test_every_member_is_counted_once_and_converged_ones_are_averaged():
+    table = pd.DataFrame(NETWORKS, columns=COLUMNS)
+    table = table.assign(
+        weight_decay=0.1, trained=True, train_loss=0.01, gamma_at_400=np.nan
     )
-    large, small = solutions.compute(table).to_dict('records')
-    assert (large['gamma'], small['gamma']) == ('0.3', '0.8')
-    assert large['solution (seeds)'] == 'symmetric 1, memorizing 1'
-    assert small['solution (seeds)'] == 'inferential 1, other 1'
-    assert small['inferential on unseen'] == '0.72 (0.50–0.95)'
-
-
-def test_members_that_have_not_converged_are_counted_but_not_averaged():
-    table = members(
-        gamma=[0.3, 0.3, 0.8],
-        seed=[0, 1, 0],
-        converged=[True, False, False],
-        seen_heldout_assigned=[0.95, 0.2, 0.95],
-        unseen_inferential=[0.95, 0.0, 1.0],
-        unseen_symmetric=[0.0, 0.0, 0.0],
-    )
-    large, small = solutions.compute(table).to_dict('records')
-    assert large['solution (seeds)'] == 'inferential 1, not converged 1'
-    assert small['solution (seeds)'] == 'not converged 1'
-    assert large['inferential on unseen'].startswith('0.95')
-    assert small['inferential on unseen'] == '–'
+    rows = solutions.compute(table).set_index('gamma')
+    assert rows['solution (seeds)'].to_dict() == {
+        '0.3': 'symmetric 1, memorizing 1, not converged 1',
+        '0.8': 'inferential 1, other 1, diverged 1',
+        '0.9': 'not converged 1',
+    }
+    averaged = rows['inferential on unseen']
+    assert averaged['0.3'].startswith('0.00')
+    assert averaged['0.8'] == '0.72 (0.50–0.95)'
+    assert averaged['0.9'] == '–'
 
 
 @pytest.mark.parametrize(
@@ -108,17 +101,6 @@ def test_the_results_and_the_table_give_the_same_solutions(finished):
     expected = find_solutions(results).values.ravel().tolist()
     assert classify_members(table).tolist() == expected
     assert set(expected) <= set(SOLUTIONS)
-
-
-def test_a_diverged_member_is_nothing_else():
-    table = members(
-        gamma=[0.3],
-        seed=[0],
-        seen_heldout_assigned=[1.0],
-        unseen_inferential=[1.0],
-        unseen_symmetric=[0.0],
-    ).assign(diverged=7)
-    assert solutions.compute(table)['solution (seeds)'].tolist() == ['diverged 1']
 
 
 @pytest.mark.parametrize(

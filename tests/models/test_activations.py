@@ -31,10 +31,11 @@ def draw_member(name: str, **fields: Any) -> tuple[Experiment, Any]:
 
 @of_every_model
 @pytest.mark.parametrize('last_only', [False, True])
-def test_shapes(name, last_only):
+def test_shapes_and_attention_that_is_a_distribution_over_the_past(name, last_only):
     experiment, params = draw_member(name)
     D, F = experiment.model.width, experiment.model.mlp_dim
     B, T, H, K = 3, 4, 2, 4
+    is_past = np.tril(np.ones((T, T), bool))
     out = forward(experiment, params, TOKENS_BT, last_only)
     chex.assert_shape(out.X_em, (B, T, D))
     chex.assert_shape(out.logits, (B, 1 if last_only else T, 20))
@@ -46,6 +47,9 @@ def test_shapes(name, last_only):
         chex.assert_shape(block.X_qkv, (B, Q, H * K))
         chex.assert_shape(block.hidden, (B, Q, F))
         chex.assert_shape([block.X_ao, block.X_do], (B, Q, D))
+        Attn = np.asarray(block.Attn)
+        assert (Attn >= 0).all() and (Attn[:, :, ~is_past[-Q:]] == 0).all()
+        np.testing.assert_allclose(Attn.sum(-1), 1, rtol=1e-5)
 
 
 @of_every_model
@@ -67,19 +71,6 @@ def test_a_position_depends_on_all_of_the_past_and_on_nothing_else(name):
             assert (rows[t + 1 :] == 0).all()
     if name in GPT2:  # token 5 does not occur: its row is a column of the tied head
         assert (np.abs(grads['W_embed'][:, 5]).max(1) > 0).all()
-
-
-@of_every_model
-@pytest.mark.parametrize('last_only', [False, True])
-def test_attention_is_a_distribution_over_the_past(name, last_only):
-    experiment, params = draw_member(name)
-    is_past = np.tril(np.ones((4, 4), bool))
-    for block in forward(experiment, params, TOKENS_BT, last_only).blocks:
-        Attn = np.asarray(block.Attn)
-        num_queries = Attn.shape[2]
-        assert (Attn >= 0).all()
-        np.testing.assert_allclose(Attn.sum(-1), 1, rtol=1e-5)
-        assert (Attn[:, :, ~is_past[-num_queries:]] == 0).all()
 
 
 @pytest.mark.parametrize('name', ['none', 'pre', *GPT2])

@@ -52,15 +52,6 @@ def add_row(path: str, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, table, namespace[table])
 
 
-def small(task: str = 'anchors', model: str = 'transformer'):
-    """A grid of two members that trains in a second."""
-    c = config.default(task=task, model=model)
-    c.train.batch_size, c.train.num_steps, c.train.eval_every = 16, 20, 10
-    c.optimizer.warmup_steps = 2
-    c.grid.gamma, c.grid.learning_rate = (0.5, 1.0), (1e-2,)
-    return c
-
-
 @pytest.fixture
 def modular(monkeypatch):
     add_file('anchorjax/tasks/modular.py', monkeypatch)
@@ -98,7 +89,10 @@ def test_the_task_of_the_example_trains(modular, tmp_path):
 
 @pytest.mark.slow
 def test_the_model_of_the_example_trains(bag, tmp_path):
-    c = small(model='bag')
+    c = config.default(task='anchors', model='bag')
+    c.train.update(batch_size=16, num_steps=20, eval_every=10)
+    c.optimizer.warmup_steps = 2
+    c.grid.update(gamma=(0.5, 1.0), learning_rate=(1e-2,))
     run = api.train(config.resolve(c), tmp_path, mesh=make_mesh(1))
     assert np.isfinite(run.results.train_loss).all()
     W_embed = run.params(step='last', gamma=0.5)['W_embed']
@@ -116,19 +110,14 @@ def test_the_figure_of_the_example_is_drawn(monkeypatch, finished, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ('gain', 'verdict'),
-    [
-        ((0.3, 0.4, 0.5, 0.3, 0.4, 0.5), claims.HOLDS),
-        ((-0.3, -0.4, -0.5, -0.3, -0.4, -0.5), claims.OPPOSITE),
-        ((0.3, -0.4, 0.5, -0.3, 0.4, -0.5), claims.UNDECIDED),
-        ((0.3, 0.4), claims.EXPLORATORY),
-    ],
+    ('gain', 'verdict'), [(0.4, claims.HOLDS), (-0.4, claims.OPPOSITE)]
 )
 def test_the_claim_of_the_example_can_come_out_either_way(monkeypatch, gain, verdict):
     add_row('analysis/p1/claims.py', 'CLAIMS', monkeypatch)
     rows = []
-    for seed, difference in enumerate(gain):
-        for gamma, held_out in ((1.7, 0.5), (0.7, 0.5 + difference)):
+    for seed in range(6):
+        change = gain + 0.05 * (-1) ** seed
+        for gamma, held_out in ((1.7, 0.5), (0.7, 0.5 + change)):
             rows.append(('phase', gamma, seed, True, held_out))
     columns = ['run', 'gamma', 'seed', 'converged', 'seen_heldout_assigned']
     members = pd.DataFrame(rows, columns=columns)

@@ -9,39 +9,47 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 
 # From the ground up: a package imports from itself and from the rows above its own.
-ORDER = (
-    ('errors',),
-    ('limits', 'hashing', 'files'),
-    ('task', 'model', 'grid', 'permutation'),
-    ('tasks', 'models', 'experiment'),
-    ('config',),
-    ('training',),
-    ('storage',),
-    ('sweeps', 'official'),
-    ('cluster',),
-    ('api',),
-    ('cli',),
-    ('extras',),
+ORDER = {
+    'anchorjax': (
+        ('errors',),
+        ('limits', 'hashing', 'files'),
+        ('task', 'model', 'grid', 'permutation'),
+        ('tasks', 'models', 'experiment'),
+        ('config',),
+        ('training',),
+        ('storage',),
+        ('sweeps', 'official'),
+        ('cluster',),
+        ('api',),
+        ('cli',),
+        ('extras',),
+    ),
+    'analysis': (
+        ('members', 'tables', 'stats'),
+        ('frame',),
+        ('changes', 'circuits', 'spectra'),
+        ('theory', 'vectors'),
+        ('drawing',),
+        ('claims', 'figure'),
+        ('text_tasks',),
+        ('p1',),
+        ('p2', 'p3', 'p4', 'law', 'first_look'),
+        ('report',),
+        ('__main__',),
+    ),
+}
+# What the modules below a name may not import besides.
+FORBIDDEN = (
+    ('', ('launch', 'configs')),
+    ('anchorjax.official', ('anchorjax.training',)),
+    ('analysis', ('anchorjax.sweeps', 'anchorjax.cluster', 'anchorjax.api')),
+    ('analysis', ('anchorjax.training.step', 'anchorjax.training.optimizers')),
+    ('analysis', ('anchorjax.storage.checkpoint', 'anchorjax.storage.locks')),
+    ('analysis', ('anchorjax.extras',)),
 )
-# The same for the packages of analysis/, and for the files that its rooms share.
-ANALYSIS_ORDER = (
-    ('members', 'tables', 'stats'),
-    ('frame',),
-    ('changes', 'circuits', 'spectra'),
-    ('theory', 'vectors'),
-    ('drawing',),
-    ('claims', 'figure'),
-    ('text_tasks',),
-    ('p1',),
-    ('p2', 'p3', 'p4', 'law'),
-    ('report',),
-)
-SHARED = {'stats', 'frame', 'claims', 'figure'}
-# The parts of a package that read figures, and so stand above them.
-READERS = {'readings', 'claims'}
-RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
+# The modules of analysis that write files.
+WRITERS = {'drawing.style', 'law.law', 'report.write', '__main__'}
 FOLDERS = ('anchorjax', 'analysis', 'launch', 'configs')
-ANALYSIS = sorted(path.parent for path in (ROOT / 'analysis').glob('*/__init__.py'))
 SOURCES = [path for folder in FOLDERS for path in (ROOT / folder).rglob('*.py')]
 
 
@@ -74,46 +82,24 @@ def list_imports(path: pathlib.Path) -> frozenset[str]:
     return frozenset(name for name in names if name.split('.')[0] in FOLDERS)
 
 
-def list_packages(path: pathlib.Path) -> set[str]:
-    """Parts of anchorjax ('tasks', 'api', ...) that a file imports."""
-    packages = set()
-    for name in list_imports(path):
-        parts = name.split('.')
-        if parts[0] == 'anchorjax' and len(parts) > 1 and parts[1] in RANK:
-            packages.add(parts[1])
-    return packages
+def list_packages(path: pathlib.Path, folder: str) -> set[str]:
+    """Parts of anchorjax or of analysis ('tasks', 'api', ...) that a file imports."""
+    names = [name.split('.') for name in list_imports(path)]
+    return {parts[1] for parts in names if parts[0] == folder and len(parts) > 1}
 
 
-def test_the_library_imports_downwards():
-    for path in (ROOT / 'anchorjax').rglob('*.py'):
+@pytest.mark.parametrize('folder', ORDER)
+def test_packages_import_downwards(folder):
+    rank = {name: i for i, names in enumerate(ORDER[folder]) for name in names}
+    for path in (ROOT / folder).rglob('*.py'):
         name = module_name(path)
-        if name == 'anchorjax':
+        if name == folder:
             assert not list_imports(path)
             continue
         package = name.split('.')[1]
-        assert package in RANK, f'give {package} a place in ORDER'
-        for other in list_packages(path) - {package}:
-            assert RANK[other] < RANK[package], f'{name} imports {other}'
-
-
-@pytest.mark.parametrize('folder', ANALYSIS, ids=lambda folder: folder.name)
-def test_the_packages_of_analysis_import_downwards(folder):
-    rank = {name: i for i, names in enumerate(ANALYSIS_ORDER) for name in names}
-    assert folder.name in rank, f'give {folder.name} a place in ANALYSIS_ORDER'
-    packages = {path.name for path in ANALYSIS}
-    for path in folder.rglob('*.py'):
-        others = set()
-        for name in list_imports(path):
-            parts = name.split('.')
-            if parts[0] == 'analysis':
-                others |= set(parts[1:2])
-        for other in (others & (packages | SHARED)) - {folder.name}:
-            assert rank[other] < rank[folder.name], f'{path} imports {other}'
-        figures = others - packages - SHARED
-        if figures:
-            inside = path.relative_to(folder).with_suffix('').parts
-            is_reader = folder.name == 'report' or inside[0] in READERS
-            assert is_reader, f'{path} imports the figures {figures}'
+        assert package in rank, f'give {package} a place in ORDER'
+        for other in list_packages(path, folder) - {package}:
+            assert rank[other] < rank[package], f'{name} imports {other}'
 
 
 def test_imports_do_not_circle():
@@ -149,41 +135,22 @@ def test_a_notebook_imports_no_jobs_of_clusters():
     assert not [name for name in reached if 'cluster' in name or 'extras' in name]
 
 
-def test_the_official_weights_see_neither_training_nor_sweeps():
-    allowed = {'errors', 'files', 'models', 'storage', 'config', 'tasks', 'official'}
-    for path in (ROOT / 'anchorjax' / 'official').rglob('*.py'):
-        assert list_packages(path) <= allowed, path
-
-
-def test_analysis_reads_runs_and_writes_figures_and_pages_alone():
-    forbidden = ('training.step', 'training.optimizers', 'sweeps', 'cluster', 'api')
-    forbidden += ('extras', 'storage.checkpoint', 'storage.locks')
-    writers = {'analysis.drawing.style', 'analysis.law.law', 'analysis.report.write'}
-    writers |= {'analysis.__main__'}
-    offenders = []
-    for path in (ROOT / 'analysis').rglob('*.py'):
-        for name in list_imports(path):
-            assert not name.startswith(('launch', 'configs')), path
-            inner = name.removeprefix('anchorjax.')
-            writes = inner == 'files' and module_name(path) not in writers
-            if writes or inner.startswith(forbidden):
-                offenders.append(f'{module_name(path)} imports {name}')
-    assert not offenders
-
-
-def test_only_commands_import_the_extras():
+@pytest.mark.parametrize(('start', 'forbidden'), FORBIDDEN)
+def test_what_a_package_may_not_import(start, forbidden):
     for path in SOURCES:
-        name = module_name(path)
-        if not name.startswith(('anchorjax.extras', 'launch')):
-            assert 'extras' not in list_packages(path), name
+        if module_name(path).startswith(start):
+            for name in list_imports(path):
+                assert not name.startswith(forbidden), f'{path} imports {name}'
+
+
+def test_analysis_writes_figures_and_pages_alone():
+    writers = set()
+    for path in (ROOT / 'analysis').rglob('*.py'):
+        if 'anchorjax.files' in list_imports(path):
+            writers.add(module_name(path).removeprefix('analysis.'))
+    assert writers == WRITERS
 
 
 def test_configs_import_the_config_package_alone():
     for path in (ROOT / 'configs').glob('*.py'):
         assert list_imports(path) == {'anchorjax.config'}, path
-
-
-def test_nothing_imports_a_command_line_or_a_config():
-    for path in SOURCES:
-        for name in list_imports(path):
-            assert not name.startswith(('launch', 'configs')), path

@@ -87,10 +87,17 @@ def _make_tiny(
     c.task.probe_examples = 64
     c.optimizer.update(warmup_steps=4, floor=1e-4)
     c.train.update(batch_size=8, num_steps=20, eval_every=10)
-    for path, value in fields.items():
-        group, field = path.split('__')
-        c[group][field] = value
+    set_fields(c, fields)
     return config.resolve(c)
+
+
+def set_fields(c: ml_collections.ConfigDict, fields: dict[str, Any]) -> None:
+    """Changes fields by name: 'grid__seed' is that of a group, 'loop' has none."""
+    for path, value in fields.items():
+        *groups, field = path.split('__')
+        group = c[groups[0]] if groups else c
+        with group.ignore_type():
+            group[field] = value
 
 
 def draw_member(**fields: Any) -> tuple[config.Experiment, Any]:

@@ -13,6 +13,7 @@ from anchorjax import api, config
 from anchorjax.training import losses
 from anchorjax.training.devices import make_mesh
 from anchorjax.training.forward import forward
+from tests.support.cases import set_fields
 
 SIZES = {
     'emb_mlp': {'width': 6, 'mlp_dim': 9},
@@ -37,10 +38,7 @@ def make_experiment(name: str, **fields: Any) -> config.Experiment:
     c.model.update(SIZES[name])
     c.train.update(batch_size=8, num_steps=20, eval_every=10)
     c.optimizer.update(warmup_steps=4, floor=1e-4)
-    for path, value in fields.items():
-        *groups, field = path.split('__')
-        group = c[groups[0]] if groups else c
-        group[field] = value
+    set_fields(c, fields)
     return config.resolve(c)
 
 

@@ -15,12 +15,11 @@ from jax.sharding import Mesh
 from anchorjax import api, config, models
 from anchorjax.hashing import digest_array
 from anchorjax.storage import checkpoint
-from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import SweepFolder, create_folder
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.training.devices import make_mesh
-from tests.support import tiny
+from tests.support import cases, tiny
 
 ROOT = pathlib.Path(__file__).parents[2]
 TINY_FILE = 'tests/support/tiny.py'
@@ -30,11 +29,7 @@ _TIMEOUT = 120  # seconds
 def experiment(**changes: Any) -> config.Experiment:
     """The tiny experiment with changed fields, as in experiment(grid__gamma=(0.5,))."""
     values = tiny.get_config()
-    for path, value in changes.items():
-        *groups, name = path.split('__')
-        group = values[groups[0]] if groups else values
-        with group.ignore_type():
-            group[name] = value
+    cases.set_fields(values, changes)
     return config.resolve(values)
 
 
@@ -100,31 +95,23 @@ def run_on_devices(count: int, script: str, *words: Any) -> str:
     return done.stdout
 
 
-def member_shapes(run_experiment: config.Experiment, num_members: int) -> Any:
-    """Shapes [members, ...] of the parameters of a cohort's experiment."""
-    shapes = models.abstract_params(run_experiment.model, run_experiment.task.vocab)
-
-    def add_member_axis(x: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
-        return jax.ShapeDtypeStruct((num_members, *x.shape), x.dtype)
-
-    return jax.tree.map(add_member_axis, shapes)
-
-
-def load_snapshot(chunk: ChunkFolder, step: int, abstract: Any) -> Any:
-    """The parameters of all members of a chunk at a snapshot step."""
-    return checkpoint.load(chunk.path / 'snapshots', step, abstract)
-
-
 def bits(workdir: pathlib.Path | str) -> dict[tuple[str, int], list[str]]:
     """By (cohort, chunk): digests of the last snapshot's leaves and of the curves."""
     folder = open_run(workdir).folder
     found = {}
     for chunk in folder.chunks:
         of_cohort = folder.experiment.for_cohort(chunk.cohort)
-        shapes = member_shapes(of_cohort, folder.chunk_size)
-        params = load_snapshot(chunk.folder, of_cohort.train.num_steps, shapes)
-        curves = chunk.folder.read_curves()
-        arrays = jax.tree.leaves([params, curves])
+        shapes = models.abstract_params(of_cohort.model, of_cohort.task.vocab)
+
+        def add_member_axis(x: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
+            return jax.ShapeDtypeStruct((folder.chunk_size, *x.shape), x.dtype)
+
+        params = checkpoint.load(
+            chunk.folder.path / 'snapshots',
+            of_cohort.train.num_steps,
+            jax.tree.map(add_member_axis, shapes),
+        )
+        arrays = jax.tree.leaves([params, chunk.folder.read_curves()])
         found[chunk.cohort.name, chunk.index] = list(map(digest_array, arrays))
     return found
 

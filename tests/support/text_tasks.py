@@ -7,6 +7,7 @@ import ml_collections
 
 from anchorjax import api, config
 from anchorjax.training.devices import make_mesh
+from tests.support.cases import set_fields
 
 FIELDS = {
     'addition': {'largest': 9, 'square': (3, 5), 'num_examples': 64},
@@ -25,11 +26,7 @@ def make_config(task: str, **fields: Any) -> ml_collections.ConfigDict:
     c.optimizer.update(warmup_steps=1, floor=0.0)
     c.train.update(batch_size=16, num_steps=2, eval_every=1, resume_every=1e9)
     c.grid.update(gamma=(0.5, 0.7), learning_rate=(1e-2,), weight_decay=(0.01, 0.5))
-    for path, value in fields.items():
-        *groups, field = path.split('__')
-        group = c[groups[0]] if groups else c
-        with group.ignore_type():
-            group[field] = value
+    set_fields(c, fields)
     return c
 
 

@@ -18,6 +18,7 @@ from anchorjax.tasks.anchor_permutations import (
     make_data,
     make_probes,
 )
+from tests.tasks.draws import draw_probes
 
 # Three keys; anchor 3 swaps keys 0 and 1, anchor 4 turns 0 -> 1 -> 2 -> 0. Of the pairs
 # (3, 3), (3, 4), (4, 3), (4, 4), numbered 0 to 3, the last and the first are trained.
@@ -65,8 +66,7 @@ def test_defaults_are_those_of_the_paper():
     config = AnchorPermutationsConfig()
     task = config.make()
     assert (task.vocab, task.seq_len, task.num_train) == (24, 3, 720)
-    probes = task.probes(task.make_data(jax.random.key(0)))
-    assert probes.weights_PBQ.sum((1, 2)).tolist() == [720, 304]
+    assert draw_probes(config).weights_PBQ.sum((1, 2)).tolist() == [720, 304]
 
 
 @settings(max_examples=3, deadline=None)
@@ -88,15 +88,13 @@ def test_every_question_is_trained_or_unseen_and_answered_by_composition(
     probes = jax.tree.map(np.asarray, make_probes(config, data))
     asked = []
     for p in (0, 1):
-        is_example = probes.weights_PBQ[p, :, 0] > 0
         asked.append(set(map(tuple, probes.tokens_PBT[p].tolist())))
-        assert is_example.sum() == len(asked[p])
-        for tokens, targets in zip(
-            probes.tokens_PBT[p], probes.targets_PRBQ[p, :, :, 0].T, strict=True
-        ):
-            key, first, second = tokens - [0, num_keys, num_keys]
-            assert targets[0] == maps[second][maps[first][key]]
-            assert targets[1] == maps[first][maps[second][key]]
+        assert (probes.weights_PBQ[p, :, 0] > 0).sum() == len(asked[p])
+        key_B, first_B, second_B = (probes.tokens_PBT[p] - [0, num_keys, num_keys]).T
+        answer_B, of_reversed_B = probes.targets_PRBQ[p, :, :, 0]
+        np.testing.assert_array_equal(answer_B, maps[second_B, maps[first_B, key_B]])
+        expected_B = maps[first_B, maps[second_B, key_B]]
+        np.testing.assert_array_equal(of_reversed_B, expected_B)
     anchors = range(num_keys, num_keys + num_anchors)
     everything = set(itertools.product(range(num_keys), anchors, anchors))
     assert asked[0] | asked[1] == everything and not asked[0] & asked[1]
@@ -117,14 +115,18 @@ def test_another_seed_has_other_permutations_and_other_pairs():
 def test_a_table_of_the_trained_pairs_does_not_know_the_others():
     """The null: what the reversed pair was trained on is right by chance alone."""
     task = AnchorPermutationsConfig().make()
-    agreements = []
-    for seed in range(20):
-        probes = task.probes(task.make_data(jax.random.key(seed)))
-        tokens = np.asarray(probes.tokens_PBT[1])
-        is_asked = (probes.weights_PBQ[1, :, 0] > 0) & (tokens[:, 1] != tokens[:, 2])
-        same = probes.targets_PRBQ[1, 0, :, 0] == probes.targets_PRBQ[1, 1, :, 0]
-        agreements.append(same[is_asked].mean())
-    assert np.mean(agreements) == pytest.approx(1 / 16, abs=0.03)
+
+    @jax.jit
+    @jax.vmap
+    def draw(seed: jax.Array) -> tasks.Probes:
+        return task.probes(task.make_data(jax.random.key(seed)))
+
+    probes = jax.tree.map(lambda leaf: np.asarray(leaf)[:, 1], draw(jnp.arange(20)))
+    answer_SB, of_reversed_SB = np.moveaxis(probes.targets_PRBQ[..., 0], 1, 0)
+    _, first_SB, second_SB = np.moveaxis(probes.tokens_PBT, -1, 0)
+    is_asked_SB = (probes.weights_PBQ[..., 0] > 0) & (first_SB != second_SB)
+    same_SB = answer_SB == of_reversed_SB
+    assert same_SB[is_asked_SB].mean() == pytest.approx(1 / 16, abs=0.03)
 
 
 def test_addition_by_hand():
@@ -143,7 +145,7 @@ def test_addition_by_hand():
 def test_addition_trains_two_fifths_of_the_questions():
     task = tasks.ModularAdditionConfig().make()
     assert (task.vocab, task.num_train) == (68, math.floor(0.4 * 67 * 67 + 0.5))
-    probes = task.probes(task.make_data(jax.random.key(0)))
+    probes = draw_probes(tasks.ModularAdditionConfig())
     pairs = []
     for p in (0, 1):
         is_asked = probes.weights_PBQ[p, :, 0] > 0

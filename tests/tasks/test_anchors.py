@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import chex
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorjax.tasks import AnchorsConfig, anchors
+from anchorjax.training.curves import curve_coordinates
 from tests.support import cases
 from tests.tasks.draws import draw_batch, draw_probes
 
@@ -41,35 +41,32 @@ def whole() -> Examples:
     return draw_examples(AnchorsConfig(), NUM_TRAIN)
 
 
+def look_up(pair_B2: np.ndarray, mapping: int = 2) -> np.ndarray:
+    """The shifts of pairs in the table by hand, [B]; mapping 2 is what is trained."""
+    return np.array([cases.TABLE[tuple(pair)][mapping] for pair in pair_B2.tolist()])
+
+
 def test_truth_table():
     config = AnchorsConfig()
     assert anchors.MAPPINGS == ('inferential', 'symmetric', 'assigned')
     pairs = anchors.list_pairs(config).tolist()
+    assert list(map(tuple, pairs)) == list(cases.TABLE)
     shifts = anchors.list_shifts(config).tolist()
-    table = {}
-    for pair, row in zip(pairs, shifts, strict=True):
-        table[tuple(pair)] = tuple(row)
-    assert len(pairs) == 16
-    assert table == cases.TABLE
+    assert list(map(tuple, shifts)) == list(cases.TABLE.values())
 
 
 @pytest.mark.parametrize(('sequence', 'key', 'pair', 'answer'), cases.EXAMPLES)
 def test_examples_of_the_paper(sequence, key, pair, answer):
     _, x, decoded_pair = cases.decode([sequence])
     assert (x[0], tuple(decoded_pair[0])) == (key, pair)
-    row = anchors.list_pairs(AnchorsConfig()).tolist().index(list(pair))
-    assert (x + anchors.list_shifts(AnchorsConfig())[row] == answer).all()
+    assert {key + shift for shift in cases.TABLE[pair]} == {answer}
 
 
 def test_every_training_sequence_holds_its_label(whole):
     assert whole.tokens_BT.shape == (NUM_TRAIN, 9)
     is_item = (whole.tokens_BT >= 20) & (whole.tokens_BT < 100)
     assert is_item.sum() == NUM_TRAIN * 7  # keys and noise
-    shift = np.zeros((5, 5), int)
-    for (a, b), (_, _, assigned) in cases.TABLE.items():
-        shift[a, b] = assigned
-    first_B, second_B = whole.pair_B2.T
-    expected = whole.key_B + shift[first_B, second_B]
+    expected = whole.key_B + look_up(whole.pair_B2)
     np.testing.assert_array_equal(whole.answer_B, expected)
 
 
@@ -122,10 +119,10 @@ def test_probes_ask_what_they_say_with_every_mapping(order, last_token, position
         position_B, x, pair_B2 = cases.decode(probes.tokens_PBT[i], order=order)
         group_B = position_B - positions[0]
         np.testing.assert_array_equal(probes.groups_PB[i], group_B)
-        rows = list(map(tuple, pair_B2.tolist()))
-        assert set(rows) == expected_pairs
-        shifts = np.array([cases.TABLE[pair] for pair in rows])
-        np.testing.assert_array_equal(probes.targets_PRBQ[i, :, :, 0], x + shifts.T)
+        assert set(map(tuple, pair_B2.tolist())) == expected_pairs
+        for r in range(3):
+            expected = x + look_up(pair_B2, r)
+            np.testing.assert_array_equal(probes.targets_PRBQ[i, r, :, 0], expected)
 
 
 @st.composite
@@ -221,18 +218,70 @@ def test_pairs_of_many_anchors_have_names_of_their_own():
 
 
 def test_a_number_of_anchors_takes_the_first_ones():
-    listed = AnchorsConfig(
-        anchors=(1, 2, 3, 4, 5, 6), shifts=(5, 1, -2, -8, 3, -4), num_anchors=4
-    )
-    few = AnchorsConfig().make()
-    some = listed.make()
-    assert some.num_train == few.num_train
-    assert some.offset_names == few.offset_names
-    key = jax.random.key(0)
-    data, same = few.make_data(key), some.make_data(key)
-    chex.assert_trees_all_equal(data, same)
-    index_B = jnp.arange(64)
-    chex.assert_trees_all_equal(few.batch(data, index_B), some.batch(same, index_B))
-    tokens_BT = few.batch(data, index_B).tokens_BT
-    chex.assert_trees_all_equal(few.roles(tokens_BT), some.roles(tokens_BT))
-    chex.assert_trees_all_equal(few.probes(data), some.probes(same))
+    six = {'anchors': (1, 2, 3, 4, 5, 6), 'shifts': (5, 1, -2, -8, 3, -4)}
+    few = AnchorsConfig(probe_examples=64)
+    some = AnchorsConfig(**six, num_anchors=4, probe_examples=64)
+    assert some.make().num_train == few.make().num_train
+    assert some.make().offset_names == few.make().offset_names
+    batch = draw_batch(few, 64)
+    chex.assert_trees_all_equal(batch, draw_batch(some, 64))
+    chex.assert_trees_all_equal(draw_probes(few), draw_probes(some))
+    roles = few.make().roles(batch.tokens_BT)
+    chex.assert_trees_all_equal(roles, some.make().roles(batch.tokens_BT))
+
+
+@pytest.mark.parametrize(
+    ('order', 'sequences', 'roles'),
+    [
+        (
+            'key_first',
+            [[50, 3, 4, 23, 24, 25], [20, 51, 1, 2, 24, 25], [20, 21, 22, 52, 4, 4]],
+            ('key', 'anchor_1', 'anchor_2'),
+        ),
+        (
+            'anchors_first',
+            [[3, 4, 50, 23, 24, 25], [20, 1, 2, 51, 24, 25], [20, 21, 22, 4, 4, 52]],
+            ('anchor_1', 'anchor_2', 'key'),
+        ),
+    ],
+)
+def test_key_and_anchors_stand_side_by_side_in_their_order(order, sequences, roles):
+    noise_BT = jnp.tile(jnp.arange(20, 26), (3, 1))
+    keys = jnp.array([50, 51, 52])
+    pairs = jnp.array([(3, 4), (1, 2), (4, 4)])
+    tokens_BT = anchors.place(noise_BT, jnp.array([0, 1, 3]), keys, pairs, order)
+    assert tokens_BT.tolist() == sequences
+    role_BT = anchors.find_roles(AnchorsConfig(seq_len=6, order=order), tokens_BT)
+    names_BT = np.array(anchors.ROLES)[np.asarray(role_BT)]
+    assert names_BT.tolist() == [
+        [*roles, 'noise', 'noise', 'last'],
+        ['noise', *roles, 'noise', 'last'],
+        ['noise', 'noise', 'noise', *roles],
+    ]
+
+
+@pytest.mark.parametrize('split', ['code', 'random'])
+def test_the_order_moves_three_tokens_and_changes_no_answer(split):
+    key_first = draw_examples(AnchorsConfig(split=split), 500)
+    config = AnchorsConfig(split=split, order='anchors_first')
+    anchors_first = draw_examples(config, 500)
+    chex.assert_trees_all_equal(key_first[1:], anchors_first[1:])
+    expected = anchors_first.key_B + look_up(anchors_first.pair_B2)
+    np.testing.assert_array_equal(anchors_first.answer_B, expected)
+    offset_BT = np.arange(9) - key_first.position_B[:, None]
+    is_noise_BT = (offset_BT < 0) | (offset_BT > 2)
+    differs_BT = key_first.tokens_BT != anchors_first.tokens_BT
+    assert not differs_BT[is_noise_BT].any()
+
+
+def test_without_an_unseen_pair_every_pair_is_trained():
+    config = AnchorsConfig(unseen=())
+    task = config.make()
+    assert task.num_train == 16 * 50_625
+    assert task.probe_names == ('seen_train', 'seen_heldout')
+    assert task.deviation is None
+    assert curve_coordinates(task)['offset'] == []
+    examples = draw_examples(config, 500)
+    assert set(map(tuple, examples.pair_B2.tolist())) == set(cases.TABLE)
+    expected = examples.key_B + look_up(examples.pair_B2)
+    np.testing.assert_array_equal(examples.answer_B, expected)

@@ -7,6 +7,7 @@ import re
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import pytest
 
 from anchorjax.errors import UserError
@@ -20,6 +21,8 @@ from anchorjax.tasks.cogs.sampler import Sampler, write_sentence
 from tests.tasks.draws import draw_batch, draw_probes
 
 OFFICIAL = pathlib.Path('/work/shared/data/cogs')
+VERBS = ['OMISSIBLE', 'TRANSITIVE', 'UNACCUSATIVE', 'UNERGATIVE', 'INFINITIVE']
+VERBS += ['TAKES_INFINITIVE', 'TAKES_CLAUSE', 'DATIVE']
 NOUN = r'(?:\w+|(?:[Tt]he|[Aa]) \w+)'  # a name, or a noun without a place
 PLACE = r'(?: (?:on|in|beside) (?:the|a) \w+)*'
 # What every sentence of a case has, ours and the official ones.
@@ -119,17 +122,7 @@ def test_logical_forms_by_hand(sentence, form):
 
 @pytest.mark.parametrize(
     'sentence',
-    [
-        '',
-        'unicorn',
-        'Emma ate',
-        'Emma cake .',
-        'The unicorn ate .',
-        'Emma was ate .',
-        'Emma hoped that .',
-        'Emma ate the cake the boy the girl .',
-        'cake ate .',
-    ],
+    ['', 'unicorn', 'Emma ate', 'Emma cake .', 'Emma was ate .', 'Emma hoped that .'],
 )
 def test_other_texts_have_no_logical_form(sentence):
     with pytest.raises(ValueError, match=r'.'):
@@ -145,20 +138,26 @@ def test_every_official_row_has_our_logical_form(name):
         assert tokens >= set(row.sentence.split(' ')) | set(row.form.split(' '))
 
 
-def test_forms_of_verbs():
-    assert cogs_words.past_of('eat') == 'ate'
-    assert cogs_words.participle_of('eat') == 'eaten'
-    assert cogs_words.past_of('cry') == cogs_words.participle_of('cry') == 'cried'
-    assert cogs_words.past_of('like') == 'liked'
-    assert cogs_words.past_of('enjoy') == 'enjoyed'
-    for name in ('OMISSIBLE', 'TRANSITIVE', 'UNACCUSATIVE', 'UNERGATIVE', 'INFINITIVE'):
-        assert len(set(getattr(cogs_words, name))) == 20
-    for name in ('TAKES_INFINITIVE', 'TAKES_CLAUSE', 'DATIVE'):
-        assert len(set(getattr(cogs_words, name))) == 20
-    for nouns in (cogs_words.ANIMATE, cogs_words.INANIMATE, cogs_words.NAMES):
-        assert len(set(nouns)) == 100
-    for places in cogs_words.PLACES.values():
-        assert len(set(places)) == 100
+@pytest.mark.parametrize(
+    ('verb', 'past', 'participle'),
+    [
+        ('eat', 'ate', 'eaten'),
+        ('cry', 'cried', 'cried'),
+        ('like', 'liked', 'liked'),
+        ('enjoy', 'enjoyed', 'enjoyed'),
+    ],
+)
+def test_forms_of_verbs(verb, past, participle):
+    assert cogs_words.past_of(verb) == past
+    assert cogs_words.participle_of(verb) == participle
+
+
+def test_a_kind_of_verb_has_20_words_and_a_kind_of_noun_100():
+    nouns = (cogs_words.ANIMATE, cogs_words.INANIMATE, cogs_words.NAMES)
+    for words in (*nouns, *cogs_words.PLACES.values()):
+        assert len(set(words)) == 100
+    for kind in VERBS:
+        assert len(set(getattr(cogs_words, kind))) == 20
 
 
 def test_sentences_obey_the_limits_of_the_official_ones():
@@ -176,15 +175,14 @@ def test_sentences_obey_the_limits_of_the_official_ones():
         assert not targets & set(of_sentence)
 
 
-def count_shares(sentences: list[str]) -> collections.Counter:
-    words = collections.Counter(word for text in sentences for word in text.split(' '))
-    total = words.total()
-    return collections.Counter({word: n / total for word, n in words.items()})
+def measure_shares(sentences: list[str]) -> pd.Series:
+    """The share of every word."""
+    return pd.Series(' '.join(sentences).split(' ')).value_counts(normalize=True)
 
 
 def total_variation(first: list[str], second: list[str]) -> float:
-    ours, others = count_shares(first), count_shares(second)
-    return sum(abs(ours[word] - others[word]) for word in {*ours, *others}) / 2
+    ours, others = measure_shares(first), measure_shares(second)
+    return ours.sub(others, fill_value=0).abs().sum() / 2
 
 
 def test_the_words_are_as_frequent_as_in_the_official_sentences():
@@ -194,8 +192,8 @@ def test_the_words_are_as_frequent_as_in_the_official_sentences():
     noise = total_variation(official[::2], official[1::2])
     assert total_variation(ours, official) < noise
     for word in ('was', 'that', 'to', 'by', 'Emma'):
-        share = count_shares(official)[word]
-        assert abs(count_shares(ours)[word] - share) < 0.1 * share
+        share = measure_shares(official)[word]
+        assert abs(measure_shares(ours)[word] - share) < 0.1 * share
     # The null: with verbs of other kinds equally likely the distance is far larger.
     sampler = Sampler(np.random.default_rng(0))
     flat = []
@@ -231,7 +229,7 @@ def test_our_own_training_rows_show_every_target_word_once():
     assert labels == dict.fromkeys(cogs_cases.EXPOSURES, 1)
     ordinary = cogs_cases.draw_in_distribution(np.random.default_rng(1), 3_000, set())
     sentences = [row.sentence for row in special + ordinary]
-    words = collections.Counter(word for text in sentences for word in text.split(' '))
+    words = collections.Counter(' '.join(sentences).split(' '))
     for word in (*cogs_words.TARGET_NOUNS, *cogs_words.TARGET_NAMES):
         assert words[word] == 1, word
     for verb in cogs_words.TARGET_VERBS:
@@ -264,15 +262,12 @@ def test_probes_ask_what_they_say(own_rows):
     batch, probes = draw_batch(config, 400), draw_probes(config)
     assert rows[:155].tolist() == list(range(155))
     assert len(set(rows.tolist())) == 400
-    texts = []
-    for row in rows:
-        texts.append(f'IN {own_rows[row].sentence} OUT {own_rows[row].form} END')
-    for text, tokens_T, targets_T, weights_T in zip(
-        texts, batch.tokens_BT, batch.targets_BQ, batch.weights_BQ, strict=True
-    ):
-        assert spell([tokens_T[0], *targets_T]).startswith(text)
-        answer = text.partition(' OUT ')[2]
-        assert spell(targets_T[weights_T > 0]) == answer
+    for b, row in enumerate(rows):
+        sentence, form, _ = own_rows[row]
+        read = spell([batch.tokens_BT[b, 0], *batch.targets_BQ[b]])
+        assert read.startswith(f'IN {sentence} OUT {form} END')
+        answer = batch.targets_BQ[b][batch.weights_BQ[b] > 0]
+        assert spell(answer) == f'{form} END'
 
     assert probes.weights_PBQ[0].any(-1).sum() == 400
     names = np.array(task.group_names)
@@ -313,11 +308,10 @@ def test_the_official_rows_are_trained_from_their_folder():
     assert cogs.load(config).table.length_N[:24_155].max() <= config.seq_len + 1
 
 
-def test_a_file_of_our_rows_is_read_back(tmp_path, own_rows):
+def test_rows_that_end_as_on_windows_are_read(tmp_path, own_rows):
     path = tmp_path / 'train.tsv'
-    lines = ['\t'.join(row) for row in own_rows[:30]]
-    path.write_text(''.join(line + '\r\n' for line in lines))
-    assert cogs_files.read_rows(path) == own_rows[:30]
+    path.write_text('\t'.join(own_rows[0]) + '\r\n')
+    assert cogs_files.read_rows(path) == own_rows[:1]
 
 
 @pytest.mark.parametrize(

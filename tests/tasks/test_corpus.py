@@ -21,6 +21,7 @@ from anchorjax.tasks.corpus.feed import HostFeed
 from anchorjax.tasks.corpus.token_files import open_corpus
 from anchorjax.training.devices import make_mesh
 from tests.support.corpora import write_corpora
+from tests.support.shards.waiting import wait_until
 from tests.support.sweeps import bits, require_line, run_on_devices
 
 KEY = jax.random.key(0)
@@ -67,32 +68,43 @@ def test_the_host_feeds_what_the_device_has():
     np.testing.assert_array_equal(several.tokens_BT[1], following.tokens_BT)
 
 
-def test_the_feed_reads_ahead_and_survives_wrong_guesses():
-    tokens = np.arange(1000)
-    host = HostFeed(tokens, 4)
-    for number in (0, 1, 5, 2, 5):
-        found = host.read(np.array([number]), np.array([number + 1]))
+class WatchedFeed(HostFeed):
+    """Notes what is read in the step and what is read ahead, once that is allowed."""
+
+    def __init__(self):
+        super().__init__(np.arange(1000), 4)
+        self.in_step, self.ahead = [], []
+        self.may_read_ahead = threading.Event()
+
+    def fetch(self, index: np.ndarray) -> np.ndarray:
+        if threading.current_thread() is threading.main_thread():
+            self.in_step += index.tolist()
+        else:
+            self.may_read_ahead.wait(60)
+            self.ahead += index.tolist()
+        return super().fetch(index)
+
+    def require(self, number: int, following: int) -> None:
+        found = self.read(np.array([number]), np.array([following]))
         assert found.tolist() == [[4 * number + i for i in range(5)]]
-    for future in host._ahead.values():
-        future.result()
-    fetched = []
-    host.fetch = lambda index: fetched.append(index.tolist())
-    host.read(np.array([6]), np.array([7]))  # 6 was fetched ahead
-    host._thread.shutdown(wait=True)
-    assert fetched == [[7]]
 
 
-def test_a_feed_whose_thread_is_busy_reads_by_itself():
-    host = HostFeed(np.arange(1000), 4)
-    is_free = threading.Event()
-    host._thread.submit(is_free.wait, 60)
-    try:
-        for number in (0, 1, 2):
-            found = host.read(np.array([number]), np.array([number + 1]))
-            assert found.tolist() == [[4 * number + i for i in range(5)]]
-        assert not is_free.is_set() and len(host._ahead) == 1
-    finally:
-        is_free.set()
+def test_the_feed_reads_ahead():
+    feed = WatchedFeed()
+    feed.may_read_ahead.set()
+    feed.require(0, following=1)
+    wait_until(lambda: feed.ahead == [1])
+    feed.require(1, following=2)
+    assert feed.in_step == [0]
+
+
+def test_a_feed_that_guessed_wrong_or_is_busy_reads_in_the_step():
+    feed = WatchedFeed()
+    feed.require(0, following=9)  # which keeps its thread busy
+    feed.require(1, following=2)
+    feed.require(2, following=3)
+    assert feed.in_step == [0, 1, 2]
+    feed.may_read_ahead.set()
 
 
 def make_experiment(batch_devices=1, loop=(), **task):
@@ -109,23 +121,22 @@ def make_experiment(batch_devices=1, loop=(), **task):
 
 @pytest.mark.slow
 def test_a_member_resumes_in_the_middle_of_an_epoch_with_the_same_bits(tmp_path):
+    on_device = make_experiment(feed='device')
+    whole = api.train(on_device, tmp_path / 'device', mesh=make_mesh(1))
+    assert np.isfinite(whole.curves.probe_loss).all()
+    expected = bits(tmp_path / 'device')
     for source in ('device', 'host'):
         experiment = make_experiment(feed=source)
-        whole = api.train(experiment, tmp_path / source, mesh=make_mesh(1))
-        assert np.isfinite(whole.curves.probe_loss).all()
-        calls = []
-
-        def stop(calls=calls):
-            calls.append(None)
-            return len(calls) == 2
-
         folder = tmp_path / f'{source}_cut'
+        stops = iter([False, True])
+
+        def stop(stops=stops):
+            return next(stops)
+
         with pytest.raises(Preempted):
             api.train(experiment, folder, mesh=make_mesh(1), should_stop=stop)
         api.train(experiment, folder, mesh=make_mesh(1))
-        assert bits(folder) == bits(tmp_path / source)
-    device, host = bits(tmp_path / 'device'), bits(tmp_path / 'host')
-    assert device == host
+        assert bits(folder) == expected
 
 
 _SHARED = """

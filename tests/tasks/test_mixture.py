@@ -154,25 +154,17 @@ def test_two_corpora_of_one_tokenizer(tmp_path):
     assert length_N.tolist() == [3, 9, 2]
     assert tokens_NL[0].tolist() == [97, 98] + [256] * 7
     assert bytes(stories.tokens_NL[1].tolist()) == b'ory story'
-    other = write_corpora(tmp_path / 'c', Words(('story',)), ['story ' * 40])
-    with pytest.raises(UserError, match='other tokenizers'):
-        read_mixture(dataclasses.replace(config, story_path=other))
-    with pytest.raises(UserError, match='must be in words'):
-        read_mixture(dataclasses.replace(config, reasoning_path=''))
-    with pytest.raises(ConfigError, match=r"path = '.+': needs task\.story_path"):
-        read_mixture(dataclasses.replace(config, control='matched'))
-    with pytest.raises(UserError, match='3 documents, 9 needed'):
-        read_mixture(dataclasses.replace(config, num_sequences=8))
-    with pytest.raises(UserError, match='are 15 sequences of 8, 30 needed'):
-        read_mixture(
-            dataclasses.replace(
-                config,
-                reasoning_path='',
-                story_path=other_words(tmp_path),
-                hops=1,
-                num_sequences=29,
-            )
-        )
+    words = write_corpora(tmp_path / 'c', Words(('story',)), ['story ' * 120])
+    of_words = {'reasoning_path': '', 'story_path': words, 'hops': 1}
+    for error, changed, line in (
+        (UserError, {'story_path': words}, 'other tokenizers'),
+        (UserError, {'reasoning_path': ''}, 'must be in words'),
+        (ConfigError, {'control': 'matched'}, r"path = '.+': needs task\.story_path"),
+        (UserError, {'num_sequences': 8}, '3 documents, 9 needed'),
+        (UserError, of_words | {'num_sequences': 29}, 'are 15 .* of 8, 30 needed'),
+    ):
+        with pytest.raises(error, match=line):
+            read_mixture(dataclasses.replace(config, **changed))
 
 
 def test_questions_that_are_cut_are_counted():
@@ -214,7 +206,3 @@ def test_the_presets_cut_as_many_questions_as_their_file_says():
     assert (lengths > laptop.seq_len + 1).sum() == 77
     assert (lengths > laptop.seq_len + 2).sum() == 61  # these lose more than END
     assert load_task('paper').seq_len + 1 >= 264
-
-
-def other_words(tmp_path):
-    return write_corpora(tmp_path / 'd', Words(('story',)), ['story ' * 120])

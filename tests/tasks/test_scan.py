@@ -1,7 +1,9 @@
 """SCAN: meanings by hand, every split against its rule and the official files."""
 
 import collections
+import math
 import pathlib
+import shutil
 
 import jax
 import jax.numpy as jnp
@@ -108,17 +110,6 @@ def test_the_official_pairs_are_ours():
         assert scan_grammar.interpret(command) == actions
 
 
-@pytest.mark.parametrize('split', ['addprim_jump', 'addprim_turn_left'])
-def test_the_official_lines_of_a_split_are_ours(split):
-    official = [command for command, _ in read_official(f'_train_{split}')]
-    ours = list_trained(ScanConfig(split=split))
-    assert collections.Counter(ours) == collections.Counter(official)
-    tested = scan_grammar.list_lines(split).tested
-    ours = [COMMANDS[row] for row in tested]
-    official = [command for command, _ in read_official(f'_test_{split}')]
-    assert sorted(ours) == sorted(official)
-
-
 @pytest.mark.parametrize('split', scan_grammar.SPLITS)
 def test_sizes_and_disjoint_sets_of_every_split(split):
     lines = scan_grammar.list_lines(split)
@@ -159,16 +150,16 @@ def test_where_a_split_puts_a_command(split, command, place):
     assert (index == lines.primitive) == (place == 'primitive')
 
 
-@pytest.mark.parametrize('number', [1, 10, 500, 10_000])
+@pytest.mark.parametrize('number', [1, 500])
 def test_a_tenth_of_a_training_set_of_any_size_is_the_primitive(number):
-    trained = list_trained(ScanConfig(num_examples=number))
+    config = ScanConfig(num_examples=number)
+    trained = list_trained(config)
     counts = collections.Counter(trained)
-    assert counts.pop('turn left') == -(-number // 10)
+    assert counts.pop('turn left') == math.ceil(number / 10)
     assert set(counts.values()) <= {1}
     # A larger set holds the smaller one; another seed has others.
     assert list_trained(ScanConfig())[:number] == trained
-    other = list_trained(ScanConfig(num_examples=number), seed=1)
-    assert number == 1 or other != trained
+    assert number == 1 or list_trained(config, seed=1) != trained
 
 
 def test_texts_by_hand():
@@ -207,32 +198,28 @@ def test_probes_ask_what_they_say():
     assert ScanConfig().make().probe_names == ('seen_train', 'test')
     probes = draw_probes(config)
     commands = []
-    for p in range(3):
-        is_real_B = probes.weights_PBQ[p].any(-1)
-        texts = [spell(tokens_T) for tokens_T in probes.tokens_PBT[p][is_real_B]]
+    for tokens_BT, weights_BQ in zip(
+        probes.tokens_PBT, probes.weights_PBQ, strict=True
+    ):
+        texts = map(spell, tokens_BT[weights_BQ.any(-1)])
         commands.append([text[3:].partition(' OUT')[0] for text in texts])
-    trained = list_trained(config)
+    seen, heldout, tested = commands
     assert [len(of_probe) for of_probe in commands] == [2_000, 3_000, 1_208]
-    assert commands[0] == trained
-    assert not set(commands[1]) & set(trained)
-    assert not any('turn left' in command for command in commands[1])
-    assert sorted(commands[2]) == sorted(
-        command
-        for command in COMMANDS
-        if 'turn left' in command and command != 'turn left'
-    )
-    for command, group in zip(commands[2], probes.groups_PB[2], strict=False):
+    assert seen == list_trained(config)
+    assert not set(heldout) & set(seen)
+    with_turn_left = {command for command in COMMANDS if 'turn left' in command}
+    assert not set(heldout) & with_turn_left
+    assert set(tested) == with_turn_left - {'turn left'}
+    for command, group in zip(tested, probes.groups_PB[2], strict=False):
         _, _, first, last = f'_{task.group_names[group]}'.split('_')
         number = len(scan_grammar.interpret(command))
         assert int(first) <= number <= int(last)
 
 
-def test_a_file_of_our_lines_is_read_back(tmp_path):
-    pairs = [(command, scan_grammar.interpret(command)) for command in COMMANDS[:50]]
-    lines = [format_line(command) for command, _ in pairs]
+def test_lines_that_end_as_on_windows_are_read(tmp_path):
     path = tmp_path / 'tasks.txt'
-    path.write_text(''.join(line + '\r\n' for line in lines))
-    assert scan_files.read_pairs(path) == pairs
+    path.write_text(format_line('jump left') + '\r\n')
+    assert scan_files.read_pairs(path) == [('jump left', ['I_TURN_LEFT', 'I_JUMP'])]
 
 
 @pytest.mark.parametrize(
@@ -252,18 +239,13 @@ def test_a_wrong_line_of_a_file_is_named(tmp_path, line, reason):
 
 def write_split(folder: pathlib.Path, split: str) -> None:
     """The files of a split by our own rules."""
-    rows = scan_grammar.list_lines(split)
-    trained = [COMMANDS[row] for row in rows.trained]
-    number = SIZES[split][0] - len(trained)
-    if number:
-        trained += [COMMANDS[rows.primitive]] * number
-    parts = {'train': trained, 'test': [COMMANDS[row] for row in rows.tested]}
-    for part, commands in parts.items():
-        lines = []
-        for command in commands:
-            lines.append(format_line(command))
-        text = ''.join(line + '\n' for line in lines)
-        (folder / f'tasks_{part}_{split}.txt').write_text(text)
+    lines = scan_grammar.list_lines(split)
+    num_primitive = SIZES[split][0] - len(lines.trained)
+    trained = [*lines.trained, *[lines.primitive] * num_primitive]
+    for part, rows in (('train', trained), ('test', lines.tested)):
+        with open(folder / f'tasks_{part}_{split}.txt', 'w') as file:
+            for row in rows:
+                file.write(format_line(COMMANDS[row]) + '\n')
 
 
 def assert_same_lines(config: ScanConfig) -> None:
@@ -304,26 +286,21 @@ def test_the_official_random_split_is_read():
 
 
 @pytest.mark.parametrize(
-    ('part', 'change', 'line'),
+    ('part', 'first', 'replaced', 'line'),
     [
-        ('train', lambda lines: lines[:-1], '21,889 lines, not the 21,890 of addprim'),
-        ('test', lambda lines: lines[:-1], 'not the commands that addprim_turn_left'),
-        (
-            'train',
-            lambda lines: [lines[1], *lines[1:]],
-            'not the commands that addprim_turn_left trains and tests',
-        ),
+        ('train', 0, [], '21,889 lines, not the 21,890 of addprim_turn_left'),
+        ('test', 0, [], 'not the commands that addprim_turn_left trains and tests'),
+        ('train', 1, [0], 'not the commands that addprim_turn_left trains and tests'),
     ],
 )
-def test_files_that_are_not_of_the_split_are_one_line(
-    written, tmp_path, part, change, line
+def test_files_that_are_not_of_the_split_are_refused(
+    written, tmp_path, part, first, replaced, line
 ):
-    for name in ('train', 'test'):
-        file = f'tasks_{name}_addprim_turn_left.txt'
-        lines = (written / file).read_text().splitlines()
-        if name == part:
-            lines = change(lines)
-        (tmp_path / file).write_text(''.join(line + '\n' for line in lines))
-    with pytest.raises(UserError, match=line) as caught:
+    """One line is left out, or another one stands in its place."""
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / f'tasks_{part}_addprim_turn_left.txt'
+    lines = path.read_text().splitlines(keepends=True)
+    lines[first : first + 1] = [lines[number] for number in replaced]
+    path.write_text(''.join(lines))
+    with pytest.raises(UserError, match=line):
         scan.find_lines(ScanConfig(path=str(tmp_path)))
-    assert '\n' not in str(caught.value)

@@ -7,7 +7,6 @@ import jax
 import numpy as np
 from flax.traverse_util import flatten_dict
 
-from anchorjax.experiment import Experiment
 from anchorjax.official.names import convert_layout, to_official_name
 from tests.support import cases
 
@@ -15,10 +14,7 @@ from tests.support import cases
 P3 = {'model__norm': 'pre_query', 'model__activation': 'gelu', 'model__biases': True}
 
 
-def draw_member(**fields: Any) -> tuple[Experiment, Any]:
-    """(tiny experiment, random parameters)."""
-    experiment = cases.tiny(**fields)
-    return experiment, cases.random_params(experiment)
+draw_member = cases.draw_member
 
 
 def to_state_dict(params: Any) -> dict[str, np.ndarray]:
