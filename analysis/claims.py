@@ -96,13 +96,16 @@ class Estimate(NamedTuple):
     note: str = ''
 
 
+Estimator = Callable[[pd.DataFrame], Estimate]
+
+
 class Claim(NamedTuple):
     """A row of a table of claims."""
 
     source: str  # paper and figure
     sentence: str
     runs: tuple[str, ...]  # names of the runs it is about; their seeds are pooled
-    estimate: Callable[[pd.DataFrame], Estimate]
+    estimate: Estimator
     rule: Rule | None = None  # None: exploratory
     where: Levels = MappingProxyType({})  # the part of these runs that it is about
     note: str = ''  # beside its number: what the paper prints
@@ -138,21 +141,19 @@ def average(members: pd.DataFrame, column: str) -> pd.Series:
     return members.groupby('seed')[column].mean().dropna()
 
 
-def level(column: str, group: Group) -> Callable[[pd.DataFrame], Estimate]:
+def level(column: str, group: Group) -> Estimator:
     """The mean of a column."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
         chosen = select(members, group.levels)
         values = average(chosen, column)
-        text = f'{group.name} {stats.format_mean(stats.mean_interval(values))}'
+        text = f'{group.name} {stats.describe_mean(values)}'
         return Estimate(values, text.strip(), name_null(chosen, column))
 
     return estimate
 
 
-def share(
-    column: str, border: float, group: Group
-) -> Callable[[pd.DataFrame], Estimate]:
+def share(column: str, border: float, group: Group) -> Estimator:
     """The share of networks whose column is above the border; exact interval."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
@@ -165,9 +166,7 @@ def share(
     return estimate
 
 
-def difference(
-    column: str, first: Group, second: Group
-) -> Callable[[pd.DataFrame], Estimate]:
+def difference(column: str, first: Group, second: Group) -> Estimator:
     """The first group less the second, of the seeds that both have."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
@@ -180,9 +179,7 @@ def difference(
     return estimate
 
 
-def ratio(
-    column: str, first: Group, second: Group
-) -> Callable[[pd.DataFrame], Estimate]:
+def ratio(column: str, first: Group, second: Group) -> Estimator:
     """The first group by the second, of the seeds that both have: geometric means.
 
     The values of the estimate are logarithms, so that 0 stands for equal groups.
@@ -195,7 +192,7 @@ def ratio(
         words = []
         for group, side in ((first, above), (second, below)):
             words.append(f'{group.name} {side.loc[values.index].mean():,.0f}')
-        found = stats.format_mean(stats.ratio_interval(np.exp(values)))
+        found = stats.describe_ratio(np.exp(values))
         return Estimate(values, f'{" against ".join(words)}; ratio {found}', 'ratio 1')
 
     return estimate
@@ -203,7 +200,7 @@ def ratio(
 
 def change(
     first: str, second: str, names: tuple[str, str], levels: Levels
-) -> Callable[[pd.DataFrame], Estimate]:
+) -> Estimator:
     """One column less another, of the same networks.
 
     Args:
@@ -220,9 +217,7 @@ def change(
     return estimate
 
 
-def rank_correlation(
-    first: str, second: str, levels: Levels
-) -> Callable[[pd.DataFrame], Estimate]:
+def rank_correlation(first: str, second: str, levels: Levels) -> Estimator:
     """Spearman's correlation of two columns over the networks of a seed."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
@@ -230,7 +225,7 @@ def rank_correlation(
         for seed, of_seed in select(members, levels).groupby('seed'):
             found[seed] = measures.rank_correlation(of_seed[first], of_seed[second])
         values = pd.Series(found, dtype=float).dropna()
-        text = stats.format_mean(stats.mean_interval(values))
+        text = stats.describe_mean(values)
         return Estimate(values, f'rank correlation {text}', '0')
 
     return estimate
@@ -243,9 +238,8 @@ def compare(
     values = (first[1] - second[1]).dropna()
     words = []
     for name, side in (first, second):
-        found = stats.mean_interval(side.loc[values.index])
-        words.append(f'{name} {stats.format_mean(found)}')
-    gap = stats.format_mean(stats.mean_interval(values))
+        words.append(f'{name} {stats.describe_mean(side.loc[values.index])}')
+    gap = stats.describe_mean(values)
     text = f'{" against ".join(words)}; difference {gap}'
     nulls = filter(None, (null, 'difference 0'))
     return Estimate(values, text, '; '.join(nulls))

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from analysis.members.columns import equivalent_gamma
-from analysis.members.point import Point
+from analysis.members.point import Point, name_setting
 from analysis.members.selection import iterate_points, require_task
 from analysis.tables.folders import find_run_folders
 from anchorjax.errors import UserError
@@ -32,15 +32,16 @@ def find_usable(members: pd.DataFrame) -> pd.DataFrame:
     return members[members.trained & (members.diverged < 0)]
 
 
-def list_usable(run: Run, task: str) -> pd.DataFrame:
-    """The usable members of a run of one task, with the columns of `members_table`.
+def list_usable(run: Run, *tasks: str) -> pd.DataFrame:
+    """The usable members of a run of one of these tasks: rows of `members_table`.
 
     The index is the place of a member in the sweep, last axis fastest.
 
     Raises:
       UserError: another task, or there is no such member.
     """
-    require_task(run, (task,), f'task {task!r}')
+    noun = 'task' if len(tasks) == 1 else 'tasks'
+    require_task(run, tasks, f'{noun} {", ".join(map(repr, tasks))}')
     members = find_usable(members_table(run))
     if not len(members):
         raise UserError(f'{run.folder.workdir}: no member is trained yet')
@@ -51,6 +52,13 @@ def find_points(run: Run, members: pd.DataFrame) -> list[Point]:
     """The point of the sweep of every row of `list_usable`."""
     points = [point for _, point in iterate_points(run)]
     return [points[place] for place in members.index]
+
+
+def name_settings(
+    run: Run, members: pd.DataFrame, pooled: tuple[str, ...]
+) -> list[str]:
+    """`name_setting` of every row of `list_usable`."""
+    return [name_setting(run, point, pooled) for point in find_points(run, members)]
 
 
 def find_width(run: Run) -> float:

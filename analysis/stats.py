@@ -75,6 +75,16 @@ def format_mean(found: Mean) -> str:
     return f'{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]'
 
 
+def describe_mean(values: ArrayLike) -> str:
+    """'0.97 [0.95, 0.99]': the mean of one value per seed with its interval."""
+    return format_mean(mean_interval(values))
+
+
+def describe_ratio(ratios: ArrayLike) -> str:
+    """The same of the geometric mean of one ratio per seed."""
+    return format_mean(ratio_interval(ratios))
+
+
 def format_share(count: int, total: int) -> str:
     """'4 of 5 [0.28, 0.99]'."""
     low, high = share_interval(count, total)

@@ -10,7 +10,7 @@ Nothing here depends on how the model is built: activations are those that
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -28,6 +28,8 @@ from anchorjax.experiment import Experiment
 from anchorjax.grid import DATA, INIT, random_key
 from anchorjax.model import Activations, ModelConfig
 from anchorjax.storage.reader import Run
+
+_PART = 2**15  # training examples that are drawn at once
 
 
 class MemberProbes(NamedTuple):
@@ -158,14 +160,33 @@ def compile_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:
 @functools.lru_cache
 def draw_probes(config: tasks.TaskConfig, seed: int) -> tasks.Probes:
     """The probes of a seed as numpy arrays."""
+    make_probes, _ = _compile_data(config)
+    return jax.tree.map(np.asarray, make_probes(seed))
+
+
+def draw_training(config: tasks.TaskConfig, seed: int) -> Iterator[tasks.Batch]:
+    """All training examples of a seed, as numpy arrays, in parts."""
+    _, make_batch = _compile_data(config)
+    total = config.make().num_train
+    for first in range(0, total, _PART):
+        index_B = np.arange(first, min(first + _PART, total))
+        yield jax.tree.map(np.asarray, make_batch(seed, index_B))
+
+
+@functools.lru_cache
+def _compile_data(config: tasks.TaskConfig) -> tuple[Callable, Callable]:
+    """seed -> Probes, and (seed, index_B) -> Batch: compiled once for all seeds."""
     task = config.make()
 
     @jax.jit
-    def make(seed: jax.Array) -> tasks.Probes:
-        data = task.make_data(random_key(seed, DATA))
-        return task.probes(data)
+    def make_probes(seed: jax.Array) -> tasks.Probes:
+        return task.probes(task.make_data(random_key(seed, DATA)))
 
-    return jax.tree.map(np.asarray, make(seed))
+    @jax.jit
+    def make_batch(seed: jax.Array, index_B: jax.Array) -> tasks.Batch:
+        return task.batch(task.make_data(random_key(seed, DATA)), index_B)
+
+    return make_probes, make_batch
 
 
 @functools.lru_cache

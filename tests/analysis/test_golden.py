@@ -1,9 +1,14 @@
 """Committed tables of claims: the networks of members.csv give every verdict."""
 
+import functools
+import re
+
 import pytest
 
 from analysis.__main__ import run_claims
 from analysis.figure import ROOMS, has_claims, import_claims
+from anchorjax import config
+from tests.support.presets import list_specs
 from tests.support.sweeps import ROOT
 
 GALLERY = ROOT / 'analysis' / 'gallery'
@@ -27,3 +32,18 @@ def test_few_claims_of_a_paper_are_judged(paper):
     assert sum(claim.rule is not None for claim in rows) <= MOST_JUDGED[paper]
     keys = [(claim.source, claim.sentence) for claim in rows]
     assert len(set(keys)) == len(keys)
+
+
+@functools.cache
+def list_names():
+    """The names of the sweeps of all presets."""
+    return {config.load(spec).name for spec in list_specs()}
+
+
+@pytest.mark.parametrize('paper', ['p2', 'p3', 'p4', 'text_tasks'])
+def test_claims_are_about_presets_that_exist(paper):
+    """Or about one of them with fresh seeds, or another γ: `_08`."""
+    for claim in import_claims(paper).CLAIMS:
+        for run in claim.runs:
+            name = re.sub(r'_(fresh|\d+)$', '', run)
+            assert name in list_names(), run
