@@ -10,7 +10,6 @@ learned of the trained pairs. Windows are named by shares of training: 0–0.25 
 [0, 5k).
 """
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -20,6 +19,7 @@ from analysis import stats
 from analysis.claims import (
     Claim,
     Estimate,
+    Estimator,
     Group,
     above,
     average,
@@ -52,11 +52,28 @@ INTRODUCTION = (
 
 less = partial(difference, 'unseen')
 
-EARLY = Group('early', {'window': '0–0.25'})
-MIDDLE = Group('middle', {'window': '0.25–0.5'})
-LATE = Group('late', {'window': '0.75–1'})
-CONSTANT = Group('constant', {'window': members.ALL})
-NONE = Group('none', {'window': members.NONE})
+
+def decayed(name: str, window: str, **levels: float) -> Group:
+    """Networks with this window of decay, by shares of training."""
+    return Group(name, {'window': window, **levels})
+
+
+def at_decay(name: str, per_step: float) -> Group:
+    """Networks at γ 0.8 with a constant decay of λ a step, at the rate 3e-3."""
+    return Group(name, {'decay': per_step / 3e-3, 'gamma': 0.8})
+
+
+EARLY = decayed('early', '0–0.25')
+MIDDLE = decayed('middle', '0.25–0.5')
+LATE = decayed('late', '0.75–1')
+CONSTANT = decayed('constant', members.ALL)
+NONE = decayed('none', members.NONE)
+NO_DECAY = at_decay('λ 0', 0)
+BEST = at_decay('λ 1e-3', 1e-3)
+# P4's γ is a factor of the initial weights.
+LARGE = Group('γ 1.1', {'gamma': 1.1})
+SMALL = Group('γ 0.5', {'gamma': 0.5})
+SCAN = ('critical_windows_scan',)
 
 
 def tabulate(run: Run) -> pd.DataFrame:
@@ -65,19 +82,19 @@ def tabulate(run: Run) -> pd.DataFrame:
     return table.assign(early_complexity=measure_early(run, table))
 
 
-def explore(
-    source: str,
-    preset: str,
-    sentence: str,
-    estimate: Callable[[pd.DataFrame], Estimate],
-) -> Claim:
+def explore(source: str, preset: str, sentence: str, estimate: Estimator) -> Claim:
     """An exploratory claim about a preset of configs/critical_windows.py."""
     return Claim(source, sentence, (f'critical_windows_{preset}',), estimate)
 
 
-def at_decay(name: str, per_step: float) -> Group:
-    """Networks at γ 0.8 with a constant decay of λ a step, at the rate 3e-3."""
-    return Group(name, {'decay': per_step / 3e-3, 'gamma': 0.8})
+AS_NONE = 'A window that begins with training is worth as much as no decay.'
+MIDDLE_EARLY = 'A window in the middle is much better than one at the beginning.'
+MIDDLE_ALL = 'A window in the middle is no worse than the same decay in all steps.'
+MIDDLE_LATE = 'A window at the end is worse than one in the middle.'
+LATE_NONE = (
+    'Theory: decay after the critical window does nothing; a window at the end is '
+    'worth as much as no decay.'
+)
 
 
 def list_positions(
@@ -86,41 +103,20 @@ def list_positions(
     """P4's main result for one model and optimizer: five claims.
 
     Args:
-      judged: the groups whose comparison is judged, by the name of the other one.
+      judged: the sentences that are judged.
     """
     rows = (
-        (
-            'A window that begins with training is worth as much as no decay.',
-            (EARLY, NONE),
-            within(NEAR),
-        ),
-        (
-            'A window in the middle is much better than one at the beginning.',
-            (MIDDLE, EARLY),
-            above(MUCH),
-        ),
-        (
-            'A window in the middle is no worse than the same decay in all steps.',
-            (MIDDLE, CONSTANT),
-            above(-NEAR),
-        ),
-        (
-            'A window at the end is worse than one in the middle.',
-            (MIDDLE, LATE),
-            above(0),
-        ),
-        (
-            'Theory: decay after the critical window does nothing; a window at the end '
-            'is worth as much as no decay.',
-            (LATE, NONE),
-            None,
-        ),
+        (AS_NONE, EARLY, NONE, within(NEAR)),
+        (MIDDLE_EARLY, MIDDLE, EARLY, above(MUCH)),
+        (MIDDLE_ALL, MIDDLE, CONSTANT, above(-NEAR)),
+        (MIDDLE_LATE, MIDDLE, LATE, above(0)),
+        (LATE_NONE, LATE, NONE, None),
     )
     claims = []
-    for sentence, groups, rule in rows:
-        is_judged = groups[1].name in judged
-        rule = rule if is_judged else None
-        claims.append(Claim(source, words + sentence, (run,), less(*groups), rule))
+    for sentence, first, second, border in rows:
+        rule = border if sentence in judged else None
+        estimate = less(first, second)
+        claims.append(Claim(source, words + sentence, (run,), estimate, rule))
     return claims
 
 
@@ -129,10 +125,9 @@ def list_scan() -> list[Claim]:
 
     Judged is the middle half, with which P4 gains most, for both readings.
     """
-    runs = ('critical_windows_scan',)
     windows = {
         'the first quarter': EARLY,
-        'the middle half': Group('0.25–0.75', {'window': '0.25–0.75'}),
+        'the middle half': decayed('0.25–0.75', '0.25–0.75'),
         'all steps': CONSTANT,
     }
     decays = (
@@ -142,21 +137,20 @@ def list_scan() -> list[Claim]:
     )
     claims = []
     for source, words, decay, rule in decays:
-        without = Group('none', {**NONE.levels, 'decay': decay})
+        without = decayed('none', members.NONE, decay=decay)
         for where, group in windows.items():
             sentence = (
                 f'SCAN, {words}: with decay in {where} more tokens are right than '
                 'without.'
             )
-            windowed = Group(group.name, {**group.levels, 'decay': decay})
+            windowed = decayed(group.name, group.levels['window'], decay=decay)
             judged_rule = rule if where == 'the middle half' else None
-            claims.append(
-                Claim(source, sentence, runs, less(windowed, without), judged_rule)
-            )
+            estimate = less(windowed, without)
+            claims.append(Claim(source, sentence, SCAN, estimate, judged_rule))
     return claims
 
 
-def compare_moments(first: Group, second: Group) -> Callable[[pd.DataFrame], Estimate]:
+def compare_moments(first: Group, second: Group) -> Estimator:
     """By how much later the first group learns what was held out: log ratio by seed.
 
     A network that never learns it counts as if it did at the last step: of the first
@@ -177,7 +171,7 @@ def compare_moments(first: Group, second: Group) -> Callable[[pd.DataFrame], Est
         text = (
             f'step {steps[0].mean():,.0f} ({first.name}) against '
             f'{steps[1].mean():,.0f} ({second.name}); ratio {bound}'
-            f'{stats.format_mean(stats.ratio_interval(ratios))}; '
+            f'{stats.describe_ratio(ratios)}; '
             f'never: {never[0]} and {never[1]}'
         )
         return Estimate(np.log(ratios), text, 'ratio 1')
@@ -185,14 +179,14 @@ def compare_moments(first: Group, second: Group) -> Callable[[pd.DataFrame], Est
     return estimate
 
 
-def gain_of(effect: str, left_out: str = '') -> Callable[[pd.DataFrame], Estimate]:
+def gain_of(effect: str, left_out: str = '') -> Estimator:
     """What a later start or end of decay brings (start_or_end.py), without a window."""
 
     def estimate(table: pd.DataFrame) -> Estimate:
         single = select_grid(table)
         single = single[single.window != left_out]
         values = start_or_end.measure_gain(single, effect)
-        found = stats.format_mean(stats.mean_interval(values))
+        found = stats.describe_mean(values)
         pairs = start_or_end.list_pairs(single, effect).groupby('seed').size().max()
         return Estimate(values, f'{found} in {pairs} pairs of windows', '0')
 
@@ -207,9 +201,9 @@ def compare_effects(table: pd.DataFrame) -> Estimate:
     for effect in ('end', 'start'):
         gain = start_or_end.measure_gain(single, effect)
         sizes[effect] = gain * np.sign(gain.mean())
-        words.append(f'a later {effect} {stats.format_mean(stats.mean_interval(gain))}')
+        words.append(f'a later {effect} {stats.describe_mean(gain)}')
     values = (sizes['end'] - sizes['start']).dropna()
-    gap = stats.format_mean(stats.mean_interval(values))
+    gap = stats.describe_mean(values)
     return Estimate(values, f'{", ".join(words)}; difference in size {gap}', '0')
 
 
@@ -218,23 +212,19 @@ def select_grid(table: pd.DataFrame) -> pd.DataFrame:
     return start_or_end.select_complete(table[start_or_end.is_one_piece(table)])
 
 
-NO_DECAY = at_decay('λ 0', 0)
-BEST = at_decay('λ 1e-3', 1e-3)
-AT_MIDDLE = {'window': '0.25–0.5'}
-
 CLAIMS = (
     *list_positions(
         'P4 E2a',
         '',
         'critical_windows_paper_position',
-        judged=('none', 'early', 'constant', 'late'),
+        judged=(AS_NONE, MIDDLE_EARLY, MIDDLE_ALL, MIDDLE_LATE),
     ),
     # Of SGD P4 prints 0.32 for the beginning and 0.11 for no decay: not "as much as".
     *list_positions(
         'P4 E11',
         'SGD with momentum: ',
         'critical_windows_paper_sgd',
-        judged=('early', 'constant', 'late'),
+        judged=(MIDDLE_EARLY, MIDDLE_ALL, MIDDLE_LATE),
     ),
     *list_positions('P4 E2a', 'Half the width: ', 'critical_windows'),
     *list_positions(
@@ -264,10 +254,7 @@ CLAIMS = (
         'widths',
         'Narrow windows (a tenth of training): the middle is much better than the '
         'beginning.',
-        less(
-            Group('narrow middle', {'window': '0.25–0.35'}),
-            Group('narrow early', {'window': '0–0.1'}),
-        ),
+        less(decayed('narrow middle', '0.25–0.35'), decayed('narrow early', '0–0.1')),
     ),
     explore(
         'P4 E3',
@@ -293,39 +280,39 @@ CLAIMS = (
         'With a window in the middle a start with γ 1.1 is much better than one with '
         'γ 0.5.',
         less(
-            Group('γ 1.1', {**AT_MIDDLE, 'gamma': 1.1}),
-            Group('γ 0.5', {**AT_MIDDLE, 'gamma': 0.5}),
+            decayed('γ 1.1', '0.25–0.5', gamma=1.1),
+            decayed('γ 0.5', '0.25–0.5', gamma=0.5),
         ),
     ),
     explore(
         'P4 E6, E7',
         'onset',
         'A cliff: a window from 0.02 of training on is better by half than one from 0.',
-        less(Group('from 0.02', {'window': '0.02–0.27'}), EARLY),
+        less(decayed('from 0.02', '0.02–0.27'), EARLY),
     ),
     explore(
         'P4 E8',
         'seeds',
         'With a window in the middle and γ 1.1, most of twelve seeds answer more than '
         'half of the unseen pairs.',
-        share('unseen', 0.5, Group('γ 1.1', {'gamma': 1.1})),
+        share('unseen', 0.5, LARGE),
     ),
     explore(
         'P4 E8',
         'seeds',
         'A start with γ 1.1 is better than one with γ 0.5.',
-        less(Group('γ 1.1', {'gamma': 1.1}), Group('γ 0.5', {'gamma': 0.5})),
+        less(LARGE, SMALL),
     ),
     explore(
         'P4 E4',
         'grokking',
         'Grokking: a window does not make a network learn earlier than constant decay.',
-        compare_moments(Group('window 0.1–0.6', {'window': '0.1–0.6'}), CONSTANT),
+        compare_moments(decayed('window 0.1–0.6', '0.1–0.6'), CONSTANT),
     ),
     Claim(
         'P4 E9',
         'SCAN: no network answers a whole command with `jump`.',
-        ('critical_windows_scan',),
+        SCAN,
         level('whole', Group('', {})),
         below(NO_ANSWER),
     ),
@@ -338,7 +325,7 @@ CLAIMS = (
             'unseen_third',
             'unseen',
             ('a third of the way', 'at the end'),
-            {**NONE.levels, 'decay': 5e-3},
+            decayed('', members.NONE, decay=5e-3).levels,
         ),
     ),
     *list_scan(),
@@ -378,9 +365,6 @@ CLAIMS = (
         'start_or_end',
         'Half of the decay at the beginning and half late is no worse than all of it '
         'from the middle to the same end.',
-        less(
-            Group('two pieces', {'window': '0–0.125, 0.625–0.75'}),
-            Group('one', {'window': '0.5–0.75'}),
-        ),
+        less(decayed('two pieces', '0–0.125, 0.625–0.75'), decayed('one', '0.5–0.75')),
     ),
 )

@@ -20,16 +20,15 @@ from analysis import stats
 from analysis.drawing import style
 from analysis.p4.members import (
     ALL,
+    HELDOUT,
     LEARNED,
     NONE,
-    list_pieces,
     list_windows,
     name_cells,
-    name_window,
     read_curves,
     tabulate,
+    tabulate_pieces,
 )
-from anchorjax.grid import WINDOWS
 from anchorjax.storage.reader import Run
 
 TITLE = 'Windows of decay'
@@ -63,20 +62,21 @@ def compute(
       UserError: another task, or no trained member.
     """
     members = tabulate(run)
-    unseen_MS, step_S = read_curves(run)
     members['cell'] = name_cells(members)
     members['value'] = members.unseen
     if measure == 'moment':
-        members['value'] = members.moment.fillna(step_S[-1])
+        members['value'] = members.moment.fillna(members.num_steps)
     keys = ['cell', 'window', 'seed']
     result = members.set_index(keys)[['value', 'train_loss']].to_xarray()
-    curves = pd.DataFrame(unseen_MS[members.index], members.index, step_S)
+    probe, asked = HELDOUT[run.experiment.task.name]
+    curves = read_curves(run, probe, members)
     by_place = curves.groupby([members.cell, members.window]).mean()
     result['accuracy'] = by_place.rename_axis(columns='step').stack().to_xarray()
-    result = result.merge(summarize(members)).merge(tabulate_pieces(run), join='left')
+    pieces = tabulate_pieces(run).set_index(['window', 'piece'])[['start', 'end']]
+    result = result.merge(summarize(members))
+    result = result.merge(pieces.to_xarray(), join='left')
     order = {'cell': members.cell.unique(), 'window': list_windows(members)}
-    attributes = {'measure': measure, 'asked': members.asked.iloc[0]}
-    return result.reindex(order).assign_attrs(attributes)
+    return result.reindex(order).assign_attrs(measure=measure, asked=asked)
 
 
 def summarize(members: pd.DataFrame) -> xr.Dataset:
@@ -86,17 +86,6 @@ def summarize(members: pd.DataFrame) -> xr.Dataset:
         rows[place] = stats.mean_interval(values)._asdict()
     table = pd.DataFrame.from_dict(rows, 'index')
     return table.rename_axis(['cell', 'window']).to_xarray()
-
-
-def tabulate_pieces(run: Run) -> xr.Dataset:
-    """Start and end of the stretches of decay [window, piece]; NaN: no such piece."""
-    rows = []
-    for bounds in run.experiment.axes.get(WINDOWS, ((),)):
-        pieces = list_pieces(bounds, run.experiment.train.num_steps)
-        for piece, (start, end) in enumerate(pieces or [(np.nan, np.nan)]):
-            rows.append((name_window(pieces), piece, start, end))
-    table = pd.DataFrame(rows, columns=['window', 'piece', 'start', 'end'])
-    return table.set_index(['window', 'piece']).to_xarray()
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:

@@ -4,32 +4,20 @@ Accuracy is the share of right tokens, each asked for after the right ones befor
 answer of SCAN has many tokens, of the other tasks one.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from analysis.frame import find_points, find_usable
-from analysis.members.point import name_setting
-from analysis.members.selection import require_task
+from analysis import frame
+from analysis.changes import moments
 from analysis.p4.nulls import score_null
-from anchorjax.errors import UserError
 from anchorjax.grid import WINDOWS, axis_label
 from anchorjax.storage.reader import Run
 
-
-class Question(NamedTuple):
-    """What a task asks that was never trained."""
-
-    probe: str
-    words: str
-
-
+# What each task asks that was never trained: the probe, and words for it.
 HELDOUT = {
-    'anchor_permutations': Question('unseen', 'unseen pairs'),
-    'modular_addition': Question('seen_heldout', 'unseen sums'),
-    'scan': Question('test', 'tokens of unseen commands'),
+    'anchor_permutations': ('unseen', 'unseen pairs'),
+    'modular_addition': ('seen_heldout', 'unseen sums'),
+    'scan': ('test', 'tokens of unseen commands'),
 }
 NONE, ALL = 'none', 'all steps'
 LEARNED = 0.95  # accuracy at which a probe counts as learned, as in E4 of P4
@@ -68,79 +56,58 @@ def tabulate(run: Run) -> pd.DataFrame:
     Raises:
       UserError: another task, or no trained network.
     """
-    unseen_MS, step_S = read_curves(run)
-    table = read_ends(run)
-    table = table.merge(describe_windows(run), 'left', on=WINDOWS)
-    table['moment'] = find_moments(unseen_MS, step_S)
-    third = np.abs(step_S - step_S[-1] / 3).argmin()
-    table['unseen_third'] = unseen_MS[:, third]
-    inside_M, after_M = measure_rises(table, unseen_MS, step_S)
-    table = table.assign(rise_inside=inside_M, rise_after=after_M)
-
-    table = find_usable(table).rename(columns={'weight_decay': 'decay'})
-    if not len(table):
-        raise UserError(f'{run.folder.workdir}: no member is trained yet')
-    settings = []
+    table = frame.list_usable(run, *HELDOUT)
+    probe, asked = HELDOUT[run.experiment.task.name]
+    if WINDOWS not in table:
+        table[WINDOWS] = axis_label(())
+    table = table.join(describe_windows(run), on=WINDOWS)
+    table = table.rename(columns={'weight_decay': 'decay'})
+    curves = read_curves(run, 'seen_train', table)
+    table['seen'] = curves.iloc[:, -1]
+    curves = read_curves(run, probe, table)
+    table['unseen'] = curves.iloc[:, -1]
+    table['asked'] = asked
+    table['whole'] = table[f'{probe}_assigned']
+    steps = curves.columns.values
+    found = moments.find_moments(steps, curves.values.T, LEARNED, tolerance=0.0)
+    table['moment'] = found.first
+    table['unseen_third'] = curves.iloc[:, np.abs(steps - steps[-1] / 3).argmin()]
+    table = table.assign(**measure_rises(table, curves))
+    table['setting'] = frame.name_settings(run, table, POOLED)
     nulls = []
-    for point in find_points(run, table):
-        settings.append(name_setting(run, point, POOLED))
+    for point in frame.find_points(run, table):
         nulls.append(score_null(run.experiment_of(**point).task, point['seed']))
-    table = table.assign(setting=settings, null=nulls)
-    table['asked'] = find_question(run).words
+    table['null'] = nulls
     table['num_steps'] = run.experiment.train.num_steps
     return table[list(COLUMNS)]
 
 
-def find_question(run: Run) -> Question:
-    """What the task of a run asks that was never trained.
-
-    Raises:
-      UserError: it is none of P4's tasks.
-    """
-    require_task(run, HELDOUT, f'tasks {", ".join(map(repr, HELDOUT))}')
-    return HELDOUT[run.experiment.task.name]
-
-
-def read_curves(run: Run) -> tuple[np.ndarray, np.ndarray]:
-    """(accuracy on what was never trained [M, S], steps [S]) of all of a sweep."""
-    probe = find_question(run).probe
+def read_curves(run: Run, probe: str, members: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy on a probe: a row per network, a column per recorded step."""
     accuracy = run.curves.token_agreement.sel(mapping='assigned', probe=probe)
     accuracy = accuracy.transpose(*run.experiment.axes, 'step')
-    return accuracy.values.reshape(-1, accuracy.sizes['step']), accuracy.step.values
-
-
-def read_ends(run: Run) -> pd.DataFrame:
-    """The axes of every member of a sweep, and its numbers at the last step."""
-    results = run.results.sel(mapping='assigned').drop_vars(['mapping', 'step'])
-    probe = find_question(run).probe
-    heldout = results.sel(probe=probe, drop=True)
-    trained = results.sel(probe='seen_train', drop=True)
-    columns = {
-        'trained': results.trained,
-        'diverged': results.diverged,
-        'converged': results.converged,
-        'train_loss': results.train_loss,
-        'seen': trained.token_agreement,
-        'unseen': heldout.token_agreement,
-        'whole': heldout.agreement,
-    }
-    axes = list(run.experiment.axes)
-    table = xr.Dataset(columns).to_dataframe(axes).reset_index()
-    if WINDOWS not in table:
-        table[WINDOWS] = axis_label(())
-    return table
+    curves = accuracy.values.reshape(-1, accuracy.sizes['step'])
+    return pd.DataFrame(curves[members.index], members.index, accuracy.step.values)
 
 
 def describe_windows(run: Run) -> pd.DataFrame:
-    """A row per window of a sweep: its label on the axis, name, start, end, width."""
+    """Name, start, end and width of every window of a sweep, by its label."""
+    pieces = tabulate_pieces(run)
+    pieces['width'] = pieces.end - pieces.start
+    by_label = pieces.groupby('label')
+    table = by_label[['window', 'start']].first()
+    return table.assign(end=by_label.end.last(), width=by_label.width.sum())
+
+
+def tabulate_pieces(run: Run) -> pd.DataFrame:
+    """A row per stretch of decay of every window; without decay its ends are NaN."""
     rows = []
     for bounds in run.experiment.axes.get(WINDOWS, ((),)):
         pieces = list_pieces(bounds, run.experiment.train.num_steps)
-        starts, ends = np.array(pieces or [(np.nan, np.nan)]).T
-        width = np.nansum(ends - starts)
         name = name_window(pieces)
-        rows.append((axis_label(bounds), name, starts[0], ends[-1], width))
-    return pd.DataFrame(rows, columns=[WINDOWS, 'window', 'start', 'end', 'width'])
+        for piece, (start, end) in enumerate(pieces or [(np.nan, np.nan)]):
+            rows.append((axis_label(bounds), name, piece, start, end))
+    return pd.DataFrame(rows, columns=['label', 'window', 'piece', 'start', 'end'])
 
 
 def list_pieces(bounds: tuple[int, ...], num_steps: int) -> list[tuple[float, float]]:
@@ -163,35 +130,24 @@ def name_window(pieces: list[tuple[float, float]]) -> str:
     return ', '.join(f'{start:.3g}–{end:.3g}' for start, end in pieces)
 
 
-def find_moments(unseen_MS: np.ndarray, step_S: np.ndarray) -> np.ndarray:
-    """The first recorded step with an accuracy of at least LEARNED, [M]; NaN: none."""
-    is_learned_MS = unseen_MS >= LEARNED
-    first_M = step_S[is_learned_MS.argmax(-1)].astype(float)
-    return np.where(is_learned_MS.any(-1), first_M, np.nan)
-
-
-def measure_rises(
-    table: pd.DataFrame, unseen_MS: np.ndarray, step_S: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """(rise inside the window, rise in RELEASE of training after it), [M] each."""
-    last = step_S[-1]
+def measure_rises(table: pd.DataFrame, curves: pd.DataFrame) -> dict[str, np.ndarray]:
+    """The rise inside the window, and in RELEASE of training after it, [M] each."""
+    last = curves.columns[-1]
     end_M = table.end.where(table.end <= 1 - RELEASE)
-    at_start_M = read_at(unseen_MS, step_S, table.start * last)
-    at_end_M = read_at(unseen_MS, step_S, end_M * last)
-    later_M = read_at(unseen_MS, step_S, (end_M + RELEASE) * last)
-    return at_end_M - at_start_M, later_M - at_end_M
+    at_start_M = read_at(curves, table.start * last)
+    at_end_M = read_at(curves, end_M * last)
+    later_M = read_at(curves, (end_M + RELEASE) * last)
+    return {'rise_inside': at_end_M - at_start_M, 'rise_after': later_M - at_end_M}
 
 
-def read_at(
-    curve_MS: np.ndarray, step_S: np.ndarray, wanted_M: np.ndarray
-) -> np.ndarray:
+def read_at(curves: pd.DataFrame, wanted_M: np.ndarray) -> np.ndarray:
     """Every member's last record up to its step, [M]; NaN at a step of NaN.
 
     Before the first record it is the first.
     """
     step_M = np.round(np.nan_to_num(wanted_M))
-    place_M = np.searchsorted(step_S, step_M, 'right') - 1
-    found_M = curve_MS[np.arange(len(curve_MS)), place_M.clip(0)]
+    place_M = np.searchsorted(curves.columns, step_M, 'right') - 1
+    found_M = curves.values[np.arange(len(curves)), place_M.clip(0)]
     return np.where(np.isnan(wanted_M), np.nan, found_M)
 
 

@@ -7,10 +7,9 @@ training answers, and does not read the command.
 
 import functools
 
-import jax
 import numpy as np
 
-from analysis.text_tasks.baselines import compile_maker
+from analysis.members.member import draw_probes, draw_training
 from anchorjax.task import Batch, TaskConfig
 
 
@@ -25,25 +24,24 @@ def score_null(config: TaskConfig, seed: int) -> float:
 
 @functools.lru_cache(maxsize=64)
 def _score_bigrams(config: TaskConfig, seed: int) -> float:
-    maker = compile_maker(config)
-    index_B = np.arange(maker.task.num_train)
-    trained = jax.tree.map(np.asarray, maker.make_batch(seed, index_B))
-    guess_V = find_successors(trained, maker.task.vocab)
+    task = config.make()
+    count_VV = np.zeros((task.vocab, task.vocab), int)
+    for batch in draw_training(config, seed):
+        count_VV += count_bigrams(batch, task.vocab)
+    # Of equals the first; 0 after a token that no scored one follows.
+    guess_V = count_VV.argmax(-1)
 
-    probes = jax.tree.map(np.asarray, maker.make_probes(seed))
-    p = maker.task.probe_names.index('test')
+    probes = draw_probes(config, seed)
+    p = task.probe_names.index('test')
     is_scored_BQ = probes.weights_PBQ[p] > 0
     is_right_BQ = guess_V[probes.tokens_PBT[p]] == probes.targets_PRBQ[p, 0]
     return float(is_right_BQ[is_scored_BQ].mean())
 
 
-def find_successors(batch: Batch, vocab: int) -> np.ndarray:
-    """The token that follows each token most often where answers are scored, [vocab].
-
-    Of equals the first; 0 after a token that no scored one follows.
-    """
+def count_bigrams(batch: Batch, vocab: int) -> np.ndarray:
+    """How often each token follows each other one where answers are scored."""
     count_VV = np.zeros((vocab, vocab), int)
     is_scored_BQ = batch.weights_BQ > 0
     before = batch.tokens_BT[is_scored_BQ]
     np.add.at(count_VV, (before, batch.targets_BQ[is_scored_BQ]), 1)
-    return count_VV.argmax(-1)
+    return count_VV

@@ -10,20 +10,15 @@ conclusion the end of the right proof, compared with the query: all that a judge
 """
 
 import functools
-from collections.abc import Callable
-from typing import NamedTuple
 
-import jax
 import numpy as np
 
+from analysis.members.member import draw_probes, draw_training
 from anchorjax.grid import DATA, random_key
-from anchorjax.task import Batch, Probes, Task, TaskConfig
+from anchorjax.task import Probes, TaskConfig
 from anchorjax.tasks import addition, prontoqa
 from anchorjax.tasks.prontoqa import shortcuts
 from anchorjax.tasks.prontoqa.sentences import Question
-
-_PIECE = 2**15  # examples that are made at once
-Guess = Callable[[Question], bool]
 
 
 def compare_conclusion(question: Question) -> bool:
@@ -31,87 +26,49 @@ def compare_conclusion(question: Question) -> bool:
     return question.chain[-1] == question.query
 
 
-_SHORTCUTS = {
+SHORTCUTS = {
     'recurrence': shortcuts.guess_by_recurrence,
     'distance': shortcuts.guess_by_distance,
     'conclusion': compare_conclusion,
 }
 
 
-class Maker(NamedTuple):
-    """A task's data by seed, compiled once for all seeds."""
-
-    task: Task
-    make_probes: Callable[[int], Probes]
-    make_batch: Callable[[int, np.ndarray], Batch]
-
-
 @functools.lru_cache(maxsize=64)
 def score_baselines(config: TaskConfig, seed: int) -> dict[str, dict[str, float]]:
     """{baseline: {probe: exact match}} for the data of a seed."""
-    maker = compile_maker(config)
-    probes = jax.tree.map(np.asarray, maker.make_probes(seed))
-    known = _list_training_texts(maker, seed)
+    probes = draw_probes(config, seed)
+    known: set[bytes] = set()
+    for batch in draw_training(config, seed):
+        known.update(_join_texts(batch.tokens_BT, batch.targets_BQ))
     table, constant = {}, {}
-    for p, probe in enumerate(maker.task.probe_names):
+    for p, probe in enumerate(config.make().probe_names):
         table[probe] = _look_up(probes, p, known)
         constant[probe] = _repeat_one_answer(probes, p)
     scores = {'table': table, 'constant': constant}
     if config.name == 'addition':
         scores['unordered'] = _look_up_unordered(config, seed)
     if config.name == 'prontoqa':
-        for name, guess in _SHORTCUTS.items():
+        questions = prontoqa.list_questions(config)[: config.probe_examples]
+        for name, guess in SHORTCUTS.items():
             if name == 'conclusion' and not config.chain_of_thought:
                 continue
-            share = _take_shortcut(config, guess)
-            scores[name] = {'seen_heldout': share}
+            is_right = [guess(question) == question.answer for question in questions]
+            scores[name] = {'seen_heldout': float(np.mean(is_right))}
     return scores
-
-
-@functools.lru_cache(maxsize=16)
-def compile_maker(config: TaskConfig) -> Maker:
-    """The probes and batches of a task by its seed."""
-    task = config.make()
-
-    @jax.jit
-    def make_probes(seed: jax.Array) -> Probes:
-        return task.probes(task.make_data(random_key(seed, DATA)))
-
-    @jax.jit
-    def make_batch(seed: jax.Array, index_B: jax.Array) -> Batch:
-        return task.batch(task.make_data(random_key(seed, DATA)), index_B)
-
-    return Maker(task, make_probes, make_batch)
-
-
-def _list_training_texts(maker: Maker, seed: int) -> set[bytes]:
-    """The texts of all training examples."""
-    total = maker.task.num_train
-    size = min(total, _PIECE)
-    known: set[bytes] = set()
-    for first in range(0, total, size):
-        index_B = np.arange(first, first + size)
-        batch = maker.make_batch(seed, np.minimum(index_B, total - 1))
-        known.update(_join_texts(batch.tokens_BT, batch.targets_BQ))
-    return known
 
 
 def _join_texts(tokens_BT: np.ndarray, targets_BQ: np.ndarray) -> list[bytes]:
     """Every text, with its last target, as bytes."""
-    last_B1 = np.asarray(targets_BQ)[:, -1:]
-    text_BL = np.concatenate([np.asarray(tokens_BT), last_B1], axis=1)
-    text_BL = text_BL.astype(np.int32)
-    return [text_L.tobytes() for text_L in text_BL]
+    text_BL = np.concatenate([tokens_BT, targets_BQ[:, -1:]], axis=1)
+    return [text_L.tobytes() for text_L in text_BL.astype(np.int32)]
 
 
 def _look_up(probes: Probes, p: int, known: set[bytes]) -> float:
     is_real_B = (probes.weights_PBQ[p] > 0).any(-1)
-    texts = _join_texts(probes.tokens_PBT[p], probes.targets_PRBQ[p, 0])
-    is_known = []
-    for text, is_real in zip(texts, is_real_B, strict=True):
-        if is_real:
-            is_known.append(text in known)
-    return float(np.mean(is_known))
+    texts = _join_texts(
+        probes.tokens_PBT[p, is_real_B], probes.targets_PRBQ[p, 0, is_real_B]
+    )
+    return float(np.mean([text in known for text in texts]))
 
 
 def _look_up_unordered(config: addition.AdditionConfig, seed: int) -> dict[str, float]:
@@ -138,9 +95,3 @@ def _repeat_one_answer(probes: Probes, p: int) -> float:
     answers_BQ = np.take_along_axis(answers_BQ, order_BQ, axis=-1)
     _, counts = np.unique(answers_BQ[is_real_B], axis=0, return_counts=True)
     return float(counts.max() / counts.sum())
-
-
-def _take_shortcut(config: prontoqa.ProntoqaConfig, guess: Guess) -> float:
-    questions = prontoqa.list_questions(config)[: config.probe_examples]
-    is_right = [guess(question) == question.answer for question in questions]
-    return float(np.mean(is_right))

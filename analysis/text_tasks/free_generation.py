@@ -2,7 +2,7 @@
 
 Training scores True or False after the right proof, which needs only its last sentence.
 Here every network continues new questions by its most likely tokens, and is judged by
-what it writes; the shares are MEASURES of analysis/text_tasks/writing.py.
+what it writes; the shares are those of `writing.measure`.
 
   python -m analysis free_generation --run runs/prontoqa
 """
@@ -18,9 +18,8 @@ from analysis.frame import find_points
 from analysis.members.member import member_of
 from analysis.members.selection import report_progress
 from analysis.text_tasks.members import read_members
-from analysis.text_tasks.writing import MEASURES, let_write, measure
+from analysis.text_tasks.writing import let_write, measure
 from anchorjax.errors import UserError
-from anchorjax.experiment import Experiment
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
 
@@ -31,7 +30,15 @@ CAPTION = (
     'the right proof and after the own one, and what is right of the proofs.'
 )
 
-COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#999999')
+COLOURS = {
+    'label after right proof': '#0072B2',
+    'label after own proof': '#D55E00',
+    'own proof right': '#009E73',
+    'proof and label right': '#CC79A7',
+    'label fits own proof': '#E69F00',
+    'label after wrong proof': '#56B4E9',
+    'ended': '#999999',
+}
 
 
 def compute(
@@ -44,32 +51,22 @@ def compute(
       number: of questions, of those of the probe; all of them if it has fewer.
 
     Returns:
-      The table of the networks with MEASURES, shares of these questions.
+      The table of the networks, with the shares of these questions.
 
     Raises:
       UserError: no trained network, or another task, or one without proofs.
       StoreError: a snapshot is missing or damaged.
     """
-    require_proofs(run.experiment)
-    members = read_members(run)
-    shares = []
-    for point in report_progress(find_points(run, members), 'free_generation'):
-        shares.append(measure(let_write(member_of(run, **point), number)))
-    written = pd.DataFrame(shares, members.index, MEASURES)
-    return pd.concat([members, written], axis=1)
-
-
-def require_proofs(experiment: Experiment) -> None:
-    """Requires a task with proofs to write.
-
-    Raises:
-      UserError: it is another one.
-    """
-    task = experiment.task
+    task = run.experiment.task
     if task.name != 'prontoqa':
         raise UserError(f"task {task.name!r}: this figure is about the task 'prontoqa'")
     if not task.chain_of_thought:
         raise UserError('task.chain_of_thought = False: there is no proof to write')
+    members = read_members(run)
+    shares = []
+    for point in report_progress(find_points(run, members), 'free_generation'):
+        shares.append(measure(let_write(member_of(run, **point), number)))
+    return members.join(pd.DataFrame(shares, members.index))
 
 
 def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
@@ -93,7 +90,7 @@ def draw_cell(axis: Axes, members: pd.DataFrame) -> None:
     by_size = members.groupby('size')
     labels = [f'{size:,}' for size in by_size.groups]
     places = by_size.ngroup()
-    for name, colour in zip(MEASURES, COLOURS, strict=True):
+    for name, colour in COLOURS.items():
         axis.plot(places, members[name], '.', ms=3, color=colour)
         means = by_size[name].mean()
         axis.plot(range(len(means)), means, '-', lw=1, color=colour, label=name)

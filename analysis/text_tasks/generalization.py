@@ -12,7 +12,6 @@ it never does), and what γ and decay each change, seed by seed, at the largest 
   python -m analysis generalization --run runs/addition
 """
 
-import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -39,9 +38,10 @@ CAPTION = (
 LARGE, SMALL, BETWEEN = '#E69F00', '#0072B2', '#009E73'  # initialization, as in P1
 GREY = '#999999'
 SPREAD = 0.18  # of the dots around the place of their cell
-APART = 0.04  # baselines nearer than this share one name, as two would overlap
+APART = 0.04  # names of baselines nearer than this would overlap, and so stand together
 
-Cell = tuple[float, float]  # γ and weight decay
+Cell = tuple[float, float]
+CELL = ['gamma', 'weight_decay']
 
 
 class Result(NamedTuple):
@@ -53,14 +53,6 @@ class Result(NamedTuple):
     baselines: pd.DataFrame  # score of each baseline on the data of each network
     groups: pd.DataFrame  # score of each network by group of questions, largest size
     effects: pd.DataFrame  # mean difference of two cells, paired by seed; its interval
-
-    @property
-    def probes(self) -> list[str]:
-        return list(dict.fromkeys(self.baselines.probe))
-
-    @property
-    def cells(self) -> list[Cell]:
-        return list_cells(self.members)
 
 
 def compute(run: Run) -> Result:
@@ -92,34 +84,33 @@ def _describe(run: Run, members: pd.DataFrame) -> str:
 
 
 def _tabulate_baselines(run: Run, members: pd.DataFrame) -> pd.DataFrame:
-    rows = []
-    points = find_points(run, members)
-    places = members[['setting', 'size', 'seed']].to_dict('records')
-    for place, point in zip(places, points, strict=True):
+    tables = []
+    for place, point in enumerate(find_points(run, members)):
         scores = score_baselines(run.experiment_of(**point).task, point['seed'])
-        for probe, baseline in itertools.product(run.results.probe.values, scores):
-            score = scores[baseline].get(probe, np.nan)
-            rows.append(place | {'probe': probe, 'baseline': baseline, 'score': score})
-    return pd.DataFrame(rows)
+        table = pd.DataFrame(scores, run.results.probe.values)
+        table = table.rename_axis('probe').reset_index()
+        row = members[['setting', 'size', 'seed']].iloc[place]
+        tables.append(table.assign(**row).melt([*row.index, 'probe']))
+    table = pd.concat(tables, ignore_index=True)
+    return table.rename(columns={'variable': 'baseline', 'value': 'score'})
 
 
 def _tabulate_groups(run: Run, members: pd.DataFrame) -> pd.DataFrame:
-    largest = members.groupby('setting')['size'].transform('max')
-    chosen = members[members['size'] == largest]
+    chosen = select_largest(members)
     agreement = run.results.agreement_by_group.sel(mapping='assigned', drop=True)
     tables = []
-    points = find_points(run, chosen)
-    places = chosen[['setting', 'gamma', 'weight_decay', 'seed']].to_dict('records')
-    for place, point in zip(places, points, strict=True):
+    for place, point in enumerate(find_points(run, chosen)):
         of_member = agreement.sel(run.labels(**point), drop=True).drop_vars('step')
         table = of_member.to_dataframe('score').reset_index()
-        tables.append(table[['probe', 'group', 'score']].assign(**place))
+        row = chosen[['setting', *CELL, 'seed']].iloc[place]
+        tables.append(table[['probe', 'group', 'score']].assign(**row))
     return pd.concat(tables, ignore_index=True)
 
 
-def list_cells(members: pd.DataFrame) -> list[Cell]:
-    """Every combination of γ and decay, in order."""
-    return list(members.groupby(['gamma', 'weight_decay']).groups)
+def select_largest(members: pd.DataFrame) -> pd.DataFrame:
+    """The networks with the most training examples of their setting."""
+    largest = members.groupby('setting')['size'].transform('max')
+    return members[members['size'] == largest]
 
 
 def list_contrasts(members: pd.DataFrame) -> list[tuple[Cell, Cell]]:
@@ -150,9 +141,8 @@ def name_contrast(first: Cell, second: Cell) -> str:
 def tabulate_effects(members: pd.DataFrame, tested: str) -> pd.DataFrame:
     """A row per setting and contrast: its change by seed, at the largest size."""
     rows = []
-    for setting, of_setting in members.groupby('setting', sort=False):
-        largest = of_setting[of_setting['size'] == of_setting['size'].max()]
-        by_cell = largest.pivot_table(tested, 'seed', ['gamma', 'weight_decay'])
+    for setting, largest in select_largest(members).groupby('setting', sort=False):
+        by_cell = largest.pivot_table(tested, 'seed', CELL)
         for first, second in list_contrasts(members):
             if first in by_cell and second in by_cell:
                 change = (by_cell[second] - by_cell[first]).dropna()
@@ -163,24 +153,21 @@ def tabulate_effects(members: pd.DataFrame, tested: str) -> pd.DataFrame:
 
 def draw(result: Result, axes: np.ndarray) -> None:
     """Fills axes [2 settings, probes + 1]: answers above, groups and effects below."""
-    baselines = result.baselines.groupby('setting')
-    groups = result.groups.groupby('setting')
-    effects = result.effects.groupby('setting')
     styles = choose_styles(result.members)
     by_setting = result.members.groupby('setting', sort=False)
     for row, (setting, members) in enumerate(by_setting):
         above, below = axes[2 * row], axes[2 * row + 1]
-        for p, probe in enumerate(result.probes):
+        baselines = result.baselines[result.baselines.setting == setting]
+        groups = result.groups[result.groups.setting == setting]
+        effects = result.effects[result.effects.setting == setting]
+        for p, probe in enumerate(result.baselines.probe.unique()):
             draw_cells(above[p], members, probe, styles)
-            draw_baselines(above[p], baselines.get_group(setting), probe)
+            draw_baselines(above[p], baselines[baselines.probe == probe])
             above[p].set(ylim=(-0.04, 1.04), title=f'{probe} {setting}'.strip())
-            draw_groups(below[p], groups.get_group(setting), probe)
+            draw_groups(below[p], groups[groups.probe == probe])
         draw_cells(above[-1], members, 'steps', styles)
         above[-1].set(ylabel='steps to converge', ylim=(0, None))
-        if setting in effects.groups:
-            draw_effects(below[-1], effects.get_group(setting), result.tested)
-        else:
-            below[-1].set_axis_off()
+        draw_effects(below[-1], effects, result.tested)
         above[0].set_ylabel('exact match')
     if result.members['size'].nunique() > 1:  # else the axis names the cells
         axes[0, 0].legend(fontsize=5)
@@ -188,12 +175,12 @@ def draw(result: Result, axes: np.ndarray) -> None:
 
 
 def choose_styles(members: pd.DataFrame) -> dict[Cell, tuple[str, str]]:
-    """{cell: (colour of its γ, line of its decay)}."""
+    """{cell: (colour of its γ, line of its decay)} of every cell, in order."""
     gamma, decay = members.gamma, members.weight_decay
     colours = {gamma.max(): SMALL, gamma.min(): LARGE}
     lines = {decay.min(): '--', decay.max(): '-'}
     styles = {}
-    for cell in list_cells(members):
+    for cell in members.groupby(CELL).groups:
         styles[cell] = colours.get(cell[0], BETWEEN), lines.get(cell[1], ':')
     return styles
 
@@ -207,26 +194,29 @@ def draw_cells(
     """A dot per network, the mean of each cell and its interval: by size, or by cell
     where there is one size."""
     sizes = sorted(members['size'].unique())
-    has_one_size = len(sizes) == 1
-    for c, (cell, (colour, line)) in enumerate(styles.items()):
-        is_cell = (members.gamma == cell[0]) & (members.weight_decay == cell[1])
-        shift = SPREAD * (2 * c / max(len(styles) - 1, 1) - 1)
-        places, means = [], []
+    if len(sizes) == 1:
+        shifts = range(len(styles))
+        label_cells(axis, list(styles))
+    else:
+        shifts = np.linspace(-SPREAD, SPREAD, len(styles))
+        labels = [f'{size:,}' for size in sizes]
+        axis.set_xticks(range(len(sizes)), labels, fontsize=6)
+        axis.set_xlabel('training examples')
+    for shift, (cell, (colour, line)) in zip(shifts, styles.items(), strict=True):
+        gamma, decay = cell
+        is_cell = (members.gamma == gamma) & (members.weight_decay == decay)
+        places = []
+        means = []
         for size, of_size in members[is_cell].groupby('size'):
-            place = c if has_one_size else sizes.index(size) + shift
+            place = sizes.index(size) + shift
             found = stats.mean_interval(of_size[column])
             axis.plot([place, place], [found.low, found.high], color=colour, lw=1)
             draw_dots(axis, place, of_size, column, colour)
             places.append(place)
             means.append(found.mean)
-        marker = '_' if len(means) == 1 else ''
-        label = f'γ {cell[0]:g}, decay {cell[1]:g}'
-        axis.plot(places, means, line + marker, lw=1, color=colour, label=label)
-    if has_one_size:
-        label_cells(axis, list(styles))
-    else:
-        axis.set_xticks(range(len(sizes)), [f'{size:,}' for size in sizes], fontsize=6)
-        axis.set_xlabel('training examples')
+        look = f'{line}_' if len(means) == 1 else line
+        label = f'γ {gamma:g}, decay {decay:g}'
+        axis.plot(places, means, look, lw=1, color=colour, label=label)
 
 
 def draw_dots(
@@ -244,45 +234,31 @@ def label_cells(axis: Axes, cells: list[Cell]) -> None:
     axis.set_xticks(range(len(cells)), labels, fontsize=5)
 
 
-def draw_baselines(axis: Axes, baselines: pd.DataFrame, probe: str) -> None:
+def draw_baselines(axis: Axes, baselines: pd.DataFrame) -> None:
     """Dotted lines along the sizes, or across where there is one."""
-    of_probe = baselines[baselines.probe == probe]
-    by_name = of_probe.groupby(['baseline', 'size'], sort=False).score.mean()
+    by_name = baselines.groupby(['baseline', 'size'], sort=False).score.mean()
     heights = by_name.unstack().sort_index(axis=1).dropna(how='all')
-    for names in group_baselines(heights):
-        scores = heights.loc[names[0]].values
-        if len(scores) == 1:
-            axis.axhline(scores[0], color=GREY, lw=0.8, ls=':')
-            end = axis.get_xlim()[1]
-        else:
+    last = heights.shape[1] - 1
+    for scores in heights.values:
+        if last:
             axis.plot(range(len(scores)), scores, ':', color=GREY, lw=0.8)
-            end = len(scores) - 1
-        words = {'fontsize': 5, 'color': GREY, 'ha': 'right', 'va': 'bottom'}
-        axis.text(end, scores[-1], ', '.join(names), **words)
-
-
-def group_baselines(heights: pd.DataFrame) -> list[list[str]]:
-    """The names of baselines, those together whose names would overlap."""
-    groups: list[list[str]] = []
-    for name, scores in heights.iterrows():
-        for group in groups:
-            others = heights.loc[group[0]]
-            if np.allclose(scores, others, rtol=0, atol=APART, equal_nan=True):
-                group.append(name)
-                break
         else:
-            groups.append([name])
-    return groups
+            axis.axhline(scores[0], color=GREY, lw=0.8, ls=':')
+    right = last or axis.get_xlim()[1]
+    ends = heights.iloc[:, -1].sort_values()
+    is_apart = ends.diff() > APART
+    for _, near in ends.groupby(is_apart.cumsum()):
+        words = {'fontsize': 5, 'color': GREY, 'ha': 'right', 'va': 'bottom'}
+        axis.text(right, near.max(), ', '.join(near.index), **words)
 
 
-def draw_groups(axis: Axes, groups: pd.DataFrame, probe: str) -> None:
-    """Exact match of every group that the probe asks, by cell: the mean over seeds."""
-    of_probe = groups[groups.probe == probe].dropna()
-    if not len(of_probe):
+def draw_groups(axis: Axes, groups: pd.DataFrame) -> None:
+    """Exact match of every group of a probe, by cell: the mean over seeds."""
+    known = groups.dropna()
+    if not len(known):
         axis.set_axis_off()
         return
-    cells = ['gamma', 'weight_decay']
-    table = of_probe.pivot_table('score', 'group', cells, sort=False)
+    table = known.pivot_table('score', 'group', CELL, sort=False)
     table = table.sort_index(axis=1)
     style.draw_heatmap(axis, table.values, 'Blues', (0, 1))
     axis.set_yticks(range(len(table)), table.index, fontsize=5)
@@ -291,17 +267,20 @@ def draw_groups(axis: Axes, groups: pd.DataFrame, probe: str) -> None:
 
 def draw_effects(axis: Axes, effects: pd.DataFrame, tested: str) -> None:
     """What γ and decay each change on the tested probe, of all networks."""
-    for y, effect in enumerate(effects.itertuples()):
-        axis.plot(effect.mean, y, 'o', ms=3, color='black')
-        axis.plot([effect.low, effect.high], [y, y], lw=1, color='black')
+    if not len(effects):
+        axis.set_axis_off()
+        return
+    rows = range(len(effects))
+    axis.plot(effects['mean'], rows, 'o', ms=3, color='black')
+    axis.hlines(rows, effects.low, effects.high, lw=1, color='black')
     axis.axvline(0, color=GREY, lw=0.6)
-    axis.set_yticks(range(len(effects)), effects.contrast, fontsize=5)
+    axis.set_yticks(rows, effects.contrast, fontsize=5)
     axis.set(ylim=(len(effects) - 0.5, -0.5), xlabel=f'difference on {tested}')
 
 
 def layout(result: Result) -> style.Layout:
     settings = result.members.setting.nunique()
-    columns = len(result.probes) + 1
+    columns = result.baselines.probe.nunique() + 1
     tallest = max(result.groups.group.nunique(), 4)
     height = settings * (2.4 + 0.17 * tallest)
     return style.Layout(2 * settings, columns, 0.8 + 2.5 * columns, height + 0.6)

@@ -5,16 +5,11 @@ Convergence is judged by the loss on the answers of training examples
 `train.converged_loss` at the end.
 """
 
-import numpy as np
 import pandas as pd
-import xarray as xr
 
+from analysis import frame
 from analysis.changes.moments import find_crossings
-from analysis.frame import find_points, find_usable
 from analysis.members.measures import read_deciding_loss
-from analysis.members.point import name_setting
-from analysis.members.selection import require_task
-from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 # The probe on which each task is about generalization.
@@ -49,32 +44,22 @@ def read_members(run: Run) -> pd.DataFrame:
     Raises:
       UserError: another task, or no trained network.
     """
-    require_task(run, TESTED, f'tasks {", ".join(TESTED)}')
-    table = find_usable(_read_ends(run))
-    if not len(table):
-        raise UserError(f'{run.folder.workdir}: no member is trained yet')
-    settings, sizes = [], []
-    for point in find_points(run, table):
-        task = run.experiment_of(**point).task
-        settings.append(name_setting(run, point, POOLED))
-        sizes.append(task.make().num_train)
-    table = table.assign(setting=settings, size=sizes)
-    return table[[*COLUMNS, *run.results.probe.values]]
+    table = frame.list_usable(run, *TESTED)
+    table['setting'] = frame.name_settings(run, table, POOLED)
+    sizes = []
+    for point in frame.find_points(run, table):
+        sizes.append(run.experiment_of(**point).task.make().num_train)
+    table['size'] = sizes
 
-
-def _read_ends(run: Run) -> pd.DataFrame:
-    """The axes of every member of a sweep, and its numbers at the last step."""
-    results = run.results.sel(mapping='assigned', drop=True).drop_vars('step')
-    axes = list(run.experiment.axes)
-    loss = read_deciding_loss(run.curves, run.experiment).transpose('step', *axes)
-    loss_SM = loss.values.reshape(loss.sizes['step'], -1)
+    loss = read_deciding_loss(run.curves, run.experiment)
+    loss = loss.transpose('step', *run.experiment.axes)
+    step_S = loss.step.values
+    loss_SM = loss.values.reshape(len(step_S), -1)[:, table.index]
     threshold = run.experiment.train.converged_loss
-    crossing_M = find_crossings(loss.step.values, loss_SM, threshold)
-    columns = [results.trained, results.diverged, results.train_loss]
-    table = xr.merge(columns).to_dataframe(axes).reset_index()
     table['converged'] = loss_SM[-1] <= threshold
-    table['steps'] = np.where(np.isnan(crossing_M), loss.step.values[-1], crossing_M)
-    for probe in results.probe.values:
-        agreement = results.agreement.sel(probe=probe).transpose(*axes)
-        table[probe] = agreement.values.reshape(-1)
-    return table
+    table['steps'] = find_crossings(step_S, loss_SM, threshold)
+    table['steps'] = table.steps.fillna(step_S[-1])
+    probes = run.results.probe.values
+    for probe in probes:
+        table[probe] = table[f'{probe}_assigned']
+    return table[[*COLUMNS, *probes]]

@@ -11,17 +11,6 @@ from analysis.members.member import Member, compile_apply, draw_probes
 from anchorjax.tasks.prontoqa.texts import COLON, END, FALSE, TRUE
 
 PROBE = 'seen_heldout_proof'
-# Shares of the questions; of (*) those whose proof is wrong, NaN without any.
-MEASURES = (
-    'label after right proof',  # teacher forced: what training records
-    'label after own proof',
-    'own proof right',
-    'proof and label right',  # exact match of the whole answer
-    'label fits own proof',  # the label that its last sentence gives to the query
-    'label after wrong proof',  # (*)
-    'ended',  # has an END
-)
-
 # tokens [B, T] -> the most likely next token after every position, [B, T].
 Predict = Callable[[np.ndarray], np.ndarray]
 
@@ -54,8 +43,8 @@ def let_write(member: Member, number: int) -> Written:
     )
 
 
-def measure(written: Written) -> list[float]:
-    """The shares of MEASURES."""
+def measure(written: Written) -> dict[str, float]:
+    """Shares of the questions, by name; NaN of wrong proofs where there is none."""
     end_B = find_end(written.text_BL, written.begin_B)
     right_end_B = find_end(written.right_BL, written.begin_B)
     has_ended_B = end_B < written.text_BL.shape[1]
@@ -63,20 +52,24 @@ def measure(written: Written) -> list[float]:
     label_B = np.where(has_ended_B, _take(written.text_BL, end_B - 1), END)
     is_label_right_B = label_B == right_label_B
     is_proof_right_B = _find_right_proofs(written, end_B, right_end_B)
+    is_forced_right_B = written.label_after_right_proof_B == right_label_B
     is_exact_B = (written.text_BL == written.right_BL).all(1)
     fits_B = _find_fitting(written, end_B, label_B)
     of_wrong = np.nan
     if not is_proof_right_B.all():
         of_wrong = is_label_right_B[~is_proof_right_B].mean()
-    return [
-        float((written.label_after_right_proof_B == right_label_B).mean()),
-        float(is_label_right_B.mean()),
-        float(is_proof_right_B.mean()),
-        float(is_exact_B.mean()),
-        float(fits_B.mean()),
-        float(of_wrong),
-        float(has_ended_B.mean()),
-    ]
+    return {
+        # Teacher forced: what training records.
+        'label after right proof': is_forced_right_B.mean(),
+        'label after own proof': is_label_right_B.mean(),
+        'own proof right': is_proof_right_B.mean(),
+        # Exact match of the whole answer.
+        'proof and label right': is_exact_B.mean(),
+        # The label that its last sentence gives to the query.
+        'label fits own proof': fits_B.mean(),
+        'label after wrong proof': of_wrong,
+        'ended': has_ended_B.mean(),
+    }
 
 
 def find_end(text_BL: np.ndarray, begin_B: np.ndarray) -> np.ndarray:

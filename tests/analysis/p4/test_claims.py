@@ -8,8 +8,6 @@ from analysis import claims
 from analysis.claims import Group
 from analysis.p4.claims import CLAIMS, compare_effects, compare_moments
 from analysis.p4.members import ALL, NONE
-from anchorjax import config
-from tests.support.sweeps import ROOT
 
 JUDGED = [claim for claim in CLAIMS if claim.rule is not None]
 # P4's accuracies (PAPERS 4.2): E2a, E11 and E9; SCAN's gain with twice its decay.
@@ -48,14 +46,6 @@ def judge(members):
 
 def test_what_is_planted_as_the_paper_prints_holds():
     assert set(judge(plant(float)).values()) == {'holds'}
-
-
-def test_what_is_planted_the_other_way_round_does_not():
-    found = judge(plant(lambda printed: 1 - printed, whole=0.9))
-    for (_, sentence), verdict in found.items():
-        # 0.15 and 0.15, 0.93 and 0.91 are as near to each other the other way round.
-        if 'as much as' not in sentence and 'no worse' not in sentence:
-            assert verdict in ('opposite', 'does not hold'), sentence
 
 
 def test_in_a_flat_world_nothing_is_better():
@@ -99,11 +89,3 @@ def test_effects_are_compared_in_size(start, end, expected):
     columns = ['window', 'start', 'end', 'width', 'seed', 'unseen']
     found = compare_effects(pd.DataFrame(rows, columns=columns))
     np.testing.assert_allclose(found.values, expected, atol=1e-12)
-
-
-def test_every_claim_is_about_a_preset_that_exists():
-    spec = f'{ROOT}/configs/critical_windows.py'
-    for run in {run for claim in CLAIMS for run in claim.runs}:
-        preset = run.removeprefix('critical_windows').lstrip('_')
-        loaded = config.load(f'{spec}:{preset.removesuffix("_fresh")}')
-        assert loaded.name == run.removesuffix('_fresh')

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import stats
-from analysis.p4 import decay_complexity, decay_grid, decay_windows, start_or_end
+from analysis.p4 import decay_complexity, decay_windows, start_or_end
 from analysis.p4.members import ALL, NONE, tabulate
 from anchorjax.errors import UserError
 
@@ -32,24 +31,20 @@ def plant(accuracy, windows=tuple(GRID), seeds=8):
     return members.assign(train_loss=0.01, asked='unseen pairs')
 
 
-def test_an_effect_of_the_end_alone_is_found():
-    single = plant(lambda start, end: 0.8 * end)
-    # Pairs of ends that share a start: .25 and .5, .25 and 1, .5 and 1; .5 and 1.
-    expected = 0.8 * np.mean([0.25, 0.75, 0.5, 0.5])
-    np.testing.assert_allclose(start_or_end.measure_gain(single, 'end'), expected)
-    gain = start_or_end.measure_gain(single, 'start')
-    np.testing.assert_allclose(gain, 0, atol=1e-12)
-    # Without 0–0.25 the pairs of .5 and 1 are left, from 0 and from .25.
-    without = start_or_end.leave_out(single, 'end')
-    assert without['0–0.25'] == pytest.approx(0.8 * 0.5)
-
-
-def test_an_effect_of_the_start_alone_is_found():
-    single = plant(lambda start, end: 0.8 * start)
-    # 0 and .25 at the ends .5 and 1; 0 and .5, .25 and .5 at the end 1.
-    expected = 0.8 * np.mean([0.25, 0.25, 0.5, 0.25])
-    np.testing.assert_allclose(start_or_end.measure_gain(single, 'start'), expected)
-    gain = start_or_end.measure_gain(single, 'end')
+@pytest.mark.parametrize(
+    ('effect', 'distances'),
+    [
+        # Ends that share a start: .25 and .5, .25 and 1, .5 and 1; .5 and 1.
+        ('end', [0.25, 0.75, 0.5, 0.5]),
+        # 0 and .25 at the ends .5 and 1; 0 and .5, .25 and .5 at the end 1.
+        ('start', [0.25, 0.25, 0.5, 0.25]),
+    ],
+)
+def test_an_effect_of_one_bound_alone_is_found(effect, distances):
+    single = plant(lambda start, end: 0.8 * {'start': start, 'end': end}[effect])
+    expected = 0.8 * np.mean(distances)
+    np.testing.assert_allclose(start_or_end.measure_gain(single, effect), expected)
+    gain = start_or_end.measure_gain(single, start_or_end.EFFECTS[effect])
     np.testing.assert_allclose(gain, 0, atol=1e-12)
 
 
@@ -105,25 +100,6 @@ def test_windows_have_the_values_of_their_networks(windows_run):
     # No network learns it within 8 steps.
     moments = decay_windows.compute(windows_run, measure='moment')
     assert (moments.value == 8).all()
-
-
-def test_a_cell_has_the_mean_over_seeds_with_its_interval():
-    members = plant(lambda start, end: 0.9, windows=('0–0.25', '0–0.5'), seeds=4)
-    members = members.assign(cell='', value=members.unseen)
-    found = decay_windows.summarize(members).sel(cell='', window='0–0.5')
-    expected = stats.mean_interval(0.9 + 0.001 * np.arange(4))
-    values = [found[name] for name in ('mean', 'low', 'high')]
-    np.testing.assert_allclose(values, expected)
-
-
-def test_a_grid_has_the_means_over_seeds(monkeypatch):
-    rows = [(0.0, 0.2, 0.1), (0.5, 0.2, 0.3), (0.5, 0.2, 0.5), (0.5, 1.0, 0.9)]
-    members = pd.DataFrame(rows, columns=['decay', 'gamma', 'unseen'])
-    members = members.assign(seen=1.0, train_loss=0.1, asked='unseen pairs')
-    monkeypatch.setattr(decay_grid, 'tabulate', lambda run: members)
-    found = decay_grid.compute(None)
-    np.testing.assert_allclose(found.unseen, [0.1, 0.4, 0.9])
-    assert found.networks.tolist() == [1, 2, 1]
 
 
 def test_complexity_by_hand():

@@ -13,7 +13,6 @@ from analysis.p4.members import (
     ALL,
     COLUMNS,
     NONE,
-    find_moments,
     list_pieces,
     list_windows,
     name_window,
@@ -56,27 +55,24 @@ def test_windows_are_listed_none_first_then_by_start_and_end():
     assert list_windows(members) == names
 
 
-def test_a_moment_is_the_first_record_that_has_learned():
-    curves = np.array([[0.1, 0.95, 0.2], [0.1, 0.94, 0.9]])
-    found = find_moments(curves, np.array([10, 20, 30]))
-    np.testing.assert_equal(found, [20, np.nan])
-
-
 def test_a_record_is_the_last_one_up_to_a_step():
-    curves = np.array([[0.1, 0.2, 0.3]] * 5)
-    wanted = np.array([5, 10, 19, 30, np.nan])
-    found = read_at(curves, np.array([10, 20, 30]), wanted)
+    curves = pd.DataFrame([[0.1, 0.2, 0.3]] * 5, columns=[10, 20, 30])
+    found = read_at(curves, np.array([5, 10, 19, 30, np.nan]))
     np.testing.assert_equal(found, [0.1, 0.1, 0.1, 0.3, np.nan])
 
 
-def test_a_successor_is_the_most_frequent_one_that_is_scored():
+def test_bigrams_are_counted_where_answers_are_scored():
     batch = Batch(
         tokens_BT=np.array([[0, 1, 2], [0, 1, 2], [0, 1, 3]]),
         targets_BQ=np.array([[1, 2, 3], [1, 4, 0], [1, 4, 4]]),
         weights_BQ=np.array([[0, 1, 1], [0, 1, 1], [0, 1, 0.5]]),
     )
-    # After 1 came 2, 4, 4; after 2 came 3 and 0, the first of equals; after 3 came 4.
-    assert nulls.find_successors(batch, 5).tolist() == [0, 4, 0, 4, 0]
+    # After 1 came 2, 4, 4; after 2 came 3 and 0; after 3 came 4.
+    expected = np.zeros((5, 5))
+    expected[1, [2, 4]] = 1, 2
+    expected[2, [3, 0]] = 1
+    expected[3, 4] = 1
+    np.testing.assert_array_equal(nulls.count_bigrams(batch, 5), expected)
 
 
 def test_the_null_is_chance_where_an_answer_is_one_token():

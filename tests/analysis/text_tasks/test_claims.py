@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims import above, select
-from analysis.text_tasks import claims, published
+from analysis.claims import select
+from analysis.text_tasks import claims
 from analysis.text_tasks.claims import (
     BOTH,
-    CLAIMS,
     DECAY_LARGE,
     DECAY_SMALL,
     GAMMA_STRONG,
@@ -62,26 +61,6 @@ def test_steps_are_compared_as_a_ratio():
     members = select(plant_members(0.1), claim.where)
     log_ratios = claim.estimate(members).values
     np.testing.assert_allclose(np.exp(log_ratios), 1 / 1.65)
-
-
-def test_judged_is_what_the_paper_prints():
-    judged = {claim.sentence: claim for claim in CLAIMS if claim.rule}
-    assert len(judged) == 8
-    for sentence, claim in judged.items():
-        assert claim.rule == above(0) and claim.note.startswith('P1')
-        assert 'small initialization with strong decay answers more' in sentence
-    exploratory = [claim for claim in CLAIMS if claim.source.startswith('ours')]
-    assert not any(claim.rule for claim in exploratory)
-
-
-def test_what_the_paper_prints():
-    describe = published.describe_exact_match
-    assert describe('scan', 'test', 500) == 'P1: large 28.0 %, small 32.6 %'
-    assert describe('scan', 'seen_heldout', 500) == describe('cogs', 'gen', 500) == ''
-    square = 'P1, of 0 to 999: large 1.2 %, small 99.6 %'
-    assert describe('addition', 'test', 8_600) == square
-    expected = 'P1: large 15,200 steps, small 4,000'
-    assert published.describe_steps(20_000) == expected
 
 
 @pytest.mark.parametrize(

@@ -53,12 +53,18 @@ def write(asked: str, right: str, written: str, ended: bool = True) -> Written:
 
 RIGHT = PROOF.format('red') + 'True'
 WRONG = PROOF.format('not red')
+OWN = (
+    'label after own proof',
+    'own proof right',
+    'proof and label right',
+    'label fits own proof',
+)
 
 
 @pytest.mark.parametrize(
     ('asked', 'right', 'written', 'expected'),
     [
-        # label own, proof, exact, fits
+        # by OWN
         ('red', RIGHT, RIGHT, (1, 1, 1, 1)),
         ('red', RIGHT, PROOF.format('red') + 'False', (0, 1, 0, 0)),
         ('red', RIGHT, WRONG + 'False', (0, 0, 0, 1)),
@@ -72,17 +78,18 @@ WRONG = PROOF.format('not red')
 )
 def test_one_question_by_hand(asked, right, written, expected):
     shares = measure(write(asked, right, written))
-    assert shares[0] == 1 and shares[6] == 1
-    assert tuple(shares[1:5]) == expected
-    is_proof_right = bool(expected[1])
-    assert np.isnan(shares[5]) == is_proof_right
-    if not is_proof_right:
-        assert shares[5] == expected[0]
+    assert shares['label after right proof'] == shares['ended'] == 1
+    assert tuple(shares[name] for name in OWN) == expected
+    label, is_proof_right, _, _ = expected
+    if is_proof_right:
+        assert np.isnan(shares['label after wrong proof'])
+    else:
+        assert shares['label after wrong proof'] == label
 
 
 def test_what_never_ends_has_no_label():
     shares = measure(write('red', RIGHT, RIGHT, ended=False))
-    assert shares[1:5] == [0, 0, 0, 0] and shares[6] == 0
+    assert [shares[name] for name in (*OWN, 'ended')] == [0, 0, 0, 0, 0]
 
 
 @pytest.mark.slow

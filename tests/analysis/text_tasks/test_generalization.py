@@ -53,19 +53,12 @@ def test_effects_are_paired_by_seed():
     np.testing.assert_allclose(decay.astype(float), 0, atol=1e-9)
 
 
-def test_baselines_of_one_height_share_a_name():
-    heights = pd.DataFrame(
-        [[0.5, 0.9], [0.53, 0.9], [0.5, 0.8]], ['table', 'constant', 'reverse']
-    )
-    expected = [['table', 'constant'], ['reverse']]
-    assert generalization.group_baselines(heights) == expected
-
-
 @pytest.mark.parametrize('sizes', [(64,), (32, 64)])
 def test_the_figure_shows_every_network(open_planted, constant_baselines, sizes):
     run = open_planted('scan', loop=(('task.num_examples', sizes),))
     result = generalization.compute(run)
-    assert result.probes == ['seen_train', 'seen_heldout', 'test']
+    probes = ['seen_train', 'seen_heldout', 'test']
+    assert result.baselines.probe.unique().tolist() == probes
     at_largest = result.groups.dropna()
     assert len(at_largest.drop_duplicates(['gamma', 'weight_decay', 'seed'])) == 4
     for row in at_largest.iloc[::7].to_dict('records'):

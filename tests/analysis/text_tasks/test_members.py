@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from analysis.frame import find_points
 from analysis.members.selection import iterate_points
-from analysis.text_tasks.members import find_points, read_members
+from analysis.text_tasks.members import read_members
 from anchorjax.storage.reader import members_table
 from anchorjax.sweeps.plan import summarize_members
 
