@@ -12,8 +12,6 @@ data in 1,500 steps. A trend is Spearman's correlation of a number with the rate
 decay, over the networks of a seed that share the other one, averaged over these.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 
@@ -21,6 +19,7 @@ from analysis import frame, stats
 from analysis.claims import (
     Claim,
     Estimate,
+    Estimator,
     Group,
     above,
     change,
@@ -69,21 +68,19 @@ def measure_growth(table: pd.DataFrame, column: str) -> tuple[pd.Series, str]:
     return bounded[5] / bounded[0], words
 
 
-def growth(column: str, group: Group) -> Callable[[pd.DataFrame], Estimate]:
+def growth(column: str, group: Group) -> Estimator:
     """By how much five wrong pairs lengthen the time to fit: logarithms."""
 
     def estimate(table: pd.DataFrame) -> Estimate:
         ratios, bound = measure_growth(select(table, group.levels), column)
-        found = stats.format_mean(stats.ratio_interval(ratios))
+        found = stats.describe_ratio(ratios)
         text = f'{group.name}: ratio {bound}{found}'
         return Estimate(np.log(ratios), text, 'ratio 1')
 
     return estimate
 
 
-def compare_growths(
-    column: str, first: Group, second: Group
-) -> Callable[[pd.DataFrame], Estimate]:
+def compare_growths(column: str, first: Group, second: Group) -> Estimator:
     """The first growth by the second, of the seeds that have both: logarithms."""
 
     def estimate(table: pd.DataFrame) -> Estimate:
@@ -91,11 +88,11 @@ def compare_growths(
         words = []
         for group in (first, second):
             ratios, bound = measure_growth(select(table, group.levels), column)
-            found = stats.format_mean(stats.ratio_interval(ratios))
+            found = stats.describe_ratio(ratios)
             words.append(f'{group.name}: {bound}{found}')
             sides.append(ratios)
         quotient = (sides[0] / sides[1]).dropna()
-        found = stats.format_mean(stats.ratio_interval(quotient))
+        found = stats.describe_ratio(quotient)
         text = f'{", ".join(words)}; quotient {found}'
         return Estimate(np.log(quotient), text, 'quotient 1')
 
@@ -113,7 +110,7 @@ def count_phases(table: pd.DataFrame) -> Estimate:
     return Estimate(is_last.groupby(table.seed).mean(), text, 'all four occur')
 
 
-def trend(column: str, along: str) -> Callable[[pd.DataFrame], Estimate]:
+def trend(column: str, along: str) -> Estimator:
     """How a column goes with the rate or the decay (`along`), by seed."""
     across = {'learning_rate': 'weight_decay', 'weight_decay': 'learning_rate'}[along]
 
@@ -124,7 +121,7 @@ def trend(column: str, along: str) -> Callable[[pd.DataFrame], Estimate]:
         lines = pd.DataFrame(rows, columns=['seed', 'rho'])
         values = lines.groupby('seed').rho.mean().dropna()
         low, high = table[column].min(), table[column].max()
-        found = stats.format_mean(stats.mean_interval(values))
+        found = stats.describe_mean(values)
         text = f'{low:.2f} to {high:.2f}; rank correlation {found}'
         return Estimate(values, text, '0')
 

@@ -6,8 +6,6 @@ pair, whether the answer is right or not. Chance is how often another pair of an
 put in their place, gets that answer.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from analysis.members.member import Member
@@ -17,18 +15,14 @@ from anchorjax.tasks import anchors
 SEQUENCES = 256
 
 
-class Commutativity(NamedTuple):
-    """Shares in [0, 1]."""
+def measure_commutativity(member: Member) -> dict[str, float]:
+    """How often a reversed pair and others get the answer of the first unseen pair.
 
-    equal: float  # answers of the unseen pair and of its reverse
-    chance: float  # of the unseen pair and of other pairs: their mean
-
-
-def measure_commutativity(member: Member) -> Commutativity:
-    """Of the first unseen pair, whose two anchors differ, on its probe's sequences.
+    commutativity  share of the sequences of its probe with the answer of the reverse
+    chance         the same of another pair of anchors, mean of all
 
     Raises:
-      UserError: the task has no such pair.
+      UserError: the task has no unseen pair of two different anchors.
     """
     task = member.experiment.task
     unseen = task.unseen_pairs
@@ -48,8 +42,10 @@ def measure_commutativity(member: Member) -> Commutativity:
     chances = []
     for other_B in answers.values():
         chances.append(np.mean(own_B == other_B))
-    equal = np.mean(own_B == reversed_B)
-    return Commutativity(float(equal), float(np.mean(chances)))
+    return {
+        'commutativity': float(np.mean(own_B == reversed_B)),
+        'chance': float(np.mean(chances)),
+    }
 
 
 def replace_pair(

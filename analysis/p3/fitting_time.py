@@ -24,9 +24,9 @@ from analysis.drawing import style
 from analysis.members.columns import name_gamma
 from analysis.members.point import Point
 from anchorjax.errors import UserError
-from anchorjax.limits import above, at_most
+from anchorjax.experiment import Experiment
 from anchorjax.storage.reader import Run
-from anchorjax.tasks import AnchorsConfig, anchors
+from anchorjax.tasks import anchors
 
 TITLE = 'Time to fit'
 PAPER = 'P1 v1 Fig 6, P3 Fig 8'
@@ -43,9 +43,6 @@ def compute(
     thresholds: Annotated[
         tuple[float, ...], 'of the train loss, in nats: 1,0.5'
     ] = THRESHOLDS,
-    accuracy: Annotated[
-        float, above(0), at_most(1), 'at which a pair is learned'
-    ] = ACCURACY,
 ) -> xr.Dataset:
     """Reads the curves of all trained members; needs no snapshots.
 
@@ -59,58 +56,55 @@ def compute(
       UserError: another task, a model without a depth, or no trained member.
     """
     members = frame.list_usable(run, 'anchors')
-    points = frame.find_points(run, members)
-    experiment = run.experiment_of(**points[0])
+    experiment = run.experiment
     if not hasattr(experiment.model, 'depth'):
         raise UserError(
             f'model {experiment.model.name!r}: it has no depth, which this figure shows'
         )
-    # All cohorts have as many training examples.
-    num_train = experiment.task.make().num_train
-    epoch_S = run.curves.step.values / (num_train / experiment.train.batch_size)
     found = []
-    for point in points:
-        found.append(_measure_network(run, point, epoch_S, thresholds, accuracy))
+    for point in frame.find_points(run, members):
+        found.append(_measure_network(run, point, thresholds))
     result = xr.concat(found, members.index.rename('member'), coords='all')
-    return result.assign(last_epoch=epoch_S[-1], width=frame.find_width(run))
+    last_epoch = experiment.train.num_steps / _count_epoch(experiment)
+    return result.assign(last_epoch=last_epoch, width=frame.find_width(run))
+
+
+def _count_epoch(experiment: Experiment) -> float:
+    """Steps of an epoch: all cohorts have as many training examples."""
+    return experiment.task.make().num_train / experiment.train.batch_size
 
 
 def _measure_network(
-    run: Run,
-    point: Point,
-    epoch_S: np.ndarray,
-    thresholds: tuple[float, ...],
-    accuracy: float,
+    run: Run, point: Point, thresholds: tuple[float, ...]
 ) -> xr.Dataset:
     """What `compute` needs of one network."""
     experiment = run.experiment_of(**point)
     task = experiment.task
     curves = run.curves.sel(run.labels(**point))
+    epoch_S = curves.step.values / _count_epoch(experiment)
     loss_S1 = curves.train_loss.values[:, None]
     epochs = []
     for limit in thresholds:
         epochs.append(find_crossings(epoch_S, loss_S1, limit).item())
-    names = []
-    is_wrong = []
-    for a, b in anchors.list_pairs(task).tolist():
-        names.append(f'{a},{b}')
-        is_wrong.append((a, b) in task.exceptions)
-    pair_epoch = _find_pair_epochs(curves, epoch_S, task, accuracy)
-    return xr.Dataset(
-        {
-            'epoch': ('threshold', epochs),
-            'pair_epoch': ('pair', pair_epoch),
-            'is_wrong': ('pair', is_wrong),
-        },
-        {
-            'threshold': list(thresholds),
-            'pair': names,
-            'gamma': point['gamma'],
-            'depth': experiment.model.depth,
-            'complexity': task.complexity,
-            'seed': point['seed'],
-        },
-    )
+    pairs = anchors.list_pairs(task).tolist()
+    groups = [anchors.name_pair(a, b) for a, b in pairs]
+    agreement = curves.agreement_by_group.sel(probe='seen_train', mapping='assigned')
+    of_pairs = agreement.reindex(group=groups).transpose('step', 'group')
+    moments = find_moments(epoch_S, of_pairs.values, ACCURACY, tolerance=0.0)
+    numbers = {
+        'epoch': ('threshold', epochs),
+        'pair_epoch': ('pair', moments.first),
+        'is_wrong': ('pair', [tuple(pair) in task.exceptions for pair in pairs]),
+    }
+    labels = {
+        'threshold': list(thresholds),
+        'pair': [f'{a},{b}' for a, b in pairs],
+        'gamma': point['gamma'],
+        'depth': experiment.model.depth,
+        'complexity': task.complexity,
+        'seed': point['seed'],
+    }
+    return xr.Dataset(numbers, labels)
 
 
 def mark_near(times: xr.Dataset) -> xr.DataArray:
@@ -156,20 +150,6 @@ def layout(times: xr.Dataset) -> style.Layout:
     columns = len(np.unique(times.gamma)) + 1
     rows = times.sizes['threshold']
     return style.Layout(rows, columns, 2.4 * columns, 2.1 * rows)
-
-
-def _find_pair_epochs(
-    curves: xr.Dataset, epoch_S: np.ndarray, task: AnchorsConfig, accuracy: float
-) -> np.ndarray:
-    """The first recorded epoch with this accuracy on each pair, [A]."""
-    names = [anchors.name_pair(a, b) for a, b in anchors.list_pairs(task).tolist()]
-    if not np.isin(names, curves.group.values).all():
-        return np.full(len(names), np.nan)
-    of_pairs = curves.agreement_by_group.sel(
-        probe='seen_train', mapping='assigned', group=names
-    )
-    agreement_SA = of_pairs.transpose('step', 'group').values
-    return find_moments(epoch_S, agreement_SA, accuracy, tolerance=0.0).first
 
 
 def _draw_times(axis: Axes, networks: pd.DataFrame, last_epoch: float) -> None:

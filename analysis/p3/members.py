@@ -47,11 +47,9 @@ def tabulate(run: Run) -> pd.DataFrame:
     else:
         more = measure_networks(run, members)
     axes = [axis for axis in run.experiment.axes if axis != WINDOWS]
-    ends = [name for name in ENDS if name in members]
-    width = frame.find_width(run)
-    gamma_at_400 = equivalent_gamma(members.gamma, width)
-    table = members[[*axes, *ends]].assign(gamma_at_400=gamma_at_400)
-    return table.join(more)
+    table = members[axes].join(members.filter(ENDS))
+    gamma_at_400 = equivalent_gamma(members.gamma, frame.find_width(run))
+    return table.assign(gamma_at_400=gamma_at_400).join(more)
 
 
 def measure_networks(
@@ -115,14 +113,12 @@ def measure_times(run: Run) -> pd.DataFrame:
 
 def _measure_network(member: Member, matrix: str) -> dict[str, float]:
     """What the last snapshot shows."""
-    commutes = measure_commutativity(member)
     W_Q = member.matrix(condensation.MATRIX)
     condensed = groups.measure_condensation(W_Q, condensation.THRESHOLD)
     W_embed = member.matrix(embedding.MATRIX)
     tokens = embedding.check_items(member.experiment.task, W_embed, None)
     return {
-        'commutativity': commutes.equal,
-        'chance': commutes.chance,
+        **measure_commutativity(member),
         'stable_rank': stable_rank(member.matrix(matrix)),
         'directions': condensed['directions'],
         'order': order.measure_order(W_embed[tokens])['rho'],

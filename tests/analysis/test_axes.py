@@ -67,7 +67,7 @@ def test_the_figures_of_the_sweep_take_every_member(run):
     one_shape = 2 * ['(5, 1, -2, -8)'] + 2 * ['(4, 1, -2, -7)']
     assert result.shifts.tolist() == 2 * one_shape
     assert draw_pixels(result.assign(row_name='shifts'), lazy).std() > 0
-    assert set(complexity.compute(run).members.row) == set(SHAPES)
+    assert set(complexity.compute(run).row.values) == set(SHAPES)
     spectra = eigenvalues.compute(run, **POINT)
     W = run.parameter('W_embed', learning_rate=1e-2, seed=0, **POINT)
     assert spectra.followed == 0.8

@@ -25,12 +25,6 @@ def test_a_monotone_relation_is_perfect_and_sure():
     np.testing.assert_allclose(p, 1 / 501)
 
 
-def test_no_relation_is_not_sure():
-    rng = np.random.default_rng(1)
-    r, p = correlations(rng.normal(size=(1, 40)), rng.normal(size=(1, 40)), 500)
-    assert abs(r[0, 0]) < 0.3 and p[0, 0] > 0.1
-
-
 def test_the_p_value_is_the_known_one_and_unknown_members_do_not_count():
     rng = np.random.default_rng(2)
     x, y = rng.normal(size=25), rng.normal(size=25)
@@ -78,38 +72,41 @@ def result(finished):
 
 
 def test_a_finished_sweep(finished, result):
-    members = result.members
-    assert result.row_name == 'depth' and len(members) == 8
-    is_here = (members.row == 1) & (members.gamma == 0.3)
+    assert result.row_name == 'depth' and result.sizes['member'] == 8
+    is_here = ((result.row == '1') & (result.gamma == 0.3)).values
     W = [finished.parameter('block_0/W_Q', depth=1, gamma=0.3, seed=s) for s in (0, 1)]
-    columns = [f'{measure}, block_0/W_Q' for measure in complexity.MEASURES]
-    np.testing.assert_allclose(members[is_here][columns].mean(), measure_matrices(W))
-    at = finished.results.agreement.sel(
-        depth=2, gamma=0.8, probe='unseen', mapping='symmetric'
+    found = result.complexity[0, :, is_here].mean('member')
+    np.testing.assert_allclose(found, measure_matrices(W))
+    at = {'depth': 2, 'gamma': 0.8, 'probe': 'unseen', 'mapping': 'symmetric'}
+    expected = finished.results.agreement.sel(at).values.ravel()
+    is_here = ((result.row == '2') & (result.gamma == 0.8)).values
+    symmetric = result.agreement.sel(outcome='symmetric')
+    np.testing.assert_array_equal(symmetric[is_here], expected)
+
+
+def test_the_correlations_are_of_one_depth(result):
+    """Of as many members as depth 1, depth 2 is the last and counts."""
+    assert result.counted_row == '2'
+    counted = result.isel(member=np.flatnonzero(result.is_counted))
+    assert counted.gamma.values.tolist() == [0.3, 0.3, 0.8, 0.8]
+    assert counted.seed.values.tolist() == [0, 1, 0, 1]
+    expected, p_values = correlations(
+        counted.complexity[1].values,
+        counted.agreement.values,
+        strata_M=counted.seed.values,
     )
-    is_here = (members.row == 2) & (members.gamma == 0.8)
-    np.testing.assert_allclose(members[is_here].symmetric.mean(), at.mean())
-
-
-def test_the_correlations_are_of_one_depth(finished, result):
-    assert result.row == '2'  # as many members as depth 1: the last counts
-    assert result.counted.gamma.tolist() == [0.3, 0.3, 0.8, 0.8]
-    assert result.counted.seed.tolist() == [0, 1, 0, 1]
-    assert result.left_out == 0
+    np.testing.assert_allclose(result.rho[1], expected)
+    is_known = np.isfinite(p_values)
+    assert (result.p[1].values >= p_values)[is_known].all()
 
 
 def test_the_row_with_the_most_converged_members_is_taken(finished):
     is_shallow = finished.results.depth == 1
     is_counted = is_shallow | (finished.results.seed == 0)
     fewer = complexity.compute(mark_converged(finished, is_counted))
-    assert fewer.row == '1' and len(fewer.counted) == 4
-    only = complexity.compute(mark_converged(finished, finished.results.seed == 0))
-    assert only.row == '2' and only.left_out == 2
-
-
-def test_without_converged_members_there_is_no_correlation(finished):
+    assert fewer.counted_row == '1' and fewer.is_counted.sum() == 4
     nothing = complexity.compute(finished)
-    assert len(nothing.counted) == 0 and nothing.correlations.rho.isna().all()
+    assert not nothing.is_counted.any() and nothing.rho.isnull().all()
 
 
 def test_beside_it_is_the_mean_over_the_blocks(finished, result):
@@ -118,13 +115,11 @@ def test_beside_it_is_the_mean_over_the_blocks(finished, result):
     for block in (params['block_0'], params['block_1']):
         Ws += [W for name, W in block.items() if name.startswith('W_')]
     assert len(Ws) == 12
-    columns = [f'{measure}, all' for measure in complexity.MEASURES]
-    of_member = result.counted[columns].iloc[0]
+    first = int(result.is_counted.values.argmax())
+    of_member = result.complexity.sel(matrix='all')[:, first]
     np.testing.assert_allclose(of_member, measure_matrices(Ws))
-    found = result.correlations
-    assert len(found) == 12 and found.matrix.unique().tolist() == ['block_0/W_Q', 'all']
 
 
 def test_all_alone_is_drawn_once(result):
-    alone = result._replace(matrix='all')
+    alone = result.sel(matrix=['all'])
     assert [complexity.layout(r).rows for r in (alone, result)] == [2, 3]
