@@ -48,22 +48,6 @@ def iterate_members(run: Run) -> Iterator[tuple[Index, Point]]:
     return _iterate_chosen(run, find_usable(run))
 
 
-def list_usable_points(run: Run, tasks: Collection[str], described: str) -> list[Point]:
-    """The points of the members that can be analyzed, of a run of one of these tasks.
-
-    Args:
-      described: as for `require_task`.
-
-    Raises:
-      UserError: another task, or there is no such member.
-    """
-    require_task(run, tasks, described)
-    points = [point for _, point in iterate_members(run)]
-    if not points:
-        raise UserError(f'{run.folder.workdir}: no member is trained yet')
-    return points
-
-
 def require_task(run: Run, tasks: Collection[str], described: str) -> None:
     """Requires a run of one of these tasks.
 

@@ -18,8 +18,10 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
+from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
+from analysis.members.member import Member
 from analysis.p2 import cosines, networks
 from analysis.p2.networks import list_panels
 from analysis.spectra import measures
@@ -36,51 +38,38 @@ def compute(
     run: Run,
     early: networks.Early = None,
     late: Annotated[int | None, 'snapshot; by default near 90 %% of training'] = None,
-    permutations: cosines.Permutations = cosines.PERMUTATIONS,
 ) -> xr.Dataset:
     """Cosines of the anchors' embeddings in every network; step 0 is before training.
 
-      cosine           [member, step, anchor, other]
-      rho, rho_bound   [member, step, kind] rank correlation of cosine and distance,
-                       and the 5 % quantile of random orders
-      mean, mean_abs   [member, step, kind] cosine of two anchors of a kind
+      cosine       [member, step, anchor, other]; `kind_of` [anchor] says whose
+      rho, ...     [member, step, kind] the numbers of `cosines.measure_order`
 
     Raises:
       UserError: another task, no trained member, or no such snapshot.
     """
-    points = networks.list_points(run)
-    snapshots = networks.find_snapshots(run, points)
-    steps = pd.Index([0, *snapshots], name='step')
-    tokens = networks.list_tokens(run.experiment.task)
-    found = []
-    for point in points:
-        of_steps = []
-        for W_embed in networks.read_embeddings(run, steps, point):
-            of_steps.append(_measure(W_embed, tokens, permutations))
-        found.append(xr.concat(of_steps, steps))
-    result = networks.gather(run, points, found)
+    members = frame.list_usable(run, networks.TASK)
+    snapshots = networks.find_snapshots(run, members)
+    result = networks.follow(run, members, [0, *snapshots], measure_anchors)
     return result.assign_attrs(
-        early=networks.find_early(run, points, snapshots, early),
+        early=networks.find_early(run, members, snapshots, early),
         late=networks.find_late(run, snapshots, late),
     )
 
 
-def _measure(
-    W_embed: np.ndarray, tokens: dict[str, np.ndarray], permutations: int
-) -> xr.Dataset:
-    orders = {}
+def measure_anchors(member: Member) -> xr.Dataset:
+    """The cosines of a network's anchors, and what they say of each kind."""
+    W_embed = member.matrix('W_embed')
+    tokens = networks.list_tokens(member.experiment.task)
+    orders = []
     for kind in ANCHORS:
-        of_kind = measures.cosines(W_embed[tokens[kind]])
-        order = cosines.measure_order(of_kind, tokens[kind], permutations)
-        orders[kind] = order._asdict()
-    table = pd.DataFrame.from_dict(orders, 'index').rename_axis('kind')
-    anchors = np.concatenate([tokens[kind] for kind in ANCHORS])
-    result = table.to_xarray().assign_coords(anchor=anchors, other=anchors)
-    of_all = measures.cosines(W_embed[anchors])
-    return result.assign(
-        cosine=(('anchor', 'other'), of_all),
-        is_reasoning=('anchor', np.isin(anchors, tokens['reasoning'])),
-    )
+        cosine_AA = measures.cosines(W_embed[tokens[kind]])
+        orders.append(cosines.measure_order(cosine_AA, tokens[kind]))
+    anchors = tokens['both']
+    result = pd.DataFrame(orders, pd.Index(ANCHORS, name='kind')).to_xarray()
+    result['cosine'] = (('anchor', 'other'), measures.cosines(W_embed[anchors]))
+    is_memory = np.isin(anchors, tokens['memory'])
+    kinds = np.where(is_memory, *ANCHORS)
+    return result.assign_coords(anchor=anchors, kind_of=('anchor', kinds))
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
@@ -106,8 +95,7 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
 
 def _draw_cosines(axis: Axes, panel: xr.Dataset, kind: str) -> AxesImage:
     """The anchors of a kind at one step, mean of the seeds."""
-    is_kind_A = panel.is_reasoning[0].values == (kind == 'reasoning')
-    place = np.flatnonzero(is_kind_A)
+    place = np.flatnonzero(panel.kind_of == kind)
     of_kind = panel.cosine.isel(anchor=place, other=place).mean('member')
     image = axis.imshow(of_kind, cmap='RdBu_r', vmin=-1, vmax=1)
     ticks = [0, len(place) - 1]

@@ -5,8 +5,6 @@ is larger. That two things are equal (both losses fall at the same rate, all anc
 orthogonal) is a null, which cannot be proved: these rows have no rule.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 
@@ -14,6 +12,7 @@ from analysis import stats
 from analysis.claims import (
     Claim,
     Estimate,
+    Estimator,
     Group,
     Rule,
     above,
@@ -57,7 +56,7 @@ def read_moments(
 
 def lag(
     slow: str, fast: str, slow_group: Group = SMALL, fast_group: Group = SMALL
-) -> Callable[[pd.DataFrame], Estimate]:
+) -> Estimator:
     """How many times later the slow moment is than the fast one: log ratio by seed.
 
     A bound is nearer to 1 than the ratio, so that it cannot turn the sign.
@@ -67,7 +66,7 @@ def lag(
         late, late_never = read_moments(table, slow, slow_group)
         early, early_never = read_moments(table, fast, fast_group)
         values = np.log(late / early).dropna()
-        found = stats.format_mean(stats.ratio_interval(np.exp(values)))
+        found = stats.describe_ratio(np.exp(values))
         bound = ''
         if late_never > 0:
             bound = 'at least '
@@ -82,7 +81,7 @@ def lag(
     return estimate
 
 
-def lag_grows(slow: str, fast: str) -> Callable[[pd.DataFrame], Estimate]:
+def lag_grows(slow: str, fast: str) -> Estimator:
     """The `lag` at a small initialization by that at a large one: log ratio by seed."""
 
     def estimate(table: pd.DataFrame) -> Estimate:
@@ -91,8 +90,8 @@ def lag_grows(slow: str, fast: str) -> Callable[[pd.DataFrame], Estimate]:
         values = (at_small.values - at_large.values).dropna()
         words = []
         for side in (at_small.values, at_large.values, values):
-            interval = stats.ratio_interval(np.exp(side.loc[values.index]))
-            words.append(stats.format_mean(interval))
+            ratios = np.exp(side.loc[values.index])
+            words.append(stats.describe_ratio(ratios))
         text = (
             f'{SMALL.name} {words[0]} against {LARGE.name} {words[1]}; ratio {words[2]}'
         )
@@ -104,9 +103,7 @@ def lag_grows(slow: str, fast: str) -> Callable[[pd.DataFrame], Estimate]:
     return estimate
 
 
-def at_small(
-    first: str, second: str, names: tuple[str, str]
-) -> Callable[[pd.DataFrame], Estimate]:
+def at_small(first: str, second: str, names: tuple[str, str]) -> Estimator:
     """One column less another, of the networks with a small initialization."""
     return change(first, second, names, SMALL.levels)
 

@@ -1,28 +1,12 @@
 """Matrices of tokens compared pair by pair, beside random orders of the tokens."""
 
-from typing import Annotated, NamedTuple
+import functools
 
 import numpy as np
 from scipy import stats
 
-from anchorjax.limits import at_least, at_most
-
 PERMUTATIONS = 200
 QUANTILE = 0.95
-
-# The parameter of a figure.
-Permutations = Annotated[
-    int, at_least(1), at_most(100_000), 'random orders to compare with'
-]
-
-
-class Order(NamedTuple):
-    """How cosines go with the distance of the tokens."""
-
-    rho: float  # rank correlation of cosine and distance: -1 if alike means near
-    rho_bound: float  # 5 % quantile of it over random orders of the tokens
-    mean: float  # mean cosine
-    mean_abs: float  # mean of its absolute value: 0 where all are orthogonal
 
 
 def list_pairs(matrix_AA: np.ndarray) -> np.ndarray:
@@ -39,14 +23,14 @@ def rank_pairs(matrix_AA: np.ndarray) -> np.ndarray:
     return ranked_AA + ranked_AA.T
 
 
-def make_reference(matrix_AA: np.ndarray, permutations: int) -> np.ndarray:
+def make_reference(matrix_AA: np.ndarray) -> np.ndarray:
     """The pairs of a matrix, then those of random orders of its tokens, standardized.
 
-    Drawn once for all matrices that are compared with it, [1 + permutations, pair].
+    Drawn once for all matrices that are compared with it, [1 + PERMUTATIONS, pair].
     """
     rng = np.random.default_rng(0)  # the same orders in every call
     rows = [_standardize(list_pairs(matrix_AA))]
-    for _ in range(permutations):
+    for _ in range(PERMUTATIONS):
         order_A = rng.permutation(len(matrix_AA))
         shuffled_AA = matrix_AA[np.ix_(order_A, order_A)]
         rows.append(_standardize(list_pairs(shuffled_AA)))
@@ -62,20 +46,29 @@ def correlate(matrix_AA: np.ndarray, reference: np.ndarray) -> tuple[float, np.n
     return float(found[0]), found[1:]
 
 
-def measure_order(
-    cosine_AA: np.ndarray, tokens_A: np.ndarray, permutations: int = PERMUTATIONS
-) -> Order:
-    """The order in a matrix of cosines; NaN for fewer than three tokens."""
-    distance_AA = np.abs(tokens_A[:, None] - tokens_A)
-    reference = make_reference(rank_pairs(distance_AA), permutations)
+def measure_order(cosine_AA: np.ndarray, tokens_A: np.ndarray) -> dict[str, float]:
+    """How the cosines of tokens go with their distance; NaN for fewer than three.
+
+    rho, rho_bound: rank correlation, -1 if alike means near, and the 5 % quantile of it
+      over random orders of the tokens.
+    mean, mean_abs: cosine, and its absolute value: 0 where all are orthogonal.
+    """
+    reference = _refer_to_distance(tuple(tokens_A))
     rho, by_chance = correlate(rank_pairs(cosine_AA), reference)
     cosines = list_pairs(cosine_AA)
-    return Order(
-        rho=rho,
-        rho_bound=float(np.quantile(by_chance, 1 - QUANTILE)),
-        mean=float(cosines.mean()),
-        mean_abs=float(np.abs(cosines).mean()),
-    )
+    return {
+        'rho': rho,
+        'rho_bound': float(np.quantile(by_chance, 1 - QUANTILE)),
+        'mean': float(cosines.mean()),
+        'mean_abs': float(np.abs(cosines).mean()),
+    }
+
+
+@functools.lru_cache
+def _refer_to_distance(tokens: tuple[int, ...]) -> np.ndarray:
+    """The `make_reference` of the ranks of their distances."""
+    distance_AA = np.abs(np.subtract.outer(tokens, tokens))
+    return make_reference(rank_pairs(distance_AA))
 
 
 def _standardize(values: np.ndarray) -> np.ndarray:

@@ -17,7 +17,9 @@ import xarray as xr
 from matplotlib.axes import Axes
 from scipy import stats
 
+from analysis import frame
 from analysis.drawing import style
+from analysis.members.member import Member
 from analysis.p2 import networks
 from analysis.p2.cosines import QUANTILE
 from analysis.p2.networks import COLOURS, SINGLE_KINDS, list_panels
@@ -42,57 +44,49 @@ def compute(
       explained [member, step, component] share of the variance
       rho       [member, step, kind, component] |rank correlation| of value and score
       bound     [kind] 95 % of random orders are below, of the better component
-      spread    [member, step, kind] see `measure_spread`
+      spread    [member, step, kind] `measure_spread` by that of all: small where a kind
+                lies together
 
     Raises:
       UserError: another task, no trained member, or no such snapshot.
     """
-    points = networks.list_points(run)
-    snapshots = networks.find_snapshots(run, points)
+    members = frame.list_usable(run, networks.TASK)
+    snapshots = networks.find_snapshots(run, members)
     if step is None:
-        step = int(snapshots[-1])
+        step = snapshots[-1]
     networks.require_step('step', step, snapshots)
-    steps = pd.Index([0, step], name='step')
-    tokens_of = networks.list_tokens(run.experiment.task)
+    result = networks.follow(run, members, [0, step], measure_order)
+    numbers = result.kind_of.to_series().value_counts()
+    bounds = [bound_random_orders(numbers[kind]) for kind in SINGLE_KINDS]
+    return result.assign(bound=('kind', bounds))
+
+
+def measure_order(member: Member) -> xr.Dataset:
+    """The PCA of a network's anchors and keys, and what it says of each kind."""
+    tokens_of = networks.list_tokens(member.experiment.task)
     tokens = np.concatenate([tokens_of[kind] for kind in SINGLE_KINDS])
-    sizes = [len(tokens_of[kind]) for kind in SINGLE_KINDS]
-    kinds = np.repeat(SINGLE_KINDS, sizes)
-    found = []
-    for point in points:
-        of_steps = []
-        for W_embed in networks.read_embeddings(run, steps, point):
-            of_steps.append(_measure(W_embed[tokens], tokens, kinds))
-        found.append(xr.concat(of_steps, steps))
-    bounds = [bound_random_orders(size) for size in sizes]
-    result = networks.gather(run, points, found)
-    return result.assign(bound=('kind', bounds)).assign_coords(
-        token=tokens, kind_of=('token', kinds), kind=list(SINGLE_KINDS)
-    )
-
-
-def _measure(rows: np.ndarray, tokens: np.ndarray, kinds: np.ndarray) -> xr.Dataset:
+    rows = member.matrix('W_embed')[tokens]
     scores, shares = order.pca(rows)
-    scores = scores[:, :COMPONENTS]
-    return xr.Dataset(
-        {
-            'scores': (('token', 'component'), scores),
-            'explained': ('component', shares[:COMPONENTS]),
-            'rho': (('kind', 'component'), correlate_values(scores, tokens, kinds)),
-            'spread': ('kind', measure_spread(rows, kinds)),
-        }
-    )
+    found = []
+    kinds = []
+    for kind in SINGLE_KINDS:
+        is_kind = np.isin(tokens, tokens_of[kind])
+        rho = []
+        for component in range(COMPONENTS):
+            of_kind = scores[is_kind, component]
+            rho.append(abs(measures.rank_correlation(tokens_of[kind], of_kind)))
+        spread = measure_spread(rows[is_kind]) / measure_spread(rows)
+        found.append(xr.Dataset({'rho': ('component', rho), 'spread': spread}))
+        kinds += [kind] * len(tokens_of[kind])
+    result = xr.concat(found, pd.Index(SINGLE_KINDS, name='kind'))
+    result['scores'] = (('token', 'component'), scores[:, :COMPONENTS])
+    result['explained'] = ('component', shares[:COMPONENTS])
+    return result.assign_coords(token=tokens, kind_of=('token', kinds))
 
 
-def correlate_values(
-    scores: np.ndarray, tokens: np.ndarray, kinds: np.ndarray
-) -> np.ndarray:
-    """|Spearman's correlation| of value and score, [kind, component]."""
-    found = np.zeros((len(SINGLE_KINDS), scores.shape[1]))
-    for k, component in np.ndindex(found.shape):
-        is_kind = kinds == SINGLE_KINDS[k]
-        of_kind = scores[is_kind, component]
-        found[k, component] = abs(measures.rank_correlation(tokens[is_kind], of_kind))
-    return found
+def measure_spread(rows: np.ndarray) -> float:
+    """Root mean square distance of rows from their mean."""
+    return np.sqrt(rows.var(0).sum())
 
 
 def bound_random_orders(count: int) -> float:
@@ -105,18 +99,6 @@ def bound_random_orders(count: int) -> float:
         second = abs(value @ rng.permutation(value)) / count
         largest.append(max(first, second))
     return float(np.quantile(largest, QUANTILE))
-
-
-def measure_spread(rows: np.ndarray, kinds: np.ndarray) -> np.ndarray:
-    """Distance of the rows of a kind from their mean by that of all from theirs.
-
-    Root mean squares, [kind]: small where a kind lies together.
-    """
-    total = np.sqrt(rows.var(0).sum())
-    found = []
-    for kind in SINGLE_KINDS:
-        found.append(np.sqrt(rows[kinds == kind].var(0).sum()) / total)
-    return np.array(found)
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:

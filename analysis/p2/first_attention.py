@@ -5,7 +5,7 @@ value, whose vector lies along the embeddings of the reasoning anchors and ortho
 those of the memory anchors; layer 2 finds the key by its position.
 
   distance    total variation distance of the attention from 1/i, beside rows at random
-  alignment   |cosine| of the embeddings with the first vectors of W_V, beside random
+  alignment   |cosine| of the embeddings with the first vector of W_V, beside random
               directions
   key         attention of the last position to the key in layer 2, beside 1/T, and what
               is left of it when all position embeddings are the same
@@ -15,117 +15,160 @@ Every number also of the network before training.
   python -m analysis first_attention --run runs/memory_reasoning
 """
 
-from typing import Annotated
-
 import numpy as np
-import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
+from scipy import stats
 
+from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import Member, member_of, require_attention
-from analysis.members.selection import report_progress
-from analysis.p2 import attention, networks
+from analysis.members.member import Member, require_attention
+from analysis.p2 import networks
 from analysis.p2.networks import COLOURS, SINGLE_KINDS, list_panels
-from anchorjax.limits import at_least, at_most
+from analysis.spectra import measures
 from anchorjax.storage.reader import Run
 
 TITLE = 'First attention'
 PAPER = 'P2 Fig 6'
 CAPTION = 'Does layer 1 average, what does its W_V read, does layer 2 find the key?'
 W_V = 'block_0/W_V'
+SEQUENCES = 300  # of each probe
 GREY = '#BBBBBB'
 
 
 @networks.single_thread
-def compute(
-    run: Run,
-    early: networks.Early = None,
-    number: Annotated[
-        int, at_least(1), at_most(100_000), 'sequences of each probe'
-    ] = 300,
-) -> xr.Dataset:
-    """Attention and W_V of every network, before training (step 0) and at snapshots.
-
-      attention              [member, reader, position] of layer 1 at the early step,
-                             mean over sequences and heads
-      distance               [member, step] of it from 1/i; random_distance [member]
-      sigma                  [member, index] singular values of W_V at the early step
-      sigma_ratio            [member, step] the first by the second of them
-      alignment              [member, step, kind, vector]
-      key                    [member, step] attention of layer 2 to the key; NaN without
-                             a layer 2; chance [member] is 1/T
-      key_without_positions  [member] at the last step; NaN without positions
+def compute(run: Run, early: networks.Early = None) -> xr.Dataset:
+    """The numbers of `measure_attention`, before training (step 0) and at snapshots.
 
     Raises:
       UserError: another task, a model without attention, or no such snapshot.
     """
-    points = networks.list_points(run)
-    snapshots = networks.find_snapshots(run, points)
-    early = networks.find_early(run, points, snapshots, early)
-    steps = pd.Index([0, *snapshots], name='step')
-    found = []
-    for point in report_progress(points, 'first_attention'):
-        last = member_of(run, int(snapshots[-1]), **point)
-        require_attention(last)
-        tokens_BT = np.concatenate(last.probes.tokens_PBT[:, :number])
-        of_steps = []
-        for step in steps.tolist():
-            member = networks.read_member(run, step, point)
-            of_steps.append(_measure(member, tokens_BT))
-        numbers = xr.concat(of_steps, steps)
-        for name in ('attention', 'sigma'):
-            numbers[name] = numbers[name].sel(step=early, drop=True)
-        numbers['key_without_positions'] = np.nan
-        if 'W_pos' in last.params:
-            blind = attention.remove_positions(last)
-            key = attention.attend_to_key(blind, tokens_BT)
-            numbers['key_without_positions'] = key
-        length = last.task.seq_len
-        numbers['chance'] = 1 / length
-        numbers['random_distance'] = attention.expect_random_distance(length)
-        found.append(numbers)
-    mean, bound = attention.expect_random_alignment(len(last.matrix(W_V)))
-    result = networks.gather(run, points, found)
-    return result.assign_attrs(
-        early=early, random_alignment=mean, random_alignment_bound=bound
-    )
+    members = frame.list_usable(run, networks.TASK)
+    snapshots = networks.find_snapshots(run, members)
+    early = networks.find_early(run, members, snapshots, early)
+    result = networks.follow(run, members, [0, *snapshots], measure_attention)
+    return result.assign_attrs(early=early)
 
 
-def _measure(member: Member, tokens_BT: np.ndarray) -> xr.Dataset:
-    tokens = networks.list_tokens(member.experiment.task)
-    of_kinds = [tokens[kind] for kind in SINGLE_KINDS]
+def measure_attention(member: Member) -> xr.Dataset:
+    """What the attentions and the first W_V of a network do.
+
+    attention                 [reader, position] of layer 1, mean over sequences and
+                              heads
+    distance, random_distance of it from 1/i; the same of rows at random
+    sigma, sigma_ratio        [index] singular values of W_V; the first by the second
+    alignment, random_alignment
+                              [kind] |cosine| of embeddings with its first vector; 95
+                              % of random directions are below
+    key, chance               attention of layer 2 to the key, NaN without a layer 2;
+                              1/T
+    key_without_positions     NaN without positions
+    """
+    require_attention(member)
+    tokens_BT = np.concatenate(member.probes.tokens_PBT[:, :SEQUENCES])
     Attn_BTT = member.forward(tokens_BT).blocks[0].Attn.mean(1)
-    sigma, alignment = attention.measure_values(
-        member.matrix(W_V), member.matrix('W_embed'), of_kinds
-    )
-    position = np.arange(tokens_BT.shape[1])
-    return xr.Dataset(
-        {
-            'attention': (('reader', 'position'), Attn_BTT.mean(0)),
-            'distance': attention.measure_distance(Attn_BTT),
-            'sigma': ('index', sigma),
-            'sigma_ratio': sigma[0] / sigma[1],
-            'alignment': (('kind', 'vector'), alignment),
-            'key': attention.attend_to_key(member, tokens_BT),
-        },
-        {'reader': position, 'position': position, 'kind': list(SINGLE_KINDS)},
-    )
+    length = tokens_BT.shape[1]
+    sigma, alignment = measure_values(member)
+    key_without_positions = np.nan
+    if 'W_pos' in member.params:
+        blind = remove_positions(member)
+        key_without_positions = attend_to_key(blind, tokens_BT)
+    numbers = {
+        'attention': (('reader', 'position'), Attn_BTT.mean(0)),
+        'distance': measure_distance(Attn_BTT),
+        'random_distance': expect_random_distance(length),
+        'sigma': ('index', sigma),
+        'sigma_ratio': sigma[0] / sigma[1],
+        'alignment': ('kind', alignment),
+        'random_alignment': bound_random_alignment(len(member.matrix(W_V))),
+        'key': attend_to_key(member, tokens_BT),
+        'chance': 1 / length,
+        'key_without_positions': key_without_positions,
+    }
+    places = np.arange(length)
+    labels = {'reader': places, 'position': places, 'kind': list(SINGLE_KINDS)}
+    return xr.Dataset(numbers, labels)
+
+
+def measure_distance(Attn_BTT: np.ndarray) -> float:
+    """Mean total variation distance of the rows from 1/i, in [0, 1).
+
+    The first position is left out: it can only read itself.
+    """
+    length = Attn_BTT.shape[-1]
+    mean_TT = np.tri(length) / np.arange(1, length + 1)[:, None]
+    distance_BT = np.abs(Attn_BTT - mean_TT).sum(-1) / 2
+    return float(distance_BT[:, 1:].mean())
+
+
+def expect_random_distance(length: int) -> float:
+    """The mean of `measure_distance` over rows drawn uniformly from all that sum to 1.
+
+    A weight of such a row of i is above a share x with probability (1 - x)^(i - 1), so
+    that the row is (1 - 1/i)^i away from 1/i in the mean.
+    """
+    i = np.arange(2, length + 1)
+    return float(((1 - 1 / i) ** i).mean())
+
+
+def attend_to_key(member: Member, tokens_BT: np.ndarray) -> float:
+    """Mean attention that the last position of layer 2 pays to the key.
+
+    NaN for a model of one layer.
+    """
+    blocks = member.forward(tokens_BT).blocks
+    if len(blocks) < 2:
+        return np.nan
+    from_last_BT = blocks[1].Attn.mean(1)[:, -1]
+    row_B = np.arange(len(tokens_BT))
+    return float(from_last_BT[row_B, find_keys(member, tokens_BT)].mean())
+
+
+def find_keys(member: Member, tokens_BT: np.ndarray) -> np.ndarray:
+    """The position of the key in every sequence, [B]."""
+    key = member.task.role_names.index('key')
+    return (member.roles(tokens_BT) == key).argmax(-1)
+
+
+def remove_positions(member: Member) -> Member:
+    """The member with the same position embedding, its mean, at every position."""
+    W_pos = member.params['W_pos']
+    same = np.broadcast_to(W_pos.mean(0), W_pos.shape)
+    return member._replace(params=member.params | {'W_pos': same})
+
+
+def measure_values(member: Member) -> tuple[np.ndarray, np.ndarray]:
+    """(singular values of W_V, |cosine| of its first vector with each kind's tokens).
+
+    W_V is read from the left: its input directions are in the stream. The cosines
+    [kind] are means over the tokens of a kind.
+    """
+    W_embed = member.matrix('W_embed')
+    U, sigma, _ = np.linalg.svd(np.asarray(member.matrix(W_V), np.float64))
+    tokens = networks.list_tokens(member.experiment.task)
+    alignment = []
+    for kind in SINGLE_KINDS:
+        cosine_A1 = measures.cosines(W_embed[tokens[kind]], U[:, :1].T)
+        alignment.append(np.abs(cosine_A1).mean())
+    return sigma, np.array(alignment)
+
+
+def bound_random_alignment(width: int) -> float:
+    """The 95 % quantile of |cosine| of a vector with a random direction.
+
+    Its square has a Beta distribution.
+    """
+    return float(np.sqrt(stats.beta(1 / 2, (width - 1) / 2).ppf(0.95)))
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [panel, 5]: attention, distance, singular values, alignment, key."""
     panels = list_panels(result)
     for row, (title, panel) in zip(axes, panels.items(), strict=True):
-        mean_TT = panel.attention.mean('member', skipna=False)
-        row[0].imshow(mean_TT, cmap='viridis', vmin=0, vmax=1)
-        row[0].set(xticks=[], yticks=[])
+        _draw_early(row[0], row[2], panel.sel(step=result.early))
         row[0].set_ylabel(f'{title}\nreader', fontsize=7)
         _draw_distance(row[1], panel)
-        index = np.arange(1, panel.sizes['index'] + 1)
-        draw_band(row[2], index, panel.sigma.values, 'black', None)
-        row[2].set_ylim(bottom=0)
         _draw_alignment(row[3], panel)
         _draw_key(row[4], panel)
     titles = (
@@ -144,6 +187,16 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     axes[0, 3].legend(fontsize=5)
 
 
+def _draw_early(attention: Axes, values: Axes, panel: xr.Dataset) -> None:
+    """The first attention, and the singular values of its W_V."""
+    mean_TT = panel.attention.mean('member', skipna=False)
+    attention.imshow(mean_TT, cmap='viridis', vmin=0, vmax=1)
+    attention.set(xticks=[], yticks=[])
+    index = np.arange(1, panel.sizes['index'] + 1)
+    draw_band(values, index, panel.sigma.values, 'black', None)
+    values.set_ylim(bottom=0)
+
+
 def _draw_distance(axis: Axes, panel: xr.Dataset) -> None:
     draw_band(axis, panel.step, panel.distance.values, 'black', 'measured')
     chance = float(panel.random_distance.mean())
@@ -154,9 +207,9 @@ def _draw_distance(axis: Axes, panel: xr.Dataset) -> None:
 
 def _draw_alignment(axis: Axes, panel: xr.Dataset) -> None:
     for kind in SINGLE_KINDS:
-        values_MS = panel.alignment.sel(kind=kind).isel(vector=0).values
+        values_MS = panel.alignment.sel(kind=kind).values
         draw_band(axis, panel.step, values_MS, COLOURS[kind], kind)
-    bound = panel.random_alignment_bound
+    bound = float(panel.random_alignment.mean())
     axis.axhline(bound, color=GREY, lw=0.8, label='95 % of random')
     scale_steps(axis)
     axis.set_ylim(0, 1)
@@ -165,7 +218,7 @@ def _draw_alignment(axis: Axes, panel: xr.Dataset) -> None:
 def _draw_key(axis: Axes, panel: xr.Dataset) -> None:
     draw_band(axis, panel.step, panel.key.values, 'black', None)
     axis.axhline(float(panel.chance.mean()), color=GREY, lw=0.8)
-    blind = float(panel.key_without_positions.mean())
+    blind = float(panel.key_without_positions[:, -1].mean())
     axis.plot(panel.step[-1], blind, 'x', ms=4, color='#D55E00')
     scale_steps(axis)
     axis.set_ylim(0, 1)

@@ -13,12 +13,11 @@ a group's range. Fig 8 left compares two settings of one run, whose moments are 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
 
+from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import Member
-from analysis.members.selection import report_progress
 from analysis.p2 import networks
 from analysis.p2.networks import list_panels
 from anchorjax.errors import UserError
@@ -35,53 +34,47 @@ UNLEARNED = 0.5  # accuracy up to which answers are early ones
 
 
 def compute(run: Run, early: networks.Early = None) -> xr.Dataset:
-    """The answers to memory's probe by group, at all steps; 0 is before training.
+    """The numbers of `measure_answers` of every network; step 0 is before training.
 
-      share      [member, step, group, range] of a group's answers in a range
-      accuracy   [member, step, group]
-      low, high  [range] labels from `low` up to, not including, `high`
+    A group has the labels from its `low` up to, not including, its `high`.
 
     Raises:
       UserError: another task, or one without groups.
     """
-    points = networks.list_points(run)
-    task = run.experiment.task
-    if not task.label_ranges:
+    members = frame.list_usable(run, networks.TASK)
+    ranges = run.experiment.task.label_ranges
+    if not ranges:
         raise UserError('task.label_ranges = (): this figure is about groups of labels')
-    snapshots = networks.find_snapshots(run, points)
-    steps = pd.Index([0, *snapshots], name='step')
-    found = []
-    for point in report_progress(points, 'label_groups'):
-        of_steps = []
-        for step in steps.tolist():
-            member = networks.read_member(run, step, point)
-            of_steps.append(measure_answers(member))
-        found.append(xr.concat(of_steps, steps))
-    low, high = np.transpose(task.label_ranges)
-    result = networks.gather(run, points, found)
-    result = result.assign_coords(low=('range', low), high=('range', high))
-    early = networks.find_early(run, points, snapshots, early)
+    snapshots = networks.find_snapshots(run, members)
+    result = networks.follow(run, members, [0, *snapshots], measure_answers)
+    low, high = np.transpose(ranges)
+    result = result.assign_coords(low=('group', low), high=('group', high))
+    early = networks.find_early(run, members, snapshots, early)
     return result.assign_attrs(early=early)
 
 
 def measure_answers(member: Member) -> xr.Dataset:
-    """Share of a group's answers in every range [group, range], accuracy [group]."""
+    """A network's answers to memory's probe, by `group`.
+
+    own       share of the answers to a group that are in its range
+    null      share of the answers to the widest group there; NaN of that group
+    accuracy
+    """
     task = member.experiment.task
-    probe = list(member.task.probe_names).index('memory')
+    probe = member.task.probe_names.index('memory')
     tokens_BT = member.probes.tokens_PBT[probe]
-    label_B = member.probes.labels_PRB[probe, 0]
     answer_B = member.forward(tokens_BT).logits[:, -1].argmax(-1)
+    is_right_B = answer_B == member.probes.labels_PRB[probe, 0]
     group_B = find_groups(tokens_BT, task.memory_anchors, task.anchors_per_group)
-    low, high = np.transpose(task.label_ranges)
-    is_in_BR = (answer_B[:, None] >= low) & (answer_B[:, None] < high)
-    shares, accuracies = [], []
-    for group in range(task.num_groups):
-        is_group_B = group_B == group
-        shares.append(is_in_BR[is_group_B].mean(0))
-        accuracies.append((answer_B == label_B)[is_group_B].mean())
-    return xr.Dataset(
-        {'share': (('group', 'range'), shares), 'accuracy': ('group', accuracies)}
-    )
+    widest = np.diff(task.label_ranges).argmax()
+    rows = []
+    for group, (low, high) in enumerate(task.label_ranges):
+        is_in_B = (answer_B >= low) & (answer_B < high)
+        own = is_in_B[group_B == group].mean()
+        null = np.nan if group == widest else is_in_B[group_B == widest].mean()
+        rows.append((own, null, is_right_B[group_B == group].mean()))
+    table = pd.DataFrame(rows, columns=['own', 'null', 'accuracy'])
+    return table.rename_axis('group').to_xarray()
 
 
 def find_groups(
@@ -107,32 +100,6 @@ def find_early_answers(result: xr.Dataset) -> xr.DataArray:
     return (~has_learned & is_later) | (result.step == result.early)
 
 
-def measure_own_range(result: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
-    """(lowest share of a group's early answers in its range, null), [member] each.
-
-    The first is over all groups and early steps. The null is the mean share of the
-    answers to the widest group in the ranges of the others.
-    """
-    is_early = find_early_answers(result)
-    own, of_widest = compare_ranges(result)
-    null = of_widest.drop_isel(group=find_widest(result))
-    lowest = own.where(is_early).min(('step', 'group'))
-    return lowest, null.where(is_early).mean(('step', 'group'))
-
-
-def compare_ranges(result: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
-    """(answers of each group in its range, answers of the widest group there)."""
-    groups = xr.DataArray(np.arange(result.sizes['group']), dims='group')
-    own = result.share.isel(group=groups, range=groups)
-    of_widest = result.share.isel(group=find_widest(result)).rename(range='group')
-    return own, of_widest
-
-
-def find_widest(result: xr.Dataset) -> int:
-    """The group with the most labels."""
-    return int((result.high - result.low).values.argmax())
-
-
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [2, panel]: share of answers in the own range, then accuracy.
 
@@ -140,29 +107,24 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """
     for column, (title, panel) in enumerate(list_panels(result).items()):
         above, below = axes[:, column]
-        own, of_widest = compare_ranges(panel)
-        for group in range(panel.sizes['group']):
-            colour = COLOURS[group % len(COLOURS)]
-            label = f'{int(panel.low[group])} to {int(panel.high[group]) - 1}'
-            draw_band(above, panel.step, own.isel(group=group).values, colour, label)
-            mean_S = of_widest.isel(group=group).mean('member')
-            above.plot(panel.step, mean_S, ':', color=colour, lw=0.8)
-            accuracy_MS = panel.accuracy.isel(group=group).values
-            draw_band(below, panel.step, accuracy_MS, colour, None)
+        for g in range(panel.sizes['group']):
+            group = panel.isel(group=g)
+            colour = COLOURS[g % len(COLOURS)]
+            label = f'{int(group.low)} to {int(group.high) - 1}'
+            draw_band(above, panel.step, group.own.values, colour, label)
+            null_S = group.null.mean('member', skipna=False)
+            above.plot(panel.step, null_S, ':', color=colour, lw=0.8)
+            draw_band(below, panel.step, group.accuracy.values, colour, None)
         train_loss = float(panel.train_loss.mean())
         above.set_title(f'{title}, train loss {train_loss:.2g}', fontsize=7)
-        _arrange(above, result.early)
-        _arrange(below, result.early)
+        for axis in (above, below):
+            scale_steps(axis)
+            axis.set_ylim(-0.03, 1.03)
+            axis.axvline(result.early, color='#BBBBBB', lw=0.8)
         below.set_xlabel('step')
     axes[0, 0].set_ylabel('answers in the range')
     axes[1, 0].set_ylabel('accuracy')
     axes[0, 0].legend(fontsize=5)
-
-
-def _arrange(axis: Axes, early: int) -> None:
-    scale_steps(axis)
-    axis.set_ylim(-0.03, 1.03)
-    axis.axvline(early, color='#BBBBBB', lw=0.8)
 
 
 def layout(result: xr.Dataset) -> style.Layout:

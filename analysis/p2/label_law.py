@@ -17,13 +17,15 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
+from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
+from analysis.members.member import Member
 from analysis.members.selection import report_progress
 from analysis.p2 import cosines, networks
 from analysis.p2.networks import COLOURS, KINDS, list_panels
 from analysis.spectra import measures
-from analysis.theory.predictions import PREDICTIONS, predict_all
+from analysis.theory.predictions import PREDICTIONS, predict_cosines
 from anchorjax.storage.reader import Run
 
 TITLE = 'Law of labels'
@@ -36,77 +38,66 @@ MARKERS = dict(zip(PREDICTIONS, ('.', '+', 'x'), strict=True))
 
 
 @networks.single_thread
-def compute(
-    run: Run,
-    early: networks.Early = None,
-    permutations: cosines.Permutations = cosines.PERMUTATIONS,
-) -> xr.Dataset:
+def compute(run: Run, early: networks.Early = None) -> xr.Dataset:
     """Predicted and measured cosines of every network; step 0 is before training.
 
       correlation  [member, kind, prediction, step]; NaN without a prediction
       bound        the 95 % quantile of random orders of the tokens, likewise
-      pairs_KIND   [member, source, KIND_pair] cosines at the early step: 'measured',
-                   then predicted
+      cosine       [member, source, pair] at the early step: 'measured', then predicted;
+                   `kind_of` [pair] says of which tokens
 
     Raises:
       UserError: another task, no trained member, or no such snapshot.
     """
-    points = networks.list_points(run)
-    snapshots = networks.find_snapshots(run, points)
-    early = networks.find_early(run, points, snapshots, early)
-    steps = pd.Index([0, *snapshots], name='step')
+    members = frame.list_usable(run, networks.TASK)
+    snapshots = networks.find_snapshots(run, members)
+    early = networks.find_early(run, members, snapshots, early)
     found = []
-    for point in report_progress(points, 'label_law'):
-        embeddings = networks.read_embeddings(run, steps, point)
-        start = networks.read_member(run, 0, point)
-        kinds = []
-        pairs = xr.Dataset()
-        for kind, tokens in networks.list_tokens(start.experiment.task).items():
-            measured = []
-            for W_embed in embeddings:
-                measured.append(measures.cosines(W_embed[tokens]))
-            predicted = predict_all(start, tokens, kind)
-            kinds.append(_correlate(measured, predicted, permutations, steps))
-            of_pairs = {'measured': measured[steps.get_loc(early)], **predicted}
-            pairs[f'pairs_{kind}'] = _stack_pairs(of_pairs, f'{kind}_pair')
-        numbers = xr.concat(kinds, pd.Index(KINDS, name='kind'))
-        found.append(numbers.merge(pairs))
-    return networks.gather(run, points, found).assign_attrs(early=early)
+    for point in report_progress(frame.find_points(run, members), 'label_law'):
+        path = []
+        for step in (0, *snapshots):
+            path.append(networks.read_member(run, step, point))
+        found.append(_compare(path, early))
+    return networks.gather(run, members, found).assign_attrs(early=early)
+
+
+def _compare(path: list[Member], early: int) -> xr.Dataset:
+    """What `compute` needs of one network; the first of its steps is untrained."""
+    start = path[0]
+    correlations = []
+    tables = []
+    for kind, tokens in networks.list_tokens(start.experiment.task).items():
+        predicted = predict_cosines(start, tokens, kind)
+        measured = {}
+        for member in path:
+            measured[member.step] = measures.cosines(member.matrix('W_embed')[tokens])
+        correlations.append(_correlate(measured, predicted))
+        pairs = {'measured': cosines.list_pairs(measured[early])}
+        for name, matrix_AA in predicted.items():
+            pairs[name] = cosines.list_pairs(matrix_AA)
+        tables.append(pd.DataFrame(pairs).assign(kind=kind))
+    result = xr.concat(correlations, pd.Index(KINDS, name='kind'))
+    table = pd.concat(tables)
+    cosine = table.reindex(columns=['measured', *PREDICTIONS]).T
+    result['cosine'] = (('source', 'pair'), cosine.values)
+    labels = {'source': cosine.index.tolist(), 'kind_of': ('pair', table.kind.tolist())}
+    return result.assign_coords(labels)
 
 
 def _correlate(
-    measured: list[np.ndarray],
-    predicted: dict[str, np.ndarray | None],
-    permutations: int,
-    steps: pd.Index,
+    measured: dict[int, np.ndarray], predicted: dict[str, np.ndarray]
 ) -> xr.Dataset:
     """The correlation and its bound [prediction, step] of one kind of tokens."""
-    numbers = np.full((2, len(PREDICTIONS), len(steps)), np.nan)
-    for p, name in enumerate(PREDICTIONS):
-        if predicted[name] is None:
-            continue
-        reference = cosines.make_reference(predicted[name], permutations)
-        for s, cosine_AA in enumerate(measured):
-            found, by_chance = cosines.correlate(cosine_AA, reference)
-            numbers[:, p, s] = found, np.quantile(by_chance, cosines.QUANTILE)
-    places = {'prediction': list(PREDICTIONS), 'step': steps}
-    correlation, bound = xr.DataArray(numbers, places, ('number', 'prediction', 'step'))
-    return xr.Dataset({'correlation': correlation, 'bound': bound})
-
-
-def _stack_pairs(
-    matrices: dict[str, np.ndarray | None], dimension: str
-) -> xr.DataArray:
-    """Every pair of the matrices [source, pair]; NaN where there is no matrix."""
-    measured = matrices['measured']
     rows = []
-    for matrix_AA in matrices.values():
-        if matrix_AA is None:
-            matrix_AA = np.full_like(measured, np.nan)
-        rows.append(cosines.list_pairs(matrix_AA))
-    return xr.DataArray(
-        np.array(rows), {'source': list(matrices)}, ('source', dimension)
-    )
+    for name, matrix_AA in predicted.items():
+        reference = cosines.make_reference(matrix_AA)
+        for step, cosine_AA in measured.items():
+            found, by_chance = cosines.correlate(cosine_AA, reference)
+            bound = np.quantile(by_chance, cosines.QUANTILE)
+            rows.append((name, step, found, bound))
+    names = ['prediction', 'step', 'correlation', 'bound']
+    table = pd.DataFrame(rows, columns=names).set_index(['prediction', 'step'])
+    return table.to_xarray().reindex(prediction=list(PREDICTIONS), step=list(measured))
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
@@ -118,7 +109,8 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     panels = list_panels(result)
     for row, (title, panel) in zip(axes, panels.items(), strict=True):
         for axis, kind in zip(row, KINDS, strict=False):
-            _draw_scatter(axis, panel[f'pairs_{kind}'][0])
+            of_kind = panel.isel(member=0, pair=panel.kind_of == kind)
+            _draw_scatter(axis, of_kind.cosine)
             axis.set_title(_describe(panel, kind), fontsize=6)
         _draw_correlations(row[-1], panel.sel(prediction='label law'))
         row[0].set_ylabel(f'{title}\nmeasured cosine', fontsize=7)

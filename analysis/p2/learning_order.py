@@ -1,27 +1,25 @@
 """What is learned first, sums or facts? Loss and accuracy by kind (P2 Figs 3 A, B).
 
-The moment of a probe is the step at which its loss falls below a share of ln V, the
-loss of a network that knows nothing; half of it by default, the same for every gamma
-and probe. The ratio "memory / reasoning" of two moments is above 1 where sums come
-first. P2 shows curves and gives no number.
+The moment of a probe is the step at which its loss falls below half of ln V, the loss
+of a network that knows nothing; the same for every gamma and probe. The ratio "memory /
+reasoning" of two moments is above 1 where sums come first. P2 shows curves and gives no
+number.
 
   python -m analysis learning_order --run runs/memory_reasoning
 """
 
 import math
-from typing import Annotated
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from analysis import stats
-from analysis.changes.moments import find_crossings
+from analysis import frame, stats
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band
-from analysis.p2.networks import LEARNED, gather, list_panels, list_points
-from anchorjax.limits import above, below
+from analysis.p2 import networks
+from analysis.p2.networks import list_panels
 from anchorjax.storage.reader import Run
 
 TITLE = 'Order of learning'
@@ -38,12 +36,7 @@ COLOURS = {
 }
 
 
-def compute(
-    run: Run,
-    share: Annotated[
-        float, above(0), below(1), 'of ln V, at which a loss has fallen'
-    ] = LEARNED,
-) -> xr.Dataset:
+def compute(run: Run) -> xr.Dataset:
     """Curves and moments of every network; needs no snapshots.
 
       loss, accuracy  [member, step, probe] nats, and the share of right answers
@@ -55,18 +48,12 @@ def compute(
     Raises:
       UserError: another task, or no trained member.
     """
-    points = list_points(run)
-    curves = run.curves.reindex(probe=list(COLOURS))
-    threshold = share * math.log(run.experiment.task.vocab)
-    found = []
-    for point in points:
-        member = curves.sel(run.labels(**point), drop=True)
-        loss = member.probe_loss.transpose('step', 'probe')
-        accuracy = member.agreement.sel(mapping='assigned', drop=True)
-        moment = find_crossings(loss.step.values, loss.values, threshold)
-        numbers = {'loss': loss, 'accuracy': accuracy, 'moment': ('probe', moment)}
-        found.append(xr.Dataset(numbers))
-    result = gather(run, points, found)
+    members = frame.list_usable(run, networks.TASK)
+    curves = networks.read_curves(run, members).reindex(probe=list(COLOURS))
+    accuracy = curves.agreement.sel(mapping='assigned', drop=True)
+    result = xr.Dataset({'loss': curves.probe_loss, 'accuracy': accuracy})
+    threshold = networks.LEARNED * math.log(run.experiment.task.vocab)
+    result['moment'] = networks.find_moments(result.loss, threshold)
     memory = result.moment.sel(probe='memory').values
     sums = result.moment.sel(probe='reasoning_train').values
     lag, bound = measure_lag(memory, sums, float(result.step[-1]))
@@ -119,7 +106,7 @@ def describe_lag(panel: xr.Dataset) -> str:
         sign = '≥ '
     elif (known.bound < 0).any():
         sign = '≤ '
-    lag = stats.format_mean(stats.ratio_interval(known.lag))
+    lag = stats.describe_ratio(known.lag)
     return f'memory / reasoning {sign}{lag}\ntrain loss {train_loss:.2g}'
 
 

@@ -130,8 +130,9 @@ def describe_anchors(run: Run) -> Columns:
         columns |= describe_attention(run)
     if experiment.task.label_ranges:
         found = label_groups.compute(run)
-        lowest, null = label_groups.measure_own_range(found)
-        columns |= {'own_range': lowest, 'null_own_range': null}
+        early = found.where(label_groups.find_early_answers(found))
+        columns['own_range'] = early.own.min(('step', 'group'))
+        columns['null_own_range'] = early.null.mean(('step', 'group'))
     # AdamW without moments and with a huge eps is gradient descent: the preset flow.
     if experiment.model.name == 'emb_mlp' and experiment.optimizer.b1 == 0:
         until = theory_path.compute(run).holds_until.sel(rows='all')
@@ -141,10 +142,10 @@ def describe_anchors(run: Run) -> Columns:
 
 def describe_embeddings(run: Run) -> Columns:
     """What the cosines of the anchors show."""
-    found = anchor_cosines.compute(run, permutations=1)
+    found = anchor_cosines.compute(run)
     early = found.sel(step=found.early)
     late = found.sel(step=found.late)
-    law = label_law.compute(run, permutations=1).correlation
+    law = label_law.compute(run).correlation
     of_both = law.sel(kind='both', prediction='label law')
     closed_form = law.sel(kind='reasoning', prediction='closed form')
     return {
@@ -164,12 +165,11 @@ def describe_attention(run: Run) -> Columns:
     """What both attentions and the first W_V show."""
     found = first_attention.compute(run)
     early = found.sel(step=found.early)
-    aligned = early.alignment.isel(vector=0)
     return {
         'attention_distance': early.distance,
-        'attention_random': found.random_distance,
-        'aligned_memory': aligned.sel(kind='memory'),
-        'aligned_reasoning': aligned.sel(kind='reasoning'),
+        'attention_random': early.random_distance,
+        'aligned_memory': early.alignment.sel(kind='memory'),
+        'aligned_reasoning': early.alignment.sel(kind='reasoning'),
         'key': found.key[:, -1],
-        'key_blind': found.key_without_positions,
+        'key_blind': found.key_without_positions[:, -1],
     }

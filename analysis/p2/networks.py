@@ -14,6 +14,7 @@ theory is about the time before labels are learned, so by default
 """
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import numpy as np
@@ -22,9 +23,10 @@ import threadpoolctl
 import xarray as xr
 
 from analysis.changes.moments import find_crossings
+from analysis.frame import find_points, name_settings
 from analysis.members.member import Member, make_untrained, member_of
-from analysis.members.point import Point, name_setting
-from analysis.members.selection import find_common_steps, list_usable_points
+from analysis.members.point import Point
+from analysis.members.selection import find_common_steps, report_progress
 from anchorjax.errors import require
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import MemoryReasoningConfig
@@ -39,7 +41,6 @@ COLOURS = {
     'both': '#777777',
     'keys': '#E69F00',
 }
-POOLED = ('gamma', 'seed')  # every other axis is part of a member's setting
 LEARNED = 0.5  # of ln V
 LATE = 0.9  # of training
 
@@ -62,28 +63,51 @@ def list_tokens(config: MemoryReasoningConfig) -> dict[str, np.ndarray]:
     }
 
 
-def list_points(run: Run, task: str = TASK) -> list[Point]:
-    """The points of the networks of a result.
+def follow(
+    run: Run,
+    members: pd.DataFrame,
+    steps: Sequence[int],
+    measure: Callable[[Member], xr.Dataset],
+) -> xr.Dataset:
+    """What `measure` finds of every network at every step, [member, step, ...].
 
-    Raises:
-      UserError: another task, or there is no such network.
+    Args:
+      members: rows of `frame.list_usable`.
+      steps: snapshots, and 0: before training.
     """
-    return list_usable_points(run, (task,), f'task {task!r}')
+    found = []
+    for point in report_progress(find_points(run, members), run.experiment.name):
+        of_steps = [measure(read_member(run, step, point)) for step in steps]
+        found.append(xr.concat(of_steps, pd.Index(steps, name='step')))
+    return gather(run, members, found)
 
 
-def gather(run: Run, points: list[Point], found: list[xr.Dataset]) -> xr.Dataset:
+def read_curves(run: Run, members: pd.DataFrame) -> xr.Dataset:
+    """The losses and agreements of every network, [member, step, probe, ...]."""
+    curves = run.curves[['probe_loss', 'agreement']]
+    found = []
+    for point in find_points(run, members):
+        found.append(curves.sel(run.labels(**point), drop=True))
+    return gather(run, members, found).transpose('member', 'step', 'probe', ...)
+
+
+def find_moments(loss: xr.DataArray, threshold: float) -> xr.DataArray:
+    """The step at which each loss [member, step, kind] falls below a threshold.
+
+    [member, kind]; NaN: never.
+    """
+    moments = []
+    for loss_SX in loss.values:
+        moments.append(find_crossings(loss.step.values, loss_SX, threshold))
+    return loss.isel(step=0, drop=True).copy(data=np.array(moments))
+
+
+def gather(run: Run, members: pd.DataFrame, found: list[xr.Dataset]) -> xr.Dataset:
     """What was found of each network as one result, with the coordinates above."""
     result = xr.concat(found, 'member', join='outer')
-    rows = []
-    for point in points:
-        end = run.results.sel(run.labels(**point))
-        row = {name: point[name] for name in POOLED}
-        row['setting'] = name_setting(run, point, POOLED)
-        row['train_loss'] = float(end.train_loss)
-        row['converged'] = bool(end.converged)
-        rows.append(row)
-    for name, column in pd.DataFrame(rows).items():
-        result.coords[name] = ('member', column.tolist())
+    table = members.assign(setting=name_settings(run, members, ('gamma', 'seed')))
+    for name in ('gamma', 'seed', 'setting', 'train_loss', 'converged'):
+        result.coords[name] = ('member', table[name].tolist())
     return result
 
 
@@ -99,10 +123,10 @@ def list_panels(result: xr.Dataset) -> dict[str, xr.Dataset]:
     return panels
 
 
-def find_snapshots(run: Run, points: list[Point]) -> np.ndarray:
+def find_snapshots(run: Run, members: pd.DataFrame) -> list[int]:
     """The snapshot steps after the start that all these networks have, in order."""
-    steps = find_common_steps(run, points)
-    return steps[steps > 0]
+    steps = find_common_steps(run, find_points(run, members))
+    return steps[steps > 0].tolist()
 
 
 def read_member(run: Run, step: int, point: Point) -> Member:
@@ -112,19 +136,8 @@ def read_member(run: Run, step: int, point: Point) -> Member:
     return member_of(run, step, **point)
 
 
-def read_embeddings(run: Run, steps: np.ndarray, point: Point) -> list[np.ndarray]:
-    """W_embed at some steps; at step 0 as in `read_member`."""
-    found = []
-    for step in steps:
-        if step == 0:
-            found.append(read_member(run, 0, point).matrix('W_embed'))
-        else:
-            found.append(run.parameter('W_embed', int(step), **point))
-    return found
-
-
 def find_early(
-    run: Run, points: list[Point], steps: np.ndarray, wanted: int | None = None
+    run: Run, members: pd.DataFrame, steps: list[int], wanted: int | None = None
 ) -> int:
     """The early one of some snapshots after the start, or the one that is asked for.
 
@@ -133,35 +146,30 @@ def find_early(
     """
     if wanted is not None:
         return require_step('early', wanted, steps)
-    moment = find_reasoning_moment(run, points)
+    return find_last_before(steps, find_reasoning_moment(run, members))
+
+
+def find_last_before(steps: list[int], moment: float) -> int:
+    """The last of some steps before a moment; the first of all if none is.
+
+    Args:
+      moment: NaN: it never comes, so that the last of all is before it.
+    """
     if math.isnan(moment):
-        return int(steps[-1])
-    return find_last_before(steps, moment)
+        return steps[-1]
+    before = [step for step in steps if step < moment]
+    return before[-1] if before else steps[0]
 
 
-def find_last_before(steps: np.ndarray, moment: float) -> int:
-    """The last of some steps before a moment; the first of all if none is."""
-    before = steps[steps < moment]
-    return int(before[-1] if len(before) else steps[0])
-
-
-def find_reasoning_moment(run: Run, points: list[Point]) -> float:
+def find_reasoning_moment(run: Run, members: pd.DataFrame) -> float:
     """The step at which reasoning is learned at the largest gamma; NaN: never."""
-    largest = max(point['gamma'] for point in points)
-    threshold = LEARNED * math.log(run.experiment.task.vocab)
-    loss = run.curves.probe_loss.sel(probe='reasoning_train')
-    moments = []
-    for point in points:
-        if point['gamma'] == largest:
-            loss_S1 = loss.sel(run.labels(**point)).values[:, None]
-            (moment,) = find_crossings(loss.step.values, loss_S1, threshold)
-            moments.append(moment)
-    if np.isnan(moments).all():
-        return math.nan
-    return float(np.nanmedian(moments))
+    largest = members[members.gamma == members.gamma.max()]
+    loss = read_curves(run, largest).probe_loss.sel(probe=['reasoning_train'])
+    moments = find_moments(loss, LEARNED * math.log(run.experiment.task.vocab))
+    return float(moments.median())
 
 
-def find_late(run: Run, steps: np.ndarray, wanted: int | None = None) -> int:
+def find_late(run: Run, steps: list[int], wanted: int | None = None) -> int:
     """The snapshot that is nearest, by ratio, to LATE, or the one that is asked for.
 
     Raises:
@@ -169,11 +177,11 @@ def find_late(run: Run, steps: np.ndarray, wanted: int | None = None) -> int:
     """
     if wanted is not None:
         return require_step('late', wanted, steps)
-    distance = np.abs(np.log(steps / (LATE * run.experiment.train.num_steps)))
-    return int(steps[distance.argmin()])
+    distance = np.abs(np.log(np.divide(steps, LATE * run.experiment.train.num_steps)))
+    return steps[distance.argmin()]
 
 
-def require_step(name: str, step: int, steps: np.ndarray) -> int:
+def require_step(name: str, step: int, steps: list[int]) -> int:
     """The step, if it is one of the snapshots."""
-    require(step in steps, name, step, f'a snapshot step, {steps.tolist()}')
+    require(step in steps, name, step, f'a snapshot step, {steps}')
     return step

@@ -9,7 +9,7 @@ Three rows, a column for each γ:
   cosine     mean of all pairs of different tokens of a source, from the embeddings
 
 The moment of a source is the step at which its loss falls below a share of its own
-label entropy, 0.9 by default: from there on it has learned more than frequencies.
+label entropy, 0.9: from there on it has learned more than frequencies.
 
   python -m analysis reasoning_bias --run runs/reasoning_bias_laptop
   python -m analysis reasoning_bias --run runs/reasoning_bias_laptop --early=19
@@ -20,12 +20,12 @@ from typing import Annotated
 import numpy as np
 import xarray as xr
 
-from analysis.changes.moments import find_crossings
+from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
+from analysis.members.member import Member
 from analysis.p2 import networks
 from analysis.p2.networks import list_panels
-from anchorjax.limits import above, below
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.mixture import SOURCES, describe_sources, read_mixture
 
@@ -37,55 +37,39 @@ CAPTION = (
 )
 TASK = 'mixture'
 COLOURS = {'prontoqa': '#0072B2', 'stories': '#E69F00'}
+SHARE = 0.9  # of the label entropy, for the moments
 
 
 def compute(
     run: Run,
-    share: Annotated[
-        float, above(0), below(1), 'of the label entropy, for the moments'
-    ] = 0.9,
     early: Annotated[
         int | None, 'snapshot; by default the last before PrOntoQA is learned'
     ] = None,
 ) -> xr.Dataset:
     """Losses, Delta L, moments and cosines of every network, by `source`.
 
-      loss, heldout    [member, step, source] nats a token, trained and held-out
-      delta            [member, step] Delta L
-      moment           [member, source] step; NaN: the loss never falls so low
-      cosine           [member, snapshot, source] of two tokens of a source; the first
-                       snapshot is before training
-      labels, entropy  [source] different labels, and their entropy in nats
+      loss, heldout  [member, step, source] nats a token, trained and held-out
+      delta          [member, step] Delta L
+      moment         [member, source] step; NaN: the loss never falls so low
+      cosine         [member, snapshot, source] of two tokens of a source; the first
+                     snapshot is before training
+      entropy        [source] of the labels, nats
 
     Raises:
       UserError: another task, no trained member, or no such snapshot.
     """
-    points = networks.list_points(run, TASK)
-    snapshots = networks.find_snapshots(run, points)
+    members = frame.list_usable(run, TASK)
+    snapshots = networks.find_snapshots(run, members)
+    curves = networks.read_curves(run, members).probe_loss
+    loss = curves.sel(probe=list(SOURCES)).rename(probe='source')
+    heldout = curves.sel(probe=[f'{source}_heldout' for source in SOURCES])
+    result = xr.Dataset({'loss': loss, 'heldout': loss.copy(data=heldout.values)})
     described = describe_sources(run.experiment.task)
-    labels = [described[source][0] for source in SOURCES]
-    entropy = [described[source][1] for source in SOURCES]
-    kept_out = [f'{source}_heldout' for source in SOURCES]
-    found = []
-    for point in points:
-        curves = run.curves.probe_loss.sel(run.labels(**point), drop=True)
-        curves = curves.transpose('step', 'probe')
-        loss = curves.sel(probe=list(SOURCES)).values
-        heldout = curves.sel(probe=kept_out).values
-        step = curves.step.values
-        numbers = xr.Dataset(
-            {
-                'loss': (('step', 'source'), loss),
-                'heldout': (('step', 'source'), heldout),
-                'moment': ('source', find_crossings(step, loss / entropy, share)),
-                'cosine': _measure_cosines(run, [0, *snapshots], point),
-            },
-            {'step': step, 'source': list(SOURCES)},
-        )
-        found.append(numbers)
-    result = networks.gather(run, points, found)
-    result = result.assign(labels=('source', labels), entropy=('source', entropy))
-    result = result.assign(delta=compare_losses(result.loss))
+    result['entropy'] = ('source', [described[source][1] for source in SOURCES])
+    result['moment'] = networks.find_moments(loss / result.entropy, SHARE)
+    result['delta'] = compare_losses(loss)
+    aligned = networks.follow(run, members, [0, *snapshots], measure_cosines)
+    result['cosine'] = aligned.cosine.rename(step='snapshot')
     return result.assign_attrs(
         delta_of_counting=float(compare_losses(result.entropy)),
         early=find_early(result, snapshots, early),
@@ -98,18 +82,15 @@ def compare_losses(loss: xr.DataArray) -> xr.DataArray:
     return (loss.sel(source='stories', drop=True) - of_proofs) / of_proofs
 
 
-def _measure_cosines(run: Run, steps: list[int], point: dict) -> xr.DataArray:
-    """`average_cosine` of the tokens of a source, [snapshot, source]."""
-    config = run.experiment.task
-    mixture = read_mixture(config)
-    rows = []
-    for W_embed in networks.read_embeddings(run, steps, point):
-        row = []
-        for source in SOURCES:
-            counts = mixture.sequences[source].count_labels(config.vocab)
-            row.append(average_cosine(W_embed[np.flatnonzero(counts)]))
-        rows.append(row)
-    return xr.DataArray(rows, {'snapshot': steps}, ('snapshot', 'source'))
+def measure_cosines(member: Member) -> xr.Dataset:
+    """The mean cosine of two tokens of a source."""
+    config = member.experiment.task
+    W_embed = member.matrix('W_embed')
+    found = []
+    for source in SOURCES:
+        counts = read_mixture(config).sequences[source].count_labels(config.vocab)
+        found.append(average_cosine(W_embed[np.flatnonzero(counts)]))
+    return xr.Dataset({'cosine': ('source', found)}, {'source': list(SOURCES)})
 
 
 def average_cosine(rows: np.ndarray) -> float:
@@ -120,7 +101,7 @@ def average_cosine(rows: np.ndarray) -> float:
     return (total - number) / (number * (number - 1))
 
 
-def find_early(result: xr.Dataset, snapshots: np.ndarray, wanted: int | None) -> int:
+def find_early(result: xr.Dataset, snapshots: list[int], wanted: int | None) -> int:
     """The last snapshot before PrOntoQA is learned, or the one that is asked for.
 
     Its moment is that at the largest gamma, median of the seeds.

@@ -16,12 +16,11 @@ most the limit (0.1) above that, there and at all snapshots before.
   python -m analysis theory_path --run runs/memory_reasoning_flow
 """
 
-from typing import Annotated
-
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
+from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band
 from analysis.members.point import Point
@@ -29,13 +28,9 @@ from analysis.members.selection import report_progress
 from analysis.p2 import networks
 from analysis.p2.networks import COLOURS, SINGLE_KINDS, list_panels
 from analysis.theory import trajectories
-from analysis.theory.member_paths import (
-    FLOWS,
-    expect_sampling,
-    predict_paths,
-    read_path,
-)
-from anchorjax.limits import above
+from analysis.theory.label_law import Examples, count_laws, read_examples
+from analysis.theory.trajectories import FLOWS, Weights
+from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 TITLE = 'Paths of gradient flow'
@@ -44,77 +39,108 @@ CAPTION = (
     'Until when does gradient flow predict the embedding? Error of three flows over '
     'training, and the paths of some tokens.'
 )
-ROWS = ('all', *SINGLE_KINDS)  # whose embeddings the error is of
 FLOW_COLOURS = dict(zip(FLOWS, ('#D55E00', '#0072B2', '#009E73'), strict=True))
+LIMIT = 0.1  # error up to which a flow holds
+BATCHES = 20  # to see how much they differ
 
 
 @networks.single_thread
-def compute(
-    run: Run,
-    limit: Annotated[float, above(0), 'error up to which a flow holds'] = 0.1,
-    largest_step: Annotated[float, above(0), 'of the integration, in time'] = 0.5,
-) -> xr.Dataset:
+def compute(run: Run) -> xr.Dataset:
     """Measured and predicted embeddings of every network at the snapshots.
 
-      error        [member, flow, rows, step] along ROWS; inf where the flow is infinite
+      error        [member, rows, flow, step] of the rows of 'all' tokens, or of a kind;
+                   inf where the flow is infinite
       sampling     [member, rows, step] error that batches alone would give
-      holds_until  [member, flow, rows] step; 0: not even the first snapshot
+      holds_until  [member, rows, flow] step; 0: not even the first snapshot
       measured     [member, step, token, axis] of some tokens, their `kind_of` [token],
                    in a plane of the measured movement
       predicted    [member, flow, step, token, axis] in the same plane
 
     Raises:
-      UserError: another task or model, or training that is no gradient descent.
+      UserError: another task or model.
+      ConfigError: training that is no gradient descent.
     """
-    points = networks.list_points(run)
-    step_S = networks.find_snapshots(run, points)
+    members = frame.list_usable(run, networks.TASK)
+    model = run.experiment.model.name
+    if model != 'emb_mlp':
+        raise UserError(f"model {model!r}: the flow is of 'emb_mlp'")
+    steps = networks.find_snapshots(run, members)
     found = []
-    for point in report_progress(points, 'theory_path'):
-        found.append(_follow(run, point, step_S, largest_step))
-    result = networks.gather(run, points, found)
-    is_near = result.error <= limit + result.sampling
-    result = result.assign(holds_until=find_last_step(is_near))
-    return result.assign_attrs(limit=limit)
+    for point in report_progress(frame.find_points(run, members), 'theory_path'):
+        found.append(_follow(run, point, steps))
+    result = networks.gather(run, members, found)
+    is_near = result.error <= LIMIT + result.sampling
+    return result.assign(holds_until=find_last_step(is_near))
 
 
-def _follow(
-    run: Run, point: Point, step_S: np.ndarray, largest_step: float
-) -> xr.Dataset:
+def _follow(run: Run, point: Point, steps: list[int]) -> xr.Dataset:
     """What `compute` needs of one network."""
-    tokens_of = networks.list_tokens(run.experiment.task)
+    experiment = run.experiment_of(**point)
+    rate = point['learning_rate']
+    times = trajectories.flow_time(experiment, np.array(steps), rate)
+    tokens_of = networks.list_tokens(experiment.task)
     rows_of = {kind: tokens_of[kind] for kind in SINGLE_KINDS}
-    rows_of = {'all': np.concatenate(list(rows_of.values()))} | rows_of
-    tokens, kinds = choose_tokens(tokens_of)
-    start, measured_SVD = read_path(run, step_S, point)
-    plane_2D = find_plane(measured_SVD[:, tokens] - start[tokens])
-    error = np.full((len(FLOWS), len(ROWS), len(step_S)), np.inf)
-    predicted = []
-    for f, path in enumerate(predict_paths(run, step_S, point, largest_step)):
-        path_SVD = np.array([weights.W_embed for weights in path])
-        for r, s in np.ndindex(error.shape[1:]):
-            if np.isfinite(path_SVD[s]).all():
-                error[f, r, s] = trajectories.displacement_error(
-                    path_SVD[s], measured_SVD[s], start, rows_of[ROWS[r]]
-                )
-        with np.errstate(invalid='ignore', over='ignore'):
-            predicted.append((path_SVD[:, tokens] - start[tokens]) @ plane_2D.T)
-    measured = (measured_SVD[:, tokens] - start[tokens]) @ plane_2D.T
-    sampling = expect_sampling(run, step_S, point, rows_of)
-    return xr.Dataset(
-        {
-            'error': (('flow', 'rows', 'step'), error),
-            'sampling': (('rows', 'step'), sampling),
-            'measured': (('step', 'token', 'axis'), measured),
-            'predicted': (('flow', 'step', 'token', 'axis'), np.array(predicted)),
-        },
-        {
-            'flow': list(FLOWS),
-            'rows': list(ROWS),
-            'step': step_S,
-            'token': tokens,
-            'kind_of': ('token', kinds),
-        },
-    )
+    tokens, kinds = choose_tokens(rows_of)
+    rows_of = {'all': np.concatenate(list(rows_of.values())), **rows_of}
+
+    untrained = networks.read_member(run, 0, point)
+    start = Weights(*[untrained.matrix(name) for name in Weights._fields])
+    examples = read_examples(experiment.task, point['seed'])
+    moments = trajectories.measure_moments(examples, experiment.task.vocab)
+    paths = []
+    for flow in FLOWS.values():
+        path = trajectories.integrate(flow, moments, start, times)
+        paths.append([weights.W_embed for weights in path])
+    predicted_FSVD = np.array(paths)
+    path = [run.parameter('W_embed', step, **point) for step in steps]
+    measured_SVD = np.array(path, np.float64)
+
+    errors = []
+    for rows in rows_of.values():
+        predicted = predicted_FSVD[:, :, rows]
+        ends = (measured_SVD[:, rows], start.W_embed[rows])
+        errors.append(trajectories.displacement_error(predicted, *ends))
+    measured = measured_SVD[:, tokens] - start.W_embed[tokens]
+    predicted = predicted_FSVD[:, :, tokens] - start.W_embed[tokens]
+    plane_2D = find_plane(measured)
+    ratios = measure_batches(examples, start, rows_of, experiment.train.batch_size)
+    ratio = ratios[:, None] / np.sqrt(steps)
+    with np.errstate(invalid='ignore', over='ignore'):
+        numbers = {
+            'error': (('rows', 'flow', 'step'), errors),
+            'sampling': (('rows', 'step'), ratio / np.sqrt(1 + ratio**2)),
+            'measured': (('step', 'token', 'axis'), measured @ plane_2D.T),
+            'predicted': (('flow', 'step', 'token', 'axis'), predicted @ plane_2D.T),
+        }
+    labels = {'flow': list(FLOWS), 'rows': list(rows_of), 'step': steps}
+    labels |= {'token': tokens, 'kind_of': ('token', kinds)}
+    return xr.Dataset(numbers, labels)
+
+
+def measure_batches(
+    examples: Examples, start: Weights, rows_of: dict[str, np.ndarray], batch_size: int
+) -> np.ndarray:
+    """By how much batches differ from all examples in the frozen flow, [rows_of].
+
+    Root mean square of the deviation of a batch by the drift, n. The mean of so many
+    batches as steps has 1 / sqrt(step) of it. What is measured moves by drift and
+    deviation together, so that the error of the flow is n / sqrt(1 + n^2).
+    """
+    vocab = len(start.W_embed)
+    W_12 = start.W_1 @ start.W_2
+    drift_VD = count_laws(*examples, vocab).residual_VV @ W_12.T
+    rng = np.random.default_rng(0)
+    deviations = []
+    for _ in range(BATCHES):
+        chosen = rng.integers(len(examples.label_B), size=batch_size)
+        batch = (examples.tokens_BT[chosen], examples.label_B[chosen])
+        deviations.append(count_laws(*batch, vocab).residual_VV @ W_12.T - drift_VD)
+    squares_VD = (np.array(deviations) ** 2).mean(0)
+    ratios = []
+    for rows in rows_of.values():
+        deviation = np.sqrt(squares_VD[rows].sum())
+        ratios.append(deviation / np.linalg.norm(drift_VD[rows]))
+    return np.array(ratios)
 
 
 def find_last_step(holds: xr.DataArray) -> xr.DataArray:
@@ -130,15 +156,14 @@ def find_plane(moved_SAD: np.ndarray) -> np.ndarray:
     return directions[:2]
 
 
-def choose_tokens(
-    tokens_of: dict[str, np.ndarray],
-) -> tuple[np.ndarray, np.ndarray]:
+def choose_tokens(tokens_of: dict[str, np.ndarray]) -> tuple[list[int], list[str]]:
     """The first, middle and last token of every kind, and their kinds."""
     tokens = []
-    for kind in SINGLE_KINDS:
-        of_kind = tokens_of[kind]
-        tokens.append(of_kind[[0, len(of_kind) // 2, -1]])
-    return np.concatenate(tokens), np.repeat(SINGLE_KINDS, 3)
+    kinds = []
+    for kind, of_kind in tokens_of.items():
+        tokens += of_kind[[0, len(of_kind) // 2, -1]].tolist()
+        kinds += [kind] * 3
+    return tokens, kinds
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
@@ -166,7 +191,7 @@ def _draw_errors(axis: Axes, panel: xr.Dataset) -> None:
     for flow, colour in FLOW_COLOURS.items():
         error_MS = panel.error.sel(flow=flow).clip(1e-4, 1e2).values
         draw_band(axis, panel.step, error_MS, colour, flow)
-    allowed_S = panel.limit + panel.sampling.mean('member')
+    allowed_S = LIMIT + panel.sampling.mean('member')
     axis.plot(panel.step, allowed_S, color='#BBBBBB', lw=0.8, label='allowed')
     axis.axhline(1, color='#BBBBBB', lw=0.8, ls=':')
     axis.set(xscale='log', yscale='log', xlabel='step')

@@ -8,15 +8,10 @@ s + Z + A_1 + ... + A_(q-1), and so that rate times law is what the gradient see
 import functools
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from anchorjax import tasks
-from anchorjax.grid import DATA, random_key
+from analysis.members.member import draw_training
 from anchorjax.tasks import TaskConfig
-
-_PART = 2**16  # examples that are drawn at once
 
 
 class Examples(NamedTuple):
@@ -30,9 +25,7 @@ class LabelLaws(NamedTuple):
     """Of every token: how often it occurs, and the labels where it does."""
 
     rate_V: np.ndarray  # r_s: mean number of occurrences in a sequence
-    law_VV: (
-        np.ndarray
-    )  # P_s: [token, label], rows sum to 1, or are 0 if it never occurs
+    law_VV: np.ndarray  # P_s [token, label]: rows sum to 1, or are 0 if it never occurs
 
     @property
     def deviation_VV(self) -> np.ndarray:
@@ -52,21 +45,11 @@ def read_examples(config: TaskConfig, seed: int) -> Examples:
 
     The arrays are shared by all who ask for them: read them, never change them.
     """
-    task = config.make()
-
-    @jax.jit
-    def draw(seed: jax.Array, index_B: jax.Array) -> tasks.Batch:
-        return task.batch(task.make_data(random_key(seed, DATA)), index_B)
-
     tokens, labels = [], []
-    for start in range(0, task.num_train, _PART):
-        end = min(start + _PART, task.num_train)
-        batch = draw(seed, jnp.arange(start, end))
+    for batch in draw_training(config, seed):
         tokens.append(batch.tokens_BT)
         labels.append(batch.targets_BQ[:, -1])
-    tokens_BT = np.concatenate(tokens)
-    label_B = np.concatenate(labels)
-    return Examples(tokens_BT, label_B)
+    return Examples(np.concatenate(tokens), np.concatenate(labels))
 
 
 def count_laws(tokens_BT: np.ndarray, label_B: np.ndarray, vocab: int) -> LabelLaws:
@@ -79,13 +62,7 @@ def count_laws(tokens_BT: np.ndarray, label_B: np.ndarray, vocab: int) -> LabelL
     counts_VV = np.zeros((vocab, vocab))
     for tokens_B in tokens_BT.T:
         np.add.at(counts_VV, (tokens_B, label_B), 1)
-    return _normalize(counts_VV / len(tokens_BT))
-
-
-def _normalize(mass_VV: np.ndarray) -> LabelLaws:
-    """Laws from the mean number of occurrences of every token with every label."""
+    mass_VV = counts_VV / len(tokens_BT)
     rate_V = mass_VV.sum(1)
-    rate_V1 = rate_V[:, None]
-    law_VV = np.zeros_like(mass_VV, np.float64)
-    np.divide(mass_VV, rate_V1, out=law_VV, where=rate_V1 > 0)
+    law_VV = mass_VV / np.maximum(rate_V, 1 / len(tokens_BT))[:, None]
     return LabelLaws(rate_V, law_VV)

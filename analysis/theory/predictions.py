@@ -1,11 +1,13 @@
-"""What the theory predicts of the cosines between embeddings, for one member (P2).
+"""What gradient flow predicts of the embeddings of a network that starts small (P2).
 
-label law    cosines of P_s - 1/V, counted in the member's own data (P2 Fig 4 B, C)
-matrices     cosines of the velocity of gradient flow through the member's own W_1 and
-             W_2 (or W_V W_O and W_in W_out) at initialization; none for a transformer
-             of two layers, of which P2 has no such equation
-closed form  cosines of P2's profile exp(-(i - s)^2 / 12) (Fig 5 C, D), which is for
-             reasoning anchors and keys only
+At a small start all labels are equally likely, so that the gradient sees of a sequence
+its label minus 1/V (PAPERS 2.4). Predicted cosines of two tokens are those of
+
+label law    P_s - 1/V, counted in the member's own data (P2 Fig 4 B, C): the map to the
+             embedding is taken for one that keeps angles
+matrices     the velocity dw_s/dt through the member's own matrices at initialization;
+             none for a transformer of two layers, of which P2 has no such equation
+closed form  P2's profile (Fig 5 C, D), for reasoning anchors and keys only
 """
 
 import functools
@@ -13,39 +15,34 @@ import functools
 import numpy as np
 
 from analysis.members.member import Member
-from analysis.theory import gradient_flow
+from analysis.spectra.measures import cosines
 from analysis.theory.label_law import LabelLaws, count_laws, read_examples
 from anchorjax.tasks import TaskConfig
 
 PREDICTIONS = ('label law', 'matrices', 'closed form')
-# The derivative at 0 of the activations; of ReLU, the mean of both sides.
+# The derivative at 0 of the activations; of ReLU, the mean of both sides. P2 assumes 1.
 _SLOPES = {'tanh': 1.0, 'identity': 1.0, 'gelu': 0.5, 'relu': 0.5}
 
 
-def predict_all(
+def predict_cosines(
     start: Member, tokens_A: np.ndarray, kind: str
-) -> dict[str, np.ndarray | None]:
-    """Cosines [A, A] by each of PREDICTIONS; None where there is none.
+) -> dict[str, np.ndarray]:
+    """Cosines [A, A] by those of PREDICTIONS that there are.
 
     Args:
       start: the member at initialization.
       kind: of the tokens: 'memory', 'reasoning', 'both' or 'keys'.
     """
     laws, _ = count_member_laws(start.experiment.task, start.point['seed'])
+    found = {'label law': cosines(laws.deviation_VV[tokens_A])}
     velocity_VD = predict_velocity(start)
-    matrices = None
     if velocity_VD is not None:
-        matrices = gradient_flow.predict_cosines(velocity_VD, tokens_A)
-    closed_form = None
+        found['matrices'] = cosines(velocity_VD[tokens_A])
     if kind in ('reasoning', 'keys'):
         width = start.experiment.task.vocab
-        rows = gradient_flow.profile(tokens_A, kind == 'reasoning', width)
-        closed_form = gradient_flow.predict_cosines(rows, np.arange(len(rows)))
-    return {
-        'label law': gradient_flow.law_cosines(laws, tokens_A),
-        'matrices': matrices,
-        'closed form': closed_form,
-    }
+        profiles = profile(tokens_A, kind == 'reasoning', width)
+        found['closed form'] = cosines(profiles)
+    return found
 
 
 def predict_velocity(start: Member) -> np.ndarray | None:
@@ -53,18 +50,50 @@ def predict_velocity(start: Member) -> np.ndarray | None:
     config = start.experiment.model
     laws, last_laws = count_member_laws(start.experiment.task, start.point['seed'])
     if config.name == 'emb_mlp':
-        slope = _SLOPES[config.activation]
-        matrices = (start.matrix('W_1'), start.matrix('W_2'))
-        return gradient_flow.emb_mlp_velocity(laws, *matrices, slope)
+        residual_VV = _SLOPES[config.activation] * laws.residual_VV
+        return residual_VV @ start.matrix('W_2').T @ start.matrix('W_1').T
     if config.name == 'one_layer':
         W_VO = start.matrix('block_0/W_V') @ start.matrix('block_0/W_O')
         W_f = start.matrix('block_0/W_in') @ start.matrix('block_0/W_out')
         W_f = _SLOPES[config.activation] * W_f
         length = start.experiment.task.seq_len
-        return gradient_flow.one_layer_exact_velocity(
-            laws, last_laws, length, W_VO, W_f
-        )
+        return one_layer_velocity(laws, last_laws, length, W_VO, W_f)
     return None
+
+
+def one_layer_velocity(
+    laws: LabelLaws,
+    last_laws: LabelLaws,
+    seq_len: int,
+    W_VO: np.ndarray,
+    W_f: np.ndarray,
+) -> np.ndarray:
+    """r_s / L (P_s - 1/V) (W_f^T + I) W_VO^T, and the same without W_VO at the end.
+
+    Attention is the mean, A = 1/L (PAPERS 2.4, Lemma 1), and a token reaches the stream
+    directly only where it is the last one. P2's (r_s / L) (P_s - 1/d_m) (W_f^T + I)
+    (W_VO^T + I) takes it to be last in a share 1/L of its occurrences, with the same
+    labels as elsewhere.
+
+    Args:
+      last_laws: the laws at the last position, count_laws(tokens_BT[:, -1:], ...).
+      W_VO: W_V W_O, [D, D]; D is V.
+      W_f: W_in W_out, [D, D], times the derivative of the activation at 0.
+    """
+    to_logits = (W_f + np.eye(len(W_f))).T
+    through_attention = laws.residual_VV @ to_logits @ W_VO.T / seq_len
+    direct = last_laws.residual_VV @ to_logits
+    return through_attention + direct
+
+
+def profile(tokens: np.ndarray, are_anchors: bool, width: int) -> np.ndarray:
+    """P2's closed form of embeddings in the one-layer transformer (Fig 5 C, D).
+
+    exp(-(i - s)^2 / 12), minus 1/width for reasoning anchors, at every i, [token, D].
+    """
+    distance = np.arange(width) - np.asarray(tokens)[:, None]
+    bell = np.exp(-(distance**2) / 12)
+    return bell - 1 / width if are_anchors else bell
 
 
 @functools.lru_cache(maxsize=8)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from analysis.theory.label_law import Examples, count_laws
 from anchorjax.errors import require
@@ -31,77 +32,62 @@ class Moments(NamedTuple):
     counts_VV: np.ndarray  # [token, token]: of n(X)^T n(X)
 
 
-# What a flow needs: the velocity at a point.
-Velocity = Callable[[Weights], Weights]
+# The velocity at a point, of a data set.
+Flow = Callable[[Weights, Moments], Weights]
 
 
 def measure_moments(examples: Examples, vocab: int) -> Moments:
     """The moments of a data set."""
-    tokens_BT, label_B = examples
-    laws = count_laws(tokens_BT, label_B, vocab)
+    laws = count_laws(*examples, vocab)
     counts_VV = np.zeros((vocab, vocab))
-    columns = tokens_BT.T
+    columns = examples.tokens_BT.T
     for tokens_B in columns:
         for others_B in columns:
             np.add.at(counts_VV, (tokens_B, others_B), 1)
-    return Moments(laws.residual_VV, counts_VV / len(tokens_BT))
+    return Moments(laws.residual_VV, counts_VV / len(examples.label_B))
 
 
-def frozen_flow(moments: Moments) -> Velocity:
+def frozen_flow(weights: Weights, moments: Moments) -> Weights:
     """The linear equation of P2: W_1 and W_2 stay, and labels are 1/V likely.
 
     dW_embed/dt = R W_2^T W_1^T, with R = r_s (P_s - 1/V).
     """
-
-    def velocity(weights: Weights) -> Weights:
-        moving = _descend(weights, moments.residual_VV)
-        still_1 = np.zeros_like(weights.W_1)
-        still_2 = np.zeros_like(weights.W_2)
-        return Weights(moving.W_embed, still_1, still_2)
-
-    return velocity
+    moving = _descend(weights, moments.residual_VV)
+    still_1 = np.zeros_like(weights.W_1)
+    still_2 = np.zeros_like(weights.W_2)
+    return Weights(moving.W_embed, still_1, still_2)
 
 
-def coupled_flow(moments: Moments) -> Velocity:
+def coupled_flow(weights: Weights, moments: Moments) -> Weights:
     """All three matrices move; labels are 1/V likely.
 
     It is infinite after a finite time; then `integrate` gives inf or NaN.
     """
-
-    def velocity(weights: Weights) -> Weights:
-        return _descend(weights, moments.residual_VV)
-
-    return velocity
+    return _descend(weights, moments.residual_VV)
 
 
-def feedback_flow(moments: Moments) -> Velocity:
+def feedback_flow(weights: Weights, moments: Moments) -> Weights:
     """As `coupled_flow`, with the probability of a label to first order in the logits.
 
     p = 1/V + (z - mean z) / V, so that what is learned is learned no more.
     """
-    vocab = len(moments.residual_VV)
+    logits_VV = weights.W_embed @ weights.W_1 @ weights.W_2  # of one token alone
+    centered_VV = logits_VV - logits_VV.mean(1, keepdims=True)
+    learned_VV = moments.counts_VV @ centered_VV / len(logits_VV)
+    return _descend(weights, moments.residual_VV - learned_VV)
 
-    def velocity(weights: Weights) -> Weights:
-        logits_VV = weights.W_embed @ weights.W_1 @ weights.W_2  # of one token alone
-        centered_VV = logits_VV - logits_VV.mean(1, keepdims=True)
-        learned_VV = moments.counts_VV @ centered_VV / vocab
-        return _descend(weights, moments.residual_VV - learned_VV)
 
-    return velocity
+FLOWS = {'frozen': frozen_flow, 'coupled': coupled_flow, 'feedback': feedback_flow}
 
 
 def integrate(
-    velocity: Velocity, start: Weights, times: np.ndarray, largest_step: float
+    flow: Flow,
+    moments: Moments,
+    start: Weights,
+    times: np.ndarray,
+    largest_step: float = 0.5,
 ) -> list[Weights]:
-    """The weights at each of some increasing times, by explicit steps from time 0.
-
-    Raises:
-      ConfigError: times decrease or are negative, or the step is not positive.
-    """
-    times = np.asarray(times, np.float64)
-    is_increasing = (np.diff(times, prepend=0.0) >= 0).all()
-    require(is_increasing, 'times', times.tolist(), 'increasing, from 0 on')
-    require(largest_step > 0, 'largest_step', largest_step, 'above 0')
+    """The weights at each of some increasing times, by explicit steps from time 0."""
     weights = Weights(*[np.array(leaf, np.float64) for leaf in start])
     path, now = [], 0.0
     for time in times:
@@ -109,35 +95,30 @@ def integrate(
         for _ in range(num_steps):
             step = (time - now) / num_steps
             with np.errstate(over='ignore', invalid='ignore'):
-                weights = _advance(weights, velocity(weights), step)
+                weights = _advance(weights, flow(weights, moments), step)
         path.append(weights)
         now = time
     return path
 
 
 def displacement_error(
-    predicted: np.ndarray,
-    measured: np.ndarray,
-    start: np.ndarray,
-    tokens: np.ndarray | None = None,
-) -> float:
-    """How far a prediction of W_embed is off: 0 exact, 1 as bad as no movement.
+    predicted_FSVD: np.ndarray, measured_SVD: np.ndarray, start_VD: np.ndarray
+) -> np.ndarray:
+    """How far predicted embeddings are off, [F, S]: 0 exact, 1 as bad as no movement.
 
-    The distance of predicted and measured embeddings [V, D] by the distance that they
-    went from the start; NaN if they did not move.
-
-    Args:
-      tokens: rows that count; None: all.
+    The distance of predicted and measured embeddings by the distance that they went
+    from the start; inf where the prediction is infinite.
     """
-    if tokens is None:
-        tokens = np.arange(len(start))
-    moved = np.linalg.norm(measured[tokens] - start[tokens])
-    missed = np.linalg.norm(predicted[tokens] - measured[tokens])
-    return float(missed / moved) if moved > 0 else np.nan
+    moved_S = np.linalg.norm(measured_SVD - start_VD, axis=(-2, -1))
+    with np.errstate(over='ignore', invalid='ignore'):
+        missed_FS = np.linalg.norm(predicted_FSVD - measured_SVD, axis=(-2, -1))
+    return np.where(np.isfinite(missed_FS), missed_FS, np.inf) / moved_S
 
 
-def flow_time(experiment: Experiment, step: int, learning_rate: float) -> float:
-    """The time of gradient flow after so many steps of a sweep.
+def flow_time(
+    experiment: Experiment, step: ArrayLike, learning_rate: float
+) -> ArrayLike:
+    """The time of gradient flow at a step of a sweep, or at several.
 
     AdamW without moments and with a huge eps is gradient descent with the rate
     learning_rate / eps, as in configs/memory_reasoning.py:flow.

@@ -40,22 +40,6 @@ def expected_laws(config: MemoryReasoningConfig) -> LabelLaws:
     return make_laws(mass_VV)
 
 
-def convolve_law(config: MemoryReasoningConfig, anchor: int) -> np.ndarray:
-    """P(Z + A_1 + ... + A_(q-1) = i - s) for a reasoning anchor s, [V] (PAPERS 2.4).
-
-    P2's formula, in which no combination is masked.
-    """
-    vocab = config.vocab
-    (law_V,) = _uniform_laws(config.keys[0], config.num_keys, vocab)
-    first, end = config.reasoning_anchors
-    (anchor_law_V,) = _uniform_laws(first, end - first, vocab)
-    for _ in range(config.q - 1):
-        law_V = np.convolve(law_V, anchor_law_V)[:vocab]
-    shifted_V = np.zeros(vocab)
-    shifted_V[anchor:] = law_V[: vocab - anchor]
-    return shifted_V
-
-
 def _uniform_laws(
     low: np.ndarray | int, size: np.ndarray | int, vocab: int
 ) -> np.ndarray:
@@ -73,7 +57,7 @@ def one_layer_velocity(
     """P2's (r_s / L) (P_s - 1/d_m) (W_f^T + I) (W_VO^T + I).
 
     It takes a token to be last in a share 1/L of its occurrences, and with the same
-    labels as elsewhere; `gradient_flow.one_layer_exact_velocity` does not.
+    labels as elsewhere; `predictions.one_layer_velocity` does not.
 
     Args:
       W_VO: W_V W_O, [D, D]; D is V.

@@ -10,13 +10,11 @@ def plant(monkeypatch):
     """A function that replaces the embedding of every snapshot from step 1 on."""
 
     def plant_embedding(W_embed):
-        parameter_of = Run.parameter
+        params_of = Run.params
 
-        def parameter(self, path, step='last', **point):
-            if path == 'W_embed' and step != 0:
-                return W_embed
-            return parameter_of(self, path, step, **point)
+        def params(self, step='last', **point):
+            return params_of(self, step, **point) | {'W_embed': W_embed}
 
-        monkeypatch.setattr(Run, 'parameter', parameter)
+        monkeypatch.setattr(Run, 'params', params)
 
     return plant_embedding

@@ -16,7 +16,7 @@ from analysis.p2.cosines import (
     rank_pairs,
 )
 from analysis.spectra import measures
-from analysis.theory import gradient_flow, predictions
+from analysis.theory import predictions
 from tests.support.p2_tasks import loss_and_gradient
 from tests.support.p2_theory import expected_laws
 
@@ -40,10 +40,10 @@ def test_the_correlation_is_that_of_scipy_over_the_pairs():
     of_x = [x[pair] for pair in pairs]
     of_y = [y[pair] for pair in pairs]
     np.testing.assert_array_equal(list_pairs(x), of_x)
-    found, by_chance = correlate(x, make_reference(y, permutations=50))
+    found, by_chance = correlate(x, make_reference(y))
     assert found == pytest.approx(np.corrcoef(of_x, of_y)[0, 1])
-    assert len(by_chance) == 50 and abs(by_chance.mean()) < 0.2
-    ranked, _ = correlate(rank_pairs(x), make_reference(rank_pairs(y), 0))
+    assert abs(by_chance.mean()) < 0.1
+    ranked, _ = correlate(rank_pairs(x), make_reference(rank_pairs(y)))
     assert ranked == pytest.approx(stats.spearmanr(of_x, of_y).statistic)
 
 
@@ -53,17 +53,19 @@ def test_an_arc_is_in_order_and_a_shuffled_one_is_not():
     rows = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     order = measure_order(measures.cosines(rows), tokens)
     # Equal distances are ties, which rounding breaks among the cosines.
-    assert order.rho == pytest.approx(-1, abs=0.02) and order.rho_bound > -0.5
-    by_hand = [np.cos(0.2 * (j - i)) for i, j in itertools.combinations(range(10), 2)]
-    assert order.mean == pytest.approx(np.mean(by_hand))
+    assert order['rho'] == pytest.approx(-1, abs=0.02) and order['rho_bound'] > -0.5
+    by_hand = []
+    for i, j in itertools.combinations(range(10), 2):
+        by_hand.append(np.cos(0.2 * (j - i)))
+    assert order['mean'] == pytest.approx(np.mean(by_hand))
     shuffled = rows[np.random.default_rng(3).permutation(10)]
     null = measure_order(measures.cosines(shuffled), tokens)
-    assert null.rho > null.rho_bound and null.mean == pytest.approx(order.mean)
+    assert null['rho'] > null['rho_bound']
 
 
 def test_too_few_or_equal_rows_have_no_order():
-    assert np.isnan(measure_order(np.ones((2, 2)), np.arange(2)).rho)
-    assert np.isnan(measure_order(np.ones((5, 5)), np.arange(5)).rho)
+    for cosine_AA in (np.ones((2, 2)), np.ones((5, 5))):
+        assert np.isnan(measure_order(cosine_AA, np.arange(len(cosine_AA)))['rho'])
 
 
 @pytest.mark.slow
@@ -127,11 +129,7 @@ def test_the_bound_is_that_of_two_random_orders():
 
 
 def test_the_spread_by_hand():
-    rows = np.array([[0.0], [2.0], [9.0], [11.0]])
-    kinds = np.array(['memory', 'memory', 'reasoning', 'keys'])
-    spread = embedding_pca.measure_spread(rows, kinds)
-    # Deviations 1, 0, 0; of all rows sqrt((30.25 + 12.25 + 12.25 + 30.25) / 4).
-    np.testing.assert_allclose(spread, [1 / np.sqrt(21.25), 0, 0])
+    assert embedding_pca.measure_spread(np.array([[0.0], [2.0]])) == 1
 
 
 @pytest.mark.slow
@@ -141,7 +139,7 @@ def test_the_law_itself_is_predicted_perfectly(open_sweep, plant, name):
     run = open_sweep(name)
     laws, _ = predictions.count_member_laws(run.experiment.task, 1)
     plant(laws.deviation_VV)
-    result = label_law.compute(run, permutations=20)
+    result = label_law.compute(run)
     law = result.sel(prediction='label law')
     trained = law.sel(step=slice(1, None))
     is_own = result.seed == 1
@@ -159,7 +157,7 @@ def test_a_shuffled_law_is_not_predicted(open_sweep, plant):
     W_embed = expected_laws(run.experiment.task).deviation_VV.copy()
     W_embed[21:33] = np.random.default_rng(1).permutation(W_embed[21:33])
     plant(W_embed)
-    result = label_law.compute(run, permutations=50)
+    result = label_law.compute(run)
     keys = result.sel(kind='keys', prediction='label law', step=slice(1, None))
     assert (keys.correlation < np.maximum(keys.bound, 0.5)).all()
 
@@ -167,10 +165,10 @@ def test_a_shuffled_law_is_not_predicted(open_sweep, plant):
 @pytest.mark.slow
 def test_the_closed_form_is_of_reasoning_anchors_and_keys_alone(open_sweep, plant):
     rows = np.zeros((64, 64))
-    rows[21:33] = gradient_flow.profile(np.arange(21, 33), False, 64)
-    rows[11:15] = gradient_flow.profile(np.arange(11, 15), True, 64)
+    rows[21:33] = predictions.profile(np.arange(21, 33), False, 64)
+    rows[11:15] = predictions.profile(np.arange(11, 15), True, 64)
     plant(rows)
-    found = label_law.compute(open_sweep('transformer'), permutations=5).correlation
+    found = label_law.compute(open_sweep('transformer')).correlation
     closed = found.sel(prediction='closed form', step=slice(1, None))
     np.testing.assert_allclose(closed.sel(kind=['keys', 'reasoning']), 1, atol=1e-6)
     assert np.isnan(closed.sel(kind=['memory', 'both'])).all()
@@ -188,6 +186,5 @@ def test_the_velocity_is_minus_the_gradient_of_the_sweep_at_its_start(open_sweep
     error = np.linalg.norm(gradient['W_embed'] + velocity) / np.linalg.norm(velocity)
     assert error < 0.2  # width 6: no large start, but no small one either
     tokens = np.arange(11, 15)
-    predicted = predictions.predict_all(start, tokens, 'reasoning')['matrices']
-    expected = gradient_flow.predict_cosines(velocity, tokens)
-    np.testing.assert_allclose(predicted, expected)
+    predicted = predictions.predict_cosines(start, tokens, 'reasoning')['matrices']
+    np.testing.assert_allclose(predicted, measures.cosines(velocity[tokens]))

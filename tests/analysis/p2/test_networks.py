@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from analysis import frame
 from analysis.members.member import make_untrained, member_of
-from analysis.p2 import attention, first_attention, label_groups, theory_path
+from analysis.p2 import first_attention, label_groups, theory_path
 from analysis.p2.networks import (
     KINDS,
     find_early,
     find_late,
     find_reasoning_moment,
     list_panels,
-    list_points,
     list_tokens,
 )
 from analysis.theory import trajectories
@@ -21,8 +21,9 @@ from analysis.theory.trajectories import Weights
 from anchorjax.errors import ConfigError, UserError
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.tasks import MemoryReasoningConfig
+from tests.support.p2_tasks import relative_error
 
-STEPS = np.array([1, 5, 10, 20])
+STEPS = [1, 5, 10, 20]
 
 
 def test_the_kinds_of_tokens_by_hand():
@@ -55,56 +56,41 @@ def plant_losses(open_sweep):
 def test_early_is_the_last_snapshot_before_reasoning_is_learned(plant_losses):
     """Half of ln 64 is 2.08: crossed at step 10 + 10 * 0.92 / 2 of the larger gamma."""
     run = plant_losses({0.3: [1, 1, 1, 1], 0.8: [4, 4, 3, 1]})
-    points = list_points(run)
-    assert find_reasoning_moment(run, points) == pytest.approx(14.6, abs=0.01)
-    assert find_early(run, points, STEPS) == 10
-    assert find_early(run, points, STEPS[-1:]) == 20  # none before
-    assert find_early(run, points, STEPS, 5) == 5
+    members = frame.list_usable(run, 'memory_reasoning')
+    assert find_reasoning_moment(run, members) == pytest.approx(14.6, abs=0.01)
+    assert find_early(run, members, STEPS) == 10
+    assert find_early(run, members, STEPS[-1:]) == 20  # none before
+    assert find_early(run, members, STEPS, 5) == 5
     assert find_late(run, STEPS) == 20
-    assert find_late(run, np.array([1, 17, 19])) == 19  # 18 / 17 is more than 19 / 18
+    assert find_late(run, [1, 17, 19]) == 19  # 18 / 17 is more than 19 / 18
     never = plant_losses({0.3: [1, 1, 1, 1], 0.8: [4, 4, 4, 4]})
-    assert np.isnan(find_reasoning_moment(never, points))
-    assert find_early(never, points, STEPS) == 20
+    assert np.isnan(find_reasoning_moment(never, members))
+    assert find_early(never, members, STEPS) == 20
 
 
 def test_the_distance_by_hand():
     mean = np.array([[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]])
-    assert attention.measure_distance(mean[None]) == pytest.approx(0)
+    assert first_attention.measure_distance(mean[None]) == pytest.approx(0)
     # Rows that read themselves alone: 1/2 and 2/3 away; the first is left out.
     expected = (1 / 2 + 2 / 3) / 2
-    assert attention.measure_distance(np.eye(3)[None]) == pytest.approx(expected)
+    assert first_attention.measure_distance(np.eye(3)[None]) == pytest.approx(expected)
     both = np.stack([mean, np.eye(3)])
-    assert attention.measure_distance(both) == pytest.approx(7 / 24)
+    assert first_attention.measure_distance(both) == pytest.approx(7 / 24)
 
 
-def test_random_rows_are_as_far_as_an_integral_says():
-    # Of two weights: the mean of |u - 1/2| for uniform u.
-    assert attention.expect_random_distance(2) == pytest.approx(1 / 4, abs=0.01)
-    assert 0.25 < attention.expect_random_distance(9) < 0.4
-
-
-def test_a_planted_direction_is_the_first_vector_of_w_v():
+def test_random_rows_are_as_far_as_drawn_ones():
     rng = np.random.default_rng(0)
-    W_embed = rng.normal(size=(6, 30))
-    W_embed[2:4] = [[5] + [0] * 29, [-1] + [0] * 29]
-    W_embed[4:, 0] = 0
-    W_V = np.zeros((30, 7))
-    W_V[0] = 3 * np.eye(7)[2]
-    W_V[1] = np.eye(7)[4]
-    tokens = [np.array([2, 3]), np.array([4, 5])]
-    sigma, alignment = attention.measure_values(W_V, W_embed, tokens)
-    np.testing.assert_allclose(sigma[:3], [3, 1, 0], atol=1e-12)
-    np.testing.assert_allclose(alignment[:, 0], [1, 0], atol=1e-12)
-    assert alignment[0, 1] == pytest.approx(0, abs=1e-12)
+    rows_BTT = np.zeros((4_000, 5, 5))
+    for t in range(5):
+        rows_BTT[:, t, : t + 1] = rng.dirichlet(np.ones(t + 1), 4_000)
+    drawn = first_attention.measure_distance(rows_BTT)
+    assert first_attention.expect_random_distance(5) == pytest.approx(drawn, abs=0.005)
 
 
 def test_random_directions_by_their_integral():
-    # In the plane |cos| of a uniform angle: mean 2 / pi, 95 % quantile sin(0.475 pi).
-    mean, bound = attention.expect_random_alignment(2)
-    assert mean == pytest.approx(2 / np.pi, abs=0.01)
-    assert bound == pytest.approx(np.sin(0.475 * np.pi), abs=0.01)
-    wide, _ = attention.expect_random_alignment(64)
-    assert wide == pytest.approx(np.sqrt(2 / np.pi / 64), abs=0.01)
+    # In the plane |cos| of a uniform angle: its 95 % quantile is sin(0.475 pi).
+    bound = first_attention.bound_random_alignment(2)
+    assert bound == pytest.approx(np.sin(0.475 * np.pi))
 
 
 @pytest.fixture
@@ -113,11 +99,29 @@ def member(open_sweep):
 
 
 @pytest.mark.slow
+def test_a_planted_direction_is_the_first_vector_of_w_v(member):
+    """Reasoning anchors lie along it, memory anchors and keys orthogonal to it."""
+    rng = np.random.default_rng(0)
+    W_embed = rng.normal(size=(64, 8))
+    W_embed[:, 0] = 0
+    W_embed[11:15] = np.outer([5, -1, 2, 3], np.eye(8)[0])
+    W_V = np.zeros((8, 4))
+    W_V[0, 2] = 3
+    W_V[1, 3] = 1
+    block = member.params['block_0'] | {'W_V': W_V}
+    planted = member.params | {'W_embed': W_embed, 'block_0': block}
+    planted = member._replace(params=planted)
+    sigma, alignment = first_attention.measure_values(planted)
+    np.testing.assert_allclose(sigma, [3, 1, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(alignment, [0, 1, 0], atol=1e-12)
+
+
+@pytest.mark.slow
 def test_the_key_is_where_it_was_put(member):
     tokens_BT = np.array([[30, 25, 11, 12, 22], [25, 1, 2, 22, 23]])
-    assert attention.find_keys(member, tokens_BT).tolist() == [1, 0]
+    assert first_attention.find_keys(member, tokens_BT).tolist() == [1, 0]
     probes = member.probes.tokens_PBT[0]
-    keys = attention.find_keys(member, probes)
+    keys = first_attention.find_keys(member, probes)
     assert set(keys.tolist()) == {0, 1, 2}
     row = np.arange(len(probes))
     assert (probes[row, keys] >= 21).all() and (probes[row, keys + 1] < 5).all()
@@ -146,18 +150,20 @@ def stare_at_the_second_position(member):
 def test_a_network_that_reads_a_position_is_blind_without_positions(member):
     planted = stare_at_the_second_position(member)
     tokens_BT = member.probes.tokens_PBT[0]
-    keys = attention.find_keys(planted, tokens_BT)
+    keys = first_attention.find_keys(planted, tokens_BT)
     for position in range(3):
         here_BT = tokens_BT[keys == position]
-        found = attention.attend_to_key(planted, here_BT)
+        found = first_attention.attend_to_key(planted, here_BT)
         assert found > 0.95 if position == 1 else found < 0.02
-    blind = attention.attend_to_key(attention.remove_positions(planted), tokens_BT)
+    blind = first_attention.attend_to_key(
+        first_attention.remove_positions(planted), tokens_BT
+    )
     assert blind == pytest.approx(1 / 5, abs=1e-4)
 
 
 @pytest.mark.slow
 def test_a_small_start_averages_and_a_sweep_has_all_numbers(open_sweep):
-    result = first_attention.compute(open_sweep('transformer'), number=40)
+    result = first_attention.compute(open_sweep('transformer'))
     panels = list_panels(result)
     assert list(panels) == ['γ 0.3', 'γ 0.8']
     start = panels['γ 0.8'].sel(step=0)
@@ -197,7 +203,8 @@ def test_planted_answers_are_counted_by_group(open_sweep):
     planted = answer_by_anchor(member, {1: 22, 2: 22, 3: 24, 4: 30})
     found = label_groups.measure_answers(planted)
     # The probe has every combination equally often: (3, 3) is one in four.
-    np.testing.assert_allclose(found.share, [[1, 1], [1 / 4, 1]])
+    np.testing.assert_allclose(found.own, [1, 1])
+    np.testing.assert_allclose(found.null, [1 / 4, np.nan])
     tokens = member.probes.tokens_PBT[0]
     labels = member.probes.labels_PRB[0, 0]
     is_first = np.isin(tokens, (1, 2)).any(-1)
@@ -215,34 +222,20 @@ def test_planted_answers_are_counted_by_group(open_sweep):
 @pytest.mark.parametrize(
     ('accuracy', 'early'),
     [
-        ([0, 0, 0, 1], [False, True, True, False]),
-        ([1, 0, 0.7, 0], [False, True, False, False]),
-        ([0, 1, 1, 1], [False, True, False, False]),
+        ([0, 0, 0, 0, 1], [False, False, True, True, False]),
+        ([1, 1, 0, 0.7, 0], [False, False, True, False, False]),
+        ([0, 0, 1, 1, 1], [False, False, True, False, False]),
     ],
 )
 def test_early_answers_end_when_a_group_is_learned(accuracy, early):
-    """Of groups with the labels 21 to 24 and 21 to 32; the early step always counts."""
-    share = np.ones((1, 4, 2, 2))
-    share[0, :, 0, 0] = (0, 0.9, 0.8, 0.1)  # of the first group in its own range
-    share[0, :, 1, 0] = (0, 0.3, 0.5, 0.1)  # of the widest group there
+    """The early step always counts."""
     accuracies = np.tile(np.array(accuracy)[None, :, None], (1, 1, 2))
     result = xr.Dataset(
-        {
-            'share': (('member', 'step', 'group', 'range'), share),
-            'accuracy': (('member', 'step', 'group'), accuracies),
-        },
-        {
-            'step': [0, 5, 10, 20],
-            'low': ('range', [21, 21]),
-            'high': ('range', [25, 33]),
-        },
+        {'accuracy': (('member', 'step', 'group'), accuracies)},
+        {'step': [0, *STEPS]},
         {'early': 5},
     )
     assert label_groups.find_early_answers(result).values.tolist() == [early]
-    lowest, null = label_groups.measure_own_range(result)
-    is_both = early[2]
-    assert lowest.item() == (0.8 if is_both else 0.9)
-    assert null.item() == pytest.approx(0.4 if is_both else 0.3)
 
 
 def test_a_flow_holds_until_the_step_before_its_first_failure():
@@ -267,13 +260,13 @@ def follow_frozen_flow(open_sweep, monkeypatch):
     def follow(speed):
         run = open_sweep('flow')
         paths = {}
-        for point in list_points(run):
+        for point in frame.find_points(run, frame.list_usable(run, 'memory_reasoning')):
             member = make_untrained(member_of(run, 20, **point))
             start = Weights(*[member.matrix(name) for name in Weights._fields])
             examples = read_examples(member.experiment.task, point['seed'])
             moments = trajectories.measure_moments(examples, 64)
-            velocity = trajectories.frozen_flow(moments)(start).W_embed
-            for step in (0, *STEPS.tolist()):
+            velocity = trajectories.frozen_flow(start, moments).W_embed
+            for step in (0, *STEPS):
                 moved = start.W_embed + speed * step * 0.25 * velocity
                 paths[point['gamma'], point['seed'], step] = moved
 
@@ -307,20 +300,18 @@ def test_a_flow_as_bad_as_no_movement_never_holds(follow_frozen_flow):
 def test_the_error_is_that_of_an_integrated_flow_and_batches_explain_it(open_sweep):
     run = open_sweep('flow')
     result = theory_path.compute(run)
-    assert result.step.values.tolist() == STEPS.tolist()
+    assert result.step.values.tolist() == STEPS
     member = member_of(run, 10, gamma=0.8, seed=0)
     start = make_untrained(member)
     weights = Weights(*[start.matrix(name) for name in Weights._fields])
     examples = read_examples(member.experiment.task, 0)
-    flow = trajectories.feedback_flow(trajectories.measure_moments(examples, 64))
+    moments = trajectories.measure_moments(examples, 64)
     # Ten steps of rate 250 / 1,000: time 2.5.
-    (end,) = trajectories.integrate(flow, weights, np.array([2.5]), 0.5)
-    expected = trajectories.displacement_error(
-        end.W_embed,
-        member.matrix('W_embed'),
-        start.matrix('W_embed'),
-        np.arange(21, 33),
-    )
+    ends = trajectories.integrate(trajectories.feedback_flow, moments, weights, [2.5])
+    measured = member.matrix('W_embed')[21:33]
+    predicted = ends[0].W_embed[21:33]
+    began = start.matrix('W_embed')[21:33]
+    expected = relative_error(predicted - began, measured - began)
     found = result.error[3].sel(flow='feedback', rows='keys', step=10)
     assert found == pytest.approx(expected, rel=1e-2)
     # Batches of eight: the deviation falls as 1 / sqrt(step).

@@ -1,0 +1,114 @@
+"""The predicted direction is the gradient of the true loss at a small start (P2)."""
+
+import dataclasses
+
+import jax
+import numpy as np
+import pytest
+
+from analysis.members.member import Member
+from analysis.spectra.measures import cosines
+from analysis.theory import label_law, predictions
+from anchorjax import models
+from anchorjax.tasks import MemoryReasoningConfig
+from tests.support import cases, p2_theory
+from tests.support.p2_tasks import loss_and_gradient, make_experiment, relative_error
+
+
+def predict(experiment, params):
+    """The velocity of the embedding, for the data of seed 1."""
+    return predictions.predict_velocity(Member(experiment, params, {'seed': 1}, 0))
+
+
+@pytest.mark.parametrize(
+    ('activation', 'tolerances'),
+    [
+        ('tanh', (0.06, 1e-4)),
+        ('identity', (0.06, 1e-4)),
+        ('gelu', (0.2, 3e-3)),  # its second derivative is not 0
+    ],
+)
+def test_emb_mlp_velocity_is_minus_the_gradient_at_a_small_start(
+    activation, tolerances
+):
+    """The relative error at weights of size 0.1 and 0.01: it vanishes with them."""
+    experiment = make_experiment('emb_mlp', model__activation=activation)
+    examples = label_law.read_examples(experiment.task, seed=1)
+    for scale, tolerance in zip((0.1, 0.01), tolerances, strict=True):
+        params = cases.random_params(experiment, scale=scale)
+        loss, gradient = loss_and_gradient(experiment, params, examples)
+        assert loss == pytest.approx(np.log(20), abs=scale)
+        predicted = predict(experiment, params)
+        assert relative_error(-gradient['W_embed'], predicted) < tolerance
+    assert relative_error(gradient['W_embed'], predicted) > 1.9  # the sign counts
+
+
+def test_one_layer_velocity_is_minus_the_gradient_at_a_small_start():
+    experiment = make_experiment('one_layer')
+    examples = label_law.read_examples(experiment.task, seed=1)
+    for scale, tolerance in ((0.1, 0.1), (0.01, 1e-2)):
+        params = cases.random_params(experiment, scale=scale)
+        _, gradient = loss_and_gradient(experiment, params, examples)
+        exact = predict(experiment, params)
+        assert relative_error(-gradient['W_embed'], exact) < tolerance
+    # P2's formula takes every position to be alike, which it is not.
+    laws = label_law.count_laws(*examples, vocab=20)
+    block = params['block_0']
+    W_VO = block['W_V'] @ block['W_O']
+    W_f = block['W_in'] @ block['W_out']
+    paper = p2_theory.one_layer_velocity(laws, 5, W_VO, W_f)
+    assert 0.05 < relative_error(paper, exact) < 1
+
+
+def test_p2s_formula_is_exact_where_every_position_is_alike():
+    """Planted: each token of a sequence is its last one equally often."""
+    rng = np.random.default_rng(0)
+    tokens_BT = rng.integers(0, 6, (40, 4))
+    rotations = []
+    for i in range(4):
+        rotations.append(np.roll(tokens_BT, i, axis=1))
+    rotated_BT = np.concatenate(rotations)
+    label_B = np.tile(rng.integers(0, 6, 40), 4)
+    laws = label_law.count_laws(rotated_BT, label_B, 6)
+    last_laws = label_law.count_laws(rotated_BT[:, -1:], label_B, 6)
+    W_VO, W_f = rng.normal(size=(2, 6, 6))
+    paper = p2_theory.one_layer_velocity(laws, 4, W_VO, W_f)
+    exact = predictions.one_layer_velocity(laws, last_laws, 4, W_VO, W_f)
+    np.testing.assert_allclose(paper, exact, atol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ('gamma', 'low', 'high'), [(0.8, 0, 2e-3), (0.5, 0.05, 0.2), (0.3, 0.5, 3)]
+)
+def test_at_p2s_sizes_the_theory_fits_the_start_of_a_large_gamma(gamma, low, high):
+    """d_m = 200, d_f = 400, 20,000 examples: bounds of the relative error by gamma."""
+    experiment = make_experiment('emb_mlp', model__width=200, model__mlp_dim=400)
+    task = MemoryReasoningConfig(seq_len=3, num_examples=20_000)
+    experiment = dataclasses.replace(experiment, task=task)
+    params = models.init_params(experiment.model, 161, gamma, jax.random.key(0))
+    params = jax.tree.map(np.asarray, params)
+    examples = label_law.read_examples(experiment.task, seed=1)
+    _, gradient = loss_and_gradient(experiment, params, examples)
+    predicted = predict(experiment, params)
+    assert low < relative_error(-gradient['W_embed'], predicted) < high
+
+
+def test_p2s_laws_predict_its_figure_4():
+    """Memory anchors are parallel; of reasoning anchors, near ones are more alike."""
+    laws = p2_theory.expected_laws(MemoryReasoningConfig(masked=()))
+    cosine_VV = cosines(laws.deviation_VV)
+    np.testing.assert_allclose(cosine_VV[1:11, 1:11], 1, atol=1e-9)
+    of_first = cosine_VV[11, 11:21]
+    assert (np.diff(of_first) < 0).all() and of_first[0] == pytest.approx(1)
+    assert of_first[-1] < 0.95
+
+
+def test_p2s_closed_form_by_hand():
+    anchor = predictions.profile(np.array([15]), are_anchors=True, width=200)
+    assert anchor.shape == (1, 200)
+    assert anchor[0, 15] == pytest.approx(1 - 1 / 200)
+    assert anchor[0, 18] == pytest.approx(np.exp(-9 / 12) - 1 / 200)
+    assert anchor[0, 12] == anchor[0, 18]
+    key = predictions.profile(np.array([50]), are_anchors=False, width=200)
+    assert key[0, 50] == 1 and key[0, 53] == pytest.approx(np.exp(-9 / 12))
