@@ -5,24 +5,19 @@ import pathlib
 from analysis import claims
 from analysis.drawing import style
 from analysis.figure import ROOMS, has_claims, import_claims, name_module
-from analysis.frame import read_members
-from analysis.members.selection import (
-    find_usable,
-    has_heldout_probe,
-    has_unseen_pair,
-)
+from analysis.frame import find_usable, read_members
 from analysis.p1 import answers, phase
-from anchorjax.storage.reader import Run
+from anchorjax.storage.reader import Run, members_table
 
 
 def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
     """Draws `answers` and `phase`, if the sweep has what they show."""
-    shown = []
-    if has_unseen_pair(run.results) and find_usable(run).any():
-        shown.append(answers)
-    if has_heldout_probe(run.results):
-        shown.append(phase)
     members = read_members(run)
+    shown = []
+    if 'unseen_inferential' in members and len(find_usable(members)):
+        shown.append(answers)
+    if 'seen_heldout_assigned' in members:
+        shown.append(phase)
     paths = []
     for module in shown:
         path = folder / name_module(module)
@@ -34,7 +29,7 @@ def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
 def describe_claims(run: Run) -> list[str]:
     """A line for every claim about a run of this name that it has networks for."""
     lines = []
-    if not find_usable(run).any():
+    if not len(find_usable(members_table(run))):
         return lines
     for room in map(import_claims, filter(has_claims, ROOMS)):
         named = claims.find_named(room, run)

@@ -20,6 +20,14 @@ from anchorjax.errors import StoreError, UserError
 from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
 
+# Matrices of cells may differ in their size.
+_SIZES_DIFFER = {
+    'data_vars': 'all',
+    'coords': 'minimal',
+    'compat': 'override',
+    'join': 'outer',
+}
+
 
 def measure_cells(
     run: Run,
@@ -70,15 +78,6 @@ def measure_cells(
         matrix=path,
         width=frame.find_width(run),
     )
-
-
-# Matrices of cells may differ in their size.
-_SIZES_DIFFER = {
-    'data_vars': 'all',
-    'coords': 'minimal',
-    'compat': 'override',
-    'join': 'outer',
-}
 
 
 def read_matrix(

@@ -43,16 +43,16 @@ def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
     is_first = rank < np.asarray(data.num_trained)[..., None]
     places = key_items - config.keys[0]
     np.put_along_axis(is_trained, places, is_first, axis=-1)
-    unseen = [anchors.find_row(config, pair) for pair in config.unseen_pairs]
     is_known = is_trained.copy()
-    is_known[unseen] = False
+    for pair in config.unseen_pairs:
+        is_known[anchors.find_row(config, pair)] = False
 
     scores: Scores = {}
     for level in LEVELS:
         scores[level] = {}
         right_RPTK = _answer_questions(config, is_known, level)
         for probe, (asked_rows, heldout) in anchors.list_probed_pairs(config).items():
-            asked = ~is_trained[asked_rows] if heldout else is_trained[asked_rows]
+            asked = is_trained[asked_rows] != heldout
             weights = asked / asked.sum(-1, keepdims=True)
             weights = weights / weights.sum()
             for r, mapping in enumerate(anchors.MAPPINGS):

@@ -61,15 +61,17 @@ def list_measures(run: Run) -> list[Measure]:
     those of the results: a task may have more of them in some cohorts than in others.
     """
     task = run.experiment.task.make()
-    probes = run.results.probe.values.tolist()
-    of_tokens = [Measure(TOKENS, probe, task.trained_mapping) for probe in probes]
-    if task.is_text_alone:
-        return of_tokens + [Measure(LOSS, probe, '') for probe in probes]
-    measures = []
-    for probe in probes:
+    answers = []
+    tokens = []
+    losses = []
+    for probe in run.results.probe.values.tolist():
         for mapping in run.results.mapping.values.tolist():
-            measures.append(Measure(AGREEMENT, probe, mapping))
-    return measures if task.last_only else measures + of_tokens
+            answers.append(Measure(AGREEMENT, probe, mapping))
+        tokens.append(Measure(TOKENS, probe, task.trained_mapping))
+        losses.append(Measure(LOSS, probe, ''))
+    if task.is_text_alone:
+        return tokens + losses
+    return answers if task.last_only else answers + tokens
 
 
 def read_measure(data: xr.Dataset, measure: Measure) -> xr.DataArray:

@@ -13,12 +13,10 @@ from analysis.members.point import (
     complete_point,
     name_point,
 )
-from analysis.members.solution import UNSEEN_MAPPINGS
 from anchorjax.errors import UserError
 from anchorjax.grid import TRACED_AXES
 from anchorjax.storage.reader import Run
 
-OUTCOMES = (*UNSEEN_MAPPINGS, 'held-out')
 _SECONDS_BETWEEN_LINES = 5.0
 
 Index = tuple[int, ...]  # of a member, along the axes of the sweep
@@ -35,7 +33,7 @@ class Span(NamedTuple):
 def iterate_points(run: Run) -> Iterator[tuple[Index, Point]]:
     """(index along the axes, point) of every member, the last axis fastest."""
     axes = run.experiment.axes
-    shape = [len(values) for values in axes.values()]
+    shape = map(len, axes.values())
     for index in np.ndindex(*shape):
         point = {}
         for axis, i in zip(axes, index, strict=True):
@@ -78,11 +76,6 @@ def find_converged(run: Run) -> xr.DataArray:
     A claim counts these members only.
     """
     return find_usable(run) & run.results.converged
-
-
-def count_unconverged(run: Run) -> int:
-    """How many members could be analyzed, but have not converged."""
-    return int(find_usable(run).sum()) - int(find_converged(run).sum())
 
 
 def iterate_converged(run: Run) -> Iterator[tuple[Index, Point]]:
@@ -196,46 +189,14 @@ def list_varying(axes: dict[str, tuple]) -> list[str]:
     return varying
 
 
-def has_heldout_probe(results: xr.Dataset) -> bool:
-    """Whether held-out questions of seen pairs are asked, and have one right answer."""
-    has_probe = 'seen_heldout' in results.probe.values
-    return has_probe and 'assigned' in results.mapping.values
-
-
-def has_unseen_pair(results: xr.Dataset) -> bool:
-    """Whether an unseen pair is asked, which either of P1's solutions may answer."""
-    has_mappings = np.isin(UNSEEN_MAPPINGS, results.mapping).all()
-    return 'unseen' in results.probe.values and bool(has_mappings)
-
-
 def require_heldout_probe(run: Run) -> None:
-    """Raises UserError for a task without held-out seen pairs."""
-    if not has_heldout_probe(run.results):
+    """Raises UserError for a task without held-out questions that have one answer."""
+    has_probe = 'seen_heldout' in run.results.probe.values
+    if not has_probe or 'assigned' not in run.results.mapping.values:
         raise UserError(
             f'task {run.experiment.task.name!r}: this figure needs a probe '
             "'seen_heldout' with the mapping 'assigned', as the task 'anchors' has"
         )
-
-
-def collect_outcomes(run: Run) -> xr.DataArray:
-    """Agreement [OUTCOMES, axes]: on the unseen pair, and on held-out seen pairs.
-
-    NaN on the unseen pair where the task has none with these mappings.
-
-    Raises:
-      UserError: the task has no held-out seen pairs.
-    """
-    require_heldout_probe(run)
-    agreement = run.results.agreement
-    heldout = agreement.sel(probe='seen_heldout', mapping='assigned', drop=True)
-    outcomes = []
-    for mapping in UNSEEN_MAPPINGS:
-        if has_unseen_pair(run.results):
-            unseen = agreement.sel(probe='unseen', mapping=mapping, drop=True)
-        else:
-            unseen = xr.full_like(heldout, np.nan)
-        outcomes.append(unseen)
-    return xr.concat([*outcomes, heldout], 'outcome')
 
 
 def report_progress(items: list, name: str) -> Iterator:

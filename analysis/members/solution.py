@@ -1,13 +1,9 @@
 """Which solution a trained member has reached, by its agreement on the probes."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import xarray as xr
-
-from anchorjax.storage.deviations import NUM_ANSWERS
 
 UNSEEN_MAPPINGS = ('inferential', 'symmetric')  # possible answers to the unseen pair
 SOLUTIONS = (
@@ -27,20 +23,8 @@ SEEN_ENOUGH = 0.9  # below this agreement on held-out seen pairs (P1 Fig 2: hatc
 MORE_THAN_A_TABLE = 0.5
 
 
-class Answers(NamedTuple):
-    """How a member answers; agreements and shares are in [0, 1], NaN if not asked."""
-
-    inferential: float  # on the unseen pair
-    symmetric: float
-    heldout: float  # on held-out seen pairs
-    # On the unseen pair with the key at each position, [2, position].
-    by_position: np.ndarray | None = None
-    # Share of the most frequent single answer to the unseen pair, as a shift of x.
-    most_frequent: float = np.nan
-
-
-def classify_solution(answers: Answers) -> str:
-    """The one of SOLUTIONS that a member has reached, the first that fits.
+def classify_members(members: pd.DataFrame) -> pd.Series:
+    """The one of SOLUTIONS that each member has reached, the first that fits.
 
     inferential    it answers the unseen pair by composition
     symmetric      it answers it as the reversed pair, and at least half of the held-out
@@ -53,71 +37,56 @@ def classify_solution(answers: Answers) -> str:
     A table of the training data that ignores the order of a pair also answers the
     unseen pair symmetrically, so without held-out keys that answer is no rule.
     No table answers it by composition. Members that have not converged are classified
-    like all others: the caller leaves them out.
+    like all others: the caller leaves them out. '' where a member is not trained.
+
+    Args:
+      members: rows of `members_table` or of a members.csv; what a task does not ask is
+        no column, or NaN.
     """
-    # Agreement is recorded in float32, in which a share of exactly 0.9 is below 0.9.
-    numbers = np.float32([answers.inferential, answers.symmetric, answers.heldout])
-    inferential, symmetric, heldout = numbers
-    if inferential >= SOLVED and inferential >= symmetric:
-        return 'inferential'
-    if symmetric >= SOLVED and heldout >= MORE_THAN_A_TABLE:
-        return 'symmetric'
-    if heldout < SEEN_ENOUGH:
-        return 'memorizing'
-    if is_half_and_half(answers.by_position):
-        return 'half and half'
-    if np.float32(answers.most_frequent) >= SOLVED:
-        return 'third'
-    return 'other'
+    inferential = _read_share(members, 'unseen_inferential')
+    symmetric = _read_share(members, 'unseen_symmetric')
+    heldout = _read_share(members, 'seen_heldout_assigned')
+    most_frequent = _read_share(members, 'unseen_answer_share')
+    rules = {
+        '': ~members.trained.astype(bool),
+        'inferential': (inferential >= SOLVED) & (inferential >= symmetric),
+        'symmetric': (symmetric >= SOLVED) & (heldout >= MORE_THAN_A_TABLE),
+        'memorizing': heldout < SEEN_ENOUGH,
+        'half and half': is_half_and_half(_read_positions(members)),
+        'third': most_frequent >= SOLVED,
+    }
+    solutions = np.select(list(rules.values()), list(rules), 'other')
+    return pd.Series(solutions, members.index, dtype=str)
 
 
-def is_half_and_half(by_position: np.ndarray | None) -> bool:
+def _read_share(members: pd.DataFrame, column: str) -> np.ndarray:
+    """A column in float32, as it is recorded: there a share of 0.9 is below 0.9."""
+    if column not in members:
+        return np.full(len(members), np.nan, np.float32)
+    return members[column].to_numpy(np.float32)
+
+
+def _read_positions(members: pd.DataFrame) -> np.ndarray:
+    """Agreement on the unseen pair by position of the key, [M, 2, position]."""
+    first, second = UNSEEN_MAPPINGS
+    columns = [name for name in members if name.startswith(f'unseen_{first}_at_')]
+    others = [name.replace(first, second) for name in columns]
+    by_mapping = [members[columns], members[others]]
+    return np.stack(by_mapping, axis=1).astype(np.float32)
+
+
+def is_half_and_half(by_position: np.ndarray) -> np.ndarray:
     """Whether each position is solved by one of two mappings, and not all by one.
 
     Args:
-      by_position: agreement [2, position] with UNSEEN_MAPPINGS; NaN: never asked there.
+      by_position: agreement [..., 2, position] with UNSEEN_MAPPINGS; NaN: never asked
+        there.
     """
-    if by_position is None or not np.isfinite(by_position).any():
-        return False
-    is_asked = np.isfinite(by_position).all(0)
-    is_solved = np.float32(by_position[:, is_asked]) >= SOLVED
-    is_solved_by_one = is_solved.any(0).all()
-    both_occur = is_solved.any(1).all()
-    return bool(is_solved_by_one and both_occur)
-
-
-def find_solutions(results: xr.Dataset) -> xr.DataArray:
-    """The solution of every member, [axes]; '' where it is not trained.
-
-    Args:
-      results: `Run.results`, the last step of the curves.
-    """
-    names = xr.full_like(results.trained, '', dtype='<U16')
-    for index in zip(*np.nonzero(results.trained.values), strict=True):
-        place = dict(zip(results.trained.dims, index, strict=True))
-        answers = _read_answers(results.isel(place))
-        names.values[index] = classify_solution(answers)
-    return names
-
-
-def classify_members(table: pd.DataFrame) -> pd.Series:
-    """The solution of every row of a members.csv; '' where it is not trained."""
-    solutions = []
-    positions = [name for name in table if name.startswith('unseen_inferential_at_')]
-    for row in table.to_dict('records'):
-        by_position = []
-        for mapping in UNSEEN_MAPPINGS:
-            names = [name.replace(UNSEEN_MAPPINGS[0], mapping) for name in positions]
-            by_position.append([row[name] for name in names])
-        answers = Answers(
-            inferential=row.get('unseen_inferential', np.nan),
-            symmetric=row.get('unseen_symmetric', np.nan),
-            heldout=row.get('seen_heldout_assigned', np.nan),
-            by_position=np.array(by_position, float),
-            most_frequent=row.get('unseen_answer_share', np.nan),
-        )
-        solutions.append(classify_solution(answers) if row['trained'] else '')
-    return pd.Series(solutions, table.index, dtype=str)
+    is_solved = np.float32(by_position) >= SOLVED
+    is_asked = np.isfinite(by_position).all(-2)
+    is_solved_by_one = (is_solved.any(-2) | ~is_asked).all(-1)
+    is_each_used = is_solved.any(-1).all(-1)
+    return is_solved_by_one & is_each_used
 
 
 def name_thirds(solutions: pd.Series, answers: pd.Series) -> pd.Series:
@@ -156,20 +125,3 @@ def _reverse(pair: str) -> str:
     """'(4, 2)' of '(2, 4)'."""
     first, second = pair.strip('()').split(', ')
     return f'({second}, {first})'
-
-
-def _read_answers(member: xr.Dataset) -> Answers:
-    """The answers of one member of the results."""
-    is_probe = np.isin(['seen_heldout', 'unseen'], member.probe)
-    is_mapping = np.isin(['assigned', *UNSEEN_MAPPINGS], member.mapping)
-    inferential = symmetric = heldout = most_frequent = np.nan
-    by_position = None
-    if is_probe[0] and is_mapping[0]:
-        heldout = member.agreement.sel(probe='seen_heldout', mapping='assigned').item()
-    if is_probe[1] and is_mapping[1:].all():
-        unseen = member.sel(probe='unseen', mapping=list(UNSEEN_MAPPINGS))
-        inferential, symmetric = unseen.agreement.values
-        by_position = unseen.agreement_by_group.transpose('mapping', 'group').values
-        single_answers = member.deviation.values[:NUM_ANSWERS]
-        most_frequent = single_answers.max(initial=0)
-    return Answers(inferential, symmetric, heldout, by_position, most_frequent)

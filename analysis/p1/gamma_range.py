@@ -87,26 +87,13 @@ def find_transitions(members: pd.DataFrame) -> pd.DataFrame:
     for setting, of_setting in members.groupby('setting'):
         counts = of_setting.groupby('gamma').converged.all()
         gammas = counts.index[counts]
-        for seed, of_seed in of_setting.groupby('seed'):
-            values = of_seed.groupby('gamma').unseen_inferential.mean()
-            values = values.reindex(gammas)
-            if not values.isna().any():
-                ends = find_transition(gammas.values, values.values)
-                rows.append((setting, seed, *ends))
+        curves = of_setting.pivot_table('unseen_inferential', 'seed', 'gamma')
+        for seed, values in curves.reindex(columns=gammas).dropna().iterrows():
+            ends = find_transition(gammas.values, values.values)
+            rows.append((setting, seed, *ends))
     if not rows:
         raise UserError('gamma_range: no seed has all its gammas trained')
     return pd.DataFrame(rows, columns=['setting', 'seed', 'start', 'end'])
-
-
-def find_change(value_G: np.ndarray) -> float:
-    """The value that is farthest from the first one, less the first one.
-
-    NaN with fewer than two values.
-    """
-    if len(value_G) < 2:
-        return math.nan
-    differences = value_G - value_G[0]
-    return float(differences[np.abs(differences).argmax()])
 
 
 def find_transition(gamma_G: np.ndarray, value_G: np.ndarray) -> tuple[float, float]:
@@ -115,16 +102,19 @@ def find_transition(gamma_G: np.ndarray, value_G: np.ndarray) -> tuple[float, fl
     Each is where the curve first gets so far, so that what comes later does not count.
     NaN where the values change by less than LEAST_CHANGE in all.
     """
-    change = find_change(value_G)
+    if len(value_G) < 2:
+        return NOWHERE
+    difference_G = value_G - value_G[0]
+    change = difference_G[np.abs(difference_G).argmax()]
     if not abs(change) >= LEAST_CHANGE:
         return NOWHERE
-    way_G = (value_G - value_G[0]) / change
-    found = []
+    way_G = difference_G / change
+    ends = []
     for share in SHARES:
         after = int((way_G >= share).argmax())  # above 0: the way starts at 0
-        ends = way_G[after - 1 : after + 1]
-        found.append(float(np.interp(share, ends, gamma_G[after - 1 : after + 1])))
-    return found[0], found[1]
+        around = slice(after - 1, after + 1)
+        ends.append(float(np.interp(share, way_G[around], gamma_G[around])))
+    return ends[0], ends[1]
 
 
 def draw(members: pd.DataFrame, axes: np.ndarray) -> None:

@@ -12,7 +12,6 @@ import xarray as xr
 
 from analysis.drawing import style
 from analysis.members.point import complete_point
-from analysis.members.selection import has_unseen_pair
 from analysis.members.solution import UNSEEN_MAPPINGS, is_half_and_half
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
@@ -32,16 +31,15 @@ def compute(run: Run, **point) -> xr.Dataset:
       UserError: there is no such member, it is not trained yet, or its task has no
         unseen pair.
     """
-    labels = run.labels(**complete_point(run, point))
-    if not has_unseen_pair(run.results):
+    member = run.results.sel(run.labels(**complete_point(run, point)), drop=True)
+    is_mapping = np.isin(UNSEEN_MAPPINGS, member.mapping)
+    if 'unseen' not in member.probe or not is_mapping.all():
         raise UserError('position: the task has no unseen pair with these mappings')
-    member = run.results.sel(labels, drop=True)
     if not member.trained:
         raise UserError('position: the member is not trained yet')
-    by_group = member.agreement_by_group.sel(
-        probe='unseen', mapping=list(UNSEEN_MAPPINGS), drop=True
-    )
-    agreement = by_group.transpose('mapping', 'group')
+    unseen = member.agreement_by_group.sel(probe='unseen', drop=True)
+    by_mapping = unseen.sel(mapping=list(UNSEEN_MAPPINGS))
+    agreement = by_mapping.transpose('mapping', 'group')
     title = 'half and half' if is_half_and_half(agreement.values) else ''
     return xr.Dataset({'agreement': agreement}, attrs={'title': title})
 

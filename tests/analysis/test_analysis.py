@@ -5,17 +5,11 @@ import pandas as pd
 import pytest
 
 from analysis.members.member import member_of
-from analysis.members.solution import (
-    SOLUTIONS,
-    Answers,
-    classify_members,
-    classify_solution,
-    find_solutions,
-)
+from analysis.members.solution import SOLUTIONS, UNSEEN_MAPPINGS, classify_members
 from analysis.p1 import lazy, mechanisms, position, solutions
 from analysis.p3 import complexity, decay_map
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import members_table, open_run
+from anchorjax.storage.reader import open_run
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.training.devices import make_mesh
@@ -73,8 +67,14 @@ def test_every_member_is_counted_once_and_converged_ones_are_averaged():
 )
 def test_a_member_has_one_solution(inferential, symmetric, seen, solution):
     assert solution in SOLUTIONS
-    answers = Answers(inferential, symmetric, seen)
-    assert classify_solution(answers) == solution
+    table = members(
+        gamma=[0.3],
+        seed=[0],
+        seen_heldout_assigned=seen,
+        unseen_inferential=inferential,
+        unseen_symmetric=symmetric,
+    )
+    assert classify_members(table).tolist() == [solution]
 
 
 @pytest.mark.parametrize(
@@ -89,18 +89,19 @@ def test_a_member_has_one_solution(inferential, symmetric, seen, solution):
     ],
 )
 def test_half_and_half_and_third_solutions(by_position, most_frequent, solution):
-    answers = Answers(0.4, 0.4, 1.0, np.array(by_position), most_frequent)
-    assert classify_solution(answers) == solution
-    memorizing = answers._replace(heldout=0.2)
-    assert classify_solution(memorizing) == 'memorizing'
+    scores = {'unseen_inferential': 0.4, 'unseen_symmetric': 0.4}
+    scores['unseen_answer_share'] = most_frequent
+    for mapping, shares in zip(UNSEEN_MAPPINGS, by_position, strict=True):
+        for place, share in enumerate(shares):
+            scores[f'unseen_{mapping}_at_{place}'] = share
+    heldout = {'seen_heldout_assigned': [1.0, 0.2]}
+    table = members(gamma=[0.3, 0.3], seed=[0, 1], **scores, **heldout)
+    assert classify_members(table).tolist() == [solution, 'memorizing']
 
 
-def test_the_results_and_the_table_give_the_same_solutions(finished):
-    results = finished.results
-    table = members_table(finished)
-    expected = find_solutions(results).values.ravel().tolist()
-    assert classify_members(table).tolist() == expected
-    assert set(expected) <= set(SOLUTIONS)
+def test_without_a_question_or_training_there_is_no_rule():
+    table = members(gamma=[0.3, 0.3], seed=[0, 1], trained=[True, False])
+    assert classify_members(table).tolist() == ['other', '']
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from analysis.members.member import member_of
 from analysis.members.point import complete_point, format_point, select_varying
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import open_run
-from tests.support import cases
 
 POINT = {'depth': 2, 'gamma': 0.8, 'seed': 1}
 
@@ -70,9 +69,3 @@ def test_roles_partition_every_sequence(member):
     assert (roles_BT[:, -1] == names.index('last')).all()  # noise stands last
     tokens = asked.tokens_BT[at, asked.position_B]
     np.testing.assert_array_equal(tokens, asked.x_B)
-
-
-def test_the_last_role_is_absent_where_an_anchor_stands_last():
-    task = cases.tiny().task.make()
-    roles_BT = np.asarray(task.roles(np.array([[9, 7, 4, 3], [9, 4, 3, 7]])))
-    assert roles_BT.tolist() == [[4, 0, 1, 2], [0, 1, 2, 3]]

@@ -4,9 +4,6 @@ import pandas as pd
 import pytest
 
 from analysis.members.solution import SOLUTIONS, list_names, name_thirds
-from anchorjax.storage.deviations import name_offset
-from anchorjax.tasks import AnchorsConfig
-from anchorjax.training.curves import DEVIATION_LIMIT
 
 
 @pytest.mark.parametrize(
@@ -26,15 +23,6 @@ from anchorjax.training.curves import DEVIATION_LIMIT
 def test_third_solutions_alone_are_named(solution, answer, name):
     named = name_thirds(pd.Series([solution], [7]), pd.Series([answer], [7]))
     assert named.to_dict() == {7: name}
-
-
-def test_names_are_those_of_the_answers_of_the_task():
-    """3 above the composition of (4, 3), -10, lies the answer of (2, 4), 1 - 8."""
-    task = AnchorsConfig().make()
-    answer = name_offset(task, DEVIATION_LIMIT + 3)
-    assert list(name_thirds(pd.Series(['third']), pd.Series([answer]))) == [
-        'third (2, 4)'
-    ]
 
 
 def test_names_stand_where_third_solutions_stand():

@@ -7,7 +7,6 @@ import pytest
 from analysis.p1 import gamma_range
 from analysis.p1.gamma_range import (
     BASELINE,
-    find_change,
     find_transition,
     find_transitions,
 )
@@ -25,7 +24,6 @@ def test_a_transition_by_hand():
 def test_what_comes_after_the_farthest_value_does_not_count():
     values = np.array([0.0, 0.0, 0.4, 0.8, 0.1])
     np.testing.assert_allclose(find_transition(GAMMAS, values), (0.44, 0.76))
-    assert find_change(values) == 0.8 and find_change(1 - values) == -0.8
 
 
 @pytest.mark.parametrize('values', [np.zeros(5), [0, 0.1, 0.2, 0.3, 0.4], [np.nan] * 5])
