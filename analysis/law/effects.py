@@ -84,9 +84,8 @@ def pair_cells(members: pd.DataFrame, name: str) -> pd.DataFrame:
     others = [factor for factor in NAMES if factor != name]
     cells['level'] = _rank(name, cells[name])
     cells = cells.sort_values('level')
-    matched = cells.groupby(others)
-    cells['place'] = matched.cumcount()
-    cells['last'] = matched.place.transform('max')
+    cells['place'] = cells.groupby(others).cumcount()
+    cells['last'] = cells.groupby(others).place.transform('max')
     pairs = cells.merge(cells, on=others, suffixes=('', '_up'))
     pairs = pairs[pairs.place < pairs.place_up]
     pairs = pairs.sort_values(['level', 'level_up'], ignore_index=True)

@@ -136,7 +136,7 @@ def read_members(paths: list[pathlib.Path], patterns: list[str]) -> pd.DataFrame
         tables.append(frame.collect(runs, law_members.tabulate))
         for line in law_members.find_other_differences(runs.values()):
             print(line)
-    tables += [law_members.read_csv(path) for path in paths]
+    tables += map(law_members.read_csv, paths)
     return law_members.join(tables)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from pandas.core.groupby import DataFrameGroupBy
+from pandas.api.typing import DataFrameGroupBy
 
 from analysis.claims import select
 from analysis.drawing import style
@@ -176,7 +176,7 @@ def command(words: list[str]) -> None:
     parser.add_argument('--out', type=cli.parse_folder, required=True)
     flags = parser.parse_args(words)
     require_folder_for_tables(flags.out)
-    members = law_members.join([law_members.read_csv(path) for path in flags.members])
+    members = law_members.join(map(law_members.read_csv, flags.members))
     result = compute(members)
     if not len(result):
         raise UserError('--members: no network of these tables is in one of the panels')

@@ -204,7 +204,7 @@ def read_csv(path: pathlib.Path) -> pd.DataFrame:
     return members[COLUMNS]
 
 
-def join(tables: list[pd.DataFrame]) -> pd.DataFrame:
+def join(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """The members of several tables, sorted; of a repeated one the first row."""
     members = pd.concat(tables, ignore_index=True)[COLUMNS]
     return members.drop_duplicates(KEYS).sort_values(KEYS, ignore_index=True)

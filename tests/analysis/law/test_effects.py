@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from analysis.law import effects
 from tests.support.planted_law import let_batch_decide, let_seed_decide, plant_members
@@ -85,17 +84,6 @@ def test_where_nothing_decides_intervals_cover_0():
     rows = table[(table.outcome == COMPOSED) & (table.settings > 2)]
     assert set(rows.factor) == {'batch_size', 'learning_rate', 'seq_len'}
     assert (rows.low < 0).all() and (rows.high > 0).all()
-
-
-def test_the_interval_is_students_over_settings():
-    members = plant(let_batch_decide)
-    shifts = members.seq_len.map({5: 0.0, 9: 0.2})
-    is_large = members.batch_size == 2048
-    members['unseen_inferential'] = 0.3 + shifts.where(is_large, 0.0)
-    row = read(members, 'batch_size')
-    differences = [0.0, 0.0, 0.2, 0.2]
-    expected = stats.t.interval(0.95, 3, 0.1, stats.sem(differences))
-    assert (row.low, row.high) == pytest.approx(expected)
 
 
 def test_cells_that_differ_in_two_factors_do_not_match():
@@ -184,11 +172,3 @@ def test_kinds_of_exception_are_compared_across_blocks():
     )
     row = read(members, 'exception')
     assert row['mean'] == pytest.approx(0.96) and row.block == effects.ALL
-
-
-def test_the_page_has_contrasts_of_at_least_three_settings():
-    members = plant(let_batch_decide)
-    page = effects.format_effects(effects.tabulate(members))
-    assert '| batch | 512 | 2048 | inferential answers | 0.64 [0.64, 0.64] |' in page
-    few = members[(members.seq_len == 9)]
-    assert '| batch |' not in effects.format_effects(effects.tabulate(few))

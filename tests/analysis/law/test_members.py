@@ -54,21 +54,6 @@ def test_a_wrong_table_is_refused(planted, tmp_path, change, line):
         law_members.read_csv(path)
 
 
-def test_of_a_member_in_two_tables_the_first_counts(planted):
-    again = planted[:2].assign(run='law_again')
-    joined = law_members.join([again, planted])
-    assert len(joined) == len(planted)
-    assert (joined.run == 'law_again').sum() == 2
-    assert (law_members.join([planted, again]).run == 'law_planted').all()
-
-
-def test_of_members_that_differ_in_steps_the_longest_counts(planted):
-    longer = planted[:3].assign(num_steps=8000)
-    members = law_members.join([planted, longer])
-    kept = law_members.keep_longest(members)
-    assert len(kept) == len(planted) and (kept.num_steps == 8000).sum() == 3
-
-
 @pytest.mark.parametrize(
     ('unseen', 'noninferential', 'exception'),
     [
@@ -137,9 +122,3 @@ def test_a_model_without_a_depth_and_another_task_are_refused():
     planned = types.SimpleNamespace(name='toy', task=task, model=None)
     with pytest.raises(UserError, match="toy: task = 'copy'"):
         law_members.describe_experiment(planned)
-
-
-def test_gamma_is_named_with_its_equivalent_at_width_400():
-    assert law_members.name_gamma(0.72, [64]) == '0.72 (0.50)'
-    assert law_members.name_gamma(0.6, [128, 64, 64]) == '0.6 (0.42, 0.49)'
-    assert law_members.name_gamma(0.5, [400]) == '0.5 (0.50)'
