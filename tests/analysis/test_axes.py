@@ -2,12 +2,10 @@
 
 import json
 import pathlib
-import runpy
 
 import ml_collections
 import numpy as np
 import pytest
-import xarray as xr
 
 from analysis import figure
 from analysis.first_look import save_figures
@@ -25,12 +23,11 @@ from analysis.report.write import collect
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
-from anchorjax.storage.sweep_folder import create_folder
-from anchorjax.sweeps.environment import describe_environment
-from anchorjax.training.devices import make_mesh
 from tests.support import tiny
 from tests.support.drawing import draw_pixels
-from tests.support.sweeps import ROOT, opened
+from tests.support.planted_results import plant_curves
+from tests.support.presets import CONFIGS, list_kinds_of_axes
+from tests.support.sweeps import opened
 
 SHAPES = ('warmup_cosine', 'constant')
 SHIFTS = ((5, 1, -2, -8), (4, 1, -2, -7))
@@ -126,18 +123,6 @@ def test_a_step_is_a_whole_number(word):
         figure.parse_axis(word)
 
 
-def list_presets() -> list[str]:
-    specs = []
-    for path in sorted((ROOT / 'configs').glob('*.py')):
-        presets = runpy.run_path(str(path))['PRESETS']
-        specs += [f'{path}:{preset}' for preset in presets]
-    return specs
-
-
-def name_spec(spec: str) -> str:
-    return pathlib.Path(spec).name
-
-
 def plant_agreement(values: ml_collections.ConfigDict, folder: pathlib.Path) -> Run:
     """A run along a config's axes whose members score at random; nothing is trained.
 
@@ -150,39 +135,27 @@ def plant_agreement(values: ml_collections.ConfigDict, folder: pathlib.Path) -> 
     values.train.snapshot_steps = ()
     values.train.lanes = 1
     values.optimizer.warmup_steps, values.optimizer.schedule_steps = 1, 0
-    experiment = config.resolve(values)
-    create_folder(folder, experiment, describe_environment(experiment, make_mesh(1)))
-    run = open_run(folder)
-    curves = run.curves
-    random = np.random.default_rng(0)
-
-    def draw_scores(name: str) -> xr.DataArray:
-        scores = random.uniform(0, 1, curves[name].shape)
-        return curves[name].copy(data=scores.astype(np.float32))
-
-    deviation = draw_scores('deviation')
-    run.__dict__['curves'] = curves.assign(
-        agreement=draw_scores('agreement'),
-        token_agreement=draw_scores('token_agreement'),
-        agreement_by_group=draw_scores('agreement_by_group'),
-        deviation=deviation / deviation.sum('offset'),
-        train_loss=xr.full_like(curves.train_loss, 0.001),
-        trained=xr.full_like(curves.trained, True),
-        converged=xr.full_like(curves.converged, True),
-    )
+    run = plant_curves(folder, config.resolve(values))
+    deviation = run.curves['deviation']
+    deviation[:] = 1 / max(1, deviation.sizes['offset'])
     return run
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('spec', list_presets(), ids=name_spec)
-def test_figures_on_the_axes_of_every_preset(spec, tmp_path):
-    run = plant_agreement(config.load(spec), tmp_path)
+@pytest.mark.parametrize('path', CONFIGS, ids=[path.name for path in CONFIGS])
+def test_figures_on_the_axes_of_every_config(path, tmp_path):
+    for spec in list_kinds_of_axes(path):
+        folder = tmp_path / pathlib.Path(spec).name
+        require_figures(plant_agreement(config.load(spec), folder))
+
+
+def require_figures(run: Run) -> None:
     *_, (index, point) = iterate_points(run)
     result = curves.compute(run, **point)
     recorded = run.curves.agreement.values[index]
     np.testing.assert_array_equal(result.agreement, recorded)
     if 'seen_heldout' not in run.results.probe.values:
-        assert save_figures(run, tmp_path / 'figures') == []
+        assert save_figures(run, run.folder.workdir / 'figures') == []
         return
     members = read_members(run)
     diagram = phase.compute(members)

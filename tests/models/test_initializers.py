@@ -1,7 +1,5 @@
 """Every tensor starts with the documented std; gamma scales it (P1 3.3; PAPERS 1.2)."""
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -91,22 +89,17 @@ def list_stds(option: str, gamma: float) -> dict[str, float]:
     }[option]
 
 
-@functools.cache
-def compile_init(experiment: config.Experiment) -> Callable:
-    """(gamma, seeds) -> parameters, leaves [seed, ...]."""
-
-    def init_params(gamma: jax.Array, seed: jax.Array) -> Any:
-        hparams = HParams(gamma, jnp.float32(1e-3), jnp.float32(0), seed)
-        return init_member(experiment, hparams).params
-
-    return jax.jit(jax.vmap(init_params, in_axes=(None, 0)))
-
-
 def draw_params(
     experiment: config.Experiment, gamma: float = GAMMA
 ) -> dict[tuple, np.ndarray]:
-    """Parameters of 6 seeds by path, [seed, ...]."""
-    params = compile_init(experiment)(jnp.float32(gamma), jnp.arange(6))
+    """Parameters of 6 seeds by path, [seed, ...]; not compiled, which takes longer."""
+
+    @jax.vmap
+    def draw(seed: jax.Array) -> Any:
+        hparams = HParams(jnp.float32(gamma), jnp.float32(1e-3), jnp.float32(0), seed)
+        return init_member(experiment, hparams).params
+
+    params = draw(jnp.arange(6))
     return traverse_util.flatten_dict(jax.tree.map(np.asarray, params))
 
 

@@ -3,13 +3,37 @@
 import pathlib
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from analysis.members.selection import iterate_points
+from anchorjax import config
 from anchorjax.storage.reader import Run, open_run
+from anchorjax.storage.sweep_folder import create_folder
+from anchorjax.sweeps.environment import describe_environment
+from anchorjax.training.devices import make_mesh
 from tests.support.sweeps import opened
 
 CONVERGED_LOSS = 0.001
+RECORDED = ('probe_loss', 'agreement', 'token_agreement', 'agreement_by_group')
+
+
+def plant_curves(
+    folder: pathlib.Path, experiment: config.Experiment, has_converged: bool = True
+) -> Run:
+    """A run whose members score at random and have all converged, or none."""
+    create_folder(folder, experiment, describe_environment(experiment, make_mesh(1)))
+    run = open_run(folder)
+    curves = run.curves.copy(deep=True)
+    random = np.random.default_rng(0)
+    for name in RECORDED:
+        curves[name][:] = random.uniform(size=curves[name].shape)
+    curves['train_loss'][:] = CONVERGED_LOSS if has_converged else 1.0
+    curves['trained'][:] = True
+    curves['converged'][:] = has_converged
+    curves['diverged'][:] = -1
+    vars(run)['curves'] = curves  # where functools.cached_property keeps it
+    return run
 
 
 def open_planted(

@@ -13,15 +13,12 @@ from analysis.report.playground import describe
 from analysis.report.subject import read_subject
 from analysis.report.write import collect
 from anchorjax import config
-from anchorjax.storage.reader import Run, open_run
-from anchorjax.storage.sweep_folder import create_folder
-from anchorjax.sweeps.environment import describe_environment
-from anchorjax.training.devices import make_mesh
+from anchorjax.storage.reader import Run
 from tests.support import text_tasks
 from tests.support.pages import network_page
+from tests.support.planted_results import plant_curves
 from tests.support.sweeps import experiment
 
-RECORDED = ('probe_loss', 'agreement', 'token_agreement', 'agreement_by_group')
 HOSTILE = '</script><img src=x onerror=alert(1)>"\'&{{data}}{% raw %}'
 GALLERY = pathlib.Path(__file__).parents[3] / 'analysis' / 'gallery'
 # Two kinds of panels, two rows, three columns, two networks in a cell.
@@ -43,23 +40,6 @@ EMBEDDING = {
 }
 # Of the sample's networks by number: depth 1, γ 0.3, 0.6 and 0.9, then depth 2, γ 0.9.
 ASKED = (0, 3, 4, 17)
-
-
-def plant_curves(folder: pathlib.Path, planted: config.Experiment) -> Run:
-    """A run whose members are trained, with random shares and a train loss of 0.001."""
-    environment = describe_environment(planted, make_mesh(1))
-    create_folder(folder, planted, environment)
-    run = open_run(folder)
-    curves = run.curves.copy(deep=True)
-    random = np.random.default_rng(0)
-    for name in RECORDED:
-        curves[name][:] = random.uniform(size=curves[name].shape)
-    curves['train_loss'][:] = 0.001
-    curves['trained'][:] = True
-    curves['converged'][:] = True
-    curves['diverged'][:] = -1
-    vars(run)['curves'] = curves  # where functools.cached_property keeps it
-    return run
 
 
 def plant_scan(folder: pathlib.Path, **fields: Any) -> Run:
