@@ -78,23 +78,26 @@ def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
 
 def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
     """Dots and means over the values of γ, each with its equivalent at width 400."""
-    points = networks[['gamma', 'gamma_at_400']].drop_duplicates().sort_values('gamma')
-    place = {gamma: x for x, gamma in enumerate(points.gamma)}
+    by_gamma = networks.groupby('gamma')
+    means = by_gamma[list(MAPPINGS)].mean()
+    place = by_gamma.ngroup()  # of every network
     for side, (mapping, name) in zip((-1, 1), MAPPINGS.items(), strict=True):
         colour = style.COLOURS[mapping]
-        means = networks.groupby('gamma')[mapping].mean()
-        axis.plot(range(len(means)), means, color=colour, lw=1.5, label=name)
-        x = networks.gamma.map(place) + 0.06 * side
-        axis.plot(x, networks[mapping], 'o', color=colour, ms=4, alpha=0.6)
+        places = range(len(means))
+        axis.plot(places, means[mapping], color=colour, lw=1.5, label=name)
+        beside = place + 0.06 * side
+        axis.plot(beside, networks[mapping], 'o', color=colour, ms=4, alpha=0.6)
     labels = []
-    for x, point in enumerate(points.itertuples()):
-        labels.append(f'{point.gamma:g}\n({point.gamma_at_400:.2f})')
-        expected = _expect(round(point.gamma_at_400, 1))
+    at_400 = by_gamma.gamma_at_400.first()
+    for x, (gamma, equivalent) in enumerate(at_400.items()):
+        labels.append(f'{gamma:g}\n({equivalent:.2f})')
+        expected = _expect(round(equivalent, 1))
         if expected:
             words = f'P1: {MAPPINGS[expected]}'
-            place_of_words = dict(ha='center', va='bottom', fontsize=7)
-            axis.text(x, 1.05, words, color=style.COLOURS[expected], **place_of_words)
-    axis.set_xticks(range(len(points)), labels)
+            look = {'ha': 'center', 'va': 'bottom', 'fontsize': 7}
+            look['color'] = style.COLOURS[expected]
+            axis.text(x, 1.05, words, **look)
+    axis.set_xticks(range(len(labels)), labels)
     axis.set(ylim=(-0.04, 1.04), xlabel='γ (at width 400)')
     axis.margins(x=0.15)
 

@@ -67,11 +67,13 @@ def draw(grid: xr.Dataset, axes: np.ndarray) -> None:
 
 def _draw_cell(axis: Axes, cell: xr.Dataset) -> None:
     # NaN where the matrix of another cell is larger.
-    cosine = cell.cosine.dropna('neuron', how='all').dropna('other', how='all')
+    cosine = cell.cosine.dropna('neuron', how='all')
+    cosine = cosine.dropna('other', how='all')
     condensation.draw_cosines(axis, cosine.values)
     count = cell['groups'].item()
+    directions = cell.directions.item()
     noun = 'group' if count == 1 else 'groups'
-    title = f'{count:.0f} {noun}, {cell.directions.item():.1f} dir.'
+    title = f'{count:.0f} {noun}, {directions:.1f} dir.'
     axis.set_title(title, fontsize=6, pad=2)
 
 

@@ -88,13 +88,13 @@ def tabulate_members(run: Run, settings: set[str]) -> pd.DataFrame:
         raise UserError(
             f'--run: its settings are {sorted(found)}, the prompts {sorted(settings)}'
         )
+    counts = run.results.trained & run.results.converged
+    answers = run.results.agreement.to_dataset('mapping')[[*MAPPINGS]]
+    answers = answers.assign(counts=counts)
     tables = []
     for cohort in cohorts:
         point = {short_name(path): axis_label(value) for path, value in cohort.static}
-        results = run.results.sel(point)
-        table = results.agreement.to_dataset('mapping').to_dataframe()
-        counts = results.trained & results.converged
-        table = table[[*MAPPINGS]].join(counts.to_dataframe('counts'))
+        table = answers.sel(point).to_dataframe()
         tables.append(table.reset_index().assign(cohort=cohort.name))
     members = pd.concat(tables)
     width = frame.find_width(run)

@@ -25,7 +25,7 @@ from analysis.report.words import (
     name_measure,
 )
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import Run
+from anchorjax.storage.reader import Run, members_table
 
 COLOURS = 6  # of lines and cells: styles probe-0 to probe-5
 
@@ -92,7 +92,7 @@ def read_subject(run: Run) -> Subject:
         tested = shown[0]
     members = _tabulate(run, shown, counted)
     if unseen is not None:
-        members['solution'] = classify_members(run.members)
+        members['solution'] = classify_members(members_table(run))
     points = [point for _, point in iterate_points(run)]
     return Subject(run, words, unseen, shown, tested, counted, points, members)
 

@@ -67,13 +67,9 @@ def test_every_member_is_counted_once_and_converged_ones_are_averaged():
 )
 def test_a_member_has_one_solution(inferential, symmetric, seen, solution):
     assert solution in SOLUTIONS
-    table = members(
-        gamma=[0.3],
-        seed=[0],
-        seen_heldout_assigned=seen,
-        unseen_inferential=inferential,
-        unseen_symmetric=symmetric,
-    )
+    scores = {'unseen_inferential': inferential, 'unseen_symmetric': symmetric}
+    table = pd.DataFrame(scores | {'trained': [True]})
+    table['seen_heldout_assigned'] = seen
     assert classify_members(table).tolist() == [solution]
 
 
@@ -94,13 +90,13 @@ def test_half_and_half_and_third_solutions(by_position, most_frequent, solution)
     for mapping, shares in zip(UNSEEN_MAPPINGS, by_position, strict=True):
         for place, share in enumerate(shares):
             scores[f'unseen_{mapping}_at_{place}'] = share
-    heldout = {'seen_heldout_assigned': [1.0, 0.2]}
-    table = members(gamma=[0.3, 0.3], seed=[0, 1], **scores, **heldout)
+    table = pd.DataFrame(scores | {'seen_heldout_assigned': [1.0, 0.2]})
+    table['trained'] = True
     assert classify_members(table).tolist() == [solution, 'memorizing']
 
 
 def test_without_a_question_or_training_there_is_no_rule():
-    table = members(gamma=[0.3, 0.3], seed=[0, 1], trained=[True, False])
+    table = pd.DataFrame({'trained': [True, False]})
     assert classify_members(table).tolist() == ['other', '']
 
 
