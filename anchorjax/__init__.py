@@ -8,9 +8,8 @@ The packages, lowest first; imports go down only (tests/repository/test_imports.
   config           one frozen Experiment from a config; the grid of its members
   training         pure steps, losses, optimizers; the members on their devices
   storage          the files of a sweep: written whole, checked when read
-  sweeps           the host loop: resume, train a segment, record, save
+  sweeps           the host loop: resume, train a segment, record, save; its jobs
   official         the authors' weights, to and from our parameters
-  cluster          the jobs of a sweep: shards, status, Slurm, Kubernetes
   api              train(experiment, workdir) -> Run; open(workdir) -> Run
   cli              what the command lines in launch/ and analysis/ share
   extras           tools on packages of their own: corpora as files; prompts of the

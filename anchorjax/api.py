@@ -7,20 +7,15 @@ run = api.train(experiment, 'runs/phase')   # trains, resumes, or reads what is 
 run.results.agreement.sel(probe='unseen', mapping='inferential')
 """
 
-import contextlib
 import dataclasses
 import pathlib
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 
 import jax
 from jax.sharding import Mesh
 
-from anchorjax.errors import ConfigError, StoreUnavailable
+from anchorjax.errors import ConfigError
 from anchorjax.experiment import Experiment
-from anchorjax.storage import locks
-from anchorjax.storage.environment import changed_code
-from anchorjax.storage.manifest import MANIFEST_FILE, describe_files
+from anchorjax.storage.manifest import MANIFEST_FILE, describe_changed_code
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import (
     SweepFolder,
@@ -31,6 +26,7 @@ from anchorjax.storage.sweep_folder import (
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.code import digest_code
 from anchorjax.sweeps.environment import add_data, describe_environment
+from anchorjax.sweeps.jobs import hold_shard
 from anchorjax.sweeps.plan import require_disk
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.publish import Draw, publish
@@ -46,36 +42,7 @@ from anchorjax.sweeps.shards import WHOLE, Shard, chunks_of_shard
 from anchorjax.training import hosts
 from anchorjax.training.devices import make_mesh, use_every_core
 
-__all__ = ['Run', 'open', 'train']
-
-
-def open(workdir: str | pathlib.Path) -> Run:
-    """The sweep in a folder, finished or not, for reading.
-
-    Raises:
-      StoreError: there is none, or its manifest is damaged.
-    """
-    return open_run(workdir)
-
-
-@contextlib.contextmanager
-def lock_chunks(folder: SweepFolder, shard: Shard) -> Iterator[None]:
-    """Locks the chunks of a shard, so that no other process trains them.
-
-    Raises:
-      StoreUnavailable: another process trains some of them.
-    """
-    lock = locks.hold_chunks(folder.workdir, chunks_of_shard(folder, shard))
-    with contextlib.ExitStack() as stack:
-        try:
-            hosts.run_on_first(lambda: stack.enter_context(lock))
-        except StoreUnavailable as e:
-            raise StoreUnavailable(f'{folder.workdir}: {e} by another process') from e
-        yield
-
-
-# Holds the chunks of a shard while they train; may yield a function for the progress.
-Hold = Callable[[SweepFolder, Shard], AbstractContextManager[Report | None]]
+open = open_run
 
 
 def train(
@@ -88,7 +55,6 @@ def train(
     report: Report | None = None,
     warn: Warn = print,
     draw: Draw | None = None,
-    hold: Hold = lock_chunks,
     allow_environment_change: bool = False,
     device_bytes: float | None = None,
 ) -> Run:
@@ -109,8 +75,6 @@ def train(
         not one device per core, if the code was edited since all was trained, and if
         the tables of before hold more members, which they then keep.
       draw: writes figures once the tables are written, as `analysis.first_look` does.
-      hold: how the chunks are held while they train; a job of a cluster also says
-        what it is doing (`cluster.job_files.hold_shard`).
       allow_environment_change: continue although hardware, versions, layout or code
         changed; bits may then differ, and the manifest records the change.
       device_bytes: bytes that a device may use; by default `memory.device_bytes`.
@@ -131,12 +95,16 @@ def train(
         kind = type(experiment).__name__
         raise ConfigError(f'experiment: is a {kind}; give config.resolve(config)')
     workdir = as_folder(workdir)
-    # Before anything else uses JAX.
-    is_too_late = mesh is None and not _try_every_core()
+    is_too_late = False
+    if mesh is None:
+        try:  # before anything else uses JAX
+            use_every_core()
+        except RuntimeError:
+            is_too_late = True
     finished = _find_finished(experiment, workdir, shard)
     if finished is not None:
         _warn_of_code(finished, warn)
-        with hold(finished, shard):
+        with hold_shard(finished, shard):
             chunks = select_chunks(finished, chunks_of_shard(finished, shard))
             hosts.run_on_first(lambda: remove_leftovers(chunks))
         hosts.run_on_first(lambda: publish(finished, draw))
@@ -157,12 +125,12 @@ def train(
         memory.require_fit(experiment, mesh, environment.lanes, device_bytes)
     folder = create_folder(workdir, experiment, environment, allow_environment_change)
 
-    with hold(folder, shard) as tell_status:
+    with hold_shard(folder, shard) as report_to_job:
 
         def report_to_both(progress: Progress) -> None:
-            for tell in (report, tell_status):
-                if tell is not None:
-                    tell(progress)
+            report_to_job(progress)
+            if report is not None:
+                report(progress)
 
         run_sweep(
             folder,
@@ -181,12 +149,12 @@ def _warn_of_code(finished: SweepFolder, warn: Warn) -> None:
     """Warns if the code was edited since: the members stay as they were trained."""
     last = finished.environments[-1]
     ours = dataclasses.replace(last, code=digest_code(finished.experiment))
-    changed = changed_code(last, ours)
+    changed = describe_changed_code(last, ours)
     if changed:
         warn(
             f'{finished.workdir} was trained with other code: '
-            f'{describe_files(changed)}; its members stay as they are; use another '
-            '--workdir to train them with this code'
+            f'{changed}; its members stay as they are; use another --workdir to train '
+            'them with this code'
         )
 
 
@@ -205,12 +173,3 @@ def _find_finished(
     chunks = select_chunks(folder, chunks_of_shard(folder, shard))
     is_done = hosts.broadcast(all(chunk.folder.done for chunk in chunks))
     return folder if is_done else None
-
-
-def _try_every_core() -> bool:
-    """Asks JAX for one device per core of a CPU; False if JAX is in use already."""
-    try:
-        use_every_core()
-    except RuntimeError:
-        return False
-    return True

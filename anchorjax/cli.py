@@ -10,15 +10,12 @@ from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin
 
 import jax
 import jaxlib
-import ml_collections
 import pandas as pd
 
 from anchorjax import config
 from anchorjax.errors import CliError, ConfigError, UserError, is_temporary
 from anchorjax.experiment import Experiment
-from anchorjax.files import find_cache
 from anchorjax.limits import declared_fields
-from anchorjax.storage.manifest import read_experiment
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.plan import summarize_members
 from anchorjax.sweeps.signals import Preempted
@@ -30,16 +27,8 @@ EXIT_USER_ERROR = 2
 EXIT_PREEMPTED = 75  # sysexits' "temporary failure": saved, run it again
 
 # Flags of sweep.py that the command that starts the jobs decides for each of them.
-_FLAGS_OF_A_JOB = (
-    'shard',
-    'distributed',
-    'coordinator',
-    'processes',
-    'process',
-    'dry_run',
-)
-
-
+_FLAGS_OF_A_JOB = ('shard', 'distributed', 'coordinator', 'processes', 'process')
+_FLAGS_OF_A_JOB += ('dry_run',)
 _WIDEST_FIELD = 36  # characters of a field and its value in --help
 
 
@@ -88,11 +77,7 @@ class Parser(argparse.ArgumentParser):
 def run_subcommand(
     commands: Mapping[str, Callable[[list[str]], None]], description: str
 ) -> None:
-    """Runs the command that the first word names, on the other words.
-
-    Raises:
-      UserError: there is no such command.
-    """
+    """Runs the command that the first word names, on the others; UserError if none."""
     name = sys.argv[1] if len(sys.argv) > 1 else ''
     if name in ('-h', '--help'):
         print(description)
@@ -102,35 +87,19 @@ def run_subcommand(
     commands[name](sys.argv[2:])
 
 
-def subcommand_parser(program: str, description: str) -> Parser:
-    """A parser for one command of several: program is 'weights.py show'."""
-    return Parser(prog=program, description=description)
-
-
 def parse_command_line(
     parser: argparse.ArgumentParser, words: list[str] | None = None
 ) -> tuple[argparse.Namespace, Experiment]:
     """The flags and the experiment of a command line.
 
-    The experiment comes from --config FILE[:PRESET] or --config_json FILE (of which
-    nothing is executed), changed by overrides --config.x.y=z.
+    The experiment comes from --config FILE[:PRESET], changed by --config.x.y=z.
 
     Raises:
       UserError: a flag is unknown, or something is wrong with the config.
     """
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument('--config', metavar='FILE[:PRESET]')
-    source.add_argument(
-        '--config_json',
-        type=parse_file,
-        metavar='FILE',
-        help='a manifest, or the JSON of a config',
-    )
+    parser.add_argument('--config', required=True, metavar='FILE[:PRESET]')
     flags, rest = parser.parse_known_args(words)
-    if flags.config_json is None:
-        loaded = config.load(flags.config)
-    else:
-        loaded = load_json(flags.config_json)
+    loaded = config.load(flags.config)
     while rest:
         word = rest.pop(0)
         if not word.startswith('--config.'):
@@ -142,15 +111,6 @@ def parse_command_line(
             text = rest.pop(0)
         config.override(loaded, path, text)
     return flags, config.resolve(loaded)
-
-
-def load_json(path: str | pathlib.Path) -> ml_collections.ConfigDict:
-    """The config in a manifest or other JSON file; nothing in it is executed.
-
-    Raises:
-      UserError: there is no such file, or something is wrong with it.
-    """
-    return config.to_config(read_experiment(pathlib.Path(path)))
 
 
 class _Help(argparse.Action):
@@ -199,34 +159,25 @@ def sweep_parser(**kwargs: str) -> Parser:
     text = '--config.x.y=z sets a field; --config FILE --help lists all of them'
     parser = Parser(epilog=text, add_help=False, **kwargs)
     add = parser.add_argument
+    switch = {'action': 'store_true'}
     add('-h', '--help', action=_Help, nargs=0, help='show this text and exit')
     add('--workdir', type=parse_folder, help='default: runs/<config name>')
-    add('--dry_run', action='store_true', help='print the plan and exit')
-    add('--yes', action='store_true', help='begin what will take more than a week')
+    add('--dry_run', help='print the plan and exit', **switch)
+    add('--yes', help='begin what will take more than a week', **switch)
     add('--shard', default='0/1', metavar='I/N', help='train part I (from 0) of N')
-    add(
-        '--allow_numerics_change',
-        action='store_true',
-        help='continue although hardware, versions, layout or code changed; bits may '
-        'differ',
+    text = (
+        'continue although hardware, versions, layout or code changed; bits may differ'
     )
-    add(
-        '--device_memory',
-        type=parse_gibibytes,
-        metavar='GIB',
-        help='memory that a device may use; default: 90 %% of what JAX may allocate, '
-        'which is 75 %% of a GPU unless XLA_PYTHON_CLIENT_MEM_FRACTION is set',
+    add('--allow_numerics_change', help=text, **switch)
+    text = (
+        'memory that a device may use; default: 90 %% of what JAX may allocate, which '
+        'is 75 %% of a GPU unless XLA_PYTHON_CLIENT_MEM_FRACTION is set'
     )
-    add(
-        '--distributed',
-        action='store_true',
-        help='run as one program on several hosts, which JAX finds',
-    )
-    add(
-        '--coordinator',
-        metavar='HOST:PORT',
-        help='address of process 0, if JAX cannot find the hosts',
-    )
+    add('--device_memory', type=parse_gibibytes, metavar='GIB', help=text)
+    text = 'run as one program on several hosts, which JAX finds'
+    add('--distributed', help=text, **switch)
+    text = 'address of process 0, if JAX cannot find the hosts'
+    add('--coordinator', metavar='HOST:PORT', help=text)
     text = 'with --coordinator: number of processes'
     add('--processes', type=int, metavar='N', help=text)
     text = 'with --coordinator: index of this process, from 0'
@@ -298,15 +249,14 @@ def parse_gibibytes(text: str) -> float:
     return parse_positive(text) * 2**30
 
 
-def parse_positive(text: str, most: float = math.inf) -> float:
-    """A positive and finite number, at most `most`; for argparse."""
+def parse_positive(text: str) -> float:
+    """A positive and finite number, for argparse."""
     try:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not (0 < number <= most and number < math.inf):
-        limit = f', at most {most:g}' if most < math.inf else ''
-        raise argparse.ArgumentTypeError(f'{text!r}: must be a positive number{limit}')
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f'{text!r}: must be a positive number')
     return number
 
 
@@ -326,7 +276,9 @@ def use_compilation_cache() -> None:
     if jax.config.jax_compilation_cache_dir:
         return
     name = f'jaxlib-{jaxlib.__version__}-{cpu_fingerprint()}'
-    jax.config.update('jax_compilation_cache_dir', str(find_cache() / name))
+    home = os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache'
+    folder = pathlib.Path(home) / 'anchorjax' / name
+    jax.config.update('jax_compilation_cache_dir', str(folder))
     jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.5)
 
 

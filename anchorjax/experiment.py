@@ -75,8 +75,6 @@ class TrainConfig:
     # verdicts leave the others out.
     converged_loss: Positive = 0.02
     batch_devices: Count = 1  # devices that share a batch, for few and large members
-    # Whether these devices also share the parameters and moments of a member.
-    shard_params: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self, 'train')

@@ -74,12 +74,7 @@ def write_json(path: pathlib.Path, value: Any) -> None:
 
 
 def read_json(path: pathlib.Path) -> Any:
-    """The value in a JSON file.
-
-    Raises:
-      Damaged: it is not JSON.
-      StoreError: the file is missing or cannot be read.
-    """
+    """The value in a JSON file; Damaged if it is not JSON, StoreError if unreadable."""
     with report_in_one_line('read', path):
         data = path.read_bytes()
     return parse_json(data, str(path))
@@ -155,12 +150,6 @@ def remove(path: pathlib.Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-
-
-def find_cache() -> pathlib.Path:
-    """The folder for what is kept only to save time."""
-    home = os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache'
-    return pathlib.Path(home) / 'anchorjax'
 
 
 def _require_room(path: pathlib.Path) -> None:

@@ -160,11 +160,7 @@ def is_traced(axis: str) -> bool:
 
 
 def match_value(name: str, values: tuple, wanted: Any) -> int:
-    """The index of a value on an axis; floats may differ by a relative 1e-5.
-
-    Raises:
-      UserError: the axis has no such value.
-    """
+    """The index of a value on an axis, floats within 1e-5 of it; UserError if none."""
     if wanted in values:
         return values.index(wanted)
     for i, value in enumerate(values):

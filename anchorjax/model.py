@@ -16,8 +16,6 @@ from anchorjax.errors import require
 Edit = Callable[[str, int, jax.Array], jax.Array]
 # (field, value) -> the value that replaces it: an Edit of one block.
 BlockEdit = Callable[[str, jax.Array], jax.Array]
-# Makes parameters whole that several devices share: a tree -> the same tree.
-Gather = Callable[[Any], Any]
 
 
 class BlockActivations(NamedTuple):
@@ -56,12 +54,9 @@ class ModelConfig:
         """
         raise NotImplementedError
 
-    def module_for_logits(self, vocab: int, gather: Gather) -> nn.Module | None:
-        """A module for training, which returns logits alone, with little memory.
-
-        It gathers its parameters itself, a block at a time. None: `module` serves.
-        """
-        return None
+    def module_for_logits(self, vocab: int) -> nn.Module:
+        """The network for training: only its logits are used."""
+        return self.module(vocab, gamma=0.0)
 
     def forward_operations(
         self, seq_len: int, vocab: int, batch_size: int, last_only: bool

@@ -70,9 +70,6 @@ class Task(NamedTuple):
     batch: Callable[[Any, jax.Array], Batch]
     # data -> the sequences to evaluate, and their answers.
     probes: Callable[[Any], Probes]
-    # (data, index_B, next index_B) -> the same as `batch`, for a task that reads its
-    # examples on the host and can read the next ones meanwhile; None: it does not.
-    batch_ahead: Callable[[Any, jax.Array, jax.Array], Batch] | None = None
     # A line about the data for the user to see before training, e.g. how many examples
     # are cut; it may read files. None: there is nothing to say.
     describe_data: Callable[[], str] | None = None

@@ -24,17 +24,13 @@ gpt2 has the paper's gammas and decays (28.2 % and 99.6 %), every matrix drawn b
 true fan-in, and the rate of P1's code for other tasks (PAPERS 1.6). fine_tune starts
 from GPT-2 small in Hugging Face's safetensors, models/gpt2/model.safetensors or the
 file of --config.model.start (the paper has 88.9, 94.3 and 99.2 %). Both need a GPU.
-Only the default has been run, on seeds 0 to 6 (14 minutes for three seeds, on two
-shared cores): of the square, a large initialization with weak decay answers 0.22 to
-0.90, a small one with strong decay 0.95 to 1.00 (RESULTS.md).
+Only the default has been run (14 minutes for three seeds, on two shared cores): of the
+square, a large initialization with weak decay answers 0.22 to 0.90, a small one with
+strong decay 0.95 to 1.00 (RESULTS.md).
 """
 
-import ml_collections
-
 from anchorjax import config
-
-ConfigDict = ml_collections.ConfigDict
-
+from anchorjax.config import ConfigDict
 
 # GPT-2's own tokens for 0 to 9, +, = and the end of text: one byte each.
 GPT2_ROWS = (*range(15, 25), 10, 28, 50256)
@@ -42,10 +38,8 @@ GPT2_ROWS = (*range(15, 25), 10, 28, 50256)
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    config.require_preset(preset, PRESETS)
-    is_gpt2 = preset in ('gpt2', 'fine_tune')
-    c = config.default(task='addition', model='gpt2' if is_gpt2 else 'transformer')
-    c.name = config.name_sweep('addition', preset)
+    model = 'gpt2' if preset in ('gpt2', 'fine_tune') else 'transformer'
+    c = config.begin('addition', preset, PRESETS, task='addition', model=model)
     c.grid.gamma = (0.5, 0.7)
     c.grid.weight_decay = (0.01, 0.5)
     c.grid.seed = (0, 1, 2)

@@ -26,25 +26,19 @@ then count as wrong. The preset gpt2 has the settings of P1's code, with its qui
 tokens of which the padding counts in the loss, and 5,000 epochs of 10,000 rows (PAPERS
 1.6, quirk 11; DATASETS 1). It needs a GPU.
 
-The default takes 34 minutes on two cores; what came out, there and with 500 rows on six
-fresh seeds, is in RESULTS.md. With 1,000 rows no network under strong decay converges
-in its 1,300 steps; with 5,000 rows two exploratory ones ended at losses of 0.21 and
-0.12, so `official` trains for longer. The other presets have not been run.
+The default takes 34 minutes on two cores; what came out is in RESULTS.md. With 1,000
+rows no network under strong decay converges in its 1,300 steps, so `official` trains
+for longer. The other presets have not been run.
 """
 
-import ml_collections
-
 from anchorjax import config
-
-ConfigDict = ml_collections.ConfigDict
+from anchorjax.config import ConfigDict
 
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    config.require_preset(preset, PRESETS)
     model = 'gpt2' if preset == 'gpt2' else 'transformer'
-    c = config.default(task='cogs', model=model)
-    c.name = config.name_sweep('cogs', preset)
+    c = config.begin('cogs', preset, PRESETS, task='cogs', model=model)
     c.grid.gamma = (0.5, 0.7)
     c.grid.seed = (0, 1, 2)
     PRESETS[preset](c)

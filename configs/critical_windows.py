@@ -49,11 +49,9 @@ the middle half twice the decay of all steps; that the first quarter has the sam
 budget, and so four times, is an assumption.
 """
 
-import ml_collections
-
 from anchorjax import config
+from anchorjax.config import ConfigDict
 
-ConfigDict = ml_collections.ConfigDict
 _RATE = 3e-3
 _BUDGET = 1e-3  # lambda of decay in all steps, of one step
 _LAMBDAS = (0.0, 3e-4, 1e-3, 3e-3, 1e-2)  # of E3
@@ -64,18 +62,15 @@ _TASKS = {'grokking': 'modular_addition', 'scan': 'scan'}  # of presets; else P4
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    config.require_preset(preset, PRESETS)
     is_paper = preset.startswith('paper_')
-    fill = PRESETS[preset]
     task = _TASKS.get(preset.removeprefix('paper_'), 'anchor_permutations')
-    c = config.default(task=task)
-    c.name = config.name_sweep('critical_windows', preset)
+    c = config.begin('critical_windows', preset, PRESETS, task=task)
     _set_up(c)
     if is_paper:
         _set_size(c, width=64, batch_size=128, num_steps=20_000)
     else:
         _set_size(c, width=32, batch_size=64, num_steps=5_000)
-    fill(c, is_paper)
+    PRESETS[preset](c, is_paper)
     c.train.eval_every = c.train.num_steps // 50
     return c
 

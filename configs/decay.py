@@ -22,20 +22,16 @@ at the default's decay of 1 and 1.6 at P3's, whose rate starts and ends at 1e-5;
 presets, and what came out, is in analysis/gallery/predictions.md.
 """
 
-import ml_collections
-
 from anchorjax import config
+from anchorjax.config import ConfigDict
 
-ConfigDict = ml_collections.ConfigDict
 # Steps of P1 without (3, 4) and (4, 3): 708,750 sequences in batches of 2048.
 _EPOCH = 346
 
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    config.require_preset(preset, PRESETS)
-    c = config.default(task='anchors', model='transformer')
-    c.name = config.name_sweep('decay', preset)
+    c = config.begin('decay', preset, PRESETS, task='anchors')
     c.task.noninferential = ()
     c.task.unseen = ((4, 3), (3, 4))
     PRESETS[preset](c)
@@ -86,9 +82,4 @@ def _paper_rates(c: ConfigDict) -> None:
     c.grid.seed = (1, 2, 3, 4, 5, 6, 7, 8, 9)
 
 
-PRESETS = {
-    '': _default,
-    'rates': _rates,
-    'parts': _parts,
-    'paper_rates': _paper_rates,
-}
+PRESETS = {'': _default, 'rates': _rates, 'parts': _parts, 'paper_rates': _paper_rates}

@@ -18,18 +18,13 @@ networks then answer (4, 3) as its reverse at small initialization (RESULTS.md),
 pairs are unseen here.
 """
 
-import ml_collections
-
 from anchorjax import config
-
-ConfigDict = ml_collections.ConfigDict
+from anchorjax.config import ConfigDict
 
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    config.require_preset(preset, PRESETS)
-    c = config.default(task='anchors', model='transformer')
-    c.name = config.name_sweep('gpt2_range', preset)
+    c = config.begin('gpt2_range', preset, PRESETS, task='anchors')
     PRESETS[preset](c)
     return c
 
@@ -61,8 +56,6 @@ def _paper(c: ConfigDict) -> None:
     c.model.head_dim = 64
     c.model.mlp_dim = 3072
     c.model.activation = 'gelu'
-    c.train.num_steps = 210 * config.P1_EPOCH
-    c.optimizer.warmup_steps = 10 * config.P1_EPOCH
     c.grid.gamma = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
     c.grid.seed = (1, 2, 3, 4)
     c.loop = (('model.norm', ('post', 'pre')),)

@@ -31,11 +31,9 @@ compose?".
 
 import itertools
 
-import ml_collections
-
 from anchorjax import config
+from anchorjax.config import ConfigDict
 
-ConfigDict = ml_collections.ConfigDict
 _STEPS = 8_000
 _SHORT_STEPS = 6_000  # enough at four tokens
 # Of the anchors: the paper's four, and more.
@@ -63,7 +61,7 @@ def get_config(preset: str) -> ConfigDict:
     config.require_preset(preset, PRESETS)
     c = config.default(task='anchors', model='transformer')
     c.name = f'law_{preset}'
-    _set_factors(c, **PRESETS[preset])
+    _set_factors(c, PRESETS[preset])
     is_short = preset.startswith(('short', 'wide')) or preset == 'anchors'
     c.train.num_steps = _SHORT_STEPS if is_short else _STEPS
     c.train.eval_every = 500
@@ -89,28 +87,17 @@ def _compare_anchors(c: ConfigDict) -> None:
     c.loop = (('task.num_anchors', (4, 8, 12)),)
 
 
-def _set_factors(
-    c: ConfigDict,
-    seq_len: int,
-    split: str,
-    exception: str,
-    anchors: int,
-    batch_size: int,
-    learning_rate: float,
-    weight_decay: float,
-    width: int,
-) -> None:
+def _set_factors(c: ConfigDict, factors: dict) -> None:
     """Writes one level of every factor into a config."""
-    c.task.seq_len = seq_len
-    c.task.split = split
-    c.task.anchors = tuple(range(1, anchors + 1))
-    c.task.shifts = _SHIFTS[:anchors]
-    c.task.exception = exception
-    c.model.width = c.model.head_dim = width
-    c.model.mlp_dim = 3 * width
-    c.train.batch_size = batch_size
-    c.grid.learning_rate = (learning_rate,)
-    c.grid.weight_decay = (weight_decay,)
+    for field in ('seq_len', 'split', 'exception'):
+        c.task[field] = factors[field]
+    c.task.shifts = _SHIFTS[: factors['anchors']]
+    c.task.anchors = tuple(range(1, factors['anchors'] + 1))
+    c.model.width = c.model.head_dim = factors['width']
+    c.model.mlp_dim = 3 * factors['width']
+    c.train.batch_size = factors['batch_size']
+    c.grid.learning_rate = (factors['learning_rate'],)
+    c.grid.weight_decay = (factors['weight_decay'],)
 
 
 def _make_squares() -> dict[str, dict]:

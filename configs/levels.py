@@ -14,18 +14,13 @@ be trained; P1's 900,000 hold every question many times, with other noise. Any s
 the anchor task with snapshots can be read as well, e.g. that of configs/law.py:anchors.
 """
 
-import ml_collections
-
 from anchorjax import config
-
-ConfigDict = ml_collections.ConfigDict
+from anchorjax.config import ConfigDict
 
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    config.require_preset(preset, PRESETS)
-    c = config.default(task='anchors', model='transformer')
-    c.name = config.name_sweep('levels', preset)
+    c = config.begin('levels', preset, PRESETS, task='anchors')
     PRESETS[preset](c)
     return c
 
@@ -38,16 +33,13 @@ def _default(c: ConfigDict) -> None:
     c.grid.learning_rate = (4e-3,)
     c.grid.weight_decay = (0.1,)
     c.grid.seed = (0, 1, 2)
-    # 1 % to 100 %
     c.loop = (('task.num_examples', (400, 1_200, 4_000, 12_000, 40_000)),)
 
 
 def _paper(c: ConfigDict) -> None:
     """P1's data and model; every size is trained for as many steps."""
-    c.train.num_steps = 210 * config.P1_EPOCH
     epochs = (0, 1, 3, 10, 30, 100)
     c.train.snapshot_steps = tuple(epoch * config.P1_EPOCH for epoch in epochs)
-    c.optimizer.warmup_steps = 10 * config.P1_EPOCH
     c.grid.gamma = (0.5, 0.8)
     c.grid.seed = (1, 2, 3)
     sizes = (9_000, 30_000, 90_000, 300_000, 900_000)

@@ -38,21 +38,21 @@ accuracy of 0.555 on memory and to a loss of 0.62 nats, so that its train loss s
 above 0.31 and it never counts as converged. So the preset has task.ordered=False.
 """
 
-import ml_collections
-
 from anchorjax import config
+from anchorjax.config import ConfigDict
 
-ConfigDict = ml_collections.ConfigDict
 _EPOCH = 199_980 // 100  # steps of the paper
+# Not seen when the rules of the claims were made.
+_FRESH_SEEDS = (10, 11, 12, 13)
+_MODELS = {'emb_mlp': 'emb_mlp', 'flow': 'emb_mlp', 'one_layer': 'one_layer'}
 
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    config.require_preset(preset, PRESETS)
-    model, fill = PRESETS[preset]
-    c = config.default(task='memory_reasoning', model=model)
-    c.name = config.name_sweep('memory_reasoning', preset)
-    fill(c)
+    task = 'memory_reasoning'
+    model = _MODELS.get(preset.removeprefix('paper_'), 'transformer')
+    c = config.begin(task, preset, PRESETS, task=task, model=model)
+    PRESETS[preset](c)
     return c
 
 
@@ -74,14 +74,9 @@ def _small_transformer(c: ConfigDict, num_steps: int) -> None:
     c.model.mlp_dim = 192
 
 
-def _take_fresh_seeds(c: ConfigDict) -> None:
-    """Seeds that were not seen when the rules of the claims were made."""
-    c.grid.seed = (10, 11, 12, 13)
-
-
 def _default(c: ConfigDict) -> None:
     _five_anchors(c)
-    _take_fresh_seeds(c)
+    c.grid.seed = _FRESH_SEEDS
 
 
 def _five_anchors(c: ConfigDict, num_steps: int = 12_000) -> None:
@@ -103,7 +98,7 @@ def _emb_mlp(c: ConfigDict) -> None:
     _small(c, num_steps=12_000)
     c.task.seq_len = 3
     c.task.ordered = False
-    _take_fresh_seeds(c)
+    c.grid.seed = _FRESH_SEEDS
 
 
 def _flow(c: ConfigDict) -> None:
@@ -117,7 +112,7 @@ def _flow(c: ConfigDict) -> None:
     c.model.width = 64
     c.model.mlp_dim = 128
     c.train.batch_size = 2048
-    _take_fresh_seeds(c)
+    c.grid.seed = _FRESH_SEEDS
     c.optimizer.b1 = c.optimizer.b2 = 0.0
     c.optimizer.eps = 1e3
     c.optimizer.clip_norm = 1e9
@@ -174,13 +169,13 @@ def _train_1000_epochs(c: ConfigDict) -> None:
 
 
 PRESETS = {
-    '': ('transformer', _default),
-    'no_norm': ('transformer', _no_norm),
-    'emb_mlp': ('emb_mlp', _emb_mlp),
-    'flow': ('emb_mlp', _flow),
-    'one_layer': ('one_layer', _one_layer),
-    'groups': ('transformer', _groups),
-    'near': ('transformer', _near),
-    'paper': ('transformer', _paper),
-    'paper_emb_mlp': ('emb_mlp', _paper_emb_mlp),
+    '': _default,
+    'no_norm': _no_norm,
+    'emb_mlp': _emb_mlp,
+    'flow': _flow,
+    'one_layer': _one_layer,
+    'groups': _groups,
+    'near': _near,
+    'paper': _paper,
+    'paper_emb_mlp': _paper_emb_mlp,
 }

@@ -11,21 +11,15 @@ is several times faster than float32, and the official runs did not need more.
 
 import pathlib
 
-import ml_collections
-
 from anchorjax import config
+from anchorjax.config import ConfigDict
 
-ConfigDict = ml_collections.ConfigDict
 PRESETS = ('paper_30', 'full', 'depths')
 _PHASE = pathlib.Path(__file__).with_name('phase.py')
 
 
 def get_config(preset: str) -> ConfigDict:
-    """The config of a preset; there is no default.
-
-    A member of `full` trains alone: its chunk takes hours, and the state of one member
-    is small enough to be taken to another machine.
-    """
+    """The config of a preset; there is no default."""
     config.require_preset(preset, PRESETS)
     c = config.load(f'{_PHASE}:paper_30')
     c.name = f'paper_size_{preset}'
@@ -38,7 +32,7 @@ def get_config(preset: str) -> ConfigDict:
     if preset == 'full':
         _select_two(c)
         c.train.num_steps = 210 * config.P1_EPOCH
-        c.train.lanes = 1
+        c.train.lanes = 1  # a chunk takes hours, and one state is easily taken along
     if preset == 'depths':
         _select_two(c)
         c.train.lanes = 2

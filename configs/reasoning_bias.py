@@ -37,19 +37,16 @@ came out is in RESULTS.md. The preset paper needs a GPU and has not been run. Th
   python -m analysis claims p2 --runs 'runs/reasoning_bias_*' --out runs/p2_text
 """
 
-import ml_collections
-
 from anchorjax import config
-
-ConfigDict = ml_collections.ConfigDict
+from anchorjax.config import ConfigDict
 
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    config.require_preset(preset, PRESETS)
     size = 'small' if preset == 'paper' else 'tiny'
-    c = config.default(task='mixture', model='gpt2', size=size)
-    c.name = config.name_sweep('reasoning_bias', preset)
+    c = config.begin(
+        'reasoning_bias', preset, PRESETS, task='mixture', model='gpt2', size=size
+    )
     c.task.num_sequences = 500
     c.task.vocab = 1_792
     c.train.batch_size = 32

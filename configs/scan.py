@@ -23,19 +23,14 @@ minutes on two shared cores, `laptop` 30; what came out is in RESULTS.md. `gpt2`
 been run. P4's experiment with `jump` held out is configs/critical_windows.py:scan.
 """
 
-import ml_collections
-
 from anchorjax import config
-
-ConfigDict = ml_collections.ConfigDict
+from anchorjax.config import ConfigDict
 
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    config.require_preset(preset, PRESETS)
     model = 'gpt2' if preset == 'gpt2' else 'transformer'
-    c = config.default(task='scan', model=model)
-    c.name = config.name_sweep('scan', preset)
+    c = config.begin('scan', preset, PRESETS, task='scan', model=model)
     c.grid.gamma = (0.5, 0.7)
     c.grid.weight_decay = (0.01, 0.1)
     c.grid.seed = (0, 1, 2)

@@ -17,11 +17,9 @@ the default. The paper has the perplexities 1.7207, 1.7074, 1.7027 (GitHub) and 
 2.594, 2.556 at gamma 0.5, 0.75, 1.0 (PAPERS 1.6): exp(probe_loss) of seen_heldout.
 """
 
-import ml_collections
-
 from anchorjax import config
+from anchorjax.config import ConfigDict
 
-ConfigDict = ml_collections.ConfigDict
 TOKENS = 40 * 10**9
 BATCH = 512  # windows of 1,024 tokens: ours
 MEMBERS_DEVICES = 8  # that share a member
@@ -29,10 +27,10 @@ MEMBERS_DEVICES = 8  # that share a member
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    config.require_preset(preset, PRESETS)
     size = 'medium' if preset else 'tiny'
-    c = config.default(task='corpus', model='gpt2', size=size)
-    c.name = config.name_sweep('slimpajama', preset)
+    c = config.begin(
+        'slimpajama', preset, PRESETS, task='corpus', model='gpt2', size=size
+    )
     c.optimizer.floor = 0.0
     c.grid.gamma = (0.5, 0.75, 1.0)
     c.grid.weight_decay = (0.1,)
@@ -72,7 +70,6 @@ def _set_cluster(c: ConfigDict) -> None:
     c.model.remat = True
     c.train.batch_size = BATCH
     c.train.batch_devices = MEMBERS_DEVICES
-    c.train.shard_params = True
     c.train.lanes = 1
     c.train.resume_every = 900.0
     c.grid.learning_rate = (3e-4,)

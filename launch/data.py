@@ -15,7 +15,6 @@ or another process writes there; 2 a file is missing, truncated or another one.
 
 import argparse
 import pathlib
-import sys
 from collections.abc import Iterator
 from typing import NamedTuple, get_args
 
@@ -29,6 +28,7 @@ from anchorjax.extras.corpora.official import (
 )
 from anchorjax.sweeps.memory import format_bytes
 from anchorjax.tasks import ProntoqaConfig
+from anchorjax.tasks.corpus.token_files import LIST_FILE
 from anchorjax.tasks.prontoqa.worlds import Distractor, Ontology, Order
 
 OWN, PUBLIC = 'own', 'public'  # values of --source besides a path
@@ -154,15 +154,15 @@ def prepare_corpus(flags: argparse.Namespace) -> None:
         words = list_texts(files.paths, wanted)
         vocabulary, share = tokenizers.count_words(words, flags.most_words)
         print(f'{len(vocabulary):,} words are {share:.1%} of all', flush=True)
-        tokenizer = tokenizers.Words(vocabulary)
-    written = write.write_corpus(files, flags.out, tokenizer, wanted, report_tokens)
-    state = 'written' if written.is_new else 'there already'
+        tokenizer = tokenizers.make_words(vocabulary)
+    state = 'there already' if (flags.out / LIST_FILE).exists() else 'written'
+    listed = write.write_corpus(files, flags.out, tokenizer, wanted)
     print(
-        f'{flags.out}: {written.documents:,} documents, {written.tokens:,} tokens, '
-        f'{written.skipped:,} rows without text and {written.empty:,} empty ones left '
-        f'out, {state}'
+        f'{flags.out}: {listed["documents"]:,} documents, {listed["tokens"]:,} tokens, '
+        f'{listed["skipped"]:,} rows without text and {listed["empty"]:,} empty ones '
+        f'left out, {state}'
     )
-    print(f'sha256 of the tokens: {written.digest}')
+    print(f'sha256 of the tokens: {listed["sha256"]}')
 
 
 def find_files(flags: argparse.Namespace) -> texts.Files:
@@ -181,13 +181,13 @@ def find_files(flags: argparse.Namespace) -> texts.Files:
 def make_tokenizer(flags: argparse.Namespace) -> tokenizers.Tokenizer | None:
     """The tokenizer of the flags; None if its words are found in the texts."""
     if flags.tokenizer == 'bytes':
-        return tokenizers.Bytes()
+        return tokenizers.make_bytes()
     if flags.tokenizer == 'gpt2':
         if flags.vocabulary is None:
             raise UserError('--tokenizer gpt2 needs --vocabulary gpt2.tiktoken')
-        return tokenizers.Gpt2(flags.vocabulary)
+        return tokenizers.load_gpt2(flags.vocabulary)
     if flags.vocabulary:
-        return tokenizers.Words(tokenizers.read_words(flags.vocabulary))
+        return tokenizers.make_words(tokenizers.read_words(flags.vocabulary))
     require(flags.most_words >= 1, '--most_words', flags.most_words, 'at least 1')
     return None
 
@@ -196,12 +196,6 @@ def list_texts(paths: list[str], wanted: texts.Wanted) -> Iterator[str]:
     for path in paths:
         for text in texts.read_texts(path, wanted):
             yield text or ''
-
-
-def report_tokens(path: str, documents: int, tokens: int) -> None:
-    """Shows how far the tokenizing is."""
-    line = f'\r\x1b[K  {path}: {documents:,} documents, {tokens:,} tokens'
-    print(line, end='', file=sys.stderr, flush=True)
 
 
 if __name__ == '__main__':

@@ -17,19 +17,20 @@ our own members.
 import argparse
 import json
 import sys
-import time
 from typing import Any
 
 import pandas as pd
+from tqdm import tqdm
 
 from analysis.drawing import style
 from analysis.p1 import replies as figure
 from anchorjax import cli
 from anchorjax.errors import UserError, brief
-from anchorjax.extras.prompts import files
+from anchorjax.extras.prompts import files, models
 from anchorjax.extras.prompts.questions import draw_prompts
 from anchorjax.extras.prompts.scores import score_replies
 from anchorjax.files import write_text
+from anchorjax.storage import locks
 from anchorjax.storage.reader import open_run
 
 
@@ -39,7 +40,7 @@ def command() -> None:
 
 def write(words: list[str]) -> None:
     """Writes the prompts of a config."""
-    parser = cli.subcommand_parser('prompts.py write', __doc__)
+    parser = cli.Parser(prog='prompts.py write', description=__doc__)
     add = parser.add_argument
     add('--out', type=cli.parse_folder, required=True, help='folder of the prompts')
     text = 'questions for each probe, setting and seed (%(default)s)'
@@ -63,23 +64,21 @@ def ask(words: list[str]) -> None:
     name = flags.name or settings['model'].rpartition('/')[2]
     path = files.reply_path(flags.prompts, name)
     model = make_model(flags, settings)
-    with files.open_replies(path, settings) as (reply_of, file):
-        waiting = [prompt for prompt in prompts if prompt.id not in reply_of]
+    with locks.hold_folder(path.with_suffix('.lock')):
+        rows = files.resume_rows(path, settings)
+        known = {row.get('id') for row in rows}
+        waiting = [prompt for prompt in prompts if prompt.id not in known]
         num_kept = len(prompts) - len(waiting)
-        for number, prompt in enumerate(waiting, 1):
-            started = time.monotonic()
+        bar = tqdm(waiting, initial=num_kept, total=len(prompts), disable=None)
+        for prompt in bar:
             reply, finish = model.ask(prompt.prompt, prompt.id)
-            row = {'id': prompt.id, 'reply': reply, 'finish': finish}
-            files.append_row(file, row)
-            show_progress(num_kept + number, len(prompts))
-            if number < len(waiting):
-                next_start = started + 60 / flags.per_minute
-                time.sleep(max(0.0, next_start - time.monotonic()))
+            rows.append({'id': prompt.id, 'reply': reply, 'finish': finish})
+            files.write_rows(path, rows)
     print(f'{path}: {len(waiting):,} new replies, {len(prompts):,} in all')
 
 
 def parse_ask(words: list[str]) -> argparse.Namespace:
-    parser = cli.subcommand_parser('prompts.py ask', __doc__)
+    parser = cli.Parser(prog='prompts.py ask', description=__doc__)
     add = parser.add_argument
     add('--prompts', type=cli.parse_folder, required=True, help='folder of the prompts')
     where = parser.add_mutually_exclusive_group(required=True)
@@ -96,8 +95,6 @@ def parse_ask(words: list[str]) -> argparse.Namespace:
     add('--fields', type=parse_fields, default={}, metavar='JSON', help=text)
     text = 'variable of the environment with the key (%(default)s)'
     add('--key_variable', default='OPENAI_API_KEY', metavar='NAME', help=text)
-    text = 'most prompts a minute (%(default)g)'
-    add('--per_minute', type=cli.parse_positive, default=60.0, help=text)
     add('--retries', type=int, default=6, help='of one request (%(default)s)')
     text = 'seconds for one request (%(default)g)'
     add('--timeout', type=cli.parse_positive, default=120.0, help=text)
@@ -128,20 +125,14 @@ def describe_model(flags: argparse.Namespace) -> dict[str, Any]:
 def make_model(flags: argparse.Namespace, settings: dict[str, Any]) -> Any:
     """Something with a method ask(prompt, id) -> (reply, why it ended)."""
     if flags.local:
-        from anchorjax.extras.prompts.local_model import LocalModel
-
-        return LocalModel(flags.local, settings['chat'], flags.max_tokens)
-    try:
-        from anchorjax.extras.prompts import endpoint
-    except ImportError as e:
-        raise UserError(f"{e}: pip install 'anchorjax[prompts]'") from None
-    key = endpoint.read_key(flags.key_variable)
-    return endpoint.Endpoint(settings, key, flags.timeout, flags.retries)
+        return models.LocalModel(flags.local, settings['chat'], flags.max_tokens)
+    key = models.read_key(flags.key_variable)
+    return models.Endpoint(settings, key, flags.timeout, flags.retries)
 
 
 def score(words: list[str]) -> None:
     """Scores all replies of a folder, and draws them."""
-    parser = cli.subcommand_parser('prompts.py score', __doc__)
+    parser = cli.Parser(prog='prompts.py score', description=__doc__)
     add = parser.add_argument
     add('--prompts', type=cli.parse_folder, required=True, help='folder of the prompts')
     text = 'a sweep of the same task, to be shown beside'
@@ -150,7 +141,7 @@ def score(words: list[str]) -> None:
     prompts = files.read_prompts(flags.prompts)
     tables = []
     for path in sorted((flags.prompts / files.REPLIES_FOLDER).glob('*.jsonl')):
-        reply_of = files.read_replies(path).reply_of
+        reply_of = files.read_replies(path)
         if not reply_of:
             print(f'warning: {path}: no replies yet; left out', file=sys.stderr)
             continue
@@ -172,12 +163,6 @@ def score(words: list[str]) -> None:
     paths = style.write_figure(result, figure.draw, figure.layout, picture)
     print(table.to_string(index=False, float_format='{:.3g}'.format))
     print(path, *paths, sep='\n')
-
-
-def show_progress(done: int, total: int) -> None:
-    """'  37/320', rewritten in place."""
-    end = '\n' if done == total else ''
-    print(f'\r  {done}/{total}', end=end, file=sys.stderr, flush=True)
 
 
 def parse_fields(text: str) -> dict[str, Any]:

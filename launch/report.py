@@ -16,52 +16,23 @@ from anchorjax.storage.reader import Run, open_run
 
 def command() -> None:
     parser = cli.Parser(description=__doc__)
-    parser.add_argument(
-        '--run',
-        required=True,
-        type=cli.parse_folder,
-        nargs='+',
-        action='extend',
-        help='folder of the sweep',
+    add = parser.add_argument
+    add('--run', required=True, type=cli.parse_folder, help='folder of the sweep')
+    text = 'default: report.html in that folder; figures go beside it'
+    add('--out', type=cli.parse_file, help=text)
+    text = (
+        'networks that answer in the page: auto (default; one of each solution, at '
+        'most 3 MB), none, or AXIS=VALUE,... such as gamma=0.2,gamma=1.0,seed=0'
     )
-    parser.add_argument(
-        '--out',
-        type=cli.parse_file,
-        help='default: report.html in that folder; figures go beside it',
-    )
-    parser.add_argument(
-        '--playground',
-        default=AUTO,
-        metavar='NETWORKS',
-        help='networks that answer in the page: auto (default; one of each solution, '
-        'at most 3 MB), none, or AXIS=VALUE,... such as gamma=0.2,gamma=1.0,seed=0',
-    )
+    add('--playground', default=AUTO, metavar='NETWORKS', help=text)
     flags = parser.parse_args()
-    run = open_single(flags.run)
+    run = open_run(flags.run)
     path = flags.out or run.folder.workdir / 'report.html'
     check_page(path, run)
     cli.use_compilation_cache()
     files.remove_leftovers(path.with_name('figures'), min_age=3600.0)
     write_report(run, path, print_progress, flags.playground)
     print(path)
-
-
-def open_single(folders: list[pathlib.Path]) -> Run:
-    """The run in the folder.
-
-    Raises:
-      UserError: there are several folders, or there is no run.
-    """
-    runs = [open_run(folder) for folder in folders]
-    if len(runs) > 1:
-        names = []
-        for folder, run in zip(folders, runs, strict=True):
-            names.append(f'{folder} (task {run.experiment.task.name})')
-        raise UserError(
-            f'--run: a report shows one sweep, and these are {len(runs)}: '
-            f'{", ".join(names)}; write one report for each'
-        )
-    return runs[0]
 
 
 def check_page(path: pathlib.Path, run: Run) -> None:

@@ -5,8 +5,8 @@ again), failed or lost (with the end of its log), not started.
 """
 
 from anchorjax import cli
-from anchorjax.cluster.status import Status, list_statuses
 from anchorjax.storage.sweep_folder import read_folder
+from anchorjax.sweeps.jobs import Status, list_statuses
 from anchorjax.sweeps.progress import format_duration
 
 
@@ -15,10 +15,8 @@ def command() -> None:
     help_text = 'folder of the sweep'
     parser.add_argument('--run', type=cli.parse_folder, required=True, help=help_text)
     folder = read_folder(parser.parse_args().run)
-    num_members = sum(chunk.num_members for chunk in folder.chunks)
-    trained = [chunk.num_members for chunk in folder.chunks if chunk.folder.done]
-    name = folder.experiment.name
-    print(f'{name}: {sum(trained)} of {num_members} members are trained')
+    trained, total = folder.count_members()
+    print(f'{folder.experiment.name}: {trained} of {total} members are trained')
     for status in list_statuses(folder):
         print_status(status)
 

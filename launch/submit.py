@@ -13,10 +13,10 @@ import pathlib
 import sys
 
 from anchorjax import cli
-from anchorjax.cluster.job_files import log_path
 from anchorjax.errors import UserError, require
-from anchorjax.storage.sweep_folder import check_folder, read_folder
-from anchorjax.sweeps.shards import MOST_SHARDS, Shard, chunks_of_shard
+from anchorjax.storage.manifest import find_sweep
+from anchorjax.sweeps.jobs import log_path
+from anchorjax.sweeps.shards import MOST_SHARDS, Shard
 
 _SAVING_SHARE = 0.8  # of --signal_delay; the rest is for requeueing
 
@@ -45,8 +45,6 @@ def make_parser() -> cli.Parser:
     add('--name', default='anchorjax', help='name in the queue (%(default)s)')
     text = 'time for saving before a job is stopped (%(default)s)'
     add('--signal_delay', type=int, default=120, metavar='SECONDS', help=text)
-    text = 'wait until all jobs have ended; exit code 1 if a shard is not trained'
-    add('--wait', action='store_true', help=text)
     return parser
 
 
@@ -57,12 +55,10 @@ def command() -> None:
     # What every job would refuse is refused here, before anything is queued.
     sweep_flags, experiment = cli.check_job_words(words)
     workdir = cli.sweep_workdir(sweep_flags.workdir, experiment).absolute()
-    check_folder(workdir, experiment)
+    find_sweep(workdir, experiment)
     array = submit(words, workdir, flags)
     print(f'job {array} is in the queue; logs: {workdir}/jobs/*.log')
-    print(f'status: python launch/status.py --run {workdir}', flush=True)
-    if flags.wait:
-        wait(array, workdir, flags.shards)
+    print(f'status: python launch/status.py --run {workdir}')
 
 
 def check_flags(flags: argparse.Namespace) -> None:
@@ -110,23 +106,6 @@ def submit(words: list[str], workdir: pathlib.Path, flags: argparse.Namespace) -
         slurm_qos=flags.qos,
         slurm_constraint=flags.constraint,
     )
-
-
-def wait(array: str, workdir: pathlib.Path, count: int) -> None:
-    """Waits for all jobs; exits with 1, and names the shards, if some are untrained."""
-    from anchorjax.extras import slurm
-
-    slurm.wait(array)
-    folder = read_folder(workdir)
-    code = 0
-    for index in range(count):
-        shard = Shard(index, count)
-        chunks = [folder.chunks[chunk] for chunk in chunks_of_shard(folder, shard)]
-        if not all(chunk.folder.done for chunk in chunks):
-            log = log_path(workdir, shard)
-            print(f'error: shard {shard} is not trained; see {log}', file=sys.stderr)
-            code = cli.EXIT_FAILED
-    sys.exit(code)
 
 
 if __name__ == '__main__':

@@ -11,15 +11,9 @@ import pathlib
 from analysis.first_look import describe_claims, save_figures
 from analysis.members.solution import classify_members
 from anchorjax import api, cli
-from anchorjax.cluster.job_files import hold_shard
+from anchorjax.storage.manifest import find_sweep
 from anchorjax.storage.reader import Run
-from anchorjax.storage.sweep_folder import check_folder
-from anchorjax.sweeps.plan import (
-    describe_data,
-    make_plan,
-    require_disk,
-    require_time,
-)
+from anchorjax.sweeps import plan
 from anchorjax.sweeps.progress import ProgressBar
 from anchorjax.sweeps.shards import parse_shard
 from anchorjax.sweeps.signals import catch_stop
@@ -37,14 +31,14 @@ def command() -> None:
     cli.use_compilation_cache()
 
     with catch_stop() as should_stop, hosts.silence_others():
-        hosts.run_on_first(lambda: check_folder(workdir, experiment))
-        plan = make_plan(experiment, workdir, shard)
-        print(plan.text, *describe_data(experiment), sep='\n', flush=True)
-        hosts.run_on_first(lambda: require_disk(experiment, workdir))
+        hosts.run_on_first(lambda: find_sweep(workdir, experiment))
+        planned = plan.make_plan(experiment, workdir, shard)
+        print(planned.text, *plan.describe_data(experiment), sep='\n', flush=True)
+        hosts.run_on_first(lambda: plan.require_disk(experiment, workdir))
         if flags.dry_run:
             return
         if not flags.yes:
-            require_time(plan)
+            plan.require_time(planned)
         bar = ProgressBar()
 
         def draw(run: Run, figures: pathlib.Path) -> list[pathlib.Path]:
@@ -63,7 +57,6 @@ def command() -> None:
             report=bar.update,
             warn=bar.warn,
             draw=draw,
-            hold=hold_shard,
             allow_environment_change=flags.allow_numerics_change,
             device_bytes=flags.device_memory,
         )

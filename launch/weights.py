@@ -28,7 +28,7 @@ def command() -> None:
 
 def show(words: list[str]) -> None:
     """Prints sizes and digest of a file, and how to start from it."""
-    parser = cli.subcommand_parser('weights.py show', __doc__)
+    parser = cli.Parser(prog='weights.py show', description=__doc__)
     text = 'a .safetensors file, or a folder with model.safetensors'
     parser.add_argument('--weights', type=cli.parse_file, required=True, help=text)
     flags = parser.parse_args(words)
@@ -46,7 +46,7 @@ def show(words: list[str]) -> None:
 
 def export(words: list[str]) -> None:
     """Writes one member."""
-    parser = cli.subcommand_parser('weights.py export', __doc__)
+    parser = cli.Parser(prog='weights.py export', description=__doc__)
     parser.add_argument('--run', type=cli.parse_folder, required=True)
     text = 'folder of the model; must be new'
     parser.add_argument('--out', type=cli.parse_folder, required=True, help=text)

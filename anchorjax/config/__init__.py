@@ -4,6 +4,8 @@ A config file builds a locked ConfigDict from `default()` and edits it; `resolve
 it into an Experiment, or raises a ConfigError before anything is compiled or written.
 """
 
+from ml_collections import ConfigDict
+
 from anchorjax.config.build import (
     default,
     from_dict,
@@ -15,7 +17,7 @@ from anchorjax.config.build import (
     to_config,
     to_dict,
 )
-from anchorjax.config.files import load, name_sweep, require_preset
+from anchorjax.config.files import begin, load, name_sweep, require_preset
 from anchorjax.config.shared_settings import (
     set_official_gpt2,
     set_small_anchors,
@@ -31,29 +33,3 @@ from anchorjax.experiment import (
     OptimizerConfig,
     TrainConfig,
 )
-
-__all__ = [
-    'AUTO',
-    'P1_EPOCH',
-    'PRECISIONS',
-    'ConfigError',
-    'Experiment',
-    'GridConfig',
-    'OptimizerConfig',
-    'TrainConfig',
-    'default',
-    'from_dict',
-    'from_json',
-    'load',
-    'log_spaced',
-    'name_sweep',
-    'override',
-    'require_preset',
-    'resolve',
-    'set_length',
-    'set_official_gpt2',
-    'set_small_anchors',
-    'set_small_language_model',
-    'to_config',
-    'to_dict',
-]

@@ -8,6 +8,7 @@ from types import ModuleType
 
 import ml_collections
 
+from anchorjax.config.build import default
 from anchorjax.errors import ConfigError, brief, nearest
 
 
@@ -33,6 +34,24 @@ def load(spec: str) -> ml_collections.ConfigDict:
     if not isinstance(config, ml_collections.ConfigDict):
         line = f'get_config returned {config!r}, not a ConfigDict'
         raise ConfigError(f'--config {spec}: {line}')
+    return config
+
+
+def begin(
+    stem: str, preset: str, presets: Collection[str], **kinds: str
+) -> ml_collections.ConfigDict:
+    """The defaults of a config file's preset, named 'cogs_gpt2', or 'cogs' for ''.
+
+    Args:
+      stem: the name of the file.
+      kinds: task, model and size, as in `default`.
+
+    Raises:
+      ConfigError: there is no such preset.
+    """
+    require_preset(preset, presets)
+    config = default(**kinds)
+    config.name = name_sweep(stem, preset)
     return config
 
 

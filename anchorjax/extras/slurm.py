@@ -24,7 +24,7 @@ from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.sweeps.signals import STOP_SIGNALS, handle_signals
 
-_PAUSE = 5.0  # seconds between a crash and the next try, and between calls of squeue
+_PAUSE = 5.0  # seconds between a crash and the next try
 # submitit counts stops near the time limit as failures. A shard continues where it was,
 # so it may be requeued as often as it takes.
 _MAX_REQUEUES = 1_000_000
@@ -151,21 +151,3 @@ def submit(
     except FailedJobError as e:
         raise UserError(f'Slurm refused the jobs: {e}') from None
     return queued[0].job_id.split('_')[0]
-
-
-def wait(array: str) -> None:
-    """Waits until squeue lists no job of an array any more.
-
-    submitit would ask sacct, which needs accounting.
-    """
-    while True:
-        answer = subprocess.run(
-            ['squeue', '-h', '-j', array], capture_output=True, check=False
-        )
-        # It fails when the controller is busy, and of jobs that ended minutes ago.
-        has_ended = not answer.stdout.strip()
-        if answer.returncode:
-            has_ended = b'Invalid job id' in answer.stderr
-        if has_ended:
-            return
-        time.sleep(_PAUSE)

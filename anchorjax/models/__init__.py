@@ -13,20 +13,6 @@ from anchorjax.models.gpt2 import GPT2Config
 from anchorjax.models.one_layer import OneLayerConfig
 from anchorjax.models.transformer import TransformerConfig
 
-__all__ = [
-    'MODELS',
-    'Activations',
-    'EmbMLPConfig',
-    'GPT2Config',
-    'ModelConfig',
-    'OneLayerConfig',
-    'TransformerConfig',
-    'abstract_params',
-    'draw_params',
-    'init_params',
-    'mask_decay',
-]
-
 MODELS: dict[str, type[ModelConfig]] = {
     'transformer': TransformerConfig,
     'gpt2': GPT2Config,

@@ -64,7 +64,7 @@ class EmbMLP(nn.Module):
         """The forward pass, with logits at the last position [B, 1, V] or at all."""
         c = self.config
         init = gamma_normal(self.gamma)
-        embed_init = gamma_normal(self.gamma, in_axis=-1, out_axis=-2)
+        embed_init = gamma_normal(self.gamma, d=c.width)
         W_embed = self.param('W_embed', embed_init, (self.vocab, c.width))
         W_1 = self.param('W_1', init, (c.width, c.mlp_dim))
         W_2 = self.param('W_2', init, (c.mlp_dim, self.vocab))

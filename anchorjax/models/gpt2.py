@@ -22,7 +22,6 @@ from anchorjax.model import (
     BlockActivations,
     BlockEdit,
     Edit,
-    Gather,
     ModelConfig,
     abstract_params,
     require_positions,
@@ -62,9 +61,9 @@ class GPT2Config(ModelConfig):
     # What weight decay shrinks; by default as in P1's GPT-2 code (PAPERS 1.6), which
     # includes the scales of LayerNorm. 'matrices' does not.
     decayed: Literal['all_but_biases', 'matrices', 'all'] = 'all_but_biases'
-    # 'fused' leaves the kernel to jax.nn, 'cudnn' is flash attention on an NVIDIA GPU
-    # (elsewhere as 'fused'), 'explicit' is the formula, which interventions always use.
-    attention: Literal['fused', 'cudnn', 'explicit'] = 'fused'
+    # 'fused' leaves the kernel to jax.nn; 'explicit' is the formula (interventions
+    # always use it).
+    attention: Literal['fused', 'explicit'] = 'fused'
     # Of matrix products and what is between them. Parameters, the residual stream,
     # LayerNorm, softmax and logits are float32.
     dtype: Literal['float32', 'bfloat16'] = 'float32'
@@ -93,18 +92,6 @@ class GPT2Config(ModelConfig):
         check_fields(self, 'model')
         allowed = f'a divisor of model.width, {self.width}'
         require(self.width % self.heads == 0, 'model.heads', self.heads, allowed)
-        if self.attention == 'cudnn':
-            self._require_fit_for_cudnn()
-
-    def _require_fit_for_cudnn(self) -> None:
-        allowed = "'bfloat16' with model.attention = 'cudnn'"
-        require(self.dtype == 'bfloat16', 'model.dtype', self.dtype, allowed)
-        fits = self.head_dim % 8 == 0 and self.head_dim <= 128
-        allowed = (
-            'such that model.width / model.heads is a multiple of 8, at most 128, with '
-            f"model.attention = 'cudnn'; it is {self.head_dim}"
-        )
-        require(fits, 'model.heads', self.heads, allowed)
 
     @property
     def head_dim(self) -> int:
@@ -119,9 +106,9 @@ class GPT2Config(ModelConfig):
     def module(self, vocab: int, gamma: float | jax.Array) -> 'GPT2':
         return GPT2(self, vocab, initializers(self, gamma))
 
-    def module_for_logits(self, vocab: int, gather: Gather) -> 'GPT2':
+    def module_for_logits(self, vocab: int) -> 'GPT2':
         inits = initializers(self, gamma=0.0)  # not used: nothing is drawn
-        return GPT2(self, vocab, inits, logits_only=True, gather=gather)
+        return GPT2(self, vocab, inits, logits_only=True)
 
     def forward_operations(
         self, seq_len: int, vocab: int, batch_size: int, last_only: bool
@@ -212,7 +199,7 @@ def initializers(
     qkv = gamma_normal(gamma)
     if config.fan == 'out':
         qkv = gamma_normal(gamma, d=3 * config.width)
-    embed = gamma_normal(gamma, in_axis=-1, out_axis=-2)
+    embed = gamma_normal(gamma, d=config.width)
     if config.embed_init == 'fixed':
         embed = nn.initializers.normal(_STD)
     factor = (2 * config.depth) ** -0.5
@@ -239,15 +226,12 @@ class GPT2(nn.Module):
       inits: the initializer of every kind of parameter, from `initializers`.
       logits_only: return no activations of blocks; with `remat` the blocks then run in
         one loop, which no compiler can unroll into more memory.
-      gather: makes parameters whole, where devices share them; those of a block when
-        it is computed, with `remat` again in the backward pass.
     """
 
     config: GPT2Config
     vocab: int
     inits: Mapping[str, Initializer]
     logits_only: bool = False
-    gather: Gather | None = None
 
     @nn.compact
     def __call__(
@@ -263,8 +247,6 @@ class GPT2(nn.Module):
         length = tokens_BT.shape[1]
         W_embed = self.param('W_embed', self.inits['embed'], (self.vocab, c.width))
         W_pos = self.param('W_pos', self.inits['embed'], (c.max_len, c.width))
-        if self.gather is not None:
-            W_embed, W_pos = self.gather((W_embed, W_pos))
         X_em = W_embed[tokens_BT] + W_pos[:length]
 
         is_loop = c.remat and self.logits_only and edit is None
@@ -284,10 +266,8 @@ class GPT2(nn.Module):
         """The activations of all blocks."""
         c = self.config
         block_class = Block
-        if self.gather is not None:
-            block_class = nn.map_variables(Block, 'params', trans_in_fn=self.gather)
         if c.remat and not self.is_initializing():  # or it would change random keys
-            block_class = nn.remat(block_class)
+            block_class = nn.remat(Block)
         blocks = []
         for layer in range(c.depth):
             is_last = layer == c.depth - 1
@@ -311,8 +291,6 @@ class GPT2(nn.Module):
 
         @jax.checkpoint
         def run_block(x_BTD: jax.Array, params: Any) -> tuple[jax.Array, None]:
-            if self.gather is not None:
-                params = self.gather(params)
             return block.apply({'params': params}, x_BTD).X_do, None
 
         def stack(*leaves: jax.Array) -> jax.Array:
@@ -387,8 +365,8 @@ class Block(nn.Module):
             )
             return Q, K, V, Attn, X_qkv + to_value.b
         Attn = weigh_past(Q, K)
-        if c.attention != 'explicit' and self.edit is None:
-            return Q, K, V, Attn, attend_fused(Q, K, V, c.attention)
+        if c.attention == 'fused' and self.edit is None:
+            return Q, K, V, Attn, attend_fused(Q, K, V)
         Attn = edit('Attn', Attn)
         return Q, K, V, Attn, mix_values(Attn.astype(c.dtype), V)
 
@@ -409,16 +387,9 @@ def multiply_rows(
     return product.reshape(batch, length, -1)
 
 
-def attend_fused(
-    Q_BTHK: jax.Array, K_BTHK: jax.Array, V_BTHK: jax.Array, attention: str
-) -> jax.Array:
+def attend_fused(Q_BTHK: jax.Array, K_BTHK: jax.Array, V_BTHK: jax.Array) -> jax.Array:
     """Causal attention by jax.nn.dot_product_attention, heads concatenated."""
-    implementation = None
-    if attention == 'cudnn' and jax.default_backend() == 'gpu':
-        implementation = 'cudnn'
-    mixed_BTHK = jax.nn.dot_product_attention(
-        Q_BTHK, K_BTHK, V_BTHK, is_causal=True, implementation=implementation
-    )
+    mixed_BTHK = jax.nn.dot_product_attention(Q_BTHK, K_BTHK, V_BTHK, is_causal=True)
     batch, length, _, _ = mixed_BTHK.shape
     return mixed_BTHK.reshape(batch, length, -1)
 

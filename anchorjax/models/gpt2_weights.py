@@ -128,11 +128,7 @@ def write_model(
 
 
 def find_weights(path: pathlib.Path) -> pathlib.Path:
-    """The file of safetensors at a path, which may be its folder's.
-
-    Raises:
-      UserError: the path is of something else.
-    """
+    """The safetensors file at a path, or in that folder; UserError for another kind."""
     if path.is_dir():
         path = path / WEIGHTS_FILE
     if path.suffix != '.safetensors':
@@ -141,11 +137,7 @@ def find_weights(path: pathlib.Path) -> pathlib.Path:
 
 
 def read_state(path: pathlib.Path) -> dict[str, np.ndarray]:
-    """All arrays of a file of safetensors, or of a folder with one.
-
-    Raises:
-      UserError: it is missing, damaged, or no safetensors.
-    """
+    """All arrays of a safetensors file; UserError if it is missing or damaged."""
     path = find_weights(path)
     safetensors = _import_safetensors()
     try:

@@ -3,21 +3,17 @@
 LARGE gamma is SMALL initialization.
 """
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 Initializer = Callable[..., jax.Array]
-Axis = int | Sequence[int]
 
 
 def gamma_normal(
     gamma: float | jax.Array,
-    in_axis: Axis = -2,
-    out_axis: Axis = -1,
     *,
     fan: str = 'in',
     d: int | None = None,
@@ -27,19 +23,17 @@ def gamma_normal(
 
     Args:
       gamma: initialization rate; may be traced (members of one program differ in it).
-      in_axis, out_axis: as in `jax.nn.initializers.variance_scaling`. In an embedding
-        table [V, D] the width D counts as d_in: give in_axis=-1, out_axis=-2 (PAPERS
-        1.2).
-      fan: 'in', or 'out' for the transposed reading of PAPERS quirk 11 (HF Conv1D).
-      d: replaces d_in, e.g. by d_model for every matrix as in P3 (PAPERS 3.2).
+      fan: of a matrix [d_in, d_out], 'in', or 'out' for the transposed reading of
+        PAPERS quirk 11 (HF Conv1D).
+      d: replaces d_in, e.g. by d_model for every matrix as in P3 (PAPERS 3.2). In an
+        embedding table [V, D] the width D counts as d_in (PAPERS 1.2).
       scale: factor of the std, e.g. 1/sqrt(2 N) on residual outputs as in P3
         (PAPERS 3.2); may be traced.
     """
 
     def init(key, shape, dtype=jnp.float32, out_sharding=None) -> jax.Array:
-        width = d
-        if width is None:
-            width = _fan(shape, in_axis, out_axis)[fan]
+        d_in, d_out = shape
+        width = d or {'in': d_in, 'out': d_out}[fan]
         std = scale * jnp.asarray(width, dtype) ** -jnp.asarray(gamma, dtype)
         return jax.random.normal(key, shape, dtype) * std
 
@@ -54,16 +48,3 @@ def torch_uniform(d_in: int) -> Initializer:
         return jax.random.uniform(key, shape, dtype, -bound, bound)
 
     return init
-
-
-def _fan(shape: Sequence[int], in_axis: Axis, out_axis: Axis) -> dict[str, int]:
-    """Fan-in and fan-out as variance_scaling counts them: other axes multiply both."""
-    size_in = _axes_size(shape, in_axis)
-    size_out = _axes_size(shape, out_axis)
-    receptive_field = math.prod(shape) // (size_in * size_out)
-    return {'in': size_in * receptive_field, 'out': size_out * receptive_field}
-
-
-def _axes_size(shape: Sequence[int], axis: Axis) -> int:
-    axes = (axis,) if isinstance(axis, int) else axis
-    return math.prod(shape[a] for a in axes)

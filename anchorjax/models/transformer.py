@@ -9,7 +9,7 @@ scored.
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import Annotated, Literal, assert_never, get_args
+from typing import Annotated, Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -62,8 +62,8 @@ class TransformerConfig(ModelConfig):
     activation: Activation = 'relu'
     biases: bool = False  # in every linear map, not only the output projection
     # What gamma acts on; see `initializers`.
-    init: Literal['d_in', 'd_model', 'gpt2_hf', 'scale'] = 'd_in'
-    # Std of W_O and W_out times 1/sqrt(2 depth), as in P3; 'gpt2_hf' always does that.
+    init: Literal['d_in', 'd_model', 'scale'] = 'd_in'
+    # Std of W_O and W_out times 1/sqrt(2 depth), as in P3.
     residual_scale: bool = False
     # (part, gamma) of the parts that have a gamma of their own, e.g. (('vo', 0.8),), as
     # in P3's code (PAPERS 3.1, 3.2): both embeddings and W_U; W_Q and W_K; W_V and W_O;
@@ -84,8 +84,8 @@ class TransformerConfig(ModelConfig):
         parts = [part for part, _ in self.own_gammas]
         is_distinct = len(set(parts)) == len(parts)
         require(is_distinct, 'model.own_gammas', self.own_gammas, 'distinct parts')
-        is_plain = self.init not in ('gpt2_hf', 'scale') or not parts
-        allowed = f'(), with model.init = {self.init!r}'
+        is_plain = self.init != 'scale' or not parts
+        allowed = "(), with model.init = 'scale'"
         require(is_plain, 'model.own_gammas', self.own_gammas, allowed)
 
     @property
@@ -144,29 +144,21 @@ def initializers(
     'd_in'     std = d_in^-gamma for every matrix, width^-gamma for the embeddings (P1;
                PAPERS 1.2)
     'd_model'  std = width^-gamma for every matrix and the embeddings (P3; PAPERS 3.2)
-    'gpt2_hf'  P1's GPT-2 code, which takes d_out for d_in: std = d_out^-gamma for the
-               fused QKV (d_out = 3 * heads * head_dim) and the MLP's input, 0.02 /
-               sqrt(2 depth) for residual outputs, 0.02 elsewhere, biases zero (PAPERS
-               1.6 and quirk 11). There the head is the embedding; here, and in every
-               `transformer`, W_U is a matrix of its own, drawn by itself. In model
-               `gpt2` it is the embedding.
     'scale'    P4's gamma, a factor: std = gamma * d_in^-1/2 for every matrix, gamma *
                width^-1/2 for the embeddings, biases zero (PAPERS 4.1; what it says of
                embeddings and biases is not known). Here a LARGE gamma is LARGE weights.
 
     With `model.own_gammas` a part of the network has a gamma of its own (PAPERS 3.1).
     """
-    if config.init == 'gpt2_hf':
-        return _gpt2_hf(config, gamma)
     if config.init == 'scale':
-        return _scale(gamma)
+        return _scale(config, gamma)
     gammas = dict.fromkeys(PARTS, gamma) | dict(config.own_gammas)
     d = config.width if config.init == 'd_model' else None
     draw = functools.partial(gamma_normal, d=d)
     residual_scale = (2 * config.depth) ** -0.5 if config.residual_scale else 1.0
     bias = torch_uniform(config.width)
     return {
-        'embed': gamma_normal(gammas['embed'], in_axis=-1, out_axis=-2),
+        'embed': gamma_normal(gammas['embed'], d=config.width),
         'qk': draw(gammas['qk']),
         'v': draw(gammas['vo']),
         'attn_out': draw(gammas['vo'], scale=residual_scale),
@@ -182,31 +174,14 @@ def initializers(
     }
 
 
-def _gpt2_hf(
+def _scale(
     config: TransformerConfig, gamma: float | jax.Array
 ) -> dict[str, Initializer]:
-    """gamma acts on the fused QKV and on the MLP's input alone."""
-    fused_qkv = gamma_normal(gamma, d=3 * config.heads * config.head_dim)
-    plain = nn.initializers.normal(0.02)
-    residual = nn.initializers.normal(0.02 * (2 * config.depth) ** -0.5)
-    matrices = {
-        'embed': plain,
-        'qk': fused_qkv,
-        'v': fused_qkv,
-        'attn_out': residual,
-        'mlp_in': gamma_normal(gamma, fan='out'),
-        'mlp_out': residual,
-        'unembed': plain,
-    }
-    return matrices | dict.fromkeys(_BIASES, nn.initializers.zeros)
-
-
-def _scale(gamma: float | jax.Array) -> dict[str, Initializer]:
     """gamma is a factor of the usual d_in^-1/2."""
     matrix = gamma_normal(0.5, scale=gamma)
     kinds = ('qk', 'v', 'attn_out', 'mlp_in', 'mlp_out', 'unembed')
     matrices = dict.fromkeys(kinds, matrix)
-    matrices['embed'] = gamma_normal(0.5, in_axis=-1, out_axis=-2, scale=gamma)
+    matrices['embed'] = gamma_normal(0.5, d=config.width, scale=gamma)
     return matrices | dict.fromkeys(_BIASES, nn.initializers.zeros)
 
 
@@ -357,15 +332,11 @@ class LayerNorm(nn.Module):
 
 def activate(name: Activation, x: jax.Array) -> jax.Array:
     """The activation of every element."""
-    if name == 'relu':
-        return nn.relu(x)
     if name == 'gelu':
         return nn.gelu(x, approximate=False)
-    if name == 'tanh':
-        return jnp.tanh(x)
     if name == 'identity':
         return x
-    assert_never(name)  # a name without a branch must not train another activation
+    return {'relu': nn.relu, 'tanh': jnp.tanh}[name](x)
 
 
 def attention_weights(Q_BTHK: jax.Array, K_BTHK: jax.Array) -> jax.Array:

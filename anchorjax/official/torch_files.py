@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from anchorjax import files
 from anchorjax.errors import StoreError, UserError
 
@@ -19,13 +21,14 @@ from anchorjax.errors import StoreError, UserError
 _OLDEST_SAFE = (2, 10)
 
 
-def read(path: pathlib.Path) -> dict[str, Any]:
-    """What a file contains, by name; floating-point tensors become float32 arrays.
+def read(path: pathlib.Path) -> dict[str, np.ndarray]:
+    """The tensors of a file by name, as float32 arrays.
 
     Raises:
       StoreError: the file does not exist, was not written by torch.save, or is refused
         because it contains more than tensors.
-      UserError: PyTorch is missing or too old to be safe, or the file contains no dict.
+      UserError: PyTorch is missing or too old to be safe, or the file contains no dict
+        of tensors.
     """
     torch = _import_torch()
     _require_safe_version(torch)
@@ -34,10 +37,10 @@ def read(path: pathlib.Path) -> dict[str, Any]:
     state = _load_tensors(torch, data, path)
     if not isinstance(state, Mapping):
         raise UserError(f'{path} contains a {type(state).__name__}, not a state dict')
-    result = {}
+    arrays = {}
     for name, value in state.items():
-        result[name] = _to_array(torch, value)
-    return result
+        arrays[name] = _to_array(torch, name, value)
+    return arrays
 
 
 def _import_torch() -> ModuleType:
@@ -79,11 +82,12 @@ def _load_tensors(torch: ModuleType, data: bytes, path: pathlib.Path) -> Any:
         ) from None
 
 
-def _to_array(torch: ModuleType, value: Any) -> Any:
-    """Float32 array of a dense floating-point tensor; any other value as it is."""
-    if not isinstance(value, torch.Tensor):
-        return value
-    dense = value.layout == torch.strided and not value.is_meta
-    if not dense or not value.is_floating_point():
-        return value
+def _to_array(torch: ModuleType, name: str, value: Any) -> np.ndarray:
+    """The float32 array of a dense floating-point tensor; UserError if it is none."""
+    is_dense = isinstance(value, torch.Tensor) and value.layout == torch.strided
+    if not (is_dense and not value.is_meta and value.is_floating_point()):
+        raise UserError(
+            f'entry {name!r} is of type {type(value).__name__}, expected a dense '
+            'tensor of floating-point numbers, as in model.state_dict()'
+        )
     return value.detach().float().numpy()

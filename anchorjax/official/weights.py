@@ -1,28 +1,54 @@
 """Checkpoints of the authors' PyTorch code: state dicts to our parameters.
 
-The official attention also masks token 0 as padding; ours does not. No sequence of the
-anchor task contains token 0.
+The official names are those of P1's model (PAPERS 1.2); biases on every linear map and
+a final LayerNorm are P3's (PAPERS 3.2). torch.nn.Linear stores its matrix as [out, in];
+ours are [d_in, d_out]. Embedding tables have the same layout in both. The official
+attention also masks token 0 as padding; ours does not. No sequence of the anchor task
+contains token 0.
 """
 
 import pathlib
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import models
 from anchorjax.errors import UserError, require
 from anchorjax.official import torch_files
-from anchorjax.official.names import (
-    convert_layout,
-    convert_shape,
-    count_blocks,
-    to_official_name,
-)
 
 State = Mapping[str, np.ndarray]  # a state dict, its tensors as arrays
+_EMBEDDINGS = {
+    'W_embed': 'embedding.tgt_emb.weight',
+    'W_pos': 'embedding.pos_emb.weight',
+}
+_OUTSIDE_BLOCKS = {
+    **_EMBEDDINGS,
+    'W_U': 'projection.weight',
+    'b_U': 'projection.bias',
+    'LN_final/scale': 'layernorm.weight',
+    'LN_final/bias': 'layernorm.bias',
+}
+_INSIDE_BLOCK = {
+    'W_Q': 'dec_self_attn.W_Q.weight',
+    'W_K': 'dec_self_attn.W_K.weight',
+    'W_V': 'dec_self_attn.W_V.weight',
+    'W_O': 'dec_self_attn.fc.weight',
+    'W_in': 'pos_ffn.fc.0.weight',
+    'W_out': 'pos_ffn.fc.2.weight',
+    'b_Q': 'dec_self_attn.W_Q.bias',
+    'b_K': 'dec_self_attn.W_K.bias',
+    'b_V': 'dec_self_attn.W_V.bias',
+    'b_O': 'dec_self_attn.fc.bias',
+    'b_in': 'pos_ffn.fc.0.bias',
+    'b_out': 'pos_ffn.fc.2.bias',
+    'LN_attn/scale': 'dec_self_attn.layernorm.weight',
+    'LN_attn/bias': 'dec_self_attn.layernorm.bias',
+    'LN_mlp/scale': 'pos_ffn.layernorm.weight',
+    'LN_mlp/bias': 'pos_ffn.layernorm.bias',
+}
 
 
 class OfficialModel(NamedTuple):
@@ -61,7 +87,7 @@ def from_state_dict(
     """The model of a state dict; its sizes are inferred from the shapes.
 
     Args:
-      state: arrays by official name, each of a floating-point dtype.
+      state: arrays by official name.
       heads, norm, activation: a state dict does not contain them. By default a final
         LayerNorm means P3's model ('pre_query', 'gelu'), otherwise it is P1's
         ('post', 'relu').
@@ -69,7 +95,6 @@ def from_state_dict(
     Raises:
       UserError: a name or shape is missing, unexpected or wrong.
     """
-    _check_values(state)
     state = _strip_data_parallel(state)
     config = _infer_config(state, heads, norm, activation)
     vocab, _ = _matrix_shape(state, 'W_embed')
@@ -92,12 +117,11 @@ def _infer_config(
     max_len = _matrix_shape(state, 'W_pos')[0]
     divides = heads >= 1 and query_rows % heads == 0
     require(divides, 'heads', heads, f'a divisor of the {query_rows} query rows')
-    is_p3 = to_official_name('LN_final/scale') in state
-    default_norm, default_activation = ('post', 'relu')
-    if is_p3:
-        default_norm, default_activation = ('pre_query', 'gelu')
+    default_norm, default_activation = 'post', 'relu'
+    if to_official_name('LN_final/scale') in state:
+        default_norm, default_activation = 'pre_query', 'gelu'
     return models.TransformerConfig(
-        depth=count_blocks(state),
+        depth=_count_blocks(state),
         width=width,
         heads=heads,
         head_dim=query_rows // heads,
@@ -124,40 +148,52 @@ def _matrix_shape(state: State, name: str) -> tuple[int, int]:
 
 def _strip_data_parallel(state: State) -> State:
     """Removes the prefix that nn.DataParallel puts before every name."""
-    prefix = 'module.'
-    for name in state:
-        if not name.startswith(prefix):
-            return state
     stripped = {}
     for name, array in state.items():
-        stripped[name.removeprefix(prefix)] = array
+        stripped[name.removeprefix('module.')] = array
     return stripped
 
 
-def _check_values(state: Mapping[Any, Any]) -> None:
-    """Raises UserError unless all entries are named arrays of floating-point dtype."""
-    for name, value in state.items():
-        if not isinstance(name, str):
-            raise UserError(f'not a state dict: its key {name!r} is not a string')
-        kind = type(value).__name__
-        if hasattr(value, 'dtype'):
-            kind = f'{kind} of {value.dtype}'
-        is_floating = False
-        if isinstance(value, np.ndarray):
-            # NumPy's own issubdtype does not know bfloat16.
-            is_floating = jnp.issubdtype(value.dtype, jnp.floating)
-        if not is_floating:
-            raise UserError(
-                f'entry {name!r} is of type {kind}, expected a dense tensor of '
-                'floating-point numbers, as in model.state_dict()'
-            )
+def to_official_name(name: str) -> str:
+    """'block_0/LN_mlp/bias' -> 'decoder.layers.0.pos_ffn.layernorm.bias'."""
+    match = re.fullmatch(r'block_(\d+)/(.+)', name)
+    if match and match[2] in _INSIDE_BLOCK:
+        return f'decoder.layers.{match[1]}.{_INSIDE_BLOCK[match[2]]}'
+    if name in _OUTSIDE_BLOCKS:
+        return _OUTSIDE_BLOCKS[name]
+    raise UserError(f'parameter {name!r} has no counterpart in the official model')
+
+
+def _count_blocks(state: State) -> int:
+    """Number of different blocks that the official names mention."""
+    blocks = set()
+    for name in state:
+        match = re.match(r'decoder\.layers\.(\d+)\.', name)
+        if match:
+            blocks.add(match[1])
+    return len(blocks)
+
+
+def convert_layout(name: str, array: np.ndarray) -> np.ndarray:
+    """Copy of the parameter that we call `name`, from our layout to torch's or back."""
+    if _is_transposed(name):
+        array = array.T
+    return np.array(array, order='C')
+
+
+def _is_transposed(name: str) -> bool:
+    """Whether torch stores this parameter transposed: the matrix of a linear map."""
+    inner = name.split('/')[-1]
+    return inner.startswith('W_') and inner not in _EMBEDDINGS
 
 
 def _check_shapes(state: State, abstract: Mapping[str, Any]) -> None:
     """Raises UserError unless names and shapes are those of our abstract parameters."""
     expected = {}
     for name, leaf in abstract.items():
-        expected[to_official_name(name)] = convert_shape(name, leaf.shape)
+        expected[to_official_name(name)] = leaf.shape
+        if _is_transposed(name):
+            expected[to_official_name(name)] = leaf.shape[::-1]
     _refuse_names('missing', expected.keys() - state.keys())
     _refuse_names('unexpected', state.keys() - expected.keys())
     for name, shape in expected.items():

@@ -11,11 +11,7 @@ from anchorjax import config
 from anchorjax.errors import StoreError
 from anchorjax.grid import axis_label
 from anchorjax.storage.sweep_folder import Chunk, SweepFolder
-from anchorjax.training.curves import (
-    RECORD_DIMS,
-    Record,
-    curve_coordinates,
-)
+from anchorjax.training.curves import RECORD_DIMS, Record, curve_coordinates
 
 Labels = dict[str, list[str]]  # along every dim of a record
 

@@ -40,7 +40,7 @@ def hold_chunks(workdir: pathlib.Path, chunks: range) -> Iterator[None]:
         return
     path = workdir / _CHUNK_LOCKS / f'{chunks.start}-{chunks.stop - 1}'
     with contextlib.ExitStack() as stack:
-        with hold_results(workdir):  # one job at a time looks who is there
+        with hold_folder(workdir, wait=True):  # one job at a time looks who is there
             taken = find_holder(workdir, chunks)
             if taken is not None:
                 raise LockHeld(taken)
@@ -49,24 +49,22 @@ def hold_chunks(workdir: pathlib.Path, chunks: range) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def hold_folder(folder: pathlib.Path) -> Iterator[None]:
-    """Locks a folder that is no sweep, such as one of data, for this process.
+def hold_folder(folder: pathlib.Path, wait: bool = False) -> Iterator[None]:
+    """Locks a folder (of a sweep: its manifest and results) for this process.
+
+    Args:
+      wait: for another process that holds it.
 
     Raises:
       StoreUnavailable: another process holds it.
       StoreError: the folder cannot be written, or has no locks.
     """
+    kind = fcntl.LOCK_EX
+    if not wait:
+        kind |= fcntl.LOCK_NB
     with _make_file(folder / _LOCK_FILE) as file:
-        if not _lock(file, fcntl.LOCK_EX | fcntl.LOCK_NB):
+        if not _lock(file, kind):
             raise StoreUnavailable(f'{folder}: another process writes there')
-        yield
-
-
-@contextlib.contextmanager
-def hold_results(workdir: pathlib.Path) -> Iterator[None]:
-    """Waits for the lock on the manifest and the results, and holds it."""
-    with _make_file(workdir / _LOCK_FILE) as file:
-        _lock(file, fcntl.LOCK_EX)
         yield
 
 
@@ -81,8 +79,13 @@ def find_holder(workdir: pathlib.Path, chunks: range) -> range | None:
     for path in sorted((workdir / _CHUNK_LOCKS).glob('*-*')):
         first, last = map(int, path.name.split('-'))
         overlaps = first < chunks.stop and chunks.start <= last
-        if overlaps and _is_held(path):
-            return range(first, last + 1)
+        if not overlaps:
+            continue
+        with report_in_one_line('read', path):
+            file = path.open()
+        with file:
+            if not _lock(file, fcntl.LOCK_SH | fcntl.LOCK_NB):
+                return range(first, last + 1)
     return None
 
 
@@ -96,19 +99,8 @@ def _make_file(path: pathlib.Path) -> Iterator[IO]:
         yield file
 
 
-def _is_held(path: pathlib.Path) -> bool:
-    with report_in_one_line('read', path):
-        file = path.open()
-    with file:
-        return not _lock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-
-
 def _lock(file: IO, kind: int) -> bool:
-    """Locks an open file; False if another process holds it and `kind` is not to wait.
-
-    Raises:
-      StoreError: the file system has no locks.
-    """
+    """Locks a file; False if another process holds it, StoreError if locks fail."""
     try:
         fcntl.flock(file, kind)
     except BlockingIOError:

@@ -16,13 +16,39 @@ from anchorjax import config, files
 from anchorjax.errors import ConfigError, Damaged, StoreError, brief
 from anchorjax.hashing import digest_json
 from anchorjax.storage import locks
-from anchorjax.storage.environment import Environment, changed_code
 
 MANIFEST_FORMAT = 6
 MANIFEST_FILE = 'manifest.json'
 _ABSENT = '(absent)'  # in place of a field; not None, which is a value
 _MOST_FILES = 4  # named in one line
 _LONGEST_NAME = 40  # characters that a field adds to the name of a folder
+
+
+@dataclasses.dataclass(frozen=True)
+class Environment:
+    """What the bits of a member depend on besides the config; plain JSON values.
+
+    The same experiment gives the same bits in equal environments. The number of hosts
+    is not part of it: it does not matter on how many the devices are.
+    """
+
+    lanes: int  # members side by side on one device
+    devices: int  # along 'member' in the mesh
+    batch_devices: int  # devices that share a batch
+    platform: str  # 'cpu', 'gpu' or 'tpu'
+    precision: str  # of matrix products
+    versions: dict[str, str]  # of the libraries that decide bits
+    hardware: dict[str, str]
+    flags: dict[str, Any]  # of XLA and JAX that change what is computed
+    # {path: SHA-256} of what the examples are read from
+    data: dict[str, str] = dataclasses.field(default_factory=dict)
+    # {path: digest} of the sources of tasks, models and training
+    code: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def chunk_size(self) -> int:
+        """Members that train at the same time, on all devices."""
+        return self.lanes * self.devices
 
 
 class Entry(NamedTuple):
@@ -57,7 +83,7 @@ def take_up_sweep(
       StoreError: the folder holds another experiment or is damaged, or the environment
         is new and not allowed; the line names the first field that differs.
     """
-    with locks.hold_results(workdir):
+    with locks.hold_folder(workdir, wait=True):
         manifest = find_sweep(workdir, experiment)
         if manifest is None:
             entry = _new_entry(environment)
@@ -118,21 +144,6 @@ def read_manifest(workdir: pathlib.Path) -> Manifest:
     return Manifest(experiment, content['chunk_size'], tuple(entries))
 
 
-def read_experiment(path: pathlib.Path) -> config.Experiment:
-    """The experiment of a manifest, or of a JSON file that holds only an experiment.
-
-    Raises:
-      StoreError: there is no such file, or it is not JSON.
-      ConfigError: it does not describe an experiment.
-    """
-    values = files.read_json(path)
-    if isinstance(values, dict) and 'experiment' in values:
-        values = values['experiment']
-    if not isinstance(values, dict):
-        raise StoreError(f'{path}: must be the JSON of a config or a manifest')
-    return config.from_json(values)
-
-
 def refuse_environment(
     where: pathlib.Path, theirs: Environment | None, ours: Environment
 ) -> None:
@@ -146,7 +157,7 @@ def refuse_environment(
     if theirs is not None and _differs_in_code(theirs, ours):
         raise StoreError(
             f'{where} was last trained with other code: '
-            f'{describe_files(changed_code(theirs, ours))}; use another --workdir, or '
+            f'{describe_changed_code(theirs, ours)}; use another --workdir, or '
             'delete this one to begin anew; --allow_numerics_change (in Python: '
             'allow_environment_change=True) mixes both codes (recorded)'
         )
@@ -164,8 +175,12 @@ def refuse_environment(
     )
 
 
-def describe_files(paths: list[str]) -> str:
-    """'a.py, b.py and 3 more files': the first of the paths in words."""
+def describe_changed_code(theirs: Environment, ours: Environment) -> str:
+    """'a.py, b.py and 3 more files': the sources that differ; '' if none does."""
+    paths = []
+    for path in sorted({*theirs.code, *ours.code}):
+        if theirs.code.get(path) != ours.code.get(path):
+            paths.append(path)
     if len(paths) <= _MOST_FILES + 1:
         return brief(', '.join(paths))
     named = ', '.join(paths[:_MOST_FILES])
@@ -175,7 +190,7 @@ def describe_files(paths: list[str]) -> str:
 def _differs_in_code(theirs: Environment, ours: Environment) -> bool:
     """Whether the environments differ in the code, and in nothing else."""
     same = dataclasses.replace(theirs, code=ours.code) == ours
-    return same and len(changed_code(theirs, ours)) > 0
+    return same and theirs.code != ours.code
 
 
 def _without_code(environment: Environment) -> dict[str, Any]:
@@ -239,17 +254,13 @@ def _write(workdir: pathlib.Path, manifest: Manifest) -> None:
         entries.append(entry._asdict() | {'environment': environment})
     content = {
         'format': MANIFEST_FORMAT,
-        'experiment': _as_json(manifest.experiment),
+        # After a round trip through JSON: with lists for tuples.
+        'experiment': json.loads(json.dumps(config.to_dict(manifest.experiment))),
         'chunk_size': manifest.chunk_size,
         'environments': entries,
     }
     digest = digest_json(content)
     files.write_json(workdir / MANIFEST_FILE, {**content, 'digest': digest})
-
-
-def _as_json(experiment: config.Experiment) -> dict:
-    """The experiment after a round trip through JSON: with lists for tuples."""
-    return json.loads(json.dumps(config.to_dict(experiment)))
 
 
 def _git_commit() -> str:

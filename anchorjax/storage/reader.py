@@ -33,9 +33,7 @@ class Run:
 
     def __repr__(self) -> str:
         """Its folder and how far it is: a notebook shows this after `api.train`."""
-        total = sum(chunk.num_members for chunk in self.folder.chunks)
-        done = [chunk for chunk in self.folder.chunks if chunk.folder.done]
-        trained = sum(chunk.num_members for chunk in done)
+        trained, total = self.folder.count_members()
         state = 'finished' if trained == total else 'not finished'
         return (
             f'Run({str(self.folder.workdir)!r}: {self.experiment.name}, '
@@ -172,11 +170,7 @@ def _explain_missing(
 
 
 def open_run(workdir: str | pathlib.Path) -> Run:
-    """The sweep in a folder, for reading.
-
-    Raises:
-      StoreError: there is none, or its manifest is damaged.
-    """
+    """The sweep in a folder, finished or not, to read; StoreError if there is none."""
     return Run(read_folder(workdir))
 
 

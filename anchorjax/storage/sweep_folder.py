@@ -21,8 +21,7 @@ from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.grid import Cohort
 from anchorjax.storage.chunk import ChunkFolder
-from anchorjax.storage.environment import Environment
-from anchorjax.storage.manifest import find_sweep, read_manifest, take_up_sweep
+from anchorjax.storage.manifest import Environment, read_manifest, take_up_sweep
 from anchorjax.training import hosts
 
 
@@ -55,6 +54,15 @@ class SweepFolder:
                 num_members = min(self.chunk_size, cohort.size - start)
                 chunks.append(Chunk(cohort, index, folder, num_members))
         return tuple(chunks)
+
+    def count_members(self) -> tuple[int, int]:
+        """(how many are trained, how many there are)."""
+        trained = total = 0
+        for chunk in self.chunks:
+            total += chunk.num_members
+            if chunk.folder.done:
+                trained += chunk.num_members
+        return trained, total
 
     def chunk_folder(self, cohort: Cohort, index: int) -> ChunkFolder:
         """The folder of the chunk with this index in a cohort."""
@@ -93,17 +101,8 @@ def create_folder(
     return dataclasses.replace(folder, environment=environment)
 
 
-def check_folder(workdir: pathlib.Path, experiment: config.Experiment) -> None:
-    """Raises StoreError if the folder holds another experiment or is damaged."""
-    find_sweep(workdir, experiment)
-
-
 def read_folder(workdir: str | pathlib.Path) -> SweepFolder:
-    """The sweep in a folder, for reading.
-
-    Raises:
-      StoreError: there is none, or its manifest is damaged.
-    """
+    """The sweep in a folder, to read; StoreError if there is none, or it is damaged."""
     workdir = as_folder(workdir)
     manifest = read_manifest(workdir)
     environments = tuple(entry.environment for entry in manifest.environments)

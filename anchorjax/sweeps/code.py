@@ -32,7 +32,11 @@ def digest_package(root: pathlib.Path) -> dict[str, str]:
     paths = [root / name for name in _FILES]
     for folder in _FOLDERS:
         paths += (root / folder).rglob('*.py')
-    return {_name(path, root): _digest(path) for path in sorted(paths)}
+    digests = {}
+    for path in sorted(paths):
+        name = f'{root.name}/{path.relative_to(root).as_posix()}'
+        digests[name] = digest_file(path)[:_LENGTH]
+    return digests
 
 
 def _digest_own(cls: type) -> dict[str, str]:
@@ -47,15 +51,7 @@ def _digest_own(cls: type) -> dict[str, str]:
     name = module.__name__.replace('.', '/') + path.suffix
     if module.__name__ == '__main__':
         name = path.name
-    return {name: _digest(path)}
-
-
-def _name(path: pathlib.Path, root: pathlib.Path) -> str:
-    return f'{root.name}/{path.relative_to(root).as_posix()}'
-
-
-def _digest(path: pathlib.Path) -> str:
-    return digest_file(path)[:_LENGTH]
+    return {name: digest_file(path)[:_LENGTH]}
 
 
 _ROOT = pathlib.Path(anchorjax.__file__).resolve().parent

@@ -11,8 +11,7 @@ import jax
 from jax.sharding import Mesh
 
 from anchorjax.experiment import AUTO, Experiment
-from anchorjax.storage.environment import Environment
-from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
+from anchorjax.storage.manifest import MANIFEST_FILE, Environment, read_manifest
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.code import digest_code
 from anchorjax.training import hosts
@@ -74,11 +73,7 @@ def describe_environment(
 
 
 def add_data(environment: Environment, experiment: Experiment) -> Environment:
-    """The environment with the digests of what the tasks of all cohorts are read from.
-
-    Raises:
-      UserError: the data cannot be read.
-    """
+    """The environment with the digests of the tasks' data; UserError if unreadable."""
     configs = [experiment.for_cohort(cohort).task for cohort in experiment.cohorts()]
     digests = {}
     for config in dict.fromkeys(configs):

@@ -43,7 +43,6 @@ class Plan(NamedTuple):
     text: str  # for the user: members, cohorts, time, disk, memory
     seconds: float  # of training, this shard alone
     disk_bytes: float  # still to be written, by all shards
-    free_bytes: float
 
 
 class _Work(NamedTuple):
@@ -59,11 +58,7 @@ class _Work(NamedTuple):
 def make_plan(
     experiment: Experiment, workdir: pathlib.Path, shard: Shard = WHOLE
 ) -> Plan:
-    """The plan of a sweep in its folder, new or begun.
-
-    Raises:
-      StoreError: the folder is damaged.
-    """
+    """The plan of a sweep in its folder, new or begun; StoreError if it is damaged."""
     work = _list_work(experiment, workdir, shard)
     disk, free = _count_disk_bytes(work), _count_free_bytes(workdir)
     seconds = hosts.broadcast(_estimate_seconds(work, experiment.train.precision))
@@ -75,7 +70,7 @@ def make_plan(
         _describe_time(work, seconds, shard),
         f'  disk: {format_bytes(disk)} to write, {format_bytes(free)} free',
     ]
-    return Plan('\n'.join(lines), seconds, disk, free)
+    return Plan('\n'.join(lines), seconds, disk)
 
 
 def require_disk(experiment: Experiment, workdir: pathlib.Path) -> None:
@@ -121,14 +116,13 @@ def _list_work(
         return work
     folder = read_folder(workdir)
     in_shard = chunks_of_shard(folder, shard)
-    experiments = {c.name: experiment.for_cohort(c) for c in experiment.cohorts()}
     for index, chunk in enumerate(folder.chunks):
         if chunk.folder.done:
             continue
         saved = checkpoint.list_steps(chunk.folder.path / 'resume')
         steps = train.num_steps - max(saved, default=0)
         snapshots = len(wanted.difference(chunk.folder.snapshot_steps()))
-        of_cohort = experiments[chunk.cohort.name]
+        of_cohort = experiment.for_cohort(chunk.cohort)
         share = float(index in in_shard)
         work.append(_Work(of_cohort, chunk.num_members, steps, snapshots, share))
     return work
@@ -181,12 +175,9 @@ def _estimate_seconds(work: list[_Work], precision: str) -> float:
 
 @functools.lru_cache
 def _measure_rates(precision: str) -> tuple[float, float]:
-    """Operations of products, and bytes of elementwise functions, per second."""
-    return measure_matmul_rate(precision), _measure_elementwise_rate()
+    """Operations of products, and bytes of elementwise functions, per second.
 
-
-def measure_matmul_rate(precision: str) -> float:
-    """Operations per second of float32 matrix products on all devices at once.
+    Both in float32 and on all devices at once.
 
     Args:
       precision: `train.precision`: accelerators multiply less exactly by default.
@@ -195,17 +186,13 @@ def measure_matmul_rate(precision: str) -> float:
     def multiply(x: jax.Array) -> jax.Array:
         return x @ x
 
-    with jax.default_matmul_precision(precision):
-        return 2 * _PROBE_SIZE**3 * _measure_calls(multiply, repeats=8)
-
-
-def _measure_elementwise_rate() -> float:
-    """Bytes per second that an elementwise function reads and writes, as above."""
-
     def halve(x: jax.Array) -> jax.Array:
         return 0.5 * x + 1e-3
 
-    return 2 * 4 * _PROBE_SIZE**2 * _measure_calls(halve, repeats=50)
+    with jax.default_matmul_precision(precision):
+        products = _measure_calls(multiply, repeats=8)
+    passes = _measure_calls(halve, repeats=50)
+    return 2 * _PROBE_SIZE**3 * products, 2 * 4 * _PROBE_SIZE**2 * passes
 
 
 def _measure_calls(fn: Callable[[jax.Array], jax.Array], repeats: int) -> float:
@@ -267,11 +254,7 @@ def _describe_members(experiment: Experiment, workdir: pathlib.Path) -> list[str
 
 
 def describe_data(experiment: Experiment) -> list[str]:
-    """What the tasks of the cohorts say about their data, each line once.
-
-    Raises:
-      UserError: the data cannot be read.
-    """
+    """What the tasks say about their data, each line once; UserError if unreadable."""
     lines = []
     for cohort in experiment.cohorts():
         task = experiment.for_cohort(cohort).task.make()

@@ -36,13 +36,16 @@ def publish(
       StoreError: the folder cannot be written, or the curves of a chunk are damaged.
     """
     workdir = folder.workdir
-    with locks.hold_results(workdir):
+    with locks.hold_folder(workdir, wait=True):
         for name in (MANIFEST_FILE, CUBE_FILE, TABLE_FILE):
             files.remove_leftovers(workdir, name)
         figures = workdir / 'figures'
         files.remove_leftovers(figures, min_age=_LONGEST_WRITE)
         run = write_tables(folder)
-        return run, draw(run, figures) if draw is not None else []
+        paths = []
+        if draw is not None:
+            paths = draw(run, figures)
+        return run, paths
 
 
 def write_tables(folder: SweepFolder) -> Run:

@@ -9,7 +9,6 @@ for chunk in the chunks that are not done:
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import numpy as np
@@ -26,12 +25,7 @@ from anchorjax.sweeps.signals import Preempted
 from anchorjax.sweeps.trainer import Trainer, get_trainer
 from anchorjax.training import hosts
 from anchorjax.training.curves import Record, record_shapes
-from anchorjax.training.members import (
-    drop_padding,
-    fetch_to_host,
-    place_members,
-    unshard_states,
-)
+from anchorjax.training.members import drop_padding, fetch_to_host, place_members
 from anchorjax.training.step import TrainState
 
 # Seconds between two checks whether to stop: schedulers leave 30 or more to save. A
@@ -180,10 +174,10 @@ def _start(
     if saved is not None:
         step, tree = saved
         state = place_members(tree['state'], trainer.mesh, trainer.lanes)
-        return step, trainer.place_parts(state), jax.tree.map(np.array, tree['curves'])
+        return step, state, jax.tree.map(np.array, tree['curves'])
     state = trainer.init(hparams)
     if 0 in trainer.experiment.train.snapshot_steps:
-        _save_snapshot(trainer, folder, 0, state.params, rows)
+        folder.save_snapshot(0, drop_padding(state.params, rows))
     return 0, state, curves
 
 
@@ -209,22 +203,15 @@ def _save(
     is_last = step == train.num_steps
     rows = curves.train_loss.shape[1]
     if is_last or step in train.snapshot_steps:
-        _save_snapshot(trainer, folder, step, state.params, rows)
+        folder.save_snapshot(step, drop_padding(state.params, rows))
     if is_last:
         arrays = curves._asdict()
         arrays['steps'] = np.array(trainer.experiment.record_steps)
         arrays['diverged'] = fetch_to_host(state.diverged)[:rows]
         folder.finish(arrays)
     elif is_due:
-        whole = drop_padding(unshard_states(state, trainer.mesh), rows)
+        whole = drop_padding(state, rows)
         folder.save_resume(step, {'state': whole, 'curves': curves})
-
-
-def _save_snapshot(
-    trainer: Trainer, folder: ChunkFolder, step: int, params: Any, rows: int
-) -> None:
-    whole = unshard_states(params, trainer.mesh)
-    folder.save_snapshot(step, drop_padding(whole, rows))
 
 
 def select_chunks(folder: SweepFolder, indices: range | None) -> list[Chunk]:

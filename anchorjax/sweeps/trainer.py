@@ -9,21 +9,14 @@ from jax.sharding import Mesh
 
 from anchorjax.experiment import Experiment
 from anchorjax.grid import NO_WINDOWS, HParams, empty_hparams
+from anchorjax.model import draw_params
 from anchorjax.training.curves import Record
-from anchorjax.training.forward import keep_whole
 from anchorjax.training.members import (
     describe_placement,
     make_batch_splitter,
-    make_state_sharder,
     map_members,
-    shard_states,
 )
-from anchorjax.training.step import (
-    TrainState,
-    draw_member,
-    init_member,
-    train_segment,
-)
+from anchorjax.training.step import TrainState, init_member, train_segment
 
 _MOST_TRAINERS = 32
 
@@ -41,22 +34,16 @@ class Trainer:
         self.pace = 1  # steps that take a few seconds; run.train_chunk measures it
         self._compiled: dict[int, Any] = {}  # by number of members, padding included
         split = make_batch_splitter(mesh)
-        shard = keep_whole
-        if experiment.train.shard_params:
-            shard = make_state_sharder(mesh)
-        draw = functools.partial(draw_member, experiment)
-        segment = functools.partial(train_segment, experiment, split=split, shard=shard)
-
-        def init(hparams: HParams) -> TrainState:
-            return shard(init_member(experiment, hparams))
-
+        init = functools.partial(init_member, experiment)
+        draw = functools.partial(init, make_params=draw_params)
+        segment = functools.partial(train_segment, experiment, split=split)
         self._init = map_members(init, mesh, lanes)
         self._draw = map_members(draw, mesh, lanes)  # for shapes: it reads no file
         self._segment = map_members(segment, mesh, lanes, num_members=2, num_shared=3)
 
     def init(self, hparams: HParams) -> TrainState:
         """The states of new members."""
-        return self.place_parts(self._init(hparams))
+        return self._init(hparams)
 
     def describe_state(self, hparams: HParams, rows: int) -> TrainState:
         """The ShapeDtypeStructs of the states of `rows` members, as they are saved."""
@@ -84,19 +71,13 @@ class Trainer:
         """The compiled segment for `rows` members, padding included."""
         if rows not in self._compiled:
             hparams = empty_hparams(rows, self.experiment.grid.decay_window)
-            state = self.place_parts(self.describe_state(hparams, rows))
+            state = self.describe_state(hparams, rows)
             hparams = describe_placement(hparams, rows, self.mesh, self.lanes)
             shared = (np.int32(1), np.int32(0), np.bool_(True))
             with jax.default_matmul_precision(self.experiment.train.precision):
                 lowered = self._segment.lower(state, hparams, *shared)
             self._compiled[rows] = lowered.compile()
         return self._compiled[rows]
-
-    def place_parts(self, state: Any) -> Any:
-        """The states with their matrices divided among devices, if the config says."""
-        if not self.experiment.train.shard_params:
-            return state
-        return shard_states(state, self.mesh)
 
 
 _trainers: dict[tuple, Trainer] = {}  # by what is compiled in, the oldest first

@@ -12,24 +12,6 @@ from anchorjax.tasks.modular_addition import ModularAdditionConfig
 from anchorjax.tasks.prontoqa import ProntoqaConfig
 from anchorjax.tasks.scan import ScanConfig
 
-__all__ = [
-    'TASKS',
-    'AdditionConfig',
-    'AnchorPermutationsConfig',
-    'AnchorsConfig',
-    'Batch',
-    'CogsConfig',
-    'CorpusConfig',
-    'MemoryReasoningConfig',
-    'MixtureConfig',
-    'ModularAdditionConfig',
-    'Probes',
-    'ProntoqaConfig',
-    'ScanConfig',
-    'Task',
-    'TaskConfig',
-]
-
 TASKS: dict[str, type[TaskConfig]] = {
     'anchors': AnchorsConfig,
     'addition': AdditionConfig,

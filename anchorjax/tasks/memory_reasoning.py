@@ -139,10 +139,8 @@ def _check_tokens(c: MemoryReasoningConfig) -> None:
             allowed = f'apart from task.{other}, {(other_first, other_end)}'
             require(is_apart, f'task.{name}', (first, end), allowed)
         taken[name] = (first, end)
-    largest_memory, largest_reasoning = (
-        c.memory_anchors[1] - 1,
-        c.reasoning_anchors[1] - 1,
-    )
+    largest_memory = c.memory_anchors[1] - 1
+    largest_reasoning = c.reasoning_anchors[1] - 1
     furthest = c.q * largest_memory if c.memory_labels == 'near' else 0
     allowed = f'at least {furthest}: every label must be at least 0'
     require(c.keys[0] >= furthest, 'task.keys[0]', c.keys[0], allowed)
@@ -181,16 +179,6 @@ def _check_masked(c: MemoryReasoningConfig) -> None:
     require(some_are_trained, 'task.masked', c.masked, 'fewer than all combinations')
 
 
-class LabelRanges(NamedTuple):
-    """The label of a combination and key is uniform in low, ..., low + size - 1.
-
-    A reasoning label is certain: its range has one value.
-    """
-
-    low: np.ndarray  # [combination, key]
-    size: np.ndarray  # [combination, key]
-
-
 def combinations(config: MemoryReasoningConfig) -> np.ndarray:
     """All combinations of anchors, [combination, q]: memory, trained, then masked.
 
@@ -210,8 +198,11 @@ def combinations(config: MemoryReasoningConfig) -> np.ndarray:
     return np.array(rows, np.int32)
 
 
-def label_ranges(config: MemoryReasoningConfig) -> LabelRanges:
-    """The range of the label of every combination and key."""
+def label_ranges(config: MemoryReasoningConfig) -> tuple[np.ndarray, np.ndarray]:
+    """(low, size), [combination, key]: a label is uniform in low, ..., low + size - 1.
+
+    A reasoning label is certain: its range has one value.
+    """
     rows = combinations(config)
     keys = np.arange(*config.keys)
     sums = rows.sum(-1, keepdims=True)  # [combination, 1]
@@ -221,13 +212,13 @@ def label_ranges(config: MemoryReasoningConfig) -> LabelRanges:
     if config.memory_labels == 'near':
         low[memory] = keys - sums[memory]
         size[memory] = 2 * sums[memory] + 1
-        return LabelRanges(low, size)
+        return low, size
     ranges = np.array(config.label_ranges or (config.keys,))
     group = memory_groups(config)[memory]
     first, end = ranges[group].T
     low[memory] = first[:, None]
     size[memory] = (end - first)[:, None]
-    return LabelRanges(low, size)
+    return low, size
 
 
 def memory_groups(config: MemoryReasoningConfig) -> np.ndarray:
@@ -360,9 +351,8 @@ def list_probes(config: MemoryReasoningConfig) -> dict[str, Probe]:
         'reasoning_train': Probe(num_memory, num_trained - num_memory, is_trained=True),
     }
     if config.masked:
-        probes['reasoning_test'] = Probe(
-            num_trained, len(config.masked), is_trained=False
-        )
+        num_masked = len(config.masked)
+        probes['reasoning_test'] = Probe(num_trained, num_masked, is_trained=False)
     return probes
 
 

@@ -23,14 +23,8 @@ from anchorjax.errors import ConfigError, UserError
 from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import prontoqa, texts
+from anchorjax.tasks.corpus import token_files
 from anchorjax.tasks.corpus.sample import DOCUMENTS
-from anchorjax.tasks.corpus.token_files import (
-    count_windows,
-    digest_corpora,
-    open_corpus,
-    read_document,
-    read_windows,
-)
 from anchorjax.tasks.prontoqa.texts import (
     END,
     encode,
@@ -76,7 +70,7 @@ class MixtureConfig:
             probes=functools.partial(make_probes, self),
             describe_data=functools.partial(describe_cut, self),
             digest_data=functools.partial(
-                digest_corpora, self.story_path, self.reasoning_path
+                token_files.digest_corpora, self.story_path, self.reasoning_path
             ),
             last_only=False,
             is_text_alone=True,
@@ -295,7 +289,7 @@ def _read_stories(config: MixtureConfig) -> tuple[Sequences, tuple[str, ...]]:
         sample, words = _split_sample()
         tokens = np.resize(sample, config.num_all * config.seq_len + 1)  # repeats it
         return _cut(config, tokens), words
-    corpus = open_corpus(config.story_path)
+    corpus = token_files.open_corpus(config.story_path)
     if not corpus.words:
         raise UserError(
             f'task.story_path = {config.story_path!r}: must be in words, like the '
@@ -309,8 +303,8 @@ def _join_corpora(config: MixtureConfig) -> Mixture:
     if not config.story_path or config.control != 'none':
         given = f'task.reasoning_path = {config.reasoning_path!r}'
         raise ConfigError(f'{given}: needs task.story_path and no control')
-    of_reasoning = open_corpus(config.reasoning_path)
-    of_stories = open_corpus(config.story_path)
+    of_reasoning = token_files.open_corpus(config.reasoning_path)
+    of_stories = token_files.open_corpus(config.story_path)
     if of_reasoning.tokenizer != of_stories.tokenizer:
         raise UserError(
             f'{config.reasoning_path} and {config.story_path}: other tokenizers'
@@ -323,7 +317,9 @@ def _join_corpora(config: MixtureConfig) -> Mixture:
     end = of_reasoning.end
     questions = []
     for number in range(config.num_all):
-        questions.append([*read_document(of_reasoning, number).tolist(), end])
+        questions.append(
+            [*token_files.read_document(of_reasoning, number).tolist(), end]
+        )
     reasoning = _pad(questions, config.seq_len + 1, end)
     stories = _cut(config, of_stories.tokens)
     both = dict(zip(SOURCES, (reasoning, stories), strict=True))
@@ -332,13 +328,15 @@ def _join_corpora(config: MixtureConfig) -> Mixture:
 
 def _cut(config: MixtureConfig, tokens: np.ndarray) -> Sequences:
     """The first windows of the stories, a stream of tokens."""
-    total = count_windows(len(tokens), config.seq_len)
+    total = token_files.count_windows(len(tokens), config.seq_len)
     if total < config.num_all:
         raise UserError(
             f'task.story_path: {len(tokens):,} tokens are {total} sequences of '
             f'{config.seq_len}, {config.num_all} needed'
         )
-    windows = read_windows(tokens, np.arange(config.num_all), config.seq_len)
+    windows = token_files.read_windows(
+        tokens, np.arange(config.num_all), config.seq_len
+    )
     length_N = np.full(config.num_all, config.seq_len + 1, np.int32)
     return Sequences(windows.astype(np.int32), length_N)
 

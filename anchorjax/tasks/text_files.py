@@ -45,11 +45,7 @@ def parse_lines(path: pathlib.Path, parse: Callable[[str], T]) -> list[T]:
 
 
 def read_text(path: pathlib.Path) -> str:
-    """A text file with plain line ends.
-
-    Raises:
-      UserError: as `read_bytes`, or it is not UTF-8.
-    """
+    """A text file with plain line ends; UserError also if it is not UTF-8."""
     try:
         text = read_bytes(path).decode('utf-8')
     except UnicodeDecodeError as e:
@@ -58,11 +54,7 @@ def read_text(path: pathlib.Path) -> str:
 
 
 def read_bytes(path: pathlib.Path) -> bytes:
-    """The content of a file, unpacked if its name ends in .gz.
-
-    Raises:
-      UserError: it is missing, cannot be read, or is truncated.
-    """
+    """The content of a file, unpacked if .gz; UserError if missing or truncated."""
     try:
         data = path.read_bytes()
         return gzip.decompress(data) if path.suffix == '.gz' else data

@@ -23,13 +23,6 @@ class Scores(NamedTuple):
     deviation: jax.Array  # [offset]
 
 
-class Answers(NamedTuple):
-    """What a member answers at every scored position."""
-
-    predictions_BQ: jax.Array
-    loss_BQ: jax.Array  # nats, against the trained mapping
-
-
 def evaluate(
     experiment: Experiment,
     task: Task,
@@ -47,7 +40,7 @@ def evaluate(
 
     trained = task.mapping_names.index(task.trained_mapping)
     trained_PBQ = probes.targets_PRBQ[:, trained]
-    answers = _answer(
+    predictions_BQ, loss_BQ = _answer(
         experiment,
         task,
         params,
@@ -55,8 +48,8 @@ def evaluate(
         trained_PBQ.reshape(-1, num_scored),
         split,
     )
-    loss_PBQ = answers.loss_BQ.reshape(trained_PBQ.shape)
-    predictions_PBQ = answers.predictions_BQ.reshape(trained_PBQ.shape)
+    loss_PBQ = loss_BQ.reshape(trained_PBQ.shape)
+    predictions_PBQ = predictions_BQ.reshape(trained_PBQ.shape)
 
     def score_probe(p: int) -> tuple[jax.Array, ...]:
         weights_BQ = None if probes.weights_PBQ is None else probes.weights_PBQ[p]
@@ -92,10 +85,11 @@ def _answer(
     tokens_BT: jax.Array,
     targets_BQ: jax.Array,
     split: Split,
-) -> Answers:
-    """The answers to any number of sequences, in pieces of the size of a batch.
+) -> tuple[jax.Array, jax.Array]:
+    """(predictions, losses in nats) at the scored positions of any number of sequences.
 
-    So an evaluation takes no more memory than a training step.
+    In pieces of the size of a batch, so that an evaluation takes no more memory than a
+    training step.
     """
     total = len(tokens_BT)
     size = min(experiment.train.batch_size, total)
@@ -106,12 +100,12 @@ def _answer(
         padded = jnp.concatenate([rows, rows[:padding]])
         return padded.reshape(num_pieces, size, *rows.shape[1:])
 
-    def answer(piece: tuple[jax.Array, jax.Array]) -> Answers:
+    def answer(piece: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         tokens_BT, targets_BQ = split(piece)
         logits_BQV = compute_logits(experiment, params, tokens_BT, task.last_only)
         chex.assert_shape(logits_BQV, (*targets_BQ.shape, task.vocab))
         loss_BQ = losses.cross_entropy(logits_BQV, targets_BQ)
-        return Answers(logits_BQV.argmax(-1), loss_BQ)
+        return logits_BQV.argmax(-1), loss_BQ
 
     pieces = jax.lax.map(answer, (cut(tokens_BT), cut(targets_BQ)))
 

@@ -43,67 +43,6 @@ def make_batch_splitter(mesh: Mesh) -> Callable[[Any], Any]:
     return split
 
 
-def make_state_sharder(mesh: Mesh) -> Callable[[Any], Any]:
-    """A function, for use in `map_members`, that shards matrices along 'batch'.
-
-    Every device then keeps a part of each matrix and of its moments, and XLA brings the
-    parts together where the matrix is used (fully sharded data parallelism).
-    """
-    num_parts = mesh.shape['batch']
-
-    def shard_array(x: jax.Array) -> jax.Array:
-        spec = divide_matrix(x.shape, num_parts)
-        if spec == EVERYWHERE:
-            return x
-        # A bare spec: inside map_members the mesh is the one of its shard_map.
-        return jax.lax.with_sharding_constraint(x, spec)
-
-    def shard(tree: Any) -> Any:
-        return jax.tree.map(shard_array, tree)
-
-    return shard
-
-
-def divide_matrix(shape: tuple[int, ...], num_parts: int) -> PartitionSpec:
-    """How an array is divided: a matrix along its longer side that allows it.
-
-    Vectors and scalars stay whole.
-    """
-    if num_parts == 1 or len(shape) < 2:
-        return EVERYWHERE
-    axes = [axis for axis, size in enumerate(shape) if size % num_parts == 0]
-    if not axes:
-        return EVERYWHERE
-    longest = max(axes, key=lambda axis: shape[axis])
-    return PartitionSpec(*[None] * longest, 'batch')
-
-
-def shard_states(tree: Any, mesh: Mesh) -> Any:
-    """Placed states [M, ...], or their ShapeDtypeStructs, with matrices divided."""
-
-    def shard_array(x: Any) -> Any:
-        spec = divide_matrix(x.shape[1:], mesh.shape['batch'])
-        sharding = NamedSharding(mesh, PartitionSpec('member', *spec))
-        if isinstance(x, jax.ShapeDtypeStruct):
-            return jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding)
-        return jax.device_put(x, sharding)
-
-    return jax.tree.map(shard_array, tree)
-
-
-def unshard_states(tree: Any, mesh: Mesh) -> Any:
-    """Placed states [M, ...] with every member whole on its devices.
-
-    Arrays that this process sees as a whole stay as they are: they can be saved so.
-    """
-    sharding = NamedSharding(mesh, MEMBERS)
-
-    def unshard_array(x: jax.Array) -> jax.Array:
-        return x if x.is_fully_addressable else jax.device_put(x, sharding)
-
-    return jax.tree.map(unshard_array, tree)
-
-
 def map_members(
     fn: Callable, mesh: Mesh, lanes: int, num_members: int = 1, num_shared: int = 0
 ) -> Callable:

@@ -14,7 +14,7 @@ from flax import struct
 
 from anchorjax.experiment import Experiment
 from anchorjax.grid import DATA, INIT, ORDER, HParams, random_key
-from anchorjax.model import draw_params, init_params, mask_decay
+from anchorjax.model import init_params, mask_decay
 from anchorjax.permutation import draw_epoch_batch
 from anchorjax.task import Batch, Task
 from anchorjax.training import losses, optimizers
@@ -37,23 +37,19 @@ class TrainState:
     norm_sum: jax.Array  # []
 
 
-def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
+def init_member(
+    experiment: Experiment,
+    hparams: HParams,
+    make_params: Callable[..., Any] = init_params,
+) -> TrainState:
     """A new member; gamma scales the noise, which depends on the seed alone.
+
+    Args:
+      make_params: `draw_params` reads no file: for the shapes of a state.
 
     Raises:
       UserError: it starts from a file that cannot be read.
     """
-    return _begin(experiment, hparams, init_params)
-
-
-def draw_member(experiment: Experiment, hparams: HParams) -> TrainState:
-    """As `init_member`, but reads no file: for the shapes of a state."""
-    return _begin(experiment, hparams, draw_params)
-
-
-def _begin(
-    experiment: Experiment, hparams: HParams, make_params: Callable[..., Any]
-) -> TrainState:
     key = random_key(hparams.seed, INIT)
     vocab = experiment.task.vocab
     params = make_params(experiment.model, vocab, hparams.gamma, key)
@@ -138,11 +134,7 @@ def _draw_batch(
     """The training examples of a step."""
     size = experiment.train.batch_size
     order_key = random_key(hparams.seed, ORDER)
-    index_B = draw_epoch_batch(order_key, step, size, task.num_train)
-    if task.batch_ahead is None:
-        return task.batch(data, index_B)
-    next_B = draw_epoch_batch(order_key, step + 1, size, task.num_train)
-    return task.batch_ahead(data, index_B, next_B)
+    return task.batch(data, draw_epoch_batch(order_key, step, size, task.num_train))
 
 
 def train_segment(
@@ -153,7 +145,6 @@ def train_segment(
     before: jax.Array | int = 0,
     is_end: jax.Array | bool = True,
     split: Split = keep_whole,
-    shard: Split = keep_whole,
 ) -> tuple[TrainState, Record]:
     """Takes `num_steps` steps and, if `is_end`, evaluates.
 
@@ -164,7 +155,6 @@ def train_segment(
       is_end: whether the segment ends with this piece. If not, nothing is evaluated,
         and the scores of the Record are NaN.
       split: divides a batch among devices.
-      shard: divides the parameters and moments among devices.
     """
     task = experiment.task.make()
     data = task.make_data(random_key(hparams.seed, DATA))
@@ -176,7 +166,7 @@ def train_segment(
 
     def take_step(_: jax.Array, state: TrainState) -> TrainState:
         next_state, _, _ = train_step(experiment, task, data, state, hparams, split)
-        return shard(next_state)
+        return next_state
 
     state = jax.lax.fori_loop(0, num_steps, take_step, state)
     total = before + num_steps

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anchorjax import api, cli
-from anchorjax.cluster.job_files import hold_shard
 from anchorjax.errors import UserError
 from anchorjax.storage import locks
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps import cost, signals
+from anchorjax.sweeps.jobs import hold_shard
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.run import run_sweep
 from anchorjax.sweeps.shards import (
@@ -110,7 +110,6 @@ def train_shard(workdir, shard: Shard, stop_at: int = 10**9) -> Run:
             shard=shard,
             should_stop=should_stop,
             report=report,
-            hold=hold_shard,
         )
 
 

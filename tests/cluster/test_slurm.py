@@ -1,20 +1,16 @@
 """The Slurm backend on a real Slurm: an array, a preemption, a program on two nodes."""
 
-import contextlib
 import os
 import pathlib
 import re
-import subprocess
-import sys
 import time
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
+from tests.support import in_process
 from tests.support.shards import slurm_cluster
-from tests.support.shards.waiting import read_text
-from tests.support.sweeps import ROOT, bits
+from tests.support.shards.waiting import read_text, wait_until
+from tests.support.sweeps import bits
 
 pytest.importorskip('submitit')
 ABSENCE = slurm_cluster.explain_absence()
@@ -29,78 +25,55 @@ def cluster(tmp_path_factory):
 
 
 @pytest.fixture
-def submit(cluster):
-    """Starts launch/submit.py; what still runs in the end is killed."""
-    with contextlib.ExitStack() as stack:
+def submit(cluster, monkeypatch, capsys):
+    """Runs launch/submit.py; returns the number of the job array."""
+    for name, value in cluster.items():
+        monkeypatch.setenv(name, value)
 
-        def start(workdir: pathlib.Path, *flags: str) -> subprocess.Popen:
-            line = [sys.executable, 'launch/submit.py', '--wait', *flags]
-            line += ['--', '--config', 'tests/support/tiny.py']
-            line += ['--workdir', str(workdir)]
-            process = subprocess.Popen(
-                line,
-                cwd=ROOT,
-                env=os.environ | cluster,
-                text=True,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-            )
-            stack.enter_context(process)
-            stack.callback(process.kill)
-            return process
+    def run(workdir: pathlib.Path, *flags: str) -> str:
+        line = [*flags, '--', '--config', 'tests/support/tiny.py']
+        line += ['--workdir', str(workdir)]
+        said = in_process.run('submit.py', line, monkeypatch, capsys)
+        assert said.code == 0, said.errors
+        return re.search(r'job (\d+) is in the queue', said.out)[1]
 
-        yield start
+    return run
 
 
-def wait_until(
-    look: Callable[[], Any], process: subprocess.Popen, seconds: float = 150
-) -> Any:
-    """Calls `look` until it returns something true, while the process runs."""
-    limit = time.monotonic() + seconds
-    while True:
-        value = look()
-        if value:
-            return value
-        is_in_time = process.poll() is None and time.monotonic() < limit
-        assert is_in_time, process.communicate()[0]
-        time.sleep(0.05)
+def wait_for_end(cluster: dict[str, str], array: str) -> None:
+    """Waits until the queue has no job of the array."""
 
+    def has_ended() -> bool:
+        return not slurm_cluster.run_command(cluster, 'squeue', '-h', '-j', array)
 
-def find_array(workdir: pathlib.Path) -> str:
-    """The number of the job array."""
-    folder = workdir / 'jobs' / 'submitit'
-    (script,) = folder.glob('*/*_submission.sh')
-    return re.match(r'\d+', script.name)[0]
+    wait_until(has_ended, seconds=240)
 
 
 def test_a_preempted_shard_goes_back_into_the_queue_and_completes(
     cluster, submit, launched, tmp_path
 ):
     log = tmp_path / 'jobs' / 'shard_00001_of_00002.log'
-    process = submit(tmp_path, '--shards=2')
+    array = submit(tmp_path, '--shards=2')
     # The plan is printed once the sweep handles signals.
-    wait_until(lambda: 'tiny: 4 members' in read_text(log), process)
-    task = f'{find_array(tmp_path)}_1'
+    wait_until(lambda: 'tiny: 4 members' in read_text(log), seconds=150)
+    task = f'{array}_1'
     slurm_cluster.run_command(cluster, 'scancel', '--signal=USR2', task)
     pending = ('squeue', '-h', '-t', 'PENDING', '-j', task)
-    wait_until(lambda: slurm_cluster.run_command(cluster, *pending), process)
+    wait_until(lambda: slurm_cluster.run_command(cluster, *pending), seconds=150)
     # In the second of its requeue a job would be refused: 'credential revoked'.
     time.sleep(2)
     # By itself Slurm starts a requeued job only after two minutes.
     update = ('scontrol', 'update', f'jobid={task}', 'StartTime=now')
     slurm_cluster.run_command(cluster, *update)
-    output, _ = process.communicate(timeout=240)
-    assert process.returncode == 0, output
+    wait_for_end(cluster, array)
     assert read_text(log).count('tiny: 4 members') == 2
     assert bits(tmp_path) == bits(launched)
 
 
-def test_two_nodes_are_one_program(submit, launched, tmp_path, monkeypatch):
+def test_two_nodes_are_one_program(cluster, submit, launched, tmp_path, monkeypatch):
     flags = os.environ.get('XLA_FLAGS', '')
     one_device = '--xla_force_host_platform_device_count=1'
     monkeypatch.setenv('XLA_FLAGS', f'{flags} {one_device}')
-    process = submit(tmp_path, '--shards=1', '--nodes=2')
-    output, _ = process.communicate(timeout=240)
-    assert process.returncode == 0, output
+    wait_for_end(cluster, submit(tmp_path, '--shards=1', '--nodes=2'))
     assert (tmp_path / 'jobs' / 'shard_00000_of_00001_host_001.log').exists()
     assert bits(tmp_path) == bits(launched)

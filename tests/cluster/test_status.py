@@ -6,9 +6,8 @@ import os
 import pytest
 
 from anchorjax import api
-from anchorjax.cluster.job_files import hold_shard, log_path, read_jobs
-from anchorjax.cluster.status import list_statuses
 from anchorjax.errors import StoreUnavailable
+from anchorjax.sweeps.jobs import hold_shard, list_statuses, log_path, read_jobs
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.shards import WHOLE, Shard
 from anchorjax.sweeps.signals import Preempted

@@ -163,24 +163,3 @@ def test_a_crash_is_tried_again_and_bad_input_is_not(
     with pytest.raises(RuntimeError, match=expected):
         shard.job()
     assert shard.count_starts() == starts
-
-
-@pytest.mark.parametrize('last', ['exit 0', 'echo Invalid job id >&2; exit 1'])
-def test_jobs_have_ended_only_if_squeue_says_so(tmp_path, monkeypatch, last):
-    """First it fails, then it lists a job, then it does not answer in time."""
-    calls = tmp_path / 'calls'
-    script = f"""#!/bin/sh
-echo >> {calls}
-case $(wc -l < {calls}) in
-1) echo 'slurm_load_jobs error: Socket timed out on send/recv operation' >&2; exit 1 ;;
-2) echo '12 gpu anchorjax me R 1:00 1 node' ;;
-3) exit 1 ;;
-*) {last} ;;
-esac
-"""
-    (tmp_path / 'squeue').write_text(script)
-    (tmp_path / 'squeue').chmod(0o755)
-    monkeypatch.setenv('PATH', f'{tmp_path}:{os.environ["PATH"]}')
-    monkeypatch.setattr(slurm, '_PAUSE', 0.0)
-    slurm.wait('12')
-    assert len(calls.read_text().splitlines()) == 4

@@ -23,16 +23,6 @@ def require_refused(done: subprocess.CompletedProcess, *parts: str) -> None:
     ('words', 'config_file', 'part'),
     [
         (['--config.grid.gama=0.3'], TINY_FILE, "did you mean 'gamma'?"),
-        (
-            ['--config.train.lanes=0'],
-            TINY_FILE,
-            'train.lanes = 0: must be at least 1',
-        ),
-        (
-            ['--config.grid.seed=0,-1'],
-            TINY_FILE,
-            'grid.seed[1] = -1: must be at least 0',
-        ),
         ([], f'{TINY_FILE}:broken', 'Did you mean "width" instead of "widht"'),
         (['--dryrun'], TINY_FILE, "unknown argument '--dryrun'"),
     ],

@@ -4,6 +4,7 @@ PAPERS 1.6: P1's code trains GPT2LMHeadModel. What needs safetensors, transforme
 PyTorch is skipped where they are not installed.
 """
 
+import functools
 import hashlib
 import json
 from typing import Any
@@ -19,7 +20,7 @@ from anchorjax.grid import HParams
 from anchorjax.models import gpt2_weights
 from anchorjax.models.gpt2_weights import from_hugging_face, to_hugging_face
 from anchorjax.training.forward import forward
-from anchorjax.training.step import draw_member, init_member, new_state, train_step
+from anchorjax.training.step import init_member, new_state, train_step
 from tests.support import cases
 from tests.support.networks import hugging_face
 
@@ -116,7 +117,8 @@ def test_the_tokens_of_the_task_may_be_some_of_the_rows(experiment, params, fold
 
 def test_shapes_need_no_file(experiment):
     missing = start(experiment, '/nowhere/model.safetensors')
-    shapes = jax.eval_shape(lambda: draw_member(missing, HPARAMS)).params
+    draw = functools.partial(init_member, missing, HPARAMS, models.draw_params)
+    shapes = jax.eval_shape(draw).params
     abstract = models.abstract_params(missing.model, missing.task.vocab)
     assert jax.tree.map(jnp.shape, shapes) == jax.tree.map(jnp.shape, abstract)
     with pytest.raises(UserError, match='no such file'):

@@ -99,6 +99,9 @@ def test_what_holds_no_weights_is_refused(torch, tmp_path, monkeypatch):
     torch.save([torch.zeros(2)], path)
     with pytest.raises(UserError, match='contains a list, not a state dict'):
         weights.load_weights(path)
+    torch.save({'epoch': 3}, path)
+    with pytest.raises(UserError, match="entry 'epoch' is of type int, expected a d"):
+        weights.load_weights(path)
     monkeypatch.setattr(torch, '__version__', '2.9.1+cpu')
     with pytest.raises(UserError, match=r'cannot read files safely; install 2\.10'):
         weights.load_weights(path)

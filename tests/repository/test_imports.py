@@ -19,7 +19,6 @@ ORDER = {
         ('training',),
         ('storage',),
         ('sweeps', 'official'),
-        ('cluster',),
         ('api',),
         ('cli',),
         ('extras',),
@@ -42,7 +41,7 @@ ORDER = {
 FORBIDDEN = (
     ('', ('launch', 'configs')),
     ('anchorjax.official', ('anchorjax.training',)),
-    ('analysis', ('anchorjax.sweeps', 'anchorjax.cluster', 'anchorjax.api')),
+    ('analysis', ('anchorjax.sweeps', 'anchorjax.api')),
     ('analysis', ('anchorjax.training.step', 'anchorjax.training.optimizers')),
     ('analysis', ('anchorjax.storage.checkpoint', 'anchorjax.storage.locks')),
     ('analysis', ('anchorjax.extras',)),
@@ -128,11 +127,6 @@ def list_reachable(name: str) -> set[str]:
 
 def test_a_step_of_training_is_read_in_forty_files():
     assert len(list_reachable('anchorjax.training.step')) <= 40
-
-
-def test_a_notebook_imports_no_jobs_of_clusters():
-    reached = list_reachable('anchorjax.api')
-    assert not [name for name in reached if 'cluster' in name or 'extras' in name]
 
 
 @pytest.mark.parametrize(('start', 'forbidden'), FORBIDDEN)

@@ -1,7 +1,5 @@
 """One member of a checkpoint is read alone; damage of any file is found."""
 
-import asyncio
-import gc
 import pathlib
 from typing import Any, NamedTuple
 
@@ -65,17 +63,3 @@ def test_a_damaged_file_is_found_though_it_was_read_before(saved, damage):
     damage(find_arrays(saved.folder))
     with pytest.raises(Damaged, match=r'/7 is damaged: tree/.* differs'):
         checkpoint.load_row(saved.folder, STEP, 0, saved.abstract)
-
-
-def test_a_write_that_fails_beside_another_prints_nothing(caplog):
-    async def fail() -> None:
-        raise OSError('no space left')
-
-    async def fail_unseen() -> None:
-        task = asyncio.get_running_loop().create_task(fail())
-        while not task.done():
-            await asyncio.sleep(0)
-
-    asyncio.run(fail_unseen())
-    gc.collect()
-    assert not caplog.records

@@ -9,13 +9,7 @@ from anchorjax import files
 from anchorjax.errors import StoreError
 from anchorjax.storage.reader import open_run
 from tests.support.faults import ONE, flip, train_and_stop, truncate
-from tests.support.sweeps import (
-    bits,
-    copy_folder,
-    list_files,
-    require_line,
-    trained,
-)
+from tests.support.sweeps import bits, copy_folder, list_files, require_line, trained
 
 
 @pytest.fixture(scope='module')

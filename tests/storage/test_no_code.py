@@ -1,7 +1,6 @@
 """Nothing that is read is executed: no pickle, no text, no module beside a config."""
 
 import ast
-import json
 import os
 import pathlib
 import pickle
@@ -9,10 +8,9 @@ import pickle
 import numpy as np
 import pytest
 
-from anchorjax import cli, config
 from anchorjax.errors import StoreError
 from anchorjax.storage.reader import open_run
-from tests.support.sweeps import ROOT, copy_folder, experiment, require_line
+from tests.support.sweeps import ROOT, copy_folder, require_line
 
 FOLDERS = ('anchorjax', 'analysis', 'launch', 'configs')
 SOURCES = [path for folder in FOLDERS for path in (ROOT / folder).rglob('*.py')]
@@ -82,14 +80,4 @@ def test_a_pickle_in_place_of_the_curves_is_not_read(one_member, tmp_path, save)
     with pytest.raises(StoreError, match=r'curves\.npz') as caught:
         _ = open_run(workdir).results
     require_line(caught.value, tmp_path)
-    assert not (tmp_path / 'ran').exists()
-
-
-def test_a_json_config_imports_nothing_beside_it(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ('c.py', 'tiny.py', 'anchors.py', 'transformer.py'):
-        (tmp_path / name).write_text("import os\nos.mkdir('ran')\n")
-    path = tmp_path / 'c.json'
-    path.write_text(json.dumps(config.to_dict(experiment())))
-    assert config.resolve(cli.load_json(path)) == experiment()
     assert not (tmp_path / 'ran').exists()

@@ -14,5 +14,5 @@ def write_corpora(folder: pathlib.Path, tokenizer: Tokenizer, texts: list[str]) 
     path = folder / 'a.jsonl'
     path.write_text(''.join(json.dumps({'text': text}) + '\n' for text in texts))
     files = find_local(path)
-    write_corpus(files, folder / 'out', tokenizer, Wanted(), lambda *_: None)
+    write_corpus(files, folder / 'out', tokenizer, Wanted())
     return str(folder / 'out')

@@ -23,11 +23,11 @@ def expected_laws(config: MemoryReasoningConfig) -> LabelLaws:
     (`label_ranges`), and the law of a token is the mean of those where it occurs.
     """
     num_trained = config.num_trained  # masked combinations come after them
-    ranges = label_ranges(config)
+    low, size = label_ranges(config)
     keys = np.arange(*config.keys)
     mass_VV = np.zeros((config.vocab, config.vocab))
     for i, anchors in enumerate(combinations(config)[:num_trained]):
-        law_KV = _uniform_laws(ranges.low[i], ranges.size[i], config.vocab)
+        law_KV = _uniform_laws(low[i], size[i], config.vocab)
         mass_VV[keys] += law_KV / config.num_keys
         law_V = law_KV.mean(0)
         for anchor in anchors:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from anchorjax import api, config
-from anchorjax.cluster.job_files import hold_shard, read_jobs
 from anchorjax.errors import ConfigError, StoreError, StoreUnavailable
 from anchorjax.storage import locks
 from anchorjax.storage.reader import Run
+from anchorjax.sweeps.jobs import read_jobs
 from anchorjax.sweeps.progress import Progress
 from tests.support import tiny
 from tests.support.faults import ONE
@@ -87,7 +87,7 @@ def test_progress_is_reported_to_the_caller_and_to_whoever_holds_the_chunks(tmp_
         done.append((progress.done, progress.total))
         lines.append((progress.loss, progress.held_out))
 
-    api.train(experiment(**ONE), tmp_path, report=note, hold=hold_shard)
+    api.train(experiment(**ONE), tmp_path, report=note)
     assert done == [(10, 40), (20, 40), (30, 40), (40, 40)]
     (job,) = read_jobs(tmp_path)
     assert (job.state, job.done) == ('done', 40)

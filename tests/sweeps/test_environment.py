@@ -14,8 +14,7 @@ from jax.sharding import Mesh
 
 from anchorjax.config import AUTO
 from anchorjax.errors import StoreError
-from anchorjax.storage.environment import Environment
-from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
+from anchorjax.storage.manifest import MANIFEST_FILE, Environment, read_manifest
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import SweepFolder, create_folder
 from anchorjax.sweeps.environment import describe_environment

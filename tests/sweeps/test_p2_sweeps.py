@@ -7,10 +7,8 @@ from analysis.members.member import member_of
 from anchorjax import api
 from anchorjax.storage.reader import members_table
 from anchorjax.sweeps.plan import summarize_members
-from anchorjax.sweeps.signals import Preempted
 from anchorjax.training.devices import make_mesh
 from tests.support.p2_tasks import make_experiment
-from tests.support.sweeps import bits
 
 FIELDS = {
     'train__num_steps': 6,
@@ -57,14 +55,3 @@ def test_a_sweep_trains_and_is_read_by_its_own_names(name, tmp_path):
     assert member.forward(member.probes.tokens_PBT[0]).logits.shape == (16, 5, 24)
     roles_BT = member.roles(member.probes.tokens_PBT[0])
     assert (roles_BT == 0).sum() == 16  # one key in every sequence
-
-
-@pytest.mark.slow
-def test_a_sweep_that_was_stopped_ends_with_the_same_bits(tmp_path):
-    experiment = make_experiment('emb_mlp', **FIELDS)
-    mesh = make_mesh(1)
-    api.train(experiment, tmp_path / 'whole', mesh=mesh)
-    with pytest.raises(Preempted):
-        api.train(experiment, tmp_path / 'cut', mesh=mesh, should_stop=lambda: True)
-    api.train(experiment, tmp_path / 'cut', mesh=mesh)
-    assert bits(tmp_path / 'cut') == bits(tmp_path / 'whole')

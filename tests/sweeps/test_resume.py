@@ -9,15 +9,9 @@ import time
 import numpy as np
 import pytest
 
-from anchorjax.errors import Damaged, StoreError
+from anchorjax.errors import StoreError
 from anchorjax.storage.reader import open_run
-from tests.support.faults import (
-    ONE,
-    find_arrays,
-    flip,
-    mounted,
-    train_and_stop,
-)
+from tests.support.faults import ONE, find_arrays, flip, mounted, train_and_stop
 from tests.support.sweeps import (
     bits,
     command,
@@ -50,18 +44,6 @@ def test_an_altered_snapshot_is_named(one_member, tmp_path):
     with pytest.raises(StoreError, match=line) as caught:
         open_run(workdir).params()
     require_line(caught.value, tmp_path)
-
-
-def test_curves_that_cannot_be_read_now_are_not_called_damaged(
-    one_member, tmp_path, monkeypatch
-):
-    def fail(*_, **__):
-        raise MemoryError
-
-    monkeypatch.setattr(np, 'load', fail)
-    with pytest.raises(StoreError, match=r'^cannot read .*npz: MemoryError') as caught:
-        _ = open_run(one_member).curves
-    assert not isinstance(caught.value, Damaged)
 
 
 def test_deleted_curves_are_regenerated(one_member, tmp_path):

@@ -1,15 +1,12 @@
 """Next-token prediction on a corpus: windows by hand, and both feeds alike."""
 
-import dataclasses
-import threading
-
 import jax
 import numpy as np
 import pytest
 
 from anchorjax import api, config
-from anchorjax.errors import ConfigError, StoreError
-from anchorjax.extras.corpora.tokenizers import Bytes, Words
+from anchorjax.errors import StoreError
+from anchorjax.extras.corpora.tokenizers import make_bytes
 from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import add_data, describe_environment
@@ -17,11 +14,9 @@ from anchorjax.sweeps.signals import Preempted
 from anchorjax.tasks import CorpusConfig
 from anchorjax.tasks.corpus import sample
 from anchorjax.tasks.corpus import task as corpus
-from anchorjax.tasks.corpus.feed import HostFeed
 from anchorjax.tasks.corpus.token_files import open_corpus
 from anchorjax.training.devices import make_mesh
 from tests.support.corpora import write_corpora
-from tests.support.shards.waiting import wait_until
 from tests.support.sweeps import bits, require_line, run_on_devices
 
 KEY = jax.random.key(0)
@@ -49,62 +44,16 @@ def test_the_windows_of_an_epoch_are_the_corpus_without_its_end():
 
 
 def test_the_host_feeds_what_the_device_has():
-    on_device = CorpusConfig(**SMALL, feed='device').make()
-    from_host = CorpusConfig(**SMALL, feed='host').make()
-    assert on_device.batch_ahead is None
+    read_device = jax.jit(CorpusConfig(**SMALL, feed='device').make().batch)
+    read_host = jax.jit(CorpusConfig(**SMALL, feed='host').make().batch)
     index = np.array([3, 0, 7])
-
-    @jax.jit
-    def read(index_B):
-        return from_host.batch_ahead(KEY, index_B, index_B + 1)
-
-    read_device = jax.jit(on_device.batch)
     expected = read_device(KEY, index)
-    for found in (read(index), jax.jit(from_host.batch)(KEY, index)):
-        jax.tree.map(np.testing.assert_array_equal, found, expected)
-    several = jax.vmap(read)(np.stack([index, index + 1]))
-    following = read_device(KEY, index + 1)
-    np.testing.assert_array_equal(several.tokens_BT[0], expected.tokens_BT)
-    np.testing.assert_array_equal(several.tokens_BT[1], following.tokens_BT)
-
-
-class WatchedFeed(HostFeed):
-    """Notes what is read in the step and what is read ahead, once that is allowed."""
-
-    def __init__(self):
-        super().__init__(np.arange(1000), 4)
-        self.in_step, self.ahead = [], []
-        self.may_read_ahead = threading.Event()
-
-    def fetch(self, index: np.ndarray) -> np.ndarray:
-        if threading.current_thread() is threading.main_thread():
-            self.in_step += index.tolist()
-        else:
-            self.may_read_ahead.wait(60)
-            self.ahead += index.tolist()
-        return super().fetch(index)
-
-    def require(self, number: int, following: int) -> None:
-        found = self.read(np.array([number]), np.array([following]))
-        assert found.tolist() == [[4 * number + i for i in range(5)]]
-
-
-def test_the_feed_reads_ahead():
-    feed = WatchedFeed()
-    feed.may_read_ahead.set()
-    feed.require(0, following=1)
-    wait_until(lambda: feed.ahead == [1])
-    feed.require(1, following=2)
-    assert feed.in_step == [0]
-
-
-def test_a_feed_that_guessed_wrong_or_is_busy_reads_in_the_step():
-    feed = WatchedFeed()
-    feed.require(0, following=9)  # which keeps its thread busy
-    feed.require(1, following=2)
-    feed.require(2, following=3)
-    assert feed.in_step == [0, 1, 2]
-    feed.may_read_ahead.set()
+    jax.tree.map(np.testing.assert_array_equal, read_host(KEY, index), expected)
+    both = np.stack([index, index + 1])
+    several = jax.vmap(read_host, (None, 0))(KEY, both)
+    for place, numbers in enumerate(both):
+        tokens_BT = read_device(KEY, numbers).tokens_BT
+        np.testing.assert_array_equal(several.tokens_BT[place], tokens_BT)
 
 
 def make_experiment(batch_devices=1, loop=(), **task):
@@ -172,14 +121,14 @@ def test_a_sweep_is_not_continued_on_another_corpus_in_the_same_place(tmp_path):
     paths = []
     for name in ('first', 'second'):
         text = f'the {name} story. ' * 20
-        paths.append(write_corpora(tmp_path / name, Bytes(), [text]))
+        paths.append(write_corpora(tmp_path / name, make_bytes(), [text]))
     experiment = make_experiment(loop=(('task.path', tuple(paths)),))
     run = tmp_path / 'run'
     begin(run, experiment)
     (entry,) = read_manifest(run).environments
     assert entry.environment.data == {path: open_corpus(path).digest for path in paths}
     begin(run, experiment)
-    other = write_corpora(tmp_path / 'other', Bytes(), ['another story. ' * 20])
+    other = write_corpora(tmp_path / 'other', make_bytes(), ['another story. ' * 20])
     for name in ('tokens.bin', 'documents.bin', 'corpus.json'):
         (tmp_path / other / name).replace(tmp_path / paths[1] / name)
     before = (run / MANIFEST_FILE).read_bytes()
@@ -188,18 +137,3 @@ def test_a_sweep_is_not_continued_on_another_corpus_in_the_same_place(tmp_path):
         begin(run, experiment)
     require_line(caught.value, run)
     assert (run / MANIFEST_FILE).read_bytes() == before
-
-
-def test_the_heldout_corpus_has_the_same_tokenizer_and_other_tokens(tmp_path):
-    path = write_corpora(tmp_path / 'a', Bytes(), ['a story. ' * 40])
-    copy = write_corpora(tmp_path / 'copy', Bytes(), ['a story. ' * 40])
-    words = write_corpora(tmp_path / 'words', Words(('story',)), ['a story. ' * 40])
-    config = CorpusConfig(**SMALL, path=path)
-    line = r"task\.heldout_path = '.*': must be of the same tokenizer as task\.path = '"
-    with pytest.raises(ConfigError, match=line):
-        corpus.open_windows(dataclasses.replace(config, heldout_path=words))
-    line = r"task\.heldout_path = '.*': must be another corpus than task\.path = '"
-    for same in (path, copy):
-        with pytest.raises(ConfigError, match=line):
-            corpus.open_windows(dataclasses.replace(config, heldout_path=same))
-    corpus.open_windows(dataclasses.replace(config, path='', heldout_path=path))

@@ -282,9 +282,10 @@ def test_the_range_of_every_label_by_hand():
     assert low[:4].tolist() == [[3, 4], [2, 3], [2, 3], [1, 2]]
     assert low[4:].tolist() == [[11, 12], [12, 13], [13, 14], [12, 13]]
     assert size.tolist() == [[5] * 2, [7] * 2, [7] * 2, [9] * 2, *[[1] * 2] * 4]
-    uniform = label_ranges(dataclasses.replace(config, memory_labels='uniform'))
-    assert (uniform.low[:4] == 5).all() and (uniform.size[:4] == 2).all()
-    np.testing.assert_array_equal(uniform.low[4:], low[4:])
+    uniform = dataclasses.replace(config, memory_labels='uniform')
+    low_of_uniform, size = label_ranges(uniform)
+    assert (low_of_uniform[:4] == 5).all() and (size[:4] == 2).all()
+    np.testing.assert_array_equal(low_of_uniform[4:], low[4:])
 
 
 def test_groups_of_memory_anchors_have_labels_of_their_own_range():

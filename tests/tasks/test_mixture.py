@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anchorjax import config
 from anchorjax.errors import ConfigError, UserError
-from anchorjax.extras.corpora.tokenizers import Bytes, Words
+from anchorjax.extras.corpora.tokenizers import make_bytes, make_words
 from anchorjax.tasks import MixtureConfig, ProntoqaConfig, prontoqa
 from anchorjax.tasks.corpus.token_files import open_corpus
 from anchorjax.tasks.mixture import (
@@ -86,7 +86,7 @@ def test_the_control_has_equal_labels_and_no_shared_token(tmp_path):
     share = 1 / np.arange(1, 601)
     drawn = np.random.default_rng(0).choice(600, 4_000, p=share / share.sum())
     text = ' '.join(words[i] for i in drawn)
-    path = write_corpora(tmp_path / 'stories', Words(words), [text])
+    path = write_corpora(tmp_path / 'stories', make_words(words), [text])
     plain = dataclasses.replace(SMALL, story_path=path, vocab=900)
     matched = dataclasses.replace(plain, control='matched')
     (labels, entropy), (labels_2, entropy_2) = describe_sources(matched).values()
@@ -137,8 +137,8 @@ def test_merged_shares_miss_their_target_by_a_token_at_most(counts, target):
 
 
 def test_two_corpora_of_one_tokenizer(tmp_path):
-    first = write_corpora(tmp_path / 'a', Bytes(), ['ab', 'c' * 40, 'd'])
-    second = write_corpora(tmp_path / 'b', Bytes(), ['story ' * 20])
+    first = write_corpora(tmp_path / 'a', make_bytes(), ['ab', 'c' * 40, 'd'])
+    second = write_corpora(tmp_path / 'b', make_bytes(), ['story ' * 20])
     config = MixtureConfig(
         reasoning_path=first,
         story_path=second,
@@ -154,7 +154,7 @@ def test_two_corpora_of_one_tokenizer(tmp_path):
     assert length_N.tolist() == [3, 9, 2]
     assert tokens_NL[0].tolist() == [97, 98] + [256] * 7
     assert bytes(stories.tokens_NL[1].tolist()) == b'ory story'
-    words = write_corpora(tmp_path / 'c', Words(('story',)), ['story ' * 120])
+    words = write_corpora(tmp_path / 'c', make_words(('story',)), ['story ' * 120])
     of_words = {'reasoning_path': '', 'story_path': words, 'hops': 1}
     for error, changed, line in (
         (UserError, {'story_path': words}, 'other tokenizers'),

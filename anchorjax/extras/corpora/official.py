@@ -14,7 +14,7 @@ from anchorjax.errors import TemporaryError, UserError
 from anchorjax.tasks import ProntoqaConfig, prontoqa
 from anchorjax.tasks.prontoqa.files import format_questions
 from anchorjax.tasks.prontoqa.texts import write_answer, write_prompt
-from anchorjax.tasks.text_files import read_bytes
+from anchorjax.tasks.text_files import find_file, read_bytes
 
 _GITHUB = 'https://raw.githubusercontent.com'
 _TIMEOUT = 30  # seconds without any byte
@@ -84,8 +84,8 @@ def prepare_official(
         if source is None:
             data, where = _download(address), address
         else:
-            copy = _find_copy(source, file_name)
-            data, where = read_bytes(copy), copy
+            where = find_file(source, file_name, f'logic_llm_prontoqa_{file_name}')
+            data = read_bytes(where)
         found = hashlib.sha256(data).hexdigest()
         if found != digest:
             raise UserError(
@@ -133,14 +133,3 @@ def _download(address: str) -> bytes:
         line = f'{address}: {reason}; a local copy can be --source FOLDER'
         is_missing = isinstance(e, urllib.error.HTTPError) and e.code == 404
         raise (UserError if is_missing else TemporaryError)(line) from None
-
-
-def _find_copy(folder: pathlib.Path, name: str) -> pathlib.Path:
-    """The path of a file in a folder, gzipped or not."""
-    names = [name, f'{name}.gz']
-    if name == 'dev.json':
-        names.append('logic_llm_prontoqa_dev.json.gz')
-    for candidate in names:
-        if (folder / candidate).is_file():
-            return folder / candidate
-    raise UserError(f'{folder}: no such file; looked for {names}')

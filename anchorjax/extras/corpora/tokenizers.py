@@ -1,14 +1,10 @@
-"""Tokenizers with local vocabularies: GPT-2's byte pairs, words, or bytes.
-
-A tokenizer has `description` (plain JSON, with `vocab` and `end`, the token that ends a
-document) and `encode`: texts to tokens, without END.
-"""
+"""Tokenizers with local vocabularies: GPT-2's byte pairs, words, or bytes."""
 
 import collections
 import pathlib
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,88 +17,71 @@ _GPT2_END = 50256
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+|[^\w\s]|_")
 
 
-class Tokenizer(Protocol):
+class Tokenizer(NamedTuple):
     """Texts to tokens."""
 
-    description: dict[str, Any]
-
-    def encode(self, texts: list[str]) -> list[Sequence[int] | np.ndarray]:
-        """The tokens of every text, without END."""
+    description: dict[str, Any]  # plain JSON, with `vocab` and `end`, END's token
+    encode: Callable[[list[str]], list[Sequence[int] | np.ndarray]]  # without END
 
 
-class Gpt2:
+def load_gpt2(path: pathlib.Path) -> Tokenizer:
     """GPT-2's 50,256 byte pairs, by tiktoken (extra `data`); END is 50256.
+
+    What looks like END in a text is plain text.
 
     Raises:
       UserError: the file does not hold GPT-2's ranks, or tiktoken is missing.
     """
-
-    def __init__(self, path: pathlib.Path):
-        try:
-            import tiktoken.load
-            from tiktoken_ext import openai_public
-        except ImportError as e:
-            raise UserError(f"{e}: pip install 'anchorjax[data]'") from None
-        try:
-            ranks = tiktoken.load.load_tiktoken_bpe(str(path), _GPT2_SHA256)
-        except OSError as e:
-            raise UserError(f'--vocabulary {path}: {e.strerror}') from None
-        except ValueError:
-            raise UserError(
-                f"--vocabulary {path}: not GPT-2's ranks, of sha256 {_GPT2_SHA256} "
-                '(gpt2.tiktoken of the package mlx-whisper)'
-            ) from None
-        self._encoding = tiktoken.Encoding(
-            'gpt2',
-            pat_str=openai_public.r50k_pat_str,
-            mergeable_ranks=ranks,
-            special_tokens={'<|endoftext|>': _GPT2_END},
-            explicit_n_vocab=_GPT2_END + 1,
-        )
-        self.description = {
-            'kind': 'gpt2',
-            'vocab': _GPT2_END + 1,
-            'end': _GPT2_END,
-            'sha256': _GPT2_SHA256,
-        }
-
-    def encode(self, texts: list[str]) -> list[list[int]]:
-        """See `Tokenizer`; what looks like END in a text is plain text."""
-        return self._encoding.encode_ordinary_batch(texts)
+    try:
+        import tiktoken.load
+        from tiktoken_ext import openai_public
+    except ImportError as e:
+        raise UserError(f"{e}: pip install 'anchorjax[data]'") from None
+    try:
+        ranks = tiktoken.load.load_tiktoken_bpe(str(path), _GPT2_SHA256)
+    except OSError as e:
+        raise UserError(f'--vocabulary {path}: {e.strerror}') from None
+    except ValueError:
+        raise UserError(
+            f"--vocabulary {path}: not GPT-2's ranks, of sha256 {_GPT2_SHA256} "
+            '(gpt2.tiktoken of the package mlx-whisper)'
+        ) from None
+    vocab = _GPT2_END + 1
+    encoding = tiktoken.Encoding(
+        'gpt2',
+        pat_str=openai_public.r50k_pat_str,
+        mergeable_ranks=ranks,
+        special_tokens={'<|endoftext|>': _GPT2_END},
+        explicit_n_vocab=vocab,
+    )
+    description = {'kind': 'gpt2', 'vocab': vocab, 'end': _GPT2_END}
+    description['sha256'] = _GPT2_SHA256
+    return Tokenizer(description, encoding.encode_ordinary_batch)
 
 
-class Bytes:
+def make_bytes() -> Tokenizer:
     """The bytes of UTF-8; END is 256."""
 
-    def __init__(self) -> None:
-        self.description = {'kind': 'bytes', 'vocab': 257, 'end': 256}
-
-    def encode(self, texts: list[str]) -> list[np.ndarray]:
-        """See `Tokenizer`."""
+    def encode(texts: list[str]) -> list[np.ndarray]:
         return [np.frombuffer(text.encode(), np.uint8) for text in texts]
 
+    return Tokenizer({'kind': 'bytes', 'vocab': 257, 'end': 256}, encode)
 
-class Words:
+
+def make_words(words: Sequence[str]) -> Tokenizer:
     """Words and marks, spaces left out; words beyond the vocabulary are one token."""
+    token_of = {word: token for token, word in enumerate(words)}
+    unknown = len(words)
 
-    def __init__(self, words: Sequence[str]):
-        listed = [*words, '<unknown>', '<end>']
-        self._token_of = {word: token for token, word in enumerate(words)}
-        self._unknown = len(words)
-        self.description = {
-            'kind': 'words',
-            'vocab': len(listed),
-            'end': len(words) + 1,
-            'words': listed,
-        }
-
-    def encode(self, texts: list[str]) -> list[list[int]]:
-        """See `Tokenizer`."""
+    def encode(texts: list[str]) -> list[list[int]]:
         encoded = []
         for text in texts:
-            words = split_words(text)
-            encoded.append([self._token_of.get(word, self._unknown) for word in words])
+            encoded.append([token_of.get(word, unknown) for word in split_words(text)])
         return encoded
+
+    listed = [*words, '<unknown>', '<end>']
+    description = {'kind': 'words', 'vocab': len(listed), 'end': unknown + 1}
+    return Tokenizer(description | {'words': listed}, encode)
 
 
 def split_words(text: str) -> list[str]:
@@ -121,11 +100,7 @@ def count_words(texts: Iterable[str], most: int) -> tuple[list[str], float]:
 
 
 def read_words(path: pathlib.Path) -> list[str]:
-    """A vocabulary of words, one a line.
-
-    Raises:
-      UserError: it is missing, empty, or has a word twice.
-    """
+    """A vocabulary, a word a line; UserError if missing, empty or with one twice."""
     try:
         words = [word for word in path.read_text('utf-8').split('\n') if word]
     except (OSError, UnicodeDecodeError) as e:

@@ -8,10 +8,11 @@ skips the rows that are done, and continues; the files are the same bytes.
 import itertools
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, BinaryIO, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
 
 import numpy as np
+from tqdm import tqdm
 
 from anchorjax.errors import UserError
 from anchorjax.extras.corpora.texts import Files, Wanted, read_texts
@@ -19,46 +20,21 @@ from anchorjax.extras.corpora.tokenizers import Tokenizer
 from anchorjax.files import read_json, write_json
 from anchorjax.hashing import digest_file
 from anchorjax.storage import locks
-from anchorjax.tasks.corpus.token_files import (
-    DOCUMENTS_FILE,
-    FORMAT,
-    LIST_FILE,
-    TOKENS_FILE,
-    choose_dtype,
-    get_dtype,
-    read_corpus,
-)
+from anchorjax.tasks.corpus import token_files
 
 PROGRESS_FILE = 'progress.json'
 _BATCH = 2**22  # characters that are tokenized and saved together
+# Rows without a text are skipped, those of an empty one are empty.
 _COUNTS = ('documents', 'tokens', 'skipped', 'empty')
-
-# report(path of the file, documents, tokens)
-Report = Callable[[str, int, int], None]
-
-
-class Written(NamedTuple):
-    """What a corpus has."""
-
-    documents: int
-    tokens: int
-    skipped: int  # rows without a text
-    empty: int  # rows and documents whose text is empty
-    digest: str  # SHA-256 of the tokens
-    is_new: bool  # False: it was there already
 
 
 def write_corpus(
-    files: Files,
-    out: pathlib.Path,
-    tokenizer: Tokenizer,
-    wanted: Wanted,
-    report: Report,
-) -> Written:
+    files: Files, out: pathlib.Path, tokenizer: Tokenizer, wanted: Wanted
+) -> dict[str, Any]:
     """Tokenizes all files of a corpus, or what is left of them.
 
-    Args:
-      report: called after every few megabytes.
+    Returns:
+      What corpus.json says.
 
     Raises:
       UserError: a file is damaged, or the folder holds another corpus, or a damaged
@@ -66,29 +42,30 @@ def write_corpus(
       TemporaryError: another process writes there, or the hub does not answer.
     """
     settings = _describe(files, tokenizer, wanted)
+    path = out / token_files.LIST_FILE
     with locks.hold_folder(out):
-        if (out / LIST_FILE).exists():
-            return _check_whole(out, settings)
-        progress = _write_rest(files, out, tokenizer, wanted, report, settings)
+        if path.exists():
+            token_files.read_corpus(out)  # compares the digests
+            listed = read_json(path)
+            _require_same(listed, settings, out)
+            return listed
+        progress = _write_rest(files, out, tokenizer, wanted, settings)
         if progress['documents'] == 0:
             raise UserError(
                 f'{files.paths[0]}: no text in {wanted.field!r}, or none of these sets'
             )
-        counts = {key: progress[key] for key in _COUNTS}
-        digest = digest_file(out / TOKENS_FILE)
-        digests = {
-            'sha256': digest,
-            'documents_sha256': digest_file(out / DOCUMENTS_FILE),
-        }
-        write_json(out / LIST_FILE, {**settings, **counts, **digests})
+        listed = settings | {key: progress[key] for key in _COUNTS}
+        listed['sha256'] = digest_file(out / token_files.TOKENS_FILE)
+        listed['documents_sha256'] = digest_file(out / token_files.DOCUMENTS_FILE)
+        write_json(path, listed)
         (out / PROGRESS_FILE).unlink()
-        return Written(*counts.values(), digest, is_new=True)
+        return listed
 
 
 def read_revision(out: pathlib.Path) -> str:
     """The commit on the hub of the corpus in a folder, or of one begun; or ''."""
-    if (out / LIST_FILE).exists():
-        return read_json(out / LIST_FILE)['revision']
+    if (out / token_files.LIST_FILE).exists():
+        return read_json(out / token_files.LIST_FILE)['revision']
     if (out / PROGRESS_FILE).exists():
         return read_json(out / PROGRESS_FILE)['settings']['revision']
     return ''
@@ -97,24 +74,15 @@ def read_revision(out: pathlib.Path) -> str:
 def _describe(files: Files, tokenizer: Tokenizer, wanted: Wanted) -> dict[str, Any]:
     """What the files depend on, as plain JSON."""
     return {
-        'format': FORMAT,
+        'format': token_files.FORMAT,
         'sources': files.sizes,
         'revision': files.revision,
         'source_times': files.times,
         'field': wanted.field,
         'sets': list(wanted.sets),
         'tokenizer': tokenizer.description,
-        'dtype': choose_dtype(tokenizer.description['vocab']),
+        'dtype': token_files.choose_dtype(tokenizer.description['vocab']),
     }
-
-
-def _check_whole(out: pathlib.Path, settings: dict[str, Any]) -> Written:
-    """What is in a folder with a whole corpus; UserError if it is not what it says."""
-    corpus = read_corpus(out)  # compares the digests
-    listed = read_json(out / LIST_FILE)
-    _require_same(listed, settings, out)
-    counts = [listed[key] for key in _COUNTS]
-    return Written(*counts, corpus.digest, is_new=False)
 
 
 def _write_rest(
@@ -122,7 +90,6 @@ def _write_rest(
     out: pathlib.Path,
     tokenizer: Tokenizer,
     wanted: Wanted,
-    report: Report,
     settings: dict[str, Any],
 ) -> dict[str, Any]:
     """Tokenizes what is left of a corpus; returns the progress at its end."""
@@ -130,17 +97,21 @@ def _write_rest(
     path = out / PROGRESS_FILE
     # Before the first token, so that whatever happens the folder is known as ours.
     write_json(path, progress)
-    width = get_dtype(settings['dtype']).itemsize
+    width = token_files.DTYPES[settings['dtype']].itemsize
+    size, tokens_path = progress['tokens'] * width, out / token_files.TOKENS_FILE
+    starts_path = out / token_files.DOCUMENTS_FILE
+    bar = tqdm(initial=progress['tokens'], unit=' tokens', disable=None)
     with (
-        _open_at(out / TOKENS_FILE, progress['tokens'] * width) as tokens_file,
-        _open_at(out / DOCUMENTS_FILE, progress['documents'] * 8) as starts_file,
+        bar,
+        _open_at(tokens_path, size) as tokens_file,
+        _open_at(starts_path, progress['documents'] * 8) as starts_file,
     ):
         for number in range(progress['file'], len(files.paths)):
             texts = read_texts(files.paths[number], wanted)
             for batch in _gather(itertools.islice(texts, progress['rows'], None)):
                 _append(batch, tokenizer, tokens_file, starts_file, progress)
                 write_json(path, progress)
-                report(files.paths[number], progress['documents'], progress['tokens'])
+                bar.update(progress['tokens'] - bar.n)
             progress.update(file=number + 1, rows=0)
             write_json(path, progress)
     return progress
@@ -154,7 +125,7 @@ def _append(
     progress: dict[str, Any],
 ) -> None:
     """Writes these texts, and counts them in `progress`; then they are on the disk."""
-    dtype = get_dtype(progress['settings']['dtype'])
+    dtype = token_files.DTYPES[progress['settings']['dtype']]
     end = dtype.type(tokenizer.description['end'])
     starts = []
     for document in tokenizer.encode([text for text in batch if text]):
@@ -175,10 +146,9 @@ def _append(
 def _read_progress(out: pathlib.Path, settings: dict[str, Any]) -> dict[str, Any]:
     """How far an interrupted call was; zeros for a new folder."""
     path = out / PROGRESS_FILE
-    zeros = dict.fromkeys(('file', 'rows', *_COUNTS), 0)
-    new = {'settings': settings, **zeros}
+    new = dict.fromkeys(('file', 'rows', *_COUNTS), 0) | {'settings': settings}
     if not path.exists():
-        if (out / TOKENS_FILE).exists():
+        if (out / token_files.TOKENS_FILE).exists():
             raise UserError(f'{out}: holds other files; give another --out')
         return new
     progress = read_json(path)

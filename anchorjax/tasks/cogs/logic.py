@@ -11,18 +11,7 @@ what is said, sorted by its first variable:
 import functools
 from typing import NamedTuple
 
-from anchorjax.tasks.cogs.words import (
-    OMISSIBLE,
-    PLACES,
-    TARGET_VERBS,
-    TRANSITIVE,
-    is_unaccusative,
-    list_names,
-    list_nouns,
-    list_verbs,
-    participle_of,
-    past_of,
-)
+from anchorjax.tasks.cogs import words as lexicon
 
 _DEFINITE, _INDEFINITE = ('The', 'the'), ('A', 'a')
 _UNERGATIVE_TARGET = 'crawl'
@@ -45,11 +34,7 @@ class Reader:
         self.said: list[tuple[int, str]] = []  # (first variable, conjunct)
 
     def read_clause(self, at: int) -> tuple[int, int]:
-        """Reads subject and verb phrase; (position of the verb, position after all).
-
-        Raises:
-          ValueError: it is no clause of COGS.
-        """
+        """(place of the verb, place after the clause); ValueError if there is none."""
         subject = self.read_noun_phrase(at)
         at = subject.end
         if self._word(at) == 'was':
@@ -59,10 +44,10 @@ class Reader:
     def read_noun_phrase(self, at: int) -> Phrase:
         """Reads a name, or a noun with the prepositional phrases that follow it."""
         word = self._word(at)
-        if word in list_names():
+        if word in lexicon.list_names():
             return Phrase(word, at + 1)
         noun = self._word(at + 1)
-        if word not in (*_DEFINITE, *_INDEFINITE) or noun not in list_nouns():
+        if word not in (*_DEFINITE, *_INDEFINITE) or noun not in lexicon.list_nouns():
             raise ValueError(f'{word} {noun}: no noun phrase')
         place, end = at + 1, at + 2
         lemma = noun.lower()
@@ -71,7 +56,7 @@ class Reader:
         else:
             self._say(place, f'{lemma} ( {_variable(place)} )')
         preposition = self._word(end)
-        if preposition in PLACES:
+        if preposition in lexicon.PLACES:
             inner_place = end + 2
             role = f'{lemma} . nmod . {preposition}'
             self._say(place, _relate(role, place, _variable(inner_place)))
@@ -92,7 +77,7 @@ class Reader:
             self._say_roles(infinitive, at + 2, {'agent': subject})
             return at + 3
         if following in _ENDS:
-            role = 'theme' if is_unaccusative(lemma) else 'agent'
+            role = 'theme' if lexicon.is_unaccusative(lemma) else 'agent'
             self._say_roles(lemma, at, {role: subject})
             return at + 1
         first = self.read_noun_phrase(at + 1)
@@ -164,15 +149,19 @@ def write_logical_form(sentence: str) -> str:
 
 
 def _write_primitive(word: str) -> str:
-    if word in list_names():
+    if word in lexicon.list_names():
         return word
-    if word in list_nouns():
+    if word in lexicon.list_nouns():
         return f'LAMBDA a . {word.lower()} ( a )'
-    if word not in list_verbs():
+    if word not in lexicon.list_verbs():
         raise ValueError(f'{word}: no word of COGS')
-    if is_unaccusative(word):
+    if lexicon.is_unaccusative(word):
         return f'LAMBDA a . LAMBDA e . {word} . theme ( e , a )'
-    is_transitive = word in OMISSIBLE or word in TRANSITIVE or word in TARGET_VERBS
+    is_transitive = (
+        word in lexicon.OMISSIBLE
+        or word in lexicon.TRANSITIVE
+        or word in lexicon.TARGET_VERBS
+    )
     if not is_transitive or word == _UNERGATIVE_TARGET:
         return f'LAMBDA a . LAMBDA e . {word} . agent ( e , a )'
     roles = f'{word} . agent ( e , b ) AND {word} . theme ( e , a )'
@@ -194,16 +183,16 @@ def _first_variable(said: tuple[int, str]) -> int:
 @functools.cache
 def _past_forms() -> dict[str, str]:
     """{past: lemma}."""
-    return {past_of(lemma): lemma for lemma in list_verbs()}
+    return {lexicon.past_of(lemma): lemma for lemma in lexicon.list_verbs()}
 
 
 @functools.cache
 def _participles() -> dict[str, str]:
     """{participle: lemma}."""
-    return {participle_of(lemma): lemma for lemma in list_verbs()}
+    return {lexicon.participle_of(lemma): lemma for lemma in lexicon.list_verbs()}
 
 
 @functools.cache
 def _infinitives() -> dict[str, str]:
     """{infinitive: lemma}."""
-    return {lemma: lemma for lemma in list_verbs()}
+    return {lemma: lemma for lemma in lexicon.list_verbs()}

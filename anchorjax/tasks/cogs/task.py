@@ -8,7 +8,7 @@ a run is cogs-like, not COGS.
 import dataclasses
 import functools
 import pathlib
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated
 
 import jax
 import jax.numpy as jnp
@@ -18,25 +18,12 @@ from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.permutation import permute
 from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import texts
-from anchorjax.tasks.cogs import words
-from anchorjax.tasks.cogs.cases import (
-    CASES,
-    Row,
-    draw_cases,
-    draw_in_distribution,
-    draw_special,
-)
-from anchorjax.tasks.cogs.files import (
-    NUM_ROWS,
-    NUM_SPECIAL,
-    find_split,
-    read_split,
-    take_turns,
-)
+from anchorjax.tasks.cogs import cases, words
+from anchorjax.tasks.cogs.files import NUM_ROWS, find_split, read_split, take_turns
 from anchorjax.tasks.text_files import digest_files
 from anchorjax.tasks.texts import LossOn, Table, Texts
 
-GROUPS = ('in_distribution', 'primitive', 'exposure', *CASES)
+GROUPS = ('in_distribution', 'primitive', 'exposure', *cases.CASES)
 _MOST_VARIABLES = 96
 # CUT stands at the end of a sequence that was cut: never trained, so never answered.
 _SPECIAL = ('END', 'IN', 'OUT', 'CUT')
@@ -52,8 +39,6 @@ class CogsConfig:
     name: str = 'cogs'
     path: str = ''  # folder of the official files; '': our own rows, cogs-like
     num_examples: Annotated[int, at_least(0), at_most(NUM_ROWS['train'])] = 0  # 0: all
-    # Whether a smaller training set has its share of primitives and exposures, or all.
-    special: Literal['drawn', 'first'] = 'drawn'
     # Longer texts are cut: trained up to there, and counted as wrong in the probes.
     seq_len: Annotated[int, at_least(32), at_most(1024)] = 192
     sample_seed: Annotated[int, at_least(0), at_most(2**31 - 1)] = 0  # of our own rows
@@ -116,12 +101,10 @@ def _token_of() -> dict[str, int]:
 
 
 @functools.lru_cache(maxsize=2)
-def list_rows(path: str, sample_seed: int, num_heldout: int, num_gen: int) -> list[Row]:
-    """Training rows (special ones first), held-out rows, rows of the cases in turn.
-
-    Raises:
-      UserError: as `files.read_split`.
-    """
+def list_rows(
+    path: str, sample_seed: int, num_heldout: int, num_gen: int
+) -> list[cases.Row]:
+    """Training rows (special ones first), held-out rows, rows of the cases in turn."""
     if path:
         folder = pathlib.Path(path)
         trained = sorted(read_split(folder, 'train'), key=_is_ordinary)
@@ -130,34 +113,29 @@ def list_rows(path: str, sample_seed: int, num_heldout: int, num_gen: int) -> li
         return trained + heldout[:num_heldout] + gen[:num_gen]
     known: set[str] = set()
     streams = np.random.default_rng(sample_seed).spawn(4)
-    special = draw_special(streams[0])
+    special = cases.draw_special(streams[0])
     known.update(row.sentence for row in special)
     num_ordinary = NUM_ROWS['train'] - len(special)
-    ordinary = draw_in_distribution(streams[1], num_ordinary, known)
-    heldout = draw_in_distribution(streams[2], num_heldout, known)
-    return special + ordinary + heldout + draw_cases(streams[3], num_gen, known)
+    ordinary = cases.draw_in_distribution(streams[1], num_ordinary, known)
+    heldout = cases.draw_in_distribution(streams[2], num_heldout, known)
+    return special + ordinary + heldout + cases.draw_cases(streams[3], num_gen, known)
 
 
-def _is_ordinary(row: Row) -> bool:
+def _is_ordinary(row: cases.Row) -> bool:
     return row.case == 'in_distribution'
 
 
-class Loaded(NamedTuple):
-    """The texts of a config: training rows, held-out rows, rows of the cases."""
-
-    table: Table
-    group_N: np.ndarray  # of every row, an index into GROUPS
-
-
-def load(config: CogsConfig) -> Loaded:
-    """The texts of a config; errors as `list_rows`."""
+def load(config: CogsConfig) -> tuple[Table, np.ndarray]:
+    """The texts of `list_rows`, and of every row its index in GROUPS."""
     return _load(
         config.path, config.sample_seed, config.num_heldout, config.probe_examples
     )
 
 
 @functools.lru_cache(maxsize=2)
-def _load(path: str, sample_seed: int, num_heldout: int, num_gen: int) -> Loaded:
+def _load(
+    path: str, sample_seed: int, num_heldout: int, num_gen: int
+) -> tuple[Table, np.ndarray]:
     prompts, answers, groups = [], [], []
     for row in list_rows(path, sample_seed, num_heldout, num_gen):
         prompts.append(encode(f'IN {row.sentence} OUT'))
@@ -165,7 +143,7 @@ def _load(path: str, sample_seed: int, num_heldout: int, num_gen: int) -> Loaded
         case = 'exposure' if row.case.startswith('exposure') else row.case
         groups.append(GROUPS.index(case))
     table = texts.make_table(prompts, answers, _token_of()['END'])
-    return Loaded(table, np.array(groups, np.int32))
+    return table, np.array(groups, np.int32)
 
 
 def encode(text: str) -> list[int]:
@@ -174,19 +152,14 @@ def encode(text: str) -> list[int]:
     return [tokens[word] for word in text.split(' ')]
 
 
-def training_row(config: CogsConfig, key: jax.Array, number_B: jax.Array) -> jax.Array:
+def training_row(key: jax.Array, number_B: jax.Array) -> jax.Array:
     """The rows of the training examples with these numbers."""
-    total = NUM_ROWS['train']
-    if config.special == 'drawn':
-        return permute(key, number_B, total)
-    ordinary_B = jnp.clip(number_B - NUM_SPECIAL, 0)
-    drawn_B = NUM_SPECIAL + permute(key, ordinary_B, total - NUM_SPECIAL)
-    return jnp.where(number_B < NUM_SPECIAL, number_B, drawn_B)
+    return permute(key, number_B, NUM_ROWS['train'])
 
 
 def make_batch(config: CogsConfig, key: jax.Array, index_B: jax.Array) -> Batch:
     """The training examples with these numbers."""
-    read = _read(config, training_row(config, key, index_B))
+    read = _read(config, training_row(key, index_B))
     return texts.to_training_batch(read, config.loss_on)
 
 
@@ -196,13 +169,13 @@ def make_probes(config: CogsConfig, key: jax.Array) -> Probes:
     trained = texts.choose(0, config.num_train, size)
     heldout = texts.choose(NUM_ROWS['train'], config.num_heldout, size)
     gen = texts.choose(NUM_ROWS['train'] + config.num_heldout, size, size)
-    trained = trained._replace(row_B=training_row(config, key, trained.row_B))
-    group_N = jnp.asarray(load(config).group_N)
+    trained = trained._replace(row_B=training_row(key, trained.row_B))
+    _, group_N = load(config)
     asked, are_real, groups = [], [], []
     for row_B, is_real_B in (trained, heldout, gen):
         asked.append(_score(config, row_B))
         are_real.append(is_real_B)
-        groups.append(group_N[row_B])
+        groups.append(jnp.asarray(group_N)[row_B])
     return texts.join_probes(asked, are_real, groups)
 
 
@@ -217,5 +190,5 @@ def _score(config: CogsConfig, row_B: jax.Array) -> Batch:
 
 
 def _read(config: CogsConfig, row_B: jax.Array) -> Texts:
-    table = load(config).table
+    table, _ = load(config)
     return texts.read_table(table, row_B, config.seq_len + 1, _token_of()['END'])

@@ -5,28 +5,22 @@ documents.bin    where each document starts, uint64
 corpus.json      how many of both, the tokenizer, the sources, both digests
 """
 
-import contextlib
 import functools
-import hashlib
-import json
 import pathlib
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorjax.errors import StoreError, UserError, brief
-from anchorjax.files import find_cache, read_json
+from anchorjax.errors import UserError, brief
+from anchorjax.files import read_json
 from anchorjax.hashing import digest_file
 
 TOKENS_FILE = 'tokens.bin'
 DOCUMENTS_FILE = 'documents.bin'
 LIST_FILE = 'corpus.json'
 FORMAT = 2
-_DTYPES = {'uint16': np.dtype('<u2'), 'uint32': np.dtype('<u4')}
+DTYPES = {'uint16': np.dtype('<u2'), 'uint32': np.dtype('<u4')}
 _START_DTYPE = np.dtype('<u8')
-_BLOCK = 2**22  # tokens that are checked at a time
-_SETTLED = 2 * 10**9  # ns; a younger file may change again without a new time
 
 
 class Corpus(NamedTuple):
@@ -46,18 +40,9 @@ def choose_dtype(vocab: int) -> str:
     return 'uint16' if vocab <= 2**16 else 'uint32'
 
 
-def get_dtype(name: str) -> np.dtype:
-    """The type on disk, little-endian; KeyError if there is no such name."""
-    return _DTYPES[name]
-
-
 @functools.lru_cache(maxsize=8)
 def open_corpus(folder: str) -> Corpus:
-    """The corpus in a folder that `launch/data.py` wrote; opened once.
-
-    Raises:
-      UserError: as `read_corpus`.
-    """
+    """The corpus in a folder, opened once; errors as `read_corpus`."""
     return read_corpus(pathlib.Path(folder))
 
 
@@ -74,23 +59,30 @@ def read_corpus(path: pathlib.Path) -> Corpus:
     """
     listed = _read_list(path / LIST_FILE)
     try:
-        dtype = get_dtype(listed['dtype'])
-        num_tokens = listed['tokens']
-        num_documents = listed['documents']
+        dtype = DTYPES[listed['dtype']]
+        tokens = _map_file(path / TOKENS_FILE, dtype, listed['tokens'])
+        start_N = _map_file(path / DOCUMENTS_FILE, _START_DTYPE, listed['documents'])
         tokenizer = listed['tokenizer']
-        vocab = tokenizer['vocab']
-        end = tokenizer['end']
+        vocab, end = tokenizer['vocab'], tokenizer['end']
         words = tuple(tokenizer.get('words', ()))
         digest = listed['sha256']
         starts_digest = listed['documents_sha256']
     except (KeyError, TypeError) as e:
         reason = brief(f'{type(e).__name__}: {e}')
         raise UserError(f'{path / LIST_FILE}: no corpus ({reason})') from None
-    tokens = _map_file(path / TOKENS_FILE, dtype, num_tokens)
-    start_N = _map_file(path / DOCUMENTS_FILE, _START_DTYPE, num_documents)
-    corpus = Corpus(tokens, start_N, vocab, end, digest, tokenizer, words)
-    _require_recorded(path, corpus, starts_digest)
-    return corpus
+    for name, expected in ((TOKENS_FILE, digest), (DOCUMENTS_FILE, starts_digest)):
+        if digest_file(path / name) != expected:
+            raise UserError(
+                f'{path / name}: damaged, its sha256 is not that of {LIST_FILE}; '
+                f'delete {path} and write it anew with launch/data.py'
+            )
+    highest = int(tokens.max())
+    if highest >= vocab:
+        raise UserError(
+            f'{path / TOKENS_FILE}: has token {highest}, the tokenizer of {LIST_FILE} '
+            f'has tokens 0 to {vocab - 1}'
+        )
+    return Corpus(tokens, start_N, vocab, end, digest, tokenizer, words)
 
 
 def read_document(corpus: Corpus, number: int) -> np.ndarray:
@@ -137,53 +129,3 @@ def _map_file(path: pathlib.Path, dtype: np.dtype, count: Any) -> np.ndarray:
     if not is_count or size != count * dtype.itemsize:
         raise UserError(f'{path}: {size:,} bytes, not {count} of {dtype.itemsize}')
     return np.memmap(path, dtype, mode='r')
-
-
-def _require_recorded(path: pathlib.Path, corpus: Corpus, starts_digest: str) -> None:
-    """Raises UserError unless the files are what corpus.json says.
-
-    They are read once on a machine: what was found whole is remembered by the size,
-    time and inode of both files.
-    """
-    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]
-    memory = find_cache() / 'corpora' / f'{name}.json'
-    stats = [(path / file).stat() for file in (TOKENS_FILE, DOCUMENTS_FILE)]
-    state = {
-        'files': [[stat.st_size, stat.st_mtime_ns, stat.st_ino] for stat in stats],
-        'corpus': [corpus.digest, starts_digest, corpus.vocab],
-    }
-    with contextlib.suppress(StoreError):
-        if read_json(memory) == state:
-            return
-    _check_tokens(path / TOKENS_FILE, corpus)
-    if digest_file(path / DOCUMENTS_FILE) != starts_digest:
-        raise _describe_damage(path / DOCUMENTS_FILE)
-    if time.time_ns() - max(stat.st_mtime_ns for stat in stats) < _SETTLED:
-        return
-    with contextlib.suppress(OSError):  # without it, the next process reads them again
-        memory.parent.mkdir(parents=True, exist_ok=True)
-        memory.write_text(json.dumps(state))
-
-
-def _check_tokens(path: pathlib.Path, corpus: Corpus) -> None:
-    """Raises UserError unless the tokens are those of the digest, and in range."""
-    digest = hashlib.sha256()
-    highest = 0
-    for first in range(0, len(corpus.tokens), _BLOCK):
-        block = corpus.tokens[first : first + _BLOCK]
-        digest.update(block)
-        highest = max(highest, int(block.max()))
-    if digest.hexdigest() != corpus.digest:
-        raise _describe_damage(path)
-    if highest >= corpus.vocab:
-        raise UserError(
-            f'{path}: has token {highest}, the tokenizer of {LIST_FILE} has tokens 0 '
-            f'to {corpus.vocab - 1}'
-        )
-
-
-def _describe_damage(path: pathlib.Path) -> UserError:
-    return UserError(
-        f'{path}: damaged, its sha256 is not that of {LIST_FILE}; delete '
-        f'{path.parent} and write it anew with launch/data.py'
-    )

@@ -5,13 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anchorjax.tasks.prontoqa.words import (
-    PEOPLE,
-    PRIMES,
-    list_concepts,
-    list_properties,
-    make_plural,
-)
+from anchorjax.tasks.prontoqa import words as lexicon
 
 
 class Statement(NamedTuple):
@@ -43,9 +37,9 @@ def write_rule(rule: Statement, random: np.random.Generator) -> str:
     """The rule in one of its three forms: plural, 'Each' or 'Every'."""
     is_plural = random.random() < 0.5
     if is_plural:
-        subject = make_plural(rule.subject)
-        if rule.predicate in list_concepts():
-            predicate = make_plural(rule.predicate)
+        subject = lexicon.make_plural(rule.subject)
+        if rule.predicate in lexicon.list_concepts():
+            predicate = lexicon.make_plural(rule.predicate)
         else:
             predicate = _describe(rule)
         return f'{subject[0].upper()}{subject[1:]} are {predicate}.'
@@ -61,18 +55,14 @@ def write_fact(fact: Statement) -> str:
 def _describe(statement: Statement) -> str:
     """What follows 'is': 'an impus', 'red', 'not red'."""
     predicate = statement.predicate
-    if predicate in list_concepts():
+    if predicate in lexicon.list_concepts():
         article = 'an' if predicate[0] in 'aeiou' else 'a'
         predicate = f'{article} {predicate}'
     return predicate if statement.is_true else f'not {predicate}'
 
 
 def parse(sentence: str) -> Statement:
-    """The statement of a sentence; the inverse of `write_rule` and `write_fact`.
-
-    Raises:
-      ValueError: it is no sentence of PrOntoQA.
-    """
+    """The statement of a rule or fact as it is written; ValueError if it is none."""
     words = sentence.removesuffix('.').split(' ')
     if words[0] in ('Each', 'Every'):
         words = words[1:]
@@ -100,9 +90,9 @@ def parse(sentence: str) -> Statement:
 def _known_names() -> dict[str, str]:
     """{name as written: name}: concepts in both numbers, entities, properties."""
     names = {}
-    for concept in list_concepts():
-        names[make_plural(concept)] = concept
+    for concept in lexicon.list_concepts():
+        names[lexicon.make_plural(concept)] = concept
         names[concept] = concept
-    for name in (*PEOPLE, *PRIMES, *list_properties()):
+    for name in (*lexicon.PEOPLE, *lexicon.PRIMES, *lexicon.list_properties()):
         names[name] = name
     return names

@@ -19,6 +19,7 @@ from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.permutation import permute
 from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import texts
+from anchorjax.tasks.prontoqa import worlds
 from anchorjax.tasks.prontoqa.files import read_questions
 from anchorjax.tasks.prontoqa.sentences import Question
 from anchorjax.tasks.prontoqa.texts import (
@@ -28,13 +29,6 @@ from anchorjax.tasks.prontoqa.texts import (
     list_tokens,
     write_answer,
     write_prompt,
-)
-from anchorjax.tasks.prontoqa.worlds import (
-    Distractor,
-    Ontology,
-    Order,
-    count_rules,
-    draw_question,
 )
 from anchorjax.tasks.text_files import digest_files
 from anchorjax.tasks.texts import LossOn, Table, Texts
@@ -48,25 +42,20 @@ class ProntoqaConfig:
 
     name: str = 'prontoqa'
     hops: Annotated[int, at_least(1), at_most(5)] = 5
-    ontology: Ontology = 'fictional'
-    order: Order = 'postorder'
-    distractor: Distractor = 'original'
+    ontology: worlds.Ontology = 'fictional'
+    order: worlds.Order = 'postorder'
+    distractor: worlds.Distractor = 'original'
     chain_of_thought: bool = True
     num_examples: Annotated[int, at_least(1), at_most(10**6)] = 10_000
-    # Size of the pool from which a seed draws its examples; 0: num_examples.
-    pool_examples: Annotated[int, at_least(0), at_most(10**6)] = 0
-    pool_seed: Annotated[int, at_least(0), at_most(2**31 - 1)] = 0
+    pool_seed: Annotated[int, at_least(0), at_most(2**31 - 1)] = 0  # of the questions
     # A JSON file with the questions; '': they are generated. It must hold the probe's
-    # and the pool's, in this order.
+    # and the training examples, in this order.
     path: str = ''
     loss_on: LossOn = 'text'
     probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 500  # per probe
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
-        is_enough = self.pool_examples == 0 or self.pool_examples >= self.num_examples
-        allowed = f'0, or at least task.num_examples, {self.num_examples}'
-        require(is_enough, 'task.pool_examples', self.pool_examples, allowed)
         is_possible = self.distractor != 'twin' or self.ontology == 'fictional'
         allowed = "'original': only the fictional ontology has names for a second chain"
         require(is_possible, 'task.distractor', self.distractor, allowed)
@@ -91,16 +80,12 @@ class ProntoqaConfig:
         )
 
     @property
-    def num_pool(self) -> int:
-        return self.pool_examples or self.num_examples
-
-    @property
     def seq_len(self) -> int:
         """Tokens of the longest possible text, without its END."""
         in_rule, in_fact = 6, 5  # 'every wumpus is not red .', 'Max is not red .'
         if self.ontology != 'fictional':
             in_rule, in_fact = 8, 6  # names of two words
-        num_rules = count_rules(self.ontology, self.hops)
+        num_rules = worlds.count_rules(self.ontology, self.hops)
         num_rules = 2 * num_rules if self.distractor == 'twin' else num_rules + 1
         prompt = 1 + 1 + num_rules * in_rule + in_fact  # Q :
         prompt += 4 + in_fact + 2  # True or false : ... A :
@@ -113,12 +98,12 @@ class ProntoqaConfig:
 
 
 def list_questions(config: ProntoqaConfig) -> list[Question]:
-    """The questions of the probe, then those of the pool; no two are equal.
+    """The questions of the probe, then the training examples; no two are equal.
 
     Raises:
       UserError: there are not as many; or as `read_questions`.
     """
-    number = config.probe_examples + config.num_pool
+    number = config.probe_examples + config.num_examples
     if config.path:
         questions = _read_file(config.path)
         allowed = f'at most the {len(questions)} questions of {config.path}'
@@ -150,7 +135,7 @@ def _draw_pool(seed: int, setting: tuple, number: int) -> list[Question]:
     questions, random, known = _POOLS[key]
     tries = _MOST_TRIES * number
     while len(questions) < number and tries > 0:
-        question = draw_question(random, *setting)
+        question = worlds.draw_question(random, *setting)
         tries -= 1
         if question not in known:
             known.add(question)
@@ -176,7 +161,7 @@ def make_table(config: ProntoqaConfig) -> Table:
 
 def make_batch(config: ProntoqaConfig, key: jax.Array, index_B: jax.Array) -> Batch:
     """The training examples with these numbers."""
-    row_B = config.probe_examples + permute(key, index_B, config.num_pool)
+    row_B = config.probe_examples + permute(key, index_B, config.num_examples)
     return texts.to_training_batch(_read(config, row_B), config.loss_on)
 
 
@@ -184,7 +169,7 @@ def make_probes(config: ProntoqaConfig, key: jax.Array) -> Probes:
     """The judgement on trained and new questions; and the whole proof of new ones."""
     size = config.probe_examples
     trained = texts.choose(0, config.num_examples, size)
-    trained_B = size + permute(key, trained.row_B, config.num_pool)
+    trained_B = size + permute(key, trained.row_B, config.num_examples)
     new_B = jnp.arange(size)
     read = [_read(config, trained_B), _read(config, new_B)]
     asked = [_ask_judgement(of_probe) for of_probe in read]

@@ -3,14 +3,8 @@
 import functools
 import re
 
+from anchorjax.tasks.prontoqa import words as lexicon
 from anchorjax.tasks.prontoqa.sentences import Question
-from anchorjax.tasks.prontoqa.words import (
-    PEOPLE,
-    PRIMES,
-    list_concepts,
-    list_properties,
-    make_plural,
-)
 
 _GRAMMAR = ('END', 'Q', 'A', ':', '.', 'True', 'False', 'or', 'false', 'each', 'every')
 _GRAMMAR += ('is', 'are', 'a', 'an', 'not')
@@ -21,10 +15,10 @@ FALSE, COLON = _GRAMMAR.index('False'), _GRAMMAR.index(':')
 @functools.cache
 def list_tokens() -> tuple[str, ...]:
     """The words of all ontologies; a capital at the start of a sentence is dropped."""
-    words = [*_GRAMMAR, *PEOPLE, *PRIMES, *list_properties()]
-    for concept in list_concepts():
+    words = [*_GRAMMAR, *lexicon.PEOPLE, *lexicon.PRIMES, *lexicon.list_properties()]
+    for concept in lexicon.list_concepts():
         words += concept.split(' ')
-        words += make_plural(concept).split(' ')
+        words += lexicon.make_plural(concept).split(' ')
     return tuple(dict.fromkeys(words))
 
 
@@ -34,11 +28,7 @@ def _token_of() -> dict[str, int]:
 
 
 def encode(text: str) -> list[int]:
-    """The tokens of a text.
-
-    Raises:
-      KeyError: a word is unknown.
-    """
+    """The tokens of a text; KeyError for an unknown word."""
     tokens = _token_of()
     encoded = []
     for word in re.findall(r'[\w-]+|\S', text):

@@ -9,21 +9,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from anchorjax.tasks.prontoqa import words
 from anchorjax.tasks.prontoqa.sentences import (
     Question,
     Statement,
     write_fact,
     write_rule,
-)
-from anchorjax.tasks.prontoqa.words import (
-    DISTRACTORS,
-    FALSE,
-    FAMILIES,
-    FICTIONAL,
-    PEOPLE,
-    PRIMES,
-    TRUE,
-    TWINS,
 )
 
 Ontology = Literal['fictional', 'false', 'true']
@@ -77,11 +68,11 @@ def draw_question(
         rules = _order_rules(random, chain, order)
         conclusion = chain.properties[walk.end]
         is_true = ontology == 'true'
-        concept = DISTRACTORS[conclusion.predicate] if is_true else spare[0]
+        concept = words.DISTRACTORS[conclusion.predicate] if is_true else spare[0]
         odd_one = conclusion.negate()._replace(subject=concept)
         rules.insert(random.integers(len(rules) + 1), odd_one)
     is_number = ontology == 'true' and chain.concepts[0] == 'number'
-    entity = str(random.choice(PRIMES if is_number else PEOPLE))
+    entity = str(random.choice(words.PRIMES if is_number else words.PEOPLE))
     return _write(random, chain, walk, rules, entity)
 
 
@@ -90,7 +81,7 @@ def count_rules(ontology: Ontology, hops: int) -> int:
     if ontology != 'true':
         return 2 * (MOST_CONCEPTS - 1)
     most = 0
-    for levels in TRUE:
+    for levels in words.TRUE:
         known = [level for level in levels if level.fewest_hops <= hops]
         num_properties = sum(bool(level.options) for level in known)
         most = max(most, len(known) - 1 + num_properties)
@@ -103,11 +94,11 @@ def _draw_chain(
     """(the chain, names of concepts that are not in it)."""
     if ontology == 'true':
         return _draw_true_chain(random, hops), ()
-    known = FICTIONAL
+    known = words.FICTIONAL
     if ontology == 'false':
-        known = FALSE[random.integers(len(FALSE))]
+        known = words.FALSE[random.integers(len(words.FALSE))]
     if distractor == 'twin':
-        known = FICTIONAL + TWINS
+        known = words.FICTIONAL + words.TWINS
     names = _shuffle(random, known)
     number = 1
     while number < MOST_CONCEPTS:
@@ -121,7 +112,7 @@ def _draw_chain(
 
 def _draw_true_chain(random: np.random.Generator, hops: int) -> Chain:
     """One of the chains of the world, with what is said of its concepts."""
-    levels = TRUE[random.integers(len(TRUE))]
+    levels = words.TRUE[random.integers(len(words.TRUE))]
     concepts, properties = [], []
     for level in levels:
         if level.fewest_hops > hops:
@@ -140,7 +131,9 @@ def _draw_properties(
 ) -> tuple[Statement | None, ...]:
     """A property of another family for every concept but the root."""
     properties: list[Statement | None] = [None]
-    for concept, family in zip(concepts[1:], _shuffle(random, FAMILIES), strict=False):
+    for concept, family in zip(
+        concepts[1:], _shuffle(random, words.FAMILIES), strict=False
+    ):
         name = family[random.integers(len(family))]
         is_true = random.random() >= _NEGATED_SHARE
         properties.append(Statement(concept, name, is_true))
@@ -182,7 +175,7 @@ def _draw_twins(
     """
     concepts = spare[: len(chain.concepts)]
     conclusion = chain.properties[end]._replace(is_true=bool(random.random() < 0.5))
-    families = [f for f in FAMILIES if conclusion.predicate not in f]
+    families = [f for f in words.FAMILIES if conclusion.predicate not in f]
     families = _shuffle(random, families)
     properties: list[Statement | None] = [None]
     for level in range(1, len(concepts)):

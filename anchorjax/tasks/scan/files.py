@@ -5,13 +5,7 @@ import pathlib
 import numpy as np
 
 from anchorjax.errors import UserError
-from anchorjax.tasks.scan.grammar import (
-    Lines,
-    Split,
-    interpret,
-    list_commands,
-    list_lines,
-)
+from anchorjax.tasks.scan import grammar
 from anchorjax.tasks.text_files import find_file, parse_lines
 
 _IN, _OUT = 'IN: ', ' OUT: '
@@ -19,12 +13,14 @@ _IN, _OUT = 'IN: ', ' OUT: '
 _NAMES = {'random': ('simple', 'random')}
 
 
-def find_files(folder: pathlib.Path, split: Split) -> tuple[pathlib.Path, pathlib.Path]:
+def find_files(
+    folder: pathlib.Path, split: grammar.Split
+) -> tuple[pathlib.Path, pathlib.Path]:
     """The files of a split in a folder: what is trained, and what is tested."""
     return _find_part(folder, 'train', split), _find_part(folder, 'test', split)
 
 
-def _find_part(folder: pathlib.Path, part: str, split: Split) -> pathlib.Path:
+def _find_part(folder: pathlib.Path, part: str, split: grammar.Split) -> pathlib.Path:
     names = [f'tasks_{part}_{name}.txt' for name in _NAMES.get(split, (split,))]
     return find_file(folder, *names)
 
@@ -44,12 +40,14 @@ def parse_line(line: str) -> tuple[str, list[str]]:
     if not line.startswith(_IN) or not out:
         raise ValueError("is no line of SCAN: 'IN: jump left OUT: I_TURN_LEFT I_JUMP'")
     actions = answer.split(' ')
-    if interpret(command) != actions:
+    if grammar.interpret(command) != actions:
         raise ValueError('does not have the actions that its command means')
     return command, actions
 
 
-def read_split(folder: pathlib.Path, split: Split, num_trained: int) -> Lines:
+def read_split(
+    folder: pathlib.Path, split: grammar.Split, num_trained: int
+) -> grammar.Lines:
     """What the official files of a split train and test.
 
     They are held to the rules: to what every command means, and to which commands the
@@ -61,7 +59,7 @@ def read_split(folder: pathlib.Path, split: Split, num_trained: int) -> Lines:
     Raises:
       UserError: as `read_pairs`, or they are not those of the split.
     """
-    expected = list_lines(split)
+    expected = grammar.list_lines(split)
     train_path, test_path = find_files(folder, split)
     rows = _read_rows(train_path)
     tested = np.sort(_read_rows(test_path))
@@ -73,17 +71,17 @@ def read_split(folder: pathlib.Path, split: Split, num_trained: int) -> Lines:
         raise UserError(f'{train_path}: {line}; truncated, or another split')
     if split == 'random':
         all_rows = np.sort(np.concatenate([trained, tested]))
-        is_right = np.array_equal(all_rows, np.arange(len(list_commands())))
+        is_right = np.array_equal(all_rows, np.arange(len(grammar.list_commands())))
     else:
         is_right = np.array_equal(trained, expected.trained)
         is_right &= np.array_equal(tested, expected.tested)
     if not is_right:
         line = f'these are not the commands that {split} trains and tests'
         raise UserError(f'{train_path} and {test_path.name}: {line}')
-    return Lines(trained, tested, expected.primitive)
+    return grammar.Lines(trained, tested, expected.primitive)
 
 
 def _read_rows(path: pathlib.Path) -> np.ndarray:
-    """The commands of a file, as indices into `list_commands()`."""
-    index_of = {command: index for index, command in enumerate(list_commands())}
+    """The commands of a file, as indices into `grammar.list_commands()`."""
+    index_of = {command: index for index, command in enumerate(grammar.list_commands())}
     return np.array([index_of[command] for command, _ in read_pairs(path)])

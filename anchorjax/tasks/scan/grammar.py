@@ -85,11 +85,7 @@ def _list_verbs() -> list[str]:
 
 
 def interpret(command: str) -> list[str]:
-    """The actions that a command means.
-
-    Raises:
-      ValueError: it is no command of the grammar.
-    """
+    """The actions that a command means; ValueError if it is none of the grammar."""
     words = command.split(' ')
     for conjunction in ('and', 'after'):
         if conjunction in words:

@@ -18,22 +18,12 @@ from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.permutation import permute
 from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import texts
+from anchorjax.tasks.scan import grammar
 from anchorjax.tasks.scan.files import find_files, read_split
-from anchorjax.tasks.scan.grammar import (
-    ACTIONS,
-    LONGEST_COMMAND,
-    MOST_ACTIONS,
-    WORDS,
-    Lines,
-    Split,
-    interpret,
-    list_commands,
-    list_lines,
-)
 from anchorjax.tasks.text_files import digest_files
 from anchorjax.tasks.texts import LossOn, Table, Texts
 
-TOKENS = (*WORDS, *ACTIONS, 'IN', 'OUT', 'END')
+TOKENS = (*grammar.WORDS, *grammar.ACTIONS, 'IN', 'OUT', 'END')
 END = TOKENS.index('END')
 _PRIMITIVE_EVERY = 10  # lines: the share of the primitive in the official files
 _GROUP_WIDTH = 8  # actions
@@ -44,7 +34,7 @@ class ScanConfig:
     """Defaults are P1's split: `turn left` is trained only by itself."""
 
     name: str = 'scan'
-    split: Split = 'addprim_turn_left'
+    split: grammar.Split = 'addprim_turn_left'
     # Folder of the official files of the split, which are held to its rule; '': the
     # lines are generated. They are the same lines, but for the random split.
     path: str = ''
@@ -90,31 +80,31 @@ class ScanConfig:
     @property
     def seq_len(self) -> int:
         """IN, the command, OUT and the actions; END is asked for and never read."""
-        return LONGEST_COMMAND + MOST_ACTIONS + 2
+        return grammar.LONGEST_COMMAND + grammar.MOST_ACTIONS + 2
 
     @property
     def vocab(self) -> int:
         return len(TOKENS)
 
 
-def count_lines(split: Split) -> int:
+def count_lines(split: grammar.Split) -> int:
     """The training lines of a split, with the primitive in every tenth of them."""
-    lines = list_lines(split)
+    lines = grammar.list_lines(split)
     number = len(lines.trained)
     if lines.primitive is None:
         return number
     return number + number // (_PRIMITIVE_EVERY - 1)
 
 
-def find_lines(config: ScanConfig) -> Lines:
+def find_lines(config: ScanConfig) -> grammar.Lines:
     """What a config trains and tests; errors as `files.read_split`."""
     if config.path:
         return _read_official(config.path, config.split)
-    return list_lines(config.split)
+    return grammar.list_lines(config.split)
 
 
 @functools.lru_cache(maxsize=4)
-def _read_official(path: str, split: Split) -> Lines:
+def _read_official(path: str, split: grammar.Split) -> grammar.Lines:
     return read_split(pathlib.Path(path), split, count_lines(split))
 
 
@@ -125,15 +115,17 @@ def encode(words: list[str]) -> list[int]:
 
 @functools.cache
 def make_table() -> Table:
-    """The texts of all commands, in the order of `list_commands()`."""
+    """The texts of all commands, in the order of `grammar.list_commands()`."""
     prompts, answers = [], []
-    for command in list_commands():
+    for command in grammar.list_commands():
         prompts.append(encode(['IN', *command.split(' '), 'OUT']))
-        answers.append(encode(interpret(command)))
+        answers.append(encode(grammar.interpret(command)))
     return texts.make_table(prompts, answers, END)
 
 
-def training_row(lines: Lines, key: jax.Array, number_B: jax.Array) -> jax.Array:
+def training_row(
+    lines: grammar.Lines, key: jax.Array, number_B: jax.Array
+) -> jax.Array:
     """The commands of the training lines with these numbers.
 
     The primitive is every tenth line, from the first on, so that a training set of any
@@ -187,7 +179,7 @@ def make_probes(config: ScanConfig, key: jax.Array) -> Probes:
 def name_groups() -> tuple[str, ...]:
     """Groups of commands by their number of actions: 'actions_1_8', ..."""
     names = []
-    for first in range(1, MOST_ACTIONS + 1, _GROUP_WIDTH):
+    for first in range(1, grammar.MOST_ACTIONS + 1, _GROUP_WIDTH):
         names.append(f'actions_{first}_{first + _GROUP_WIDTH - 1}')
     return tuple(names)
 
@@ -198,11 +190,11 @@ def _read(config: ScanConfig, row_B: jax.Array) -> Texts:
 
 def _count_trained(config: ScanConfig) -> int:
     """Commands in the training set besides the primitive."""
-    if list_lines(config.split).primitive is None:
+    if grammar.list_lines(config.split).primitive is None:
         return config.num_train
     return config.num_train - int(np.ceil(config.num_train / _PRIMITIVE_EVERY))
 
 
 def _count_kept_out(config: ScanConfig) -> int:
     """Commands that the split trains and this training set does not have."""
-    return len(list_lines(config.split).trained) - _count_trained(config)
+    return len(grammar.list_lines(config.split).trained) - _count_trained(config)

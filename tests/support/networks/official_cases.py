@@ -7,7 +7,7 @@ import jax
 import numpy as np
 from flax.traverse_util import flatten_dict
 
-from anchorjax.official.names import convert_layout, to_official_name
+from anchorjax.official.weights import convert_layout, to_official_name
 from tests.support import cases
 
 # Changes to the tiny experiment that make its model P3's.

@@ -1,17 +1,15 @@
-"""A model behind an OpenAI-compatible endpoint, asked by the package openai.
+"""Language models to ask: behind an OpenAI-compatible endpoint, or on this machine.
 
-The package repeats what may succeed later (a busy server, a lost connection) and waits
-as long as the server says. Ours are the deadline of a whole question, and the care for
-the key: it is sent to the endpoint's own address alone, never over plain HTTP to
-another machine, and removed from whatever comes back.
+The package openai repeats what may succeed later (a busy server, a lost connection) and
+waits as long as the server says. Ours is the care for the key: it is sent to the
+endpoint's own address alone, never over plain HTTP to another machine, and removed from
+whatever comes back.
 """
 
-import asyncio
 import os
+import pathlib
 import urllib.parse
 from typing import Any
-
-import openai
 
 from anchorjax.errors import TemporaryError, UserError, brief
 
@@ -20,7 +18,7 @@ _THIS_MACHINE = ('localhost', '127.0.0.1', '::1')
 
 
 class Endpoint:
-    """Asks a model one prompt after another.
+    """Asks a model behind an endpoint (extra `prompts`) one prompt after another.
 
     Args:
       settings: what the replies depend on: `endpoint`, `model`, `api` ('chat' or
@@ -30,25 +28,27 @@ class Endpoint:
       retries: of one prompt.
 
     Raises:
-      UserError: the address cannot be trusted with a key.
+      UserError: the address cannot be trusted with a key, or the extra is missing.
     """
 
     def __init__(
         self, settings: dict[str, Any], key: str, timeout: float, retries: int
     ):
+        try:
+            import openai
+        except ImportError as e:
+            raise UserError(f"{e}: pip install 'anchorjax[prompts]'") from None
         check_address(settings['endpoint'], has_key=bool(key))
         self._settings = settings
         self._key = key
-        # The package's own time-outs start anew with every byte.
-        self._deadline = timeout * (retries + 1)
-        self._runner = asyncio.Runner()
-        self._client = openai.AsyncOpenAI(
+        self._openai = openai
+        self._client = openai.OpenAI(
             base_url=settings['endpoint'],
             api_key=key or 'none',  # the package demands one
             max_retries=retries,
             timeout=timeout,
             # A redirect could lead the key elsewhere.
-            http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
+            http_client=openai.DefaultHttpxClient(follow_redirects=False),
         )
 
     def ask(self, prompt: str, id: str) -> tuple[str, str]:
@@ -59,41 +59,34 @@ class Endpoint:
           UserError: the endpoint refuses.
         """
         try:
-            choice = self._runner.run(self._request(prompt, id)).choices[0]
+            choice = self._request(prompt, id).choices[0]
             is_chat = self._settings['api'] == 'chat'
             # None: it only refused, or thought until it had to stop.
             text = (choice.message.content if is_chat else choice.text) or ''
             return self._hide(text), self._hide(choice.finish_reason or '')
-        except openai.APIStatusError as e:
+        except self._openai.APIStatusError as e:
             is_final = e.status_code < 500 and e.status_code not in (408, 409, 429)
             kind = UserError if is_final else TemporaryError
-            raise kind(
-                self._describe(f'HTTP {e.status_code}: {e.response.text}')
-            ) from None
-        except openai.APIError as e:
+            line = f'HTTP {e.status_code}: {e.response.text}'
+            raise kind(self._describe(line)) from None
+        except self._openai.APIError as e:
             reason = f'no answer ({e.__cause__ or e.message})'
-            raise TemporaryError(self._describe(reason)) from None
-        except TimeoutError:
-            reason = f'timed out after {self._deadline:g} s'
             raise TemporaryError(self._describe(reason)) from None
         except Exception as e:  # the package parses whatever comes back
             reason = f'no answer in the response ({type(e).__name__})'
             raise TemporaryError(self._describe(reason)) from None
 
-    async def _request(self, prompt: str, id: str) -> Any:
+    def _request(self, prompt: str, id: str) -> Any:
         common = {
             'model': self._settings['model'],
             'extra_body': self._settings['fields'],
             # So that a server that knows such keys answers a repeated request once.
             'extra_headers': {'Idempotency-Key': urllib.parse.quote(id, safe='')},
         }
+        if self._settings['api'] == 'completions':
+            return self._client.completions.create(prompt=prompt, **common)
         messages = [{'role': 'user', 'content': prompt}]
-        async with asyncio.timeout(self._deadline):
-            if self._settings['api'] == 'completions':
-                return await self._client.completions.create(prompt=prompt, **common)
-            return await self._client.chat.completions.create(
-                messages=messages, **common
-            )
+        return self._client.chat.completions.create(messages=messages, **common)
 
     def _describe(self, reason: str) -> str:
         return brief(self._hide(f'{self._settings["endpoint"]}: {reason}'))
@@ -129,3 +122,54 @@ def check_address(endpoint: str, has_key: bool) -> None:
         raise UserError(
             '--endpoint: must be https, or the key could be read on the way'
         )
+
+
+class LocalModel:
+    """A model of the package transformers (extra `llm`), with greedy decoding.
+
+    Only safetensors are read, and no code of the folder is run.
+
+    Args:
+      chat: apply the tokenizer's chat template.
+      max_tokens: the longest reply.
+
+    Raises:
+      UserError: the extra is missing, or the folder holds no model.
+    """
+
+    def __init__(self, folder: pathlib.Path, chat: bool, max_tokens: int):
+        try:
+            import transformers
+        except ImportError as e:
+            raise UserError(f"{e}: pip install 'anchorjax[llm]'") from None
+        if not (folder / 'config.json').is_file():  # else its name would be downloaded
+            raise UserError(f'--local {folder}: no model there (no config.json)')
+        try:
+            self._generate = transformers.pipeline(
+                'text-generation',
+                model=str(folder),
+                trust_remote_code=False,
+                model_kwargs={'use_safetensors': True},
+            )
+        except Exception as e:  # transformers raises many kinds
+            reason = brief(f'{type(e).__name__}: {e}')
+            raise UserError(f'--local {folder}: {reason}') from None
+        if chat and not self._generate.tokenizer.chat_template:
+            raise UserError(f'--local {folder}: its tokenizer has no chat template')
+        self._chat = chat
+        self._max_tokens = max_tokens
+
+    def ask(self, prompt: str, id: str) -> tuple[str, str]:
+        """(the reply, ''); UserError if the prompt does not fit the model."""
+        length = len(self._generate.tokenizer(prompt)['input_ids'])
+        config = self._generate.model.config
+        limit = getattr(config, 'max_position_embeddings', None)
+        if limit is not None and length + self._max_tokens > limit:
+            raise UserError(
+                f'{id}: {length} tokens and a reply of {self._max_tokens}: the model '
+                f'has {limit} positions; write prompts with fewer --shots'
+            )
+        said = [{'role': 'user', 'content': prompt}] if self._chat else prompt
+        options = {'max_new_tokens': self._max_tokens, 'do_sample': False}
+        (result,) = self._generate(said, return_full_text=False, **options)
+        return result['generated_text'], ''

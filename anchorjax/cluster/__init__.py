@@ -1,1 +1,0 @@
-"""Who starts the jobs of a sweep: shards, their status, Slurm and Kubernetes."""
