@@ -200,9 +200,11 @@ def compare_mechanisms(ablation: Ablation, draws: int) -> xr.Dataset:
     found = []
     mechanisms = list_mechanisms(ablation)
     for edges in mechanisms.values():
-        others = [edge for edge in ablation.edges if edge not in edges]
-        drawn = [draw_set(ablation.edges, edges, rng) for _ in range(draws)]
-        effects = measure_effects(ablation, [edges, others, *drawn])
+        others = set(ablation.edges) - set(edges)
+        sets = [edges, others]
+        for _ in range(draws):
+            sets.append(draw_set(ablation.edges, edges, rng))
+        effects = measure_effects(ablation, sets)
         by_chance = effects.isel(set=slice(2, None)).mean('set')
         tests = [effects.isel(set=0), by_chance, effects.isel(set=1)]
         found.append(xr.concat(tests, 'test'))
@@ -226,7 +228,8 @@ def draw_set(
         for layer, own in own_of_layer.items():
             candidates = all_of_layer[layer]
             chosen = rng.choice(len(candidates), len(own), replace=False)
-            drawn += [candidates[i] for i in sorted(chosen)]
+            for i in sorted(chosen):
+                drawn.append(candidates[i])
         is_only_set = num_candidates == len(mechanism)
         if is_only_set or set(drawn) != set(mechanism):
             return drawn

@@ -53,8 +53,7 @@ def _patch_factor(
     shape = (len(other.blocks), len(places))
     moved_NL, kept_NL = np.zeros(shape), np.zeros(shape)
     for layer, place in np.ndindex(shape):
-        roles = PLACES[places[place]]
-        is_patched_J = np.array([name in roles for name in member.task.role_names])
+        is_patched_J = np.isin(member.task.role_names, PLACES[places[place]])
         answers_B = interventions.answer_with_patch(
             member, base_BT, layer, is_patched_J, X_ao_NBTD
         )
@@ -70,8 +69,13 @@ def _patch_factor(
 
 def _list_places(member: Member, tokens_BT: np.ndarray) -> list[str]:
     """The places that there are: without noise after the pair there is no 'last'."""
-    present = {member.task.role_names[i] for i in np.unique(member.roles(tokens_BT))}
-    return [name for name, roles in PLACES.items() if present.issuperset(roles)]
+    role_names = np.array(member.task.role_names)
+    present = role_names[np.unique(member.roles(tokens_BT))]
+    places = []
+    for place, roles in PLACES.items():
+        if np.isin(roles, present).all():
+            places.append(place)
+    return places
 
 
 def change_factor(member: Member, base: sequences.Sequences, factor: str) -> np.ndarray:

@@ -107,10 +107,9 @@ def _compare_vectors(
 
 def _list_keys(member: Member, keys: tuple[int, int]) -> np.ndarray:
     low, high = sequences.require_anchor_task(member).keys
-    allowed = f'lo,hi in [{low}, {high})'
-    require(len(keys) == 2, 'keys', tuple(keys), allowed)
     first, last = keys
-    require(low <= first < last < high, 'keys', tuple(keys), allowed)
+    is_range = low <= first < last < high
+    require(is_range, 'keys', keys, f'lo,hi in [{low}, {high})')
     return np.arange(first, last + 1)
 
 
