@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin
 
 import jax
 import jaxlib
-import pandas as pd
 
 from anchorjax import config
 from anchorjax.errors import CliError, ConfigError, UserError, is_temporary
@@ -260,13 +259,9 @@ def parse_positive(text: str) -> float:
     return number
 
 
-def print_results(
-    run: Run,
-    paths: list[pathlib.Path],
-    classify: Callable[[pd.DataFrame], pd.Series] | None = None,
-) -> None:
+def print_results(run: Run, paths: list[pathlib.Path]) -> None:
     """Prints the table of members (see `summarize_members`) and paths of figures."""
-    print(summarize_members(run, classify))
+    print(summarize_members(run))
     for path in paths:
         print(path)
 

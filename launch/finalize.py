@@ -5,7 +5,6 @@ for a sweep that is still running, or was stopped.
 """
 
 from analysis.first_look import describe_claims, save_figures
-from analysis.members.solution import classify_members
 from anchorjax import cli
 from anchorjax.storage.sweep_folder import read_folder
 from anchorjax.sweeps.publish import publish
@@ -17,7 +16,7 @@ def command() -> None:
         '--run', type=cli.parse_folder, required=True, help='folder of the sweep'
     )
     run, paths = publish(read_folder(parser.parse_args().run), save_figures)
-    cli.print_results(run, paths, classify_members)
+    cli.print_results(run, paths)
     for line in describe_claims(run):
         print(line)
 

@@ -9,7 +9,6 @@ SIGTERM or SIGUSR2 with everything saved (run it again).
 import pathlib
 
 from analysis.first_look import describe_claims, save_figures
-from analysis.members.solution import classify_members
 from anchorjax import api, cli
 from anchorjax.storage.manifest import find_sweep
 from anchorjax.storage.reader import Run
@@ -44,7 +43,7 @@ def command() -> None:
         def draw(run: Run, figures: pathlib.Path) -> list[pathlib.Path]:
             bar.close()
             paths = save_figures(run, figures)
-            cli.print_results(run, paths, classify_members)
+            cli.print_results(run, paths)
             for line in describe_claims(run):
                 print(line)
             return paths

@@ -4,13 +4,13 @@ import pandas as pd
 
 from analysis.law import members as law_members
 from analysis.law.members import FACTORS, NAMES
-from analysis.members.solution import SOLUTIONS, list_names, name_thirds
 from analysis.tables.text import (
     format_counts,
     format_list,
     format_range,
     format_records,
 )
+from anchorjax.storage.solution import SOLUTIONS, list_names, name_thirds
 
 AGREEMENT = {
     'inferential': 'unseen_inferential',

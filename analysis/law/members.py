@@ -15,7 +15,6 @@ from flax.traverse_util import flatten_dict
 from analysis import frame
 from analysis.members.columns import equivalent_gamma
 from analysis.members.lookup import LEVELS, score_members, select_cohort
-from analysis.members.solution import classify_members
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
@@ -126,7 +125,6 @@ def tabulate(run: Run) -> pd.DataFrame:
     table = pd.concat(parts)
     of_tables = score_members(run, members).xs(LEVELS[-1], axis=1, level=1)
     table[LOOKUP] = of_tables.loc[table.index].to_numpy()
-    table['solution'] = classify_members(table)
     table['hardware'] = [_name_hardware(run, place) for place in table.environment]
     renamed = {'unseen_answer': 'answer', 'unseen_answer_share': 'answer_share'}
     columns = [name for name in COLUMNS if name != 'run']

@@ -27,9 +27,9 @@ from analysis.members.selection import (
     report_progress,
     require_heldout_probe,
 )
-from analysis.members.solution import SOLUTIONS, classify_members
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.solution import SOLUTIONS, classify_members
 
 TITLE = 'Distance from the initialization'
 PAPER = 'ours'

@@ -18,7 +18,6 @@ from analysis.drawing import style
 from analysis.members.member import Member, member_of
 from analysis.members.point import name_point
 from analysis.members.selection import report_progress
-from analysis.members.solution import classify_members
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -63,7 +62,7 @@ def compute(
     usable = frame.list_usable(run, 'anchors')
     converged = usable[usable.converged]
     points = frame.find_points(run, converged)
-    solutions = classify_members(converged)
+    solutions = converged.solution
     rows = {}
     for place, point in report_progress(
         list(zip(converged.index, points, strict=True)), 'mechanisms'

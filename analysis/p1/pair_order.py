@@ -21,10 +21,10 @@ from analysis.drawing import style
 from analysis.members.member import Member, member_of, require_attention
 from analysis.members.point import name_point
 from analysis.members.selection import report_progress
-from analysis.members.solution import SOLVED, UNSEEN_MAPPINGS
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
+from anchorjax.storage.solution import SOLVED, UNSEEN_MAPPINGS
 
 TITLE = 'Order of the pair'
 PAPER = 'ours'

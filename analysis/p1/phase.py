@@ -23,13 +23,13 @@ from matplotlib.patches import Rectangle
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma_cells
 from analysis.members.columns import list_axes, list_static_axes
-from analysis.members.solution import (
+from anchorjax.errors import UserError
+from anchorjax.storage.solution import (
     SEEN_ENOUGH,
     SOLUTIONS,
     UNSEEN_MAPPINGS,
     classify_members,
 )
-from anchorjax.errors import UserError
 
 TITLE = 'Phase diagram'
 PAPER = 'P1 Fig 2 (a, b)'

@@ -16,10 +16,10 @@ from analysis.drawing import style
 from analysis.members.member import member_of
 from analysis.members.point import name_point
 from analysis.members.selection import report_progress
-from analysis.members.solution import classify_members
 from analysis.p1.causal import FAITHFUL, name_edge
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
+from anchorjax.storage.solution import classify_members
 
 TITLE = 'Pruned circuits'
 PAPER = 'ours, on P1 Fig 3'

@@ -12,7 +12,6 @@ import pandas as pd
 from analysis import frame
 from analysis.members.columns import PAPER_WIDTH, list_axes
 from analysis.members.lookup import LEVELS, score_members
-from analysis.members.solution import classify_members, list_names, name_thirds
 from analysis.tables.text import (
     format_counts,
     format_list,
@@ -22,6 +21,7 @@ from analysis.tables.text import (
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
+from anchorjax.storage.solution import classify_members, list_names, name_thirds
 from anchorjax.tasks.anchors import AnchorsConfig
 
 TITLE = 'Solutions'

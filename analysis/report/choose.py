@@ -5,10 +5,10 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis.members.point import Point
-from analysis.members.solution import SOLUTIONS, UNSEEN_MAPPINGS
 from analysis.report.names import name_network
 from analysis.report.subject import Subject
 from anchorjax.grid import short_name
+from anchorjax.storage.solution import SOLUTIONS, UNSEEN_MAPPINGS
 
 TIE_BREAK = 1e-3  # weight of held-out agreement where two members score alike
 

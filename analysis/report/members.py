@@ -10,7 +10,6 @@ import pandas as pd
 from analysis import figure
 from analysis.members.member import Member, member_of
 from analysis.members.point import Point
-from analysis.members.solution import UNSEEN_MAPPINGS
 from analysis.report.names import name_network
 from analysis.report.numbers import shorten
 from analysis.report.subject import Subject
@@ -18,6 +17,7 @@ from analysis.vectors import order
 from anchorjax.errors import Damaged, UserError
 from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.solution import UNSEEN_MAPPINGS
 
 DIGITS = 4  # of a number on the page
 CURVE_DIGITS = 3  # more cannot be seen, and thousands of curves add up

@@ -8,9 +8,9 @@ import pandas as pd
 
 from analysis import stats
 from analysis.members.selection import list_varying
-from analysis.members.solution import SOLUTIONS
 from analysis.report.names import label_value, name_axis, name_value
 from analysis.report.subject import Shown, Subject
+from anchorjax.storage.solution import SOLUTIONS
 
 Cell = dict[str, str]  # mean and interval, as text
 NOTHING: Cell = {'mean': '–', 'interval': ''}

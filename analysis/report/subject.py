@@ -16,7 +16,6 @@ from analysis.members.measures import (
 )
 from analysis.members.point import Point
 from analysis.members.selection import iterate_points
-from analysis.members.solution import classify_members
 from analysis.report.words import (
     TaskWords,
     UnseenPair,
@@ -92,7 +91,7 @@ def read_subject(run: Run) -> Subject:
         tested = shown[0]
     members = _tabulate(run, shown, counted)
     if unseen is not None:
-        members['solution'] = classify_members(members_table(run))
+        members['solution'] = members_table(run).solution
     points = [point for _, point in iterate_points(run)]
     return Subject(run, words, unseen, shown, tested, counted, points, members)
 

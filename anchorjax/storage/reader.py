@@ -22,6 +22,7 @@ from anchorjax.grid import Cohort, axis_label, locate, match_value, short_name
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.cube import read_cube
 from anchorjax.storage.deviations import describe_deviations
+from anchorjax.storage.solution import classify_members
 from anchorjax.storage.sweep_folder import SweepFolder, read_folder
 
 
@@ -181,7 +182,8 @@ def members_table(run: Run) -> pd.DataFrame:
     of every probe, the share of right tokens. A task whose answers are numbers adds,
     for the probe of `Task.deviation`, agreement by group, the share of answers within 1
     and 2 of the mapping's, and the most frequent answer with its share; see
-    `deviations.describe_deviations`.
+    `deviations.describe_deviations`. The anchor task adds `solution`, which
+    `solution.classify_members` finds, unless no pair is unseen.
     """
     results = run.results.drop_vars('step')
     columns = [
@@ -220,6 +222,8 @@ def members_table(run: Run) -> pd.DataFrame:
                 table[f'{probe}_{mapping}_{group}'] = agreement.to_series()
         for name, values in _describe_answers(run).items():
             table[f'{probe}_{name}'] = values.to_series()
+    if 'unseen_inferential' in table:
+        table['solution'] = classify_members(table)
     return table.drop(columns=['probe', 'mapping'], errors='ignore').reset_index()
 
 

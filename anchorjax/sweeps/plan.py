@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import pandas as pd
 
 from anchorjax.errors import StoreUnavailable, UserError
 from anchorjax.experiment import AUTO, Experiment
@@ -263,17 +262,9 @@ def describe_data(experiment: Experiment) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def summarize_members(
-    run: Run, classify: Callable[[pd.DataFrame], pd.Series] | None = None
-) -> str:
-    """The table of trained members: point, loss, main agreements, whether converged.
-
-    Args:
-      classify: gives every row the name of its solution, where there is an unseen pair.
-    """
+def summarize_members(run: Run) -> str:
+    """The table of trained members: point, loss, agreements, converged, solution."""
     table = run.members
-    if classify is not None and 'unseen_inferential' in table:
-        table = table.assign(solution=classify(table))
     names = {'train_loss': 'loss', 'train_perplexity': 'perplexity'}
     names |= _name_agreements(run) | {'converged': 'converged', 'solution': 'solution'}
     axes = [axis for axis, values in run.experiment.axes.items() if len(values) > 1]

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from analysis.members.member import member_of
-from analysis.members.solution import SOLUTIONS, UNSEEN_MAPPINGS, classify_members
 from analysis.p1 import lazy, mechanisms, position, solutions
 from analysis.p3 import complexity, decay_map
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
+from anchorjax.storage.solution import SOLUTIONS, UNSEEN_MAPPINGS, classify_members
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.training.devices import make_mesh

@@ -13,7 +13,6 @@ from analysis.frame import read_members
 from analysis.members.member import member_of
 from analysis.members.point import complete_point
 from analysis.members.selection import iterate_points, list_varying
-from analysis.members.solution import SOLUTIONS
 from analysis.p1 import curves, eigenvalues, lazy, phase, solutions
 from analysis.p3 import complexity
 from analysis.report import figures
@@ -23,6 +22,7 @@ from analysis.report.write import collect
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
+from anchorjax.storage.solution import SOLUTIONS
 from tests.support import tiny
 from tests.support.drawing import draw_pixels
 from tests.support.planted_results import plant_curves

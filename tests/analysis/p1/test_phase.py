@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from analysis.drawing import style
 from analysis.first_look import save_figures
 from analysis.frame import read_members
-from analysis.members.solution import SOLUTIONS
 from analysis.p1 import phase, solutions
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
+from anchorjax.storage.solution import SOLUTIONS
 from tests.support.sweeps import opened, tree_hash
 
 # At γ 0.3, by learning rate 1 and 2 and by seed: (held-out, inferential, symmetric).

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from analysis.members.solution import SOLUTIONS, list_names, name_thirds
+from anchorjax.storage.solution import SOLUTIONS, list_names, name_thirds
 
 
 @pytest.mark.parametrize(
