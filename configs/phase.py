@@ -34,18 +34,13 @@ of six seeds; between them, at 1.2 (0.83), the seed decides. What fresh seeds ga
 this and of all other presets: RESULTS.md and analysis/gallery.
 """
 
-import ml_collections
-
 from anchorjax import config
-
-ConfigDict = ml_collections.ConfigDict
+from anchorjax.config import ConfigDict
 
 
 def get_config(preset: str = '') -> ConfigDict:
     """The config of a preset."""
-    config.require_preset(preset, PRESETS)
-    c = config.default(task='anchors', model='transformer')
-    c.name = config.name_sweep('phase', preset)
+    c = config.begin('phase', preset, PRESETS)
     PRESETS[preset](c)
     return c
 

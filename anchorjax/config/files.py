@@ -51,7 +51,7 @@ def begin(
     """
     require_preset(preset, presets)
     config = default(**kinds)
-    config.name = name_sweep(stem, preset)
+    config.name = f'{stem}_{preset}' if preset else stem
     return config
 
 
@@ -60,11 +60,6 @@ def require_preset(preset: str, presets: Collection[str]) -> None:
     if preset not in presets:
         hint = nearest(preset, filter(None, presets))
         raise ConfigError(f'preset {preset!r}: there is none, {hint}')
-
-
-def name_sweep(stem: str, preset: str) -> str:
-    """The name of a preset's sweep: 'cogs_gpt2', or 'cogs' of the default, ''."""
-    return f'{stem}_{preset}' if preset else stem
 
 
 def _find_line(error: Exception, path: pathlib.Path) -> str:
