@@ -133,6 +133,7 @@ def test_every_figure_draws_from_a_tiny_run(
     if sweep:
         run = run(sweep)
     monkeypatch.setattr(figure, 'open_run', lambda folder: run)
+    capsys.readouterr()  # what the training of the sweep printed
     drawn = []
     for folder in (tmp_path / 'first', tmp_path / 'second'):
         words = ['--run', str(run.folder.workdir), '--out', str(folder)]
