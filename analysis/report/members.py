@@ -151,11 +151,11 @@ def _describe_attention(member: Member) -> Described:
     attention_flow = figure.find_figure('attention_flow')
     flow = attention_flow.compute(member, number=SEQUENCES)
     return {
-        'tokens': flow.tokens_T.tolist(),
-        'roles': np.array(flow.role_names)[flow.roles_T].tolist(),
-        'layers': shorten(flow.Attn_NTT, CURVE_DIGITS),
-        'prediction': flow.prediction,
-        'expected': flow.expected,
+        'tokens': flow.token.values.tolist(),
+        'roles': flow.role.values.tolist(),
+        'layers': shorten(flow.attention.values, CURVE_DIGITS),
+        'prediction': int(flow.prediction),
+        'expected': flow.answer.to_series().to_dict(),
     }
 
 
