@@ -40,7 +40,7 @@ class Numbers(NamedTuple):
 
 
 def format_numbers(result: Any) -> Numbers:
-    """The arrays of a result, under the names that they have in the npz.
+    """The arrays of a result, under the names that they have in its file.
 
     Small arrays come first where there is no room for all; their order stays.
     """

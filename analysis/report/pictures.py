@@ -115,7 +115,7 @@ def draw(module: ModuleType, result: Any, path: pathlib.Path) -> dict[str, Any]:
     png = paths[0].read_bytes()
     width, height = struct.unpack('>II', png[16:24])  # of every PNG
     return {
-        'name': path.name,
+        'file': paths[-1].name,  # of its numbers
         'title': module.TITLE,
         'caption': module.CAPTION,
         'paper': module.PAPER,

@@ -16,15 +16,6 @@ from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
 
 WEB = pathlib.Path(__file__).parent / 'web'
-# What the splits of SCAN hold out (DATASETS 1).
-SPLITS = {
-    'random': 'commands drawn at random',
-    'length': 'commands whose actions are longer than any that is trained',
-    'addprim_jump': '“jump” is trained only by itself, and tested inside commands',
-    'addprim_turn_left': '“turn left” is trained only by itself, and tested inside '
-    'commands',
-}
-OTHER_SPLIT = 'combinations of words that are never trained together'
 # What an axis means, where its name does not say it.
 AXES = {
     'gamma': 'γ is the initialization rate: a larger γ means smaller initial weights.',
@@ -41,6 +32,7 @@ class TaskWords(NamedTuple):
     tested: str  # the probe that the question is about
     probes: dict[str, tuple[str, str]]  # {probe: (short name, 'answers to ...')}
     mappings: dict[str, tuple[str, str]]  # not trained ones
+    splits: dict[str, str]  # what they hold out
 
 
 class UnseenPair(NamedTuple):
@@ -58,9 +50,8 @@ def read_words() -> dict[str, TaskWords]:
     tables = tomllib.loads((WEB / 'tasks.toml').read_text(encoding='utf-8'))
     words = {}
     for task, table in tables.items():
-        question = ' '.join(table['question'].split())
-        mappings = table.get('mappings', {})
-        words[task] = TaskWords(question, table['tested'], table['probes'], mappings)
+        table['question'] = ' '.join(table['question'].split())
+        words[task] = TaskWords(**({'mappings': {}, 'splits': {}} | table))
     return words
 
 
@@ -76,9 +67,9 @@ def find_words(run: Run) -> TaskWords:
     if words is None:
         names = ', '.join(probes).replace('_', ' ')
         question = f'Networks learn the task {config.name}. They are asked: {names}.'
-        return TaskWords(question, probes[-1], {}, {})
+        return TaskWords(question, probes[-1], {}, {}, {})
     facts = _collect_facts(run)
-    split = SPLITS.get(getattr(facts, 'split', ''), OTHER_SPLIT)
+    split = words.splits.get(getattr(facts, 'split', ''), words.splits.get('other'))
     names = {}
     for probe, (short, long) in words.probes.items():
         names[probe] = (short, long.format(task=facts))

@@ -119,7 +119,7 @@ def make_attention() -> dict[str, Any]:
 def make_figure(name: str) -> dict[str, Any]:
     png = (GALLERY / 'default.png').read_bytes()
     return {
-        'name': name,
+        'file': f'{name}.npz',
         'title': name.capitalize(),
         'caption': 'Agreement on the unseen pair.',
         'paper': 'P1 Fig 2',
