@@ -29,7 +29,7 @@ from analysis.members.columns import name_gamma
 from analysis.members.member import member_of
 from analysis.members.point import name_setting
 from analysis.members.selection import find_common_steps, report_progress
-from analysis.p1.predictors import KINDS, LEVELS, explain_member, score_tables
+from analysis.p1.predictors import explain_member, score_tables
 from anchorjax.storage.reader import Run
 
 TITLE = 'Levels of a solution'
@@ -91,20 +91,19 @@ def compute(run: Run) -> pd.DataFrame:
             explained = explain_member(member_of(run, step, **point))
             shares = {}
             for name, line in LINES.items():
-                shares[name] = explained.read(line.kind, line.level)
+                shares[name] = explained.loc[line.kind, line.level]
             rows.append({'step': step, **shares, **nulls, 'num_train': num_train})
     answers = pd.DataFrame(rows, np.repeat(members.index, len(steps)))
     return members.join(answers).assign(width=frame.find_width(run))
 
 
-def _read_nulls(table_LKL: np.ndarray) -> dict[str, float]:
+def _read_nulls(scores: dict[str, pd.DataFrame]) -> dict[str, float]:
     """What the level before each line scores, of `score_tables`."""
     nulls = {}
     for name, line in LINES.items():
         if line.before is not None:
-            table_KL = table_LKL[LEVELS.index(line.before)]
-            null = table_KL[KINDS.index(line.kind), LEVELS.index(line.level)]
-            nulls[f'null_{name}'] = float(null)
+            score = scores[line.before].loc[line.kind, line.level]
+            nulls[f'null_{name}'] = score
     return nulls
 
 

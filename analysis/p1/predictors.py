@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+import pandas as pd
 
 from analysis.members.member import Member
 from anchorjax.errors import UserError
@@ -38,15 +39,6 @@ class Questions(NamedTuple):
     tokens_NT: np.ndarray
     kind_N: np.ndarray  # index into KINDS
     answer_LN: np.ndarray  # by LEVELS; SILENT where a level says nothing
-
-
-class Explained(NamedTuple):
-    """Shares of a member's answers, by KINDS of questions and by LEVELS; NaN: none."""
-
-    share_KL: np.ndarray
-
-    def read(self, kind: str, level: str) -> float:
-        return float(self.share_KL[KINDS.index(kind), LEVELS.index(level)])
 
 
 @functools.lru_cache
@@ -76,19 +68,16 @@ def list_questions(config: AnchorsConfig, seed: int) -> Questions:
     return Questions(np.asarray(tokens_NT), kind_N, answer_LN)
 
 
-def explain_answers(answer_N: np.ndarray, questions: Questions) -> Explained:
-    """How many of some answers each level explains."""
+def explain_answers(answer_N: np.ndarray, questions: Questions) -> pd.DataFrame:
+    """The share of some answers that each level explains, [kind, level]; NaN: none."""
     is_explained_LN = questions.answer_LN == answer_N
-    shares = np.full((len(KINDS), len(LEVELS)), np.nan)
-    for k in range(len(KINDS)):
-        is_kind_N = questions.kind_N == k
-        if is_kind_N.any():
-            shares[k] = is_explained_LN[:, is_kind_N].mean(-1)
-    return Explained(shares)
+    of_levels = pd.DataFrame(is_explained_LN.T, columns=LEVELS)
+    kinds = np.array(KINDS)[questions.kind_N]
+    return of_levels.groupby(kinds).mean().reindex(KINDS)
 
 
-def explain_member(member: Member) -> Explained:
-    """How many of a member's answers each level explains.
+def explain_member(member: Member) -> pd.DataFrame:
+    """The share of a member's answers that each level explains.
 
     Raises:
       UserError: another task.
@@ -101,18 +90,18 @@ def explain_member(member: Member) -> Explained:
     return explain_answers(logits_NV.argmax(-1), questions)
 
 
-def score_tables(config: AnchorsConfig, seed: int) -> np.ndarray:
-    """What levels explain of a predictor that is one: [LEVELS, KINDS, LEVELS].
+def score_tables(config: AnchorsConfig, seed: int) -> dict[str, pd.DataFrame]:
+    """{level: `explain_answers` of a predictor that is this level}.
 
     Where the level that answers says nothing, its answer is explained by none.
     """
     questions = list_questions(config, seed)
-    scores = []
-    for answer_N in questions.answer_LN:
+    scores = {}
+    for level, answer_N in zip(LEVELS, questions.answer_LN, strict=True):
         # What is said nowhere is unlike every answer, that of silence included.
         spoken_N = np.where(answer_N == SILENT, SILENT - 1, answer_N)
-        scores.append(explain_answers(spoken_N, questions).share_KL)
-    return np.array(scores)
+        scores[level] = explain_answers(spoken_N, questions)
+    return scores
 
 
 def _list_functions(config: AnchorsConfig) -> tuple[np.ndarray, np.ndarray]:

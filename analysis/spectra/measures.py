@@ -63,15 +63,6 @@ def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
     return float(stats.spearmanr(x, y).statistic)
 
 
-def stack_numbers(draws: list[dict[str, float]]) -> dict[str, np.ndarray]:
-    """Numbers of many draws, {name: number} each, as one array [draw] per name."""
-    stacked = {}
-    for name in draws[0]:
-        values = [numbers[name] for numbers in draws]
-        stacked[name] = np.array(values)
-    return stacked
-
-
 def _normalize_rows(rows: np.ndarray) -> np.ndarray:
     """Rows of length one; a row of zeros stays zero."""
     rows = np.asarray(rows, np.float64)
