@@ -29,7 +29,7 @@ from analysis.members.selection import (
 )
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run, members_table
-from anchorjax.storage.solution import SOLUTIONS, classify_members
+from anchorjax.storage.solution import SOLUTIONS
 
 TITLE = 'Distance from the initialization'
 PAPER = 'ours'
@@ -103,7 +103,7 @@ def compute(
         rows.append(row)
     axes = list(run.experiment.axes)
     ends = members_table(run)
-    members = ends[[*axes, 'converged']].assign(solution=classify_members(ends))
+    members = ends[[*axes, 'converged', 'solution']]
     return (
         pd.DataFrame(rows)
         .merge(members, on=axes)

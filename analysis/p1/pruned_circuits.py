@@ -19,7 +19,6 @@ from analysis.members.selection import report_progress
 from analysis.p1.causal import FAITHFUL, name_edge
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
-from anchorjax.storage.solution import classify_members
 
 TITLE = 'Pruned circuits'
 PAPER = 'ours, on P1 Fig 3'
@@ -45,10 +44,9 @@ def compute(run: Run) -> pd.DataFrame:
     if not len(converged):
         raise UserError('no member has converged')
     points = frame.find_points(run, converged)
-    solutions = classify_members(converged)
     tables = []
     for point, solution in report_progress(
-        list(zip(points, solutions, strict=True)), 'pruned circuits'
+        list(zip(points, converged.solution, strict=True)), 'pruned circuits'
     ):
         ablation = edge_sets.prepare_ablation(member_of(run, **point))
         removed, unchanged_E = edge_sets.prune_edges(ablation)

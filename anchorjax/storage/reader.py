@@ -183,7 +183,7 @@ def members_table(run: Run) -> pd.DataFrame:
     for the probe of `Task.deviation`, agreement by group, the share of answers within 1
     and 2 of the mapping's, and the most frequent answer with its share; see
     `deviations.describe_deviations`. The anchor task adds `solution`, which
-    `solution.classify_members` finds, unless no pair is unseen.
+    `solution.classify_members` finds.
     """
     results = run.results.drop_vars('step')
     columns = [
@@ -222,7 +222,7 @@ def members_table(run: Run) -> pd.DataFrame:
                 table[f'{probe}_{mapping}_{group}'] = agreement.to_series()
         for name, values in _describe_answers(run).items():
             table[f'{probe}_{name}'] = values.to_series()
-    if 'unseen_inferential' in table:
+    if 'inferential' in results.mapping.values:
         table['solution'] = classify_members(table)
     return table.drop(columns=['probe', 'mapping'], errors='ignore').reset_index()
 
