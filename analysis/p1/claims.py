@@ -133,7 +133,7 @@ CLAIMS = (
     ),
     Claim(
         'P1 Fig 2, four tokens',
-        'Default: from γ 0.7 (0.48 at width 400) to 1.7 (1.18) more answers are '
+        'Default: from γ 0.7 (0.49 at width 400) to 1.7 (1.18) more answers are '
         'composed.',
         DEFAULT,
         difference('unseen_inferential', LAST, MIDDLE),
@@ -141,7 +141,7 @@ CLAIMS = (
     ),
     Claim(
         'P1 Fig 2, four tokens',
-        'Default: from γ 0.7 (0.48 at width 400) to 1.7 (1.18) fewer answers are '
+        'Default: from γ 0.7 (0.49 at width 400) to 1.7 (1.18) fewer answers are '
         'symmetric.',
         DEFAULT,
         difference('unseen_symmetric', LAST, MIDDLE),
