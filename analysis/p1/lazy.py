@@ -29,7 +29,7 @@ from analysis.members.selection import (
 )
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run, members_table
-from anchorjax.storage.solution import SOLUTIONS
+from anchorjax.storage.solution import SOLUTIONS, classify_members
 
 TITLE = 'Distance from the initialization'
 PAPER = 'ours'
@@ -103,7 +103,8 @@ def compute(
         rows.append(row)
     axes = list(run.experiment.axes)
     ends = members_table(run)
-    members = ends[[*axes, 'converged', 'solution']]
+    # Tasks without an unseen pair have no column of it.
+    members = ends[[*axes, 'converged']].assign(solution=classify_members(ends))
     return (
         pd.DataFrame(rows)
         .merge(members, on=axes)

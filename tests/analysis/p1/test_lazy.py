@@ -15,9 +15,12 @@ from analysis.changes.kernels import kernel_distance
 from analysis.members.member import make_untrained, member_of
 from analysis.members.selection import find_spans, iterate_members
 from analysis.p1 import lazy
+from anchorjax import api, config
 from anchorjax.errors import UserError
 from anchorjax.model import Activations
 from anchorjax.storage.reader import open_run
+from anchorjax.storage.solution import SOLUTIONS
+from anchorjax.training.devices import make_mesh
 from tests.support.converged import mark_converged
 from tests.support.networks import planted
 from tests.support.sweeps import opened
@@ -189,6 +192,19 @@ def test_a_later_start_and_what_is_left_out(finished, tmp_path):
     opened(tmp_path)
     with pytest.raises(UserError, match=r'gamma=0.3,seed=0: not trained yet'):
         lazy.compute(open_run(tmp_path))
+
+
+def test_a_task_without_an_unseen_pair_has_rows_too(tmp_path):
+    c = config.default(task='modular_addition')
+    c.task.modulus = 7
+    c.model.update(depth=1, width=8, head_dim=4, mlp_dim=8, max_len=3)
+    c.optimizer.warmup_steps = 1
+    c.train.update(batch_size=8, num_steps=4, eval_every=4, snapshot_steps=(0,))
+    c.grid.update(gamma=(0.5, 0.8), seed=(0,))
+    run = api.train(config.resolve(c), tmp_path, mesh=make_mesh(1))
+    result = lazy.compute(run, number=4)
+    assert result.gamma.tolist() == [0.5, 0.8] and (result.end == 4).all()
+    assert set(result.solution) <= set(SOLUTIONS)
 
 
 def test_a_diverged_member_is_left_out(finished, monkeypatch):
