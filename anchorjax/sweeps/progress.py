@@ -14,7 +14,7 @@ from anchorjax.storage.sweep_folder import Chunk
 from anchorjax.sweeps.cost import operations_per_step
 
 _EVERY_IN_LOG = 180.0  # seconds between two lines if the output is not a terminal
-_FIRST_IN_LOG = 10.0  # until the first: the first steps are slow and say little
+_FIRST_IN_LOG = 10.0  # of training before the first: the first steps are slow
 _WINDOW = 20  # pieces of work from which rate and time left are estimated
 _COLUMNS = 80
 
@@ -103,16 +103,19 @@ class ProgressBar:
     def __init__(self, stream: TextIO | None = None):
         self._stream = sys.stdout if stream is None else stream
         self._bar: tqdm | None = None
-        self._next = time.monotonic() + _FIRST_IN_LOG
+        self._next: float | None = None  # when a line is due; None: nothing is trained
 
     def update(self, progress: Progress) -> None:
         """Shows the share done, loss, held-out accuracy, rate and time left."""
         if self._stream.isatty():
             self._draw_bar(progress)
             return
+        now = time.monotonic()
+        if self._next is None:  # not from the start: compiling may take a minute
+            self._next = now + _FIRST_IN_LOG
         is_last = progress.done >= progress.total
-        if time.monotonic() >= self._next or is_last:
-            self._next = time.monotonic() + _EVERY_IN_LOG
+        if now >= self._next or is_last:
+            self._next = now + _EVERY_IN_LOG
             share = progress.done / progress.total
             line = f'{share:6.1%}  {progress.label}  {_describe(progress)}'
             print(line, file=self._stream, flush=True)
