@@ -24,7 +24,7 @@ from anchorjax.sweeps.progress import Progress, count_progress
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.sweeps.trainer import Trainer, get_trainer
 from anchorjax.training import hosts
-from anchorjax.training.curves import Record, record_shapes
+from anchorjax.training.curves import Record, empty_record
 from anchorjax.training.members import drop_padding, fetch_to_host, place_members
 from anchorjax.training.step import TrainState
 
@@ -163,7 +163,9 @@ def _start(
     trainer: Trainer, folder: ChunkFolder, hparams: HParams, rows: int, warn: Warn
 ) -> tuple[int, TrainState, Record]:
     """(step, placed state, curves [S, rows, ...]), restored or new."""
-    curves = _empty_curves(trainer.experiment, rows)
+    experiment = trainer.experiment
+    num_records = len(experiment.record_steps)
+    curves = empty_record(experiment.task.make(), num_records, rows)
     shapes = {
         'state': trainer.describe_state(hparams, rows),
         'curves': jax.tree.map(
@@ -176,18 +178,9 @@ def _start(
         state = place_members(tree['state'], trainer.mesh, trainer.lanes)
         return step, state, jax.tree.map(np.array, tree['curves'])
     state = trainer.init(hparams)
-    if 0 in trainer.experiment.train.snapshot_steps:
+    if 0 in experiment.train.snapshot_steps:
         folder.save_snapshot(0, drop_padding(state.params, rows))
     return 0, state, curves
-
-
-def _empty_curves(experiment: Experiment, rows: int) -> Record:
-    """Records of all steps, [S, rows, ...], filled with NaN."""
-    num_records = len(experiment.record_steps)
-    curves = []
-    for shape in record_shapes(experiment.task.make()):
-        curves.append(np.full((num_records, rows, *shape), np.nan, np.float32))
-    return Record(*curves)
 
 
 def _save(
