@@ -19,7 +19,7 @@ from anchorjax.permutation import draw_epoch_batch
 from anchorjax.task import Batch, Task
 from anchorjax.training import losses, optimizers
 from anchorjax.training.curves import Record, record_shapes
-from anchorjax.training.evaluation import Scores, evaluate
+from anchorjax.training.evaluation import evaluate
 from anchorjax.training.forward import Split, compute_logits, keep_whole
 
 
@@ -171,21 +171,18 @@ def train_segment(
     state = jax.lax.fori_loop(0, num_steps, take_step, state)
     total = before + num_steps
 
-    def score() -> Scores:
+    def score() -> dict[str, jax.Array]:
         return evaluate(experiment, task, data, state.params, split)
 
-    def skip() -> Scores:
+    def skip() -> dict[str, jax.Array]:
         # Not the shapes of `score`: it would be traced, and its data placed, twice.
-        shapes = record_shapes(task)
+        shapes = record_shapes(task)._asdict()
+        del shapes['train_loss'], shapes['grad_norm']
         empty = {}
-        for name in Scores._fields:
-            empty[name] = jnp.full(getattr(shapes, name), jnp.nan, jnp.float32)
-        return Scores(**empty)
+        for name, shape in shapes.items():
+            empty[name] = jnp.full(shape, jnp.nan, jnp.float32)
+        return empty
 
     scores = jax.lax.cond(is_end, score, skip)
-    record = Record(
-        train_loss=state.loss_sum / total,
-        grad_norm=state.norm_sum / total,
-        **scores._asdict(),
-    )
+    record = Record(state.loss_sum / total, state.norm_sum / total, **scores)
     return state, record
