@@ -44,14 +44,6 @@ class HParams:
     decay_window: np.ndarray | None = None
 
 
-def empty_hparams(num_members: int, windows: tuple = NO_WINDOWS) -> HParams:
-    """HParams [M] of zeros, for compiling; `windows` are those of the grid."""
-    leaves = {axis: np.zeros(num_members, d) for axis, d in TRACED_DTYPES.items()}
-    if windows != NO_WINDOWS:
-        leaves[WINDOWS] = np.zeros((num_members, MOST_BOUNDS), np.int32)
-    return HParams(**leaves)
-
-
 def random_key(seed: int | jax.Array, purpose: int) -> jax.Array:
     """A member's random key for a purpose: INIT, DATA or ORDER (of its examples)."""
     return jax.random.fold_in(jax.random.key(seed), purpose)

@@ -24,6 +24,7 @@ from anchorjax.storage.cube import read_cube
 from anchorjax.storage.deviations import describe_deviations
 from anchorjax.storage.solution import classify_members
 from anchorjax.storage.sweep_folder import SweepFolder, read_folder
+from anchorjax.training.members import describe_members
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,12 +151,8 @@ class Run:
             step = steps[-1]
         if step not in steps:
             raise StoreError(_explain_missing(chunk, step, self.experiment))
-        size = self.folder.chunk_size
-
-        def add_member_axis(x: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
-            return jax.ShapeDtypeStruct((size, *x.shape), x.dtype)
-
-        return chunk.load_member(step, lane, jax.tree.map(add_member_axis, abstract))
+        saved = describe_members(abstract, self.folder.chunk_size)
+        return chunk.load_member(step, lane, saved)
 
 
 def _explain_missing(

@@ -25,7 +25,12 @@ from anchorjax.sweeps.signals import Preempted
 from anchorjax.sweeps.trainer import Trainer, get_trainer
 from anchorjax.training import hosts
 from anchorjax.training.curves import Record, empty_record
-from anchorjax.training.members import drop_padding, fetch_to_host, place_members
+from anchorjax.training.members import (
+    describe_members,
+    drop_padding,
+    fetch_to_host,
+    place_members,
+)
 from anchorjax.training.step import TrainState
 
 # Seconds between two checks whether to stop: schedulers leave 30 or more to save. A
@@ -166,12 +171,8 @@ def _start(
     experiment = trainer.experiment
     num_records = len(experiment.record_steps)
     curves = empty_record(experiment.task.make(), num_records, rows)
-    shapes = {
-        'state': trainer.describe_state(hparams, rows),
-        'curves': jax.tree.map(
-            lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), curves
-        ),
-    }
+    state = describe_members(trainer.describe_member(), rows)
+    shapes = {'state': state, 'curves': jax.eval_shape(lambda: curves)}
     saved = folder.load_resume(shapes, warn)
     if saved is not None:
         step, tree = saved

@@ -94,15 +94,10 @@ def padded_size(rows: int, mesh: Mesh, lanes: int) -> int:
 
 
 def place_members(tree: Any, mesh: Mesh, lanes: int) -> Any:
-    """Puts host arrays [M, ...] on the devices, padded with copies of the last member.
-
-    jax arrays are there already and stay as they are.
-    """
+    """Puts host arrays [M, ...] on the devices, padded with copies of the last row."""
     sharding = NamedSharding(mesh, MEMBERS)
 
-    def place_array(x: np.ndarray | jax.Array) -> jax.Array:
-        if isinstance(x, jax.Array):  # a checkpoint was read straight to the devices
-            return x
+    def place_array(x: np.ndarray) -> jax.Array:
         size = padded_size(len(x), mesh, lanes)
         padded = x
         if size != len(x):
@@ -114,15 +109,15 @@ def place_members(tree: Any, mesh: Mesh, lanes: int) -> Any:
     return jax.tree.map(place_array, tree)
 
 
-def describe_placement(tree: Any, rows: int, mesh: Mesh, lanes: int) -> Any:
-    """ShapeDtypeStructs of `tree` for `rows` members; sharded if none is padding."""
-    is_padded = padded_size(rows, mesh, lanes) != rows
-    sharding = None if is_padded else NamedSharding(mesh, MEMBERS)
+def describe_members(
+    member: Any, rows: int, sharding: NamedSharding | None = None
+) -> Any:
+    """The ShapeDtypeStructs [rows, ...] of members that are like this one."""
 
-    def describe_array(x: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
-        return jax.ShapeDtypeStruct((rows, *x.shape[1:]), x.dtype, sharding=sharding)
+    def add_axis(x: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
+        return jax.ShapeDtypeStruct((rows, *x.shape), x.dtype, sharding=sharding)
 
-    return jax.tree.map(describe_array, tree)
+    return jax.tree.map(add_axis, member)
 
 
 def drop_padding(tree: Any, rows: int) -> Any:

@@ -4,7 +4,6 @@ Every random draw depends on (seed, purpose, step) alone, so the state has no ra
 key, and a member that resumes at any step sees the batches it would have seen.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import chex
@@ -37,22 +36,15 @@ class TrainState:
     norm_sum: jax.Array  # []
 
 
-def init_member(
-    experiment: Experiment,
-    hparams: HParams,
-    make_params: Callable[..., Any] = init_params,
-) -> TrainState:
+def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
     """A new member; gamma scales the noise, which depends on the seed alone.
-
-    Args:
-      make_params: `draw_params` reads no file: for the shapes of a state.
 
     Raises:
       UserError: it starts from a file that cannot be read.
     """
     key = random_key(hparams.seed, INIT)
     vocab = experiment.task.vocab
-    params = make_params(experiment.model, vocab, hparams.gamma, key)
+    params = init_params(experiment.model, vocab, hparams.gamma, key)
     return new_state(experiment, params)
 
 
