@@ -56,7 +56,7 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
             manager.wait_until_finished()
     except Exception as e:  # Orbax and tensorstore raise many kinds
         raise StoreError(f'cannot write checkpoint {path}: {describe_cause(e)}') from e
-    hosts.run_on_first(functools.partial(_write_list, path))
+    hosts.run_on_first(lambda: files.write_json(path / _FILES, _digest_files(path)))
 
 
 def list_steps(folder: pathlib.Path) -> list[int]:
@@ -151,10 +151,6 @@ def _find_changed_file(path: pathlib.Path, times: tuple[int, ...]) -> str:
         if found.get(name) != digest:
             return f'{name} is missing or differs'
     return ''
-
-
-def _write_list(path: pathlib.Path) -> None:
-    files.write_json(path / _FILES, _digest_files(path))
 
 
 def _digest_files(path: pathlib.Path) -> dict[str, str]:

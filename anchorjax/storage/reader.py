@@ -17,8 +17,8 @@ import xarray as xr
 from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import config, models
-from anchorjax.errors import StoreError, UserError, nearest
-from anchorjax.grid import Cohort, axis_label, locate, match_value, short_name
+from anchorjax.errors import StoreError, UserError
+from anchorjax.grid import Cohort, axis_label, find_indices, locate, short_name
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.cube import read_cube
 from anchorjax.storage.deviations import describe_deviations
@@ -116,15 +116,9 @@ class Run:
         Raises:
           UserError: an axis is unknown, or has no such value.
         """
-        labels = {}
         axes = self.experiment.axes
-        for axis, value in point.items():
-            if axis not in axes:
-                hint = nearest(axis, axes)
-                raise UserError(f'point: unknown axis {axis!r}, {hint}')
-            index = match_value(axis, axes[axis], value)
-            labels[axis] = axis_label(axes[axis][index])
-        return labels
+        indices = find_indices(axes, point)
+        return {axis: axis_label(axes[axis][i]) for axis, i in indices.items()}
 
     @functools.cached_property
     def _cohorts(self) -> tuple[Cohort, ...]:

@@ -76,7 +76,7 @@ def run_sweep(
         _require_same_environment(folder, waiting)
     progress = count_progress(folder.experiment, work, waiting)
     for chunk in waiting:
-        if should_stop is not None and hosts.any_host(should_stop()):
+        if should_stop is not None and any(hosts.gather(should_stop())):
             raise Preempted
         train_chunk(folder, chunk, mesh, progress, should_stop, report, warn)
     return progress

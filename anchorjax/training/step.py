@@ -9,6 +9,7 @@ from typing import Any
 import chex
 import jax
 import jax.numpy as jnp
+import optax
 from flax import struct
 
 from anchorjax.experiment import Experiment
@@ -87,7 +88,7 @@ def train_step(
         return losses.weighted_mean(loss_BQ, batch.weights_BQ)
 
     loss, grads = jax.value_and_grad(loss_of)(state.params)
-    norm = optimizers.global_norm(grads)
+    norm = optax.tree.norm(grads)
     optimizer = optimizers.make_optimizer(experiment.optimizer)
     updates, opt_state = optimizer.update(grads, state.opt_state)
     rate = optimizers.learning_rate(
