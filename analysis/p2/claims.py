@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
+from analysis.changes.moments import compare_moments
 from analysis.claims import (
     Claim,
     Estimate,
@@ -44,16 +45,6 @@ LARGE = Group('γ 0.3', {'gamma': 0.3})
 tabulate = members.tabulate
 
 
-def read_moments(
-    table: pd.DataFrame, column: str, group: Group
-) -> tuple[pd.Series, int]:
-    """(step of each seed, the last one if never; in how many networks that is)."""
-    chosen = select(table, group.levels)
-    is_never = np.isinf(chosen[column])
-    moments = chosen.assign(moment=chosen[column].where(~is_never, chosen.num_steps))
-    return average(moments, 'moment'), int(is_never.sum())
-
-
 def lag(
     slow: str, fast: str, slow_group: Group = SMALL, fast_group: Group = SMALL
 ) -> Estimator:
@@ -63,20 +54,16 @@ def lag(
     """
 
     def estimate(table: pd.DataFrame) -> Estimate:
-        late, late_never = read_moments(table, slow, slow_group)
-        early, early_never = read_moments(table, fast, fast_group)
-        values = np.log(late / early).dropna()
-        found = stats.describe_ratio(np.exp(values))
-        bound = ''
-        if late_never > 0:
-            bound = 'at least '
-        elif early_never > 0:
-            bound = 'at most '
-        text = (
-            f'step {late.mean():,.0f} against {early.mean():,.0f}; ratio {bound}{found}'
-        )
-        note = f'never: {late_never} and {early_never}' if len(values) else ''
-        return Estimate(values, text, 'ratio 1', note)
+        last = table.num_steps.max()
+        late = average(select(table, slow_group.levels), slow)
+        early = average(select(table, fast_group.levels), fast)
+        ratios, bound = compare_moments(late, early, last)
+        steps = [f'{side.clip(upper=last).mean():,.0f}' for side in (late, early)]
+        never = [str(np.isinf(side).sum()) for side in (late, early)]
+        found = stats.describe_ratio(ratios)
+        text = f'step {" against ".join(steps)}; ratio {bound}{found}'
+        note = f'never: {" and ".join(never)}' if len(ratios) else ''
+        return Estimate(np.log(ratios), text, 'ratio 1', note)
 
     return estimate
 

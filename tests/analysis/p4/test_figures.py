@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.p4 import decay_complexity, decay_windows, start_or_end
+from analysis.p4.claims import compare_effects
 from analysis.p4.members import ALL, NONE, tabulate
 from anchorjax.errors import UserError
 
@@ -46,6 +47,18 @@ def test_an_effect_of_one_bound_alone_is_found(effect, distances):
     np.testing.assert_allclose(start_or_end.measure_gain(single, effect), expected)
     gain = start_or_end.measure_gain(single, start_or_end.EFFECTS[effect])
     np.testing.assert_allclose(gain, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('start', 'end', 'expected'),
+    [(0.0, 0.4, 0.2), (0.0, -0.4, 0.2), (0.4, 0.0, -0.2), (-0.4, 0.4, 0.0)],
+)
+def test_effects_are_compared_in_size(start, end, expected):
+    """Windows from 0 and .5 to .5 and 1, with an effect of each bound."""
+    windows = ('0–0.5', ALL, '0.5–1')
+    members = plant(lambda first, last: start * first + end * last, windows)
+    found = compare_effects(members)
+    np.testing.assert_allclose(found.values, expected, atol=1e-12)
 
 
 def test_the_window_that_makes_an_effect_alone_is_found():
