@@ -2,8 +2,10 @@
 
 import difflib
 import errno
+import importlib
 import re
 from collections.abc import Iterable
+from typing import Any
 
 _LONGEST = 300  # characters shown of a text that may be a whole file
 # A full disk, or a network file system that is away: not what the user gave.
@@ -77,6 +79,14 @@ def describe_cause(e: BaseException) -> str:
     """The kind and the first line of an error, for a line of our own."""
     reason = getattr(e, 'strerror', None) or str(e) or 'no message'
     return brief(f'{type(e).__name__}: {reason.splitlines()[0]}')
+
+
+def import_extra(module: str, extra: str) -> Any:
+    """The module of a package that comes with an extra; UserError without it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as e:
+        raise UserError(f"{e}: pip install 'anchorjax[{extra}]'") from None
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

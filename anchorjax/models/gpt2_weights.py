@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from flax.traverse_util import flatten_dict, unflatten_dict
 
-from anchorjax.errors import UserError, brief
+from anchorjax.errors import UserError, brief, describe_cause, import_extra
 from anchorjax.files import read_json, write_atomic, write_json
 from anchorjax.hashing import digest_file
 
@@ -90,7 +90,7 @@ def read_sizes(path: pathlib.Path) -> tuple[dict[str, Any], int]:
         eps = float(described.get('layer_norm_epsilon', 1e-5))
         activation = described.get('activation_function', 'gelu_new')
     except (ValueError, LookupError, TypeError, AttributeError) as e:
-        reason = brief(f'{type(e).__name__}: {e}')
+        reason = describe_cause(e)
         raise UserError(f"{beside}: not GPT-2's config ({reason})") from None
     if activation != 'gelu_new':
         raise UserError(f'{beside}: activation {brief(str(activation))}, not gelu_new')
@@ -112,9 +112,7 @@ def write_model(
     Raises:
       StoreError: a file cannot be written.
     """
-    _import_safetensors()
-    from safetensors.numpy import save_file
-
+    save_file = import_extra('safetensors.numpy', 'llm').save_file
     state = {}
     for name, array in to_hugging_face(params).items():
         state[name] = np.ascontiguousarray(array, np.float32)
@@ -139,14 +137,14 @@ def find_weights(path: pathlib.Path) -> pathlib.Path:
 def read_state(path: pathlib.Path) -> dict[str, np.ndarray]:
     """All arrays of a safetensors file; UserError if it is missing or damaged."""
     path = find_weights(path)
-    safetensors = _import_safetensors()
+    safe_open = import_extra('safetensors', 'llm').safe_open
     try:
-        with safetensors.safe_open(path, framework='np') as f:
+        with safe_open(path, framework='np') as f:
             return {name: f.get_tensor(name) for name in f.keys()}  # noqa: SIM118
     except FileNotFoundError:
         raise UserError(f'{path}: no such file') from None
     except Exception as e:  # the package raises its own kind, and OSError
-        reason = brief(f'{type(e).__name__}: {e}')
+        reason = describe_cause(e)
         raise UserError(f'{path}: cannot be read as safetensors ({reason})') from None
 
 
@@ -267,11 +265,3 @@ def _describe(params: Any, heads: int, eps: float) -> dict[str, Any]:
         'tie_word_embeddings': True,
         'torch_dtype': 'float32',
     }
-
-
-def _import_safetensors() -> Any:
-    try:
-        import safetensors
-    except ImportError as e:
-        raise UserError(f"{e}: pip install 'anchorjax[llm]'") from None
-    return safetensors

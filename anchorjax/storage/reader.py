@@ -17,13 +17,14 @@ import xarray as xr
 from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import config, models
-from anchorjax.errors import StoreError, UserError, nearest
-from anchorjax.grid import Cohort, axis_label, locate, match_value, short_name
+from anchorjax.errors import StoreError, UserError
+from anchorjax.grid import Cohort, axis_label, find_indices, locate, short_name
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.cube import read_cube
 from anchorjax.storage.deviations import describe_deviations
 from anchorjax.storage.solution import classify_members
 from anchorjax.storage.sweep_folder import SweepFolder, read_folder
+from anchorjax.training.members import describe_members
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,15 +116,9 @@ class Run:
         Raises:
           UserError: an axis is unknown, or has no such value.
         """
-        labels = {}
         axes = self.experiment.axes
-        for axis, value in point.items():
-            if axis not in axes:
-                hint = nearest(axis, axes)
-                raise UserError(f'point: unknown axis {axis!r}, {hint}')
-            index = match_value(axis, axes[axis], value)
-            labels[axis] = axis_label(axes[axis][index])
-        return labels
+        indices = find_indices(axes, point)
+        return {axis: axis_label(axes[axis][i]) for axis, i in indices.items()}
 
     @functools.cached_property
     def _cohorts(self) -> tuple[Cohort, ...]:
@@ -150,12 +145,8 @@ class Run:
             step = steps[-1]
         if step not in steps:
             raise StoreError(_explain_missing(chunk, step, self.experiment))
-        size = self.folder.chunk_size
-
-        def add_member_axis(x: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
-            return jax.ShapeDtypeStruct((size, *x.shape), x.dtype)
-
-        return chunk.load_member(step, lane, jax.tree.map(add_member_axis, abstract))
+        saved = describe_members(abstract, self.folder.chunk_size)
+        return chunk.load_member(step, lane, saved)
 
 
 def _explain_missing(

@@ -4,7 +4,6 @@ PAPERS 1.6: P1's code trains GPT2LMHeadModel. What needs safetensors, transforme
 PyTorch is skipped where they are not installed.
 """
 
-import functools
 import hashlib
 import json
 from typing import Any
@@ -19,6 +18,8 @@ from anchorjax.errors import UserError
 from anchorjax.grid import HParams
 from anchorjax.models import gpt2_weights
 from anchorjax.models.gpt2_weights import from_hugging_face, to_hugging_face
+from anchorjax.sweeps.trainer import Trainer
+from anchorjax.training.devices import make_mesh
 from anchorjax.training.forward import forward
 from anchorjax.training.step import init_member, new_state, train_step
 from tests.support import cases
@@ -117,10 +118,9 @@ def test_the_tokens_of_the_task_may_be_some_of_the_rows(experiment, params, fold
 
 def test_shapes_need_no_file(experiment):
     missing = start(experiment, '/nowhere/model.safetensors')
-    draw = functools.partial(init_member, missing, HPARAMS, models.draw_params)
-    shapes = jax.eval_shape(draw).params
-    abstract = models.abstract_params(missing.model, missing.task.vocab)
-    assert jax.tree.map(jnp.shape, shapes) == jax.tree.map(jnp.shape, abstract)
+    found = Trainer(missing, make_mesh(1), lanes=1).describe_member()
+    expected = Trainer(experiment, make_mesh(1), lanes=1).describe_member()
+    assert found == expected
     with pytest.raises(UserError, match='no such file'):
         begin(missing)
 

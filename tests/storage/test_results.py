@@ -11,7 +11,7 @@ import xarray as xr
 
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import Run, open_run
-from anchorjax.sweeps.publish import publish, write_tables
+from anchorjax.sweeps.publish import publish
 from anchorjax.sweeps.run import run_sweep
 from tests.support.sweeps import opened
 
@@ -72,7 +72,7 @@ def test_building_the_tables_twice_gives_the_same(finished):
     workdir = finished.folder.workdir
     curves_before = open_run(workdir).curves
     table_before = (workdir / 'members.csv').read_bytes()
-    write_tables(finished.folder)
+    publish(finished.folder)
     with xr.open_dataset(workdir / 'results.nc') as curves_after:
         np.testing.assert_array_equal(curves_before.agreement, curves_after.agreement)
     assert (workdir / 'members.csv').read_bytes() == table_before
@@ -81,7 +81,7 @@ def test_building_the_tables_twice_gives_the_same(finished):
 def test_a_partly_trained_sweep_is_readable(tmp_path):
     folder, mesh = opened(tmp_path)
     run_sweep(folder, mesh, chunks=range(1))
-    run = write_tables(folder)
+    run, _ = publish(folder)
     assert run.results.trained.values.ravel().tolist() == [True, False, False, False]
     loss = run.results.train_loss.values.ravel()
     assert np.isfinite(loss[0])
@@ -119,9 +119,9 @@ def test_a_wrong_step_is_refused_with_the_steps_there_are(finished):
 def test_an_axis_of_tuples_is_labelled_by_their_text(tmp_path):
     pairs = (((4, 3),), ((3, 4),))
     folder, _ = opened(tmp_path, loop=(('task.unseen', pairs),))
-    labels = write_tables(folder).results.unseen.values.tolist()
+    run, _ = publish(folder)
+    labels = run.results.unseen.values.tolist()
     assert labels == [str(pair) for pair in pairs]
-    run = open_run(tmp_path)
     for pair in pairs:
         of_member = run.experiment_of(unseen=pair, gamma=0.3, seed=0)
         assert of_member.task.unseen == pair

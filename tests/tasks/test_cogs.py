@@ -18,6 +18,7 @@ from anchorjax.tasks.cogs import task as cogs
 from anchorjax.tasks.cogs import words as cogs_words
 from anchorjax.tasks.cogs.logic import write_logical_form
 from anchorjax.tasks.cogs.sampler import Sampler, write_sentence
+from anchorjax.tasks.text_files import parse_lines
 from tests.tasks.draws import draw_batch, draw_probes
 
 OFFICIAL = pathlib.Path('/work/shared/data/cogs')
@@ -311,7 +312,7 @@ def test_the_official_rows_are_trained_from_their_folder():
 def test_rows_that_end_as_on_windows_are_read(tmp_path, own_rows):
     path = tmp_path / 'train.tsv'
     path.write_text('\t'.join(own_rows[0]) + '\r\n')
-    assert cogs_files.read_rows(path) == own_rows[:1]
+    assert parse_lines(path, cogs_files.parse_row) == own_rows[:1]
 
 
 @pytest.mark.parametrize(
@@ -326,4 +327,4 @@ def test_a_wrong_line_of_a_file_is_named(tmp_path, line, reason):
     path = tmp_path / 'train.tsv'
     path.write_text(f'Emma\tEmma\tprimitive\n{line}\n')
     with pytest.raises(UserError, match=f'train.tsv, line 2: .*{reason}'):
-        cogs_files.read_rows(path)
+        parse_lines(path, cogs_files.parse_row)

@@ -16,7 +16,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from anchorjax.errors import TemporaryError, UserError, brief
+from anchorjax.errors import (
+    TemporaryError,
+    UserError,
+    brief,
+    describe_cause,
+    import_extra,
+)
 
 SEPARATOR = '<|endoftext|>'
 _KINDS = ('.txt', '.jsonl', '.parquet')
@@ -72,11 +78,7 @@ def find_public(repository: str, pattern: str, revision: str = '') -> Files:
       UserError: nothing matches, or the package is missing.
       TemporaryError: the hub does not answer.
     """
-    try:
-        import huggingface_hub
-    except ImportError as e:
-        raise UserError(f"{e}: pip install 'anchorjax[data]'") from None
-    hub = huggingface_hub.HfApi()
+    hub = import_extra('huggingface_hub', 'data').HfApi()
     try:
         commit = hub.dataset_info(repository, revision=revision or None).sha
         # The list in `dataset_info` ends after 50,000 files.
@@ -85,7 +87,7 @@ def find_public(repository: str, pattern: str, revision: str = '') -> Files:
         )
         sizes = _select_entries(entries, pattern)
     except Exception as e:  # the hub's client raises many kinds
-        reason = brief(f'{type(e).__name__}: {e}')
+        reason = describe_cause(e)
         line = f'{repository}: {reason}; a local copy can be --source PATH'
         raise TemporaryError(line) from None
     if not sizes:
@@ -119,9 +121,9 @@ def read_texts(path: str, wanted: Wanted) -> Iterator[str | None]:
     except UserError:
         raise
     except Exception as e:  # datasets, pyarrow and the decompressors raise many kinds
-        reason = brief(f'{type(e).__name__}: {e}')
         kind = TemporaryError if '://' in path else UserError
-        raise kind(f'{path}: cannot be read ({reason}); truncated?') from None
+        line = f'{path}: cannot be read ({describe_cause(e)}); truncated?'
+        raise kind(line) from None
 
 
 def _read_kind(path: str, wanted: Wanted) -> Iterator[str | None]:
@@ -134,10 +136,7 @@ def _read_kind(path: str, wanted: Wanted) -> Iterator[str | None]:
 
 def _load(kind: str, path: str, **options: Any) -> Iterable[dict[str, Any]]:
     """The rows of a file, streamed."""
-    try:
-        import datasets
-    except ImportError as e:
-        raise UserError(f"{e}: pip install 'anchorjax[data]'") from None
+    datasets = import_extra('datasets', 'data')
     if '://' not in path:
         path = glob.escape(path)
     return datasets.load_dataset(

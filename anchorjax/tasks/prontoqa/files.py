@@ -3,7 +3,7 @@
 import pathlib
 from typing import Any
 
-from anchorjax.errors import UserError, brief
+from anchorjax.errors import UserError, brief, describe_cause
 from anchorjax.files import parse_json
 from anchorjax.tasks.prontoqa.sentences import Question, parse
 from anchorjax.tasks.text_files import read_text
@@ -29,7 +29,7 @@ def read_questions(path: pathlib.Path) -> list[Question]:
         try:
             questions.append(_read_example(example))
         except (KeyError, TypeError, ValueError, AttributeError) as e:
-            reason = brief(f'{type(e).__name__}: {e}')
+            reason = describe_cause(e)
             raise UserError(f'{path}, {label}: no PrOntoQA example ({reason})') from e
     if not questions:
         raise UserError(f'{path}: has no PrOntoQA examples')
