@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from analysis.tables.folders import find_run_folders, require_folder_for_tables
+from analysis.tables.folders import require_folder_for_tables
 from anchorjax import api
 from anchorjax.errors import UserError
 from tests.support import in_process
@@ -34,11 +34,6 @@ def test_the_api_refuses_an_empty_folder(tmp_path, monkeypatch):
         with pytest.raises(UserError, match="workdir = '': must be the path"):
             use('')
     assert not list(tmp_path.iterdir())
-
-
-def test_an_empty_pattern_of_runs_is_refused():
-    with pytest.raises(UserError, match="--runs '': must be the path of a folder"):
-        find_run_folders([''])
 
 
 def test_tables_are_not_written_into_a_run(one_member):
