@@ -173,34 +173,31 @@ def list_sources(run: str, source: str, words: str, rule: Rule | None) -> list[C
       words: of the control, before every sentence.
       rule: of the mixture, which P2 is about.
     """
-    return [
-        Claim(
-            f'{source} Fig 1',
-            f'{words}at a small initialization the loss of PrOntoQA falls earlier than '
-            'that of stories.',
-            (run,),
+    cosines = at_small(
+        'cosine_early_stories', 'cosine_early_prontoqa', ('stories', 'PrOntoQA')
+    )
+    rows = {
+        'Fig 1': (
+            'at a small initialization the loss of PrOntoQA falls earlier than that of '
+            'stories.',
             lag('moment_stories', 'moment_prontoqa'),
-            rule,
         ),
-        Claim(
-            f'{source} Fig 7 A',
-            f'{words}the smaller the initialization, the larger is Delta L, mean over '
+        'Fig 7 A': (
+            'the smaller the initialization, the larger is Delta L, mean over '
             'training.',
-            (run,),
             difference('mean_delta', SMALL, LARGE),
-            rule,
         ),
-        Claim(
-            f'{source} Fig 7 B',
-            f'{words}at a small initialization the tokens of stories are more alike '
-            'than those of PrOntoQA, early.',
-            (run,),
-            at_small(
-                'cosine_early_stories', 'cosine_early_prontoqa', ('stories', 'PrOntoQA')
-            ),
-            rule,
+        'Fig 7 B': (
+            'at a small initialization the tokens of stories are more alike than those '
+            'of PrOntoQA, early.',
+            cosines,
         ),
-    ]
+    }
+    claims = []
+    for figure, (sentence, estimate) in rows.items():
+        name = f'{source} {figure}'
+        claims.append(Claim(name, words + sentence, (run,), estimate, rule))
+    return claims
 
 
 UNIFORM = Group('uniform', {**SMALL.levels, 'setting': 'memory_labels=uniform'})

@@ -126,34 +126,21 @@ def list_times() -> list[Claim]:
         words = f'the time to a train loss of {threshold:g}'
         small = at(gamma=0.8, depth=2)
         large = at(gamma=0.4, depth=2)
+        shallow = Group('depth 2', small.levels)
         deep = Group('depth 4', {'gamma': 0.8, 'depth': 4})
-        claims += [
-            Claim(
-                source,
-                f'Small initialization: {words} grows with five wrong pairs.',
-                runs,
-                growth(column, small),
+        rows = {
+            f'Small initialization: {words} grows with five wrong pairs.': growth(
+                column, small
             ),
-            Claim(
-                source,
-                f'Large initialization: {words} does not grow.',
-                runs,
-                growth(column, large),
+            f'Large initialization: {words} does not grow.': growth(column, large),
+            f'Small initialization: {words} grows less in deeper networks.': (
+                compare_growths(column, shallow, deep)
             ),
-            Claim(
-                source,
-                f'Small initialization: {words} grows less in deeper networks.',
-                runs,
-                compare_growths(column, Group('depth 2', small.levels), deep),
-            ),
-            Claim(
-                source,
-                f'{words.capitalize()} grows more at a small than at a large '
-                'initialization.',
-                runs,
-                compare_growths(column, small, large),
-            ),
-        ]
+            f'{words.capitalize()} grows more at a small than at a large '
+            'initialization.': compare_growths(column, small, large),
+        }
+        for sentence, estimate in rows.items():
+            claims.append(Claim(source, sentence, runs, estimate))
     return claims
 
 

@@ -61,13 +61,6 @@ def test_effects_are_compared_in_size(start, end, expected):
     np.testing.assert_allclose(found.values, expected, atol=1e-12)
 
 
-def test_the_window_that_makes_an_effect_alone_is_found():
-    single = plant(lambda start, end: 0.1 if end == 0.25 else 0.5)
-    without = start_or_end.leave_out(single, 'end')
-    assert without['0–0.25'] == pytest.approx(0)
-    assert (without.drop('0–0.25') > 0.1).all()
-
-
 def test_seeds_without_every_window_are_left_out():
     members = plant(lambda start, end: 0.5)
     kept = start_or_end.select_complete(members.drop(index=3))
@@ -90,7 +83,6 @@ def test_the_grid_of_windows_and_their_effects(windows_run):
     np.testing.assert_allclose(result.gain.sel(effect='start'), later - members[ALL])
     ends = later - members['0.25–0.5']
     np.testing.assert_allclose(result.gain.sel(effect='end'), ends)
-    assert result.pairs.values.tolist() == [1, 1]
     corner = result.unseen.sel(start=0.25, end=0.5)
     assert corner == pytest.approx(members['0.25–0.5'].mean())
     assert np.isnan(result.unseen.sel(start=0, end=0.5))
