@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import pytest
 
 from analysis import figure
+from analysis.drawing import style
 from analysis.members.member import Member
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
@@ -127,18 +128,28 @@ def test_every_figure_says_what_it_is(name):
 def test_every_figure_draws_from_a_tiny_run(
     name, request, tmp_path, monkeypatch, capsys
 ):
-    """A picture, its PDF and its numbers, twice the same to the byte."""
+    """A picture, its PDF and its numbers, which are twice the same to the byte.
+
+    That equal numbers give equal pictures is tested where a sweep ends with them.
+    """
     fixture, sweep = find_fixture(name)
     run = request.getfixturevalue(fixture)
     if sweep:
         run = run(sweep)
     monkeypatch.setattr(figure, 'open_run', lambda folder: run)
+    words = [f'--run={run.folder.workdir}', *list_words(name)]
     capsys.readouterr()  # what the training of the sweep printed
-    drawn = []
-    for folder in (tmp_path / 'first', tmp_path / 'second'):
-        words = ['--run', str(run.folder.workdir), '--out', str(folder)]
-        figure.run_figure(FIGURES[name], words + list_words(name))
-        paths = sorted(folder.iterdir())
-        assert [str(path) for path in paths] == sorted(capsys.readouterr().out.split())
-        drawn.append({path.name: path.read_bytes() for path in paths})
-    assert drawn[0] == drawn[1] and len(drawn[0]) == 3
+    figure.run_figure(FIGURES[name], [*words, f'--out={tmp_path}'])
+    paths = sorted(tmp_path.iterdir())
+    assert [str(path) for path in paths] == sorted(capsys.readouterr().out.split())
+    assert len(paths) == 3
+
+    written = []
+
+    def save_numbers(module, result, path):
+        written.append(style.write_numbers(result, path))
+
+    monkeypatch.setattr(figure, 'save', save_numbers)
+    figure.run_figure(FIGURES[name], [*words, f'--out={tmp_path}/second'])
+    (numbers,) = written
+    assert numbers.read_bytes() == (tmp_path / numbers.name).read_bytes()
