@@ -5,7 +5,7 @@ this file knows none of them by name. `config.resolve` builds an Experiment from
 """
 
 import dataclasses
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from anchorjax.errors import require
 from anchorjax.grid import (
@@ -22,7 +22,6 @@ from anchorjax.task import TaskConfig
 
 AUTO = -1  # train.lanes: see sweeps/memory.py
 Precision = Literal['float32', 'tensorfloat32', 'bfloat16']
-PRECISIONS = get_args(Precision)
 
 Positive = Annotated[float, above(0)]
 NotNegative = Annotated[float, at_least(0)]

@@ -61,11 +61,7 @@ def write_atomic(path: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> No
 
 def write_text(path: pathlib.Path, text: str) -> None:
     """Writes a text file in UTF-8; errors as `write_atomic`."""
-
-    def write(temporary: pathlib.Path) -> None:
-        temporary.write_text(text, encoding='utf-8')
-
-    write_atomic(path, write)
+    write_atomic(path, lambda temporary: temporary.write_text(text, 'utf-8'))
 
 
 def write_json(path: pathlib.Path, value: Any) -> None:

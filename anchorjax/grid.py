@@ -44,14 +44,6 @@ class HParams:
     decay_window: np.ndarray | None = None
 
 
-def empty_hparams(num_members: int, windows: tuple = NO_WINDOWS) -> HParams:
-    """HParams [M] of zeros, for compiling; `windows` are those of the grid."""
-    leaves = {axis: np.zeros(num_members, d) for axis, d in TRACED_DTYPES.items()}
-    if windows != NO_WINDOWS:
-        leaves[WINDOWS] = np.zeros((num_members, MOST_BOUNDS), np.int32)
-    return HParams(**leaves)
-
-
 def random_key(seed: int | jax.Array, purpose: int) -> jax.Array:
     """A member's random key for a purpose: INIT, DATA or ORDER (of its examples)."""
     return jax.random.fold_in(jax.random.key(seed), purpose)
@@ -137,26 +129,29 @@ def locate(axes: dict[str, tuple], point: dict[str, object]) -> tuple[int, int]:
       UserError: an axis is unknown, has no such value, or is absent though it has
         several.
     """
-    for name in point:
-        if name not in axes:
-            raise UserError(f'point: unknown axis {name!r}, {nearest(name, axes)}')
+    given = find_indices(axes, point)
     indices = []
     for name, values in axes.items():
-        if name in point:
-            indices.append(match_value(name, values, point[name]))
+        if name in given:
+            indices.append(given[name])
         elif len(values) == 1:
             indices.append(0)
         else:
             raise UserError(f'point: {name} is missing: give one of {values}')
     sizes = {name: len(values) for name, values in axes.items()}
     flat = int(np.ravel_multi_index(indices, tuple(sizes.values())))
-    traced = [size for name, size in sizes.items() if is_traced(name)]
-    return divmod(flat, math.prod(traced))
+    cohort_size = math.prod(sizes.get(name, 1) for name in (*TRACED_AXES, WINDOWS))
+    return divmod(flat, cohort_size)
 
 
-def is_traced(axis: str) -> bool:
-    """Whether the values of an axis share one compiled program."""
-    return axis in TRACED_AXES or axis == WINDOWS
+def find_indices(axes: dict[str, tuple], point: dict[str, object]) -> dict[str, int]:
+    """Where the values of a point lie on their axes; UserError if one does not."""
+    indices = {}
+    for name, wanted in point.items():
+        if name not in axes:
+            raise UserError(f'point: unknown axis {name!r}, {nearest(name, axes)}')
+        indices[name] = match_value(name, axes[name], wanted)
+    return indices
 
 
 def match_value(name: str, values: tuple, wanted: Any) -> int:

@@ -13,7 +13,7 @@ import pathlib
 import sys
 
 from anchorjax import cli
-from anchorjax.errors import UserError, require
+from anchorjax.errors import import_extra, require
 from anchorjax.storage.manifest import find_sweep
 from anchorjax.sweeps.jobs import log_path
 from anchorjax.sweeps.shards import MOST_SHARDS, Shard
@@ -73,10 +73,7 @@ def check_flags(flags: argparse.Namespace) -> None:
 
 def submit(words: list[str], workdir: pathlib.Path, flags: argparse.Namespace) -> str:
     """Queues all shards; returns the number of their array."""
-    try:
-        from anchorjax.extras import slurm
-    except ImportError as e:
-        raise UserError(f"{e}: pip install 'anchorjax[cluster]'") from None
+    slurm = import_extra('anchorjax.extras.slurm', 'cluster')
     script = pathlib.Path(__file__).absolute().with_name('sweep.py')
     line = [sys.executable, '-u', str(script), *words]
     if flags.nodes > 1:

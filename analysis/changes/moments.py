@@ -4,6 +4,7 @@ import operator
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 
 class Moments(NamedTuple):
@@ -45,6 +46,27 @@ def find_crossings(
             around = [below_S[0], below_S[0] - 1]
             crossings.append(np.interp(threshold, loss_S[around], step_S[around]))
     return np.array(crossings, float)
+
+
+def compare_moments(
+    slow: pd.Series, fast: pd.Series, last: float
+) -> tuple[pd.Series, str]:
+    """(slow moment by fast moment, how that bounds the ratio: '', 'at least ', ...).
+
+    The last step of training stands for a moment that never comes (inf). Pairs are left
+    out in which neither comes, or one is not known (NaN).
+    """
+    moments = pd.DataFrame({'slow': slow, 'fast': fast})
+    is_never = np.isinf(moments)
+    comes = ~is_never.all(axis='columns')
+    slow_never, fast_never = is_never[comes].any()
+    bound = ''
+    if slow_never:
+        bound = 'no bound, ' if fast_never else 'at least '
+    elif fast_never:
+        bound = 'at most '
+    moments = moments[comes].clip(upper=last).dropna()
+    return moments.slow / moments.fast, bound
 
 
 def order_events(

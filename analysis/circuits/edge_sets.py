@@ -4,7 +4,6 @@ Edges (`analysis.circuits.interventions`) are cut in one member, and its answers
 own probes are compared with those of the intact member.
 """
 
-import operator
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
@@ -220,24 +219,16 @@ def draw_set(
 
     It is never the mechanism itself, unless that takes all edges of its layers.
     """
-    own_of_layer = _split_by_layer(mechanism)
-    all_of_layer = _split_by_layer(edges)
-    num_candidates = sum(len(all_of_layer[layer]) for layer in own_of_layer)
+    layers = sorted({layer for layer, _, _ in mechanism})
+    candidates = [edge for edge in edges if edge[0] in layers]
     while True:
         drawn = []
-        for layer, own in own_of_layer.items():
-            candidates = all_of_layer[layer]
-            chosen = rng.choice(len(candidates), len(own), replace=False)
+        for layer in layers:
+            own = [edge for edge in mechanism if edge[0] == layer]
+            others = [edge for edge in candidates if edge[0] == layer]
+            chosen = rng.choice(len(others), len(own), replace=False)
             for i in sorted(chosen):
-                drawn.append(candidates[i])
-        is_only_set = num_candidates == len(mechanism)
+                drawn.append(others[i])
+        is_only_set = len(candidates) == len(mechanism)
         if is_only_set or set(drawn) != set(mechanism):
             return drawn
-
-
-def _split_by_layer(edges: Collection[Edge]) -> dict[int, list[Edge]]:
-    """The edges of every layer, the first layer first."""
-    edges_of: dict[int, list[Edge]] = {}
-    for edge in sorted(edges, key=operator.itemgetter(0)):
-        edges_of.setdefault(edge[0], []).append(edge)
-    return edges_of

@@ -57,6 +57,7 @@ def make_patch_edit(
 
     Args:
       roles_J: bool, the roles whose positions are patched.
+      X_ao_NBTD: X_ao of every layer, from a forward pass on other sequences.
     """
 
     def edit(field: str, block: int, value: jax.Array) -> jax.Array:
@@ -79,33 +80,9 @@ def answer_with_cuts(
     answers = []
     for allowed_NJJ in allowed_CNJJ:
         edit = (allowed_NJJ, roles_BT, renormalize)
-        logits_BV = _run_edited(member, tokens_BT, make_cut_edit, *edit)
+        logits_BV = run_edited(member, tokens_BT, make_cut_edit, *edit)
         answers.append(logits_BV.argmax(-1))
     return np.stack(answers)
-
-
-def compute_logits(
-    member: Member, tokens_BT: np.ndarray, allowed_NJJ: np.ndarray
-) -> np.ndarray:
-    """Logits [B, V] at the last token with only these edges, not renormalized."""
-    edit = (allowed_NJJ, member.roles(tokens_BT), False)
-    return _run_edited(member, tokens_BT, make_cut_edit, *edit)
-
-
-def answer_with_patch(
-    member: Member,
-    tokens_BT: np.ndarray,
-    layer: int,
-    roles_J: np.ndarray,
-    X_ao_NBTD: np.ndarray,
-) -> np.ndarray:
-    """The member's answers [B] with another run's X_ao patched in (`make_patch_edit`).
-
-    Args:
-      X_ao_NBTD: X_ao of every layer, from a forward pass on other sequences.
-    """
-    edit = (layer, roles_J, member.roles(tokens_BT), X_ao_NBTD)
-    return _run_edited(member, tokens_BT, make_patch_edit, *edit).argmax(-1)
 
 
 def read_answers(activations: Activations) -> jax.Array:
@@ -114,7 +91,7 @@ def read_answers(activations: Activations) -> jax.Array:
     return logits_BV.argmax(-1)
 
 
-def _run_edited(
+def run_edited(
     member: Member,
     tokens_BT: np.ndarray,
     make_edit: Callable[..., Edit],

@@ -30,10 +30,9 @@ def draw_comparison(member: Member, number: int = 1024) -> Comparison:
     In every second one the first anchor is replaced, in the others the second one.
 
     Raises:
-      UserError: not the anchor task, fewer than three anchors, or `number` below 2.
+      UserError: not the anchor task, or fewer than three anchors.
     """
     config = sequences.require_anchor_task(member)
-    require(number >= 2, 'number', number, 'at least 2')
     anchors_A = np.array(sorted(config.shift_of))
     require(len(anchors_A) >= 3, 'task.anchors', len(anchors_A), 'at least 3 of them')
     pairs_A2 = anchors.list_pairs(config)

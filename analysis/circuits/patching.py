@@ -8,7 +8,8 @@ place.
 import numpy as np
 import xarray as xr
 
-from analysis.circuits import interventions, sequences
+from analysis.circuits import sequences
+from analysis.circuits.interventions import make_patch_edit, read_answers, run_edited
 from analysis.members.member import Member
 
 FACTORS = ('key', 'anchor_1', 'anchor_2')
@@ -47,16 +48,17 @@ def _patch_factor(
     base = member.forward(base_BT)
     other = member.forward(other_BT)
     X_ao_NBTD = np.stack([block.X_ao for block in other.blocks])
-    base_B = interventions.read_answers(base)
-    other_B = interventions.read_answers(other)
+    base_B = read_answers(base)
+    other_B = read_answers(other)
     differ_B = base_B != other_B
+    roles_BT = member.roles(base_BT)
     shape = (len(other.blocks), len(places))
     moved_NL, kept_NL = np.zeros(shape), np.zeros(shape)
     for layer, place in np.ndindex(shape):
         is_patched_J = np.isin(member.task.role_names, PLACES[places[place]])
-        answers_B = interventions.answer_with_patch(
-            member, base_BT, layer, is_patched_J, X_ao_NBTD
-        )
+        patch = (layer, is_patched_J, roles_BT, X_ao_NBTD)
+        logits_BV = run_edited(member, base_BT, make_patch_edit, *patch)
+        answers_B = logits_BV.argmax(-1)
         moved_NL[layer, place] = (answers_B == other_B)[differ_B].mean()
         kept_NL[layer, place] = (answers_B == base_B)[differ_B].mean()
     axes = ('layer', 'place')

@@ -37,10 +37,9 @@ def sample(
       pairs: the pairs of anchors to choose from, [A, 2]; all of them by default.
 
     Raises:
-      UserError: the member's task is not the anchor task, or `number` is below 1.
+      UserError: the member's task is not the anchor task.
     """
     config = require_anchor_task(member)
-    require(number >= 1, 'number', number, 'at least 1')
     if pairs is None:
         pairs = anchors.list_pairs(config)
     before_noise = [p for p in config.positions if p + 3 < config.seq_len]

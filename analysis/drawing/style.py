@@ -161,13 +161,20 @@ def _to_array(value: Any) -> np.ndarray:
 
 def draw_heatmap(
     axis: Axes,
-    values: np.ndarray,
+    table: pd.DataFrame,
     colours: str,
     limits: tuple[float, float],
     signed: bool = False,
+    size: float = 6,
 ) -> None:
-    """A colour and a number in every cell, a dash for NaN; `limits` are for colours."""
+    """A table as a colour and a number in every cell, a dash for NaN.
+
+    Args:
+      limits: of the colours.
+      size: of the numbers.
+    """
     low, high = limits
+    values = table.values
     axis.imshow(values, cmap=colours, vmin=low, vmax=high, aspect='auto')
     middle = (low + high) / 2
     reach = (high - low) / 2
@@ -177,7 +184,13 @@ def draw_heatmap(
     else:
         is_dark = values > low + 1.2 * reach
         number = '.2f'
-    write_cells(axis, values, number, is_dark, size=6)
+    write_cells(axis, values, number, is_dark, size)
+    axis.set_xticks(range(len(table.columns)), map(_name_tick, table.columns))
+    axis.set_yticks(range(len(table)), map(_name_tick, table.index))
+
+
+def _name_tick(value: Any) -> str:
+    return f'{value:.3g}' if isinstance(value, float) else str(value)
 
 
 def write_cells(
@@ -191,11 +204,3 @@ def write_cells(
             text = format(value, number)
             colour = 'white' if is_dark[y, x] else 'black'
         axis.text(x, y, text, ha='center', va='center', color=colour, fontsize=size)
-
-
-def label_grid(axis: Axes, gamma: np.ndarray, rows: np.ndarray) -> None:
-    """Ticks of a grid: gamma across, the values of another axis upwards."""
-    across = [f'{value:g}' for value in gamma]
-    upwards = list(map(str, rows))
-    axis.set_xticks(range(len(gamma)), across)
-    axis.set_yticks(range(len(rows)), upwards)

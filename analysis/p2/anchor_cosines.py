@@ -7,10 +7,7 @@ cosine and distance, beside random orders of the same anchors, and the mean cosi
 also before training. `analysis/p2/networks.py` says which snapshots are early and late.
 
   python -m analysis anchor_cosines --run runs/memory_reasoning
-  python -m analysis anchor_cosines --run runs/memory_reasoning --early=52 --late=4465
 """
-
-from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -18,7 +15,6 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
-from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import Member
@@ -34,26 +30,16 @@ ANCHORS = ('memory', 'reasoning')
 
 
 @networks.single_thread
-def compute(
-    run: Run,
-    early: networks.Early = None,
-    late: Annotated[int | None, 'snapshot; by default near 90 %% of training'] = None,
-) -> xr.Dataset:
+def compute(run: Run) -> xr.Dataset:
     """Cosines of the anchors' embeddings in every network; step 0 is before training.
 
       cosine       [member, step, anchor, other]; `kind_of` [anchor] says whose
       rho, ...     [member, step, kind] the numbers of `cosines.measure_order`
 
     Raises:
-      UserError: another task, no trained member, or no such snapshot.
+      UserError: another task, or no trained member.
     """
-    members = frame.list_usable(run, networks.TASK)
-    snapshots = networks.find_snapshots(run, members)
-    result = networks.follow(run, members, [0, *snapshots], measure_anchors)
-    return result.assign_attrs(
-        early=networks.find_early(run, members, snapshots, early),
-        late=networks.find_late(run, snapshots, late),
-    )
+    return networks.follow_training(run, measure_anchors)
 
 
 def measure_anchors(member: Member) -> xr.Dataset:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
+from analysis.changes.moments import compare_moments
 from analysis.claims import (
     Claim,
     Estimate,
@@ -44,16 +45,6 @@ LARGE = Group('γ 0.3', {'gamma': 0.3})
 tabulate = members.tabulate
 
 
-def read_moments(
-    table: pd.DataFrame, column: str, group: Group
-) -> tuple[pd.Series, int]:
-    """(step of each seed, the last one if never; in how many networks that is)."""
-    chosen = select(table, group.levels)
-    is_never = np.isinf(chosen[column])
-    moments = chosen.assign(moment=chosen[column].where(~is_never, chosen.num_steps))
-    return average(moments, 'moment'), int(is_never.sum())
-
-
 def lag(
     slow: str, fast: str, slow_group: Group = SMALL, fast_group: Group = SMALL
 ) -> Estimator:
@@ -63,20 +54,16 @@ def lag(
     """
 
     def estimate(table: pd.DataFrame) -> Estimate:
-        late, late_never = read_moments(table, slow, slow_group)
-        early, early_never = read_moments(table, fast, fast_group)
-        values = np.log(late / early).dropna()
-        found = stats.describe_ratio(np.exp(values))
-        bound = ''
-        if late_never > 0:
-            bound = 'at least '
-        elif early_never > 0:
-            bound = 'at most '
-        text = (
-            f'step {late.mean():,.0f} against {early.mean():,.0f}; ratio {bound}{found}'
-        )
-        note = f'never: {late_never} and {early_never}' if len(values) else ''
-        return Estimate(values, text, 'ratio 1', note)
+        last = table.num_steps.max()
+        late = average(select(table, slow_group.levels), slow)
+        early = average(select(table, fast_group.levels), fast)
+        ratios, bound = compare_moments(late, early, last)
+        steps = [f'{side.clip(upper=last).mean():,.0f}' for side in (late, early)]
+        never = [str(np.isinf(side).sum()) for side in (late, early)]
+        found = stats.describe_ratio(ratios)
+        text = f'step {" against ".join(steps)}; ratio {bound}{found}'
+        note = f'never: {" and ".join(never)}' if len(ratios) else ''
+        return Estimate(np.log(ratios), text, 'ratio 1', note)
 
     return estimate
 
@@ -186,34 +173,31 @@ def list_sources(run: str, source: str, words: str, rule: Rule | None) -> list[C
       words: of the control, before every sentence.
       rule: of the mixture, which P2 is about.
     """
-    return [
-        Claim(
-            f'{source} Fig 1',
-            f'{words}at a small initialization the loss of PrOntoQA falls earlier than '
-            'that of stories.',
-            (run,),
+    cosines = at_small(
+        'cosine_early_stories', 'cosine_early_prontoqa', ('stories', 'PrOntoQA')
+    )
+    rows = {
+        'Fig 1': (
+            'at a small initialization the loss of PrOntoQA falls earlier than that of '
+            'stories.',
             lag('moment_stories', 'moment_prontoqa'),
-            rule,
         ),
-        Claim(
-            f'{source} Fig 7 A',
-            f'{words}the smaller the initialization, the larger is Delta L, mean over '
+        'Fig 7 A': (
+            'the smaller the initialization, the larger is Delta L, mean over '
             'training.',
-            (run,),
             difference('mean_delta', SMALL, LARGE),
-            rule,
         ),
-        Claim(
-            f'{source} Fig 7 B',
-            f'{words}at a small initialization the tokens of stories are more alike '
-            'than those of PrOntoQA, early.',
-            (run,),
-            at_small(
-                'cosine_early_stories', 'cosine_early_prontoqa', ('stories', 'PrOntoQA')
-            ),
-            rule,
+        'Fig 7 B': (
+            'at a small initialization the tokens of stories are more alike than those '
+            'of PrOntoQA, early.',
+            cosines,
         ),
-    ]
+    }
+    claims = []
+    for figure, (sentence, estimate) in rows.items():
+        name = f'{source} {figure}'
+        claims.append(Claim(name, words + sentence, (run,), estimate, rule))
+    return claims
 
 
 UNIFORM = Group('uniform', {**SMALL.levels, 'setting': 'memory_labels=uniform'})

@@ -1,48 +1,32 @@
 """Matrices of tokens compared pair by pair, beside random orders of the tokens."""
 
-import functools
-
 import numpy as np
 from scipy import stats
+from scipy.spatial.distance import squareform
+
+from analysis.spectra.measures import list_pairs
 
 PERMUTATIONS = 200
 QUANTILE = 0.95
 
 
-def list_pairs(matrix_AA: np.ndarray) -> np.ndarray:
-    """The entries above the diagonal: each pair of different tokens once."""
-    above = np.triu_indices(len(matrix_AA), 1)
-    return matrix_AA[above]
-
-
 def rank_pairs(matrix_AA: np.ndarray) -> np.ndarray:
     """A symmetric matrix of the ranks of its pairs; 0 on the diagonal."""
-    ranked_AA = np.zeros(matrix_AA.shape)
-    above = np.triu_indices(len(matrix_AA), 1)
-    ranked_AA[above] = stats.rankdata(matrix_AA[above])
-    return ranked_AA + ranked_AA.T
+    return squareform(stats.rankdata(list_pairs(matrix_AA)))
 
 
-def make_reference(matrix_AA: np.ndarray) -> np.ndarray:
-    """The pairs of a matrix, then those of random orders of its tokens, standardized.
-
-    Drawn once for all matrices that are compared with it, [1 + PERMUTATIONS, pair].
-    """
-    rng = np.random.default_rng(0)  # the same orders in every call
-    rows = [_standardize(list_pairs(matrix_AA))]
-    for _ in range(PERMUTATIONS):
-        order_A = rng.permutation(len(matrix_AA))
-        shuffled_AA = matrix_AA[np.ix_(order_A, order_A)]
-        rows.append(_standardize(list_pairs(shuffled_AA)))
-    return np.array(rows)
-
-
-def correlate(matrix_AA: np.ndarray, reference: np.ndarray) -> tuple[float, np.ndarray]:
-    """(Pearson's correlation over the pairs, the same with every random order).
+def correlate(matrix_AA: np.ndarray, other_AA: np.ndarray) -> tuple[float, np.ndarray]:
+    """(Pearson's correlation over the pairs, the same with random orders of the other).
 
     That of two `rank_pairs` is Spearman's; NaN if one of them does not vary.
     """
-    found = reference @ _standardize(list_pairs(matrix_AA))
+    rng = np.random.default_rng(0)  # the same orders in every call
+    rows = [_standardize(list_pairs(other_AA))]
+    for _ in range(PERMUTATIONS):
+        order_A = rng.permutation(len(other_AA))
+        shuffled_AA = other_AA[np.ix_(order_A, order_A)]
+        rows.append(_standardize(list_pairs(shuffled_AA)))
+    found = np.array(rows) @ _standardize(list_pairs(matrix_AA))
     return float(found[0]), found[1:]
 
 
@@ -53,8 +37,8 @@ def measure_order(cosine_AA: np.ndarray, tokens_A: np.ndarray) -> dict[str, floa
       over random orders of the tokens.
     mean, mean_abs: cosine, and its absolute value: 0 where all are orthogonal.
     """
-    reference = _refer_to_distance(tuple(tokens_A))
-    rho, by_chance = correlate(rank_pairs(cosine_AA), reference)
+    distance_AA = np.abs(np.subtract.outer(tokens_A, tokens_A))
+    rho, by_chance = correlate(rank_pairs(cosine_AA), rank_pairs(distance_AA))
     cosines = list_pairs(cosine_AA)
     return {
         'rho': rho,
@@ -62,13 +46,6 @@ def measure_order(cosine_AA: np.ndarray, tokens_A: np.ndarray) -> dict[str, floa
         'mean': float(cosines.mean()),
         'mean_abs': float(np.abs(cosines).mean()),
     }
-
-
-@functools.lru_cache
-def _refer_to_distance(tokens: tuple[int, ...]) -> np.ndarray:
-    """The `make_reference` of the ranks of their distances."""
-    distance_AA = np.abs(np.subtract.outer(tokens, tokens))
-    return make_reference(rank_pairs(distance_AA))
 
 
 def _standardize(values: np.ndarray) -> np.ndarray:

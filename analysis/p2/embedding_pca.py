@@ -25,6 +25,7 @@ from analysis.p2.cosines import QUANTILE
 from analysis.p2.networks import COLOURS, SINGLE_KINDS, list_panels
 from analysis.spectra import measures
 from analysis.vectors import order
+from anchorjax.errors import require
 from anchorjax.storage.reader import Run
 
 TITLE = 'Embedding of anchors and keys'
@@ -54,7 +55,7 @@ def compute(
     snapshots = networks.find_snapshots(run, members)
     if step is None:
         step = snapshots[-1]
-    networks.require_step('step', step, snapshots)
+    require(step in snapshots, 'step', step, f'a snapshot step, {snapshots}')
     result = networks.follow(run, members, [0, step], measure_order)
     numbers = result.kind_of.to_series().value_counts()
     bounds = [bound_random_orders(numbers[kind]) for kind in SINGLE_KINDS]

@@ -20,7 +20,6 @@ import xarray as xr
 from matplotlib.axes import Axes
 from scipy import stats
 
-from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import Member, require_attention
@@ -38,32 +37,23 @@ GREY = '#BBBBBB'
 
 
 @networks.single_thread
-def compute(run: Run, early: networks.Early = None) -> xr.Dataset:
+def compute(run: Run) -> xr.Dataset:
     """The numbers of `measure_attention`, before training (step 0) and at snapshots.
 
     Raises:
-      UserError: another task, a model without attention, or no such snapshot.
+      UserError: another task, no trained member, or a model without attention.
     """
-    members = frame.list_usable(run, networks.TASK)
-    snapshots = networks.find_snapshots(run, members)
-    early = networks.find_early(run, members, snapshots, early)
-    result = networks.follow(run, members, [0, *snapshots], measure_attention)
-    return result.assign_attrs(early=early)
+    return networks.follow_training(run, measure_attention)
 
 
 def measure_attention(member: Member) -> xr.Dataset:
-    """What the attentions and the first W_V of a network do.
+    """What the attentions and the first W_V of a network do, beside chance.
 
-    attention                 [reader, position] of layer 1, mean over sequences and
-                              heads
-    distance, random_distance of it from 1/i; the same of rows at random
-    sigma, sigma_ratio        [index] singular values of W_V; the first by the second
-    alignment, random_alignment
-                              [kind] |cosine| of embeddings with its first vector; 95
-                              % of random directions are below
-    key, chance               attention of layer 2 to the key, NaN without a layer 2;
-                              1/T
-    key_without_positions     NaN without positions
+    attention   [reader, position] of layer 1, mean over sequences and heads
+    distance    random_distance: the same of rows at random
+    sigma       [index] singular values of W_V
+    alignment   [kind]; random_alignment: 95 % of random directions are below
+    key         NaN without a layer 2; key_without_positions: NaN without positions
     """
     require_attention(member)
     tokens_BT = np.concatenate(member.probes.tokens_PBT[:, :SEQUENCES])
@@ -79,7 +69,6 @@ def measure_attention(member: Member) -> xr.Dataset:
         'distance': measure_distance(Attn_BTT),
         'random_distance': expect_random_distance(length),
         'sigma': ('index', sigma),
-        'sigma_ratio': sigma[0] / sigma[1],
         'alignment': ('kind', alignment),
         'random_alignment': bound_random_alignment(len(member.matrix(W_V))),
         'key': attend_to_key(member, tokens_BT),

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import Member
@@ -33,24 +32,17 @@ COLOURS = ('#0072B2', '#56B4E9', '#009E73', '#E69F00', '#D55E00', '#CC79A7')
 UNLEARNED = 0.5  # accuracy up to which answers are early ones
 
 
-def compute(run: Run, early: networks.Early = None) -> xr.Dataset:
+def compute(run: Run) -> xr.Dataset:
     """The numbers of `measure_answers` of every network; step 0 is before training.
 
     A group has the labels from its `low` up to, not including, its `high`.
 
     Raises:
-      UserError: another task, or one without groups.
+      UserError: another task, one without groups, or no trained member.
     """
-    members = frame.list_usable(run, networks.TASK)
-    ranges = run.experiment.task.label_ranges
-    if not ranges:
-        raise UserError('task.label_ranges = (): this figure is about groups of labels')
-    snapshots = networks.find_snapshots(run, members)
-    result = networks.follow(run, members, [0, *snapshots], measure_answers)
-    low, high = np.transpose(ranges)
-    result = result.assign_coords(low=('group', low), high=('group', high))
-    early = networks.find_early(run, members, snapshots, early)
-    return result.assign_attrs(early=early)
+    result = networks.follow_training(run, measure_answers)
+    low, high = np.transpose(run.experiment.task.label_ranges)
+    return result.assign_coords(low=('group', low), high=('group', high))
 
 
 def measure_answers(member: Member) -> xr.Dataset:
@@ -61,6 +53,8 @@ def measure_answers(member: Member) -> xr.Dataset:
     accuracy
     """
     task = member.experiment.task
+    if not task.label_ranges:
+        raise UserError('task.label_ranges = (): this figure is about groups of labels')
     probe = member.task.probe_names.index('memory')
     tokens_BT = member.probes.tokens_PBT[probe]
     answer_B = member.forward(tokens_BT).logits[:, -1].argmax(-1)

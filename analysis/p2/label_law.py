@@ -9,7 +9,6 @@ orders of the tokens and that of the untrained network (step 0).
 Training is AdamW, the theory is gradient flow: that they differ is part of the answer.
 
   python -m analysis label_law --run runs/memory_reasoning_emb_mlp
-  python -m analysis label_law --run runs/memory_reasoning_emb_mlp --early=52
 """
 
 import numpy as np
@@ -17,11 +16,9 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
-from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import Member
-from analysis.members.selection import report_progress
+from analysis.members.member import Member, make_untrained
 from analysis.p2 import cosines, networks
 from analysis.p2.networks import COLOURS, KINDS, list_panels
 from analysis.spectra import measures
@@ -38,66 +35,43 @@ MARKERS = dict(zip(PREDICTIONS, ('.', '+', 'x'), strict=True))
 
 
 @networks.single_thread
-def compute(run: Run, early: networks.Early = None) -> xr.Dataset:
+def compute(run: Run) -> xr.Dataset:
     """Predicted and measured cosines of every network; step 0 is before training.
 
-      correlation  [member, kind, prediction, step]; NaN without a prediction
+      correlation  [member, step, kind, prediction]; NaN without a prediction
       bound        the 95 % quantile of random orders of the tokens, likewise
       cosine       [member, source, pair] at the early step: 'measured', then predicted;
                    `kind_of` [pair] says of which tokens
 
     Raises:
-      UserError: another task, no trained member, or no such snapshot.
+      UserError: another task, or no trained member.
     """
-    members = frame.list_usable(run, networks.TASK)
-    snapshots = networks.find_snapshots(run, members)
-    early = networks.find_early(run, members, snapshots, early)
-    found = []
-    for point in report_progress(frame.find_points(run, members), 'label_law'):
-        path = []
-        for step in (0, *snapshots):
-            path.append(networks.read_member(run, step, point))
-        found.append(_compare(path, early))
-    return networks.gather(run, members, found).assign_attrs(early=early)
+    result = networks.follow_training(run, compare_cosines)
+    return result.assign(cosine=result.cosine.sel(step=result.early, drop=True))
 
 
-def _compare(path: list[Member], early: int) -> xr.Dataset:
-    """What `compute` needs of one network; the first of its steps is untrained."""
-    start = path[0]
-    correlations = []
+def compare_cosines(member: Member) -> xr.Dataset:
+    """A network's cosines beside those that its untrained weights predict."""
+    start = make_untrained(member)
+    tests = []
     tables = []
-    for kind, tokens in networks.list_tokens(start.experiment.task).items():
-        predicted = predict_cosines(start, tokens, kind)
-        measured = {}
-        for member in path:
-            measured[member.step] = measures.cosines(member.matrix('W_embed')[tokens])
-        correlations.append(_correlate(measured, predicted))
-        pairs = {'measured': cosines.list_pairs(measured[early])}
-        for name, matrix_AA in predicted.items():
-            pairs[name] = cosines.list_pairs(matrix_AA)
-        tables.append(pd.DataFrame(pairs).assign(kind=kind))
-    result = xr.concat(correlations, pd.Index(KINDS, name='kind'))
-    table = pd.concat(tables)
-    cosine = table.reindex(columns=['measured', *PREDICTIONS]).T
-    result['cosine'] = (('source', 'pair'), cosine.values)
-    labels = {'source': cosine.index.tolist(), 'kind_of': ('pair', table.kind.tolist())}
-    return result.assign_coords(labels)
-
-
-def _correlate(
-    measured: dict[int, np.ndarray], predicted: dict[str, np.ndarray]
-) -> xr.Dataset:
-    """The correlation and its bound [prediction, step] of one kind of tokens."""
-    rows = []
-    for name, matrix_AA in predicted.items():
-        reference = cosines.make_reference(matrix_AA)
-        for step, cosine_AA in measured.items():
-            found, by_chance = cosines.correlate(cosine_AA, reference)
+    for kind, tokens in networks.list_tokens(member.experiment.task).items():
+        measured_AA = measures.cosines(member.matrix('W_embed')[tokens])
+        pairs = {'measured': measures.list_pairs(measured_AA)}
+        for name, predicted_AA in predict_cosines(start, tokens, kind).items():
+            found, by_chance = cosines.correlate(measured_AA, predicted_AA)
             bound = np.quantile(by_chance, cosines.QUANTILE)
-            rows.append((name, step, found, bound))
-    names = ['prediction', 'step', 'correlation', 'bound']
-    table = pd.DataFrame(rows, columns=names).set_index(['prediction', 'step'])
-    return table.to_xarray().reindex(prediction=list(PREDICTIONS), step=list(measured))
+            tests.append((kind, name, found, bound))
+            pairs[name] = measures.list_pairs(predicted_AA)
+        tables.append(pd.DataFrame(pairs).assign(kind_of=kind))
+    names = ['kind', 'prediction', 'correlation', 'bound']
+    table = pd.DataFrame(tests, columns=names).set_index(['kind', 'prediction'])
+    result = table.to_xarray().reindex(kind=list(KINDS), prediction=list(PREDICTIONS))
+    table = pd.concat(tables)
+    sources = ['measured', *PREDICTIONS]
+    result['cosine'] = (('source', 'pair'), table.reindex(columns=sources).values.T)
+    kinds = table.kind_of.tolist()
+    return result.assign_coords(source=sources, kind_of=('pair', kinds))
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:

@@ -13,9 +13,9 @@ import math
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
 
 from analysis import frame, stats
+from analysis.changes.moments import compare_moments
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band
 from analysis.p2 import networks
@@ -41,7 +41,6 @@ def compute(run: Run) -> xr.Dataset:
 
       loss, accuracy  [member, step, probe] nats, and the share of right answers
       moment          [member, probe] step; NaN: the loss never falls so low
-      lag, bound      [member] of memory behind trained sums: see `measure_lag`
 
     All are NaN on a probe that the task does not have.
 
@@ -54,27 +53,7 @@ def compute(run: Run) -> xr.Dataset:
     result = xr.Dataset({'loss': curves.probe_loss, 'accuracy': accuracy})
     threshold = networks.LEARNED * math.log(run.experiment.task.vocab)
     result['moment'] = networks.find_moments(result.loss, threshold)
-    memory = result.moment.sel(probe='memory').values
-    sums = result.moment.sel(probe='reasoning_train').values
-    lag, bound = measure_lag(memory, sums, float(result.step[-1]))
-    result = result.assign(lag=('member', lag), bound=('member', bound))
     return result.assign_attrs(threshold=threshold)
-
-
-def measure_lag(
-    slow: ArrayLike, fast: ArrayLike, last_step: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """(how many times later the slow moments are than the fast ones, what is a bound).
-
-    The last step stands for a moment that never comes (NaN). So the ratio is at least
-    so large where the slow one never comes (bound 1), at most where the fast one never
-    does (-1), and NaN where neither does.
-    """
-    is_slow_never = np.isnan(slow)
-    is_fast_never = np.isnan(fast)
-    lag = np.nan_to_num(slow, nan=last_step) / np.nan_to_num(fast, nan=last_step)
-    lag[is_slow_never & is_fast_never] = np.nan
-    return lag, is_slow_never.astype(int) - is_fast_never.astype(int)
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
@@ -96,18 +75,14 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
 
 
 def describe_lag(panel: xr.Dataset) -> str:
-    """'memory / reasoning 2.1 [1.9, 2.3]', '≥' of a bound, and the train loss."""
-    train_loss = float(panel.train_loss.mean())
-    known = panel.isel(member=np.flatnonzero(np.isfinite(panel.lag)))
-    if not known.sizes['member']:
-        return f'neither is learned\ntrain loss {train_loss:.2g}'
-    sign = ''
-    if (known.bound > 0).any():
-        sign = '≥ '
-    elif (known.bound < 0).any():
-        sign = '≤ '
-    lag = stats.describe_ratio(known.lag)
-    return f'memory / reasoning {sign}{lag}\ntrain loss {train_loss:.2g}'
+    """'memory / reasoning at least 2.1 [1.9, 2.3]', and the train loss."""
+    moments = panel.moment.fillna(np.inf).to_pandas()
+    last = float(panel.step[-1])
+    lags, bound = compare_moments(moments.memory, moments.reasoning_train, last)
+    words = 'neither is learned'
+    if len(lags):
+        words = f'memory / reasoning {bound}{stats.describe_ratio(lags)}'
+    return f'{words}\ntrain loss {float(panel.train_loss.mean()):.2g}'
 
 
 def _draw_curves(axis: Axes, curves: xr.DataArray) -> None:

@@ -8,14 +8,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from analysis.members.selection import require_task
 from analysis.p2 import (
     anchor_cosines,
     first_attention,
     label_groups,
     label_law,
     learning_order,
-    networks,
     reasoning_bias,
     theory_path,
 )
@@ -77,8 +75,6 @@ def tabulate(run: Run) -> pd.DataFrame:
     Raises:
       UserError: another task, or no trained network.
     """
-    tasks = (networks.TASK, reasoning_bias.TASK)
-    require_task(run, tasks, f'tasks {", ".join(map(repr, tasks))}')
     if run.experiment.task.name == reasoning_bias.TASK:
         columns = describe_sources(run)
     else:

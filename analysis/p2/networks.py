@@ -5,7 +5,7 @@ not diverge, with the coordinates gamma, seed, setting, train_loss and converged
 
 P2 Fig 4 shows epochs 50 and 900 of 1,000 (PAPERS 2.3). In a shorter training with
 another schedule the same share may lie in the warm-up, where nothing has moved. P2's
-theory is about the time before labels are learned, so by default
+theory is about the time before labels are learned, so here
 
   early  the last snapshot before reasoning is learned at a small start: before the loss
          of its training combinations falls below half of ln V, median of the members at
@@ -15,19 +15,17 @@ theory is about the time before labels are learned, so by default
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Annotated
 
 import numpy as np
 import pandas as pd
 import threadpoolctl
 import xarray as xr
 
+from analysis import frame
 from analysis.changes.moments import find_crossings
-from analysis.frame import find_points, name_settings
 from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.point import Point
 from analysis.members.selection import find_common_steps, report_progress
-from anchorjax.errors import require
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import MemoryReasoningConfig
 
@@ -47,9 +45,6 @@ LATE = 0.9  # of training
 # One thread gives the same bits on every machine, and is faster for small matrices.
 single_thread = threadpoolctl.threadpool_limits.wrap(limits=1)
 
-# The parameter of a figure that chooses its early snapshot; None: as above.
-Early = Annotated[int | None, 'snapshot; by default the last before reasoning']
-
 
 def list_tokens(config: MemoryReasoningConfig) -> dict[str, np.ndarray]:
     """The tokens of each of KINDS, in increasing order."""
@@ -61,6 +56,22 @@ def list_tokens(config: MemoryReasoningConfig) -> dict[str, np.ndarray]:
         'both': np.union1d(memory, reasoning),
         'keys': np.arange(*config.keys),
     }
+
+
+def follow_training(run: Run, measure: Callable[[Member], xr.Dataset]) -> xr.Dataset:
+    """`follow` of every network of P2's task; step 0 is before training.
+
+    The attributes early and late are two of the steps, see above.
+
+    Raises:
+      UserError: another task, or no trained member.
+    """
+    members = frame.list_usable(run, TASK)
+    snapshots = find_snapshots(run, members)
+    result = follow(run, members, [0, *snapshots], measure)
+    moment = find_reasoning_moment(run, members)
+    early = find_last_before(snapshots, moment)
+    return result.assign_attrs(early=early, late=find_late(run, snapshots))
 
 
 def follow(
@@ -76,7 +87,7 @@ def follow(
       steps: snapshots, and 0: before training.
     """
     found = []
-    for point in report_progress(find_points(run, members), run.experiment.name):
+    for point in report_progress(frame.find_points(run, members), run.experiment.name):
         of_steps = [measure(read_member(run, step, point)) for step in steps]
         found.append(xr.concat(of_steps, pd.Index(steps, name='step')))
     return gather(run, members, found)
@@ -86,7 +97,7 @@ def read_curves(run: Run, members: pd.DataFrame) -> xr.Dataset:
     """The losses and agreements of every network, [member, step, probe, ...]."""
     curves = run.curves[['probe_loss', 'agreement']]
     found = []
-    for point in find_points(run, members):
+    for point in frame.find_points(run, members):
         found.append(curves.sel(run.labels(**point), drop=True))
     return gather(run, members, found).transpose('member', 'step', 'probe', ...)
 
@@ -105,7 +116,7 @@ def find_moments(loss: xr.DataArray, threshold: float) -> xr.DataArray:
 def gather(run: Run, members: pd.DataFrame, found: list[xr.Dataset]) -> xr.Dataset:
     """What was found of each network as one result, with the coordinates above."""
     result = xr.concat(found, 'member', join='outer')
-    table = members.assign(setting=name_settings(run, members, ('gamma', 'seed')))
+    table = members.assign(setting=frame.name_settings(run, members, ('gamma', 'seed')))
     for name in ('gamma', 'seed', 'setting', 'train_loss', 'converged'):
         result.coords[name] = ('member', table[name].tolist())
     return result
@@ -125,7 +136,7 @@ def list_panels(result: xr.Dataset) -> dict[str, xr.Dataset]:
 
 def find_snapshots(run: Run, members: pd.DataFrame) -> list[int]:
     """The snapshot steps after the start that all these networks have, in order."""
-    steps = find_common_steps(run, find_points(run, members))
+    steps = find_common_steps(run, frame.find_points(run, members))
     return steps[steps > 0].tolist()
 
 
@@ -134,19 +145,6 @@ def read_member(run: Run, step: int, point: Point) -> Member:
     if step == 0:
         return make_untrained(member_of(run, **point))
     return member_of(run, step, **point)
-
-
-def find_early(
-    run: Run, members: pd.DataFrame, steps: list[int], wanted: int | None = None
-) -> int:
-    """The early one of some snapshots after the start, or the one that is asked for.
-
-    Raises:
-      UserError: no such snapshot.
-    """
-    if wanted is not None:
-        return require_step('early', wanted, steps)
-    return find_last_before(steps, find_reasoning_moment(run, members))
 
 
 def find_last_before(steps: list[int], moment: float) -> int:
@@ -169,19 +167,7 @@ def find_reasoning_moment(run: Run, members: pd.DataFrame) -> float:
     return float(moments.median())
 
 
-def find_late(run: Run, steps: list[int], wanted: int | None = None) -> int:
-    """The snapshot that is nearest, by ratio, to LATE, or the one that is asked for.
-
-    Raises:
-      UserError: no such snapshot.
-    """
-    if wanted is not None:
-        return require_step('late', wanted, steps)
+def find_late(run: Run, steps: list[int]) -> int:
+    """The snapshot that is nearest, by ratio, to LATE."""
     distance = np.abs(np.log(np.divide(steps, LATE * run.experiment.train.num_steps)))
     return steps[distance.argmin()]
-
-
-def require_step(name: str, step: int, steps: list[int]) -> int:
-    """The step, if it is one of the snapshots."""
-    require(step in steps, name, step, f'a snapshot step, {steps}')
-    return step

@@ -12,10 +12,7 @@ The moment of a source is the step at which its loss falls below a share of its 
 label entropy, 0.9: from there on it has learned more than frequencies.
 
   python -m analysis reasoning_bias --run runs/reasoning_bias_laptop
-  python -m analysis reasoning_bias --run runs/reasoning_bias_laptop --early=19
 """
-
-from typing import Annotated
 
 import numpy as np
 import xarray as xr
@@ -40,12 +37,7 @@ COLOURS = {'prontoqa': '#0072B2', 'stories': '#E69F00'}
 SHARE = 0.9  # of the label entropy, for the moments
 
 
-def compute(
-    run: Run,
-    early: Annotated[
-        int | None, 'snapshot; by default the last before PrOntoQA is learned'
-    ] = None,
-) -> xr.Dataset:
+def compute(run: Run) -> xr.Dataset:
     """Losses, Delta L, moments and cosines of every network, by `source`.
 
       loss, heldout  [member, step, source] nats a token, trained and held-out
@@ -55,8 +47,11 @@ def compute(
                      snapshot is before training
       entropy        [source] of the labels, nats
 
+    The attribute early is the last snapshot before PrOntoQA is learned at the largest
+    gamma, median of the seeds.
+
     Raises:
-      UserError: another task, no trained member, or no such snapshot.
+      UserError: another task, or no trained member.
     """
     members = frame.list_usable(run, TASK)
     snapshots = networks.find_snapshots(run, members)
@@ -70,9 +65,11 @@ def compute(
     result['delta'] = compare_losses(loss)
     aligned = networks.follow(run, members, [0, *snapshots], measure_cosines)
     result['cosine'] = aligned.cosine.rename(step='snapshot')
+    moment = result.moment.sel(source='prontoqa').fillna(np.inf)
+    learned = float(moment.where(result.gamma == result.gamma.max()).median())
     return result.assign_attrs(
         delta_of_counting=float(compare_losses(result.entropy)),
-        early=find_early(result, snapshots, early),
+        early=networks.find_last_before(snapshots, learned),
     )
 
 
@@ -99,19 +96,6 @@ def average_cosine(rows: np.ndarray) -> float:
     number = len(unit)
     total = float((unit.sum(0) ** 2).sum())  # of all pairs, each row with itself too
     return (total - number) / (number * (number - 1))
-
-
-def find_early(result: xr.Dataset, snapshots: list[int], wanted: int | None) -> int:
-    """The last snapshot before PrOntoQA is learned, or the one that is asked for.
-
-    Its moment is that at the largest gamma, median of the seeds.
-    """
-    if wanted is not None:
-        return networks.require_step('early', wanted, snapshots)
-    is_small_start = result.gamma == result.gamma.max()
-    moment = result.moment.sel(source='prontoqa').fillna(np.inf)
-    learned = float(moment.where(is_small_start).median())
-    return networks.find_last_before(snapshots, learned)
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame, stats
+from analysis.changes.moments import compare_moments
 from analysis.claims import (
     Claim,
     Estimate,
@@ -50,22 +51,10 @@ def at(**levels: float) -> Group:
 
 
 def measure_growth(table: pd.DataFrame, column: str) -> tuple[pd.Series, str]:
-    """(time with five wrong pairs by that with none, by seed; how it is a bound).
-
-    Seeds in which neither network fits are left out.
-    """
+    """`compare_moments`, by seed: the time with five wrong pairs by that with none."""
     times = frame.pair(table.fillna({column: np.inf}), column, ['complexity'])
-    times = times.reindex(columns=[0, 5]).dropna()
-    is_never = np.isinf(times)
-    times = times[~is_never.all(axis='columns')]
-    bounded = times.clip(upper=table.last_epoch.max())
-    is_longer, is_shorter = is_never.loc[times.index, [5, 0]].any()
-    words = ''
-    if is_longer:
-        words = 'no bound, ' if is_shorter else 'at least '
-    elif is_shorter:
-        words = 'at most '
-    return bounded[5] / bounded[0], words
+    times = times.reindex(columns=[0, 5])
+    return compare_moments(times[5], times[0], table.last_epoch.max())
 
 
 def growth(column: str, group: Group) -> Estimator:
@@ -137,34 +126,21 @@ def list_times() -> list[Claim]:
         words = f'the time to a train loss of {threshold:g}'
         small = at(gamma=0.8, depth=2)
         large = at(gamma=0.4, depth=2)
+        shallow = Group('depth 2', small.levels)
         deep = Group('depth 4', {'gamma': 0.8, 'depth': 4})
-        claims += [
-            Claim(
-                source,
-                f'Small initialization: {words} grows with five wrong pairs.',
-                runs,
-                growth(column, small),
+        rows = {
+            f'Small initialization: {words} grows with five wrong pairs.': growth(
+                column, small
             ),
-            Claim(
-                source,
-                f'Large initialization: {words} does not grow.',
-                runs,
-                growth(column, large),
+            f'Large initialization: {words} does not grow.': growth(column, large),
+            f'Small initialization: {words} grows less in deeper networks.': (
+                compare_growths(column, shallow, deep)
             ),
-            Claim(
-                source,
-                f'Small initialization: {words} grows less in deeper networks.',
-                runs,
-                compare_growths(column, Group('depth 2', small.levels), deep),
-            ),
-            Claim(
-                source,
-                f'{words.capitalize()} grows more at a small than at a large '
-                'initialization.',
-                runs,
-                compare_growths(column, small, large),
-            ),
-        ]
+            f'{words.capitalize()} grows more at a small than at a large '
+            'initialization.': compare_growths(column, small, large),
+        }
+        for sentence, estimate in rows.items():
+            claims.append(Claim(source, sentence, runs, estimate))
     return claims
 
 

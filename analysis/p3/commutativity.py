@@ -32,11 +32,14 @@ def measure_commutativity(member: Member) -> dict[str, float]:
     probe = member.task.probe_names.index('unseen')
     tokens_BT = member.probes.tokens_PBT[probe, :SEQUENCES]
     role_BT = member.roles(tokens_BT)
+    is_first_BT = role_BT == anchors.ROLES.index('anchor_1')
+    is_second_BT = role_BT == anchors.ROLES.index('anchor_2')
     answers = {}
-    for other in map(tuple, anchors.list_pairs(task).tolist()):
-        asked_BT = replace_pair(tokens_BT, role_BT, other)
+    for first, second in anchors.list_pairs(task).tolist():
+        asked_BT = np.where(is_first_BT, first, tokens_BT)
+        asked_BT = np.where(is_second_BT, second, asked_BT)
         logits_BV = member.forward(asked_BT).logits[:, -1]
-        answers[other] = logits_BV.argmax(-1)
+        answers[first, second] = logits_BV.argmax(-1)
     own_B = answers.pop(pair)
     reversed_B = answers.pop(pair[::-1])
     chances = []
@@ -46,13 +49,3 @@ def measure_commutativity(member: Member) -> dict[str, float]:
         'commutativity': float(np.mean(own_B == reversed_B)),
         'chance': float(np.mean(chances)),
     }
-
-
-def replace_pair(
-    tokens_BT: np.ndarray, role_BT: np.ndarray, pair: tuple[int, int]
-) -> np.ndarray:
-    """The sequences with another pair of anchors in the same places."""
-    replaced_BT = tokens_BT.copy()
-    for name, anchor in zip(('anchor_1', 'anchor_2'), pair, strict=True):
-        replaced_BT[role_BT == anchors.ROLES.index(name)] = anchor
-    return replaced_BT

@@ -8,8 +8,6 @@ and the phases of P3, is said in `analysis/p3/members.py`.
   python -m analysis decay_map --run runs/decay
 """
 
-from typing import Annotated
-
 import numpy as np
 import pandas as pd
 
@@ -34,23 +32,19 @@ PANELS = {
     'best_record': 'inferential, best record',
     'commutativity': 'commutativity',
     'phase': 'median phase (0: 1, 1: 2a, 2: 2b, 3: 3)',
-    'stable_rank': 'stable rank',
+    'stable_rank': f'stable rank, {condensation.MATRIX}',
     'directions': 'directions of W_Q',
     'order': 'order of the embedding',
 }
 AT_LEAST_ONE = ('stable_rank', 'directions')  # the others are shares
 
 
-def compute(
-    run: Run,
-    matrix: Annotated[str, 'of the stable rank'] = condensation.MATRIX,
-    **point,
-) -> pd.DataFrame:
+def compute(run: Run, **point) -> pd.DataFrame:
     """A row per trained network at `point`, with the columns of PANELS and `chance`.
 
     Raises:
-      UserError: a task without an unseen pair of two anchors, no such axis or matrix,
-        or no trained member.
+      UserError: a task without an unseen pair of two anchors, no such axis, or no
+        trained member.
     """
     members = frame.list_usable(run, 'anchors')
     axes = run.experiment.axes
@@ -68,8 +62,8 @@ def compute(
     if not len(members):
         raise UserError('no member of this map is trained yet')
     names = [*axes, 'converged', 'train_loss', *PANELS, 'chance']
-    table = members.join(measure_networks(run, members, matrix))
-    return table[names].assign(width=frame.find_width(run), matrix=matrix)
+    table = members.join(measure_networks(run, members))
+    return table[names].assign(width=frame.find_width(run))
 
 
 def draw(networks: pd.DataFrame, axes: np.ndarray) -> None:
@@ -81,13 +75,9 @@ def draw(networks: pd.DataFrame, axes: np.ndarray) -> None:
         axis.invert_yaxis()
         for y, x in np.argwhere(is_open.values):
             axis.plot(x + 0.4, y + 0.4, '.', ms=3, color='C3')
-        decays = [f'{decay:g}' for decay in is_open.index]
-        axis.set_yticks(range(len(decays)), decays)
         if across == 'gamma':
             label_gamma_cells(axis, is_open.columns, networks.width.iloc[0])
         else:
-            rates = [f'{rate:g}' for rate in is_open.columns]
-            axis.set_xticks(range(len(rates)), rates)
             axis.set_xlabel('learning rate')
     for axis in axes[:, 0]:
         axis.set_ylabel('weight decay')
@@ -120,15 +110,13 @@ def _draw_panel(axis: style.Axes, networks: pd.DataFrame, column: str) -> None:
     title = PANELS[column]
     if column == 'phase':
         cells = _arrange(networks, column, 'median')
-        style.draw_heatmap(axis, cells.values, 'viridis_r', (0, 3))
+        style.draw_heatmap(axis, cells, 'viridis_r', (0, 3))
         axis.set_title(title, fontsize=7)
         return
-    cells = _arrange(networks, column, 'mean').values
+    cells = _arrange(networks, column, 'mean')
     if column in AT_LEAST_ONE:
         largest = max(np.nanmax(cells), 1.01)
         style.draw_heatmap(axis, cells, 'Greys', (1, largest))
     else:
         style.draw_heatmap(axis, cells, 'Blues', (0, 1))
-    if column == 'stable_rank':
-        title = f'{title}, {networks.matrix.iloc[0]}'
     axis.set_title(title)

@@ -52,22 +52,20 @@ def tabulate(run: Run) -> pd.DataFrame:
     return table.assign(gamma_at_400=gamma_at_400).join(more)
 
 
-def measure_networks(
-    run: Run, members: pd.DataFrame, matrix: str = condensation.MATRIX
-) -> pd.DataFrame:
+def measure_networks(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     """What the curves and the last snapshot of these networks show, by their index.
 
       best_record    the largest inferential agreement of all records: an oracle, which
                      stops each network when it answers the test best, as P3 does
       commutativity  share of sequences in which the reversed pair gets the same answer
       chance         the same of another pair
-      stable_rank    of `matrix`
+      stable_rank    of W_Q
       directions     groups of neurons of W_Q (P1 Fig 10)
       order          rank correlation of the embedding with the key's value
       phase          place in PHASES
 
     Raises:
-      UserError: a task without an unseen pair of two anchors, or no such matrix.
+      UserError: a task without an unseen pair of two anchors.
     """
     if 'unseen' not in run.results.probe.values:
         raise UserError('decay_map: the task has no unseen pair')
@@ -76,7 +74,7 @@ def measure_networks(
     rows = []
     points = frame.find_points(run, members)
     for point in report_progress(points, 'decay_map'):
-        rows.append(_measure_network(member_of(run, **point), matrix))
+        rows.append(_measure_network(member_of(run, **point)))
     table = pd.DataFrame(rows, members.index)
     table.insert(0, 'best_record', best[members.index])
     phases = []
@@ -111,7 +109,7 @@ def measure_times(run: Run) -> pd.DataFrame:
     return table
 
 
-def _measure_network(member: Member, matrix: str) -> dict[str, float]:
+def _measure_network(member: Member) -> dict[str, float]:
     """What the last snapshot shows."""
     W_Q = member.matrix(condensation.MATRIX)
     condensed = groups.measure_condensation(W_Q, condensation.THRESHOLD)
@@ -119,7 +117,7 @@ def _measure_network(member: Member, matrix: str) -> dict[str, float]:
     tokens = embedding.check_items(member.experiment.task, W_embed, None)
     return {
         **measure_commutativity(member),
-        'stable_rank': stable_rank(member.matrix(matrix)),
+        'stable_rank': stable_rank(W_Q),
         'directions': condensed['directions'],
         'order': order.measure_order(W_embed[tokens])['rho'],
     }

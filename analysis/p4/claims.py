@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
+from analysis.changes.moments import compare_moments
 from analysis.claims import (
     Claim,
     Estimate,
@@ -150,30 +151,24 @@ def list_scan() -> list[Claim]:
     return claims
 
 
-def compare_moments(first: Group, second: Group) -> Estimator:
-    """By how much later the first group learns what was held out: log ratio by seed.
-
-    A network that never learns it counts as if it did at the last step: of the first
-    group, so that the ratio is a lower bound.
-    """
+def lag(first: Group, second: Group) -> Estimator:
+    """By how much later the first group learns what was held out: log ratio by seed."""
 
     def estimate(table: pd.DataFrame) -> Estimate:
-        is_never = table.moment.isna()
-        table = table.assign(moment=table.moment.fillna(table.num_steps))
-        steps = []
+        last = table.num_steps.max()
+        table = table.fillna({'moment': np.inf})
+        moments = []
+        words = []
         never = []
         for group in (first, second):
-            side = select(table, group.levels)
-            steps.append(average(side, 'moment'))
-            never.append(int(is_never[side.index].sum()))
-        ratios = (steps[0] / steps[1]).dropna()
-        bound = 'at least ' if never[0] else ''
-        text = (
-            f'step {steps[0].mean():,.0f} ({first.name}) against '
-            f'{steps[1].mean():,.0f} ({second.name}); ratio {bound}'
-            f'{stats.describe_ratio(ratios)}; '
-            f'never: {never[0]} and {never[1]}'
-        )
+            side = average(select(table, group.levels), 'moment')
+            moments.append(side)
+            words.append(f'{side.clip(upper=last).mean():,.0f} ({group.name})')
+            never.append(str(np.isinf(side).sum()))
+        ratios, bound = compare_moments(*moments, last)
+        found = f'{bound}{stats.describe_ratio(ratios)}'
+        text = f'step {" against ".join(words)}; ratio {found}'
+        text += f'; never: {" and ".join(never)}'
         return Estimate(np.log(ratios), text, 'ratio 1')
 
     return estimate
@@ -307,7 +302,7 @@ CLAIMS = (
         'P4 E4',
         'grokking',
         'Grokking: a window does not make a network learn earlier than constant decay.',
-        compare_moments(decayed('window 0.1–0.6', '0.1–0.6'), CONSTANT),
+        lag(decayed('window 0.1–0.6', '0.1–0.6'), CONSTANT),
     ),
     Claim(
         'P4 E9',

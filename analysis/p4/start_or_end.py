@@ -9,8 +9,7 @@ in one end alone:
   end    how much better the later of two ends is, at the same start
   start  how much better the later of two starts is, at the same end
 
-A window of two pieces has a gap in its middle. One window may make an effect alone, so
-both are also computed without each window.
+A window of two pieces has a gap in its middle.
 
   python -m analysis start_or_end --run runs/critical_windows_start_or_end
 """
@@ -22,7 +21,7 @@ from matplotlib.axes import Axes
 
 from analysis import stats
 from analysis.drawing import style
-from analysis.p4.members import list_windows, tabulate
+from analysis.p4.members import tabulate
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -36,8 +35,7 @@ def compute(run: Run) -> xr.Dataset:
     """The grid of windows of one piece, both effects, and the other windows.
 
       unseen, train_loss  [start, end] mean over seeds
-      gain                [effect, seed] later less earlier; pairs [effect] behind it
-      without             [effect, left_out] its mean without one of the windows
+      gain                [effect, seed] later less earlier
       unseen_other        [other, seed] accuracy for windows of two pieces, and none
 
     Raises:
@@ -56,12 +54,7 @@ def compute(run: Run) -> xr.Dataset:
         gain = measure_gain(single, effect)
         if not len(gain):
             raise UserError(f'no two windows differ in their {effect} alone')
-        parts = {
-            'gain': gain.to_xarray(),
-            'without': leave_out(single, effect).rename_axis('left_out').to_xarray(),
-            'pairs': len(list_pairs(single, effect)) // len(gain),
-        }
-        effects.append(xr.Dataset(parts, {'effect': effect}))
+        effects.append(xr.Dataset({'gain': gain.to_xarray()}, {'effect': effect}))
     result = result.merge(xr.concat(effects, 'effect'))
 
     others = members[~is_single].rename(columns={'window': 'other'})
@@ -97,23 +90,12 @@ def measure_gain(single: pd.DataFrame, effect: str) -> pd.Series:
     return (pairs.unseen_later - pairs.unseen).groupby(pairs.seed).mean()
 
 
-def leave_out(single: pd.DataFrame, effect: str) -> pd.Series:
-    """The mean effect without each window; NaN if no pair is left."""
-    found = {}
-    for window in list_windows(single):
-        rest = single[single.window != window]
-        found[window] = measure_gain(rest, effect).mean()
-    return pd.Series(found)
-
-
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [1, 4]: accuracy and train loss by window, effects, the pieces."""
     grid, losses, effects, pieces = axes[0]
-    starts = [f'{start:.3g}' for start in result.start.values]
-    style.draw_heatmap(grid, result.unseen.values, 'Blues', (0, 1))
-    style.draw_heatmap(losses, result.train_loss.values, 'Reds', (0, 1))
+    style.draw_heatmap(grid, result.unseen.to_pandas(), 'Blues', (0, 1))
+    style.draw_heatmap(losses, result.train_loss.to_pandas(), 'Reds', (0, 1))
     for axis in (grid, losses):
-        style.label_grid(axis, result.end.values, starts)
         axis.set_xlabel('end of decay (share of T)')
     grid.set_ylabel('start of decay')
     grid.set_title(f'{result.asked}, {result.gain.sizes["seed"]} seeds')

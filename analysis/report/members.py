@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import figure
+from analysis.members.measures import name_deciding_loss
 from analysis.members.member import Member, member_of
 from analysis.members.point import Point
 from analysis.report.names import name_network
@@ -76,8 +77,8 @@ def _describe_status(subject: Subject, number: int) -> str:
         return 'not trained'
     if member.converged:
         return 'trained'
-    loss = subject.counted.loss.values.flat[number]
-    return f'not converged ({subject.counted.loss_name} {loss:.2g})'
+    name = name_deciding_loss(subject.run.experiment)
+    return f'not converged ({name} {member.loss:.2g})'
 
 
 def _list_numbers(subject: Subject, number: int, row: pd.Series) -> dict[str, Any]:

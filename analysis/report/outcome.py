@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
+from analysis.members.measures import describe_criterion
 from analysis.members.selection import list_varying
 from analysis.report.names import label_value, name_axis, name_value
 from analysis.report.subject import Shown, Subject
@@ -53,9 +54,9 @@ def describe_outcome(subject: Subject) -> dict[str, Any]:
         'networks': list(map(_count_networks, parts)),
         'trained': int(subject.members.trained.sum()),
         'counted': int(subject.members.counted.sum()),
-        'has_converged': subject.counted.has_converged,
+        'has_converged': bool(subject.members.converged.any()),
         'is_partial': not all(map(_any_counted, parts)),
-        'criterion': subject.counted.criterion,
+        'criterion': describe_criterion(subject.run.experiment),
         'seeds': compare_seeds(subject),
     }
 

@@ -8,14 +8,11 @@ import pandas as pd
 from analysis.members.measures import (
     AGREEMENT,
     LOSS,
-    Counted,
     Measure,
     count_members,
     list_measures,
-    read_measure,
 )
-from analysis.members.point import Point
-from analysis.members.selection import iterate_points
+from analysis.members.point import Point, list_points
 from analysis.report.words import (
     TaskWords,
     UnseenPair,
@@ -24,7 +21,7 @@ from analysis.report.words import (
     name_measure,
 )
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run
 
 COLOURS = 6  # of lines and cells: styles probe-0 to probe-5
 
@@ -63,11 +60,10 @@ class Subject(NamedTuple):
     unseen: UnseenPair | None  # that the networks may compose; None: another task
     shown: list[Shown]  # what is measured
     tested: Shown  # the one of them that the task is about
-    counted: Counted  # which members the numbers are of
     points: list[Point]  # of all members, in the order of the grid
-    # A row per member, in the same order: its places on the axes, whether it is
-    # `trained`, `usable`, `converged` and `counted`, its numbers by the names of
-    # `shown`, and its `solution` where there is an unseen pair.
+    # A row per member, in the same order: its places on the axes, the columns of
+    # `count_members` that say whether it counts, its numbers by the names of `shown`,
+    # and its `solution` where there is an unseen pair.
     members: pd.DataFrame
 
 
@@ -77,8 +73,8 @@ def read_subject(run: Run) -> Subject:
     Raises:
       UserError: no member is trained yet, or all have diverged.
     """
-    counted = count_members(run)
-    if not counted.is_counted.any():
+    table = count_members(run)
+    if not table.counted.any():
         where = run.folder.workdir
         raise UserError(f'{where}: no member is trained yet, or all have diverged')
     words = find_words(run)
@@ -89,11 +85,11 @@ def read_subject(run: Run) -> Subject:
     else:
         shown = list_answers(unseen, run.results.probe.values.tolist())
         tested = shown[0]
-    members = _tabulate(run, shown, counted)
+    members = _tabulate(run, shown, table)
     if unseen is not None:
-        members['solution'] = members_table(run).solution
-    points = [point for _, point in iterate_points(run)]
-    return Subject(run, words, unseen, shown, tested, counted, points, members)
+        members['solution'] = table.solution
+    points = list_points(run)
+    return Subject(run, words, unseen, shown, tested, points, members)
 
 
 def list_answers(unseen: UnseenPair, probes: list[str]) -> list[Shown]:
@@ -149,13 +145,13 @@ def find_tested(shown: list[Shown], words: TaskWords) -> Shown:
     return shown[-1]
 
 
-def _tabulate(run: Run, shown: list[Shown], counted: Counted) -> pd.DataFrame:
+def _tabulate(run: Run, shown: list[Shown], table: pd.DataFrame) -> pd.DataFrame:
     axes = run.experiment.axes
     shape = list(map(len, axes.values()))
     places = np.indices(shape).reshape(len(shape), -1)
     columns = dict(zip(axes, places, strict=True))
-    for name in ('trained', 'usable', 'converged', 'counted'):
-        columns[name] = getattr(counted, f'is_{name}').values.ravel()
+    for name in ('trained', 'usable', 'loss', 'converged', 'counted'):
+        columns[name] = table[name]
     for one in shown:
-        columns[one.name] = read_measure(run.results, one.measure).values.ravel()
+        columns[one.name] = table[one.measure.column]
     return pd.DataFrame(columns)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 from scipy import stats
+from scipy.spatial.distance import squareform
 
 from analysis.spectra.spectra import singular_values
 
@@ -44,6 +45,11 @@ def cosines(rows_a: np.ndarray, rows_b: np.ndarray | None = None) -> np.ndarray:
     units_a = _normalize_rows(rows_a)
     units_b = _normalize_rows(rows_b)
     return units_a @ units_b.T
+
+
+def list_pairs(matrix: np.ndarray) -> np.ndarray:
+    """The entries above the diagonal of a square matrix: each pair once."""
+    return squareform(matrix, checks=False)
 
 
 def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:

@@ -1,5 +1,6 @@
 """Which folders of runs match the patterns of a command line."""
 
+import glob
 import pathlib
 
 from anchorjax.errors import UserError
@@ -10,12 +11,16 @@ def find_run_folders(patterns: list[str]) -> list[pathlib.Path]:
     """The folders with a manifest that match, in the order of their names.
 
     Raises:
-      UserError: there is none, or a pattern cannot be read.
+      UserError: there is none.
     """
-    folders = set()
+    runs = set()
     for pattern in patterns:
-        folders |= _match(pattern)
-    runs = list(filter(is_run, folders))
+        for match in glob.glob(pattern, recursive=True):
+            folder = pathlib.Path(match)
+            if folder.name in ('', '..'):  # of '.' and '..' we need the name
+                folder = folder.resolve()
+            if is_run(folder):
+                runs.add(folder)
     if not runs:
         raise UserError(f'--runs {" ".join(patterns)}: no folder of a run matches')
     return sorted(runs, key=_order_by_name)
@@ -32,19 +37,6 @@ def require_folder_for_tables(out: pathlib.Path) -> None:
     """
     if is_run(out):
         raise UserError(f'--out {out}: is a run; give another folder')
-
-
-def _match(pattern: str) -> set[pathlib.Path]:
-    if not pattern:
-        raise UserError("--runs '': must be the path of a folder, or a pattern")
-    path = pathlib.Path(pattern)
-    relative = path.relative_to(path.anchor)
-    if relative.name in ('', '..'):  # '.' or '..': a folder, of which we need the name
-        return {path.resolve()}
-    try:
-        return set(pathlib.Path(path.anchor).glob(str(relative)))
-    except ValueError as e:
-        raise UserError(f'--runs {pattern}: cannot be read: {e}') from None
 
 
 def _order_by_name(folder: pathlib.Path) -> tuple[str, str]:

@@ -22,7 +22,6 @@ from analysis import stats
 from analysis.drawing import style
 from analysis.frame import find_points
 from analysis.members.measures import describe_criterion
-from analysis.members.selection import count_diverged
 from analysis.text_tasks.baselines import score_baselines
 from analysis.text_tasks.members import TESTED, read_members
 from anchorjax.storage.reader import Run
@@ -77,7 +76,7 @@ def _describe(run: Run, members: pd.DataFrame) -> str:
     """How many networks have converged, and by which criterion."""
     text = f'{run.experiment.task.name}: {members.converged.sum()} of {len(members)} '
     text += f'converged ({describe_criterion(run.experiment)}); bars: 95 % over seeds'
-    diverged = count_diverged(run)
+    diverged = int((run.results.trained & (run.results.diverged >= 0)).sum())
     if diverged:
         text += f'; {diverged} diverged and are left out'
     return text
@@ -260,7 +259,7 @@ def draw_groups(axis: Axes, groups: pd.DataFrame) -> None:
         return
     table = known.pivot_table('score', 'group', CELL, sort=False)
     table = table.sort_index(axis=1)
-    style.draw_heatmap(axis, table.values, 'Blues', (0, 1))
+    style.draw_heatmap(axis, table, 'Blues', (0, 1))
     axis.set_yticks(range(len(table)), table.index, fontsize=5)
     label_cells(axis, list(table.columns))
 

@@ -46,7 +46,13 @@ def predict_cosines(
 
 
 def predict_velocity(start: Member) -> np.ndarray | None:
-    """dw_s/dt of every token at initialization, [V, D]; None: P2 has no equation."""
+    """dw_s/dt of every token at initialization, [V, D]; None: P2 has no equation.
+
+    In one layer attention is the mean (PAPERS 2.4, Lemma 1), and a token reaches the
+    stream directly only where it is the last one. P2's (r_s / L) (P_s - 1/d_m)
+    (W_f^T + I) (W_VO^T + I) takes it to be last in a share 1/L of its occurrences, with
+    the same labels as elsewhere.
+    """
     config = start.experiment.model
     laws, last_laws = count_member_laws(start.experiment.task, start.point['seed'])
     if config.name == 'emb_mlp':
@@ -55,35 +61,10 @@ def predict_velocity(start: Member) -> np.ndarray | None:
     if config.name == 'one_layer':
         W_VO = start.matrix('block_0/W_V') @ start.matrix('block_0/W_O')
         W_f = start.matrix('block_0/W_in') @ start.matrix('block_0/W_out')
-        W_f = _SLOPES[config.activation] * W_f
-        length = start.experiment.task.seq_len
-        return one_layer_velocity(laws, last_laws, length, W_VO, W_f)
+        to_logits = (_SLOPES[config.activation] * W_f + np.eye(len(W_f))).T
+        attended_VV = laws.residual_VV / start.experiment.task.seq_len
+        return attended_VV @ to_logits @ W_VO.T + last_laws.residual_VV @ to_logits
     return None
-
-
-def one_layer_velocity(
-    laws: LabelLaws,
-    last_laws: LabelLaws,
-    seq_len: int,
-    W_VO: np.ndarray,
-    W_f: np.ndarray,
-) -> np.ndarray:
-    """r_s / L (P_s - 1/V) (W_f^T + I) W_VO^T, and the same without W_VO at the end.
-
-    Attention is the mean, A = 1/L (PAPERS 2.4, Lemma 1), and a token reaches the stream
-    directly only where it is the last one. P2's (r_s / L) (P_s - 1/d_m) (W_f^T + I)
-    (W_VO^T + I) takes it to be last in a share 1/L of its occurrences, with the same
-    labels as elsewhere.
-
-    Args:
-      last_laws: the laws at the last position, count_laws(tokens_BT[:, -1:], ...).
-      W_VO: W_V W_O, [D, D]; D is V.
-      W_f: W_in W_out, [D, D], times the derivative of the activation at 0.
-    """
-    to_logits = (W_f + np.eye(len(W_f))).T
-    through_attention = laws.residual_VV @ to_logits @ W_VO.T / seq_len
-    direct = last_laws.residual_VV @ to_logits
-    return through_attention + direct
 
 
 def profile(tokens: np.ndarray, are_anchors: bool, width: int) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from analysis.circuits import interventions, sequences
+from analysis.circuits import sequences
+from analysis.circuits.interventions import make_cut_edit, run_edited
 from analysis.members.member import Member
 from anchorjax.errors import require
 
@@ -41,7 +42,8 @@ def compute_logits_without_key(member: Member, tokens_BT: np.ndarray) -> np.ndar
     roles = member.task.role_names
     allowed_NJJ = np.ones((member.depth, len(roles), len(roles)), bool)
     allowed_NJJ[:, roles.index('key')] = False
-    return interventions.compute_logits(member, tokens_BT, allowed_NJJ)
+    edit = (allowed_NJJ, member.roles(tokens_BT), False)
+    return run_edited(member, tokens_BT, make_cut_edit, *edit)
 
 
 def compute_v(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.spectra import measures
-from anchorjax.errors import UserError, require
+from anchorjax.errors import UserError
 
 
 class Groups(NamedTuple):
@@ -25,11 +25,10 @@ def group_neurons(W: np.ndarray, threshold: float) -> Groups:
     """Groups of the columns of W.
 
     Raises:
-      UserError: fewer than two columns, or a threshold outside (0, 1).
+      UserError: fewer than two columns.
     """
     if W.shape[1] < 2:
         raise UserError(f'matrix of shape {W.shape}: must have at least two neurons')
-    require(0 < threshold < 1, 'threshold', threshold, 'between 0 and 1')
     cosine = measures.cosines(W.T)
     groups = find_groups(cosine, threshold)
     sizes = [len(group) for group in groups]
@@ -62,7 +61,7 @@ def measure_condensation(W: np.ndarray, threshold: float) -> dict[str, float]:
     parallel or opposite.
     """
     cosine, sizes, _ = group_neurons(W, threshold)
-    pairs = _list_pairs(cosine)
+    pairs = measures.list_pairs(cosine)
     is_parallel = pairs > threshold
     is_opposite = pairs < -threshold
     eigenvalues = np.linalg.eigvalsh(cosine)
@@ -79,12 +78,6 @@ def measure_condensation(W: np.ndarray, threshold: float) -> dict[str, float]:
 def bin_cosines(W: np.ndarray, bins: np.ndarray) -> np.ndarray:
     """Share of the pairs of neurons in every bin between `bins`."""
     cosine = measures.cosines(W.T)
-    pairs = _list_pairs(cosine).clip(-1, 1)  # rounding may leave the range
+    pairs = measures.list_pairs(cosine).clip(-1, 1)  # rounding may leave the range
     counts, _ = np.histogram(pairs, bins)
     return counts / len(pairs)
-
-
-def _list_pairs(cosine: np.ndarray) -> np.ndarray:
-    """Cosines of all pairs of different neurons, each pair once."""
-    above_diagonal = np.triu_indices(len(cosine), 1)
-    return cosine[above_diagonal]

@@ -27,7 +27,6 @@ from anchorjax.errors import ConfigError
 from anchorjax.experiment import (
     AUTO,
     P1_EPOCH,
-    PRECISIONS,
     Experiment,
     GridConfig,
     OptimizerConfig,

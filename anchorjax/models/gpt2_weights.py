@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 from flax.traverse_util import flatten_dict, unflatten_dict
 
-from anchorjax.errors import UserError, brief
+from anchorjax.errors import (
+    UserError,
+    brief,
+    describe_cause,
+    import_extra,
+    require_names,
+)
 from anchorjax.files import read_json, write_atomic, write_json
 from anchorjax.hashing import digest_file
 
@@ -40,6 +46,13 @@ _INSIDE_BLOCK = {
     'b_in': 'mlp.c_fc.bias',
     'W_out': 'mlp.c_proj.weight',
     'b_out': 'mlp.c_proj.bias',
+}
+# Of a GPT2Config, by the names of their config.
+_SIZES = {
+    'depth': 'n_layer',
+    'width': 'n_embd',
+    'heads': 'n_head',
+    'max_len': 'n_positions',
 }
 # Those of Q, K and V, one after another.
 _FUSED = {'W': 'attn.c_attn.weight', 'b': 'attn.c_attn.bias'}
@@ -80,25 +93,21 @@ def read_sizes(path: pathlib.Path) -> tuple[dict[str, Any], int]:
     """The fields of a GPT2Config for the model in a folder, and its number of tokens.
 
     Raises:
-      UserError: as `read_state`; or config.json is missing or of another model.
+      UserError: config.json is missing, or of another model.
     """
-    state = _strip(read_state(path))
     beside = find_weights(path).with_name(CONFIG_FILE)
     described = read_json(beside)
     try:
-        heads = described['n_head']
+        fields = {ours: described[theirs] for ours, theirs in _SIZES.items()}
         eps = float(described.get('layer_norm_epsilon', 1e-5))
         activation = described.get('activation_function', 'gelu_new')
+        vocab = described['vocab_size']
     except (ValueError, LookupError, TypeError, AttributeError) as e:
-        reason = brief(f'{type(e).__name__}: {e}')
+        reason = describe_cause(e)
         raise UserError(f"{beside}: not GPT-2's config ({reason})") from None
     if activation != 'gelu_new':
         raise UserError(f'{beside}: activation {brief(str(activation))}, not gelu_new')
-    layers = {name.split('.')[1] for name in state if name.startswith('h.')}
-    vocab, width = _table_shape(state, 'wte.weight')
-    max_len, _ = _table_shape(state, 'wpe.weight')
-    sizes = {'depth': len(layers), 'width': width, 'max_len': max_len}
-    return {**sizes, 'heads': heads, 'eps': eps}, vocab
+    return {**fields, 'eps': eps}, vocab
 
 
 def write_model(
@@ -112,9 +121,7 @@ def write_model(
     Raises:
       StoreError: a file cannot be written.
     """
-    _import_safetensors()
-    from safetensors.numpy import save_file
-
+    save_file = import_extra('safetensors.numpy', 'llm').save_file
     state = {}
     for name, array in to_hugging_face(params).items():
         state[name] = np.ascontiguousarray(array, np.float32)
@@ -139,14 +146,14 @@ def find_weights(path: pathlib.Path) -> pathlib.Path:
 def read_state(path: pathlib.Path) -> dict[str, np.ndarray]:
     """All arrays of a safetensors file; UserError if it is missing or damaged."""
     path = find_weights(path)
-    safetensors = _import_safetensors()
+    safe_open = import_extra('safetensors', 'llm').safe_open
     try:
-        with safetensors.safe_open(path, framework='np') as f:
+        with safe_open(path, framework='np') as f:
             return {name: f.get_tensor(name) for name in f.keys()}  # noqa: SIM118
     except FileNotFoundError:
         raise UserError(f'{path}: no such file') from None
     except Exception as e:  # the package raises its own kind, and OSError
-        reason = brief(f'{type(e).__name__}: {e}')
+        reason = describe_cause(e)
         raise UserError(f'{path}: cannot be read as safetensors ({reason})') from None
 
 
@@ -172,7 +179,7 @@ def from_hugging_face(state: State, depth: int) -> dict[str, Any]:
     """
     state = _strip(state)
     whole, fused = _name_whole(depth), _name_fused(depth)
-    _require_names(state, {*whole.values(), *fused.values()})
+    require_names(state, [*whole.values(), *fused.values()])
     flat = {}
     for ours, theirs in whole.items():
         flat[ours] = np.asarray(state[theirs], np.float32)
@@ -219,22 +226,6 @@ def _strip(state: State) -> dict[str, np.ndarray]:
     return stripped
 
 
-def _table_shape(state: State, name: str) -> tuple[int, ...]:
-    """The shape of a table of embeddings."""
-    if name not in state or state[name].ndim != 2:
-        raise UserError(f"not GPT-2's state: {name} is missing or no matrix")
-    return state[name].shape
-
-
-def _require_names(state: State, expected: set[str]) -> None:
-    for problem, names in (
-        ('missing', expected - state.keys()),
-        ('unexpected', state.keys() - expected),
-    ):
-        if names:
-            raise UserError(f'{len(names)} arrays {problem}, e.g. {brief(min(names))}')
-
-
 def _require_shapes(params: Any, expected: Any) -> None:
     flat = flatten_dict(params, sep='/')
     for name, leaf in flatten_dict(expected, sep='/').items():
@@ -267,11 +258,3 @@ def _describe(params: Any, heads: int, eps: float) -> dict[str, Any]:
         'tie_word_embeddings': True,
         'torch_dtype': 'float32',
     }
-
-
-def _import_safetensors() -> Any:
-    try:
-        import safetensors
-    except ImportError as e:
-        raise UserError(f"{e}: pip install 'anchorjax[llm]'") from None
-    return safetensors

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from anchorjax import files
-from anchorjax.errors import StoreError, UserError
+from anchorjax.errors import StoreError, UserError, import_extra
 
 # Before it weights_only could be tricked: CVE-2025-32434, CVE-2026-24747.
 _OLDEST_SAFE = (2, 10)
@@ -30,7 +30,7 @@ def read(path: pathlib.Path) -> dict[str, np.ndarray]:
       UserError: PyTorch is missing or too old to be safe, or the file contains no dict
         of tensors.
     """
-    torch = _import_torch()
+    torch = import_extra('torch', 'torch')
     _require_safe_version(torch)
     with files.report_in_one_line('read', path):
         data = path.read_bytes()
@@ -41,16 +41,6 @@ def read(path: pathlib.Path) -> dict[str, np.ndarray]:
     for name, value in state.items():
         arrays[name] = _to_array(torch, name, value)
     return arrays
-
-
-def _import_torch() -> ModuleType:
-    try:
-        import torch
-    except ImportError:
-        raise UserError(
-            "PyTorch files need PyTorch: pip install -e '.[torch]'"
-        ) from None
-    return torch
 
 
 def _require_safe_version(torch: ModuleType) -> None:

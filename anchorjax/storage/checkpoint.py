@@ -1,7 +1,7 @@
 """Checkpoints: Orbax writes, tensorstore reads; a list of digests tells damage.
 
-With several processes, all of them call these functions, and each writes and reads the
-rows (members) of its own devices.
+With several processes, all of them call these functions; each writes the rows (members)
+of its own devices, and reads all.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import logging
 import pathlib
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -31,9 +31,6 @@ for _name in ('absl', 'asyncio'):
 # The digests of the other files of a checkpoint; written last. Orbax restores altered
 # bytes silently, and an error of a library alone does not tell damage.
 _FILES = 'files.json'
-
-# label of a leaf -> first row of a piece -> the array being read
-_Reads = dict[str, dict[int, Any]]
 
 
 def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) -> None:
@@ -59,7 +56,7 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
             manager.wait_until_finished()
     except Exception as e:  # Orbax and tensorstore raise many kinds
         raise StoreError(f'cannot write checkpoint {path}: {describe_cause(e)}') from e
-    hosts.run_on_first(functools.partial(_write_list, path))
+    hosts.run_on_first(lambda: files.write_json(path / _FILES, _digest_files(path)))
 
 
 def list_steps(folder: pathlib.Path) -> list[int]:
@@ -73,93 +70,49 @@ def list_steps(folder: pathlib.Path) -> list[int]:
     return sorted(steps)
 
 
-def load(folder: pathlib.Path, step: int, abstract: Any) -> Any:
-    """Reads `folder/step` back in the structure of `abstract`.
+def load(folder: pathlib.Path, step: int, abstract: Any, row: int | None = None) -> Any:
+    """Reads `folder/step` back in the structure of `abstract`, as NumPy arrays.
 
     Args:
-      abstract: a tree of ShapeDtypeStructs. A leaf with a sharding comes back as a jax
-        array, of which this process reads only its own rows; any other comes back as a
-        whole NumPy array.
+      abstract: a part of the tree that was saved, as ShapeDtypeStructs [members, ...].
+      row: of a single member, whose leaves then have no first axis; None: all.
 
     Raises:
       Damaged: a file is not what was written.
       StoreError: it is missing, cannot be read (the line has the cause), or a leaf has
         another shape or type.
     """
+    rows = slice(None) if row is None else row
+    leaves, structure = jax.tree_util.tree_flatten_with_path(abstract)
     with _open_checkpoint(folder, step) as path:
-        reads = _start_reads(path, abstract, _local_rows)
-
-        def assemble(leaf_path: tuple, like: jax.ShapeDtypeStruct) -> Any:
-            if 0 in like.shape:
-                return np.zeros(like.shape, like.dtype)
-
-            def read_piece(index: tuple[slice, ...]) -> np.ndarray:
-                pieces = reads[_label(leaf_path)]
-                return np.asarray(pieces[index[0].start or 0].result())
-
-            if like.sharding is None:
-                return read_piece((slice(0, None),))
-            return jax.make_array_from_callback(like.shape, like.sharding, read_piece)
-
-        return jax.tree_util.tree_map_with_path(assemble, abstract)
-
-
-def load_row(folder: pathlib.Path, step: int, row: int, abstract: Any) -> Any:
-    """One row (member) of the leaves in `abstract`, without the first axis.
-
-    Args:
-      row: index along the first axis.
-      abstract: a part of the tree that was saved, as ShapeDtypeStructs [members, ...].
-
-    Raises:
-      StoreError: as `load`, Damaged included.
-    """
-
-    def select_row(like: jax.ShapeDtypeStruct) -> dict[int, slice]:
-        return {row: slice(row, row + 1)}
-
-    with _open_checkpoint(folder, step) as path:
-        reads = _start_reads(path, abstract, select_row)
-
-        def read_row(leaf_path: tuple, _: jax.ShapeDtypeStruct) -> np.ndarray:
-            return np.asarray(reads[_label(leaf_path)][row].result())[0]
-
-        return jax.tree_util.tree_map_with_path(read_row, abstract)
+        opening, reading = {}, {}  # of all leaves at once
+        for i, (leaf_path, like) in enumerate(leaves):
+            if like.size:  # see `_leave_out_empty`
+                spec = _zarr_spec(path, leaf_path)
+                opening[i] = ts.open(spec, open=True, read=True)
+        for i, future in opening.items():
+            store = future.result()
+            _require_like(store, leaves[i], path)
+            reading[i] = store[rows].read()
+        arrays = []
+        for i, (_, like) in enumerate(leaves):
+            if i in reading:
+                arrays.append(np.asarray(reading[i].result()))
+            else:
+                arrays.append(np.zeros(like.shape, like.dtype)[rows])
+    return structure.unflatten(arrays)
 
 
-def _local_rows(like: jax.ShapeDtypeStruct) -> dict[int, slice]:
-    """The pieces of a leaf that this process needs, by their first row."""
-    if like.sharding is None:
-        return {0: slice(0, like.shape[0])}
-    indices = like.sharding.addressable_devices_indices_map(like.shape)
-    return {(index[0].start or 0): index[0] for index in indices.values()}
-
-
-def _start_reads(
-    path: pathlib.Path,
-    abstract: Any,
-    select_rows: Callable[[jax.ShapeDtypeStruct], dict[int, slice]],
-) -> _Reads:
-    """Starts reading all pieces at once; StoreError if a leaf is another one."""
-    leaves = []
-    for leaf_path, like in jax.tree_util.tree_leaves_with_path(abstract):
-        if 0 not in like.shape:
-            store = ts.open(_zarr_spec(path, leaf_path), open=True, read=True)
-            leaves.append((_label(leaf_path), like, store))
-    reads: _Reads = {}
-    for label, like, opening in leaves:
-        store = opening.result()
-        if (store.shape, store.dtype.numpy_dtype) != (like.shape, like.dtype):
-            raise StoreError(
-                f'checkpoint {path} was saved by other code: leaf {label} is '
-                f'{store.dtype.name}{list(store.shape)}, expected '
-                f'{like.dtype}{list(like.shape)}'
-            )
-        pieces = {}
-        for first_row, rows in select_rows(like).items():
-            pieces[first_row] = store[rows].read()
-        reads[label] = pieces
-    return reads
+def _require_like(store: ts.TensorStore, leaf: tuple, path: pathlib.Path) -> None:
+    """Raises StoreError unless an array has the shape and type of the (path, like)."""
+    leaf_path, like = leaf
+    if (store.shape, store.dtype.numpy_dtype) != (like.shape, like.dtype):
+        raise StoreError(
+            f'checkpoint {path} was saved by other code: leaf '
+            f'{jax.tree_util.keystr(leaf_path)} is '
+            f'{store.dtype.name}{list(store.shape)}, expected '
+            f'{like.dtype}{list(like.shape)}'
+        )
 
 
 @contextlib.contextmanager
@@ -198,10 +151,6 @@ def _find_changed_file(path: pathlib.Path, times: tuple[int, ...]) -> str:
         if found.get(name) != digest:
             return f'{name} is missing or differs'
     return ''
-
-
-def _write_list(path: pathlib.Path) -> None:
-    files.write_json(path / _FILES, _digest_files(path))
 
 
 def _digest_files(path: pathlib.Path) -> dict[str, str]:
@@ -263,7 +212,3 @@ def _open_manager(folder: pathlib.Path, keep: int | None) -> ocp.CheckpointManag
         max_to_keep=keep, enable_async_checkpointing=False, create=True
     )
     return ocp.CheckpointManager(folder.absolute(), options=options)
-
-
-def _label(leaf_path: tuple) -> str:
-    return jax.tree_util.keystr(leaf_path)

@@ -65,8 +65,8 @@ class ChunkFolder:
         checkpoint.save(self.path / 'snapshots', step, params)
 
     def load_member(self, step: int, lane: int, abstract: Any) -> Any:
-        """The leaves in `abstract` for one member; see `checkpoint.load_row`."""
-        return checkpoint.load_row(self.path / 'snapshots', step, lane, abstract)
+        """The leaves in `abstract` for one member; see `checkpoint.load`."""
+        return checkpoint.load(self.path / 'snapshots', step, abstract, lane)
 
     def snapshot_steps(self) -> list[int]:
         """The steps that have a snapshot, in order."""

@@ -11,7 +11,13 @@ from anchorjax import config
 from anchorjax.errors import StoreError
 from anchorjax.grid import axis_label
 from anchorjax.storage.sweep_folder import Chunk, SweepFolder
-from anchorjax.training.curves import RECORD_DIMS, Record, curve_coordinates
+from anchorjax.task import Task
+from anchorjax.training.curves import (
+    RECORD_DIMS,
+    curve_coordinates,
+    empty_record,
+    record_shapes,
+)
 
 Labels = dict[str, list[str]]  # along every dim of a record
 
@@ -32,37 +38,24 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
     """
     experiment = folder.experiment
     axes = experiment.axes
-    shape = tuple(len(values) for values in axes.values())
-
-    labels_of = {}  # of each cohort, {dim: labels}
-    empty_of = {}  # of each cohort, the arrays of an untrained member
+    tasks = {}
     for cohort in experiment.cohorts():
-        task = experiment.for_cohort(cohort).task.make()
-        labels_of[cohort.name] = curve_coordinates(task)
-        empty_of[cohort.name] = _untrained_member(experiment, labels_of[cohort.name])
-    labels = join_labels(labels_of.values())
-    members = {}
+        tasks[cohort.name] = experiment.for_cohort(cohort).task.make()
+    labels = join_labels(map(curve_coordinates, tasks.values()))
+    parts = []
     for chunk in folder.chunks:
-        own_labels = labels_of[chunk.cohort.name]
-        empty = empty_of[chunk.cohort.name]
-        for name, values in _read_chunk(folder, chunk, empty).items():
-            spread = _spread(name, values, own_labels, labels)
-            members.setdefault(name, []).append(spread)
+        part = _read_chunk(folder, chunk, tasks[chunk.cohort.name])
+        parts.append(part.reindex(labels))
+    members = xr.concat(parts, 'member')
+    last_loss = members.train_loss.isel(step=-1)
+    is_low = last_loss <= experiment.train.converged_loss  # NaN: False
+    members['converged'] = is_low & (members.diverged < 0)
 
+    shape = tuple(len(values) for values in axes.values())
     variables = {}
-    for name, parts in members.items():
-        values = np.concatenate(parts)
-        dims = ()
-        if name in RECORD_DIMS:
-            dims = ('step', *RECORD_DIMS[name])
-        cube = values.reshape(*shape, *values.shape[1:])
-        variables[name] = ((*axes, *dims), cube)
-
-    last_loss = variables['train_loss'][1][..., -1]
-    is_finite = variables['diverged'][1] < 0
-    converged = is_finite & (last_loss <= experiment.train.converged_loss)  # NaN: False
-    variables['converged'] = (tuple(axes), converged)
-
+    for name, values in members.items():
+        cube = values.values.reshape(*shape, *values.shape[1:])
+        variables[name] = ((*axes, *values.dims[1:]), cube)
     coordinates = {}
     for axis, values in axes.items():
         coordinates[axis] = [axis_label(value) for value in values]
@@ -84,74 +77,39 @@ def join_labels(labels_of_cohorts: Iterable[Labels]) -> Labels:
     return {dim: list(names) for dim, names in joined.items()}
 
 
-def _spread(
-    name: str, values: np.ndarray, own_labels: Labels, labels: Labels
-) -> np.ndarray:
-    """The values of a chunk, [members, step, ...], at their places among all labels."""
-    dims = RECORD_DIMS.get(name, ())
-    if all(own_labels[dim] == labels[dim] for dim in dims):
-        return values
-    places = [np.arange(size) for size in values.shape[:2]]
-    shape = list(values.shape[:2])
-    for dim in dims:
-        indices = [labels[dim].index(label) for label in own_labels[dim]]
-        places.append(np.array(indices, int))  # a cohort may have no labels at all
-        shape.append(len(labels[dim]))
-    spread = np.full(shape, np.nan, values.dtype)
-    spread[np.ix_(*places)] = values
-    return spread
-
-
-def _untrained_member(
-    experiment: config.Experiment, labels: Labels
-) -> dict[str, np.ndarray]:
-    """The arrays of one member that is not trained yet."""
-    rows = len(experiment.record_steps)
-    arrays: dict[str, Any] = {}
-    for name, dims in RECORD_DIMS.items():
-        shape = [len(labels[dim]) for dim in dims]
-        arrays[name] = np.full((rows, *shape), np.nan, np.float32)
-    arrays['trained'] = np.array(False)
-    arrays['environment'] = np.array(-1)
-    arrays['environments'] = np.array(0)
-    arrays['diverged'] = np.array(-1)
-    return arrays
-
-
-def _read_chunk(
-    folder: SweepFolder, chunk: Chunk, empty: dict[str, np.ndarray]
-) -> dict[str, np.ndarray]:
-    """Arrays [members, ...] of a chunk, without padding."""
+def _read_chunk(folder: SweepFolder, chunk: Chunk, task: Task) -> xr.Dataset:
+    """The members of a chunk without padding, [member, step, ...]; NaN: not trained."""
     size = chunk.num_members
-    if not chunk.folder.done:
-        untrained = {}
-        for name, values in empty.items():
-            untrained[name] = np.broadcast_to(values, (size, *values.shape))
-        return untrained
-    curves = chunk.folder.read_curves()
-    _require_curves_of(folder, chunk, curves, empty)
-    arrays = {}
-    for name in Record._fields:
-        arrays[name] = np.moveaxis(curves[name][:, :size], 0, 1)
-    history = curves['environments']  # [stretches, (from step, index)]
-    arrays['trained'] = np.full(size, True)
-    arrays['environment'] = np.full(size, history[-1, 1])
-    arrays['environments'] = np.full(size, len(np.unique(history[:, 1])))
-    arrays['diverged'] = curves['diverged'][:size]
-    return arrays
+    steps = folder.experiment.record_steps
+    used = []  # indices of environments, in order
+    if chunk.folder.done:
+        curves = chunk.folder.read_curves()
+        _require_curves_of(folder, chunk, curves, task)
+        used = curves['environments'][:, 1].tolist()  # [stretches, (from step, index)]
+    else:
+        curves = empty_record(task, len(steps), size)._asdict()
+        curves['diverged'] = np.full(size, -1)
+    last_used = np.int32(used[-1] if used else -1)
+    variables: dict[str, Any] = {
+        'trained': ('member', np.full(size, chunk.folder.done)),
+        'diverged': ('member', curves['diverged'][:size]),
+        'environment': ('member', np.full(size, last_used)),
+        'environments': ('member', np.full(size, len(set(used)))),
+    }
+    for name, dims in RECORD_DIMS.items():
+        by_member = np.moveaxis(curves[name][:, :size], 0, 1)
+        variables[name] = (('member', 'step', *dims), by_member)
+    return xr.Dataset(variables, curve_coordinates(task))
 
 
 def _require_curves_of(
-    folder: SweepFolder,
-    chunk: Chunk,
-    curves: dict[str, np.ndarray],
-    empty: dict[str, np.ndarray],
+    folder: SweepFolder, chunk: Chunk, curves: dict[str, np.ndarray], task: Task
 ) -> None:
     """Raises StoreError unless the arrays are the curves of a chunk of this sweep."""
     steps = folder.experiment.record_steps
     expected, found = {}, {}
-    for name in Record._fields:
-        expected[name] = (len(steps), folder.chunk_size, *empty[name].shape[1:])
+    for name, shape in record_shapes(task)._asdict().items():
+        expected[name] = (len(steps), folder.chunk_size, *shape)
         found[name] = np.shape(curves.get(name))
     is_same = found == expected and np.array_equal(curves['steps'], steps)
     if not is_same or curves['environments'][:, 1].max() >= len(folder.environments):

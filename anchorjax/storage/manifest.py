@@ -72,8 +72,8 @@ def take_up_sweep(
     experiment: config.Experiment,
     environment: Environment,
     allow_change: bool = False,
-) -> Manifest:
-    """The manifest of a new sweep, or of the one in the folder; lists `environment`.
+) -> None:
+    """Begins a sweep in a folder, or lists `environment` in the one that is there.
 
     Args:
       allow_change: continue although this environment is new to the sweep, and record
@@ -86,21 +86,17 @@ def take_up_sweep(
     with locks.hold_folder(workdir, wait=True):
         manifest = find_sweep(workdir, experiment)
         if manifest is None:
-            entry = _new_entry(environment)
-            manifest = Manifest(experiment, environment.chunk_size, (entry,))
-            _write(workdir, manifest)
-            return manifest
+            manifest = Manifest(experiment, environment.chunk_size, ())
         known = [entry.environment for entry in manifest.environments]
         if environment in known:
-            return manifest
+            return
         # Code that was edited before anything was trained with it mixes nothing.
-        is_mixed = _has_begun(workdir) or not _differs_in_code(known[-1], environment)
-        if is_mixed and not allow_change:
-            refuse_environment(workdir, known[-1], environment)
+        if known and not allow_change:
+            is_of_code = _differs_in_code(known[-1], environment)
+            if _has_begun(workdir) or not is_of_code:
+                refuse_environment(workdir, known[-1], environment)
         entries = (*manifest.environments, _new_entry(environment))
-        manifest = manifest._replace(environments=entries)
-        _write(workdir, manifest)
-        return manifest
+        _write(workdir, manifest._replace(environments=entries))
 
 
 def find_sweep(workdir: pathlib.Path, experiment: config.Experiment) -> Manifest | None:

@@ -17,13 +17,14 @@ import xarray as xr
 from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import config, models
-from anchorjax.errors import StoreError, UserError, nearest
-from anchorjax.grid import Cohort, axis_label, locate, match_value, short_name
+from anchorjax.errors import StoreError, UserError
+from anchorjax.grid import Cohort, axis_label, find_indices, locate
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.cube import read_cube
 from anchorjax.storage.deviations import describe_deviations
 from anchorjax.storage.solution import classify_members
 from anchorjax.storage.sweep_folder import SweepFolder, read_folder
+from anchorjax.training.members import describe_members
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,15 +116,9 @@ class Run:
         Raises:
           UserError: an axis is unknown, or has no such value.
         """
-        labels = {}
         axes = self.experiment.axes
-        for axis, value in point.items():
-            if axis not in axes:
-                hint = nearest(axis, axes)
-                raise UserError(f'point: unknown axis {axis!r}, {hint}')
-            index = match_value(axis, axes[axis], value)
-            labels[axis] = axis_label(axes[axis][index])
-        return labels
+        indices = find_indices(axes, point)
+        return {axis: axis_label(axes[axis][i]) for axis, i in indices.items()}
 
     @functools.cached_property
     def _cohorts(self) -> tuple[Cohort, ...]:
@@ -150,12 +145,8 @@ class Run:
             step = steps[-1]
         if step not in steps:
             raise StoreError(_explain_missing(chunk, step, self.experiment))
-        size = self.folder.chunk_size
-
-        def add_member_axis(x: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
-            return jax.ShapeDtypeStruct((size, *x.shape), x.dtype)
-
-        return chunk.load_member(step, lane, jax.tree.map(add_member_axis, abstract))
+        saved = describe_members(abstract, self.folder.chunk_size)
+        return chunk.load_member(step, lane, saved)
 
 
 def _explain_missing(
@@ -195,7 +186,7 @@ def members_table(run: Run) -> pd.DataFrame:
         'train_loss',
         'grad_norm',
     ]
-    table = results[columns].to_dataframe()
+    table = results[columns].to_dataframe(dim_order=[*run.experiment.axes])
     task = run.experiment.task.make()
     is_text = not task.last_only
     if is_text:
@@ -220,31 +211,9 @@ def members_table(run: Run) -> pd.DataFrame:
             for group in results.group.values:
                 agreement = by_group.sel(mapping=mapping, group=group)
                 table[f'{probe}_{mapping}_{group}'] = agreement.to_series()
-        for name, values in _describe_answers(run).items():
-            table[f'{probe}_{name}'] = values.to_series()
+        described = describe_deviations(run.experiment, results.deviation)
+        for name, values in described.items():
+            table[f'{probe}_{name}'] = values
     if 'inferential' in results.mapping.values:
         table['solution'] = classify_members(table)
     return table.drop(columns=['probe', 'mapping'], errors='ignore').reset_index()
-
-
-def _describe_answers(run: Run) -> dict[str, xr.DataArray]:
-    """`describe_deviations` of every cohort by its own task, [axes].
-
-    Tasks with other anchors give the same deviation other names.
-    """
-    deviation = run.results.deviation.drop_vars('step')
-    described: dict[str, xr.DataArray] = {}
-    for cohort in run.experiment.cohorts():
-        task = run.experiment.for_cohort(cohort).task.make()
-        if task.deviation is None:  # it has no unseen pair
-            continue
-        place = {short_name(path): axis_label(value) for path, value in cohort.static}
-        for name, values in describe_deviations(task, deviation.sel(place)).items():
-            if name not in described:
-                template = deviation.isel(offset=0, drop=True)
-                # In NumPy: xarray takes an array with an axis called `keys` for a dict.
-                nothing = '' if values.dtype == object else np.nan
-                empty = np.full(template.shape, nothing, values.dtype)
-                described[name] = template.copy(data=empty)
-            described[name].loc[place] = values.values
-    return described

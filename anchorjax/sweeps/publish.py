@@ -4,6 +4,7 @@ Every shard makes them when it ends, one shard at a time, so the last one sees a
 members.
 """
 
+import functools
 import pathlib
 from collections.abc import Callable
 
@@ -36,28 +37,14 @@ def publish(
       StoreError: the folder cannot be written, or the curves of a chunk are damaged.
     """
     workdir = folder.workdir
+    run = Run(folder)
     with locks.hold_folder(workdir, wait=True):
         for name in (MANIFEST_FILE, CUBE_FILE, TABLE_FILE):
             files.remove_leftovers(workdir, name)
         figures = workdir / 'figures'
         files.remove_leftovers(figures, min_age=_LONGEST_WRITE)
-        run = write_tables(folder)
-        paths = []
-        if draw is not None:
-            paths = draw(run, figures)
+        files.write_atomic(workdir / CUBE_FILE, run.curves.to_netcdf)
+        write_csv = functools.partial(run.members.to_csv, index=False)
+        files.write_atomic(workdir / TABLE_FILE, write_csv)
+        paths = [] if draw is None else draw(run, figures)
         return run, paths
-
-
-def write_tables(folder: SweepFolder) -> Run:
-    """Writes results.nc and members.csv; the caller holds the lock of the results.
-
-    Errors as `publish`.
-    """
-    run = Run(folder)
-
-    def write_csv(path: pathlib.Path) -> None:
-        run.members.to_csv(path, index=False)
-
-    files.write_atomic(folder.workdir / CUBE_FILE, run.curves.to_netcdf)
-    files.write_atomic(folder.workdir / TABLE_FILE, write_csv)
-    return run

@@ -24,8 +24,13 @@ from anchorjax.sweeps.progress import Progress, count_progress
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.sweeps.trainer import Trainer, get_trainer
 from anchorjax.training import hosts
-from anchorjax.training.curves import Record, record_shapes
-from anchorjax.training.members import drop_padding, fetch_to_host, place_members
+from anchorjax.training.curves import Record, empty_record
+from anchorjax.training.members import (
+    describe_members,
+    drop_padding,
+    fetch_to_host,
+    place_members,
+)
 from anchorjax.training.step import TrainState
 
 # Seconds between two checks whether to stop: schedulers leave 30 or more to save. A
@@ -71,7 +76,7 @@ def run_sweep(
         _require_same_environment(folder, waiting)
     progress = count_progress(folder.experiment, work, waiting)
     for chunk in waiting:
-        if should_stop is not None and hosts.any_host(should_stop()):
+        if should_stop is not None and any(hosts.gather(should_stop())):
             raise Preempted
         train_chunk(folder, chunk, mesh, progress, should_stop, report, warn)
     return progress
@@ -163,31 +168,20 @@ def _start(
     trainer: Trainer, folder: ChunkFolder, hparams: HParams, rows: int, warn: Warn
 ) -> tuple[int, TrainState, Record]:
     """(step, placed state, curves [S, rows, ...]), restored or new."""
-    curves = _empty_curves(trainer.experiment, rows)
-    shapes = {
-        'state': trainer.describe_state(hparams, rows),
-        'curves': jax.tree.map(
-            lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), curves
-        ),
-    }
+    experiment = trainer.experiment
+    num_records = len(experiment.record_steps)
+    curves = empty_record(experiment.task.make(), num_records, rows)
+    state = describe_members(trainer.describe_member(), rows)
+    shapes = {'state': state, 'curves': jax.eval_shape(lambda: curves)}
     saved = folder.load_resume(shapes, warn)
     if saved is not None:
         step, tree = saved
         state = place_members(tree['state'], trainer.mesh, trainer.lanes)
         return step, state, jax.tree.map(np.array, tree['curves'])
     state = trainer.init(hparams)
-    if 0 in trainer.experiment.train.snapshot_steps:
+    if 0 in experiment.train.snapshot_steps:
         folder.save_snapshot(0, drop_padding(state.params, rows))
     return 0, state, curves
-
-
-def _empty_curves(experiment: Experiment, rows: int) -> Record:
-    """Records of all steps, [S, rows, ...], filled with NaN."""
-    num_records = len(experiment.record_steps)
-    curves = []
-    for shape in record_shapes(experiment.task.make()):
-        curves.append(np.full((num_records, rows, *shape), np.nan, np.float32))
-    return Record(*curves)
 
 
 def _save(

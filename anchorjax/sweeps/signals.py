@@ -36,12 +36,5 @@ def handle_signals(
 def catch_stop() -> Iterator[Callable[[], bool]]:
     """Yields a function that tells whether a stop signal has arrived in the block."""
     received: list[int] = []
-
-    def note(number: int, _: FrameType | None) -> None:
-        received.append(number)
-
-    def is_stop_requested() -> bool:
-        return bool(received)
-
-    with handle_signals(STOP_SIGNALS, note):
-        yield is_stop_requested
+    with handle_signals(STOP_SIGNALS, lambda number, _: received.append(number)):
+        yield lambda: bool(received)

@@ -5,18 +5,19 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.sharding import Mesh
+from jax.sharding import Mesh, NamedSharding
 
 from anchorjax.experiment import Experiment
-from anchorjax.grid import NO_WINDOWS, HParams, empty_hparams
-from anchorjax.model import draw_params
+from anchorjax.grid import NO_WINDOWS, HParams
+from anchorjax.model import abstract_params
 from anchorjax.training.curves import Record
 from anchorjax.training.members import (
-    describe_placement,
+    MEMBERS,
+    describe_members,
     make_batch_splitter,
     map_members,
 )
-from anchorjax.training.step import TrainState, init_member, train_segment
+from anchorjax.training.step import TrainState, init_member, new_state, train_segment
 
 _MOST_TRAINERS = 32
 
@@ -35,20 +36,15 @@ class Trainer:
         self._compiled: dict[int, Any] = {}  # by number of members, padding included
         split = make_batch_splitter(mesh)
         init = functools.partial(init_member, experiment)
-        draw = functools.partial(init, make_params=draw_params)
         segment = functools.partial(train_segment, experiment, split=split)
-        self._init = map_members(init, mesh, lanes)
-        self._draw = map_members(draw, mesh, lanes)  # for shapes: it reads no file
+        self.init = map_members(init, mesh, lanes)  # HParams -> states of new members
         self._segment = map_members(segment, mesh, lanes, num_members=2, num_shared=3)
 
-    def init(self, hparams: HParams) -> TrainState:
-        """The states of new members."""
-        return self._init(hparams)
-
-    def describe_state(self, hparams: HParams, rows: int) -> TrainState:
-        """The ShapeDtypeStructs of the states of `rows` members, as they are saved."""
-        state = jax.eval_shape(self._draw, hparams)
-        return describe_placement(state, rows, self.mesh, self.lanes)
+    def describe_member(self) -> TrainState:
+        """The ShapeDtypeStructs of the state of one member; no file is read."""
+        vocab = self.experiment.task.vocab
+        params = abstract_params(self.experiment.model, vocab)
+        return jax.eval_shape(functools.partial(new_state, self.experiment), params)
 
     def segment(
         self,
@@ -70,9 +66,11 @@ class Trainer:
     def compile(self, rows: int) -> Any:
         """The compiled segment for `rows` members, padding included."""
         if rows not in self._compiled:
-            hparams = empty_hparams(rows, self.experiment.grid.decay_window)
-            state = self.describe_state(hparams, rows)
-            hparams = describe_placement(hparams, rows, self.mesh, self.lanes)
+            (cohort,) = self.experiment.cohorts()
+            of_one = jax.tree.map(lambda x: x[0], cohort.hparams)
+            sharding = NamedSharding(self.mesh, MEMBERS)
+            hparams = describe_members(of_one, rows, sharding)
+            state = describe_members(self.describe_member(), rows, sharding)
             shared = (np.int32(1), np.int32(0), np.bool_(True))
             with jax.default_matmul_precision(self.experiment.train.precision):
                 lowered = self._segment.lower(state, hparams, *shared)

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import jax
+import numpy as np
 
 from anchorjax.task import Task
 
@@ -52,3 +53,11 @@ def record_shapes(task: Task) -> Record:
     for field in Record._fields:
         shapes.append(tuple(sizes[dim] for dim in RECORD_DIMS[field]))
     return Record(*shapes)
+
+
+def empty_record(task: Task, num_records: int, num_members: int) -> Record:
+    """The curves of members that are not trained yet, [S, M, ...] of NaN."""
+    curves = []
+    for shape in record_shapes(task):
+        curves.append(np.full((num_records, num_members, *shape), np.nan, np.float32))
+    return Record(*curves)

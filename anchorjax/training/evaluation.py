@@ -1,6 +1,6 @@
 """What a member answers on the probes of its task: losses and agreements."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import chex
 import jax
@@ -13,24 +13,14 @@ from anchorjax.training.curves import DEVIATION_LIMIT
 from anchorjax.training.forward import Split, compute_logits, keep_whole
 
 
-class Scores(NamedTuple):
-    """The part of a Record that a member's answers to the probes give."""
-
-    probe_loss: jax.Array  # [P] nats
-    agreement: jax.Array  # [P, R] whole answers
-    token_agreement: jax.Array  # [P, R] their tokens
-    agreement_by_group: jax.Array  # [P, R, G]
-    deviation: jax.Array  # [offset]
-
-
 def evaluate(
     experiment: Experiment,
     task: Task,
     data: Any,
     params: Any,
     split: Split = keep_whole,
-) -> Scores:
-    """What the member answers on the probes of its task."""
+) -> dict[str, jax.Array]:
+    """The fields of a Record that a member's answers to the probes give."""
     probes = task.probes(data)
     num_probes, size, length = probes.tokens_PBT.shape
     num_scored = 1 if task.last_only else length
@@ -69,13 +59,13 @@ def evaluate(
 
     scores = [score_probe(p) for p in range(num_probes)]
     loss, agreement, token_agreement, by_group = zip(*scores, strict=True)
-    return Scores(
-        probe_loss=jnp.stack(loss),
-        agreement=jnp.stack(agreement),
-        token_agreement=jnp.stack(token_agreement),
-        agreement_by_group=jnp.stack(by_group),
-        deviation=_deviation(task, predictions_PBQ, probes.targets_PRBQ),
-    )
+    return {
+        'probe_loss': jnp.stack(loss),
+        'agreement': jnp.stack(agreement),
+        'token_agreement': jnp.stack(token_agreement),
+        'agreement_by_group': jnp.stack(by_group),
+        'deviation': _deviation(task, predictions_PBQ, probes.targets_PRBQ),
+    }
 
 
 def _answer(

@@ -98,11 +98,6 @@ def broadcast(value: Any) -> Any:
     return gather(value)[0]
 
 
-def any_host(condition: bool) -> bool:
-    """Whether the condition holds on any process."""
-    return any(gather(bool(condition)))
-
-
 def run_together(action: Callable[[], Any]) -> Any:
     """Runs the action on every process and returns its result.
 

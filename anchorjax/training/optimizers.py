@@ -94,8 +94,3 @@ def apply_update(
         return p - rate * (update + weight_decay * p)
 
     return jax.tree.map(apply_to_leaf, params, updates, is_decayed)
-
-
-def global_norm(tree: Any) -> jax.Array:
-    """Euclidean norm over all leaves."""
-    return optax.tree.norm(tree)

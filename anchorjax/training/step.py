@@ -4,12 +4,12 @@ Every random draw depends on (seed, purpose, step) alone, so the state has no ra
 key, and a member that resumes at any step sees the batches it would have seen.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import chex
 import jax
 import jax.numpy as jnp
+import optax
 from flax import struct
 
 from anchorjax.experiment import Experiment
@@ -19,7 +19,7 @@ from anchorjax.permutation import draw_epoch_batch
 from anchorjax.task import Batch, Task
 from anchorjax.training import losses, optimizers
 from anchorjax.training.curves import Record, record_shapes
-from anchorjax.training.evaluation import Scores, evaluate
+from anchorjax.training.evaluation import evaluate
 from anchorjax.training.forward import Split, compute_logits, keep_whole
 
 
@@ -37,22 +37,15 @@ class TrainState:
     norm_sum: jax.Array  # []
 
 
-def init_member(
-    experiment: Experiment,
-    hparams: HParams,
-    make_params: Callable[..., Any] = init_params,
-) -> TrainState:
+def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
     """A new member; gamma scales the noise, which depends on the seed alone.
-
-    Args:
-      make_params: `draw_params` reads no file: for the shapes of a state.
 
     Raises:
       UserError: it starts from a file that cannot be read.
     """
     key = random_key(hparams.seed, INIT)
     vocab = experiment.task.vocab
-    params = make_params(experiment.model, vocab, hparams.gamma, key)
+    params = init_params(experiment.model, vocab, hparams.gamma, key)
     return new_state(experiment, params)
 
 
@@ -95,7 +88,7 @@ def train_step(
         return losses.weighted_mean(loss_BQ, batch.weights_BQ)
 
     loss, grads = jax.value_and_grad(loss_of)(state.params)
-    norm = optimizers.global_norm(grads)
+    norm = optax.tree.norm(grads)
     optimizer = optimizers.make_optimizer(experiment.optimizer)
     updates, opt_state = optimizer.update(grads, state.opt_state)
     rate = optimizers.learning_rate(
@@ -171,21 +164,18 @@ def train_segment(
     state = jax.lax.fori_loop(0, num_steps, take_step, state)
     total = before + num_steps
 
-    def score() -> Scores:
+    def score() -> dict[str, jax.Array]:
         return evaluate(experiment, task, data, state.params, split)
 
-    def skip() -> Scores:
+    def skip() -> dict[str, jax.Array]:
         # Not the shapes of `score`: it would be traced, and its data placed, twice.
-        shapes = record_shapes(task)
+        shapes = record_shapes(task)._asdict()
+        del shapes['train_loss'], shapes['grad_norm']
         empty = {}
-        for name in Scores._fields:
-            empty[name] = jnp.full(getattr(shapes, name), jnp.nan, jnp.float32)
-        return Scores(**empty)
+        for name, shape in shapes.items():
+            empty[name] = jnp.full(shape, jnp.nan, jnp.float32)
+        return empty
 
     scores = jax.lax.cond(is_end, score, skip)
-    record = Record(
-        train_loss=state.loss_sum / total,
-        grad_norm=state.norm_sum / total,
-        **scores._asdict(),
-    )
+    record = Record(state.loss_sum / total, state.norm_sum / total, **scores)
     return state, record

@@ -11,8 +11,8 @@ from analysis import figure
 from analysis.first_look import save_figures
 from analysis.frame import read_members
 from analysis.members.member import member_of
-from analysis.members.point import complete_point
-from analysis.members.selection import iterate_points, list_varying
+from analysis.members.point import complete_point, list_points
+from analysis.members.selection import list_varying
 from analysis.p1 import curves, eigenvalues, lazy, phase, solutions
 from analysis.p3 import complexity
 from analysis.report import figures
@@ -49,7 +49,7 @@ def run(train_once):
 
 @pytest.mark.slow
 def test_a_member_is_found_by_its_values(run):
-    for _, point in iterate_points(run):
+    for point in list_points(run):
         member = member_of(run, **point)
         assert member.point == point
         assert member.experiment.optimizer.shape == point['shape']
@@ -150,9 +150,8 @@ def test_figures_on_the_axes_of_every_config(path, tmp_path):
 
 
 def require_figures(run: Run) -> None:
-    *_, (index, point) = iterate_points(run)
-    result = curves.compute(run, **point)
-    recorded = run.curves.agreement.values[index]
+    result = curves.compute(run, **list_points(run)[-1])
+    recorded = run.curves.agreement.values[*[-1] * len(run.experiment.axes)]
     np.testing.assert_array_equal(result.agreement, recorded)
     if 'seen_heldout' not in run.results.probe.values:
         assert save_figures(run, run.folder.workdir / 'figures') == []

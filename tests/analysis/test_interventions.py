@@ -45,10 +45,11 @@ def test_a_patch_with_the_sequence_itself_changes_nothing(member):
     intact_B = activations.logits[:, -1].argmax(-1)
     everywhere = np.ones(5, bool)
     for layer in range(2):
-        answers_B = interventions.answer_with_patch(
-            member, base, layer, everywhere, X_ao_NBTD
+        patch = (layer, everywhere, member.roles(base), X_ao_NBTD)
+        logits_BV = interventions.run_edited(
+            member, base, interventions.make_patch_edit, *patch
         )
-        np.testing.assert_array_equal(answers_B, intact_B)
+        np.testing.assert_array_equal(logits_BV.argmax(-1), intact_B)
 
 
 @pytest.mark.parametrize('factor', patching.FACTORS)

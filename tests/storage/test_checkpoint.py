@@ -40,13 +40,13 @@ def describe_array(array: np.ndarray) -> jax.ShapeDtypeStruct:
 @pytest.mark.parametrize('row', [0, 17, 39])
 def test_a_member_is_read_without_the_others(saved, row):
     expected = jax.tree.map(lambda x: x[row], saved.tree)
-    member = checkpoint.load_row(saved.folder, STEP, row, saved.abstract)
+    member = checkpoint.load(saved.folder, STEP, saved.abstract, row)
     chex.assert_trees_all_equal(member, expected)
 
 
 def test_a_part_of_a_member_is_read_without_the_rest(saved):
     part = {'block': saved.abstract['block']}
-    loaded = checkpoint.load_row(saved.folder, STEP, 3, part)
+    loaded = checkpoint.load(saved.folder, STEP, part, 3)
     np.testing.assert_array_equal(loaded['block']['b'], saved.tree['block']['b'][3])
 
 
@@ -54,12 +54,12 @@ def test_another_shape_is_refused_by_the_name_of_the_leaf(saved):
     wrong = {'W': jax.ShapeDtypeStruct((MEMBERS, 30, 31), np.float64)}
     line = r"leaf \['W'\] is float64\[40, 30, 30\], expected float64\[40, 30, 31\]"
     with pytest.raises(StoreError, match=line):
-        checkpoint.load_row(saved.folder, STEP, 0, wrong)
+        checkpoint.load(saved.folder, STEP, wrong)
 
 
 @pytest.mark.parametrize('damage', [flip, truncate])
 def test_a_damaged_file_is_found_though_it_was_read_before(saved, damage):
-    checkpoint.load_row(saved.folder, STEP, 0, saved.abstract)
+    checkpoint.load(saved.folder, STEP, saved.abstract)
     damage(find_arrays(saved.folder))
     with pytest.raises(Damaged, match=r'/7 is damaged: tree/.* differs'):
-        checkpoint.load_row(saved.folder, STEP, 0, saved.abstract)
+        checkpoint.load(saved.folder, STEP, saved.abstract)

@@ -65,32 +65,6 @@ def loss_and_gradient(
     return float(value), jax.tree.map(np.asarray, gradient)
 
 
-def descend(
-    experiment: config.Experiment,
-    params: Any,
-    examples: Examples,
-    rate: float,
-    steps: tuple[int, ...],
-) -> list[Any]:
-    """The parameters after so many steps of gradient descent on the whole data set."""
-    differentiate = jax.grad(make_loss(experiment, examples))
-
-    def take_step(_: jax.Array, params: Any) -> Any:
-        gradient = differentiate(params)
-        return jax.tree.map(lambda p, g: p - rate * g, params, gradient)
-
-    @jax.jit
-    def take_steps(params: Any, number: jax.Array) -> Any:
-        return jax.lax.fori_loop(0, number, take_step, params)
-
-    path, done = [], 0
-    for step in steps:
-        params = take_steps(params, step - done)
-        path.append(jax.tree.map(np.asarray, params))
-        done = step
-    return path
-
-
 def relative_error(ours: np.ndarray, theirs: np.ndarray) -> float:
     """Norm of the difference by the norm of what is expected."""
     return float(np.linalg.norm(ours - theirs) / np.linalg.norm(theirs))

@@ -49,20 +49,3 @@ def _uniform_laws(
     offset = np.arange(vocab) - low_column
     is_possible = (offset >= 0) & (offset < size_column)
     return is_possible / size_column
-
-
-def one_layer_velocity(
-    laws: LabelLaws, seq_len: int, W_VO: np.ndarray, W_f: np.ndarray
-) -> np.ndarray:
-    """P2's (r_s / L) (P_s - 1/d_m) (W_f^T + I) (W_VO^T + I).
-
-    It takes a token to be last in a share 1/L of its occurrences, and with the same
-    labels as elsewhere; `predictions.one_layer_velocity` does not.
-
-    Args:
-      W_VO: W_V W_O, [D, D]; D is V.
-      W_f: W_in W_out, [D, D], times the derivative of the activation at 0.
-    """
-    identity = np.eye(len(W_f))
-    to_stream_VD = laws.residual_VV @ (W_f + identity).T / seq_len
-    return to_stream_VD @ (W_VO + identity).T

@@ -19,6 +19,7 @@ from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import SweepFolder, create_folder
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.training.devices import make_mesh
+from anchorjax.training.members import describe_members
 from tests.support import cases, tiny
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -102,14 +103,10 @@ def bits(workdir: pathlib.Path | str) -> dict[tuple[str, int], list[str]]:
     for chunk in folder.chunks:
         of_cohort = folder.experiment.for_cohort(chunk.cohort)
         shapes = models.abstract_params(of_cohort.model, of_cohort.task.vocab)
-
-        def add_member_axis(x: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
-            return jax.ShapeDtypeStruct((folder.chunk_size, *x.shape), x.dtype)
-
         params = checkpoint.load(
             chunk.folder.path / 'snapshots',
             of_cohort.train.num_steps,
-            jax.tree.map(add_member_axis, shapes),
+            describe_members(shapes, folder.chunk_size),
         )
         arrays = jax.tree.leaves([params, chunk.folder.read_curves()])
         found[chunk.cohort.name, chunk.index] = list(map(digest_array, arrays))

@@ -19,7 +19,7 @@ from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import SweepFolder, create_folder
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.sweeps.progress import Progress
-from anchorjax.sweeps.publish import write_tables
+from anchorjax.sweeps.publish import publish
 from anchorjax.sweeps.run import run_sweep
 from anchorjax.sweeps.signals import Preempted, catch_stop
 from anchorjax.training.devices import make_mesh
@@ -95,7 +95,7 @@ def test_an_allowed_change_is_recorded_for_the_sweep_and_for_each_member(tmp_pat
     begin_and_stop(tmp_path)
     folder, mesh = take_up(tmp_path, allow_change=True)
     run_sweep(folder, mesh, allow_environment_change=True)
-    write_tables(folder)
+    publish(folder)
 
     known = read_manifest(tmp_path).environments
     jaxlibs = [entry.environment.versions['jaxlib'] for entry in known]
@@ -141,7 +141,7 @@ def test_a_sweep_moved_to_another_layout_goes_on(whole, tmp_path):
     folder, mesh = take_up(tmp_path, 'lanes', 1, allow_change=True)
     assert folder.chunk_size == 2
     run_sweep(folder, mesh, allow_environment_change=True)
-    moved = write_tables(folder)
+    moved, _ = publish(folder)
     assert bool(moved.results.trained.all())
     for name in ('train_loss', 'agreement'):
         ours, theirs = moved.curves[name].values, whole.curves[name].values

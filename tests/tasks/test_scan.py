@@ -15,6 +15,7 @@ from anchorjax.tasks import ScanConfig
 from anchorjax.tasks.scan import files as scan_files
 from anchorjax.tasks.scan import grammar as scan_grammar
 from anchorjax.tasks.scan import task as scan
+from anchorjax.tasks.text_files import parse_lines
 from tests.tasks.draws import draw_probes
 
 OFFICIAL = pathlib.Path('/work/shared/data/scan')
@@ -39,7 +40,7 @@ def read_official(name: str) -> list[tuple[str, list[str]]]:
     path = OFFICIAL / f'tasks{name}.txt.gz'
     if not path.exists():
         pytest.skip('the official files are not on this machine')
-    return scan_files.read_pairs(path)
+    return parse_lines(path, scan_files.parse_line)
 
 
 def format_line(command: str) -> str:
@@ -216,12 +217,6 @@ def test_probes_ask_what_they_say():
         assert int(first) <= number <= int(last)
 
 
-def test_lines_that_end_as_on_windows_are_read(tmp_path):
-    path = tmp_path / 'tasks.txt'
-    path.write_text(format_line('jump left') + '\r\n')
-    assert scan_files.read_pairs(path) == [('jump left', ['I_TURN_LEFT', 'I_JUMP'])]
-
-
 @pytest.mark.parametrize(
     ('line', 'reason'),
     [
@@ -230,11 +225,9 @@ def test_lines_that_end_as_on_windows_are_read(tmp_path):
         ('IN: jump left OUT: I_JUMP', 'does not have the actions that its command'),
     ],
 )
-def test_a_wrong_line_of_a_file_is_named(tmp_path, line, reason):
-    path = tmp_path / 'tasks.txt'
-    path.write_text(f'IN: jump OUT: I_JUMP\n{line}\n')
-    with pytest.raises(UserError, match=f'tasks.txt, line 2: .*{reason}'):
-        scan_files.read_pairs(path)
+def test_a_wrong_line_is_refused(line, reason):
+    with pytest.raises(ValueError, match=reason):
+        scan_files.parse_line(line)
 
 
 def write_split(folder: pathlib.Path, split: str) -> None:
@@ -243,7 +236,8 @@ def write_split(folder: pathlib.Path, split: str) -> None:
     num_primitive = SIZES[split][0] - len(lines.trained)
     trained = [*lines.trained, *[lines.primitive] * num_primitive]
     for part, rows in (('train', trained), ('test', lines.tested)):
-        with open(folder / f'tasks_{part}_{split}.txt', 'w') as file:
+        name = 'simple' if split == 'random' else split
+        with open(folder / f'tasks_{part}_{name}.txt', 'w') as file:
             for row in rows:
                 file.write(format_line(COMMANDS[row]) + '\n')
 

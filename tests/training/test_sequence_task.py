@@ -81,7 +81,7 @@ def test_agreement_is_exact_match_of_the_asked_positions():
     planted = probes._replace(targets_PRBQ=targets_PRBT)
     task = task._replace(probes=lambda data: planted)
     scores = evaluate(experiment, task, data, jax.tree.map(jnp.asarray, params))
-    assert scores.deviation.shape == (0,)
+    assert scores['deviation'].shape == (0,)
 
     for p in range(len(task.probe_names)):
         num_right, num_counted, num_right_tokens, num_tokens = 0, 0, 0, 0
@@ -96,6 +96,6 @@ def test_agreement_is_exact_match_of_the_asked_positions():
             num_right_tokens += is_right.sum()
         assert 0 < num_right < num_counted
         expected = num_right / num_counted
-        np.testing.assert_allclose(scores.agreement[p, 0], expected, rtol=1e-6)
+        np.testing.assert_allclose(scores['agreement'][p, 0], expected, rtol=1e-6)
         expected = num_right_tokens / num_tokens
-        np.testing.assert_allclose(scores.token_agreement[p, 0], expected, rtol=1e-6)
+        np.testing.assert_allclose(scores['token_agreement'][p, 0], expected, rtol=1e-6)

@@ -3,8 +3,8 @@
 import re
 from typing import Any, NamedTuple
 
-from analysis.members.point import Point
-from analysis.members.selection import explain_missing, iterate_points
+from analysis.members.point import Point, list_points
+from analysis.members.selection import explain_missing
 from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, nearest
 from anchorjax.grid import match_value
@@ -59,7 +59,7 @@ def list_requested(run: Run, request: Request) -> list[Point]:
             wanted[axis].append(axes[axis][index])
     points = []
     reason = ''
-    for _, point in iterate_points(run):
+    for point in list_points(run):
         if any(point[axis] not in values for axis, values in wanted.items()):
             continue
         missing = explain_missing(run, point)

@@ -114,12 +114,8 @@ def write_questions(config: ProntoqaConfig, out: pathlib.Path) -> None:
 
 def write_file(path: pathlib.Path, data: bytes) -> None:
     """Writes a file; UserError if another one has its name."""
-
-    def write(temporary: pathlib.Path) -> None:
-        temporary.write_bytes(data)
-
     if not path.exists():
-        files.write_atomic(path, write)
+        files.write_atomic(path, lambda temporary: temporary.write_bytes(data))
     elif path.read_bytes() != data:
         raise UserError(f'{path}: another file is there; give another --out')
 

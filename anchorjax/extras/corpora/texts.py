@@ -10,13 +10,13 @@ are never on the disk. The memory that this takes is that of the longest documen
 
 import fnmatch
 import glob
-import json
 import pathlib
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from anchorjax.errors import TemporaryError, UserError, brief
+from anchorjax.errors import TemporaryError, UserError, describe_cause, import_extra
+from anchorjax.files import parse_json
 
 SEPARATOR = '<|endoftext|>'
 _KINDS = ('.txt', '.jsonl', '.parquet')
@@ -72,11 +72,7 @@ def find_public(repository: str, pattern: str, revision: str = '') -> Files:
       UserError: nothing matches, or the package is missing.
       TemporaryError: the hub does not answer.
     """
-    try:
-        import huggingface_hub
-    except ImportError as e:
-        raise UserError(f"{e}: pip install 'anchorjax[data]'") from None
-    hub = huggingface_hub.HfApi()
+    hub = import_extra('huggingface_hub', 'data').HfApi()
     try:
         commit = hub.dataset_info(repository, revision=revision or None).sha
         # The list in `dataset_info` ends after 50,000 files.
@@ -85,7 +81,7 @@ def find_public(repository: str, pattern: str, revision: str = '') -> Files:
         )
         sizes = _select_entries(entries, pattern)
     except Exception as e:  # the hub's client raises many kinds
-        reason = brief(f'{type(e).__name__}: {e}')
+        reason = describe_cause(e)
         line = f'{repository}: {reason}; a local copy can be --source PATH'
         raise TemporaryError(line) from None
     if not sizes:
@@ -119,9 +115,9 @@ def read_texts(path: str, wanted: Wanted) -> Iterator[str | None]:
     except UserError:
         raise
     except Exception as e:  # datasets, pyarrow and the decompressors raise many kinds
-        reason = brief(f'{type(e).__name__}: {e}')
         kind = TemporaryError if '://' in path else UserError
-        raise kind(f'{path}: cannot be read ({reason}); truncated?') from None
+        line = f'{path}: cannot be read ({describe_cause(e)}); truncated?'
+        raise kind(line) from None
 
 
 def _read_kind(path: str, wanted: Wanted) -> Iterator[str | None]:
@@ -134,10 +130,7 @@ def _read_kind(path: str, wanted: Wanted) -> Iterator[str | None]:
 
 def _load(kind: str, path: str, **options: Any) -> Iterable[dict[str, Any]]:
     """The rows of a file, streamed."""
-    try:
-        import datasets
-    except ImportError as e:
-        raise UserError(f"{e}: pip install 'anchorjax[data]'") from None
+    datasets = import_extra('datasets', 'data')
     if '://' not in path:
         path = glob.escape(path)
     return datasets.load_dataset(
@@ -172,7 +165,7 @@ def _parse_lines(path: str) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(_list_lines(path), 1):
         if line.strip():
             where = f'{path}, line {number}'
-            yield where, _parse(line, where)
+            yield where, parse_json(line, where)
 
 
 def _number_rows(path: str, wanted: Wanted) -> Iterator[tuple[str, Any]]:
@@ -182,13 +175,6 @@ def _number_rows(path: str, wanted: Wanted) -> Iterator[tuple[str, Any]]:
         columns.append('meta')
     for number, row in enumerate(_load('parquet', path, columns=columns), 1):
         yield f'{path}, row {number}', row
-
-
-def _parse(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as e:
-        raise UserError(f'{where}: not JSON ({brief(str(e))}); truncated?') from None
 
 
 def _select(rows: Iterable[tuple[str, Any]], wanted: Wanted) -> Iterator[str | None]:
@@ -207,7 +193,7 @@ def _find_set(row: dict[str, Any], where: str) -> str | None:
     """The part of SlimPajama that a row is of; None if it does not say."""
     meta = row.get('meta')
     if isinstance(meta, str):  # in some mirrors (DATASETS 7)
-        meta = _parse(meta, f'{where}, meta')
+        meta = parse_json(meta, f'{where}, meta')
     if not isinstance(meta, dict):
         return None
     return meta.get('redpajama_set_name')

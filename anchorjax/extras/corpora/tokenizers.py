@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorjax.errors import UserError, brief
+from anchorjax.errors import UserError, brief, import_extra
 
 # DATASETS 8: the file of ranks that tiktoken itself expects.
 _GPT2_SHA256 = '306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930'
@@ -32,13 +32,10 @@ def load_gpt2(path: pathlib.Path) -> Tokenizer:
     Raises:
       UserError: the file does not hold GPT-2's ranks, or tiktoken is missing.
     """
+    tiktoken = import_extra('tiktoken', 'data')
+    load = import_extra('tiktoken.load', 'data').load_tiktoken_bpe
     try:
-        import tiktoken.load
-        from tiktoken_ext import openai_public
-    except ImportError as e:
-        raise UserError(f"{e}: pip install 'anchorjax[data]'") from None
-    try:
-        ranks = tiktoken.load.load_tiktoken_bpe(str(path), _GPT2_SHA256)
+        ranks = load(str(path), _GPT2_SHA256)
     except OSError as e:
         raise UserError(f'--vocabulary {path}: {e.strerror}') from None
     except ValueError:
@@ -49,7 +46,7 @@ def load_gpt2(path: pathlib.Path) -> Tokenizer:
     vocab = _GPT2_END + 1
     encoding = tiktoken.Encoding(
         'gpt2',
-        pat_str=openai_public.r50k_pat_str,
+        pat_str=import_extra('tiktoken_ext.openai_public', 'data').r50k_pat_str,
         mergeable_ranks=ranks,
         special_tokens={'<|endoftext|>': _GPT2_END},
         explicit_n_vocab=vocab,

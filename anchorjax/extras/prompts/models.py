@@ -11,7 +11,13 @@ import pathlib
 import urllib.parse
 from typing import Any
 
-from anchorjax.errors import TemporaryError, UserError, brief
+from anchorjax.errors import (
+    TemporaryError,
+    UserError,
+    brief,
+    describe_cause,
+    import_extra,
+)
 
 _HIDDEN = '[key]'
 _THIS_MACHINE = ('localhost', '127.0.0.1', '::1')
@@ -34,10 +40,7 @@ class Endpoint:
     def __init__(
         self, settings: dict[str, Any], key: str, timeout: float, retries: int
     ):
-        try:
-            import openai
-        except ImportError as e:
-            raise UserError(f"{e}: pip install 'anchorjax[prompts]'") from None
+        openai = import_extra('openai', 'prompts')
         check_address(settings['endpoint'], has_key=bool(key))
         self._settings = settings
         self._key = key
@@ -138,10 +141,7 @@ class LocalModel:
     """
 
     def __init__(self, folder: pathlib.Path, chat: bool, max_tokens: int):
-        try:
-            import transformers
-        except ImportError as e:
-            raise UserError(f"{e}: pip install 'anchorjax[llm]'") from None
+        transformers = import_extra('transformers', 'llm')
         if not (folder / 'config.json').is_file():  # else its name would be downloaded
             raise UserError(f'--local {folder}: no model there (no config.json)')
         try:
@@ -152,8 +152,7 @@ class LocalModel:
                 model_kwargs={'use_safetensors': True},
             )
         except Exception as e:  # transformers raises many kinds
-            reason = brief(f'{type(e).__name__}: {e}')
-            raise UserError(f'--local {folder}: {reason}') from None
+            raise UserError(f'--local {folder}: {describe_cause(e)}') from None
         if chat and not self._generate.tokenizer.chat_template:
             raise UserError(f'--local {folder}: its tokenizer has no chat template')
         self._chat = chat

@@ -20,16 +20,6 @@ NUM_OF_CASE = {
 NUM_ROWS = {name: sum(of_case.values()) for name, of_case in NUM_OF_CASE.items()}
 
 
-def find_split(folder: pathlib.Path, name: str) -> pathlib.Path:
-    """`name`.tsv in a folder, or `name`.tsv.gz if there is only that."""
-    return find_file(folder, f'{name}.tsv')
-
-
-def read_rows(path: pathlib.Path) -> list[Row]:
-    """The rows of a file, whose logical forms are checked; errors as `parse_lines`."""
-    return parse_lines(path, parse_row)
-
-
 def parse_row(line: str) -> Row:
     """The row of a line.
 
@@ -56,10 +46,10 @@ def read_split(folder: pathlib.Path, name: str) -> list[Row]:
       name: train, dev, test or gen.
 
     Raises:
-      UserError: as `read_rows`, or a case has another number of rows than in COGS.
+      UserError: as `parse_lines`, or a case has another number of rows than in COGS.
     """
-    path = find_split(folder, name)
-    rows = read_rows(path)
+    path = find_file(folder, f'{name}.tsv')
+    rows = parse_lines(path, parse_row)
     found = collections.Counter(row.case for row in rows)
     expected = NUM_OF_CASE[name]
     for case in (*expected, *found):

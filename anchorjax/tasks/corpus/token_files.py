@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorjax.errors import UserError, brief
+from anchorjax.errors import UserError, describe_cause
 from anchorjax.files import read_json
 from anchorjax.hashing import digest_file
 
@@ -68,8 +68,8 @@ def read_corpus(path: pathlib.Path) -> Corpus:
         digest = listed['sha256']
         starts_digest = listed['documents_sha256']
     except (KeyError, TypeError) as e:
-        reason = brief(f'{type(e).__name__}: {e}')
-        raise UserError(f'{path / LIST_FILE}: no corpus ({reason})') from None
+        line = f'{path / LIST_FILE}: no corpus ({describe_cause(e)})'
+        raise UserError(line) from None
     for name, expected in ((TOKENS_FILE, digest), (DOCUMENTS_FILE, starts_digest)):
         if digest_file(path / name) != expected:
             raise UserError(

@@ -1,9 +1,10 @@
 """Reads PrOntoQA from JSON: the generator's own format and that of Logic-LM."""
 
+import functools
 import pathlib
 from typing import Any
 
-from anchorjax.errors import UserError, brief
+from anchorjax.errors import UserError, brief, describe_cause
 from anchorjax.files import parse_json
 from anchorjax.tasks.prontoqa.sentences import Question, parse
 from anchorjax.tasks.text_files import read_text
@@ -13,6 +14,7 @@ _ASK_LOGIC_LM = 'Is the following statement true or false? '
 _ANSWERS = {'True': True, 'False': False, 'A': True, 'B': False}
 
 
+@functools.lru_cache(maxsize=4)
 def read_questions(path: pathlib.Path) -> list[Question]:
     """The distinct questions of a file, which may be gzipped; their proofs are checked.
 
@@ -29,7 +31,7 @@ def read_questions(path: pathlib.Path) -> list[Question]:
         try:
             questions.append(_read_example(example))
         except (KeyError, TypeError, ValueError, AttributeError) as e:
-            reason = brief(f'{type(e).__name__}: {e}')
+            reason = describe_cause(e)
             raise UserError(f'{path}, {label}: no PrOntoQA example ({reason})') from e
     if not questions:
         raise UserError(f'{path}: has no PrOntoQA examples')

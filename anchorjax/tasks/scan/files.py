@@ -1,5 +1,6 @@
 """The official text format of SCAN: 'IN: jump left OUT: I_TURN_LEFT I_JUMP'."""
 
+import functools
 import pathlib
 
 import numpy as np
@@ -9,8 +10,7 @@ from anchorjax.tasks.scan import grammar
 from anchorjax.tasks.text_files import find_file, parse_lines
 
 _IN, _OUT = 'IN: ', ' OUT: '
-# The official name of the random split; data.py once wrote it under our own.
-_NAMES = {'random': ('simple', 'random')}
+_NAMES = {'random': 'simple'}  # official names that are not ours
 
 
 def find_files(
@@ -21,13 +21,7 @@ def find_files(
 
 
 def _find_part(folder: pathlib.Path, part: str, split: grammar.Split) -> pathlib.Path:
-    names = [f'tasks_{part}_{name}.txt' for name in _NAMES.get(split, (split,))]
-    return find_file(folder, *names)
-
-
-def read_pairs(path: pathlib.Path) -> list[tuple[str, list[str]]]:
-    """(command, actions) of every line of a file; errors as `parse_lines`."""
-    return parse_lines(path, parse_line)
+    return find_file(folder, f'tasks_{part}_{_NAMES.get(split, split)}.txt')
 
 
 def parse_line(line: str) -> tuple[str, list[str]]:
@@ -45,6 +39,7 @@ def parse_line(line: str) -> tuple[str, list[str]]:
     return command, actions
 
 
+@functools.lru_cache(maxsize=4)
 def read_split(
     folder: pathlib.Path, split: grammar.Split, num_trained: int
 ) -> grammar.Lines:
@@ -57,7 +52,7 @@ def read_split(
       num_trained: training lines that there must be, repeated ones included.
 
     Raises:
-      UserError: as `read_pairs`, or they are not those of the split.
+      UserError: as `parse_lines`, or they are not those of the split.
     """
     expected = grammar.list_lines(split)
     train_path, test_path = find_files(folder, split)
@@ -84,4 +79,5 @@ def read_split(
 def _read_rows(path: pathlib.Path) -> np.ndarray:
     """The commands of a file, as indices into `grammar.list_commands()`."""
     index_of = {command: index for index, command in enumerate(grammar.list_commands())}
-    return np.array([index_of[command] for command, _ in read_pairs(path)])
+    pairs = parse_lines(path, parse_line)
+    return np.array([index_of[command] for command, _ in pairs])

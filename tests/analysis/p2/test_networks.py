@@ -9,19 +9,19 @@ from analysis.members.member import make_untrained, member_of
 from analysis.p2 import first_attention, label_groups, theory_path
 from analysis.p2.networks import (
     KINDS,
-    find_early,
+    find_last_before,
     find_late,
     find_reasoning_moment,
+    follow_training,
     list_panels,
     list_tokens,
 )
 from analysis.theory import trajectories
 from analysis.theory.label_law import read_examples
 from analysis.theory.trajectories import Weights
-from anchorjax.errors import ConfigError, UserError
+from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.tasks import MemoryReasoningConfig
-from tests.support.p2_tasks import relative_error
 
 STEPS = [1, 5, 10, 20]
 
@@ -52,20 +52,24 @@ def plant_losses(open_sweep):
     return plant
 
 
+@pytest.mark.parametrize(
+    ('moment', 'early'), [(14.6, 10), (10, 5), (0.5, 1), (np.nan, 20)]
+)
+def test_early_is_the_last_step_before_a_moment(moment, early):
+    assert find_last_before(STEPS, moment) == early
+
+
 @pytest.mark.slow
 def test_early_is_the_last_snapshot_before_reasoning_is_learned(plant_losses):
     """Half of ln 64 is 2.08: crossed at step 10 + 10 * 0.92 / 2 of the larger gamma."""
     run = plant_losses({0.3: [1, 1, 1, 1], 0.8: [4, 4, 3, 1]})
     members = frame.list_usable(run, 'memory_reasoning')
     assert find_reasoning_moment(run, members) == pytest.approx(14.6, abs=0.01)
-    assert find_early(run, members, STEPS) == 10
-    assert find_early(run, members, STEPS[-1:]) == 20  # none before
-    assert find_early(run, members, STEPS, 5) == 5
+    assert follow_training(run, lambda member: xr.Dataset()).early == 10
     assert find_late(run, STEPS) == 20
     assert find_late(run, [1, 17, 19]) == 19  # 18 / 17 is more than 19 / 18
     never = plant_losses({0.3: [1, 1, 1, 1], 0.8: [4, 4, 4, 4]})
     assert np.isnan(find_reasoning_moment(never, members))
-    assert find_early(never, members, STEPS) == 20
 
 
 def test_the_distance_by_hand():
@@ -297,24 +301,10 @@ def test_a_flow_as_bad_as_no_movement_never_holds(follow_frozen_flow):
 
 
 @pytest.mark.slow
-def test_the_error_is_that_of_an_integrated_flow_and_batches_explain_it(open_sweep):
-    run = open_sweep('flow')
-    result = theory_path.compute(run)
+def test_batches_explain_the_error_of_the_frozen_flow(open_sweep):
+    """Batches of eight: the deviation falls as 1 / sqrt(step)."""
+    result = theory_path.compute(open_sweep('flow'))
     assert result.step.values.tolist() == STEPS
-    member = member_of(run, 10, gamma=0.8, seed=0)
-    start = make_untrained(member)
-    weights = Weights(*[start.matrix(name) for name in Weights._fields])
-    examples = read_examples(member.experiment.task, 0)
-    moments = trajectories.measure_moments(examples, 64)
-    # Ten steps of rate 250 / 1,000: time 2.5.
-    ends = trajectories.integrate(trajectories.feedback_flow, moments, weights, [2.5])
-    measured = member.matrix('W_embed')[21:33]
-    predicted = ends[0].W_embed[21:33]
-    began = start.matrix('W_embed')[21:33]
-    expected = relative_error(predicted - began, measured - began)
-    found = result.error[3].sel(flow='feedback', rows='keys', step=10)
-    assert found == pytest.approx(expected, rel=1e-2)
-    # Batches of eight: the deviation falls as 1 / sqrt(step).
     sampling = result.sampling.sel(rows='all')
     deviation = sampling / np.sqrt(1 - sampling**2)
     ratio = deviation.sel(step=1) / deviation.sel(step=20)
@@ -327,8 +317,6 @@ def test_the_error_is_that_of_an_integrated_flow_and_batches_explain_it(open_swe
 
 
 @pytest.mark.slow
-def test_other_training_or_models_are_one_clear_line(open_sweep):
-    with pytest.raises(ConfigError, match=r'optimizer\.b1 = 0\.9: must be 0'):
-        theory_path.compute(open_sweep('groups'))
+def test_the_flow_of_another_model_is_one_clear_line(open_sweep):
     with pytest.raises(UserError, match="model 'transformer': the flow is of"):
         theory_path.compute(open_sweep('transformer'))

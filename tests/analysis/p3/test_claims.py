@@ -6,12 +6,7 @@ import pytest
 
 from analysis import claims
 from analysis.claims import Group
-from analysis.p3.claims import (
-    CLAIMS,
-    compare_growths,
-    growth,
-    trend,
-)
+from analysis.p3.claims import CLAIMS, compare_growths, trend
 
 JUDGED = [claim for claim in CLAIMS if claim.rule is not None]
 GAMMAS = (0.3, 0.7, 1.0, 1.3)
@@ -41,36 +36,18 @@ def test_verdicts_follow_the_planted_map(effect, verdict):
     assert set(table.verdict) == {verdict}
 
 
-def plant_times(times, last=40.0):
+def plant_times(times):
     """Seeds in rows: time with no and with five wrong pairs; NaN: never."""
     rows = []
     for seed, (without, with_five) in enumerate(times):
         rows += [(seed, 0, without), (seed, 5, with_five)]
     members = pd.DataFrame(rows, columns=['seed', 'complexity', 'time'])
-    return members.assign(last_epoch=last, gamma=0.8)
-
-
-EVERY = Group('γ 0.8', {'gamma': 0.8})
-
-
-@pytest.mark.parametrize(
-    ('times', 'expected', 'words'),
-    [
-        ([(10, 20), (20, 40), (10, 20)], [2, 2, 2], 'ratio 2.00'),
-        ([(10, 20), (10, np.nan)], [2, 4], 'ratio at least'),
-        ([(10, 20), (np.nan, 20)], [2, 0.5], 'ratio at most'),
-        ([(10, 20), (np.nan, np.nan)], [2], 'ratio 2.00'),
-    ],
-)
-def test_a_network_that_never_fits_bounds_the_ratio(times, expected, words):
-    found = growth('time', EVERY)(plant_times(times))
-    np.testing.assert_allclose(np.exp(found.values), expected)
-    assert words in found.text
+    return members.assign(last_epoch=40.0)
 
 
 def test_growths_are_compared_seed_by_seed():
     """The seed that is missing on one side shifts nothing."""
-    first = plant_times([(1, 2), (1, 4), (1, 8)]).assign(depth=2)
+    first = plant_times([(1, 2), (1, 4), (10, np.nan)]).assign(depth=2)
     second = plant_times([(1, 9), (1, 2), (1, 4)]).assign(depth=4)
     second['seed'] -= 1  # seeds -1, 0 and 1
     groups = [Group(f'depth {depth}', {'depth': depth}) for depth in (2, 4)]

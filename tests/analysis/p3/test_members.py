@@ -8,7 +8,7 @@ import pytest
 from analysis.members.member import member_of
 from analysis.members.selection import find_column_axis
 from analysis.p3 import decay_map
-from analysis.p3.commutativity import measure_commutativity, replace_pair
+from analysis.p3.commutativity import measure_commutativity
 from analysis.p3.members import PHASES, find_phase, tabulate
 from analysis.spectra.measures import stable_rank
 from anchorjax.errors import UserError
@@ -49,14 +49,6 @@ def test_a_wrong_answer_may_commute_and_a_right_one_need_not(monkeypatch):
     found = measure_rule(monkeypatch, lambda a, b, x: x + (a >= b))
     # Of the other 14 pairs those with a < b answer otherwise: 5.
     assert found == {'commutativity': 0, 'chance': pytest.approx(9 / 14)}
-
-
-def test_only_the_anchors_are_replaced():
-    tokens = np.array([[6, 3, 4, 9], [8, 7, 4, 3]])
-    roles = np.array([[0, 1, 2, 3], [4, 0, 1, 2]])
-    replaced = replace_pair(tokens, roles, (1, 2))
-    assert replaced.tolist() == [[6, 1, 2, 9], [8, 7, 1, 2]]
-    assert tokens[0].tolist() == [6, 3, 4, 9]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 import pytest
 
-from analysis.members.selection import iterate_points
+from analysis.members.point import list_points
 from analysis.report.choose import choose_networks, choose_one_of_each
 from analysis.report.playground import describe, weights
 from analysis.report.playground.request import parse_request
@@ -60,7 +60,7 @@ def test_a_damaged_member_is_left_out_or_refused_if_it_is_named(
 
 def test_named_members_are_in_the_file_with_their_weights(finished, play, lines):
     playground = play('gamma=0.8,seed=1')
-    points = [point for _, point in iterate_points(finished)]
+    points = list_points(finished)
     shown = [points[network['member']] for network in playground['networks']]
     assert [(p['depth'], p['gamma'], p['seed']) for p in shown] == [
         (1, 0.8, 1),

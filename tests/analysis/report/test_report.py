@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from analysis import figure
-from analysis.members.selection import iterate_points
+from analysis.members.point import list_points
 from analysis.report import figures, numbers, page, words
 from analysis.report.pictures import explain_absence
 from analysis.report.subject import read_subject
@@ -48,7 +48,7 @@ def payload(finished: Run) -> dict:
 
 def test_every_member_has_its_own_numbers_and_insides(finished, payload):
     json.dumps(payload, allow_nan=False)
-    points = [point for _, point in iterate_points(finished)]
+    points = list_points(finished)
     assert [member['point'] for member in payload['members']] == points
     steps = len(payload['record_steps'])
     for member in payload['members']:

@@ -36,9 +36,7 @@ def test_the_folder_one_is_in_is_found_with_its_name(runs, monkeypatch):
     assert find_run_folders(['..']) == [runs / 'a']
 
 
-@pytest.mark.parametrize('pattern', ['.', './', '/', '', 'c', '**x', 'a/**x', 'a***'])
+@pytest.mark.parametrize('pattern', ['.', '/', '', 'c', '**x', 'a/**x'])
 def test_a_pattern_of_no_run_is_one_line(runs, pattern):
-    with pytest.raises(
-        UserError, match=r'--runs .*: (no folder of a run|cannot be|must be)'
-    ):
+    with pytest.raises(UserError, match=r'--runs .*: no folder of a run matches'):
         find_run_folders([pattern])

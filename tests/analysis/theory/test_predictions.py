@@ -51,30 +51,6 @@ def test_one_layer_velocity_is_minus_the_gradient_at_a_small_start():
         _, gradient = loss_and_gradient(experiment, params, examples)
         exact = predict(experiment, params)
         assert relative_error(-gradient['W_embed'], exact) < tolerance
-    # P2's formula takes every position to be alike, which it is not.
-    laws = label_law.count_laws(*examples, vocab=20)
-    block = params['block_0']
-    W_VO = block['W_V'] @ block['W_O']
-    W_f = block['W_in'] @ block['W_out']
-    paper = p2_theory.one_layer_velocity(laws, 5, W_VO, W_f)
-    assert 0.05 < relative_error(paper, exact) < 1
-
-
-def test_p2s_formula_is_exact_where_every_position_is_alike():
-    """Planted: each token of a sequence is its last one equally often."""
-    rng = np.random.default_rng(0)
-    tokens_BT = rng.integers(0, 6, (40, 4))
-    rotations = []
-    for i in range(4):
-        rotations.append(np.roll(tokens_BT, i, axis=1))
-    rotated_BT = np.concatenate(rotations)
-    label_B = np.tile(rng.integers(0, 6, 40), 4)
-    laws = label_law.count_laws(rotated_BT, label_B, 6)
-    last_laws = label_law.count_laws(rotated_BT[:, -1:], label_B, 6)
-    W_VO, W_f = rng.normal(size=(2, 6, 6))
-    paper = p2_theory.one_layer_velocity(laws, 4, W_VO, W_f)
-    exact = predictions.one_layer_velocity(laws, last_laws, 4, W_VO, W_f)
-    np.testing.assert_allclose(paper, exact, atol=1e-12)
 
 
 @pytest.mark.slow

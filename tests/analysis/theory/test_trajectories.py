@@ -9,34 +9,20 @@ import pytest
 
 from analysis.theory import label_law, trajectories
 from analysis.theory.trajectories import FLOWS, Moments, Weights, integrate
-from anchorjax import models, tasks
+from anchorjax import models
 from anchorjax.errors import ConfigError
-from anchorjax.grid import HParams
-from anchorjax.training.step import TrainState, new_state, train_step
+from anchorjax.training import optimizers
 from tests.support import cases
 from tests.support.p2_tasks import (
     PLAIN,
-    descend,
     loss_and_gradient,
     make_experiment,
+    make_loss,
     relative_error,
 )
 
 STEPS = (4, 20, 40)
 RATE = 0.25
-
-
-def draw_weights(seed: int = 0, scale: float = 0.1) -> Weights:
-    rng = np.random.default_rng(seed)
-    shapes = ((20, 6), (6, 9), (9, 20))
-    return Weights(*[scale * rng.normal(size=shape) for shape in shapes])
-
-
-def draw_moments(seed: int = 0) -> Moments:
-    rng = np.random.default_rng(seed)
-    tokens_BT = rng.integers(0, 20, (50, 3))
-    examples = label_law.Examples(tokens_BT, rng.integers(0, 20, 50))
-    return trajectories.measure_moments(examples, 20)
 
 
 def take_weights(params: Any) -> Weights:
@@ -56,7 +42,8 @@ def test_the_frozen_flow_is_a_straight_line_along_p2s_direction():
     examples = label_law.Examples(tokens_BT, label_B)
     moments = trajectories.measure_moments(examples, 20)
     laws = label_law.count_laws(tokens_BT, label_B, 20)
-    start = draw_weights()
+    shapes = ((20, 6), (6, 9), (9, 20))
+    start = Weights(*[0.1 * rng.normal(size=shape) for shape in shapes])
     path = integrate(FLOWS['frozen'], moments, start, [0.0, 1.0, 7.0])
     direction = laws.residual_VV @ start.W_2.T @ start.W_1.T
     for weights, time in zip(path, (0, 1, 7), strict=True):
@@ -123,17 +110,21 @@ def test_feedback_follows_gradient_descent_while_the_network_starts_to_learn():
     moments = trajectories.measure_moments(examples, 20)
     params = models.init_params(experiment.model, 20, 0.8, jax.random.key(0))
     start = take_weights(jax.tree.map(np.asarray, params))
-    measured = descend(experiment, params, examples, RATE, STEPS)
-    last_loss, _ = loss_and_gradient(experiment, measured[-1], examples)
-    assert 2.0 < last_loss < 2.5
+    differentiate = jax.jit(jax.value_and_grad(make_loss(experiment, examples)))
+    measured_SVD = []
+    for step in range(1, STEPS[-1] + 1):
+        loss, gradient = differentiate(params)
+        params = jax.tree.map(lambda p, g: p - RATE * g, params, gradient)
+        if step in STEPS:
+            measured_SVD.append(params['W_embed'])
+    assert 2.0 < loss < 2.5
     times = RATE * np.array(STEPS)
-    measured_SVD = np.array([at_step['W_embed'] for at_step in measured])
     errors = {}
     for name, flow in FLOWS.items():
         path = integrate(flow, moments, start, times, RATE)
         predicted_SVD = np.array([weights.W_embed for weights in path])
         errors[name] = trajectories.displacement_error(
-            predicted_SVD, measured_SVD, start.W_embed
+            predicted_SVD, np.array(measured_SVD), start.W_embed
         )
     assert errors['feedback'][0] < 0.03 and errors['feedback'][2] < 0.25, errors
     assert errors['coupled'][0] < 0.06 and errors['coupled'][1] < 0.3, errors
@@ -150,33 +141,15 @@ def test_the_displacement_error_by_hand():
     np.testing.assert_allclose(found, [0, 1, 0.5, 2 / np.sqrt(26), np.inf])
 
 
-def test_a_sweep_with_a_huge_eps_is_gradient_descent_in_the_time_it_says():
+def test_training_with_a_huge_eps_is_gradient_descent_in_the_time_it_says():
     experiment = make_experiment('emb_mlp', **PLAIN)
-    params = cases.random_params(experiment, scale=0.2)
-    examples = label_law.read_examples(experiment.task, seed=1)
-    batch = tasks.Batch(
-        jnp.asarray(examples.tokens_BT[:8]), jnp.asarray(examples.label_B[:8, None])
-    )
-
-    def get_batch(data: Any, index_B: jax.Array) -> tasks.Batch:
-        return batch
-
-    task = experiment.task.make()._replace(batch=get_batch)
-    hparams = HParams(jnp.float32(0.5), jnp.float32(250), jnp.float32(0), jnp.int32(0))
-    state = new_state(experiment, params)
-    first = label_law.Examples(*[leaf[:8] for leaf in examples])
-    (expected,) = descend(experiment, params, first, 0.25, (2,))
-
-    @jax.jit
-    def step(state: TrainState) -> TrainState:
-        next_state, _, _ = train_step(experiment, task, None, state, hparams)
-        return next_state
-
-    state = step(step(state))
-    assert trajectories.flow_time(experiment, 2, 250.0) == 0.5
-    for name, leaf in expected.items():
-        moved = leaf - params[name]
-        assert relative_error(state.params[name] - params[name], moved) < 2e-3, name
+    gradient = cases.random_params(experiment, scale=0.2)
+    optimizer = optimizers.make_optimizer(experiment.optimizer)
+    update, _ = optimizer.update(gradient, optimizer.init(gradient))
+    rate = optimizers.learning_rate(experiment.optimizer, 250.0, jnp.int32(7))
+    assert trajectories.flow_time(experiment, 1, 250.0) == 0.25
+    for name, leaf in gradient.items():
+        assert relative_error(rate * update[name], 0.25 * leaf) < 2e-3, name
 
 
 @pytest.mark.parametrize(

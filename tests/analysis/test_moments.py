@@ -1,0 +1,36 @@
+"""Moments of learning by hand: crossings, and ratios of moments that may never come."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.changes.moments import compare_moments, find_crossings
+
+NEVER = np.inf
+
+
+def test_a_crossing_is_interpolated_between_records():
+    steps = np.array([10, 20, 40])
+    losses = np.array([[4, 1, 4, 9], [2, 1, 4, 9], [1, 9, 4, 2.5]], float)
+    found = find_crossings(steps, losses, threshold=3)
+    # 4 to 2 crosses 3 half way; below from the start; never; 9 to 2.5: 6 of 6.5 down.
+    expected = [15, 10, np.nan, 20 + 20 * 6 / 6.5]
+    np.testing.assert_allclose(found, expected)
+    assert np.isnan(find_crossings(steps, np.full((3, 1), np.nan), 3)).all()
+
+
+@pytest.mark.parametrize(
+    ('slow', 'fast', 'ratios', 'bound'),
+    [
+        ([60, 60, 60], [20, 20, 30], [3, 3, 2], ''),
+        ([60, 60, NEVER], [20, 20, 20], [3, 3, 5], 'at least '),
+        ([50, 50], [NEVER, 100], [0.5, 0.5], 'at most '),
+        ([NEVER, 50], [50, NEVER], [2, 0.5], 'no bound, '),
+        ([60, NEVER, np.nan], [20, NEVER, 20], [3], ''),
+    ],
+)
+def test_a_moment_that_never_comes_makes_a_bound(slow, fast, ratios, bound):
+    """The last step stands for it; without both moments there is no ratio."""
+    found, kind = compare_moments(pd.Series(slow, dtype=float), pd.Series(fast), 100)
+    np.testing.assert_allclose(found, ratios)
+    assert kind == bound
