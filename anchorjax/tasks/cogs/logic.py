@@ -9,6 +9,7 @@ what is said, sorted by its first variable:
 """
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -146,7 +147,8 @@ def write_logical_form(sentence: str) -> str:
     _, end = reader.read_clause(0)
     if words[end:] != ['.']:
         raise ValueError(f'{" ".join(words[end:])}: more than a clause')
-    conjuncts = [conjunct for _, conjunct in sorted(reader.said, key=_first_variable)]
+    said = sorted(reader.said, key=operator.itemgetter(0))
+    conjuncts = [conjunct for _, conjunct in said]
     return ' '.join([*reader.definite, ' AND '.join(conjuncts)])
 
 
@@ -176,10 +178,6 @@ def _variable(place: int) -> str:
 
 def _relate(role: str, place: int, argument: str) -> str:
     return f'{role} ( {_variable(place)} , {argument} )'
-
-
-def _first_variable(said: tuple[int, str]) -> int:
-    return said[0]
 
 
 @functools.cache

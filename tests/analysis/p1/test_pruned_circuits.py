@@ -1,5 +1,7 @@
 """The circuits of a sweep are those of its members, and those that were planted."""
 
+import itertools
+
 import pytest
 
 from analysis import frame
@@ -12,12 +14,13 @@ from tests.support.networks.wired import make_wired_member
 
 
 def test_the_planted_edges_are_found(finished, monkeypatch):
-    kinds = iter(['symmetric', 'inferential'] * 4)
+    members = {kind: make_wired_member(kind) for kind in ('symmetric', 'inferential')}
+    kinds = itertools.cycle(members)
     planted = []
 
     def plant(run, step, **point):
         planted.append(next(kinds))
-        return make_wired_member(planted[-1])
+        return members[planted[-1]]
 
     monkeypatch.setattr(frame, 'member_of', plant)
     edges = pruned_circuits.compute(mark_converged(finished))

@@ -34,7 +34,7 @@ def test_every_link_of_the_navigation_leads_to_its_heading(name, size, open_tab,
     for link in links.all():
         target = link.get_attribute('href')
         link.click()
-        for wait in (100, 500):
+        for wait in (50, 250):
             tab.wait_for_timeout(wait)
             top = tab.locator(target).evaluate('e => e.getBoundingClientRect().top')
             room = tab.evaluate(

@@ -9,10 +9,11 @@ from tests.support.planted_results import plant_curves
 
 @pytest.fixture
 def open_planted(tmp_path):
-    """A function: a run of a tiny config whose curves are random, and trained."""
+    """A function: a run of a tiny config whose members score at random."""
 
     def plant(task, **fields):
         experiment = config.resolve(text_tasks.make_config(task, **fields))
-        return plant_curves(tmp_path / str(len(list(tmp_path.iterdir()))), experiment)
+        folder = tmp_path / experiment.name / str(len(list(tmp_path.iterdir())))
+        return plant_curves(folder, experiment)
 
     return plant
