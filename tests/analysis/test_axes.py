@@ -15,8 +15,8 @@ from analysis.members.selection import list_varying
 from analysis.p1 import curves, eigenvalues, lazy, phase, solutions
 from analysis.p3 import complexity
 from analysis.report import figures
-from analysis.report.choose import choose_networks
-from analysis.report.subject import read_subject
+from analysis.report.choose import Choice, choose_networks
+from analysis.report.subject import Subject, read_subject
 from analysis.report.write import write_report
 from anchorjax import config
 from anchorjax.errors import UserError
@@ -72,9 +72,15 @@ def test_the_figures_of_the_sweep_take_every_member(run):
     assert spectra.sizes['index'] == min(W.shape)
 
 
+def choose_first(subject: Subject) -> dict[str, Choice]:
+    """One network: another has the same figures."""
+    return dict([*choose_networks(subject).items()][:1])
+
+
 @pytest.mark.slow
 def test_the_report_draws_every_figure(run, tmp_path, monkeypatch):
     """40 steps are too few to converge, and only converged members have mechanisms."""
+    monkeypatch.setattr('analysis.report.write.choose_networks', choose_first)
     converged = mark_converged(run, run.results['shape'] == 'constant')
     monkeypatch.setattr(figures, 'OPTIONS', SMALL)
     lines = []
@@ -83,7 +89,7 @@ def test_the_report_draws_every_figure(run, tmp_path, monkeypatch):
     html = path.read_text()
     assert 'Not drawn' not in html, lines
     assert 'shape constant, shifts (4, 1, -2, -7)' in html
-    assert html.count('data:image/png;base64,') in (16, 23)  # one network or two
+    assert html.count('data:image/png;base64,') == 16
 
 
 def test_small_values_are_told_apart(tmp_path):
@@ -198,14 +204,3 @@ def test_a_task_without_an_unseen_pair(tmp_path):
         share = diagram[f'share_{solution}']
         np.testing.assert_allclose(share, expected.get(solution, [0, 0]))
     assert draw_pixels(diagram, phase).std() > 0
-
-    first, second = solutions.compute(read_members(run)).to_dict('records')
-    assert list(first)[1:] == [
-        'gamma at width 400',
-        'train loss',
-        'held-out',
-        'solution (seeds)',
-    ]
-    assert 'inferential' not in first['solution (seeds)'] + second['solution (seeds)']
-    found = curves.compute(run, gamma=0.8, seed=1).probe.values.tolist()
-    assert found == ['seen_train', 'seen_heldout']
