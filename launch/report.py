@@ -6,7 +6,6 @@ python launch/report.py --run runs/phase
 import functools
 import sys
 
-from analysis.report.playground.request import AUTO
 from analysis.report.write import write_report
 from anchorjax import cli, files
 from anchorjax.errors import UserError
@@ -20,11 +19,6 @@ def command() -> None:
     add('--run', required=True, type=cli.parse_folder, help='folder of the sweep')
     text = 'default: report.html in that folder; figures go beside it'
     add('--out', type=cli.parse_file, help=text)
-    text = (
-        'networks that answer in the page: auto (default; one of each solution, at '
-        'most 3 MB), none, or AXIS=VALUE,... such as gamma=0.2,gamma=1.0,seed=0'
-    )
-    add('--playground', default=AUTO, metavar='NETWORKS', help=text)
     flags = parser.parse_args()
     run = open_run(flags.run)
     workdir = run.folder.workdir
@@ -40,7 +34,7 @@ def command() -> None:
     cli.use_compilation_cache()
     files.remove_leftovers(path.with_name('figures'), min_age=3600.0)
     show = functools.partial(print, ' ', file=sys.stderr)
-    write_report(run, path, show, flags.playground)
+    write_report(run, path, show)
     print(path)
 
 

@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from analysis.members.measures import (
@@ -38,7 +37,8 @@ class Shown(NamedTuple):
 
     @property
     def name(self) -> str:
-        return self.measure.name
+        """Its column in the table of members."""
+        return self.measure.column
 
     @property
     def is_share(self) -> bool:
@@ -61,10 +61,7 @@ class Subject(NamedTuple):
     shown: list[Shown]  # what is measured
     tested: Shown  # the one of them that the task is about
     points: list[Point]  # of all members, in the order of the grid
-    # A row per member, in the same order: its places on the axes, the columns of
-    # `count_members` that say whether it counts, its numbers by the names of `shown`,
-    # and its `solution` where there is an unseen pair.
-    members: pd.DataFrame
+    members: pd.DataFrame  # `count_members`: a row per member, in the same order
 
 
 def read_subject(run: Run) -> Subject:
@@ -73,8 +70,8 @@ def read_subject(run: Run) -> Subject:
     Raises:
       UserError: no member is trained yet, or all have diverged.
     """
-    table = count_members(run)
-    if not table.counted.any():
+    members = count_members(run)
+    if not members.counted.any():
         where = run.folder.workdir
         raise UserError(f'{where}: no member is trained yet, or all have diverged')
     words = find_words(run)
@@ -85,11 +82,7 @@ def read_subject(run: Run) -> Subject:
     else:
         shown = list_answers(unseen, run.results.probe.values.tolist())
         tested = shown[0]
-    members = _tabulate(run, shown, table)
-    if unseen is not None:
-        members['solution'] = table.solution
-    points = list_points(run)
-    return Subject(run, words, unseen, shown, tested, points, members)
+    return Subject(run, words, unseen, shown, tested, list_points(run), members)
 
 
 def list_answers(unseen: UnseenPair, probes: list[str]) -> list[Shown]:
@@ -143,15 +136,3 @@ def find_tested(shown: list[Shown], words: TaskWords) -> Shown:
         if one.measure.probe == words.tested and one.is_right:
             return one
     return shown[-1]
-
-
-def _tabulate(run: Run, shown: list[Shown], table: pd.DataFrame) -> pd.DataFrame:
-    axes = run.experiment.axes
-    shape = list(map(len, axes.values()))
-    places = np.indices(shape).reshape(len(shape), -1)
-    columns = dict(zip(axes, places, strict=True))
-    for name in ('trained', 'usable', 'loss', 'converged', 'counted'):
-        columns[name] = table[name]
-    for one in shown:
-        columns[one.name] = table[one.measure.column]
-    return pd.DataFrame(columns)
