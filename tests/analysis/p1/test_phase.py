@@ -128,8 +128,8 @@ def test_dots_mark_cells_that_have_not_all_converged_and_lines_unsure_ones(
     for rate, seed in SCORES:
         set_scores(members, rate, seed, seen_heldout_assigned=held_out)
     cells = phase.compute(members)
-    with style.open_figure(2, 3) as (_, axes):
-        phase.draw(cells, axes)
+    with style.draw_figure(cells, phase.draw, phase.layout) as figure:
+        axes = np.reshape(figure.axes, (2, 3))
         for (_, column), axis in np.ndenumerate(axes):
             assert find_hatched(axis, '....') == [(0, 0)] * is_dotted[column]
             assert find_hatched(axis, '////') == [(0, 0)] * (held_out < 0.9)
