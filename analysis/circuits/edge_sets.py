@@ -224,11 +224,11 @@ def draw_set(
     while True:
         drawn = []
         for layer in layers:
-            own = [edge for edge in mechanism if edge[0] == layer]
-            others = [edge for edge in candidates if edge[0] == layer]
-            chosen = rng.choice(len(others), len(own), replace=False)
+            number = sum(edge[0] == layer for edge in mechanism)
+            of_layer = [edge for edge in candidates if edge[0] == layer]
+            chosen = rng.choice(len(of_layer), number, replace=False)
             for i in sorted(chosen):
-                drawn.append(others[i])
+                drawn.append(of_layer[i])
         is_only_set = len(candidates) == len(mechanism)
         if is_only_set or set(drawn) != set(mechanism):
             return drawn
