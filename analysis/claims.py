@@ -343,27 +343,20 @@ def _nearest_border(claim: Claim, found: Estimate) -> float:
 
 def count_verdicts(table: pd.DataFrame) -> str:
     """'holds: 3 · undecided: 2 · exploratory: 7'."""
-    words = table.verdict.replace(EXPLORATORY, 'exploratory')
-    parts = []
-    for name in (*VERDICTS, 'exploratory'):
-        if (words == name).any():
-            parts.append(f'{name}: {(words == name).sum()}')
-    return ' · '.join(parts)
+    counts = table.verdict.replace(EXPLORATORY, 'exploratory').value_counts()
+    names = [name for name in (*VERDICTS, 'exploratory') if name in counts]
+    return ' · '.join(f'{name}: {counts[name]}' for name in names)
 
 
 def format_markdown(table: pd.DataFrame, introduction: str) -> str:
     """The table as Markdown, below the counts of its verdicts and some words."""
-    p_values = table.p.map(_format_p_value)
-    verdicts = table.verdict.map(_format_verdict)
-    texts = table.assign(p=p_values, verdict=verdicts).astype(str)
-    rows = texts[list(TITLES)].values.tolist()
+    verdicts = ('**' + table.verdict + '**').replace('****', 'exploratory')
+    texts = table.assign(p=format_p_values(table, NOTHING), verdict=verdicts)
+    rows = texts[list(TITLES)].astype(str).values.tolist()
     body = format_table(list(TITLES.values()), rows)
     return f'{count_verdicts(table)}\n\n{introduction}\n\n{body}\n'
 
 
-def _format_p_value(p: float) -> str:
-    return NOTHING if np.isnan(p) else f'{p:.3f}'
-
-
-def _format_verdict(verdict: str) -> str:
-    return f'**{verdict}**' if verdict else 'exploratory'
+def format_p_values(table: pd.DataFrame, missing: str) -> pd.Series:
+    """The p-values of a table as texts."""
+    return table.p.map('{:.3f}'.format).replace('nan', missing)

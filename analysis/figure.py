@@ -3,7 +3,7 @@
 A figure is one file in one of the ROOMS, with
 
   TITLE, PAPER, CAPTION   words for the list, the page and the reader
-  compute(subject, ...)   numbers: a DataFrame, a Dataset or a NamedTuple of arrays
+  compute(subject, ...)   numbers: a DataFrame or a Dataset
   draw(result, axes)      fills a grid of axes; computes nothing
   layout                  its panels and size, or a function of the result
 
@@ -57,17 +57,11 @@ class Flag(NamedTuple):
     help: str
 
 
-def has_claims(room: str) -> bool:
-    return (ANALYSIS / room / 'claims.py').exists()
-
-
 def import_claims(paper: str) -> ModuleType:
     """The module of a paper with CLAIMS, INTRODUCTION, GALLERY and `tabulate`.
 
     GALLERY is the folder of analysis/gallery that has its committed table.
     """
-    if not has_claims(paper):
-        raise UserError(f'{paper!r}: has no claims')
     return importlib.import_module(f'analysis.{paper}.claims')
 
 
@@ -130,33 +124,22 @@ def _find_subject(module: ModuleType) -> type:
 
 
 def list_flags(compute: Callable) -> list[Flag]:
-    """The parameters after the first, but **point."""
+    """The parameters after the first, but **point: Annotated[type, bounds, words]."""
     hints = typing.get_type_hints(compute, include_extras=True)
-    parameters = list(inspect.signature(compute).parameters.values())[1:]
     flags = []
-    for parameter in parameters:
+    for parameter in list(inspect.signature(compute).parameters.values())[1:]:
         if parameter.kind is parameter.VAR_KEYWORD:
             continue
-        hint, words = _split_hint(hints[parameter.name])
-        flags.append(Flag(parameter.name, hint, parameter.default, words))
+        hint = hints[parameter.name]
+        is_described = typing.get_origin(hint) is Annotated
+        parts = typing.get_args(hint) if is_described else (hint, '')
+        kind, *bounds, words = parts
+        if typing.get_origin(kind) is types.UnionType:  # int | None
+            kind = typing.get_args(kind)[0]
+        if bounds:
+            kind = Annotated[kind, *bounds]
+        flags.append(Flag(parameter.name, kind, parameter.default, words))
     return flags
-
-
-def _split_hint(hint: Any) -> tuple[Any, str]:
-    """(type with bounds, without `| None`; words of help)."""
-    words = []
-    bounds = []
-    for extra in getattr(hint, '__metadata__', ()):  # of Annotated
-        if isinstance(extra, str):
-            words.append(extra)
-        else:
-            bounds.append(extra)
-    kind = hint.__origin__ if words or bounds else hint
-    if typing.get_origin(kind) in (types.UnionType, typing.Union):
-        kind = typing.get_args(kind)[0]
-    for bound in bounds:
-        kind = Annotated[kind, bound]
-    return kind, ' '.join(words)
 
 
 def parse_flag(flag: Flag, text: str) -> Any:

@@ -4,7 +4,7 @@ import pathlib
 
 from analysis import claims
 from analysis.drawing import style
-from analysis.figure import ROOMS, has_claims, import_claims, name_module
+from analysis.figure import ROOMS, import_claims, name_module
 from analysis.frame import find_usable, read_members
 from analysis.p1 import answers, phase
 from anchorjax.storage.reader import Run, members_table
@@ -31,7 +31,7 @@ def describe_claims(run: Run) -> list[str]:
     lines = []
     if not len(find_usable(members_table(run))):
         return lines
-    for room in map(import_claims, filter(has_claims, ROOMS)):
+    for room in map(import_claims, ROOMS):
         named = claims.find_named(room, run)
         if not named:
             continue

@@ -7,13 +7,14 @@ the committed `members.csv` of analysis/gallery holds all that a verdict rests o
 
 import math
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pandas as pd
 
 from analysis.members.columns import equivalent_gamma
-from analysis.members.point import Point, name_setting
-from analysis.members.selection import iterate_points, require_task
+from analysis.members.member import Member, member_of
+from analysis.members.point import Point, list_points, name_point
+from analysis.members.selection import report_progress, require_task
 from analysis.tables.folders import find_run_folders
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, members_table, open_run
@@ -33,15 +34,19 @@ def find_usable(members: pd.DataFrame) -> pd.DataFrame:
 
 
 def list_usable(run: Run, *tasks: str) -> pd.DataFrame:
-    """The usable members of a run of one of these tasks: rows of `members_table`.
+    """The usable members of a run: rows of `members_table`.
 
     The index is the place of a member in the sweep, last axis fastest.
+
+    Args:
+      tasks: that the run may have; any without them.
 
     Raises:
       UserError: another task, or there is no such member.
     """
     noun = 'task' if len(tasks) == 1 else 'tasks'
-    require_task(run, tasks, f'{noun} {", ".join(map(repr, tasks))}')
+    if tasks:
+        require_task(run, tasks, f'{noun} {", ".join(map(repr, tasks))}')
     members = find_usable(members_table(run))
     if not len(members):
         raise UserError(f'{run.folder.workdir}: no member is trained yet')
@@ -50,15 +55,28 @@ def list_usable(run: Run, *tasks: str) -> pd.DataFrame:
 
 def find_points(run: Run, members: pd.DataFrame) -> list[Point]:
     """The point of the sweep of every row of `list_usable`."""
-    points = [point for _, point in iterate_points(run)]
+    points = list_points(run)
     return [points[place] for place in members.index]
 
 
 def name_settings(
-    run: Run, members: pd.DataFrame, pooled: tuple[str, ...]
+    run: Run, members: pd.DataFrame, pooled: tuple[str, ...] = ()
 ) -> list[str]:
-    """`name_setting` of every row of `list_usable`."""
-    return [name_setting(run, point, pooled) for point in find_points(run, members)]
+    """`name_point` of every row of `list_usable`."""
+    return [name_point(run, point, pooled) for point in find_points(run, members)]
+
+
+def open_networks(
+    run: Run, members: pd.DataFrame, name: str, step: int | str = 'last'
+) -> Iterator[tuple[int, Member]]:
+    """(place in the sweep, network at a snapshot) of rows of `list_usable`.
+
+    Args:
+      name: of the figure, under which stderr shows how many are done.
+    """
+    places = list(zip(members.index, find_points(run, members), strict=True))
+    for place, point in report_progress(places, name):
+        yield place, member_of(run, step, **point)
 
 
 def find_width(run: Run) -> float:

@@ -4,7 +4,7 @@ import difflib
 import errno
 import importlib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 _LONGEST = 300  # characters shown of a text that may be a whole file
@@ -79,6 +79,14 @@ def describe_cause(e: BaseException) -> str:
     """The kind and the first line of an error, for a line of our own."""
     reason = getattr(e, 'strerror', None) or str(e) or 'no message'
     return brief(f'{type(e).__name__}: {reason.splitlines()[0]}')
+
+
+def require_names(found: Collection[str], expected: Collection[str]) -> None:
+    """Raises UserError if a name is missing or unexpected; the line shows the first."""
+    missing, unexpected = {*expected} - {*found}, {*found} - {*expected}
+    for problem, names in (('missing', missing), ('unexpected', unexpected)):
+        if names:
+            raise UserError(f'{len(names)} {problem}, e.g. {brief(min(names))}')
 
 
 def import_extra(module: str, extra: str) -> Any:

@@ -37,7 +37,6 @@ GPT2_ROWS = (*range(15, 25), 10, 28, 50256)
 
 
 def get_config(preset: str = '') -> ConfigDict:
-    """The config of a preset."""
     model = 'gpt2' if preset in ('gpt2', 'fine_tune') else 'transformer'
     c = config.begin('addition', preset, PRESETS, task='addition', model=model)
     c.grid.gamma = (0.5, 0.7)

@@ -61,7 +61,6 @@ _TASKS = {'grokking': 'modular_addition', 'scan': 'scan'}  # of presets; else P4
 
 
 def get_config(preset: str = '') -> ConfigDict:
-    """The config of a preset."""
     is_paper = preset.startswith('paper_')
     task = _TASKS.get(preset.removeprefix('paper_'), 'anchor_permutations')
     c = config.begin('critical_windows', preset, PRESETS, task=task)

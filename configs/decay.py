@@ -30,7 +30,6 @@ _EPOCH = 346
 
 
 def get_config(preset: str = '') -> ConfigDict:
-    """The config of a preset."""
     c = config.begin('decay', preset, PRESETS, task='anchors')
     c.task.noninferential = ()
     c.task.unseen = ((4, 3), (3, 4))

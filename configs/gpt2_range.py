@@ -23,7 +23,6 @@ from anchorjax.config import ConfigDict
 
 
 def get_config(preset: str = '') -> ConfigDict:
-    """The config of a preset."""
     c = config.begin('gpt2_range', preset, PRESETS, task='anchors')
     PRESETS[preset](c)
     return c

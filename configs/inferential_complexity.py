@@ -24,7 +24,6 @@ _EPOCH = 300  # steps of the paper: 90,000 training sequences in batches of 300
 
 
 def get_config(preset: str = '') -> ConfigDict:
-    """The config of a preset."""
     c = config.begin('inferential_complexity', preset, PRESETS, task='anchors')
     c.task.noninferential = ()
     c.task.unseen = ()

@@ -48,6 +48,7 @@ LEAD = {
     'weight_decay': 0.1,
     'width': 64,
 }
+_SHORT = LEAD | {'seq_len': 4, 'split': 'random', 'batch_size': 512}
 # Of the squares, by the part of a preset's name that stands for them.
 _RATES_AND_DECAYS = {
     'r1_d10': (1e-3, 0.1),
@@ -122,10 +123,7 @@ def _make_short_settings() -> dict[str, dict]:
         ('trained', 'unseen'), (4, 6), (1e-3, 4e-3), (0.01, 0.15)
     ):
         name = f'short_{exception}_a{anchors}_r{1000 * rate:.0f}_d{100 * decay:.0f}'
-        settings[name] = LEAD | {
-            'seq_len': 4,
-            'split': 'random',
-            'batch_size': 512,
+        settings[name] = _SHORT | {
             'exception': exception,
             'anchors': anchors,
             'learning_rate': rate,
@@ -148,11 +146,8 @@ def _make_wide_settings() -> dict[str, dict]:
 
 
 PRESETS = {'lead': LEAD, 'twin': LEAD | {'batch_size': 512}}
-PRESETS['anchors'] = LEAD | {
-    'seq_len': 4,
-    'split': 'random',
+PRESETS['anchors'] = _SHORT | {
     'anchors': len(_SHIFTS),
-    'batch_size': 512,
     'learning_rate': 4e-3,
     'weight_decay': 0.03,
 }

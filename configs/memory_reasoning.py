@@ -48,7 +48,6 @@ _MODELS = {'emb_mlp': 'emb_mlp', 'flow': 'emb_mlp', 'one_layer': 'one_layer'}
 
 
 def get_config(preset: str = '') -> ConfigDict:
-    """The config of a preset."""
     task = 'memory_reasoning'
     model = _MODELS.get(preset.removeprefix('paper_'), 'transformer')
     c = config.begin(task, preset, PRESETS, task=task, model=model)

@@ -42,7 +42,6 @@ from anchorjax.config import ConfigDict
 
 
 def get_config(preset: str = '') -> ConfigDict:
-    """The config of a preset."""
     size = 'small' if preset == 'paper' else 'tiny'
     c = config.begin(
         'reasoning_bias', preset, PRESETS, task='mixture', model='gpt2', size=size

@@ -28,7 +28,6 @@ from anchorjax.config import ConfigDict
 
 
 def get_config(preset: str = '') -> ConfigDict:
-    """The config of a preset."""
     model = 'gpt2' if preset == 'gpt2' else 'transformer'
     c = config.begin('scan', preset, PRESETS, task='scan', model=model)
     c.grid.gamma = (0.5, 0.7)

@@ -26,7 +26,6 @@ MEMBERS_DEVICES = 8  # that share a member
 
 
 def get_config(preset: str = '') -> ConfigDict:
-    """The config of a preset."""
     size = 'medium' if preset else 'tiny'
     c = config.begin(
         'slimpajama', preset, PRESETS, task='corpus', model='gpt2', size=size

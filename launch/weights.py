@@ -10,8 +10,6 @@ sweep; --step=N takes a snapshot instead of the last parameters. Both need the e
 `llm`. Only safetensors are read or written.
 """
 
-from typing import Any
-
 import jax
 
 from analysis.figure import parse_axis
@@ -35,8 +33,9 @@ def show(words: list[str]) -> None:
     path = gpt2_weights.find_weights(flags.weights)
     fields, vocab = gpt2_weights.read_sizes(path)
     model = models.GPT2Config(**fields)
-    abstract = models.abstract_params(model, vocab)
-    print(f'{path}: GPT-2, {vocab:,} tokens, {count_parameters(abstract):,} parameters')
+    leaves = jax.tree.leaves(models.abstract_params(model, vocab))
+    number = sum(leaf.size for leaf in leaves)
+    print(f'{path}: GPT-2, {vocab:,} tokens, {number:,} parameters')
     print('to start from it:')
     for field in ('depth', 'width', 'heads', 'max_len'):
         print(f'  --config.model.{field}={getattr(model, field)}')
@@ -62,10 +61,6 @@ def export(words: list[str]) -> None:
     params = run.params(step, **point)
     for path in gpt2_weights.write_model(flags.out, params, model.heads, model.eps):
         print(path)
-
-
-def count_parameters(abstract: Any) -> int:
-    return sum(leaf.size for leaf in jax.tree.leaves(abstract))
 
 
 if __name__ == '__main__':

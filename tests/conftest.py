@@ -24,6 +24,13 @@ from anchorjax.storage.reader import Run, open_run
 from tests.support.faults import ONE
 from tests.support.sweeps import launch, trained
 
+# These take a minute: a worker that began one late would end after all the others.
+FIRST = ('tests/training/test_hosts', 'tests/cluster/test_slurm', 'tests/sweeps/')
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(FIRST))
+
 
 @pytest.fixture(scope='session')
 def session_folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:

@@ -14,9 +14,14 @@ from matplotlib.axes import Axes
 from analysis import frame
 from analysis.drawing import style
 from analysis.members.columns import name_gamma
+from analysis.members.member import member_of
 from analysis.members.point import Point, format_point
-from analysis.members.selection import find_column_axis, find_row_axis
-from anchorjax.errors import StoreError, UserError
+from analysis.members.selection import (
+    explain_missing,
+    find_column_axis,
+    find_row_axis,
+)
+from anchorjax.errors import UserError
 from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
 
@@ -89,18 +94,12 @@ def read_matrix(
       UserError: an unknown axis; StoreError: the snapshot is damaged.
     """
     steps = run.steps(**point)  # raises an error for an unknown axis
-    results = run.results.sel(run.labels(**point))
-    if results.trained and results.diverged >= 0:
+    if explain_missing(run, point) == 'diverged':
         return None, 'diverged'
     if not steps or step not in ('last', *steps):
         return None, 'no snapshot'
-    try:
-        W = run.parameter(path, step, **point)
-    except StoreError:  # damage is no lack of a matrix
-        raise
-    except UserError:
-        return None, f'no {path}'
-    return (W, '') if W.ndim == 2 else (None, f'{path} is no matrix')
+    W = member_of(run, step, **point).matrices.get(path)
+    return W, '' if W is not None else f'no {path}'
 
 
 def draw_cells(

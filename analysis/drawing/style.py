@@ -92,12 +92,12 @@ def draw_figure(
 
 
 def write_figure(
-    result: Any,
+    result: pd.DataFrame | xr.Dataset,
     draw: Callable,
     layout: Layout | Callable[[Any], Layout],
     path: pathlib.Path,
 ) -> list[pathlib.Path]:
-    """Writes path.png, path.pdf and the numbers behind them (`write_numbers`).
+    """Writes path.png, path.pdf and the numbers behind them: path.csv or path.nc.
 
     No time stamps: equal figures give equal bytes.
     """
@@ -108,66 +108,31 @@ def write_figure(
             save = partial(figure.savefig, metadata=metadata, bbox_inches='tight')
             files.write_atomic(target, save)
             paths.append(target)
-    return [*paths, write_numbers(result, path)]
-
-
-def write_numbers(result: Any, path: pathlib.Path) -> pathlib.Path:
-    """Writes a DataFrame to path.csv, a Dataset to path.nc, all else to path.npz."""
     if isinstance(result, pd.DataFrame):
-        target = path.with_name(f'{path.name}.csv')
-        files.write_text(target, format_csv(result))
-    elif isinstance(result, xr.Dataset):
-        target = path.with_name(f'{path.name}.nc')
-        files.write_atomic(target, result.to_netcdf)
+        numbers = path.with_name(f'{path.name}.csv')
+        files.write_text(numbers, format_csv(result))
     else:
-        target = path.with_name(f'{path.name}.npz')
-        files.write_arrays(target, collect_arrays(result))
-    return target
-
-
-def collect_arrays(result: Any) -> dict[str, np.ndarray]:
-    """The arrays of a result by name, texts with a fixed length, as npz needs them.
-
-    Args:
-      result: a DataFrame, a Dataset or a NamedTuple. A field that is one of these
-        itself, or a dict, is an array per part: 'field_part'.
-    """
-    arrays = {}
-    for name, value in _list_parts(result).items():
-        inner = _list_parts(value)
-        if inner is None:
-            arrays[name] = _to_array(value)
-            continue
-        for key, part in inner.items():
-            arrays[f'{name}_{key}'] = _to_array(part)
-    return arrays
-
-
-def _list_parts(value: Any) -> dict[str, Any] | None:
-    """The columns, variables, fields or entries of a value; None: it is one array."""
-    if hasattr(value, '_asdict'):
-        return value._asdict()
-    if isinstance(value, xr.Dataset):
-        return dict(value.variables)
-    if isinstance(value, pd.DataFrame | dict):
-        return dict(value.items())
-    return None
-
-
-def _to_array(value: Any) -> np.ndarray:
-    array = np.asarray(value)
-    return array.astype(str) if array.dtype == object else array
+        numbers = path.with_name(f'{path.name}.nc')
+        files.write_atomic(numbers, result.to_netcdf)
+    return [*paths, numbers]
 
 
 def draw_heatmap(
     axis: Axes,
-    values: np.ndarray,
+    table: pd.DataFrame,
     colours: str,
     limits: tuple[float, float],
     signed: bool = False,
+    size: float = 6,
 ) -> None:
-    """A colour and a number in every cell, a dash for NaN; `limits` are for colours."""
+    """A table as a colour and a number in every cell, a dash for NaN.
+
+    Args:
+      limits: of the colours.
+      size: of the numbers.
+    """
     low, high = limits
+    values = table.values
     axis.imshow(values, cmap=colours, vmin=low, vmax=high, aspect='auto')
     middle = (low + high) / 2
     reach = (high - low) / 2
@@ -177,7 +142,13 @@ def draw_heatmap(
     else:
         is_dark = values > low + 1.2 * reach
         number = '.2f'
-    write_cells(axis, values, number, is_dark, size=6)
+    write_cells(axis, values, number, is_dark, size)
+    axis.set_xticks(range(len(table.columns)), map(_name_tick, table.columns))
+    axis.set_yticks(range(len(table)), map(_name_tick, table.index))
+
+
+def _name_tick(value: Any) -> str:
+    return f'{value:.3g}' if isinstance(value, float) else str(value)
 
 
 def write_cells(
@@ -191,11 +162,3 @@ def write_cells(
             text = format(value, number)
             colour = 'white' if is_dark[y, x] else 'black'
         axis.text(x, y, text, ha='center', va='center', color=colour, fontsize=size)
-
-
-def label_grid(axis: Axes, gamma: np.ndarray, rows: np.ndarray) -> None:
-    """Ticks of a grid: gamma across, the values of another axis upwards."""
-    across = [f'{value:g}' for value in gamma]
-    upwards = list(map(str, rows))
-    axis.set_xticks(range(len(gamma)), across)
-    axis.set_yticks(range(len(rows)), upwards)

@@ -5,7 +5,7 @@ setting is the mean over its matched cells, and the interval is Student's over s
 Two cells match if they are equal in the number of training steps, too.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -27,21 +27,14 @@ ALL = 'all'  # the block of the contrast between kinds of exception
 LOWEST, HIGHEST = 'lowest', 'highest'  # where the matched cells have different levels
 
 
-class Border(NamedTuple):
-    """Two γ on the two sides of one border between P1's regimes."""
-
-    name: str
-    lower: float
-    upper: float
-
-
-# The range of γ holds two borders, so that its ends are not compared.
+# Two γ on the two sides of every border between P1's regimes. The range of γ holds two
+# borders, so that its ends are not compared.
 BORDERS = {
-    TRAINED: (
-        Border('from a table to symmetric', 0.2, 0.6),
-        Border('from symmetric to inferential', 0.6, 1.4),
-    ),
-    BOTH_UNSEEN: (Border('from a table to inferential', 1.0, 1.4),),
+    TRAINED: {
+        'from a table to symmetric': (0.2, 0.6),
+        'from symmetric to inferential': (0.6, 1.4),
+    },
+    BOTH_UNSEEN: {'from a table to inferential': (1.0, 1.4)},
 }
 _INTRODUCTION = (
     'Exploratory: numbers with intervals and no verdicts. What was predicted before '
@@ -120,27 +113,23 @@ def tabulate(members: pd.DataFrame) -> pd.DataFrame:
         for name in NAMES:
             if name not in ('exception', 'gamma'):
                 rows += _compare_levels(of_block, block, name)
-        for border in BORDERS.get(block, ()):
-            rows += _cross(of_block, block, border)
+        for border, gammas in BORDERS.get(block, {}).items():
+            where = {'block': block, 'factor': 'gamma', 'border': border}
+            rows += _cross(of_block, gammas, where)
     rows += _compare_levels(members, ALL, 'exception')
     return pd.DataFrame(rows)
 
 
-def _cross(members: pd.DataFrame, block: str, border: Border) -> list[dict[str, Any]]:
+def _cross(
+    members: pd.DataFrame, gammas: tuple[float, float], where: dict[str, str]
+) -> list[dict[str, Any]]:
     """The outcomes on the two sides of a border of γ."""
-    levels = (border.lower, border.upper)
-    pairs = select_levels(pair_cells(members, 'gamma'), 'gamma', *levels)
+    pairs = select_levels(pair_cells(members, 'gamma'), 'gamma', *gammas)
     of_converged = pair_cells(members[members.converged], 'gamma')
-    converged = select_levels(of_converged, 'gamma', *levels)
+    converged = select_levels(of_converged, 'gamma', *gammas)
     widths = pairs.width if len(pairs) else members.width
-    where = {
-        'lower': law_members.name_gamma(border.lower, widths),
-        'upper': law_members.name_gamma(border.upper, widths),
-        'block': block,
-        'factor': 'gamma',
-        'border': border.name,
-    }
-    return _compare(pairs, converged, where)
+    lower, upper = [law_members.name_gamma(gamma, widths) for gamma in gammas]
+    return _compare(pairs, converged, {'lower': lower, 'upper': upper} | where)
 
 
 def _compare_levels(

@@ -9,8 +9,6 @@ rule. The settings were picked from all that are trained, to show what γ can do
   law_gamma.png, .pdf   the picture; law_gamma.csv has its numbers
 """
 
-from typing import Any, NamedTuple
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -48,57 +46,42 @@ _USUAL = {
 _SHORT = _USUAL | {'seq_len': 4, 'split': 'random', 'learning_rate': 4e-3}
 _NINE = _USUAL | {'seq_len': 9, 'split': 'code', 'batch_size': 2048}
 
-
-class Panel(NamedTuple):
-    """A setting: all networks with these factors, whatever their γ and steps."""
-
-    title: str
-    setting: dict[str, Any]
-
-
-PANELS = (
-    Panel(
-        '4 tokens, 4 anchors, decay 0.15\nnoise anywhere',
-        _SHORT | {'weight_decay': 0.15},
+# Every setting by its title: all networks with these factors, whatever γ and steps.
+PANELS = {
+    '4 tokens, 4 anchors, decay 0.15\nnoise anywhere': (
+        _SHORT | {'weight_decay': 0.15}
     ),
-    Panel(
-        '4 tokens, 8 anchors, decay 0.03\nnoise always last',
-        _SHORT | {'weight_decay': 0.03, 'anchors': 8, 'last_token': 'noise'},
+    '4 tokens, 8 anchors, decay 0.03\nnoise always last': (
+        _SHORT | {'weight_decay': 0.03, 'anchors': 8, 'last_token': 'noise'}
     ),
-    Panel(
-        '4 tokens, 8 anchors, decay 0.03\npair always last',
-        _SHORT | {'weight_decay': 0.03, 'anchors': 8, 'last_token': 'pair'},
+    '4 tokens, 8 anchors, decay 0.03\npair always last': (
+        _SHORT | {'weight_decay': 0.03, 'anchors': 8, 'last_token': 'pair'}
     ),
-    Panel(
-        '4 tokens, 6 anchors, decay 0.15\nboth pairs unseen',
-        _SHORT | {'weight_decay': 0.15, 'anchors': 6, 'exception': BOTH_UNSEEN},
+    '4 tokens, 6 anchors, decay 0.15\nboth pairs unseen': (
+        _SHORT | {'weight_decay': 0.15, 'anchors': 6, 'exception': BOTH_UNSEEN}
     ),
-    Panel(
-        '9 tokens, batch 512 (the twin)\ndecay 0.1',
-        _NINE | {'learning_rate': 1e-3, 'weight_decay': 0.1, 'batch_size': 512},
+    '9 tokens, batch 512 (the twin)\ndecay 0.1': (
+        _NINE | {'learning_rate': 1e-3, 'weight_decay': 0.1, 'batch_size': 512}
     ),
-    Panel(
-        '9 tokens, batch 2048 (the lead)\ndecay 0.1',
-        _NINE | {'learning_rate': 1e-3, 'weight_decay': 0.1},
+    '9 tokens, batch 2048 (the lead)\ndecay 0.1': (
+        _NINE | {'learning_rate': 1e-3, 'weight_decay': 0.1}
     ),
-    Panel(
-        '9 tokens, batch 2048\nsplit by pair, decay 0.1',
-        _NINE | {'split': 'random', 'learning_rate': 2e-3, 'weight_decay': 0.1},
+    '9 tokens, batch 2048\nsplit by pair, decay 0.1': (
+        _NINE | {'split': 'random', 'learning_rate': 2e-3, 'weight_decay': 0.1}
     ),
-    Panel(
-        "half the paper's width, 9 tokens\nbatch 2048, decay 0.01",
-        _NINE | {'width': 200, 'learning_rate': 2e-4, 'weight_decay': 0.01},
+    "half the paper's width, 9 tokens\nbatch 2048, decay 0.01": (
+        _NINE | {'width': 200, 'learning_rate': 2e-4, 'weight_decay': 0.01}
     ),
-)
+}
 
 
 def compute(members: pd.DataFrame) -> pd.DataFrame:
     """A row per network of a panel: which one, its γ and seed, and what it answers."""
     members = law_members.keep_longest(members)
     tables = []
-    for p, panel in enumerate(PANELS):
-        title = panel.title.replace('\n', ', ')
-        tables.append(select(members, panel.setting).assign(panel=p, title=title))
+    for p, (title, setting) in enumerate(PANELS.items()):
+        title = title.replace('\n', ', ')
+        tables.append(select(members, setting).assign(panel=p, title=title))
     shown = pd.concat(tables).sort_values(['panel', 'gamma', 'seed'])
     shown['gamma_at_400'] = equivalent_gamma(shown.gamma, shown.width)
     columns = ['panel', 'title', 'gamma', 'gamma_at_400', 'seed', 'converged']
@@ -107,9 +90,9 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
 
 def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
     """Fills axes [2, 4], a panel for every setting."""
-    for p, axis in enumerate(axes.flat):
+    for p, (title, axis) in enumerate(zip(PANELS, axes.flat, strict=True)):
         _draw_panel(axis, result[result.panel == p])
-        axis.set_title(PANELS[p].title)
+        axis.set_title(title)
     for axis in axes[:, 0]:
         axis.set_ylabel('share of answers')
     for axis in axes[-1]:
@@ -145,19 +128,16 @@ def _spread(cells: DataFrameGroupBy) -> pd.Series:
 
 
 def _make_legend() -> list[Line2D]:
+    dot = {'marker': 'o', 'ls': '', 'ms': 4}
     handles = []
     for rule in _SHIFT:
-        colour = style.COLOURS[rule]
-        handles.append(_make_dot(rule, colour, colour))
-    handles.append(_make_dot('not converged', 'black', 'white'))
+        handles.append(Line2D([], [], color=style.COLOURS[rule], label=rule, **dot))
+    hollow = {'color': 'black', 'mfc': 'white', 'label': 'not converged'}
+    handles.append(Line2D([], [], **hollow, **dot))
     handles.append(Line2D([], [], color='black', lw=1, label='mean of all networks'))
     dotted = {'color': 'grey', 'lw': 0.8, 'ls': ':'}
     handles.append(Line2D([], [], **dotted, label='held-out questions'))
     return handles
-
-
-def _make_dot(label: str, colour: str, face: str) -> Line2D:
-    return Line2D([], [], marker='o', ls='', ms=4, color=colour, mfc=face, label=label)
 
 
 layout = style.Layout(rows=2, columns=4, width=9.5, height=5.4)

@@ -8,11 +8,11 @@ seen_train. A task without prompts has the train loss.
 
 from typing import NamedTuple
 
+import pandas as pd
 import xarray as xr
 
-from analysis.members.selection import find_converged, find_usable
 from anchorjax.experiment import Experiment
-from anchorjax.storage.reader import Run
+from anchorjax.storage.reader import Run, members_table
 
 AGREEMENT = 'agreement'  # share of sequences answered as a mapping does
 TOKENS = 'token_agreement'  # share of right tokens
@@ -36,22 +36,14 @@ class Measure(NamedTuple):
             words.append('loss')
         return ' '.join(filter(None, words))
 
-
-class Counted(NamedTuple):
-    """Which members have converged, and which of them the numbers are of."""
-
-    is_trained: xr.DataArray  # bool [axes]
-    is_usable: xr.DataArray  # trained and not diverged
-    is_converged: xr.DataArray
-    is_counted: xr.DataArray  # the converged ones, or without any all but diverged ones
-    loss: xr.DataArray  # that decides, nats
-    loss_name: str  # 'train loss'
-    criterion: str  # 'train loss at most 0.02'
-
     @property
-    def has_converged(self) -> bool:
-        """Whether the counted members are those that have converged."""
-        return bool(self.is_converged.any())
+    def column(self) -> str:
+        """Where `members_table` has it."""
+        if self.source == TOKENS:
+            return f'{self.probe}_tokens'
+        if self.source == LOSS:
+            return f'loss_{self.probe}'
+        return f'{self.probe}_{self.mapping}'
 
 
 def list_measures(run: Run) -> list[Measure]:
@@ -74,30 +66,25 @@ def list_measures(run: Run) -> list[Measure]:
     return answers if task.last_only else answers + tokens
 
 
-def read_measure(data: xr.Dataset, measure: Measure) -> xr.DataArray:
-    """Its values along the axes of the sweep, and along the steps of curves."""
-    values = data[measure.source].sel(probe=measure.probe, drop=True)
-    if measure.mapping:
-        values = values.sel(mapping=measure.mapping, drop=True)
-    return values
+def count_members(run: Run) -> pd.DataFrame:
+    """`members_table`, where these columns say which members count.
 
-
-def count_members(run: Run) -> Counted:
-    """The members that count."""
-    loss = read_deciding_loss(run.results, run.experiment)
-    is_usable = find_usable(run)
-    is_converged = find_converged(run)
+    usable     trained and not diverged
+    loss       the one that decides, nats
+    converged  usable, and the loss is at most `train.converged_loss`
+    counted    converged, or where no member is, usable
+    """
+    members = members_table(run)
+    members['usable'] = members.trained & (members.diverged < 0)
+    members['loss'] = members.train_loss
     if trains_prompts(run.experiment):
-        is_converged = is_usable & (loss <= run.experiment.train.converged_loss)
-    return Counted(
-        is_trained=run.results.trained,
-        is_usable=is_usable,
-        is_converged=is_converged,
-        is_counted=is_converged if is_converged.any() else is_usable,
-        loss=loss,
-        loss_name=name_deciding_loss(run.experiment),
-        criterion=describe_criterion(run.experiment),
-    )
+        members['loss'] = members.loss_seen_train
+        members['converged'] = members.loss <= run.experiment.train.converged_loss
+    members['converged'] &= members.usable
+    members['counted'] = members.usable
+    if members.converged.any():
+        members['counted'] = members.converged
+    return members
 
 
 def read_deciding_loss(data: xr.Dataset, experiment: Experiment) -> xr.DataArray:

@@ -11,17 +11,14 @@ Nothing here depends on how the model is built: activations are those that
 import functools
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from flax.traverse_util import flatten_dict
 
-from analysis.members.point import (
-    Point,
-    complete_point,
-    name_point,
-)
+from analysis.members.point import Point, complete_point, name_point
 from anchorjax import models, tasks
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
@@ -65,8 +62,7 @@ class Member(NamedTuple):
 
     def roles(self, tokens_BT: np.ndarray) -> np.ndarray:
         """The role of every position, [B, T], as an index of `task.role_names`."""
-        find_roles = _compile_roles(self.experiment.task)
-        return np.asarray(find_roles(np.asarray(tokens_BT)))
+        return np.asarray(_find_roles(self.experiment.task, np.asarray(tokens_BT)))
 
     @property
     def apply(self) -> Callable[..., Activations]:
@@ -129,8 +125,7 @@ def make_untrained(member: Member, seed: int | None = None) -> Member | None:
     if seed is None:
         seed = member.point['seed']
     config = member.experiment
-    init = _compile_init(config.model, config.task.vocab)
-    params = init(gamma, seed)
+    params = _draw_params(config.model, config.task.vocab, gamma, seed)
     return member._replace(params=jax.tree.map(np.asarray, params), step=0)
 
 
@@ -160,48 +155,44 @@ def compile_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:
 @functools.lru_cache
 def draw_probes(config: tasks.TaskConfig, seed: int) -> tasks.Probes:
     """The probes of a seed as numpy arrays."""
-    make_probes, _ = _compile_data(config)
-    return jax.tree.map(np.asarray, make_probes(seed))
+    return jax.tree.map(np.asarray, _make_probes(config, seed))
 
 
 def draw_training(config: tasks.TaskConfig, seed: int) -> Iterator[tasks.Batch]:
     """All training examples of a seed, as numpy arrays, in parts."""
-    _, make_batch = _compile_data(config)
     total = config.make().num_train
     for first in range(0, total, _PART):
         index_B = np.arange(first, min(first + _PART, total))
-        yield jax.tree.map(np.asarray, make_batch(seed, index_B))
+        yield jax.tree.map(np.asarray, _make_batch(config, seed, index_B))
 
 
-@functools.lru_cache
-def _compile_data(config: tasks.TaskConfig) -> tuple[Callable, Callable]:
-    """seed -> Probes, and (seed, index_B) -> Batch: compiled once for all seeds."""
+# Each is compiled once for all seeds of a config.
+
+
+@partial(jax.jit, static_argnums=0)
+def _make_probes(config: tasks.TaskConfig, seed: jax.Array) -> tasks.Probes:
     task = config.make()
-
-    @jax.jit
-    def make_probes(seed: jax.Array) -> tasks.Probes:
-        return task.probes(task.make_data(random_key(seed, DATA)))
-
-    @jax.jit
-    def make_batch(seed: jax.Array, index_B: jax.Array) -> tasks.Batch:
-        return task.batch(task.make_data(random_key(seed, DATA)), index_B)
-
-    return make_probes, make_batch
+    return task.probes(task.make_data(random_key(seed, DATA)))
 
 
-@functools.lru_cache
-def _compile_init(model: ModelConfig, vocab: int) -> Callable[[float, int], Any]:
-    """(gamma, seed) -> the initial parameters, as training draws them."""
-
-    def init(gamma: jax.Array, seed: jax.Array) -> Any:
-        return models.init_params(model, vocab, gamma, random_key(seed, INIT))
-
-    return jax.jit(init)
+@partial(jax.jit, static_argnums=0)
+def _make_batch(
+    config: tasks.TaskConfig, seed: jax.Array, index_B: jax.Array
+) -> tasks.Batch:
+    task = config.make()
+    return task.batch(task.make_data(random_key(seed, DATA)), index_B)
 
 
-@functools.lru_cache
-def _compile_roles(config: tasks.TaskConfig) -> Callable[[np.ndarray], jax.Array]:
-    return jax.jit(config.make().roles)
+@partial(jax.jit, static_argnums=(0, 1))
+def _draw_params(
+    model: ModelConfig, vocab: int, gamma: jax.Array, seed: jax.Array
+) -> Any:
+    return models.init_params(model, vocab, gamma, random_key(seed, INIT))
+
+
+@partial(jax.jit, static_argnums=0)
+def _find_roles(config: tasks.TaskConfig, tokens_BT: jax.Array) -> jax.Array:
+    return config.make().roles(tokens_BT)
 
 
 def _require_not_diverged(run: Run, point: Point) -> None:

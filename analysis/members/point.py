@@ -1,11 +1,21 @@
 """Points of a sweep: a value for each of its axes, as a dict."""
 
+import itertools
 from typing import Any
 
-from anchorjax.grid import axis_label, match_value
+from anchorjax.grid import find_indices
 from anchorjax.storage.reader import Run
 
 Point = dict[str, Any]
+
+
+def list_points(run: Run) -> list[Point]:
+    """The point of every member of a sweep, the last axis fastest."""
+    axes = run.experiment.axes
+    points = []
+    for values in itertools.product(*axes.values()):
+        points.append(dict(zip(axes, values, strict=True)))
+    return points
 
 
 def complete_point(run: Run, point: Point) -> Point:
@@ -15,20 +25,21 @@ def complete_point(run: Run, point: Point) -> Point:
       UserError: an axis is unknown, or is missing although it has several values, or
         has no such value.
     """
+    axes = run.experiment.axes
     run.experiment_of(**point)  # raises the errors above
-    complete = {}
-    for axis, values in run.experiment.axes.items():
-        wanted = point.get(axis, values[0])
-        index = match_value(axis, values, wanted)
-        complete[axis] = values[index]
-    return complete
+    indices = find_indices(axes, point)
+    return {axis: values[indices.get(axis, 0)] for axis, values in axes.items()}
 
 
-def select_varying(run: Run, point: Point) -> Point:
-    """The part of a point that tells members apart: the axes with several values."""
+def select_varying(run: Run, point: Point, pooled: tuple[str, ...] = ()) -> Point:
+    """The part of a point that tells members apart: the axes with several values.
+
+    Args:
+      pooled: axes to leave out.
+    """
     varying = {}
     for axis, values in run.experiment.axes.items():
-        if axis in point and len(values) > 1:
+        if axis in point and axis not in pooled and len(values) > 1:
             varying[axis] = point[axis]
     return varying
 
@@ -38,15 +49,6 @@ def format_point(point: Point) -> str:
     return ','.join(f'{axis}={value}' for axis, value in point.items())
 
 
-def name_point(run: Run, point: Point) -> str:
-    """'depth=2,gamma=1.5', of the axes that tell members apart; '' if none do."""
-    return format_point(select_varying(run, point))
-
-
-def name_setting(run: Run, point: Point, pooled: tuple[str, ...]) -> str:
-    """'ordered=True': the axes that vary, but those that are pooled; '' if none do."""
-    setting = {}
-    for axis, values in run.experiment.axes.items():
-        if axis not in pooled and len(values) > 1:
-            setting[axis] = axis_label(point[axis])
-    return format_point(setting)
+def name_point(run: Run, point: Point, pooled: tuple[str, ...] = ()) -> str:
+    """`select_varying` as a text: 'depth=2,gamma=1.5'; '' if nothing varies."""
+    return format_point(select_varying(run, point, pooled))

@@ -18,13 +18,11 @@ from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma_cells
 from analysis.members.measures import (
     LOSS,
-    Counted,
     count_members,
+    describe_criterion,
     list_measures,
-    read_measure,
 )
-from analysis.members.point import format_point
-from analysis.members.selection import choose_axis, list_varying
+from analysis.members.selection import choose_axis
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -51,47 +49,33 @@ def compute(run: Run) -> pd.DataFrame:
     Raises:
       UserError: no member is trained yet, or all have diverged.
     """
-    counted = count_members(run)
-    if not counted.is_counted.any():
+    members = count_members(run)
+    if not members.counted.any():
         raise UserError(f'{run.folder.workdir}: no member is trained yet')
-    axes = run.experiment.axes
-    axis = choose_axis(axes)
-    others = [name for name in list_varying(axes) if name != axis]
-    members = pd.DataFrame(
-        {
-            'is_counted': counted.is_counted.to_series(),
-            'is_converged': counted.is_converged.to_series(),
-            'is_trained': counted.is_trained.to_series(),
-        }
-    ).reset_index()
-    labels = members[others].to_dict('records')
-    members['setting'] = [format_point(label) for label in labels]
+    axis = choose_axis(run.experiment.axes)
+    members['setting'] = frame.name_settings(run, members, (axis, 'seed'))
     rows = []
     for measure in list_measures(run):
-        members['measured'] = read_measure(run.results, measure).to_series().values
         for (setting, value), cell in members.groupby(['setting', axis], sort=False):
-            known = cell.measured[cell.is_counted].dropna()
+            known = cell[measure.column][cell.counted].dropna()
             row = {
                 'measure': measure.name,
                 'is_loss': measure.source == LOSS,
                 'setting': setting,
                 'value': value,
                 **stats.mean_interval(known)._asdict(),
-                'members': cell.is_counted.sum(),
-                'converged': cell.is_converged.sum(),
-                'trained': cell.is_trained.sum(),
+                'members': cell.counted.sum(),
+                'converged': cell.converged.sum(),
+                'trained': cell.trained.sum(),
             }
             rows.append(row)
+    criterion = describe_criterion(run.experiment)
+    counted = f'no network converged ({criterion}), so all but diverged ones'
+    if members.converged.any():
+        counted = f'converged networks ({criterion})'
     return pd.DataFrame(rows).assign(
-        axis=axis, counted=_describe_counted(counted), width=frame.find_width(run)
+        axis=axis, counted=counted, width=frame.find_width(run)
     )
-
-
-def _describe_counted(counted: Counted) -> str:
-    """Which members the numbers are of; without a converged one, no criterion holds."""
-    if counted.has_converged:
-        return f'converged networks ({counted.criterion})'
-    return f'no network converged ({counted.criterion}), so all but diverged ones'
 
 
 def _describe_statistic(cells: pd.DataFrame) -> str:

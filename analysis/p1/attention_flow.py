@@ -53,9 +53,6 @@ def compute(
       uniform   [flow] if a position reads all up to itself equally
       untrained [layer, flow] before training; NaN if that is not known
 
-    Args:
-      tokens: the one sequence, the paper's by default.
-
     Raises:
       UserError: the member's task is not the anchor task, `tokens` do not fit it, or
         its model has no attention.

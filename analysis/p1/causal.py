@@ -13,10 +13,10 @@ depend on:
   python -m analysis causal --run runs/phase --gamma=1.7 --seed=0
 """
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
@@ -74,11 +74,6 @@ def compute(
       circuit                 [edge] what is left while FAITHFUL of the answers stay
       moved, kept             [factor, layer, place] of `patching.patch_everywhere`
 
-    Args:
-      draws: random sets of edges beside each mechanism (`edge_sets.draw_set`).
-      renormalize: whether attention sums to one again after a cut
-        (`interventions.make_cut_edit`).
-
     Raises:
       UserError: the member's task is not the anchor task with an unseen pair, its model
         has no attention, or one probe alone has no sequence that ends in noise.
@@ -89,25 +84,24 @@ def compute(
     edges = ablation.edges
     single = edge_sets.measure_effects(ablation, edge_sets.leave_out_each(edges))
     ends = edge_sets.measure_effects(ablation, [edges, []]).agreement
-    mechanisms = edge_sets.compare_mechanisms(ablation, draws)
-    names = _name_edges(edges)
+    compared = edge_sets.compare_mechanisms(ablation, draws)
     of_mechanism = []
     for own in edge_sets.list_mechanisms(ablation).values():
-        of_mechanism.append(np.isin(names, _name_edges(own)))
+        of_mechanism.append([edge in own for edge in edges])
     removed, unchanged_E = edge_sets.prune_edges(ablation)
     circuit = edge_sets.find_circuit(removed, unchanged_E, FAITHFUL)
     found = single.rename(set='edge').assign(
         intact=ends.isel(set=0),
         nothing=ends.isel(set=1),
         of_mechanism=(('mechanism', 'edge'), of_mechanism),
-        mechanism_agreement=mechanisms.agreement,
-        mechanism_unchanged=mechanisms.unchanged,
-        pruned=('cut', _name_edges(removed)),
+        mechanism_agreement=compared.agreement,
+        mechanism_unchanged=compared.unchanged,
+        pruned=('cut', list(map(name_edge, removed))),
         pruned_unchanged=('cut', unchanged_E),
-        circuit=('edge', np.isin(names, _name_edges(circuit))),
+        circuit=('edge', [edge in circuit for edge in edges]),
     )
     patches = patching.patch_everywhere(member, number)
-    return found.assign_coords(edge=names).merge(patches)
+    return found.assign_coords(edge=list(map(name_edge, edges))).merge(patches)
 
 
 def name_edge(edge: Edge) -> str:
@@ -116,15 +110,13 @@ def name_edge(edge: Edge) -> str:
     return f'{layer + 1}: {source} → {target}'
 
 
-def _name_edges(edges: Sequence[Edge]) -> list[str]:
-    return list(map(name_edge, edges))
-
-
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [1, 3]: each edge alone, the mechanisms as a whole, patching."""
     _draw_edges(axes[0, 0], result)
     _draw_mechanisms(axes[0, 1], result)
     _draw_patches(axes[0, 2], result)
+    for axis in axes[0]:
+        axis.tick_params(axis='x', labelsize='small')
 
 
 def layout(result: xr.Dataset) -> style.Layout:
@@ -135,14 +127,10 @@ def layout(result: xr.Dataset) -> style.Layout:
 def _draw_edges(axis: Axes, result: xr.Dataset) -> None:
     """Heatmap: how much each agreement changes when that edge alone is cut."""
     change = result.agreement - result.intact
-    columns = []
-    labels = []
+    table = pd.DataFrame(index=result.edge.values)
     for probe, mapping, label in _AGREEMENTS:
-        columns.append(change.sel(probe=probe, mapping=mapping))
-        labels.append(label)
-    values = np.stack(columns, axis=1)
-    style.draw_heatmap(axis, values, 'RdBu', (-1, 1), signed=True)
-    _label_cells(axis, result.edge.values, labels)
+        table[label] = change.sel(probe=probe, mapping=mapping)
+    style.draw_heatmap(axis, table, 'RdBu', (-1, 1), signed=True)
     axis.set_title('agreement: change when\nthis edge alone is cut')
 
 
@@ -152,29 +140,21 @@ def _draw_mechanisms(axis: Axes, result: xr.Dataset) -> None:
     Between the two, as many random edges alone.
     """
     unchanged = result.mechanism_unchanged.sel(probe=['seen_heldout', 'unseen'])
-    rows = []
-    labels = []
-    for mechanism in result.mechanism.values:
-        for test, label in _ROWS.items():
-            rows.append(unchanged.sel(mechanism=mechanism, test=test))
-            labels.append(label.format(mechanism))
-    style.draw_heatmap(axis, np.stack(rows), 'Greys', (0, 1))
-    _label_cells(axis, labels, ['held-out', 'unseen'])
+    tests = unchanged.stack(row=('mechanism', 'test')).transpose('row', 'probe')
+    names = []
+    for mechanism, test in tests.row.values:
+        names.append(_ROWS[test].format(mechanism))
+    table = pd.DataFrame(tests.values, names, ['held-out', 'unseen'])
+    style.draw_heatmap(axis, table, 'Greys', (0, 1))
     axis.set_title("answers unchanged with\na mechanism's edges")
 
 
 def _draw_patches(axis: Axes, result: xr.Dataset) -> None:
     """Heatmap: share of answers that follow the other sequence."""
     moved = result.moved.stack(row=('layer', 'place')).transpose('row', 'factor')
-    labels = [f'{layer}: {place}' for layer, place in moved.row.values]
+    names = [f'{layer}: {place}' for layer, place in moved.row.values]
     factors = [factor.replace('_', '\n') for factor in result.factor.values]
-    style.draw_heatmap(axis, moved.values, 'Greens', (0, 1))
-    _label_cells(axis, labels, factors)
+    table = pd.DataFrame(moved.values, names, factors)
+    style.draw_heatmap(axis, table, 'Greens', (0, 1))
     axis.set_title('answers that follow another\nsequence, whose X_ao is put in')
     axis.set_xlabel('which differs in its')
-
-
-def _label_cells(axis: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
-    """Names the rows and columns of a heatmap."""
-    axis.set_yticks(range(len(rows)), rows)
-    axis.set_xticks(range(len(columns)), columns, fontsize='small')

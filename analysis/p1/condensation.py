@@ -25,11 +25,12 @@ from anchorjax.limits import above, at_least, at_most, below
 TITLE = 'Condensation'
 PAPER = 'P1 Fig 5 (a, b)'
 CAPTION = 'Do the neurons of the first query matrix share their direction?'
-
-
 MATRIX = 'block_0/W_Q'
 THRESHOLD = 0.7
 BINS = np.linspace(-1, 1, 41)
+Threshold = Annotated[
+    float, above(0), below(1), 'two neurons above this cosine are one group'
+]
 
 
 # One thread gives the same bits on every machine, and is faster for small matrices.
@@ -37,9 +38,7 @@ BINS = np.linspace(-1, 1, 41)
 def compute(
     member: Member,
     matrix: Annotated[str, 'path of a matrix [d_in, d_out]'] = MATRIX,
-    threshold: Annotated[
-        float, above(0), below(1), 'two neurons above this cosine are one group'
-    ] = THRESHOLD,
+    threshold: Threshold = THRESHOLD,
     draws: Annotated[
         int, at_least(1), at_most(1_000), 'Gaussian matrices to compare with'
     ] = 20,

@@ -1,9 +1,7 @@
 """Condensation over a whole sweep: one cosine matrix per cell (P1 Fig 10).
 
-Gamma goes across, the first static axis of the sweep upwards: depth in P1, the weight
-decay without a static axis. In a sweep with one gamma the learning rate goes across (P1
-Fig 15). All other axes have their first value, or the one given by --AXIS=VALUE. A cell
-without a member says why it is blank.
+Gamma goes across, depth upwards in P1; `drawing/grids.py` says what does in other
+sweeps. In one with one gamma it is the learning rate (P1 Fig 15).
 
   python -m analysis condensation_grid --run runs/phase --seed=1
 """
@@ -18,7 +16,6 @@ from matplotlib.axes import Axes
 from analysis.drawing import grids
 from analysis.p1 import condensation
 from analysis.vectors import groups
-from anchorjax.limits import above, below
 from anchorjax.storage.reader import Run
 
 TITLE = 'Condensation over the grid'
@@ -34,9 +31,7 @@ def compute(
     run: Run,
     step: int | str = 'last',
     matrix: Annotated[str, 'path of a matrix [d_in, d_out]'] = condensation.MATRIX,
-    threshold: Annotated[
-        float, above(0), below(1), 'two neurons above this cosine are one group'
-    ] = condensation.THRESHOLD,
+    threshold: condensation.Threshold = condensation.THRESHOLD,
     **point,
 ) -> xr.Dataset:
     """Numbers of `groups.measure_condensation` of every member at `point`.

@@ -16,10 +16,12 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
+from matplotlib.patches import Rectangle
 
 from analysis.circuits import sequences
 from analysis.drawing import style
-from analysis.drawing.triangles import draw_profile, draw_triangles
 from analysis.members.member import Member, make_untrained
 from analysis.vectors import extract, triangles
 from anchorjax.errors import require
@@ -33,6 +35,7 @@ CAPTION = (
 )
 
 NAMES = ('v', 'u')
+COLOURS = {'v': '#0072B2', 'u': '#D55E00'}
 # What is compared: row and column of the lower triangle, then of the upper one.
 PAIRS_OF_V = np.array([[3, 3], [2, 2], [1, 2], [1, 3]])
 ANCHORS_OF_U = np.array([3, 2, 1, 2])
@@ -66,8 +69,11 @@ def compute(
       UserError: keys outside the task's, no equal targets among them, one layer, or a
         task whose anchors come before the key.
     """
-    keys_X = _list_keys(member, keys)
-    task = member.experiment.task
+    task = sequences.require_anchor_task(member)
+    low, high = task.keys
+    first, last = keys
+    require(low <= first < last < high, 'keys', keys, f'lo,hi in [{low}, {high})')
+    keys_X = np.arange(first, last + 1)
     noise_CT = np.random.default_rng(0).integers(*task.keys, (contexts, task.seq_len))
     apart = {
         'v': _compare_targets(member, keys_X, PAIRS_OF_V),
@@ -105,14 +111,6 @@ def _compare_vectors(
     return xr.concat(rows, pd.Index([False, True], name='centred'))
 
 
-def _list_keys(member: Member, keys: tuple[int, int]) -> np.ndarray:
-    low, high = sequences.require_anchor_task(member).keys
-    first, last = keys
-    is_range = low <= first < last < high
-    require(is_range, 'keys', keys, f'lo,hi in [{low}, {high})')
-    return np.arange(first, last + 1)
-
-
 def _compare_targets(
     member: Member, keys_X: np.ndarray, anchors_SA: np.ndarray
 ) -> np.ndarray:
@@ -147,14 +145,42 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     for row, centred, label in zip(axes, (False, True), looks, strict=True):
         here = result.sel(centred=centred)
         for axis, name in zip(row, NAMES, strict=False):
-            matrix = here.sel(vector=name)
-            values = (matrix.cosine.values, matrix.apart.values, matrix.row.values)
-            image = draw_triangles(axis, *values, *looks[label])
+            image = _draw_cosines(axis, here.sel(vector=name), *looks[label])
             axis.set_title(TITLES[name])
         axis.figure.colorbar(image, ax=axis, shrink=0.9)
         row[0].set_ylabel(label, fontweight='bold')
-        profile = (here.apart.values, here.cosine.values, here.difference.values)
-        draw_profile(row[2], NAMES, *profile)
+        _draw_profile(row[2], here)
+
+
+def _draw_cosines(
+    axis: Axes, matrix: xr.Dataset, colours: str, lowest: float
+) -> AxesImage:
+    """Draws cosines in colours from `lowest` to 1, and the boxes in red."""
+    image = axis.imshow(matrix.cosine, cmap=colours, vmin=lowest, vmax=1)
+    is_box = (matrix.apart == 0) & (matrix.row != matrix.column)
+    for row, column in np.argwhere(is_box.values):
+        corner = (column - 0.5, row - 0.5)
+        axis.add_patch(Rectangle(corner, 1, 1, fill=False, ec='red', lw=1.2))
+    keys = matrix.row.values
+    stride = max(len(keys) // 5, 1)
+    ticks = np.arange(0, len(keys), stride)
+    axis.set_xticks(ticks, keys[ticks])
+    axis.set_yticks(ticks, keys[ticks])
+    return image
+
+
+def _draw_profile(axis: Axes, result: xr.Dataset) -> None:
+    """The mean cosine by distance of the targets, a line for each vector."""
+    for name, colour in COLOURS.items():
+        matrix = result.sel(vector=name)
+        mean, low, high = matrix.difference.values
+        label = f'{name}: {mean:+.3f} [{low:+.3f}, {high:+.3f}]'
+        line = triangles.average_by_distance(matrix.cosine.values, matrix.apart.values)
+        axis.plot(*line, marker='o', ms=3, color=colour, label=label)
+    bottom, _ = axis.get_ylim()
+    axis.set(xlabel='distance of the targets (0: boxes)', ylim=(bottom, 1.02))
+    title = 'boxes − outside [95%]'
+    axis.legend(loc='lower center', bbox_to_anchor=(0.5, 1), title=title)
 
 
 layout = style.Layout(2, 3, 7.2, 5.2)

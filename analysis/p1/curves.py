@@ -13,10 +13,7 @@ from matplotlib.axes import Axes
 
 from analysis.changes.moments import find_moments, order_events
 from analysis.drawing import style
-from analysis.members.point import (
-    complete_point,
-    name_point,
-)
+from analysis.members.point import complete_point, name_point
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
@@ -29,18 +26,14 @@ CAPTION = (
 )
 
 
-THRESHOLD = 0.9
-TOLERANCE = 0.05
-
-
 def compute(
     run: Run,
     threshold: Annotated[
         float, at_least(0), at_most(1), 'agreement at which a solution is reached'
-    ] = THRESHOLD,
+    ] = 0.9,
     tolerance: Annotated[
         float, at_least(0), at_most(1), 'how far it may fall and still be there'
-    ] = TOLERANCE,
+    ] = 0.05,
     **point,
 ) -> xr.Dataset:
     """What a member answers along the recorded steps, and when it learned that.

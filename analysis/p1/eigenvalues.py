@@ -23,13 +23,13 @@ from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma
 from analysis.members.member import Member, make_untrained, member_of
-from analysis.members.point import Point, complete_point
-from analysis.members.selection import find_trained_gammas, iterate_converged
-from analysis.spectra.directions import read_matrix
+from analysis.members.point import complete_point
+from analysis.members.selection import explain_missing
 from analysis.spectra.measures import participation_ratio, stable_rank
 from analysis.spectra.spectra import covariance_spectrum, find_rises, singular_values
 from analysis.spectra.used import select_used
 from analysis.stats import mean_interval
+from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
 
@@ -71,7 +71,6 @@ def compute(
       missing    a line for each member left out and for what the run does not hold
 
     Args:
-      leading: number of eigenvalues whose rise is looked for.
       point: `gamma`, if given, is that of the member followed over training; the
         largest by default.
 
@@ -82,72 +81,68 @@ def compute(
     followed = point.pop('gamma', None)
     axes = run.experiment.axes
     rest = {axis: axes[axis][0] for axis in axes if axis != 'gamma'} | point
-    gammas, missing = find_trained_gammas(run, rest)
+    gammas = []
+    missing = []
+    for gamma in sorted(axes['gamma']):
+        point = complete_point(run, rest | {'gamma': gamma})
+        reason = explain_missing(run, point)
+        if reason:
+            missing.append(f'γ {gamma:g} {reason}')
+        else:
+            gammas.append(gamma)
+    if not gammas:
+        raise UserError(f'eigenvalues: no such member is trained: {missing[0]}')
     if followed is None:
         followed = gammas[-1]
     followed_point = complete_point(run, rest | {'gamma': followed})
     steps = run.steps(**followed_point)
     if len(steps) < 2:
-        missing = [*missing, 'no snapshot but one: no evolution']
+        missing.append('no snapshot but one: no evolution')
     evolution = []
     for at_step in steps:
-        W = read_used(run, matrix, at_step, followed_point)
-        evolution.append(covariance_spectrum(W))
-    evolution_SI = np.stack(evolution)
-    rises = find_rises(np.array(steps), evolution_SI[:, :leading])
-    by_gamma = _measure_gammas(run, matrix, step, gammas, rest)
-    ends = pd.Series([gammas[0], gammas[-1]], pd.Index(SIZES, name='size'))
+        member = member_of(run, at_step, **followed_point)
+        evolution.append(measure_matrix(member, matrix).eigenvalue)
+    evolution = xr.concat(evolution, pd.Index(steps, name='step'))
+    rises = find_rises(steps, evolution.values[:, :leading])
+    members = [member_of(run, step, gamma=gamma, **rest) for gamma in gammas]
+    measured = [measure_matrix(member, matrix) for member in members]
+    by_gamma = xr.concat(measured, pd.Index(gammas, name='gamma'))
+    ends = (members[0], members[-1])
+    singular = [find_singular_values(member) for member in ends]
     return by_gamma.assign(
-        evolution=(('step', 'index'), evolution_SI),
+        evolution=evolution,
         rise=('leading', rises),
-        singular=_find_singular_values(run, step, rest, ends),
-        extreme=ends.to_xarray(),
+        singular=xr.concat(singular, pd.Index(SIZES, name='size')),
+        extreme=('size', [gammas[0], gammas[-1]]),
         followed=followed_point['gamma'],
         path=matrix,
         missing='\n'.join(missing),
         width=frame.find_width(run),
         **measure_converged(run, step, matrix).to_xarray(),
-    ).assign_coords(step=steps)
+    )
 
 
-def read_used(run: Run, path: str, step: int | str, point: Point) -> np.ndarray:
-    """The part of a matrix that sees data; nothing else of the member is read."""
-    W = read_matrix(run, path, step, **point)
-    return select_used(run.experiment_of(**point).task, path, W)
-
-
-def _measure_gammas(
-    run: Run, path: str, step: int | str, gammas: list[float], rest: Point
-) -> xr.Dataset:
-    """The spectrum of a matrix and its numbers, by gamma."""
-    found = []
-    for gamma in gammas:
-        W = read_used(run, path, step, rest | {'gamma': gamma})
-        spectrum_I = covariance_spectrum(W)
-        numbers = {
+def measure_matrix(member: Member, path: str) -> xr.Dataset:
+    """The spectrum of a matrix and its numbers, of the rows that see data."""
+    W = select_used(member.experiment.task, path, member.matrix(path))
+    spectrum_I = covariance_spectrum(W)
+    return xr.Dataset(
+        {
             'eigenvalue': ('index', spectrum_I),
             'participation': participation_ratio(spectrum_I),
             'stable_rank': stable_rank(W),
             'share': spectrum_I[0] / spectrum_I.sum(),
         }
-        found.append(xr.Dataset(numbers))
-    return xr.concat(found, pd.Index(gammas, name='gamma'))
+    )
 
 
-def _find_singular_values(
-    run: Run, step: int | str, rest: Point, gammas: pd.Series
-) -> xr.DataArray:
-    """The singular values of all matrices, [size, matrix, rank]."""
-    of_sizes = []
-    for gamma in gammas:
-        member = member_of(run, step, gamma=gamma, **rest)
-        spectra = {}
-        for path, W in member.matrices.items():
-            values = singular_values(select_used(member.experiment.task, path, W))
-            spectra[path] = pd.Series(values)
-        table = pd.DataFrame(spectra).T  # NaN beyond the rank of a matrix
-        of_sizes.append(xr.DataArray(table, dims=('matrix', 'rank')))
-    return xr.concat(of_sizes, gammas.index)
+def find_singular_values(member: Member) -> xr.DataArray:
+    """The singular values of all matrices, [matrix, rank]; NaN beyond the rank."""
+    spectra = {}
+    for path, W in member.matrices.items():
+        values = singular_values(select_used(member.experiment.task, path, W))
+        spectra[path] = pd.Series(values)
+    return xr.DataArray(pd.DataFrame(spectra).T, dims=('matrix', 'rank'))
 
 
 def measure_converged(run: Run, step: int | str, path: str) -> pd.DataFrame:
@@ -156,25 +151,19 @@ def measure_converged(run: Run, step: int | str, path: str) -> pd.DataFrame:
     `member_participation` is its effective number of directions at a step, of the
     eigenvalues of the matrix; `member_untrained` the same at initialization.
     """
-    rows = []
-    for _, point in iterate_converged(run):
-        member = member_of(run, step, **point)
+    usable = frame.list_usable(run)
+    converged = usable[usable.converged]
+    rows = {}
+    for place, member in frame.open_networks(run, converged, 'eigenvalues', step):
         if path in member.matrices:
-            row = {
-                **run.labels(**point),
-                'participation': measure_participation(member, path),
-                'untrained': measure_participation(make_untrained(member), path),
-            }
-            rows.append(row)
-    columns = [*run.experiment.axes, 'participation', 'untrained']
-    members = pd.DataFrame(rows, columns=columns)
-    return members.add_prefix('member_').rename_axis('member')
-
-
-def measure_participation(member: Member, path: str) -> float:
-    """Participation ratio of the eigenvalues of the rows that see data."""
-    W = select_used(member.experiment.task, path, member.matrix(path))
-    return participation_ratio(covariance_spectrum(W))
+            trained = measure_matrix(member, path)
+            untrained = measure_matrix(make_untrained(member), path)
+            ends = (trained.participation.item(), untrained.participation.item())
+            rows[place] = ends
+    columns = ['participation', 'untrained']
+    found = pd.DataFrame.from_dict(rows, 'index', columns=columns)
+    members = converged[[*run.experiment.axes]].join(found, how='inner')
+    return members.add_prefix('member_').reset_index(drop=True).rename_axis('member')
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
@@ -206,7 +195,7 @@ def _list_kinds(result: xr.Dataset) -> dict[str, list[str]]:
 
 def _draw_spectra(axis: Axes, result: xr.Dataset) -> None:
     index = np.arange(result.sizes['index']) + 1
-    colours = _sample_colours('viridis', 0.9, result.sizes['gamma'])
+    colours = colormaps['viridis'](np.linspace(0, 0.9, result.sizes['gamma']))
     for colour, values in zip(colours, result.eigenvalue, strict=True):
         label = f'γ {values.gamma.item():g}'
         axis.plot(index, values, color=colour, label=label)
@@ -219,7 +208,7 @@ def _draw_spectra(axis: Axes, result: xr.Dataset) -> None:
 def _draw_training(axis: Axes, result: xr.Dataset) -> None:
     """The leading eigenvalues of one member; a circle where one rises."""
     leading = result.sizes['leading']
-    colours = _sample_colours('magma', 0.8, leading)
+    colours = colormaps['magma'](np.linspace(0, 0.8, leading))
     for i, colour in enumerate(colours):
         values = result.evolution.isel(index=i)
         axis.plot(result.step, values, '.-', ms=3, color=colour)
@@ -278,8 +267,3 @@ def _draw_singular_values(axis: Axes, result: xr.Dataset, kind: str) -> None:
             axis.plot(index, values, color=colour, lw=width, label=label)
             label = None  # one entry of the legend for all blocks
     axis.set(yscale='log', title=f'singular values, {kind}')
-
-
-def _sample_colours(name: str, end: float, number: int) -> np.ndarray:
-    """Colours [number, 4] from the start of a colour map to the share `end` of it."""
-    return colormaps[name](np.linspace(0, end, number))

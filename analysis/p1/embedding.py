@@ -13,13 +13,13 @@ shifts 5, 1 and -2. The numbers are compared with those of the same rows in rand
 import itertools
 from typing import Annotated
 
+import matplotlib
 import numpy as np
 import threadpoolctl
 import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis.drawing import style
-from analysis.drawing.items import STEP_COLOURS, draw_items
 from analysis.members.member import Member
 from analysis.vectors import order, random_orders
 from anchorjax.errors import UserError, require
@@ -29,13 +29,18 @@ from anchorjax.tasks import TaskConfig
 TITLE = 'Embedding'
 PAPER = 'P1 Fig 5 (c, d), P3 Fig 5 B'
 CAPTION = 'Does the embedding of a number x contain its value?'
-
-
 MATRIX = 'W_embed'
+# P1's red and blue, for chains of steps 3 and 4.
+STEP_COLOURS = dict(zip(order.STEPS, ('#D62728', '#1F77B4'), strict=True))
 _PERIODS = np.array([20, 10, 5, 4, 3, 2])  # named on the axis, if the items cover them
 _GREY = style.COLOURS['memorizing']
 _BLUE = style.COLOURS['inferential']
-_TASKS_WITH_KEYS = ('anchors', 'memory_reasoning')
+Items = Annotated[
+    tuple[int, int] | None, 'tokens FROM,TO, without TO; default: the keys'
+]
+Permutations = Annotated[
+    int, at_least(1), at_most(100_000), 'random orders to compare with'
+]
 
 
 # One thread gives the same bits on every machine, and is faster for small matrices.
@@ -43,18 +48,11 @@ _TASKS_WITH_KEYS = ('anchors', 'memory_reasoning')
 def compute(
     member: Member,
     matrix: Annotated[str, 'path of a matrix [tokens, D]'] = MATRIX,
-    items: Annotated[
-        tuple[int, int] | None, 'tokens FROM,TO, without TO; default: the keys'
-    ] = None,
+    items: Items = None,
     perplexity: Annotated[float, above(0), 'perplexity of t-SNE'] = 15,
-    permutations: Annotated[
-        int, at_least(1), at_most(100_000), 'random orders to compare with'
-    ] = 200,
+    permutations: Permutations = 200,
 ) -> xr.Dataset:
     """Order in the rows of `matrix`, beside that of the same rows in random order.
-
-    Args:
-      items: tokens items[0] to items[1] - 1; by default the task's range of keys.
 
     Returns:
       scores [item, component] (no component falls with the value) and the share of the
@@ -68,6 +66,8 @@ def compute(
     """
     W = member.matrix(matrix)
     task = member.experiment.task
+    shifts = list(task.shift_of.values()) if task.name == 'anchors' else [0]
+    differences = np.unique(np.abs(np.subtract.outer(shifts, shifts)))
     tokens = check_items(task, W, items)
     rows = W[tokens]
     scores, explained = order.pca(rows)
@@ -95,22 +95,18 @@ def compute(
             'step': np.arange(1, len(similarity) + 1),
             'number': list(numbers),
         },
-        {'differences': _list_differences(task)},  # at which items share an answer
+        {'differences': differences[1:]},  # above 0: at which items share an answer
     )
 
 
-def check_items(
-    task: TaskConfig,
-    W: np.ndarray,
-    items: tuple[int, int] | None,
-) -> np.ndarray:
+def check_items(task: TaskConfig, W: np.ndarray, items: Items) -> np.ndarray:
     """The tokens items[0] to items[1] - 1 as an array.
 
     Raises:
       UserError: no such rows in W, fewer than six, or all of them are the same.
     """
     if items is None:
-        if task.name not in _TASKS_WITH_KEYS:
+        if not hasattr(task, 'keys'):
             raise UserError(f'task {task.name!r} has no keys: give --items=FROM,TO')
         items = task.keys
     first, end = items
@@ -134,14 +130,31 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     _draw_similarity(similarity_axis, result)
 
 
-def _list_differences(task: TaskConfig) -> tuple[int, ...]:
-    """Differences of two shifts of the task."""
-    if task.name != 'anchors':
-        return ()
-    differences = set()
-    for shift, other in itertools.combinations(task.shift_of.values(), 2):
-        differences.add(abs(shift - other))
-    return tuple(sorted(differences - {0}))
+def draw_items(
+    axis: Axes, items: np.ndarray, points: np.ndarray, labelled: bool
+) -> None:
+    """Draws items as points, dark blue to yellow by value, and the chains of steps.
+
+    Args:
+      points: [item, 2 or more]; the first two coordinates are drawn.
+      labelled: larger points with their item beside them, and arrows for lines.
+    """
+    points = points[:, :2]
+    chain = {'arrowstyle': '->' if labelled else '-', 'shrinkA': 2, 'shrinkB': 2}
+    chain |= {'lw': 0.6, 'alpha': 0.6}
+    for step, colour in STEP_COLOURS.items():
+        for start, end in itertools.pairwise(points[::step]):
+            axis.annotate(
+                '', end, start, arrowprops=chain | {'color': colour}, zorder=1
+            )
+    colours = matplotlib.colormaps['viridis'](np.linspace(0, 0.9, len(items)))
+    size = 10 if labelled else 4
+    axis.scatter(points[:, 0], points[:, 1], s=size, c=colours, lw=0, zorder=2)
+    if labelled:
+        beside = {'xytext': (1.5, 1.5), 'textcoords': 'offset points', 'fontsize': 5}
+        for item, point, colour in zip(items, points, colours, strict=True):
+            axis.annotate(str(item), point, color=colour, **beside)
+    axis.set(xticks=[], yticks=[])
 
 
 def _draw_pca(axis: Axes, result: xr.Dataset) -> None:

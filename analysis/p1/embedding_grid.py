@@ -14,10 +14,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis.drawing import grids
-from analysis.drawing.items import draw_items
 from analysis.p1 import embedding
 from analysis.vectors import order, random_orders
-from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
 
 TITLE = 'Embedding over the grid'
@@ -34,12 +32,8 @@ def compute(
     run: Run,
     step: int | str = 'last',
     matrix: Annotated[str, 'path of a matrix [tokens, D]'] = embedding.MATRIX,
-    items: Annotated[
-        tuple[int, int] | None, 'tokens FROM,TO, without TO; default: the keys'
-    ] = None,
-    permutations: Annotated[
-        int, at_least(1), at_most(100_000), 'random orders to compare with'
-    ] = 40,
+    items: embedding.Items = None,
+    permutations: embedding.Permutations = 40,
     **point,
 ) -> xr.Dataset:
     """Numbers of `order.measure_order` of every member at `point`.
@@ -51,7 +45,6 @@ def compute(
     Raises:
       UserError: as `grids.measure_cells` and `embedding.check_items`.
     """
-
     task = run.experiment.task
 
     def measure(W: np.ndarray) -> xr.Dataset:
@@ -72,7 +65,8 @@ def draw(grid: xr.Dataset, axes: np.ndarray) -> None:
 
 
 def _draw_cell(axis: Axes, cell: xr.Dataset) -> None:
-    draw_items(axis, cell['item'].values, cell.scores.values, labelled=False)
+    items = cell['item'].values
+    embedding.draw_items(axis, items, cell.scores.values, labelled=False)
     title = f'|ρ| {cell.rho.item():.2f}, R² {cell.line.item():.2f}'
     axis.set_title(title, fontsize=6, pad=2)
 

@@ -22,7 +22,6 @@ from matplotlib.axes import Axes
 from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma
-from analysis.members.point import name_setting
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
 
@@ -35,7 +34,6 @@ CAPTION = (
 SHARES = (0.1, 0.9)  # of the way
 BASELINE = 'one head'
 LEAST_CHANGE = 0.5  # of an agreement over all gammas
-NOWHERE = (math.nan, math.nan)
 # Column: (label, colour).
 OUTCOMES = {
     'unseen_inferential': ('inferential', style.COLOURS['inferential']),
@@ -50,28 +48,23 @@ def compute(
     """The last record of all trained members: OUTCOMES by `setting`, gamma and seed.
 
     `start` and `end` are the ends of the transition of the inferential answers, the
-    same for all members of a setting and seed; NaN: there is none.
-
-    Args:
-      baseline: another run, or its folder, whose members get the setting BASELINE.
+    same for all members of a setting and seed; NaN: there is none. The members of the
+    baseline have the setting BASELINE.
 
     Raises:
       UserError: another task, or no trained member.
     """
-    if isinstance(baseline, str) and baseline:
-        baseline = open_run(baseline)
     tables = [_read_members(run)]
     if baseline:
-        tables.append(_read_members(baseline).assign(setting=BASELINE))
+        other = _read_members(open_run(baseline))
+        tables.append(other.assign(setting=BASELINE))
     members = pd.concat(tables, ignore_index=True)
     return members.merge(find_transitions(members), 'left', on=['setting', 'seed'])
 
 
 def _read_members(run: Run) -> pd.DataFrame:
     members = frame.list_usable(run, 'anchors')
-    settings = []
-    for point in frame.find_points(run, members):
-        settings.append(name_setting(run, point, ('gamma', 'seed')))
+    settings = frame.name_settings(run, members, ('gamma', 'seed'))
     columns = ['gamma', 'seed', 'converged', 'train_loss', *OUTCOMES]
     members = members.reindex(columns=columns)  # NaN without an unseen pair
     return members.assign(setting=settings, width=frame.find_width(run))
@@ -102,12 +95,10 @@ def find_transition(gamma_G: np.ndarray, value_G: np.ndarray) -> tuple[float, fl
     Each is where the curve first gets so far, so that what comes later does not count.
     NaN where the values change by less than LEAST_CHANGE in all.
     """
-    if len(value_G) < 2:
-        return NOWHERE
-    difference_G = value_G - value_G[0]
-    change = difference_G[np.abs(difference_G).argmax()]
+    difference_G = value_G - value_G[:1]
+    change = max(difference_G, key=abs, default=0.0)
     if not abs(change) >= LEAST_CHANGE:
-        return NOWHERE
+        return math.nan, math.nan
     way_G = difference_G / change
     ends = []
     for share in SHARES:

@@ -21,14 +21,10 @@ from analysis.changes.distances import measure_change, measure_kernel_distance
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma
 from analysis.members.member import Member, make_untrained, member_of
-from analysis.members.selection import (
-    find_row_axis,
-    find_spans,
-    report_progress,
-    require_heldout_probe,
-)
+from analysis.members.selection import find_row_axis, require_heldout_probe
+from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run
 from anchorjax.storage.solution import SOLUTIONS, classify_members
 
 TITLE = 'Distance from the initialization'
@@ -78,38 +74,36 @@ def compute(
       UserError: no member has two snapshots, or the task has no held-out seen pairs.
     """
     require_heldout_probe(run)
-    spans, _ = find_spans(run, start)
+    usable = frame.list_usable(run)
     nulls = {}  # members of one model, gamma and seed share it
-    rows = []
-    for point, first, last in report_progress(spans, 'lazy'):
-        first_state = member_of(run, first, **point)
-        last_state = member_of(run, last, **point)
-        change = measure_change(first_state, last_state, number)
-        start_of = (first_state.experiment.model, point['gamma'], point['seed'])
+    rows = {}
+    for place, member in frame.open_networks(run, usable, 'lazy'):
+        steps = [step for step in run.steps(**member.point) if step >= start]
+        if len(steps) < 2:
+            continue
+        first = member_of(run, steps[0], **member.point)
+        change = measure_change(first, member, number)
+        start_of = (member.experiment.model, usable.gamma[place], usable.seed[place])
         if start_of not in nulls:
-            nulls[start_of] = _measure_null(first_state, number)
-        row = {
-            **run.labels(**point),
-            'start': first,
-            'end': last,
+            nulls[start_of] = _measure_null(member, number)
+        movement = dict(change.movement)
+        rows[place] = {
+            'start': first.step,
+            'end': member.step,
             'kernel': change.kernel,
             'null': nulls[start_of],
             'pattern': change.pattern,
-            'movement': change.movement['all'],
+            'movement': movement.pop('all'),
         }
-        for name, movement in change.movement.items():
-            if name != 'all':
-                row[f'movement_{name}'] = movement
-        rows.append(row)
+        for name, of_name in movement.items():
+            rows[place][f'movement_{name}'] = of_name
+    if not rows:
+        raise UserError(f'lazy: no trained member has two snapshots from {start} on')
     axes = list(run.experiment.axes)
-    ends = members_table(run)
-    # Tasks without an unseen pair have no column of it.
-    members = ends[[*axes, 'converged']].assign(solution=classify_members(ends))
-    return (
-        pd.DataFrame(rows)
-        .merge(members, on=axes)
-        .assign(row_name=find_row_axis(axes), width=frame.find_width(run))
-    )
+    # A task without an unseen pair has no column of solutions.
+    members = usable[[*axes, 'converged']].assign(solution=classify_members(usable))
+    members = members.join(pd.DataFrame.from_dict(rows, 'index'), how='inner')
+    return members.assign(row_name=find_row_axis(axes), width=frame.find_width(run))
 
 
 def _measure_null(member: Member, number: int) -> float:

@@ -4,19 +4,17 @@ P1 Sec 5 and its slides (PAPERS 1.1). Four predictors, `p1/predictors.py`, are s
 on the member's own answers: over training, and at the end over the number of training
 examples where the sweep has an axis task.num_examples. What a line shows
 
-  trained, as data           answers to trained questions, by the table of them
-  held-out, as a function    to untrained questions of trained pairs, by one function
-                             a pair
-  unseen, as the reverse     to the unseen pairs, by one function an unordered pair
-  unseen, composed           to the unseen pairs, by composed anchors
+  trained as data          answers to trained questions, by the table of them
+  heldout as function      to untrained questions of trained pairs, by one function a
+                           pair
+  unseen as reverse        to the unseen pairs, by one function an unordered pair
+  unseen composed          to the unseen pairs, by composed anchors
 
 The null of a line is what the level before would score: a table of the data explains
 no other question, a function of each pair no unseen pair.
 
   python -m analysis levels --run runs/levels
 """
-
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,7 +25,6 @@ from analysis.drawing import style
 from analysis.drawing.bands import draw_band
 from analysis.members.columns import name_gamma
 from analysis.members.member import member_of
-from analysis.members.point import name_setting
 from analysis.members.selection import find_common_steps, report_progress
 from analysis.p1.predictors import explain_member, score_tables
 from anchorjax.storage.reader import Run
@@ -37,32 +34,15 @@ PAPER = 'P1 Sec 5'
 CAPTION = 'Which table or function explains what a network answers, over training.'
 
 
-class Line(NamedTuple):
-    """Which answers, the level that explains them, and the one before."""
-
-    label: str
-    kind: str  # of question
-    level: str
-    before: str | None
-    solution: str  # that has its colour
-
-
+# Line: (kind of question, level that explains the answers, solution of its colour).
 LINES = {
-    'trained_as_data': Line('trained, as data', 'trained', 'datum', None, 'memorizing'),
-    'heldout_as_function': Line(
-        'held-out, as a function', 'held-out', 'ordered pair', 'datum', 'third'
-    ),
-    'unseen_as_reverse': Line(
-        'unseen, as the reverse',
-        'unseen',
-        'unordered pair',
-        'ordered pair',
-        'symmetric',
-    ),
-    'unseen_composed': Line(
-        'unseen, composed', 'unseen', 'composed', 'ordered pair', 'inferential'
-    ),
+    'trained_as_data': ('trained', 'datum', 'memorizing'),
+    'heldout_as_function': ('held-out', 'ordered pair', 'third'),
+    'unseen_as_reverse': ('unseen', 'unordered pair', 'symmetric'),
+    'unseen_composed': ('unseen', 'composed', 'inferential'),
 }
+# The last level before those that explain answers of a kind.
+BEFORE = {'held-out': 'datum', 'unseen': 'ordered pair'}
 
 
 def compute(run: Run) -> pd.DataFrame:
@@ -79,32 +59,26 @@ def compute(run: Run) -> pd.DataFrame:
     members = frame.list_usable(run, 'anchors')
     points = frame.find_points(run, members)
     steps = find_common_steps(run, points).tolist()
-    settings = [name_setting(run, point, ('gamma', 'seed')) for point in points]
+    settings = frame.name_settings(run, members, ('gamma', 'seed'))
     members = members[[*run.experiment.axes, 'converged', 'train_loss']]
     members.insert(0, 'setting', settings)
     rows = []
     for point in report_progress(points, 'levels'):
         task = run.experiment_of(**point).task
-        nulls = _read_nulls(score_tables(task, point['seed']))
-        num_train = task.make().num_train
+        of_tables = score_tables(task, point['seed'])
+        of_task = {'num_train': task.make().num_train}
+        for name, (kind, level, _) in LINES.items():
+            if kind in BEFORE:
+                null = of_tables[BEFORE[kind]].loc[kind, level]
+                of_task[f'null_{name}'] = null
         for step in steps:
             explained = explain_member(member_of(run, step, **point))
-            shares = {}
-            for name, line in LINES.items():
-                shares[name] = explained.loc[line.kind, line.level]
-            rows.append({'step': step, **shares, **nulls, 'num_train': num_train})
+            row = {'step': step, **of_task}
+            for name, (kind, level, _) in LINES.items():
+                row[name] = explained.loc[kind, level]
+            rows.append(row)
     answers = pd.DataFrame(rows, np.repeat(members.index, len(steps)))
     return members.join(answers).assign(width=frame.find_width(run))
-
-
-def _read_nulls(scores: dict[str, pd.DataFrame]) -> dict[str, float]:
-    """What the level before each line scores, of `score_tables`."""
-    nulls = {}
-    for name, line in LINES.items():
-        if line.before is not None:
-            score = scores[line.before].loc[line.kind, line.level]
-            nulls[f'null_{name}'] = score
-    return nulls
 
 
 def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
@@ -144,8 +118,8 @@ def _has_sizes(answers: pd.DataFrame) -> bool:
 
 def _draw_lines(axis: Axes, here: pd.DataFrame, across: str) -> None:
     """The lines of the members of one gamma, by step or by number of examples."""
-    for name, line in LINES.items():
+    for name, (_, _, solution) in LINES.items():
         values = here.pivot_table(name, 'seed', across)
-        colour = style.COLOURS[line.solution]
-        draw_band(axis, values.columns, values.values, colour, line.label)
+        colour, label = style.COLOURS[solution], name.replace('_', ' ')
+        draw_band(axis, values.columns, values.values, colour, label)
     axis.set_ylim(-0.03, 1.03)

@@ -15,9 +15,7 @@ import pandas as pd
 from analysis import frame
 from analysis.circuits import edge_sets, sequences
 from analysis.drawing import style
-from analysis.members.member import Member, member_of
-from analysis.members.point import name_point
-from analysis.members.selection import report_progress
+from analysis.members.member import Member
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -44,10 +42,6 @@ def compute(
 ) -> pd.DataFrame:
     """Cuts all edges but a mechanism's in every converged member.
 
-    Args:
-      renormalize: whether attention sums to one again after a cut
-        (`interventions.make_cut_edit`).
-
     Returns:
       A row per converged member that `edge_sets.has_mechanism`: its `point`
       ('depth=2,gamma=1.5,seed=0'), `solution` and SCORES, and 'only MECHANISM': the
@@ -61,22 +55,18 @@ def compute(
     """
     usable = frame.list_usable(run, 'anchors')
     converged = usable[usable.converged]
-    points = frame.find_points(run, converged)
-    solutions = converged.solution
     rows = {}
-    for place, point in report_progress(
-        list(zip(converged.index, points, strict=True)), 'mechanisms'
-    ):
-        member = member_of(run, **point)
+    for place, member in frame.open_networks(run, converged, 'mechanisms'):
         if edge_sets.has_mechanism(member):
-            row = {'point': name_point(run, point), 'solution': solutions[place]}
-            rows[place] = row | _test_mechanisms(member, renormalize)
+            rows[place] = _test_mechanisms(member, renormalize)
     if not rows:
         raise UserError(
             'no converged member has two layers and a key before its anchors, which '
             'the mechanisms are about'
         )
-    members = pd.DataFrame.from_dict(rows, 'index').join(converged[[*SCORES]])
+    found = pd.DataFrame.from_dict(rows, 'index')
+    members = found.join(converged[['solution', *SCORES]])
+    members.insert(0, 'point', frame.name_settings(run, members))
     return members.assign(left_out=len(usable) - len(converged))
 
 
@@ -95,17 +85,16 @@ def draw(members: pd.DataFrame, axes: np.ndarray) -> None:
     """Fills axes [1, 2]: what each member answers, and which edges suffice for it."""
     scores, suffices = axes[0]
     left_out = members.left_out.iloc[0]
-    style.draw_heatmap(scores, members[[*SCORES]].values, 'Greys', (0, 1))
-    scores.set_yticks(range(len(members)), members.point, fontsize=6)
-    scores.set_xticks(range(len(SCORES)), SCORES.values(), rotation=30, ha='right')
+    answers = members.set_index('point')[[*SCORES]].rename(columns=SCORES)
+    style.draw_heatmap(scores, answers, 'Greys', (0, 1))
     scores.set_title(f'agreement; {left_out} not converged, left out')
-
-    unchanged = members.filter(like='only ')
-    names = unchanged.columns.str.removeprefix('only ')
-    style.draw_heatmap(suffices, unchanged.values, 'Purples', (0, 1))
-    suffices.set_yticks(range(len(members)), members.solution, fontsize=6)
-    suffices.set_xticks(range(len(names)), names, rotation=30, ha='right')
+    unchanged = members.set_index('solution').filter(like='only ')
+    unchanged.columns = unchanged.columns.str.removeprefix('only ')
+    style.draw_heatmap(suffices, unchanged, 'Purples', (0, 1))
     suffices.set_title('answers unchanged with these edges alone')
+    for axis in axes[0]:
+        axis.tick_params(axis='y', labelsize=6)
+        style.plt.setp(axis.get_xticklabels(), rotation=30, ha='right')
 
 
 def layout(members: pd.DataFrame) -> style.Layout:

@@ -8,13 +8,11 @@ import argparse
 import dataclasses
 import math
 import pathlib
-from typing import Any
 
 import jax
 import numpy as np
 
 from analysis import figure
-from analysis.circuits.interventions import read_answers
 from analysis.members.member import Member
 from anchorjax import cli, config
 from anchorjax.errors import UserError
@@ -25,8 +23,6 @@ from anchorjax.official import weights
 TITLE = 'A checkpoint of the authors'
 PAPER = 'P1'
 CAPTION = 'Its sizes, its answers, and figures of it.'
-
-
 # The figures of one network.
 FIGURES = ('attention_flow', 'causal', 'condensation', 'cosine', 'embedding', 'tsne')
 _SIZES = (
@@ -76,16 +72,11 @@ def load_member(
 
 def measure_agreement(member: Member) -> dict[tuple[str, str], float]:
     """Share of answers to a probe equal to a mapping's: {(probe, mapping): share}."""
-
-    @jax.jit
-    def answer(params: Any, tokens_BT: jax.Array) -> jax.Array:
-        return read_answers(member.apply(params, tokens_BT))
-
     task = member.task
     tokens_PBT, labels_PRB = member.probes
     shares = {}
     for p, probe in enumerate(task.probe_names):
-        answers_B = np.asarray(answer(member.params, tokens_PBT[p]))
+        answers_B = member.forward(tokens_PBT[p]).logits[:, -1].argmax(-1)
         agrees_RB = labels_PRB[p] == answers_B
         shares_R = agrees_RB.mean(-1, dtype=np.float32)  # as training records it
         for mapping, share in zip(task.mapping_names, shares_R, strict=True):

@@ -20,7 +20,6 @@ from analysis.circuits.order import draw_comparison, measure_order
 from analysis.drawing import style
 from analysis.members.member import Member, member_of, require_attention
 from analysis.members.point import name_point
-from analysis.members.selection import report_progress
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
@@ -48,10 +47,6 @@ def compute(
 ) -> pd.DataFrame:
     """Measures the order in every snapshot of every converged member.
 
-    Args:
-      every: also in trained members that have not converged.
-      number: random sequences.
-
     Returns:
       A row per member (`point`: 'gamma=0.6,seed=0'), snapshot (`step`) and layer (from
       1): the `order` after its attention, NaN where the anchors make no difference at
@@ -67,19 +62,18 @@ def compute(
     chosen = usable if every else usable[usable.converged]
     if not len(chosen):
         raise UserError('no member has converged')
-    networks = list(zip(frame.find_points(run, chosen), chosen.converged, strict=True))
     rows = []
-    for point, is_converged in report_progress(networks, 'order of the pair'):
-        member = member_of(run, **point)
+    for place, member in frame.open_networks(run, chosen, 'order of the pair'):
         of_member = {
-            'point': name_point(run, point),
-            'converged': is_converged,
+            'point': name_point(run, member.point),
+            'converged': chosen.converged[place],
             **_share_answers(member),
         }
         require_attention(member)
         comparison = draw_comparison(member, number)
-        for step in run.steps(**point):
-            order_N = measure_order(member_of(run, step, **point), comparison)
+        for step in run.steps(**member.point):
+            at_step = member_of(run, step, **member.point)
+            order_N = measure_order(at_step, comparison)
             for layer, order in enumerate(order_N.tolist(), start=1):
                 rows.append({**of_member, 'step': step, 'layer': layer, 'order': order})
     return pd.DataFrame(rows).assign(left_out=len(usable) - len(chosen))

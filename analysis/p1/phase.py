@@ -126,7 +126,9 @@ def draw(cells: pd.DataFrame, axes: np.ndarray) -> None:
         is_open = _arrange(cells, f'{rates}_converged') < 1
         for axis, answer in zip(axes[:, column], _list_answers(cells), strict=True):
             values = _arrange(cells, f'{reading}_{answer}')
-            _draw_heatmap(axis, values, style.MAPS.get(answer, 'Greys'))
+            colours = style.MAPS.get(answer, 'Greys')
+            style.draw_heatmap(axis, values, colours, (0, 1), size=7)
+            axis.invert_yaxis()
             label_gamma_cells(axis, values.columns, first.width)
             _hatch_cells(axis, is_unsure, '////')
             _hatch_cells(axis, is_open, '....')
@@ -171,13 +173,6 @@ def _explain(cells: pd.DataFrame) -> str:
     if first.trained and not first.converged:
         dots = f'none of the {first.trained} trained members has converged'
     return f'{title}\nlines: seen pairs < {SEEN_ENOUGH:g}; dots: {dots}'
-
-
-def _draw_heatmap(axis: Axes, values: pd.DataFrame, colours: str) -> None:
-    """Values in [0, 1], with a number in every cell."""
-    axis.imshow(values, cmap=colours, vmin=0, vmax=1, origin='lower', aspect='auto')
-    style.label_grid(axis, values.columns, values.index)
-    style.write_cells(axis, values.values, '.2f', values.values > 0.6, size=7)
 
 
 def _hatch_cells(axis: Axes, is_hatched: pd.DataFrame, pattern: str) -> None:

@@ -15,65 +15,54 @@ that says nothing about a question explains no answer to it.
 """
 
 import functools
-from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 import pandas as pd
 
-from analysis.members.member import Member
+from analysis.members.member import Member, draw_training
 from anchorjax.errors import UserError
-from anchorjax.grid import DATA, random_key
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
 
-LEVELS = ('datum', 'ordered pair', 'unordered pair', 'composed')
+LEVELS = ['datum', 'ordered pair', 'unordered pair', 'composed']
 KINDS = ('trained', 'held-out', 'unseen')  # of questions
-SILENT = -1  # a predictor that says nothing
-_CHUNK = 2**16  # training examples read at a time
-
-
-class Questions(NamedTuple):
-    """All questions N of one seed, and what every level answers."""
-
-    tokens_NT: np.ndarray
-    kind_N: np.ndarray  # index into KINDS
-    answer_LN: np.ndarray  # by LEVELS; SILENT where a level says nothing
 
 
 @functools.lru_cache
-def list_questions(config: AnchorsConfig, seed: int) -> Questions:
-    """The questions of a task with the data set of one seed.
+def list_questions(config: AnchorsConfig, seed: int) -> tuple[np.ndarray, pd.DataFrame]:
+    """(tokens [N, T], table) of all questions of a task with the data set of one seed.
 
-    'trained' are those that are among its training examples; 'held-out' are all others
-    about trained pairs, also those that could have been drawn and were not.
+    The table has a row per question: its `kind`, and the answer of each of LEVELS; NaN
+    where a level says nothing. 'trained' are those that are among its training
+    examples; 'held-out' are all others about trained pairs, also those that could have
+    been drawn and were not.
     """
     low, high = config.keys
     shape = (config.num_pairs, len(config.positions), high - low)
-    row_N, column_N, key_N = (index.ravel() for index in np.indices(shape))
+    pair_N, column_N, key_N = (index.ravel() for index in np.indices(shape))
     position_N = np.array(config.positions)[column_N]
     x_N = low + key_N
-    anchors_N2 = anchors.list_pairs(config)[row_N]
+    anchors_N2 = anchors.list_pairs(config)[pair_N]
     rng = np.random.default_rng(seed)
     noise_NT = rng.integers(low, high, (len(x_N), config.seq_len), np.int32)
     tokens_NT = anchors.place(noise_NT, position_N, x_N, anchors_N2, config.order)
-    is_trained_N = _mark_trained(config, seed, shape).ravel()
 
-    kind_N = np.full(len(x_N), KINDS.index('held-out'))
-    kind_N[_mark_unseen(config)[row_N]] = KINDS.index('unseen')
-    kind_N[is_trained_N] = KINDS.index('trained')
-    shift_LP, speaks_LP = _list_functions(config)
-    answer_LN = np.where(speaks_LP[:, row_N], x_N + shift_LP[:, row_N], SILENT)
-    answer_LN[LEVELS.index('datum'), ~is_trained_N] = SILENT
-    return Questions(np.asarray(tokens_NT), kind_N, answer_LN)
+    is_trained = np.zeros(shape, bool)
+    for batch in draw_training(config, seed):
+        is_trained[_find_questions(config, batch.tokens_BT)] = True
+    is_trained_N = is_trained.ravel()
+    shifts = _list_functions(config)
+    is_unseen_N = shifts['ordered pair'].isna().values[pair_N]
+    questions = shifts.iloc[pair_N].add(x_N, axis=0).reset_index(drop=True)
+    questions.insert(0, 'datum', questions['ordered pair'].where(is_trained_N))
+    kinds = np.select([is_trained_N, is_unseen_N], ['trained', 'unseen'], 'held-out')
+    return np.asarray(tokens_NT), questions.assign(kind=kinds)
 
 
-def explain_answers(answer_N: np.ndarray, questions: Questions) -> pd.DataFrame:
+def explain_answers(answer_N: np.ndarray, questions: pd.DataFrame) -> pd.DataFrame:
     """The share of some answers that each level explains, [kind, level]; NaN: none."""
-    is_explained_LN = questions.answer_LN == answer_N
-    of_levels = pd.DataFrame(is_explained_LN.T, columns=LEVELS)
-    kinds = np.array(KINDS)[questions.kind_N]
-    return of_levels.groupby(kinds).mean().reindex(KINDS)
+    is_explained = questions[LEVELS].eq(answer_N, axis=0)
+    return is_explained.groupby(questions.kind).mean().reindex(KINDS)
 
 
 def explain_member(member: Member) -> pd.DataFrame:
@@ -85,8 +74,8 @@ def explain_member(member: Member) -> pd.DataFrame:
     config = member.experiment.task
     if config.name != 'anchors':
         raise UserError(f"task {config.name!r}: levels are about the task 'anchors'")
-    questions = list_questions(config, member.point['seed'])
-    logits_NV = member.forward(questions.tokens_NT).logits[:, -1]
+    tokens_NT, questions = list_questions(config, member.point['seed'])
+    logits_NV = member.forward(tokens_NT).logits[:, -1]
     return explain_answers(logits_NV.argmax(-1), questions)
 
 
@@ -95,69 +84,35 @@ def score_tables(config: AnchorsConfig, seed: int) -> dict[str, pd.DataFrame]:
 
     Where the level that answers says nothing, its answer is explained by none.
     """
-    questions = list_questions(config, seed)
-    scores = {}
-    for level, answer_N in zip(LEVELS, questions.answer_LN, strict=True):
-        # What is said nowhere is unlike every answer, that of silence included.
-        spoken_N = np.where(answer_N == SILENT, SILENT - 1, answer_N)
-        scores[level] = explain_answers(spoken_N, questions)
-    return scores
+    _, questions = list_questions(config, seed)
+    return {level: explain_answers(questions[level], questions) for level in LEVELS}
 
 
-def _list_functions(config: AnchorsConfig) -> tuple[np.ndarray, np.ndarray]:
-    """(answer minus key item, whether it says anything) by level and pair, [L, pair].
-
-    The table of the data has the shifts of a function a pair.
-    """
+def _list_functions(config: AnchorsConfig) -> pd.DataFrame:
+    """Answer minus key item of every pair by each function; NaN: it says nothing."""
     rows = anchors.list_pairs(config).tolist()
     reverse_P = np.array([rows.index([b, a]) for a, b in rows])
     inferential_P, _, assigned_P = anchors.list_shifts(config).T
-    is_unseen_P = _mark_unseen(config)
-    reversed_P = np.where(is_unseen_P, assigned_P[reverse_P], assigned_P)
-    composed_P = np.where(is_unseen_P, inferential_P, assigned_P)
-    is_known_P = ~is_unseen_P
-    has_reverse_P = is_known_P | is_known_P[reverse_P]
-    shift_LP = np.stack([assigned_P, assigned_P, reversed_P, composed_P])
-    everywhere_P = np.ones(len(rows), bool)
-    speaks_LP = np.stack([is_known_P, is_known_P, has_reverse_P, everywhere_P])
-    return shift_LP, speaks_LP
-
-
-def _mark_unseen(config: AnchorsConfig) -> np.ndarray:
-    """Which pairs are never trained, bool [pair]."""
     trained, _ = anchors.list_probed_pairs(config)['seen_train']
-    is_unseen_P = np.ones(config.num_pairs, bool)
-    is_unseen_P[trained] = False
-    return is_unseen_P
+    of_pair = pd.Series(assigned_P).iloc[trained].reindex(range(len(rows)))
+    of_reverse = of_pair.iloc[reverse_P].reset_index(drop=True)
+    return pd.DataFrame(
+        {
+            'ordered pair': of_pair,
+            'unordered pair': of_pair.fillna(of_reverse),
+            'composed': of_pair.fillna(pd.Series(inferential_P)),
+        }
+    )
 
 
-def _mark_trained(
-    config: AnchorsConfig, seed: int, shape: tuple[int, int, int]
-) -> np.ndarray:
-    """Which questions are among the training examples, bool [pair, position, key]."""
-    task = config.make()
-    read = _compile_examples(config)
-    is_trained = np.zeros(shape, bool)
-    for start in range(0, task.num_train, _CHUNK):
-        index_B = np.arange(start, min(start + _CHUNK, task.num_train), dtype=np.int32)
-        row_B, column_B, key_B = map(np.asarray, read(seed, index_B))
-        is_trained[row_B, column_B, key_B] = True
-    return is_trained
-
-
-@functools.lru_cache
-def _compile_examples(config: AnchorsConfig) -> Any:
-    """(seed, numbers) -> indices [pair, position, key] of training examples."""
-    task = config.make()
-    rows, _ = anchors.list_probed_pairs(config)['seen_train']
-
-    @jax.jit
-    def read(seed: jax.Array, index_B: jax.Array) -> tuple[jax.Array, ...]:
-        data = task.make_data(random_key(seed, DATA))
-        row_B = jax.numpy.asarray(rows)[index_B % len(rows)]
-        drawn = anchors.draw_sequences(
-            config, data, data.key, row_B, index_B, heldout=False
-        )
-        return row_B, drawn.column_B, drawn.x_B - config.keys[0]
-
-    return read
+def _find_questions(
+    config: AnchorsConfig, tokens_BT: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Indices (pair, position, key item) of what sequences ask, [B] each."""
+    role_BT = np.asarray(anchors.find_roles(config, tokens_BT))
+    # Roles 0 to 2 are those of the key item and of the two anchors.
+    key_B, *pair_2B = [tokens_BT[role_BT == role] for role in range(3)]
+    pairs = pd.MultiIndex.from_arrays(anchors.list_pairs(config).T)
+    row_B = pairs.get_indexer(pd.MultiIndex.from_arrays(pair_2B))
+    position_B = (role_BT < 3).argmax(-1)  # of the first of the three tokens
+    return row_B, position_B - config.positions.start, key_B - config.keys[0]

@@ -13,9 +13,6 @@ import pandas as pd
 from analysis import frame
 from analysis.circuits import edge_sets
 from analysis.drawing import style
-from analysis.members.member import member_of
-from analysis.members.point import name_point
-from analysis.members.selection import report_progress
 from analysis.p1.causal import FAITHFUL, name_edge
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
@@ -43,23 +40,20 @@ def compute(run: Run) -> pd.DataFrame:
     converged = usable[usable.converged]
     if not len(converged):
         raise UserError('no member has converged')
-    points = frame.find_points(run, converged)
+    names = frame.name_settings(run, converged)
+    members = converged[['solution']].assign(point=names)
     tables = []
-    for point, solution in report_progress(
-        list(zip(points, converged.solution, strict=True)), 'pruned circuits'
-    ):
-        ablation = edge_sets.prepare_ablation(member_of(run, **point))
+    for place, member in frame.open_networks(run, converged, 'pruned circuits'):
+        ablation = edge_sets.prepare_ablation(member)
         removed, unchanged_E = edge_sets.prune_edges(ablation)
         circuit = edge_sets.find_circuit(removed, unchanged_E, FAITHFUL)
         cuts = len(removed) - len(circuit)
         of_member = {
-            'point': name_point(run, point),
-            'solution': solution,
             'edge': list(map(name_edge, ablation.edges)),
             'kept': [edge in circuit for edge in ablation.edges],
             'unchanged': unchanged_E[cuts - 1] if cuts else 1.0,
         }
-        tables.append(pd.DataFrame(of_member))
+        tables.append(pd.DataFrame(of_member).assign(**members.loc[place]))
     left_out = len(usable) - len(converged)
     return pd.concat(tables, ignore_index=True).assign(left_out=left_out)
 

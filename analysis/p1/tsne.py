@@ -15,19 +15,21 @@ defaults.
 import sys
 from typing import Annotated, Literal
 
+import matplotlib
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
 from analysis.circuits import sequences
-from analysis.drawing import hues, style
+from analysis.drawing import style
 from analysis.members.member import Member, make_untrained
 from analysis.vectors import extract
 from analysis.vectors.nearest import KINDS, count_neighbours
 from anchorjax.errors import require
-from anchorjax.limits import above, at_least, at_most
+from anchorjax.limits import at_least, at_most
 
 TITLE = 'Map of the pairs'
 PAPER = 'P1 Fig 3 (b), P3 Fig 4 C'
@@ -40,6 +42,9 @@ CAPTION = (
 SPACES = ('full space', 'map')
 KIND_COLOURS = ('#0072B2', '#E69F00', '#999999')
 _SLOW = 2_000  # sequences in a map that takes long enough to say so
+GREY = (0.8, 0.8, 0.8, 1)
+HUES = 14  # of 'tab20', dark and light in turn, before its greys 14 and 15
+MOST_LISTED = 16  # pairs in a legend: of four anchors, as in the paper
 
 
 def compute(
@@ -52,7 +57,7 @@ def compute(
         int, at_least(1), at_most(1_000), 'nearest neighbours to count'
     ] = 10,
     perplexity: Annotated[
-        float, above(0), 'perplexity of t-SNE: about the neighbours of a point'
+        float, at_least(1), 'perplexity of t-SNE: about the neighbours of a point'
     ] = 30,
     map_number: Annotated[
         int | None, at_least(2), 'sequences in the map; default: all'
@@ -83,7 +88,9 @@ def compute(
     """
     tokens_BT, pair_B2 = _sample_different(member, number, ignore_key=of == 'output')
     mapped = min(map_number or number, len(tokens_BT))
-    _check_settings(mapped, neighbours, perplexity)
+    allowed = f'fewer than the {mapped} sequences in the map'
+    require(neighbours < mapped, 'neighbours', neighbours, allowed)
+    require(perplexity < mapped, 'perplexity', perplexity, allowed)
     X_BD = _read_vectors(member, tokens_BT, layer, of)
     map_B2 = _map_vectors(X_BD[:mapped], perplexity)
     in_space = count_neighbours(X_BD, pair_B2, neighbours)
@@ -132,14 +139,6 @@ def _sample_different(
     return drawn.tokens_BT[kept], drawn.pair_B2[kept]
 
 
-def _check_settings(mapped: int, neighbours: int, perplexity: float) -> None:
-    reason = f'fewer than the {mapped} sequences in the map'
-    allowed = f'from 1 to {mapped - 1}, {reason}'
-    require(1 <= neighbours < mapped, 'neighbours', neighbours, allowed)
-    allowed = f'in [1, {mapped}), {reason}'
-    require(1 <= perplexity < mapped, 'perplexity', perplexity, allowed)
-
-
 def _map_vectors(X_BD: np.ndarray, perplexity: float) -> np.ndarray:
     """t-SNE map [B, 2], in one thread: 3 s instead of 70 s with many."""
     count = len(X_BD)
@@ -165,14 +164,53 @@ layout = style.Layout(1, 2, 7.0, 3.4)
 def _draw_map(axis: Axes, result: xr.Dataset) -> None:
     pairs_A2, pair_B = np.unique(result.pair, axis=0, return_inverse=True)
     size = min(300 / len(pair_B) ** 0.5, 12)
-    colours_B4 = hues.colour_pairs(pairs_A2)[pair_B]
+    colours_B4 = colour_pairs(pairs_A2)[pair_B]
     axis.scatter(*result.place.values.T, s=size, lw=0, rasterized=True, c=colours_B4)
     title = 'output, key hidden'
     if result.of == 'attention':
         title = f'layer {result.layer.item()}, last token'
     axis.set(xticks=[], yticks=[], title=title)
     axis.spines[['left', 'bottom']].set_visible(False)
-    hues.draw_legend(axis, pairs_A2)
+    draw_legend(axis, pairs_A2)
+
+
+def colour_pairs(pairs_A2: np.ndarray) -> np.ndarray:
+    """RGBA of ordered pairs [A, 4]: a pair dark, its reverse light; (a, a) is grey."""
+    first_A, second_A = pairs_A2.T
+    differs_A = first_A != second_A
+    unordered = np.sort(pairs_A2[differs_A], axis=1)
+    _, hue = np.unique(unordered, axis=0, return_inverse=True)
+    is_light = (first_A > second_A)[differs_A]
+    index = (2 * hue + is_light) % HUES
+    colours_A4 = np.tile(GREY, (len(pairs_A2), 1))
+    colours_A4[differs_A] = matplotlib.colormaps['tab20'](index)
+    return colours_A4
+
+
+def draw_legend(axis: Axes, pairs_A2: np.ndarray) -> None:
+    """Below the axis every pair above its reverse; words where they are too many."""
+    if len(pairs_A2) > MOST_LISTED:
+        axis.set_xlabel('a hue: a pair, light: its reverse;\nhues repeat; grey: a,a')
+        return
+    colours_A4 = colour_pairs(pairs_A2)
+    handles = []
+    for i in np.lexsort((pairs_A2[:, 0], pairs_A2.max(1), pairs_A2.min(1))):
+        first, second = pairs_A2[i]
+        if first != second:
+            handles.append(_make_dot(colours_A4[i], f'{first},{second}'))
+    handles.append(_make_dot(GREY, 'a,a'))
+    axis.legend(
+        handles=handles,
+        ncols=(len(handles) + 1) // 2,
+        loc='upper center',
+        bbox_to_anchor=(0.5, 0),
+        handletextpad=0,
+        columnspacing=0.8,
+    )
+
+
+def _make_dot(colour: np.ndarray | tuple, label: str) -> Line2D:
+    return Line2D([], [], marker='o', ls='', ms=4, color=colour, label=label)
 
 
 def _draw_bars(axis: Axes, result: xr.Dataset) -> None:

@@ -22,13 +22,10 @@ from matplotlib.colors import LogNorm, Normalize
 
 from analysis import frame, stats
 from analysis.drawing import style
-from analysis.drawing.correlation_bars import draw_correlations
 from analysis.drawing.gammas import label_gamma_cells
-from analysis.members.correlation import correlations
 from analysis.members.selection import find_row_axis, require_heldout_probe
 from analysis.spectra.directions import ALL, MEASURES, measure_members
-from anchorjax.errors import UserError
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run
 
 TITLE = 'Complexity'
 PAPER = 'P3 Figs 3, 5 C'
@@ -53,7 +50,7 @@ def compute(
       agreement   [outcome, member], beside the gamma, seed and row of the members
       is_counted  [member] in the correlations: the converged ones of one row
       rho, p      [matrix, measure, outcome] Spearman's within seeds; p after Holm's
-                  correction, see `correlation.correlations`
+                  correction, see `correlate`
 
     Rows are of the first static axis, else of the weight decay; that of the
     correlations is the one with the most converged members (the last of equals).
@@ -63,9 +60,7 @@ def compute(
         trained member, or the task has no held-out seen pairs.
     """
     require_heldout_probe(run)
-    members = frame.find_usable(members_table(run))
-    if not len(members):
-        raise UserError('no member of this sweep is trained yet')
+    members = frame.list_usable(run)
     row_name = find_row_axis(run.experiment.axes)
     row = members[row_name].astype(str)
     converged = members.converged.groupby(row, sort=False).sum()
@@ -78,13 +73,12 @@ def compute(
     matrices = [matrix] if matrix == ALL else [matrix, ALL]
     complexity = [measure_members(run, points, name).T for name in matrices]
     complexity_XM = np.concatenate(complexity)
-    tests = correlations(
+    rho_XY, p_XY = correlate(
         complexity_XM[:, is_counted],
         agreement[:, is_counted],
-        strata_M=members.seed[is_counted],
+        members.seed[is_counted].values,
     )
     shape = (len(matrices), len(MEASURES), len(OUTCOMES))
-    p_values = stats.holm(tests.p_value_XY.ravel())
     places = ('matrix', 'measure', 'outcome')
     numbers = {
         'complexity': (('matrix', 'measure', 'member'), np.array(complexity)),
@@ -93,8 +87,8 @@ def compute(
         'seed': ('member', members.seed),
         'row': ('member', row.tolist()),
         'is_counted': ('member', is_counted),
-        'rho': (places, tests.correlation_XY.reshape(shape)),
-        'p': (places, p_values.reshape(shape)),
+        'rho': (places, rho_XY.reshape(shape)),
+        'p': (places, stats.holm(p_XY.ravel()).reshape(shape)),
     }
     labels = {'matrix': matrices, 'measure': list(MEASURES), 'outcome': list(OUTCOMES)}
     return xr.Dataset(numbers, labels).assign_attrs(
@@ -102,6 +96,50 @@ def compute(
         counted_row=counted_row,
         width=frame.find_width(run),
     )
+
+
+def correlate(
+    x_XM: np.ndarray, y_YM: np.ndarray, seed_M: np.ndarray, permutations: int = 10_000
+) -> tuple[np.ndarray, np.ndarray]:
+    """Spearman's correlation of every x with every y within seeds, and its p-value.
+
+    Members of one seed share their data and the direction of their initial weights, so
+    only they are ranked against each other, and exchanged for the two-sided p-value.
+    It assumes exchangeable members of a seed, which those of a sweep of γ are not: it
+    says that the two go together over this sweep, not that one causes the other.
+
+    Members with a NaN anywhere are left out. [X, Y] each; NaN where one does not vary.
+    """
+    is_known_M = np.isfinite(x_XM).all(0) & np.isfinite(y_YM).all(0)
+    seed_M = seed_M[is_known_M]
+    x_XM = _standardize_ranks(x_XM[:, is_known_M], seed_M)
+    y_YM = _standardize_ranks(y_YM[:, is_known_M], seed_M)
+    rho_XY = x_XM @ y_YM.T
+    if not len(seed_M):
+        rho_XY[:] = np.nan
+    rng = np.random.default_rng(0)
+    threshold_XY = np.abs(rho_XY) - 1e-9
+    at_least_as_large_XY = np.zeros_like(rho_XY)
+    order_M = np.arange(len(seed_M))
+    for _ in range(permutations):
+        for seed in np.unique(seed_M):
+            of_seed = np.flatnonzero(seed_M == seed)
+            order_M[of_seed] = rng.permutation(of_seed)
+        by_chance_XY = x_XM[:, order_M] @ y_YM.T
+        at_least_as_large_XY += np.abs(by_chance_XY) >= threshold_XY
+    p_XY = (1 + at_least_as_large_XY) / (1 + permutations)
+    return rho_XY, np.where(np.isnan(rho_XY), np.nan, p_XY)
+
+
+def _standardize_ranks(x_XM: np.ndarray, seed_M: np.ndarray) -> np.ndarray:
+    """Ranks within seeds, centred there, each row of length one; NaN: no variation.
+
+    Spearman's correlation within seeds is the inner product of two such rows.
+    """
+    ranks = pd.DataFrame(x_XM.T).groupby(seed_M).rank()
+    centred = ranks - ranks.groupby(seed_M).transform('mean')
+    lengths = np.sqrt((centred**2).sum())
+    return (centred / lengths.where(lengths > 0)).values.T
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
@@ -141,8 +179,23 @@ def _draw_matrix(axes: np.ndarray, result: xr.Dataset) -> None:
         highest = max(_average(result, values).max(axis=None), 1.01)
         _draw_heatmap(axis, result, values, 'viridis', LogNorm(1, highest), '.3g')
         axis.set_title(f'{measure}, {where}')
-    outcomes = tuple(OUTCOMES)
-    draw_correlations(axes[2], MEASURES, outcomes, result.rho.values, result.p.values)
+    _draw_correlations(axes[2], result)
+
+
+def _draw_correlations(axis: Axes, result: xr.Dataset) -> None:
+    """A bar for each outcome and measure, with its p-value beside it."""
+    places = np.arange(len(OUTCOMES))
+    looks = (('#444444', 0.2), ('#AAAAAA', -0.2))  # colour, shift
+    for measure, (colour, shift) in zip(MEASURES, looks, strict=True):
+        here = result.sel(measure=measure)
+        axis.barh(places + shift, here.rho, 0.36, color=colour, label=measure)
+        for y, rho, p in zip(places + shift, here.rho, here.p, strict=True):
+            text = f'{rho:.2f}, p {p:.1g}' if np.isfinite(rho) else '–'
+            x, side = (0.03, 'left') if rho < 0 else (-0.03, 'right')
+            axis.text(x, y, text, ha=side, va='center', fontsize=6)
+    axis.set_yticks(places, OUTCOMES)
+    axis.set_xlim(-1, 1)
+    axis.axvline(0, color='black', lw=0.6)
 
 
 def _average(result: xr.Dataset, values: xr.DataArray) -> pd.DataFrame:

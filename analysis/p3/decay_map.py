@@ -75,13 +75,9 @@ def draw(networks: pd.DataFrame, axes: np.ndarray) -> None:
         axis.invert_yaxis()
         for y, x in np.argwhere(is_open.values):
             axis.plot(x + 0.4, y + 0.4, '.', ms=3, color='C3')
-        decays = [f'{decay:g}' for decay in is_open.index]
-        axis.set_yticks(range(len(decays)), decays)
         if across == 'gamma':
             label_gamma_cells(axis, is_open.columns, networks.width.iloc[0])
         else:
-            rates = [f'{rate:g}' for rate in is_open.columns]
-            axis.set_xticks(range(len(rates)), rates)
             axis.set_xlabel('learning rate')
     for axis in axes[:, 0]:
         axis.set_ylabel('weight decay')
@@ -114,10 +110,10 @@ def _draw_panel(axis: style.Axes, networks: pd.DataFrame, column: str) -> None:
     title = PANELS[column]
     if column == 'phase':
         cells = _arrange(networks, column, 'median')
-        style.draw_heatmap(axis, cells.values, 'viridis_r', (0, 3))
+        style.draw_heatmap(axis, cells, 'viridis_r', (0, 3))
         axis.set_title(title, fontsize=7)
         return
-    cells = _arrange(networks, column, 'mean').values
+    cells = _arrange(networks, column, 'mean')
     if column in AT_LEAST_ONE:
         largest = max(np.nanmax(cells), 1.01)
         style.draw_heatmap(axis, cells, 'Greys', (1, largest))

@@ -40,8 +40,7 @@ def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
     )
     for axis, (column, title, colours, limits) in zip(axes[0], panels, strict=True):
         grid = result.pivot(index='decay', columns='gamma', values=column)
-        style.draw_heatmap(axis, grid.to_numpy(), colours, limits)
-        style.label_grid(axis, grid.columns, grid.index.map('{:.3g}'.format))
+        style.draw_heatmap(axis, grid, colours, limits)
         axis.set(title=title, xlabel='γ (a factor: large is a large start)')
         axis.invert_yaxis()
     axes[0, 0].set_ylabel('weight decay')

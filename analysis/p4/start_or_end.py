@@ -93,11 +93,9 @@ def measure_gain(single: pd.DataFrame, effect: str) -> pd.Series:
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [1, 4]: accuracy and train loss by window, effects, the pieces."""
     grid, losses, effects, pieces = axes[0]
-    starts = [f'{start:.3g}' for start in result.start.values]
-    style.draw_heatmap(grid, result.unseen.values, 'Blues', (0, 1))
-    style.draw_heatmap(losses, result.train_loss.values, 'Reds', (0, 1))
+    style.draw_heatmap(grid, result.unseen.to_pandas(), 'Blues', (0, 1))
+    style.draw_heatmap(losses, result.train_loss.to_pandas(), 'Reds', (0, 1))
     for axis in (grid, losses):
-        style.label_grid(axis, result.end.values, starts)
         axis.set_xlabel('end of decay (share of T)')
     grid.set_ylabel('start of decay')
     grid.set_title(f'{result.asked}, {result.gain.sizes["seed"]} seeds')

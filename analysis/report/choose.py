@@ -34,7 +34,7 @@ def choose_networks(subject: Subject) -> dict[str, Choice]:
     place = places['inferential']
     if place == places['symmetric']:
         member = subject.members.loc[place]
-        is_inferential = member['unseen inferential'] >= member['unseen symmetric']
+        is_inferential = member.unseen_inferential >= member.unseen_symmetric
         if is_inferential:
             del places['symmetric']
         else:
@@ -61,9 +61,9 @@ def _find_most(subject: Subject, mapping: str, before: dict[str, int]) -> int:
         for place in before.values():
             if path.startswith('model.'):
                 is_alike &= members[axis] == members.loc[place, axis]
-    score = members[f'unseen {mapping}']
-    if 'seen_heldout assigned' in members:
-        score = score + TIE_BREAK * members['seen_heldout assigned'].fillna(0.0)
+    score = members[f'unseen_{mapping}']
+    if 'seen_heldout_assigned' in members:
+        score = score + TIE_BREAK * members.seen_heldout_assigned.fillna(0.0)
     ranked = pd.DataFrame({'at': is_at, 'alike': is_alike, 'score': score})
     ranked = ranked.sort_values(
         ['at', 'alike', 'score'], ascending=False, kind='stable'
@@ -74,7 +74,7 @@ def _find_most(subject: Subject, mapping: str, before: dict[str, int]) -> int:
 def _describe(subject: Subject, mapping: str, place: int) -> str:
     """What it answers, and whether that makes it stand for the solution."""
     member = subject.members.loc[place]
-    share = member[f'unseen {mapping}']
+    share = member[f'unseen_{mapping}']
     text = f': {share:.2f} of its answers to the unseen pair are {mapping}'
     if not member.converged:
         return f'{text}; it has not converged'

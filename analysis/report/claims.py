@@ -67,14 +67,13 @@ def check_claims(run: Run, page: pathlib.Path) -> dict[str, Any]:
 def _find_room(run: Run) -> tuple[str, ModuleType | None]:
     """(paper, its claims); (task, None) of a task about which none are checked."""
     task = run.experiment.task.name
-    rooms = {}
-    for paper in ROOMS.get(task, ()):
-        if figure.has_claims(paper):
-            rooms[paper] = figure.import_claims(paper)
+    if task not in ROOMS:
+        return task.replace('_', ' '), None
+    rooms = {paper: figure.import_claims(paper) for paper in ROOMS[task]}
     for paper, room in rooms.items():
         if claims.find_named(room, run):
             return paper, room
-    return next(iter(rooms.items()), (task.replace('_', ' '), None))
+    return next(iter(rooms.items()))
 
 
 def _list_rows(
@@ -82,7 +81,7 @@ def _list_rows(
 ) -> list[dict[str, Any]]:
     """The rows that have a number: those with a rule only if it was applied."""
     table = claims.tabulate_run(named, room, run)
-    table['p'] = table.p.map('{:.3f}'.format).replace('nan', '')
+    table['p'] = claims.format_p_values(table, '')
     rows = []
     for claim, row in zip(named, table.to_dict('records'), strict=True):
         is_decided = claim.rule is None or row['seeds'] >= claims.SEEDS

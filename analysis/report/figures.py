@@ -70,10 +70,3 @@ VARYING = {
 FOLLOWING = ('eigenvalues',)
 # Cheaper than what the command of the figure takes.
 OPTIONS = {'tsne': {'map_number': 2_000}}
-
-
-def list_sections(task: str, has_unseen_pair: bool) -> tuple[Section, ...]:
-    """The sections about the whole sweep."""
-    if has_unseen_pair:
-        return ANCHORS
-    return (Section('All networks', ANY + OF_TASK.get(task, ())),)

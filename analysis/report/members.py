@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import figure
+from analysis.members.measures import name_deciding_loss
 from analysis.members.member import Member, member_of
 from analysis.members.point import Point
 from analysis.report.names import name_network
@@ -16,7 +17,7 @@ from analysis.report.subject import Subject
 from analysis.vectors import order
 from anchorjax.errors import Damaged, UserError
 from anchorjax.grid import axis_label
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run
 from anchorjax.storage.solution import UNSEEN_MAPPINGS
 
 DIGITS = 4  # of a number on the page
@@ -24,10 +25,6 @@ CURVE_DIGITS = 3  # more cannot be seen, and thousands of curves add up
 SERIES = ('agreement', 'probe_loss', 'train_loss')
 SEQUENCES = 64  # random ones; the page shows the attention on one other sequence
 PROGRESS_EVERY = 100  # members
-# What only networks that may compose an unseen pair have; the last, only all others.
-NOTHING = dict.fromkeys(
-    ('solution', 'answer', 'by_position', 'attention', 'embedding', 'by_group')
-)
 
 Described = dict[str, Any]
 
@@ -37,24 +34,23 @@ def describe_members(
 ) -> list[Described]:
     """An entry for every member, in the order of the grid."""
     run = subject.run
-    rows = members_table(run)
     series = _read_series(subject)
     members = []
-    for number, point in enumerate(subject.points):
-        row = rows.iloc[number]
+    for number, row in subject.members.iterrows():
+        point = subject.points[number]
         labels = {axis: axis_label(value) for axis, value in point.items()}
-        member = {'point': labels, 'name': name_network(run, point), **NOTHING}
-        member['status'] = _describe_status(subject, number)
-        member['numbers'] = _list_numbers(subject, number, row)
+        member = {'point': labels, 'name': name_network(run, point)}
+        member['status'] = _describe_status(run, row)
+        member['numbers'] = _list_numbers(subject, row)
         if subject.unseen is not None:
-            if subject.members.usable[number]:
-                member |= _describe_answer(subject, number, row)
+            if row.usable:
+                member |= _describe_answer(row)
             member |= _look_inside(run, point, report_progress)
         for name, values in series.items():
             member[name] = shorten(values[number], CURVE_DIGITS)
         members.append(member)
-        if (number + 1) % PROGRESS_EVERY == 0:
-            report_progress(f'{number + 1} of {len(rows)} members')
+        if len(members) % PROGRESS_EVERY == 0:
+            report_progress(f'{len(members)} of {len(subject.points)} members')
     return members
 
 
@@ -66,30 +62,27 @@ def list_positions(subject: Subject) -> list[int]:
     return [int(label.removeprefix('at_')) for label in groups]
 
 
-def _describe_status(subject: Subject, number: int) -> str:
+def _describe_status(run: Run, row: pd.Series) -> str:
     """'trained', 'not trained', 'diverged at ...' or 'not converged (...)'."""
-    diverged = subject.run.results.diverged.values.flat[number]
-    if diverged >= 0:
-        return f'diverged at step {diverged}'
-    member = subject.members.loc[number]
-    if not member.trained:
+    if row.diverged >= 0:
+        return f'diverged at step {row.diverged}'
+    if not row.trained:
         return 'not trained'
-    if member.converged:
+    if row.converged:
         return 'trained'
-    loss = subject.counted.loss.values.flat[number]
-    return f'not converged ({subject.counted.loss_name} {loss:.2g})'
+    return f'not converged ({name_deciding_loss(run.experiment)} {row.loss:.2g})'
 
 
-def _list_numbers(subject: Subject, number: int, row: pd.Series) -> dict[str, Any]:
+def _list_numbers(subject: Subject, row: pd.Series) -> dict[str, Any]:
     numbers = {'training loss': float(row.train_loss)}
     for one in subject.shown:
-        numbers[one.line] = float(subject.members[one.name][number])
+        numbers[one.line] = float(row[one.name])
     if 'unseen_within_1' in row:
         numbers['within ±1 of the inferential answer'] = float(row.unseen_within_1)
     return shorten(numbers, DIGITS)
 
 
-def _describe_answer(subject: Subject, number: int, row: pd.Series) -> Described:
+def _describe_answer(row: pd.Series) -> Described:
     """Its solution, its most frequent answer, and its answers by position.
 
     The solution is that of the answers, converged or not: the status says which.
@@ -99,7 +92,7 @@ def _describe_answer(subject: Subject, number: int, row: pd.Series) -> Described
         scores = row.filter(like=f'unseen_{mapping}_at_').to_numpy(float)
         by_position[mapping] = shorten(scores, CURVE_DIGITS)
     return {
-        'solution': str(subject.members.solution[number]),
+        'solution': row.solution,
         'answer': f'{row.unseen_answer} (share {row.unseen_answer_share:.2f})',
         'by_position': by_position,
     }

@@ -51,10 +51,9 @@ def label_value(run: Run, axis: str, value: Any) -> tuple[str, str]:
 
 def explain_gamma(run: Run, gamma: float) -> str:
     """'0.14 at width 400'; '' at that width, and of a model without one."""
-    widths = []
-    for cohort in run.experiment.cohorts():
-        model = run.experiment.for_cohort(cohort).model
-        widths.append(getattr(model, 'width', PAPER_WIDTH))
+    widths = run.experiment.axes.get('width', ())
+    if not widths:
+        widths = (getattr(run.experiment.model, 'width', PAPER_WIDTH),)
     if set(widths) == {PAPER_WIDTH}:
         return ''
     gammas = {}  # an ordered set
@@ -63,14 +62,14 @@ def explain_gamma(run: Run, gamma: float) -> str:
     return f'{" or ".join(gammas)} at width {PAPER_WIDTH}'
 
 
-def describe_axes(run: Run) -> dict[str, dict[str, list[Any]]]:
-    """By axis its name, its values in words, and the notes of their labels."""
+def describe_axes(run: Run) -> dict[str, dict[str, Any]]:
+    """By axis its name, and the labels, words and notes of its values."""
     described = {}
     for axis, values in run.experiment.axes.items():
-        words, notes = [], []
-        for value in values:
-            _, note = label_value(run, axis, value)
-            notes.append(note)
-            words.append(name_value(run, axis, value))
-        described[axis] = {'name': name_axis(axis), 'values': words, 'notes': notes}
+        described[axis] = {
+            'name': name_axis(axis),
+            'labels': list(map(axis_label, values)),
+            'values': [name_value(run, axis, value) for value in values],
+            'notes': [label_value(run, axis, value)[1] for value in values],
+        }
     return described

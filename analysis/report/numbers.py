@@ -1,13 +1,13 @@
 """Numbers as JSON takes them, and as text that can be copied into a spreadsheet."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
-from analysis.drawing.style import collect_arrays
-
-MOST_CHARACTERS = 60_000  # of a figure; a page has about 25, most of them small
+MOST_NUMBERS = 5_000  # of an array of a figure; a page has about 25 figures
 DIGITS = 5  # in a spreadsheet
 _BREAKS = str.maketrans('\t\r\n', '   ')
 
@@ -32,42 +32,24 @@ def shorten(values: Any, digits: int = 17) -> Any:
     return float(f'{values:.{digits}g}')
 
 
-class Numbers(NamedTuple):
-    """Arrays of a figure: a line for each row of the last axis, cells between tabs."""
+def format_numbers(result: pd.DataFrame | xr.Dataset) -> dict[str, Any]:
+    """The arrays of a figure, under the names that they have in its file.
 
-    text: str
-    left_out: list[str]  # 'vectors (4,096 × 64)': arrays that are too large for a page
-
-
-def format_numbers(result: Any) -> Numbers:
-    """The arrays of a result, under the names that they have in its file.
-
-    Small arrays come first where there is no room for all; their order stays.
+    Returns:
+      `text`, a line for each row of the last axis of an array, cells between tabs; and
+      `left_out`, the arrays that are too large for a page: 'vectors (4,096 × 64)'.
     """
-    arrays = {}
-    sizes = {}
-    for name, array in collect_arrays(result).items():
-        if array.size:
-            arrays[name] = array
-            sizes[name] = array.size
-    texts = {}
-    room = MOST_CHARACTERS
-    for name in sorted(sizes, key=sizes.get):
-        if sizes[name] > room:  # it is not even written out
-            break
-        text = format_array(name, arrays[name])
-        if len(text) <= room:
-            texts[name] = text
-            room -= len(text)
     shown = []
     left_out = []
-    for name, array in arrays.items():
-        if name in texts:
-            shown.append(texts[name])
+    columns = result.variables if isinstance(result, xr.Dataset) else result
+    for name, column in columns.items():
+        array = np.asarray(column)
+        if array.size <= MOST_NUMBERS:
+            shown.append(format_array(name, array))
         else:
             shape = ' × '.join(map('{:,}'.format, array.shape))
             left_out.append(f'{name} ({shape})')
-    return Numbers('\n'.join(shown), left_out)
+    return {'text': '\n'.join(shown), 'left_out': left_out}
 
 
 def format_array(name: str, array: np.ndarray) -> str:

@@ -7,21 +7,23 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
+from analysis.members.measures import describe_criterion
 from analysis.members.selection import list_varying
 from analysis.report.names import label_value, name_axis, name_value
 from analysis.report.subject import Shown, Subject
+from anchorjax.grid import axis_label
 from anchorjax.storage.solution import SOLUTIONS
 
 Cell = dict[str, str]  # mean and interval, as text
 NOTHING: Cell = {'mean': '–', 'interval': ''}
 # What a network of each solution does, for a reader who knows none of the names.
 MEANINGS = {
-    'inferential': 'compose the two anchors',
-    'symmetric': 'answer as for the reversed pair',
-    'half and half': 'do one or the other, by the position of x',
-    'third': 'give one other answer',
-    'memorizing': 'miss trained pairs with numbers that were held out',
-    'other': 'give several answers',
+    'inferential': 'composes the two anchors',
+    'symmetric': 'answers as for the reversed pair',
+    'half and half': 'does one or the other, by the position of x',
+    'third': 'gives one other answer',
+    'memorizing': 'misses trained pairs with numbers that were held out',
+    'other': 'gives several answers',
 }
 
 
@@ -36,9 +38,9 @@ def describe_outcome(subject: Subject) -> dict[str, Any]:
     columns = {'all': subject.members}  # networks by their name
     for axis in list_varying(run.experiment.axes):
         labels = []
-        for place, value in enumerate(run.experiment.axes[axis]):
+        for value in run.experiment.axes[axis]:
             labels.append(label_value(run, axis, value))
-            is_here = subject.members[axis] == place
+            is_here = subject.members[axis] == axis_label(value)
             columns[name_value(run, axis, value)] = subject.members[is_here]
         headings.append((name_axis(axis), labels))
     parts = list(columns.values())
@@ -53,9 +55,9 @@ def describe_outcome(subject: Subject) -> dict[str, Any]:
         'networks': list(map(_count_networks, parts)),
         'trained': int(subject.members.trained.sum()),
         'counted': int(subject.members.counted.sum()),
-        'has_converged': subject.counted.has_converged,
+        'has_converged': bool(subject.members.converged.any()),
         'is_partial': not all(map(_any_counted, parts)),
-        'criterion': subject.counted.criterion,
+        'criterion': describe_criterion(subject.run.experiment),
         'seeds': compare_seeds(subject),
     }
 
@@ -66,10 +68,8 @@ def describe_settings(subject: Subject) -> dict[str, Any]:
     trained = subject.members[subject.members.trained]
     rows = []
     for part in _list_settings(subject, trained):
-        labels = []
-        for axis in axes:
-            value = subject.run.experiment.axes[axis][part[axis].iloc[0]]
-            labels.append(label_value(subject.run, axis, value))
+        first = part.iloc[0]
+        labels = [label_value(subject.run, axis, first[axis]) for axis in axes]
         row = {'labels': labels, 'networks': _count_networks(part)}
         row['cells'] = [average(part, one) for one in subject.shown]
         if subject.unseen is not None:
@@ -186,7 +186,7 @@ def _count_solutions(members: pd.DataFrame) -> str:
 def _list_settings(subject: Subject, members: pd.DataFrame) -> list[pd.DataFrame]:
     """The members of each setting, in the order of the grid."""
     axes = list_varying(subject.run.experiment.axes) or ['gamma']
-    return [part for _, part in members.groupby(axes)]
+    return [part for _, part in members.groupby(axes, sort=False)]
 
 
 def _format_mean(members: pd.DataFrame, one: Shown) -> Cell:

@@ -26,25 +26,6 @@ SCRIPTS += ('playground/start', 'page')
 # The last may overrule.
 STYLES = ('page', 'diagram', 'member', 'playground', 'sections', 'small')
 VERDICT_STYLES = {HOLDS: 'yes', FAILS: 'no', OPPOSITE: 'no'}
-SCRIPT_FIELDS = (
-    'members',
-    'unseen',
-    'readings',
-    'first_reading',
-    'losses',
-    'panels',
-    'groups',
-    'axes',
-    'axis_words',
-    'shown_axes',
-    'row_axis',
-    'column_axis',
-    'probes',
-    'mappings',
-    'positions',
-    'record_steps',
-    'playground',
-)
 
 
 def render(payload: dict[str, Any]) -> str:
@@ -52,14 +33,13 @@ def render(payload: dict[str, Any]) -> str:
     style = join_files('styles', STYLES, 'css')
     code = join_files('scripts', SCRIPTS, 'js')
     script = f"(() => {{\n'use strict';\n{code}\n}})();"
-    data = {name: payload[name] for name in SCRIPT_FIELDS}
     content = payload | {
         'claim_titles': TITLES,
         'verdict_styles': VERDICT_STYLES,
         'policy': _write_policy(style, script),
         'style': Markup(style),  # our own files, not the payload
         'script': Markup(script),
-        'data': shorten(data),  # JSON has no NaN: a missing number is null
+        'data': shorten(payload['data']),  # JSON has no NaN: a missing number is null
     }
     return _make_templates().get_template('page.html').render(content)
 

@@ -6,7 +6,7 @@ import struct
 import time
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from analysis import figure
 from analysis.drawing import style
@@ -22,20 +22,16 @@ from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 
-class Pictures(NamedTuple):
-    """What the page takes."""
-
-    sections: list[dict[str, Any]]
-    missing: list[tuple[str, str]]  # title, why it is not drawn
-
-
 def draw_all(
     subject: Subject,
     choices: dict[str, Choice],
     folder: pathlib.Path,
     report_progress: Callable[[str], None],
-) -> Pictures:
+) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
     """Draws every figure that the run supports into `folder`.
+
+    Returns:
+      The sections of the page, and (title, why) of what is not drawn.
 
     Raises:
       StoreError: a picture cannot be written, as no other could be.
@@ -46,7 +42,7 @@ def draw_all(
     for section in sections:
         total += len(section.names)
     number = 0
-    pictures = Pictures([], [])
+    shown, missing = [], []
     for section in sections:
         drawn = []
         for name in section.names:
@@ -61,7 +57,7 @@ def draw_all(
                 result = compute(subject.run, name, point)
             except UserError as error:
                 title = f'{module.TITLE} ({section.title})'
-                pictures.missing.append((title, str(error)))
+                missing.append((title, str(error)))
                 report_progress(f'{number}/{total} {file}: {error}')
                 continue
             drawn.append(draw(module, result, folder / file))
@@ -69,18 +65,18 @@ def draw_all(
             report_progress(f'{number}/{total} {file}: {seconds:.1f} s')
         if drawn:
             described = {'title': section.title, 'about': section.about}
-            pictures.sections.append(described | {'figures': drawn})
-    return pictures
+            shown.append(described | {'figures': drawn})
+    return shown, missing
 
 
 def list_sections(subject: Subject, choices: dict[str, Choice]) -> list[Section]:
     """The figures of the sweep, and those of every network that is shown."""
-    has_unseen_pair = subject.unseen is not None
-    task = subject.run.experiment.task.name
-    sections = [*figures.list_sections(task, has_unseen_pair)]
-    names = figures.MEMBER
-    if has_unseen_pair:
-        names = figures.ANCHORS_MEMBER
+    if subject.unseen is None:
+        of_task = figures.OF_TASK.get(subject.run.experiment.task.name, ())
+        sections = [Section('All networks', figures.ANY + of_task)]
+        names = figures.MEMBER
+    else:
+        sections, names = [*figures.ANCHORS], figures.ANCHORS_MEMBER
     for choice in choices.values():
         suffix = f'_{name_point(subject.run, choice.point)}'.rstrip('_')
         of_network = Section(choice.title, names, choice.about, choice.point, suffix)
@@ -122,5 +118,5 @@ def draw(module: ModuleType, result: Any, path: pathlib.Path) -> dict[str, Any]:
         'png_base64': base64.b64encode(png).decode(),
         'width': width,
         'height': height,
-        'numbers': format_numbers(result)._asdict(),
+        'numbers': format_numbers(result),
     }

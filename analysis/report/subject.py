@@ -2,20 +2,16 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from analysis.members.measures import (
     AGREEMENT,
     LOSS,
-    Counted,
     Measure,
     count_members,
     list_measures,
-    read_measure,
 )
-from analysis.members.point import Point
-from analysis.members.selection import iterate_points
+from analysis.members.point import Point, list_points
 from analysis.report.words import (
     TaskWords,
     UnseenPair,
@@ -24,7 +20,7 @@ from analysis.report.words import (
     name_measure,
 )
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run
 
 COLOURS = 6  # of lines and cells: styles probe-0 to probe-5
 
@@ -41,7 +37,8 @@ class Shown(NamedTuple):
 
     @property
     def name(self) -> str:
-        return self.measure.name
+        """Its column in the table of members."""
+        return self.measure.column
 
     @property
     def is_share(self) -> bool:
@@ -63,12 +60,8 @@ class Subject(NamedTuple):
     unseen: UnseenPair | None  # that the networks may compose; None: another task
     shown: list[Shown]  # what is measured
     tested: Shown  # the one of them that the task is about
-    counted: Counted  # which members the numbers are of
     points: list[Point]  # of all members, in the order of the grid
-    # A row per member, in the same order: its places on the axes, whether it is
-    # `trained`, `usable`, `converged` and `counted`, its numbers by the names of
-    # `shown`, and its `solution` where there is an unseen pair.
-    members: pd.DataFrame
+    members: pd.DataFrame  # `count_members`: a row per member, in the same order
 
 
 def read_subject(run: Run) -> Subject:
@@ -77,8 +70,8 @@ def read_subject(run: Run) -> Subject:
     Raises:
       UserError: no member is trained yet, or all have diverged.
     """
-    counted = count_members(run)
-    if not counted.is_counted.any():
+    members = count_members(run)
+    if not members.counted.any():
         where = run.folder.workdir
         raise UserError(f'{where}: no member is trained yet, or all have diverged')
     words = find_words(run)
@@ -89,11 +82,7 @@ def read_subject(run: Run) -> Subject:
     else:
         shown = list_answers(unseen, run.results.probe.values.tolist())
         tested = shown[0]
-    members = _tabulate(run, shown, counted)
-    if unseen is not None:
-        members['solution'] = members_table(run).solution
-    points = [point for _, point in iterate_points(run)]
-    return Subject(run, words, unseen, shown, tested, counted, points, members)
+    return Subject(run, words, unseen, shown, tested, list_points(run), members)
 
 
 def list_answers(unseen: UnseenPair, probes: list[str]) -> list[Shown]:
@@ -147,15 +136,3 @@ def find_tested(shown: list[Shown], words: TaskWords) -> Shown:
         if one.measure.probe == words.tested and one.is_right:
             return one
     return shown[-1]
-
-
-def _tabulate(run: Run, shown: list[Shown], counted: Counted) -> pd.DataFrame:
-    axes = run.experiment.axes
-    shape = list(map(len, axes.values()))
-    places = np.indices(shape).reshape(len(shape), -1)
-    columns = dict(zip(axes, places, strict=True))
-    for name in ('trained', 'usable', 'converged', 'counted'):
-        columns[name] = getattr(counted, f'is_{name}').values.ravel()
-    for one in shown:
-        columns[one.name] = read_measure(run.results, one.measure).values.ravel()
-    return pd.DataFrame(columns)

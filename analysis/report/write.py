@@ -9,30 +9,23 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
+
 from analysis.members.selection import choose_axis, list_varying
 from analysis.report import page, pictures
 from analysis.report.choose import choose_networks
 from analysis.report.claims import check_claims
 from analysis.report.members import describe_members, list_positions
 from analysis.report.names import describe_axes, list_shown_axes, name_value
-from analysis.report.outcome import describe_outcome, describe_settings
-from analysis.report.playground.describe import NO_PLAYGROUND, describe_playground
-from analysis.report.playground.request import AUTO, parse_request
+from analysis.report.outcome import MEANINGS, describe_outcome, describe_settings
+from analysis.report.playground import NO_PLAYGROUND, describe_playground
 from analysis.report.provenance import collect_provenance
 from analysis.report.subject import COLOURS, Subject, read_subject
 from analysis.report.words import explain_axes
 from anchorjax import files
-from anchorjax.grid import TRACED_AXES, axis_label
+from anchorjax.grid import TRACED_AXES
 from anchorjax.storage.reader import Run
 
-# What the status of a member begins with: the words for it. A status that says
-# 'trained' and no more is of a member that has converged.
-_OUTCOMES = {
-    'trained': 'converged',
-    'not converged': 'not converged',
-    'diverged': 'diverged',
-    'not trained': 'not trained',
-}
 PANELS = ('answers', 'losses', 'groups')
 ANCHOR_PANELS = ('answers', 'positions', 'losses', 'attention', 'embedding')
 
@@ -41,46 +34,61 @@ def write_report(
     run: Run,
     path: pathlib.Path,
     report_progress: Callable[[str], None],
-    playground: str = AUTO,
 ) -> None:
     """Writes the page to `path`, its figures to the folder `figures` beside it.
 
-    Args:
-      playground: the networks that answer in the page, as `parse_request` takes them.
-
     Raises:
-      UserError: no member is trained yet, or there is no member such as `playground`
-        names; StoreError: the page or a figure cannot be written.
+      UserError: no member is trained yet.
+      StoreError: the page or a figure cannot be written.
     """
-    request = parse_request(playground)
     subject = read_subject(run)
     choices = choose_networks(subject)
     networks = NO_PLAYGROUND
     if subject.unseen is not None:
-        networks = describe_playground(subject, choices, request, report_progress)
+        networks = describe_playground(subject, choices, report_progress)
     payload = collect(subject, report_progress)
+    payload['data']['playground'] = networks
     folder = path.with_name('figures')
-    drawn = pictures.draw_all(subject, choices, folder, report_progress)
-    payload |= {'playground': networks, 'claims': check_claims(run, path)}
-    payload |= {'figures': drawn.sections, 'missing': drawn.missing}
+    figures, missing = pictures.draw_all(subject, choices, folder, report_progress)
+    payload |= {'figures': figures, 'missing': missing}
+    payload['claims'] = check_claims(run, path)
     files.write_text(path, page.render(payload))
 
 
 def collect(subject: Subject, report_progress: Callable[[str], None]) -> dict[str, Any]:
     """All of the payload of `page.render` but the playground, figures and claims."""
     run = subject.run
-    axes = run.experiment.axes
-    members = describe_members(subject, report_progress)
-    payload = {
+    unseen = None
+    is_text = not run.experiment.task.make().last_only
+    if subject.unseen is not None:
+        unseen = subject.unseen._asdict()
+        is_text = False
+    return {
         'title': run.experiment.name,
         'created': time.strftime('%Y-%m-%d'),
-        'summary': summarize(run, members),
+        'summary': summarize(subject),
         'question': subject.words.question,
-        'unseen': None,
+        'unseen': unseen,
         'axis_notes': explain_axes(run),
-        'answers_are_texts': not run.experiment.task.make().last_only,
-        'axes': list_labels(run),
-        'axis_words': describe_axes(run),
+        'answers_are_texts': is_text,
+        'outcome': describe_outcome(subject),
+        'settings': describe_settings(subject),
+        'provenance': collect_provenance(run),
+        'data': {'unseen': unseen, **collect_data(subject, report_progress)},
+    }
+
+
+def collect_data(
+    subject: Subject, report_progress: Callable[[str], None]
+) -> dict[str, Any]:
+    """What the page's own script draws: the diagram and the member view."""
+    run = subject.run
+    axes = run.experiment.axes
+    groups, panels = run.curves.group.values.tolist(), PANELS
+    if subject.unseen is not None:
+        groups, panels = [], ANCHOR_PANELS
+    return {
+        'axes': describe_axes(run),
         'shown_axes': list_shown_axes(run),
         'row_axis': choose_row_axis(axes),
         'column_axis': choose_axis(axes),
@@ -91,25 +99,11 @@ def collect(subject: Subject, report_progress: Callable[[str], None]) -> dict[st
         'readings': [one.describe() for one in subject.shown],
         'first_reading': subject.tested.name,
         'losses': _describe_losses(subject),
-        'panels': PANELS,
-        'groups': run.curves.group.values.tolist(),
-        'members': members,
-        'outcome': describe_outcome(subject),
-        'settings': describe_settings(subject),
-        'provenance': collect_provenance(run),
+        'meanings': MEANINGS,
+        'panels': panels,
+        'groups': groups,
+        'members': describe_members(subject, report_progress),
     }
-    if subject.unseen is not None:
-        payload |= {'unseen': subject.unseen._asdict(), 'answers_are_texts': False}
-        payload |= {'panels': ANCHOR_PANELS, 'groups': []}
-    return payload
-
-
-def list_labels(run: Run) -> dict[str, list[Any]]:
-    """The labels of every axis."""
-    labels = {}
-    for axis, values in run.experiment.axes.items():
-        labels[axis] = list(map(axis_label, values))
-    return labels
 
 
 def choose_row_axis(axes: dict[str, tuple]) -> str | None:
@@ -123,9 +117,10 @@ def choose_row_axis(axes: dict[str, tuple]) -> str | None:
     return next(iter(others), None)
 
 
-def summarize(run: Run, members: list[dict[str, Any]]) -> str:
+def summarize(subject: Subject) -> str:
     """How many networks there are, what became of them, and the axes that vary."""
-    parts = [_count_outcomes(members)]
+    run = subject.run
+    parts = [_count_outcomes(subject.members)]
     for axis, values in run.experiment.axes.items():
         if len(values) > 1:
             names = [name_value(run, axis, value) for value in values]
@@ -136,12 +131,14 @@ def summarize(run: Run, members: list[dict[str, Any]]) -> str:
     return '; '.join(parts)
 
 
-def _count_outcomes(members: list[dict[str, Any]]) -> str:
+def _count_outcomes(members: pd.DataFrame) -> str:
     """'4 networks, 3 converged, 1 not converged': what there is."""
-    counts = dict.fromkeys(_OUTCOMES.values(), 0)
-    for member in members:
-        for status, words in _OUTCOMES.items():
-            counts[words] += member['status'].startswith(status)
+    counts = {
+        'converged': members.converged.sum(),
+        'not converged': (members.usable & ~members.converged).sum(),
+        'diverged': (members.trained & ~members.usable).sum(),
+        'not trained': (~members.trained).sum(),
+    }
     parts = [f'{len(members)} networks']
     if len(members) == 1:
         parts = ['1 network']

@@ -4,12 +4,11 @@ P3's stable rank, and P4's (sum s)^2 / sum s^2 of the singular values.
 """
 
 import numpy as np
-from flax.traverse_util import flatten_dict
 
+from analysis.members.member import member_of
 from analysis.members.point import Point
 from analysis.spectra import measures
 from analysis.spectra.spectra import singular_values
-from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 MEASURES = ('stable rank', 'participation ratio')
@@ -35,21 +34,8 @@ def measure_matrices(matrices: list[np.ndarray]) -> np.ndarray:
     return np.array([stable, participation]).mean(-1)
 
 
-def read_matrix(run: Run, name: str, step: int | str = 'last', **point) -> np.ndarray:
-    """A matrix of the member at `point`; nothing else of it is read.
-
-    Raises:
-      UserError: the model has no such parameter, or it is not a matrix.
-      StoreError: as `Run.params`.
-    """
-    W = run.parameter(name, step, **point)
-    if W.ndim != 2:
-        raise UserError(f'{name} is not a matrix: its shape is {W.shape}')
-    return W
-
-
 def _read_matrices(run: Run, name: str, point: Point) -> list[np.ndarray]:
+    member = member_of(run, **point)
     if name == ALL:
-        leaves = flatten_dict(run.params(**point), sep='/')
-        return [W for path, W in leaves.items() if '/' in path and W.ndim == 2]
-    return [read_matrix(run, name, **point)]
+        return [W for path, W in member.matrices.items() if '/' in path]
+    return [member.matrix(name)]

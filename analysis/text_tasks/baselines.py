@@ -11,6 +11,7 @@ conclusion the end of the right proof, compared with the query: all that a judge
 
 import functools
 
+import jax
 import numpy as np
 
 from analysis.members.member import draw_probes, draw_training
@@ -75,12 +76,14 @@ def _look_up_unordered(config: addition.AdditionConfig, seed: int) -> dict[str, 
     """{probe: share of the pairs that were trained, or whose reverse was}."""
     key = random_key(seed, DATA)
     number_N = np.arange(config.num_train)
-    first_N, second_N = map(np.asarray, addition.training_pair(config, key, number_N))
+    draw_pairs = jax.jit(addition.training_pair, static_argnums=0)
+    first_N, second_N = map(np.asarray, draw_pairs(config, key, number_N))
     is_known = np.zeros((config.num_operands, config.num_operands), bool)
     is_known[first_N, second_N] = True
     is_known |= is_known.T
     shares = {}
-    for probe, pairs in addition.list_probed_pairs(config, key).items():
+    list_probed_pairs = jax.jit(addition.list_probed_pairs, static_argnums=0)
+    for probe, pairs in list_probed_pairs(config, key).items():
         is_known_B = is_known[pairs.a_B, pairs.b_B]
         shares[probe] = float(is_known_B[np.asarray(pairs.is_real_B)].mean())
     return shares

@@ -123,31 +123,6 @@ def compare(
     return claims
 
 
-def list_levels() -> list[Claim]:
-    """What the two corners of P1 answer of addition."""
-    rows = (
-        (SMALL_STRONG, 'test', 'answers the held-out square'),
-        (LARGE_WEAK, 'test', 'does not answer the held-out square'),
-        (LARGE_WEAK, 'seen_heldout', 'answers held-out pairs outside the square'),
-    )
-    names = {
-        SMALL_STRONG.name: 'A small initialization with strong decay',
-        LARGE_WEAK.name: 'A large initialization with weak decay',
-    }
-    claims = []
-    for group, probe, what in rows:
-        claims.append(
-            Claim(
-                'P1 Fig 17 a' if probe == 'test' else 'ours, on P1 Fig 17 a',
-                f'{names[group.name]} {what}.',
-                RUNS['addition'],
-                level(probe, group),
-                note=published.describe_exact_match('addition', probe, 0),
-            )
-        )
-    return claims
-
-
 def list_steps() -> list[Claim]:
     """How soon PrOntoQA converges, at P1's two corners."""
     claims = []
@@ -183,7 +158,27 @@ SQUARE = ('P1 Fig 17 a', 'addition', 'test', 'of the held-out square')
 
 CLAIMS = (
     *compare(*SQUARE, (8_600,), (BOTH, *ALONE)),
-    *list_levels(),
+    Claim(
+        'P1 Fig 17 a',
+        'A small initialization with strong decay answers the held-out square.',
+        RUNS['addition'],
+        level('test', SMALL_STRONG),
+        note=published.describe_exact_match('addition', 'test', 0),
+    ),
+    Claim(
+        'P1 Fig 17 a',
+        'A large initialization with weak decay does not answer the held-out square.',
+        RUNS['addition'],
+        level('test', LARGE_WEAK),
+        note=published.describe_exact_match('addition', 'test', 0),
+    ),
+    Claim(
+        'ours, on P1 Fig 17 a',
+        'A large initialization with weak decay answers held-out pairs outside the '
+        'square.',
+        RUNS['addition'],
+        level('seen_heldout', LARGE_WEAK),
+    ),
     *compare(*TURN_LEFT, (500,), (BOTH, *ALONE)),
     *compare(*TURN_LEFT, (1_000, 5_000)),
     *compare(*TURN_LEFT, (10_000,), (BOTH, GAMMA_WEAK, DECAY_SMALL)),

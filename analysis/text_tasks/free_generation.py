@@ -13,10 +13,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from analysis import frame
 from analysis.drawing import style
-from analysis.frame import find_points
-from analysis.members.member import member_of
-from analysis.members.selection import report_progress
 from analysis.text_tasks.members import read_members
 from analysis.text_tasks.writing import let_write, measure
 from anchorjax.errors import UserError
@@ -64,8 +62,8 @@ def compute(
         raise UserError('task.chain_of_thought = False: there is no proof to write')
     members = read_members(run)
     shares = []
-    for point in report_progress(find_points(run, members), 'free_generation'):
-        shares.append(measure(let_write(member_of(run, **point), number)))
+    for _, member in frame.open_networks(run, members, 'free_generation'):
+        shares.append(measure(let_write(member, number)))
     return members.join(pd.DataFrame(shares, members.index))
 
 

@@ -12,8 +12,6 @@ it never does), and what γ and decay each change, seed by seed, at the largest 
   python -m analysis generalization --run runs/addition
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -22,7 +20,6 @@ from analysis import stats
 from analysis.drawing import style
 from analysis.frame import find_points
 from analysis.members.measures import describe_criterion
-from analysis.members.selection import count_diverged
 from analysis.text_tasks.baselines import score_baselines
 from analysis.text_tasks.members import TESTED, read_members
 from anchorjax.storage.reader import Run
@@ -42,75 +39,56 @@ APART = 0.04  # names of baselines nearer than this would overlap, and so stand 
 
 Cell = tuple[float, float]
 CELL = ['gamma', 'weight_decay']
+KEYS = ['setting', 'size', *CELL, 'seed', 'converged', 'steps']
+NETWORK = 'network'  # what answers, if it is no baseline
 
 
-class Result(NamedTuple):
-    """Tables of trained networks at the end of training."""
+def compute(run: Run) -> pd.DataFrame:
+    """What all trained networks answer at the end of training; needs no snapshots.
 
-    title: str
-    tested: str  # the probe that is about generalization
-    members: pd.DataFrame  # see `members.read_members`
-    baselines: pd.DataFrame  # score of each baseline on the data of each network
-    groups: pd.DataFrame  # score of each network by group of questions, largest size
-    effects: pd.DataFrame  # mean difference of two cells, paired by seed; its interval
-
-
-def compute(run: Run) -> Result:
-    """What all trained networks answer; needs no snapshots.
+    Returns:
+      A row for every `score`: on a `probe` and a `group` of its questions ('': all),
+      `by` a network or by a baseline on the data of that network, whose `setting`,
+      `size` (training examples), `gamma`, `weight_decay`, `seed`, `converged` and
+      `steps` are in the row. The same in all rows: the `tested` probe, which is about
+      generalization, and the `title`.
 
     Raises:
       UserError: another task, or no trained network.
     """
     members = read_members(run)
+    probes = run.results.probe.values.tolist()
+    by_group = run.results.agreement_by_group.sel(mapping='assigned', drop=True)
+    tables = []
+    for place, point in enumerate(find_points(run, members)):
+        network = members.iloc[place]
+        scores = {NETWORK: network[probes].astype(float)}
+        scores |= score_baselines(run.experiment_of(**point).task, point['seed'])
+        whole = pd.DataFrame(scores, probes).rename_axis('probe').reset_index()
+        whole = whole.melt('probe', var_name='by', value_name='score')
+        groups = by_group.sel(run.labels(**point), drop=True).drop_vars('step')
+        groups = groups.to_dataframe('score').reset_index().assign(by=NETWORK)
+        answered = pd.concat([whole.assign(group=''), groups])
+        answered = answered[['probe', 'group', 'by', 'score']].dropna()
+        tables.append(answered.assign(**network[KEYS]))
     tested = TESTED[run.experiment.task.name]
-    return Result(
-        title=_describe(run, members),
-        tested=tested,
-        members=members,
-        baselines=_tabulate_baselines(run, members),
-        groups=_tabulate_groups(run, members),
-        effects=tabulate_effects(members, tested),
-    )
+    title = _describe(run, members)
+    return pd.concat(tables, ignore_index=True).assign(tested=tested, title=title)
 
 
 def _describe(run: Run, members: pd.DataFrame) -> str:
     """How many networks have converged, and by which criterion."""
     text = f'{run.experiment.task.name}: {members.converged.sum()} of {len(members)} '
     text += f'converged ({describe_criterion(run.experiment)}); bars: 95 % over seeds'
-    diverged = count_diverged(run)
+    diverged = int((run.results.trained & (run.results.diverged >= 0)).sum())
     if diverged:
         text += f'; {diverged} diverged and are left out'
     return text
 
 
-def _tabulate_baselines(run: Run, members: pd.DataFrame) -> pd.DataFrame:
-    tables = []
-    for place, point in enumerate(find_points(run, members)):
-        scores = score_baselines(run.experiment_of(**point).task, point['seed'])
-        table = pd.DataFrame(scores, run.results.probe.values)
-        table = table.rename_axis('probe').reset_index()
-        row = members[['setting', 'size', 'seed']].iloc[place]
-        tables.append(table.assign(**row).melt([*row.index, 'probe']))
-    table = pd.concat(tables, ignore_index=True)
-    return table.rename(columns={'variable': 'baseline', 'value': 'score'})
-
-
-def _tabulate_groups(run: Run, members: pd.DataFrame) -> pd.DataFrame:
-    chosen = select_largest(members)
-    agreement = run.results.agreement_by_group.sel(mapping='assigned', drop=True)
-    tables = []
-    for place, point in enumerate(find_points(run, chosen)):
-        of_member = agreement.sel(run.labels(**point), drop=True).drop_vars('step')
-        table = of_member.to_dataframe('score').reset_index()
-        row = chosen[['setting', *CELL, 'seed']].iloc[place]
-        tables.append(table[['probe', 'group', 'score']].assign(**row))
-    return pd.concat(tables, ignore_index=True)
-
-
-def select_largest(members: pd.DataFrame) -> pd.DataFrame:
-    """The networks with the most training examples of their setting."""
-    largest = members.groupby('setting')['size'].transform('max')
-    return members[members['size'] == largest]
+def select_largest(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those of the networks with the most training examples."""
+    return rows[rows['size'] == rows['size'].max()]
 
 
 def list_contrasts(members: pd.DataFrame) -> list[tuple[Cell, Cell]]:
@@ -138,49 +116,53 @@ def name_contrast(first: Cell, second: Cell) -> str:
     return ' '.join([', '.join(changed), *fixed])
 
 
-def tabulate_effects(members: pd.DataFrame, tested: str) -> pd.DataFrame:
-    """A row per setting and contrast: its change by seed, at the largest size."""
+def tabulate_effects(networks: pd.DataFrame) -> pd.DataFrame:
+    """A row per contrast: its mean change of the score, paired by seed; its interval.
+
+    Args:
+      networks: of one setting, size and probe.
+    """
     rows = []
-    for setting, largest in select_largest(members).groupby('setting', sort=False):
-        by_cell = largest.pivot_table(tested, 'seed', CELL)
-        for first, second in list_contrasts(members):
-            if first in by_cell and second in by_cell:
-                change = (by_cell[second] - by_cell[first]).dropna()
-                title = name_contrast(first, second)
-                rows.append((setting, title, *stats.mean_interval(change)))
-    return pd.DataFrame(rows, columns=['setting', 'contrast', 'mean', 'low', 'high'])
+    by_cell = networks.pivot_table('score', 'seed', CELL)
+    for first, second in list_contrasts(networks):
+        if first in by_cell and second in by_cell:
+            change = (by_cell[second] - by_cell[first]).dropna()
+            rows.append((name_contrast(first, second), *stats.mean_interval(change)))
+    return pd.DataFrame(rows, columns=['contrast', 'mean', 'low', 'high'])
 
 
-def draw(result: Result, axes: np.ndarray) -> None:
+def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
     """Fills axes [2 settings, probes + 1]: answers above, groups and effects below."""
-    styles = choose_styles(result.members)
-    by_setting = result.members.groupby('setting', sort=False)
-    for row, (setting, members) in enumerate(by_setting):
+    styles = choose_styles(result)
+    tested = result.tested.iloc[0]
+    for row, (setting, rows) in enumerate(result.groupby('setting', sort=False)):
         above, below = axes[2 * row], axes[2 * row + 1]
-        baselines = result.baselines[result.baselines.setting == setting]
-        groups = result.groups[result.groups.setting == setting]
-        effects = result.effects[result.effects.setting == setting]
-        for p, probe in enumerate(result.baselines.probe.unique()):
-            draw_cells(above[p], members, probe, styles)
-            draw_baselines(above[p], baselines[baselines.probe == probe])
+        for p, (probe, of_probe) in enumerate(rows.groupby('probe', sort=False)):
+            is_whole = of_probe.group == ''
+            is_network = of_probe.by == NETWORK
+            networks = of_probe[is_whole & is_network]
+            draw_cells(above[p], networks, 'score', styles)
+            draw_baselines(above[p], of_probe[~is_network])
             above[p].set(ylim=(-0.04, 1.04), title=f'{probe} {setting}'.strip())
-            draw_groups(below[p], groups[groups.probe == probe])
-        draw_cells(above[-1], members, 'steps', styles)
+            draw_groups(below[p], select_largest(of_probe[~is_whole]))
+            if probe == tested:
+                draw_cells(above[-1], networks, 'steps', styles)
+                effects = tabulate_effects(select_largest(networks))
+                draw_effects(below[-1], effects, tested)
         above[-1].set(ylabel='steps to converge', ylim=(0, None))
-        draw_effects(below[-1], effects, result.tested)
         above[0].set_ylabel('exact match')
-    if result.members['size'].nunique() > 1:  # else the axis names the cells
+    if result['size'].nunique() > 1:  # else the axis names the cells
         axes[0, 0].legend(fontsize=5)
-    axes[0, 0].figure.suptitle(result.title, fontsize=8)
+    axes[0, 0].figure.suptitle(result.title.iloc[0], fontsize=8)
 
 
-def choose_styles(members: pd.DataFrame) -> dict[Cell, tuple[str, str]]:
+def choose_styles(result: pd.DataFrame) -> dict[Cell, tuple[str, str]]:
     """{cell: (colour of its γ, line of its decay)} of every cell, in order."""
-    gamma, decay = members.gamma, members.weight_decay
+    gamma, decay = result.gamma, result.weight_decay
     colours = {gamma.max(): SMALL, gamma.min(): LARGE}
     lines = {decay.min(): '--', decay.max(): '-'}
     styles = {}
-    for cell in members.groupby(CELL).groups:
+    for cell in result.groupby(CELL).groups:
         styles[cell] = colours.get(cell[0], BETWEEN), lines.get(cell[1], ':')
     return styles
 
@@ -236,8 +218,8 @@ def label_cells(axis: Axes, cells: list[Cell]) -> None:
 
 def draw_baselines(axis: Axes, baselines: pd.DataFrame) -> None:
     """Dotted lines along the sizes, or across where there is one."""
-    by_name = baselines.groupby(['baseline', 'size'], sort=False).score.mean()
-    heights = by_name.unstack().sort_index(axis=1).dropna(how='all')
+    by_name = baselines.groupby(['by', 'size'], sort=False).score.mean()
+    heights = by_name.unstack().sort_index(axis=1)
     last = heights.shape[1] - 1
     for scores in heights.values:
         if last:
@@ -254,13 +236,12 @@ def draw_baselines(axis: Axes, baselines: pd.DataFrame) -> None:
 
 def draw_groups(axis: Axes, groups: pd.DataFrame) -> None:
     """Exact match of every group of a probe, by cell: the mean over seeds."""
-    known = groups.dropna()
-    if not len(known):
+    if not len(groups):
         axis.set_axis_off()
         return
-    table = known.pivot_table('score', 'group', CELL, sort=False)
+    table = groups.pivot_table('score', 'group', CELL, sort=False)
     table = table.sort_index(axis=1)
-    style.draw_heatmap(axis, table.values, 'Blues', (0, 1))
+    style.draw_heatmap(axis, table, 'Blues', (0, 1))
     axis.set_yticks(range(len(table)), table.index, fontsize=5)
     label_cells(axis, list(table.columns))
 
@@ -278,9 +259,9 @@ def draw_effects(axis: Axes, effects: pd.DataFrame, tested: str) -> None:
     axis.set(ylim=(len(effects) - 0.5, -0.5), xlabel=f'difference on {tested}')
 
 
-def layout(result: Result) -> style.Layout:
-    settings = result.members.setting.nunique()
-    columns = result.baselines.probe.nunique() + 1
-    tallest = max(result.groups.group.nunique(), 4)
+def layout(result: pd.DataFrame) -> style.Layout:
+    settings = result.setting.nunique()
+    columns = result.probe.nunique() + 1
+    tallest = max(result.group.nunique() - 1, 4)  # '' is no group
     height = settings * (2.4 + 0.17 * tallest)
     return style.Layout(2 * settings, columns, 0.8 + 2.5 * columns, height + 0.6)

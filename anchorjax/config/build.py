@@ -20,6 +20,7 @@ from anchorjax.tasks import TASKS
 # Fields of older manifests, with the value that is now the only one.
 _GONE = {
     'task': {'special': 'drawn', 'pool_examples': 0, 'heldout_path': ''},
+    'model': {'attention': 'fused', 'decayed': 'all_but_biases'},  # of GPT-2
     'train': {'shard_params': False},
 }
 

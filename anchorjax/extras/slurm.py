@@ -6,6 +6,7 @@ crashes is tried again.
 """
 
 import contextlib
+import dataclasses
 import io
 import pathlib
 import shutil
@@ -30,6 +31,7 @@ _PAUSE = 5.0  # seconds between a crash and the next try
 _MAX_REQUEUES = 1_000_000
 
 
+@dataclasses.dataclass
 class ShardJob(submitit.helpers.Checkpointable):
     """What submitit pickles and runs on each host: the command of one shard.
 
@@ -41,21 +43,10 @@ class ShardJob(submitit.helpers.Checkpointable):
     the job, or the shard continues.
     """
 
-    def __init__(
-        self, command: list[str], log: pathlib.Path, retries: int, grace: float
-    ):
-        """Prepares a job.
-
-        Args:
-          command: of launch/sweep.py with its --shard.
-          log: gets the output of the command.
-          retries: how often a crash is followed by another try.
-          grace: seconds the child has to save before it is killed.
-        """
-        self.command = command
-        self.log = log
-        self.retries = retries
-        self.grace = grace
+    command: list[str]  # of launch/sweep.py with its --shard
+    log: pathlib.Path  # gets the output of the command
+    retries: int  # how often a crash is followed by another try
+    grace: float  # seconds the child has to save before it is killed
 
     def __call__(self) -> None:
         """Runs the command until the shard is trained.

@@ -58,12 +58,6 @@ class GPT2Config(ModelConfig):
     fan: Literal['in', 'out'] = 'in'  # which side of a matrix is d in d^-gamma
     residual_init: Literal['scaled', 'plain', 'overwritten'] = 'scaled'
     embed_init: Literal['gamma', 'fixed'] = 'gamma'
-    # What weight decay shrinks; by default as in P1's GPT-2 code (PAPERS 1.6), which
-    # includes the scales of LayerNorm. 'matrices' does not.
-    decayed: Literal['all_but_biases', 'matrices', 'all'] = 'all_but_biases'
-    # 'fused' leaves the kernel to jax.nn; 'explicit' is the formula (interventions
-    # always use it).
-    attention: Literal['fused', 'explicit'] = 'fused'
     # Of matrix products and what is between them. Parameters, the residual stream,
     # LayerNorm, softmax and logits are float32.
     dtype: Literal['float32', 'bfloat16'] = 'float32'
@@ -147,10 +141,7 @@ class GPT2Config(ModelConfig):
         return batch_size * seq_len * per_row
 
     def is_decayed(self, name: str) -> bool:
-        if self.decayed == 'all':
-            return True
-        if self.decayed == 'matrices':
-            return name.startswith('W_')
+        """All but biases, as in P1's GPT-2 code (PAPERS 1.6)."""
         return name != 'bias' and not name.startswith('b_')
 
     def read_start(self, vocab: int) -> Any | None:
@@ -348,8 +339,8 @@ class Block(nn.Module):
     ) -> tuple[jax.Array, ...]:
         """Q, K, V, Attn and X_qkv of BlockActivations.
 
-        With fused attention nothing depends on Attn, and the compiler drops it where
-        nobody reads it.
+        jax.nn has the kernel, but for interventions, which need the formula. Nothing
+        then depends on Attn, and the compiler drops it where nobody reads it.
         """
         c = self.config
         to_query = self._layer('Q', 'qkv', c.width, c.width)
@@ -365,7 +356,7 @@ class Block(nn.Module):
             )
             return Q, K, V, Attn, X_qkv + to_value.b
         Attn = weigh_past(Q, K)
-        if c.attention == 'fused' and self.edit is None:
+        if self.edit is None:
             return Q, K, V, Attn, attend_fused(Q, K, V)
         Attn = edit('Attn', Attn)
         return Q, K, V, Attn, mix_values(Attn.astype(c.dtype), V)

@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 from flax.traverse_util import flatten_dict, unflatten_dict
 
-from anchorjax.errors import UserError, brief, describe_cause, import_extra
+from anchorjax.errors import (
+    UserError,
+    brief,
+    describe_cause,
+    import_extra,
+    require_names,
+)
 from anchorjax.files import read_json, write_atomic, write_json
 from anchorjax.hashing import digest_file
 
@@ -40,6 +46,13 @@ _INSIDE_BLOCK = {
     'b_in': 'mlp.c_fc.bias',
     'W_out': 'mlp.c_proj.weight',
     'b_out': 'mlp.c_proj.bias',
+}
+# Of a GPT2Config, by the names of their config.
+_SIZES = {
+    'depth': 'n_layer',
+    'width': 'n_embd',
+    'heads': 'n_head',
+    'max_len': 'n_positions',
 }
 # Those of Q, K and V, one after another.
 _FUSED = {'W': 'attn.c_attn.weight', 'b': 'attn.c_attn.bias'}
@@ -80,25 +93,21 @@ def read_sizes(path: pathlib.Path) -> tuple[dict[str, Any], int]:
     """The fields of a GPT2Config for the model in a folder, and its number of tokens.
 
     Raises:
-      UserError: as `read_state`; or config.json is missing or of another model.
+      UserError: config.json is missing, or of another model.
     """
-    state = _strip(read_state(path))
     beside = find_weights(path).with_name(CONFIG_FILE)
     described = read_json(beside)
     try:
-        heads = described['n_head']
+        fields = {ours: described[theirs] for ours, theirs in _SIZES.items()}
         eps = float(described.get('layer_norm_epsilon', 1e-5))
         activation = described.get('activation_function', 'gelu_new')
+        vocab = described['vocab_size']
     except (ValueError, LookupError, TypeError, AttributeError) as e:
         reason = describe_cause(e)
         raise UserError(f"{beside}: not GPT-2's config ({reason})") from None
     if activation != 'gelu_new':
         raise UserError(f'{beside}: activation {brief(str(activation))}, not gelu_new')
-    layers = {name.split('.')[1] for name in state if name.startswith('h.')}
-    vocab, width = _table_shape(state, 'wte.weight')
-    max_len, _ = _table_shape(state, 'wpe.weight')
-    sizes = {'depth': len(layers), 'width': width, 'max_len': max_len}
-    return {**sizes, 'heads': heads, 'eps': eps}, vocab
+    return {**fields, 'eps': eps}, vocab
 
 
 def write_model(
@@ -170,7 +179,7 @@ def from_hugging_face(state: State, depth: int) -> dict[str, Any]:
     """
     state = _strip(state)
     whole, fused = _name_whole(depth), _name_fused(depth)
-    _require_names(state, {*whole.values(), *fused.values()})
+    require_names(state, [*whole.values(), *fused.values()])
     flat = {}
     for ours, theirs in whole.items():
         flat[ours] = np.asarray(state[theirs], np.float32)
@@ -215,22 +224,6 @@ def _strip(state: State) -> dict[str, np.ndarray]:
     if head is not None and not np.array_equal(head, stripped.get('wte.weight')):
         raise UserError(f'{_HEAD} is not the embedding: this head is not tied')
     return stripped
-
-
-def _table_shape(state: State, name: str) -> tuple[int, ...]:
-    """The shape of a table of embeddings."""
-    if name not in state or state[name].ndim != 2:
-        raise UserError(f"not GPT-2's state: {name} is missing or no matrix")
-    return state[name].shape
-
-
-def _require_names(state: State, expected: set[str]) -> None:
-    for problem, names in (
-        ('missing', expected - state.keys()),
-        ('unexpected', state.keys() - expected),
-    ):
-        if names:
-            raise UserError(f'{len(names)} arrays {problem}, e.g. {brief(min(names))}')
 
 
 def _require_shapes(params: Any, expected: Any) -> None:

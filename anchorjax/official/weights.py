@@ -16,7 +16,7 @@ import numpy as np
 from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import models
-from anchorjax.errors import UserError, require
+from anchorjax.errors import UserError, require, require_names
 from anchorjax.official import torch_files
 
 State = Mapping[str, np.ndarray]  # a state dict, its tensors as arrays
@@ -194,18 +194,7 @@ def _check_shapes(state: State, abstract: Mapping[str, Any]) -> None:
         expected[to_official_name(name)] = leaf.shape
         if _is_transposed(name):
             expected[to_official_name(name)] = leaf.shape[::-1]
-    _refuse_names('missing', expected.keys() - state.keys())
-    _refuse_names('unexpected', state.keys() - expected.keys())
+    require_names(state, expected)
     for name, shape in expected.items():
         if state[name].shape != shape:
             raise UserError(f'{name} has shape {state[name].shape}, expected {shape}')
-
-
-def _refuse_names(problem: str, names: set[str]) -> None:
-    """Raises UserError if there are any such names; the line shows the first one."""
-    if not names:
-        return
-    more = ''
-    if len(names) > 1:
-        more = f' and {len(names) - 1} more'
-    raise UserError(f'{problem} in the state dict: {min(names)}{more}')

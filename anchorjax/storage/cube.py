@@ -89,10 +89,11 @@ def _read_chunk(folder: SweepFolder, chunk: Chunk, task: Task) -> xr.Dataset:
     else:
         curves = empty_record(task, len(steps), size)._asdict()
         curves['diverged'] = np.full(size, -1)
+    last_used = np.int32(used[-1] if used else -1)
     variables: dict[str, Any] = {
         'trained': ('member', np.full(size, chunk.folder.done)),
         'diverged': ('member', curves['diverged'][:size]),
-        'environment': ('member', np.full(size, used[-1] if used else -1)),
+        'environment': ('member', np.full(size, last_used)),
         'environments': ('member', np.full(size, len(set(used)))),
     }
     for name, dims in RECORD_DIMS.items():

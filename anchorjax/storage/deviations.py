@@ -3,6 +3,7 @@
 import numpy as np
 import xarray as xr
 
+from anchorjax.experiment import Experiment
 from anchorjax.task import Task
 from anchorjax.training.curves import DEVIATION_LIMIT
 
@@ -10,39 +11,35 @@ NEAR = (1, 2)  # distances that count as near
 NUM_ANSWERS = 2 * DEVIATION_LIMIT + 1  # entries of the histogram without the last
 
 
-def describe_deviations(task: Task, deviation: xr.DataArray) -> dict[str, xr.DataArray]:
-    """The histogram of deviations [axes, offset] in words and shares, by name.
+def describe_deviations(
+    experiment: Experiment, deviation: xr.DataArray
+) -> dict[str, np.ndarray]:
+    """The histograms of deviations [axes, offset] in words and shares, by name, [M].
 
     within_1, within_2   share of answers at most so far from the mapping's answer
     answer               name of the most frequent answer; '' where not trained
     answer_share         its share
 
-    Offsets beyond the limit share one bin, which counts as no answer.
+    Offsets beyond the limit share one bin, which counts as no answer. Each cohort has
+    names of its own: with other anchors the same deviation is another pair's answer.
     """
-    histogram = deviation.transpose(..., 'offset').values[..., :NUM_ANSWERS]
-    template = deviation.isel(offset=0, drop=True)
+    by_axis = deviation.transpose(*experiment.axes, 'offset').values
+    histogram_MO = by_axis.reshape(-1, by_axis.shape[-1])[:, :NUM_ANSWERS]
     described = {}
     for distance in NEAR:
-        share = _share_within(histogram, distance)
-        described[f'within_{distance}'] = template.copy(data=share)
-    names = _name_most_frequent(task, histogram)
-    described['answer'] = template.copy(data=names)
-    described['answer_share'] = template.copy(data=histogram.max(-1))
+        near = slice(DEVIATION_LIMIT - distance, DEVIATION_LIMIT + distance + 1)
+        described[f'within_{distance}'] = histogram_MO[:, near].sum(-1)
+    names = []
+    cohorts = experiment.cohorts()
+    by_cohort = np.split(histogram_MO, len(cohorts))
+    for cohort, histograms in zip(cohorts, by_cohort, strict=True):
+        task = experiment.for_cohort(cohort).task.make()
+        for histogram in histograms:
+            is_known = np.isfinite(histogram[0])
+            names.append(name_offset(task, histogram.argmax()) if is_known else '')
+    described['answer'] = np.array(names, object)
+    described['answer_share'] = histogram_MO.max(-1)
     return described
-
-
-def _share_within(histogram: np.ndarray, distance: int) -> np.ndarray:
-    """Share of answers at most so far from the mapping's, which is in the middle."""
-    first = DEVIATION_LIMIT - distance
-    last = DEVIATION_LIMIT + distance
-    return histogram[..., first : last + 1].sum(-1)
-
-
-def _name_most_frequent(task: Task, histogram: np.ndarray) -> np.ndarray:
-    """Name of the most frequent answer; '' where not trained, and so all is NaN."""
-    names = np.array([name_offset(task, i) for i in range(NUM_ANSWERS)], object)
-    is_trained = np.isfinite(histogram[..., 0])
-    return np.where(is_trained, names[histogram.argmax(-1)], '')
 
 
 def name_offset(task: Task, index: int) -> str:

@@ -18,7 +18,7 @@ from flax.traverse_util import flatten_dict, unflatten_dict
 
 from anchorjax import config, models
 from anchorjax.errors import StoreError, UserError
-from anchorjax.grid import Cohort, axis_label, find_indices, locate, short_name
+from anchorjax.grid import Cohort, axis_label, find_indices, locate
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.cube import read_cube
 from anchorjax.storage.deviations import describe_deviations
@@ -186,7 +186,7 @@ def members_table(run: Run) -> pd.DataFrame:
         'train_loss',
         'grad_norm',
     ]
-    table = results[columns].to_dataframe()
+    table = results[columns].to_dataframe(dim_order=[*run.experiment.axes])
     task = run.experiment.task.make()
     is_text = not task.last_only
     if is_text:
@@ -211,31 +211,9 @@ def members_table(run: Run) -> pd.DataFrame:
             for group in results.group.values:
                 agreement = by_group.sel(mapping=mapping, group=group)
                 table[f'{probe}_{mapping}_{group}'] = agreement.to_series()
-        for name, values in _describe_answers(run).items():
-            table[f'{probe}_{name}'] = values.to_series()
+        described = describe_deviations(run.experiment, results.deviation)
+        for name, values in described.items():
+            table[f'{probe}_{name}'] = values
     if 'inferential' in results.mapping.values:
         table['solution'] = classify_members(table)
     return table.drop(columns=['probe', 'mapping'], errors='ignore').reset_index()
-
-
-def _describe_answers(run: Run) -> dict[str, xr.DataArray]:
-    """`describe_deviations` of every cohort by its own task, [axes].
-
-    Tasks with other anchors give the same deviation other names.
-    """
-    deviation = run.results.deviation.drop_vars('step')
-    described: dict[str, xr.DataArray] = {}
-    for cohort in run.experiment.cohorts():
-        task = run.experiment.for_cohort(cohort).task.make()
-        if task.deviation is None:  # it has no unseen pair
-            continue
-        place = {short_name(path): axis_label(value) for path, value in cohort.static}
-        for name, values in describe_deviations(task, deviation.sel(place)).items():
-            if name not in described:
-                template = deviation.isel(offset=0, drop=True)
-                # In NumPy: xarray takes an array with an axis called `keys` for a dict.
-                nothing = '' if values.dtype == object else np.nan
-                empty = np.full(template.shape, nothing, values.dtype)
-                described[name] = template.copy(data=empty)
-            described[name].loc[place] = values.values
-    return described

@@ -167,19 +167,21 @@ def _find_status(
         num_done += chunk.num_members * chunk.folder.done
     share = num_done / num_members if num_members else 1.0
     if num_done == num_members:
-        return Status(shard, 'done', share, job, [])
-    if job is None:
-        return Status(shard, 'not started', share, job, [])
-    if _is_running(folder.workdir, job):
+        state = 'done'
+    elif job is None:
+        state = 'not started'
+    elif _is_running(folder.workdir, job):
+        state = 'running'
         if job.total:
             share = job.done / job.total
-        return Status(shard, 'running', share, job, [])
-    if job.state == 'preempted':
-        return Status(shard, 'preempted', share, job, [])
-    log = _read_last_lines(log_path(folder.workdir, shard))
-    if job.state == 'failed':
-        return Status(shard, 'failed', share, job, log)
-    return Status(shard, 'lost', share, job, log)
+    elif job.state in ('preempted', 'failed'):
+        state = job.state
+    else:
+        state = 'lost'
+    log = []
+    if state in ('failed', 'lost'):
+        log = _read_last_lines(log_path(folder.workdir, shard))
+    return Status(shard, state, share, job, log)
 
 
 def _is_running(workdir: pathlib.Path, job: Job) -> bool:

@@ -46,5 +46,6 @@ def publish(
         files.write_atomic(workdir / CUBE_FILE, run.curves.to_netcdf)
         write_csv = functools.partial(run.members.to_csv, index=False)
         files.write_atomic(workdir / TABLE_FILE, write_csv)
-        paths = [] if draw is None else draw(run, figures)
-        return run, paths
+        if draw is None:
+            return run, []
+        return run, draw(run, figures)

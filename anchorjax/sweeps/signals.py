@@ -36,5 +36,9 @@ def handle_signals(
 def catch_stop() -> Iterator[Callable[[], bool]]:
     """Yields a function that tells whether a stop signal has arrived in the block."""
     received: list[int] = []
-    with handle_signals(STOP_SIGNALS, lambda number, _: received.append(number)):
+
+    def note(number: int, _: FrameType | None) -> None:
+        received.append(number)
+
+    with handle_signals(STOP_SIGNALS, note):
         yield lambda: bool(received)

@@ -1,6 +1,7 @@
 """The compiled program of a cohort: new members, and a segment of their training."""
 
 import functools
+import operator
 from typing import Any
 
 import jax
@@ -67,7 +68,7 @@ class Trainer:
         """The compiled segment for `rows` members, padding included."""
         if rows not in self._compiled:
             (cohort,) = self.experiment.cohorts()
-            of_one = jax.tree.map(lambda x: x[0], cohort.hparams)
+            of_one = jax.tree.map(operator.itemgetter(0), cohort.hparams)
             sharding = NamedSharding(self.mesh, MEMBERS)
             hparams = describe_members(of_one, rows, sharding)
             state = describe_members(self.describe_member(), rows, sharding)

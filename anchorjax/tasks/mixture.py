@@ -151,7 +151,7 @@ class Mixture(NamedTuple):
 
     sequences: dict[str, Sequences]  # by SOURCES
     vocab: int  # number of tokens
-    num_cut: int  # questions of PrOntoQA that are longer than a sequence
+    end: int  # the token END of the questions of PrOntoQA
 
 
 def read_mixture(config: MixtureConfig) -> Mixture:
@@ -176,7 +176,10 @@ def describe_cut(config: MixtureConfig) -> str:
 
     Errors as `read_mixture`.
     """
-    num_cut = read_mixture(config).num_cut
+    mixture = read_mixture(config)
+    tokens_NL, length_N = mixture.sequences['prontoqa']
+    last_N = tokens_NL[np.arange(config.num_all), length_N - 1]
+    num_cut = np.count_nonzero(last_N != mixture.end)
     return (
         f'{num_cut:,} of {config.num_all:,} questions of PrOntoQA are longer than '
         f'task.seq_len, {config.seq_len} tokens, and are cut'
@@ -203,8 +206,7 @@ def _make_mixture(config: MixtureConfig) -> Mixture:
         stories, vocab = match_words(reasoning, stories)
     else:
         stories, vocab = share_words(stories, words)
-    both = dict(zip(SOURCES, (reasoning, stories), strict=True))
-    return Mixture(both, vocab, _count_cut(reasoning, END))
+    return Mixture({'prontoqa': reasoning, 'stories': stories}, vocab, END)
 
 
 def share_words(stories: Sequences, words: tuple[str, ...]) -> tuple[Sequences, int]:
@@ -322,8 +324,8 @@ def _join_corpora(config: MixtureConfig) -> Mixture:
         )
     reasoning = _pad(questions, config.seq_len + 1, end)
     stories = _cut(config, of_stories.tokens)
-    both = dict(zip(SOURCES, (reasoning, stories), strict=True))
-    return Mixture(both, of_reasoning.vocab, _count_cut(reasoning, end))
+    sequences = {'prontoqa': reasoning, 'stories': stories}
+    return Mixture(sequences, of_reasoning.vocab, end)
 
 
 def _cut(config: MixtureConfig, tokens: np.ndarray) -> Sequences:
@@ -350,13 +352,6 @@ def _pad(questions: list[list[int]], size: int, end: int) -> Sequences:
         tokens_NL[i, : len(kept)] = kept
         length_N[i] = len(kept)
     return Sequences(tokens_NL, length_N)
-
-
-def _count_cut(sequences: Sequences, end: int) -> int:
-    """How many texts do not end with their END."""
-    row_N = np.arange(len(sequences.length_N))
-    last_N = sequences.tokens_NL[row_N, sequences.length_N - 1]
-    return int(np.count_nonzero(last_N != end))
 
 
 def _split_sample() -> tuple[np.ndarray, tuple[str, ...]]:

@@ -62,7 +62,9 @@ def test_every_cell_runs(finished, monkeypatch, capsys):
     assert scope['composed'].identical(unseen)
     assert scope['best'].unseen_inferential == pytest.approx(float(unseen.max()))
     assert (scope['cut'].unchanged <= 1).all()
-    np.testing.assert_array_equal(scope['result'].inferential, unseen.values.ravel())
+    np.testing.assert_array_equal(
+        scope['result'].unseen_inferential, unseen.values.ravel()
+    )
     right = scope['right'].squeeze()
     assert float(right.isel(step=-1).max()) > 0.8  # the new task is learned
     pictures = [value for value in values if isinstance(value, Picture)]

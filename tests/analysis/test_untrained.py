@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from analysis.members.member import Member, make_untrained, member_of
-from analysis.members.selection import find_converged, iterate_converged
+from analysis.p1 import attention_flow, cosine, tsne
 from tests.support import cases
-from tests.support.converged import mark_converged
+from tests.support.networks import planted
 
 POINT = {'depth': 2, 'gamma': 0.8, 'seed': 1}
 
@@ -39,16 +39,25 @@ def test_weights_of_unknown_origin_have_no_start(point):
     assert make_untrained(member) is None
 
 
-def test_only_converged_members_are_counted(finished):
-    assert not find_converged(finished).any()
-    assert list(iterate_converged(finished)) == []
-    at_depth_2 = finished.results.depth == 2
-    marked = mark_converged(finished, at_depth_2)
-    marked.results.diverged.loc[POINT] = 7
-    points = [point for _, point in iterate_converged(marked)]
-    assert len(points) == 3
-    assert [(p['depth'], p['gamma'], p['seed']) for p in points] == [
-        (2, 0.3, 0),
-        (2, 0.3, 1),
-        (2, 0.8, 0),
-    ]
+MAP = {'number': 200, 'map_number': 60, 'perplexity': 8, 'neighbours': 4}
+
+
+@pytest.mark.parametrize(
+    ('figure', 'options', 'number', 'place'),
+    [
+        (attention_flow, {'tokens': (9, 10, 4, 3)}, 'trained', {}),
+        (cosine, {'keys': (5, 11), 'contexts': 4}, 'difference', {'estimate': 'mean'}),
+        (tsne, MAP, 'share', {'space': 'full space'}),
+    ],
+)
+def test_the_null_of_a_figure_is_the_network_before_training(
+    figure, options, number, place
+):
+    trained = planted.make_untrained_member(gamma=0.3)
+    result = figure.compute(trained, **options)
+    start = figure.compute(make_untrained(trained), **options)
+    np.testing.assert_allclose(result.untrained, start[number].sel(place))
+    np.testing.assert_allclose(start.untrained, start[number].sel(place))
+    assert (result[number].sel(place) != result.untrained).any()
+    stranger = trained._replace(point={'gamma': math.nan, 'seed': 0})
+    assert figure.compute(stranger, **options).untrained.isnull().all()

@@ -91,10 +91,10 @@ PACKED = {kind: pack(CONTENTS['.jsonl']) for kind, pack in PACKINGS.items()}
 @pytest.mark.parametrize(
     ('name', 'content', 'line'),
     [
-        ('cut.jsonl', PACKED[''][:-9], r'cut\.jsonl, line 4: not JSON'),
-        ('cut.jsonl.zst', PACKED['.zst'][:-9], r'line \d: not JSON'),
+        ('cut.jsonl', PACKED[''][:-9], r'cut\.jsonl, line 4 is not JSON'),
+        ('cut.jsonl.zst', PACKED['.zst'][:-9], r'line \d is not JSON'),
         ('cut.jsonl.gz', PACKED['.gz'][:-9], 'cannot be read'),
-        ('deep.jsonl', b'{"text": "a"}\n' + b'[' * 99_999, 'line 2: not JSON'),
+        ('deep.jsonl', b'{"text": "a"}\n' + b'[' * 99_999, 'line 2 is not JSON'),
         ('foreign.parquet', b'PAR1 and nothing else', 'cannot be read'),
     ],
 )

@@ -1,6 +1,6 @@
 """The one-file version of the idea computes what the package computes."""
 
-import functools
+from typing import Any
 
 import chex
 import jax
@@ -11,7 +11,7 @@ import pytest
 from anchorjax import config
 from anchorjax.grid import DATA, ORDER, HParams, random_key
 from anchorjax.permutation import draw_epoch_batch
-from anchorjax.training.step import init_member, train_step
+from anchorjax.training.step import TrainState, init_member, train_step
 from launch import minimal
 
 
@@ -52,21 +52,35 @@ def test_losses_are_those_of_the_package_on_the_same_draws():
         seed=np.int32(0),
     )
     task = experiment.task.make()
-    data = task.make_data(random_key(hparams.seed, DATA))
-    order = random_key(hparams.seed, ORDER)
-    state = init_member(experiment, hparams)
-    params = state.params
     optimizer = minimal.make_optimizer()
-    opt_state = optimizer.init(params)
-    take_step = jax.jit(functools.partial(train_step, experiment, task))
-    differentiate = jax.jit(jax.value_and_grad(minimal.loss_of))
-    for step in range(20):
+
+    @jax.jit
+    def start() -> tuple[Any, TrainState, optax.OptState]:
+        data = task.make_data(random_key(hparams.seed, DATA))
+        state = init_member(experiment, hparams)
+        return data, state, optimizer.init(state.params)
+
+    @jax.jit
+    def take_step(
+        data: Any, step: int, state: TrainState, params: Any, opt_state: optax.OptState
+    ) -> tuple[TrainState, Any, optax.OptState, jax.Array, jax.Array]:
+        """The package's step and that of minimal.py, and the loss of each."""
+        order = random_key(hparams.seed, ORDER)
         index_B = draw_epoch_batch(order, step, minimal.BATCH, task.num_train)
         batch = task.batch(data, index_B)
-        state, expected, _ = take_step(data, state, hparams)
+        state, expected, _ = train_step(experiment, task, data, state, hparams)
+        differentiate = jax.value_and_grad(minimal.loss_of)
         loss, grads = differentiate(params, batch.tokens_BT, batch.targets_BQ[:, 0])
         updates, opt_state = optimizer.update(grads, opt_state, params)
         params = optax.apply_updates(params, updates)
+        return state, params, opt_state, expected, loss
+
+    data, state, opt_state = start()
+    params = state.params
+    for step in range(20):
+        state, params, opt_state, expected, loss = take_step(
+            data, step, state, params, opt_state
+        )
         assert float(loss) == pytest.approx(float(expected), rel=2e-5), step
     chex.assert_trees_all_close(params, state.params, atol=2e-4)
 

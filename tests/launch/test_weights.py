@@ -24,7 +24,7 @@ def say(monkeypatch, capsys):
 def test_bad_input_is_one_line(say, tmp_path, one_member):
     for words, line in (
         ((), "'': must be one of"),
-        (('show', '--weights', tmp_path), 'model.safetensors: no such file'),
+        (('show', '--weights', tmp_path), 'config.json: No such file'),
         (('show', '--weights', tmp_path / 'a.bin'), 'must be a .safetensors file'),
         (('export', '--run', tmp_path, '--out', tmp_path), 'holds no sweep'),
         (('export', '--run', one_member, '--out', tmp_path), 'must be gpt2'),

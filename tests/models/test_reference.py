@@ -37,8 +37,7 @@ OPTIONS = {
     'deep': {'model__depth': 3, 'model__heads': 2, 'model__norm': 'pre_query'},
 }
 GPT2_OPTIONS = {
-    'fused': {},
-    'explicit': {'model__attention': 'explicit'},
+    'default': {},
     'remat': {'model__remat': True},
     'one_head': {'model__heads': 1},
     'deep': {'model__depth': 4, 'model__heads': 4},

@@ -4,7 +4,6 @@ import functools
 import math
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 
@@ -90,17 +89,6 @@ def test_the_prefix_of_data_parallel_training_is_removed():
     assert_same_bits(read.params, weights.from_state_dict(state).params)
 
 
-@pytest.mark.parametrize('dtype', [np.float16, ml_dtypes.bfloat16, np.float64])
-def test_other_precisions_become_float32(dtype):
-    state = {}
-    expected = {}
-    for name, array in make_state().items():
-        state[name] = array.astype(dtype)
-        expected[name] = state[name].astype(np.float32)
-    params = weights.from_state_dict(state).params
-    assert_same_bits(to_state_dict(params), expected)
-
-
 def test_a_state_of_another_model_is_refused_by_the_name_of_the_entry():
     state = make_state()
     without = {n: a for n, a in state.items() if n != f'{ATTENTION}fc.weight'}
@@ -108,11 +96,11 @@ def test_a_state_of_another_model_is_refused_by_the_name_of_the_entry():
         ({}, r'not a state dict of the official model: embedding\.tgt_emb'),
         (
             without,
-            r'missing in the state dict: decoder\.layers\.1\.dec_self_attn\.fc\.',
+            r'1 missing, e\.g\. decoder\.layers\.1\.dec_self_attn\.fc\.',
         ),
         (
             state | {'epoch': ZEROS, 'best': ZEROS},
-            'unexpected in the state dict: best and 1 more$',
+            r'2 unexpected, e\.g\. best$',
         ),
         (
             state | {'projection.weight': ZEROS},

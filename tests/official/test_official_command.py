@@ -6,13 +6,14 @@ import pathlib
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from analysis import figure
 from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.p1 import official
-from anchorjax import config, files
+from anchorjax import config
 from anchorjax.errors import UserError
 from tests.support import cases, tiny
 from tests.support.networks import reference
@@ -43,22 +44,18 @@ def test_another_vocabulary_or_broken_numbers_are_refused(torch, tmp_path):
         official.load_member(tmp_path / 'w.pt', experiment)
 
 
-class Result(NamedTuple):
-    W_Q: np.ndarray
-
-
 class Figure:
     """Stands for a figure of a member, since the real one takes seconds."""
 
     layout = style.Layout(1, 1, 1, 1)
 
     @staticmethod
-    def compute(member: Member) -> Result:
-        return Result(member.matrix('block_0/W_Q'))
+    def compute(member: Member) -> pd.DataFrame:
+        return pd.DataFrame(member.matrix('block_0/W_Q'))
 
     @staticmethod
-    def draw(result: Result, axes: np.ndarray) -> None:
-        axes[0, 0].imshow(result.W_Q)
+    def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
+        axes[0, 0].imshow(result)
 
 
 @pytest.fixture
@@ -100,9 +97,9 @@ def test_the_command_prints_the_answers_and_draws(
 
     picture = tmp_path / 'attention_flow_model_209.png'
     assert picture.stat().st_size > 100
-    numbers = files.read_arrays(tmp_path / 'attention_flow_model_209.npz')
+    numbers = pd.read_csv(tmp_path / 'attention_flow_model_209.csv')
     expected = checkpoint.params['block_0']['W_Q']
-    np.testing.assert_array_equal(numbers['W_Q'], expected)
+    np.testing.assert_allclose(numbers, expected, rtol=1e-5)
 
 
 def test_of_its_training_nothing_but_the_weights_is_known(checkpoint):

@@ -1,7 +1,7 @@
-"""Every preset of every config resolves, is planned, and runs when it is shrunk.
+"""Every preset of every config resolves and is planned; shrunk, it runs.
 
-Shrunk presets that differ in traced numbers alone (rates, gammas, seeds, windows of
-decay) are one program, which is compiled and run once.
+What compiles is slow, so a preset is run only if it has a value of a field that no
+preset before it has: every value of every field runs with its task or its model.
 """
 
 import functools
@@ -15,7 +15,7 @@ from analysis.text_tasks import published
 from anchorjax import api, config
 from anchorjax.sweeps.plan import make_plan
 from anchorjax.training.devices import make_mesh
-from tests.support.presets import CONFIGS, list_presets, list_specs
+from tests.support.presets import list_specs
 from tests.support.sweeps import ROOT
 
 SPECS = list_specs()
@@ -38,18 +38,18 @@ def shrink(c: ml_collections.ConfigDict) -> ml_collections.ConfigDict:
         if field in c.task:  # the files may not be on this machine
             c.task[field] = ''
     if c.task.name == 'corpus':  # the bundled sample is short
-        c.task.update(num_examples=40, seq_len=64)
+        c.task.update(num_examples=40, seq_len=16)
     if c.task.name == 'mixture':  # the bundled stories have few words
         c.task.vocab = 1_792
     if 'start' in c.model and c.model.start:  # then there is no gamma
         c.model.update(start='', start_rows=())
         c.grid.gamma = (0.3, 0.5)
-    sizes = {'depth': 2, 'width': 8, 'head_dim': 4, 'mlp_dim': 8, 'heads': 2}
+    sizes = {'depth': 1, 'width': 8, 'head_dim': 4, 'mlp_dim': 8, 'heads': 2}
     for field, size in sizes.items():
         # Not every model has all of them: of GPT-2 the last two follow from the others.
         if field in c.model:
             c.model[field] = min(c.model[field], size)
-    c.train.update(batch_size=16, num_steps=4, eval_every=2)
+    c.train.update(batch_size=4, num_steps=4, eval_every=2)
     c.train.update(snapshot_steps=(0, 2), resume_every=0.0, lanes=2, batch_devices=1)
     c.optimizer.update(warmup_steps=2, schedule_steps=0)
     c.loop = tuple((path, values[:1]) for path, values in c.loop)
@@ -140,33 +140,48 @@ def test_presets_have_the_sizes_that_the_paper_prints():
     assert set(published.STEPS) == sizes['prontoqa']
 
 
-def list_programs(path: pathlib.Path) -> list[str]:
-    """Presets of a file, the first of those that are one program when shrunk."""
-    first_of = {}
-    for preset in list_presets(path):
-        spec = f'{path}:{preset}'
-        values = shrink(config.load(spec)).to_dict()
-        values['grid'] = [len(values['grid'][axis]) for axis in sorted(values['grid'])]
-        del values['name'], values['train']['converged_loss']
-        first_of.setdefault(repr(values), spec)
-    return list(first_of.values())
+def list_values(c: ml_collections.ConfigDict) -> set[tuple]:
+    """(task or model, field, value) of all that may change the program of a preset."""
+    task, model = c.task.name, c.model.name
+    values = {(task, model)}
+    owners = {'task': task, 'model': model, 'optimizer': 'optimizer'}
+    for group, owner in owners.items():
+        for field, value in c[group].items():
+            values.add((owner, field, repr(value)))
+    for path, (value, *_) in c.loop:
+        group, _, field = path.partition('.')
+        values.add((owners[group], field, repr(value)))
+    values.add(('grid', c.grid.decay_window != ((),)))
+    return values
+
+
+def list_new_presets() -> list[str]:
+    """The presets that have a value which none before them has, when shrunk."""
+    known: set[tuple] = set()
+    presets = []
+    for spec in SPECS:
+        values = list_values(shrink(config.load(spec)))
+        if values - known:
+            presets.append(spec)
+        known |= values
+    return presets
+
+
+NEW = {pathlib.Path(spec).name: spec for spec in list_new_presets()}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('path', CONFIGS, ids=[path.name for path in CONFIGS])
-def test_its_trainings_run_shrunk(path, tmp_path):
-    mesh = make_mesh(1)
-    for i, spec in enumerate(list_programs(path)):
-        shrunk = config.resolve(shrink(config.load(spec)))
-        run = api.train(shrunk, tmp_path / str(i), mesh=mesh)
-        assert int(run.results.trained.sum()) == 2, spec
-        assert np.isfinite(run.curves.agreement).all(), spec
-        assert np.isfinite(run.curves.train_loss).all(), spec
+@pytest.mark.parametrize('name', NEW)
+def test_its_training_runs_shrunk(name, tmp_path):
+    shrunk = config.resolve(shrink(config.load(NEW[name])))
+    run = api.train(shrunk, tmp_path, mesh=make_mesh(1))
+    assert int(run.results.trained.sum()) == 2
+    assert np.isfinite(run.curves.agreement).all()
+    assert np.isfinite(run.curves.train_loss).all()
 
 
-def test_one_of_two_presets_that_are_one_program_is_run():
-    programs = list_programs(ROOT / 'configs' / 'critical_windows.py')
-    names = [pathlib.Path(spec).name.partition(':')[2] for spec in programs]
-    assert {'', 'static', 'sgd', 'grokking'} <= set(names)
-    assert 'onset' not in names  # as the first, with other windows
-    assert not [name for name in names if name.startswith('paper_')]
+def test_a_preset_is_run_for_the_sake_of_a_new_value():
+    windows = 'critical_windows.py:'
+    assert {windows, f'{windows}sgd', f'{windows}grokking'} <= set(NEW)
+    assert f'{windows}onset' not in NEW  # as the first, with other windows
+    assert {'slimpajama.py:github', 'reasoning_bias.py:paper'} <= set(NEW)

@@ -29,23 +29,18 @@ def read_curves_file(run: Run, depth: int, gamma: float, seed: int) -> dict:
 
 
 @pytest.mark.parametrize(('depth', 'gamma', 'seed'), MEMBERS)
-def test_the_cube_holds_the_curves_on_disk_under_the_right_labels(
+def test_cube_and_table_hold_the_curves_on_disk_under_the_right_labels(
     finished, depth, gamma, seed
 ):
     on_disk = read_curves_file(finished, depth, gamma, seed)
-    with xr.open_dataset(finished.folder.workdir / 'results.nc') as cube:
+    workdir = finished.folder.workdir
+    with xr.open_dataset(workdir / 'results.nc') as cube:
         member = cube.sel(depth=depth, gamma=gamma, seed=seed).squeeze()
         np.testing.assert_array_equal(member.step, on_disk['steps'])
         np.testing.assert_array_equal(member.agreement, on_disk['agreement'][:, 0])
         np.testing.assert_array_equal(member.train_loss, on_disk['train_loss'][:, 0])
 
-
-@pytest.mark.parametrize(('depth', 'gamma', 'seed'), MEMBERS)
-def test_the_table_has_one_row_per_member_with_its_last_numbers(
-    finished, depth, gamma, seed
-):
-    on_disk = read_curves_file(finished, depth, gamma, seed)
-    table = pd.read_csv(finished.folder.workdir / 'members.csv')
+    table = pd.read_csv(workdir / 'members.csv')
     is_member = (table.depth == depth) & (table.gamma == gamma) & (table.seed == seed)
     row = table[is_member]
     assert len(row) == 1
@@ -100,20 +95,14 @@ def test_one_parameter_is_that_of_the_whole_tree(finished):
     np.testing.assert_array_equal(hidden, last['block_1']['W_in'])
 
 
-def test_an_unknown_parameter_is_refused_with_those_there_are(finished):
-    with pytest.raises(UserError, match=r"no parameter 'block_2/W_in'; .*block_1/W_in"):
-        finished.parameter('block_2/W_in', depth=2, gamma=0.8, seed=1)
-
-
-def test_a_member_knows_its_steps_and_its_experiment(finished):
+def test_what_a_member_lacks_is_refused_with_what_there_is(finished):
     point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
     assert finished.steps(**point) == [0, 1, 4, 15, 40]
     assert finished.experiment_of(**point).model.depth == 2
-
-
-def test_a_wrong_step_is_refused_with_the_steps_there_are(finished):
     with pytest.raises(StoreError, match=r'steps here: \[0, 1, 4, 15, 40\]'):
-        finished.params(7, gamma=0.3, seed=0, depth=1)
+        finished.params(7, **point)
+    with pytest.raises(UserError, match=r"no parameter 'block_2/W_in'; .*block_1/W_in"):
+        finished.parameter('block_2/W_in', **point)
 
 
 def test_an_axis_of_tuples_is_labelled_by_their_text(tmp_path):

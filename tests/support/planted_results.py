@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from analysis.members.selection import iterate_points
+from analysis.members.point import list_points
 from anchorjax import config
 from anchorjax.storage.reader import Run, open_run
 from anchorjax.storage.sweep_folder import create_folder
@@ -52,12 +52,12 @@ def open_planted(
 def plant_results(run: Run, answers: dict[tuple[Any, ...], dict]) -> Run:
     """The run with planted results for the members that are named."""
     results = run.results.copy(deep=True)
-    for index, point in iterate_points(run):
-        axes = run.experiment.axes
+    axes = run.experiment.axes
+    for point in list_points(run):
         varying = [point[axis] for axis in axes if len(axes[axis]) > 1]
         planted = answers.get(tuple(varying))
         if planted is not None:
-            place = dict(zip(axes, index, strict=True))
+            place = {axis: axes[axis].index(value) for axis, value in point.items()}
             plant_member(results, place, **planted)
     vars(run)['results'] = results  # where functools.cached_property keeps it
     return run

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from anchorjax import api, config
-from anchorjax.errors import ConfigError, StoreError, StoreUnavailable
-from anchorjax.storage import locks
+from anchorjax.errors import ConfigError, StoreError
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.jobs import read_jobs
 from anchorjax.sweeps.progress import Progress
@@ -92,14 +91,6 @@ def test_progress_is_reported_to_the_caller_and_to_whoever_holds_the_chunks(tmp_
     (job,) = read_jobs(tmp_path)
     assert (job.state, job.done) == ('done', 40)
     assert np.isfinite(lines).all()
-
-
-def test_chunks_that_another_process_trains_are_left_to_it(tmp_path):
-    with (
-        locks.hold_chunks(tmp_path, range(1)),
-        pytest.raises(StoreUnavailable, match='chunks 0 to 0 are in use by another'),
-    ):
-        api.train(experiment(**ONE), tmp_path)
 
 
 def test_figures_are_drawn_of_the_run_that_is_returned(tmp_path):

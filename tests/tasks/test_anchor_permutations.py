@@ -82,10 +82,16 @@ def test_every_question_is_trained_or_unseen_and_answered_by_composition(
     config = AnchorPermutationsConfig(
         num_keys=num_keys, num_anchors=num_anchors, trained_share=share
     )
-    data = make_data(config, jax.random.key(seed))
-    maps = np.asarray(data.permutations)
+
+    @jax.jit
+    def draw(seed: jax.Array) -> tuple[Data, tasks.Probes, tasks.Batch]:
+        data = make_data(config, jax.random.key(seed))
+        all_B = jnp.arange(config.num_trained * num_keys)
+        return data, make_probes(config, data), make_batch(config, data, all_B)
+
+    data, probes, batch = jax.tree.map(np.asarray, draw(seed))
+    maps = data.permutations
     assert (np.sort(maps) == np.arange(num_keys)).all()
-    probes = jax.tree.map(np.asarray, make_probes(config, data))
     asked = []
     for p in (0, 1):
         asked.append(set(map(tuple, probes.tokens_PBT[p].tolist())))
@@ -98,7 +104,6 @@ def test_every_question_is_trained_or_unseen_and_answered_by_composition(
     anchors = range(num_keys, num_keys + num_anchors)
     everything = set(itertools.product(range(num_keys), anchors, anchors))
     assert asked[0] | asked[1] == everything and not asked[0] & asked[1]
-    batch = make_batch(config, data, jnp.arange(config.num_trained * num_keys))
     assert set(map(tuple, batch.tokens_BT.tolist())) == asked[0]
 
 

@@ -61,3 +61,12 @@ def test_a_file_that_is_not_whole_is_refused_in_one_line(tmp_path, name, content
     with pytest.raises(UserError, match=line) as caught:
         parse_lines(path, str)
     assert str(path) in str(caught.value)
+
+
+def test_lines_may_end_as_on_windows_and_a_wrong_one_is_named(tmp_path):
+    path = tmp_path / 'a.txt'
+    path.write_bytes(b'1\r\n2\r\n')
+    assert parse_lines(path, int) == [1, 2]
+    path.write_bytes(b'1\nx\n')
+    with pytest.raises(UserError, match=r"a\.txt, line 2: 'x' invalid literal"):
+        parse_lines(path, int)

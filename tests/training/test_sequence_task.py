@@ -1,5 +1,6 @@
 """A task whose answer is a text, not a token: loss and agreement by NumPy."""
 
+import functools
 from typing import Any
 
 import jax
@@ -12,6 +13,7 @@ from anchorjax.training.evaluation import evaluate
 from anchorjax.training.forward import forward
 from anchorjax.training.step import new_state, train_step
 from tests.support import cases
+from tests.tasks.draws import draw_batch, draw_probes
 
 SIZE = 64  # training examples, of 'a+b=c' with a and b from 0 to 9
 HPARAMS = HParams(
@@ -25,19 +27,19 @@ HPARAMS = HParams(
 def make_experiment() -> config.Experiment:
     c = config.default(task='addition')
     c.task.update(largest=9, square=(3, 5), num_examples=SIZE, probe_examples=40)
-    c.model.update(depth=2, width=16, head_dim=16, mlp_dim=32, max_len=6)
+    c.model.update(depth=1, width=16, head_dim=16, mlp_dim=32, max_len=6)
     c.optimizer.update(warmup_steps=10, floor=0.0)
     c.train.update(batch_size=SIZE, num_steps=200, eval_every=100)  # a step an epoch
     c.grid.update(gamma=(0.5,), learning_rate=(1e-2,))
     return config.resolve(c)
 
 
+@functools.partial(jax.jit, static_argnums=0)
 def compute_logits(
     experiment: config.Experiment, params: Any, tokens_BT: jax.Array
-) -> np.ndarray:
+) -> jax.Array:
     """The logits at every position, [B, T, V]."""
-    out = forward(experiment, params, tokens_BT, last_only=False)
-    return np.asarray(out.logits, np.float64)
+    return forward(experiment, params, tokens_BT, last_only=False).logits
 
 
 def test_the_loss_is_the_cross_entropy_over_the_asked_positions():
@@ -52,8 +54,8 @@ def test_the_loss_is_the_cross_entropy_over_the_asked_positions():
         return train_step(experiment, task, data, state, HPARAMS)
 
     next_state, loss, norm = take_step()
-    batch = task.batch(data, jnp.arange(SIZE))
-    logits = compute_logits(experiment, params, batch.tokens_BT)
+    batch = draw_batch(experiment.task, SIZE)
+    logits = np.float64(compute_logits(experiment, params, batch.tokens_BT))
     total, num_asked = 0.0, 0
     for b, t in np.argwhere(np.asarray(batch.weights_BQ) > 0):
         log_normalizer = np.log(np.exp(logits[b, t]).sum())
@@ -69,18 +71,24 @@ def test_agreement_is_exact_match_of_the_asked_positions():
     params = cases.random_params(experiment)
     task = experiment.task.make()
     data = task.make_data(jax.random.key(0))
-    probes = task.probes(data)
+    probes = draw_probes(experiment.task)
 
     # Answer some of the probes as the model does, so that some match.
     predictions_PBT = []
     for tokens_BT in probes.tokens_PBT:
-        logits = compute_logits(experiment, params, tokens_BT)
-        predictions_PBT.append(logits.argmax(-1))
+        logits = np.asarray(compute_logits(experiment, params, tokens_BT))
+        predictions_PBT.append(np.argmax(logits, -1))
     targets_PRBT = np.array(probes.targets_PRBQ)
     targets_PRBT[:, 0, ::3] = np.stack(predictions_PBT)[:, ::3]
     planted = probes._replace(targets_PRBQ=targets_PRBT)
+    planted = jax.tree.map(jnp.asarray, planted)
     task = task._replace(probes=lambda data: planted)
-    scores = evaluate(experiment, task, data, jax.tree.map(jnp.asarray, params))
+
+    @jax.jit
+    def score(params: Any) -> dict[str, jax.Array]:
+        return evaluate(experiment, task, data, params)
+
+    scores = score(params)
     assert scores['deviation'].shape == (0,)
 
     for p in range(len(task.probe_names)):

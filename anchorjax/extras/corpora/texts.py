@@ -10,19 +10,13 @@ are never on the disk. The memory that this takes is that of the longest documen
 
 import fnmatch
 import glob
-import json
 import pathlib
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from anchorjax.errors import (
-    TemporaryError,
-    UserError,
-    brief,
-    describe_cause,
-    import_extra,
-)
+from anchorjax.errors import TemporaryError, UserError, describe_cause, import_extra
+from anchorjax.files import parse_json
 
 SEPARATOR = '<|endoftext|>'
 _KINDS = ('.txt', '.jsonl', '.parquet')
@@ -171,7 +165,7 @@ def _parse_lines(path: str) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(_list_lines(path), 1):
         if line.strip():
             where = f'{path}, line {number}'
-            yield where, _parse(line, where)
+            yield where, parse_json(line, where)
 
 
 def _number_rows(path: str, wanted: Wanted) -> Iterator[tuple[str, Any]]:
@@ -181,13 +175,6 @@ def _number_rows(path: str, wanted: Wanted) -> Iterator[tuple[str, Any]]:
         columns.append('meta')
     for number, row in enumerate(_load('parquet', path, columns=columns), 1):
         yield f'{path}, row {number}', row
-
-
-def _parse(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as e:
-        raise UserError(f'{where}: not JSON ({brief(str(e))}); truncated?') from None
 
 
 def _select(rows: Iterable[tuple[str, Any]], wanted: Wanted) -> Iterator[str | None]:
@@ -206,7 +193,7 @@ def _find_set(row: dict[str, Any], where: str) -> str | None:
     """The part of SlimPajama that a row is of; None if it does not say."""
     meta = row.get('meta')
     if isinstance(meta, str):  # in some mirrors (DATASETS 7)
-        meta = _parse(meta, f'{where}, meta')
+        meta = parse_json(meta, f'{where}, meta')
     if not isinstance(meta, dict):
         return None
     return meta.get('redpajama_set_name')

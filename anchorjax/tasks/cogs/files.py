@@ -20,11 +20,6 @@ NUM_OF_CASE = {
 NUM_ROWS = {name: sum(of_case.values()) for name, of_case in NUM_OF_CASE.items()}
 
 
-def find_split(folder: pathlib.Path, name: str) -> pathlib.Path:
-    """`name`.tsv in a folder, or `name`.tsv.gz if there is only that."""
-    return find_file(folder, f'{name}.tsv')
-
-
 def parse_row(line: str) -> Row:
     """The row of a line.
 
@@ -53,7 +48,7 @@ def read_split(folder: pathlib.Path, name: str) -> list[Row]:
     Raises:
       UserError: as `parse_lines`, or a case has another number of rows than in COGS.
     """
-    path = find_split(folder, name)
+    path = find_file(folder, f'{name}.tsv')
     rows = parse_lines(path, parse_row)
     found = collections.Counter(row.case for row in rows)
     expected = NUM_OF_CASE[name]

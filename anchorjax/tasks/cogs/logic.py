@@ -9,6 +9,8 @@ what is said, sorted by its first variable:
 """
 
 import functools
+import operator
+from collections.abc import Callable
 from typing import NamedTuple
 
 from anchorjax.tasks.cogs import words as lexicon
@@ -65,14 +67,14 @@ class Reader:
 
     def _read_active(self, at: int, subject: str) -> int:
         """Reads an active verb and what follows it; returns the position after it."""
-        lemma = self._read_verb(at, _past_forms())
+        lemma = self._read_verb(at, lexicon.past_of)
         following = self._word(at + 1)
         if following == 'that':
             verb, end = self.read_clause(at + 2)
             self._say_roles(lemma, at, {'agent': subject, 'ccomp': _variable(verb)})
             return end
         if following == 'to':
-            infinitive = self._read_verb(at + 2, _infinitives())
+            infinitive = self._read_verb(at + 2, str)
             self._say_roles(lemma, at, {'agent': subject, 'xcomp': _variable(at + 2)})
             self._say_roles(infinitive, at + 2, {'agent': subject})
             return at + 3
@@ -96,7 +98,7 @@ class Reader:
 
     def _read_passive(self, at: int, subject: str) -> int:
         """Reads a participle and what follows it; returns the position after it."""
-        lemma = self._read_verb(at, _participles())
+        lemma = self._read_verb(at, lexicon.participle_of)
         end = at + 1
         roles = {'theme': subject}
         if self._word(end) == 'to':
@@ -114,8 +116,9 @@ class Reader:
         self._say_roles(lemma, at, roles)
         return end
 
-    def _read_verb(self, at: int, lemmas: dict[str, str]) -> str:
-        word = self._word(at)
+    def _read_verb(self, at: int, inflect: Callable[[str], str]) -> str:
+        """The lemma of a verb in this form."""
+        word, lemmas = self._word(at), _index_verbs(inflect)
         if word not in lemmas:
             raise ValueError(f'{word}: no verb in its place')
         return lemmas[word]
@@ -144,7 +147,8 @@ def write_logical_form(sentence: str) -> str:
     _, end = reader.read_clause(0)
     if words[end:] != ['.']:
         raise ValueError(f'{" ".join(words[end:])}: more than a clause')
-    conjuncts = [conjunct for _, conjunct in sorted(reader.said, key=_first_variable)]
+    said = sorted(reader.said, key=operator.itemgetter(0))
+    conjuncts = [conjunct for _, conjunct in said]
     return ' '.join([*reader.definite, ' AND '.join(conjuncts)])
 
 
@@ -176,23 +180,7 @@ def _relate(role: str, place: int, argument: str) -> str:
     return f'{role} ( {_variable(place)} , {argument} )'
 
 
-def _first_variable(said: tuple[int, str]) -> int:
-    return said[0]
-
-
 @functools.cache
-def _past_forms() -> dict[str, str]:
-    """{past: lemma}."""
-    return {lexicon.past_of(lemma): lemma for lemma in lexicon.list_verbs()}
-
-
-@functools.cache
-def _participles() -> dict[str, str]:
-    """{participle: lemma}."""
-    return {lexicon.participle_of(lemma): lemma for lemma in lexicon.list_verbs()}
-
-
-@functools.cache
-def _infinitives() -> dict[str, str]:
-    """{infinitive: lemma}."""
-    return {lemma: lemma for lemma in lexicon.list_verbs()}
+def _index_verbs(inflect: Callable[[str], str]) -> dict[str, str]:
+    """{inflected form: lemma}."""
+    return {inflect(lemma): lemma for lemma in lexicon.list_verbs()}

@@ -19,8 +19,8 @@ from anchorjax.permutation import permute
 from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import texts
 from anchorjax.tasks.cogs import cases, words
-from anchorjax.tasks.cogs.files import NUM_ROWS, find_split, read_split, take_turns
-from anchorjax.tasks.text_files import digest_files
+from anchorjax.tasks.cogs.files import NUM_ROWS, read_split, take_turns
+from anchorjax.tasks.text_files import digest_files, find_file
 from anchorjax.tasks.texts import LossOn, Table, Texts
 
 GROUPS = ('in_distribution', 'primitive', 'exposure', *cases.CASES)
@@ -54,7 +54,8 @@ class CogsConfig:
         files = []
         if self.path:
             folder = pathlib.Path(self.path)
-            files = [find_split(folder, name) for name in ('train', 'dev', 'gen')]
+            names = ('train.tsv', 'dev.tsv', 'gen.tsv')
+            files = [find_file(folder, name) for name in names]
         return Task(
             vocab=self.vocab,
             seq_len=self.seq_len,

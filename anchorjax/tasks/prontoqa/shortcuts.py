@@ -24,16 +24,15 @@ def guess_by_recurrence(question: Question) -> bool:
 
 def guess_by_distance(question: Question) -> bool:
     """Trusts the rule that is closest to one about the concept of the premise."""
-    start = parse(question.premise).predicate
+    known = parse(question.premise).predicate
     places, starts = {}, []
     for place, rule in enumerate(_parse_all(question.rules)):
         places[rule] = place
-        if rule.subject == start:
+        if rule.subject == known:
             starts.append(place)
 
     def measure_distance(rule: Statement) -> int:
-        nearest = min(starts, key=lambda place: abs(places[rule] - place))
-        return abs(places[rule] - nearest)
+        return min(abs(places[rule] - start) for start in starts)
 
     trusted = min(_find_candidates(question), key=measure_distance)
     return trusted.is_true == parse(question.query).is_true

@@ -105,7 +105,7 @@ def list_questions(config: ProntoqaConfig) -> list[Question]:
     """
     number = config.probe_examples + config.num_examples
     if config.path:
-        questions = _read_file(config.path)
+        questions = read_questions(pathlib.Path(config.path))
         allowed = f'at most the {len(questions)} questions of {config.path}'
     else:
         setting = (config.hops, config.ontology, config.order, config.distractor)
@@ -115,11 +115,6 @@ def list_questions(config: ProntoqaConfig) -> list[Question]:
         line = f'{number} with task.probe_examples: must be {allowed}'
         raise ConfigError(f'task.num_examples: {line}')
     return questions[:number]
-
-
-@functools.lru_cache(maxsize=4)
-def _read_file(path: str) -> list[Question]:
-    return read_questions(pathlib.Path(path))
 
 
 # By seed and setting: what has been drawn, and the state of drawing. A larger pool

@@ -1,5 +1,6 @@
 """The official text format of SCAN: 'IN: jump left OUT: I_TURN_LEFT I_JUMP'."""
 
+import functools
 import pathlib
 
 import numpy as np
@@ -38,6 +39,7 @@ def parse_line(line: str) -> tuple[str, list[str]]:
     return command, actions
 
 
+@functools.lru_cache(maxsize=4)
 def read_split(
     folder: pathlib.Path, split: grammar.Split, num_trained: int
 ) -> grammar.Lines:

@@ -98,14 +98,10 @@ def count_lines(split: grammar.Split) -> int:
 
 def find_lines(config: ScanConfig) -> grammar.Lines:
     """What a config trains and tests; errors as `files.read_split`."""
-    if config.path:
-        return _read_official(config.path, config.split)
-    return grammar.list_lines(config.split)
-
-
-@functools.lru_cache(maxsize=4)
-def _read_official(path: str, split: grammar.Split) -> grammar.Lines:
-    return read_split(pathlib.Path(path), split, count_lines(split))
+    if not config.path:
+        return grammar.list_lines(config.split)
+    folder = pathlib.Path(config.path)
+    return read_split(folder, config.split, count_lines(config.split))
 
 
 def encode(words: list[str]) -> list[int]:

@@ -85,33 +85,24 @@ def test_the_gamma_of_attention_counts_from_that_of_the_member(own_gammas, offse
     assert list(law_members.measure_qk_offset(planned, gamma)) == offsets
 
 
-def find_differences(*experiments):
-    """As of runs with one cohort each."""
-    runs = []
-    for planned in experiments:
-        cohorts = types.SimpleNamespace(
-            cohorts=lambda: [None], for_cohort=lambda _, planned=planned: planned
-        )
-        runs.append(types.SimpleNamespace(experiment=cohorts))
-    return law_members.find_other_differences(runs)
-
-
 def test_what_differs_and_is_no_factor_is_said():
-    first = experiment()
-    second = experiment(
-        optimizer__floor=0.0, train__batch_size=32, grid__gamma=(0.5,), name='other'
+    """A part with a γ of its own is no factor, unless it is W_Q and W_K."""
+    planned = (
+        experiment(),
+        experiment(train__batch_size=32, grid__gamma=(0.5,), name='other'),
+        experiment(model__own_gammas=(('qk', 0.2),)),
+        experiment(optimizer__floor=0.0, model__own_gammas=(('vo', 0.2),)),
     )
-    lines = find_differences(first, second, second)
-    assert len(lines) == 1 and lines[0].startswith('optimizer.floor differs')
-
-
-def test_a_part_with_a_gamma_of_its_own_is_no_factor_unless_it_is_attention():
-    plain = experiment()
-    attention = experiment(model__own_gammas=(('qk', 0.2),))
-    values = experiment(model__own_gammas=(('qk', 0.2), ('vo', 0.2)))
-    assert find_differences(plain, attention) == []
-    lines = find_differences(plain, values)
-    assert len(lines) == 1 and lines[0].startswith('model.own_gammas differs')
+    runs = []
+    for one in planned:
+        sweep = types.SimpleNamespace(
+            cohorts=lambda: [None], for_cohort=lambda _, one=one: one
+        )
+        runs.append(types.SimpleNamespace(experiment=sweep))
+    assert law_members.find_other_differences(runs[:3]) == []
+    lines = law_members.find_other_differences(runs)
+    fields = [line.split()[0] for line in lines]
+    assert fields == ['model.own_gammas', 'optimizer.floor']
 
 
 def test_a_model_without_a_depth_and_another_task_are_refused():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.circuits import flows, sequences
-from analysis.members.member import Member, member_of
+from analysis.members.member import Member
 from analysis.p1 import attention_flow
 from anchorjax.errors import UserError
 from anchorjax.model import Activations, Edit
@@ -99,17 +99,6 @@ def test_uniform_attention_is_that_of_equal_scores(composing):
             for source in range(reader + 1):
                 paid[roles_T[source], role] += 1 / (reader + 1)
     np.testing.assert_allclose(mass_JJ, paid / readers, rtol=1e-5)
-
-
-def test_the_untrained_flow_is_that_of_the_start(finished):
-    point = {'depth': 2, 'gamma': 0.3, 'seed': 1}
-    member = member_of(finished, **point)
-    trained = attention_flow.compute(member, number=100)
-    start = attention_flow.compute(member_of(finished, 0, **point), number=100)
-    np.testing.assert_allclose(trained.untrained, start.trained, atol=1e-5)
-    assert np.abs(trained.untrained - trained.trained).max() > 1e-3
-    stranger = member._replace(point={'gamma': np.nan, 'seed': 0})
-    assert attention_flow.compute(stranger, number=20).untrained.isnull().all()
 
 
 @pytest.mark.parametrize(

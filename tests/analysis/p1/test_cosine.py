@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from analysis.members.member import Member, make_untrained
+from analysis.members.member import Member
 from analysis.p1 import cosine
 from anchorjax.errors import UserError
 from anchorjax.model import Activations
@@ -103,18 +103,6 @@ def test_a_network_of_random_weights_is_at_chance():
     member = Member(experiment, params, {'gamma': 0.5, 'seed': 0}, 0)
     raw = cosine.compute(member, KEYS, 4).sel(centred=False, estimate='mean')
     assert np.abs(raw.difference).max() < 0.25
-
-
-def test_the_null_is_the_contrast_before_training():
-    changed = planted.make_untrained_member(gamma=0.3)
-    trained = cosine.compute(changed, KEYS, 4)
-    untrained = cosine.compute(make_untrained(changed), KEYS, 4)
-    expected = untrained.difference.sel(estimate='mean')
-    np.testing.assert_allclose(trained.untrained, expected)
-    np.testing.assert_allclose(untrained.untrained, expected)
-    assert (trained.difference.sel(estimate='mean') != expected).all()
-    stranger = changed._replace(point={'gamma': np.nan, 'seed': 0})
-    assert cosine.compute(stranger, KEYS, 4).untrained.isnull().all()
 
 
 def test_a_task_with_the_anchors_first_is_one_clear_line():

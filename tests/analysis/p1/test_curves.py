@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from analysis.changes.moments import find_moments, order_events
 from analysis.p1 import curves
@@ -54,13 +53,3 @@ def test_a_finished_member(finished):
     assert result.steps_per_epoch == num_train / finished.experiment.train.batch_size
     never = curves.compute(finished, threshold=1.0, **POINT)
     assert np.isnan(never['first']).all()
-    assert curves.describe_order(never).endswith('at step: nothing')
-
-
-def test_the_figure_tells_the_order_of_events(finished):
-    result = curves.compute(finished, **POINT)
-    moments = xr.full_like(result['first'], np.nan)
-    moments.loc['unseen', 'symmetric'] = 10
-    moments.loc['seen_train', 'assigned'] = 2750
-    said = curves.describe_order(result.assign(first=moments))
-    assert said.endswith('at step: unseen symmetric 10; seen train 2,750')

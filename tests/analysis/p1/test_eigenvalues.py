@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from analysis.drawing import style
 from analysis.p1 import eigenvalues
 from analysis.spectra.measures import participation_ratio
 from analysis.spectra.spectra import covariance_spectrum, find_rises
@@ -138,7 +137,3 @@ def test_what_is_missing_is_named(finished):
     assert result.missing == lines
     assert result.gamma.values.tolist() == [0.8] and len(result.evolution) == 1
     assert result.rise.isnull().all()
-    with style.open_figure(2, 3) as (_, axes):
-        eigenvalues.draw(result.isel(matrix=[0]), axes)
-        assert axes[0, 1].texts[0].get_text() == lines
-        assert [axis.axison for axis in axes[1]] == [True, False, False]

@@ -53,7 +53,7 @@ def test_a_gamma_at_which_a_seed_has_not_converged_does_not_count():
 
 
 def test_the_baseline_has_a_setting_of_its_own(finished):
-    both = gamma_range.compute(finished, baseline=finished)
+    both = gamma_range.compute(finished, baseline=str(finished.folder.workdir))
     assert both.setting.unique().tolist() == ['depth=1', 'depth=2', BASELINE]
     assert len(both) == 16
     agreement = finished.results.agreement.sel(probe='unseen', mapping='inferential')

@@ -13,17 +13,14 @@ from analysis.changes.distances import (
 )
 from analysis.changes.kernels import kernel_distance
 from analysis.members.member import make_untrained, member_of
-from analysis.members.selection import find_spans, iterate_members
 from analysis.p1 import lazy
 from anchorjax import api, config
 from anchorjax.errors import UserError
 from anchorjax.model import Activations
-from anchorjax.storage.reader import open_run
 from anchorjax.storage.solution import SOLUTIONS
 from anchorjax.training.devices import make_mesh
 from tests.support.converged import mark_converged
 from tests.support.networks import planted
-from tests.support.sweeps import opened
 
 
 def copy_input(params, x_BTV):
@@ -100,10 +97,12 @@ def test_the_null_is_the_distance_of_two_independent_starts(result, start):
     assert len(result.null) == 8 and len(set(result.null)) == 8
 
 
-def test_converged_members_are_told_apart(finished, result):
+def test_converged_members_are_told_apart_and_diverged_ones_left_out(finished, result):
     assert not result.converged.any()
     marked = mark_converged(finished, finished.results.seed == 1)
-    assert lazy.compute(marked, 6).converged.tolist() == [False, True] * 4
+    marked.results.diverged.loc[{'depth': 1, 'gamma': 0.8, 'seed': 1}] = 7
+    converged = lazy.compute(marked, 6).converged.tolist()
+    assert converged == [False, True, False, False, True, False, True]
 
 
 def test_every_probe_is_asked_as_often(start):
@@ -183,15 +182,11 @@ def test_a_finished_sweep_has_a_row_for_every_member(finished, result):
     assert result.movement_W_embed[3] == pytest.approx(moved['W_embed'])
 
 
-def test_a_later_start_and_what_is_left_out(finished, tmp_path):
-    spans, left_out = find_spans(finished, 2)
-    assert {(span.first, span.last) for span in spans} == {(4, 40)}
-    assert left_out == []
-    with pytest.raises(UserError, match=r'depth=1,gamma=0.3,seed=0: a single snapshot'):
+def test_a_later_start(finished):
+    later = lazy.compute(finished, 6, start=2)
+    assert set(later.start) == {4} and set(later.end) == {40}
+    with pytest.raises(UserError, match='no trained member has two snapshots from 40'):
         lazy.compute(finished, start=40)
-    opened(tmp_path)
-    with pytest.raises(UserError, match=r'gamma=0.3,seed=0: not trained yet'):
-        lazy.compute(open_run(tmp_path))
 
 
 def test_a_task_without_an_unseen_pair_has_rows_too(tmp_path):
@@ -205,15 +200,3 @@ def test_a_task_without_an_unseen_pair_has_rows_too(tmp_path):
     result = lazy.compute(run, number=4)
     assert result.gamma.tolist() == [0.5, 0.8] and (result.end == 4).all()
     assert set(result.solution) <= set(SOLUTIONS)
-
-
-def test_a_diverged_member_is_left_out(finished, monkeypatch):
-    diverged = finished.results.diverged.copy()
-    diverged.loc[{'depth': 1, 'gamma': 0.8, 'seed': 1}] = 7
-    monkeypatch.setitem(
-        finished.__dict__, 'results', finished.results.assign(diverged=diverged)
-    )
-    spans, left_out = find_spans(finished, 0)
-    assert len(spans) == 7 and left_out == ['depth=1,gamma=0.8,seed=1: diverged']
-    points = [point for _, point in iterate_members(finished)]
-    assert points == [span.point for span in spans]

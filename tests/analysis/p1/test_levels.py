@@ -11,7 +11,6 @@ from analysis.members.member import member_of
 from analysis.p1 import levels, more_claims
 from analysis.p1.more_claims import add_levels, read_when_known
 from analysis.p1.predictors import (
-    KINDS,
     LEVELS,
     explain_answers,
     explain_member,
@@ -93,20 +92,20 @@ def test_questions_are_all_there_and_trained_ones_are_examples(both):
     if both:
         fields['task__noninferential'] = ()
     config = cases.tiny(task__num_examples=400, **fields).task
-    questions = list_questions(config, SEED)
-    position_N, key_N, pairs_N2 = cases.decode(questions.tokens_NT)
+    tokens_NT, questions = list_questions(config, SEED)
+    position_N, key_N, pairs_N2 = cases.decode(tokens_NT)
     asked = set(zip(position_N, key_N, map(tuple, pairs_N2.tolist()), strict=True))
     assert len(asked) == len(key_N) == 16 * 2 * 8
     for n, pair in enumerate(map(tuple, pairs_N2.tolist())):
-        kind = KINDS[questions.kind_N[n]]
+        kind = questions.kind[n]
         assert (kind == 'unseen') == (pair in unseen)
-        datum, function, unordered, composed = questions.answer_LN[:, n]
-        assert (datum == -1) == (kind != 'trained')
-        assert (function == -1) == (pair in unseen)
-        assert (unordered == -1) == (pair in unseen and both)
+        datum, function, unordered, composed = questions[LEVELS].loc[n]
+        assert np.isnan(datum) == (kind != 'trained')
+        assert np.isnan(function) == (pair in unseen)
+        assert np.isnan(unordered) == (pair in unseen and both)
         assert composed == key_N[n] + (compose(*pair) if not both else sum_of(pair))
     # 400 nominal examples are 25 a pair, of which 22 are drawn: not every question.
-    assert 0 < (questions.kind_N == 0).sum() <= 22 * (16 - len(unseen))
+    assert 0 < (questions.kind == 'trained').sum() <= 22 * (16 - len(unseen))
 
 
 def sum_of(pair):
@@ -132,8 +131,8 @@ def test_each_level_explains_itself_and_less_is_explained_by_those_before():
 
 def test_random_answers_are_explained_by_chance_alone():
     config = cases.tiny(task__keys=(20, 100), task__vocab=201).task
-    questions = list_questions(config, SEED)
-    answers_N = np.random.default_rng(0).integers(0, 201, len(questions.kind_N))
+    _, questions = list_questions(config, SEED)
+    answers_N = np.random.default_rng(0).integers(0, 201, len(questions))
     assert (explain_answers(answers_N, questions) < 0.05).all(axis=None)
 
 
@@ -146,12 +145,7 @@ def test_of_a_sweep_every_snapshot_is_asked(finished):
     here = answers[(answers.depth == 2) & (answers.gamma == 0.8) & (answers.seed == 1)]
     (share,) = here.heldout_as_function[here.step == 15]
     assert share == explain_member(member).loc['held-out', 'ordered pair']
-
-
-@pytest.mark.slow
-def test_members_get_their_last_levels(finished):
     members = add_levels(finished, finished.members)
-    answers = levels.compute(finished)
     last = answers[answers.step == 40]
     np.testing.assert_array_equal(members.unseen_composed, last.unseen_composed)
     assert set(more_claims.COLUMNS) <= set(members)

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from analysis import frame
 from analysis.circuits.order import Comparison, draw_comparison, measure_order
 from analysis.members.member import member_of
 from analysis.p1 import pair_order
@@ -83,9 +84,9 @@ def test_planted_solutions_are_told_apart_by_their_answers(finished, monkeypatch
     members = [make_wired_member('symmetric'), make_wired_member('inferential')]
 
     def plant(run, *step, **point):
-        return members[point['seed']]
+        return members[point['seed']]._replace(point=point)
 
-    monkeypatch.setattr(pair_order, 'member_of', plant)
+    monkeypatch.setattr(frame, 'member_of', plant)
     monkeypatch.setattr(pair_order, 'measure_order', _measure_nothing)
     orders = pair_order.compute(mark_converged(finished))
     is_inferential = orders.point.str.contains('seed=1')

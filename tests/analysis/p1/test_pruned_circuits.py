@@ -1,7 +1,10 @@
 """The circuits of a sweep are those of its members, and those that were planted."""
 
+import itertools
+
 import pytest
 
+from analysis import frame
 from analysis.circuits.edge_sets import MECHANISMS
 from analysis.members.member import member_of
 from analysis.p1 import causal, pruned_circuits
@@ -11,14 +14,15 @@ from tests.support.networks.wired import make_wired_member
 
 
 def test_the_planted_edges_are_found(finished, monkeypatch):
-    kinds = iter(['symmetric', 'inferential'] * 4)
+    members = {kind: make_wired_member(kind) for kind in ('symmetric', 'inferential')}
+    kinds = itertools.cycle(members)
     planted = []
 
-    def plant(run, **point):
+    def plant(run, step, **point):
         planted.append(next(kinds))
-        return make_wired_member(planted[-1])
+        return members[planted[-1]]
 
-    monkeypatch.setattr(pruned_circuits, 'member_of', plant)
+    monkeypatch.setattr(frame, 'member_of', plant)
     edges = pruned_circuits.compute(mark_converged(finished))
     points = edges.point.unique()
     assert len(planted) == len(points) > 1

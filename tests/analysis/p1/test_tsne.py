@@ -11,8 +11,6 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from analysis.circuits import sequences
-from analysis.drawing import hues
-from analysis.members.member import make_untrained
 from analysis.p1 import tsne
 from analysis.vectors import extract
 from anchorjax.model import Activations
@@ -96,17 +94,6 @@ def test_noise_is_at_chance():
     np.testing.assert_allclose(here.share, here.chance, atol=0.04)
 
 
-def test_the_null_is_the_same_network_before_training():
-    changed = planted.make_untrained_member(gamma=0.3)
-    trained = tsne.compute(changed, **SETTINGS)
-    untrained = tsne.compute(make_untrained(changed), **SETTINGS)
-    expected = untrained.share.sel(space='full space')
-    np.testing.assert_allclose(trained.untrained, expected)
-    np.testing.assert_allclose(untrained.untrained, expected)
-    stranger = changed._replace(point={'gamma': np.nan, 'seed': 0})
-    assert tsne.compute(stranger, **SETTINGS).untrained.isnull().all()
-
-
 def test_equal_vectors_have_a_map_too():
     result = compute_tsne(encode_nothing)
     assert np.isfinite(result.place).all() and np.isfinite(result.share).all()
@@ -145,6 +132,6 @@ def test_the_output_is_the_logits_with_nothing_read_from_the_key():
 def test_pairs_are_listed_where_there_is_room(anchors, lists_pairs):
     axis = Figure().subplots()
     pairs = list(itertools.product(range(anchors), repeat=2))
-    hues.draw_legend(axis, np.array(pairs))
+    tsne.draw_legend(axis, np.array(pairs))
     assert (axis.get_legend() is not None) == lists_pairs
     assert bool(axis.get_xlabel()) != lists_pairs

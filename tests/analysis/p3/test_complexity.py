@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.members.correlation import correlations
 from analysis.p3 import complexity
+from analysis.p3.complexity import correlate
 from analysis.spectra.directions import measure_matrices
 from tests.support.converged import mark_converged
 
@@ -20,7 +20,8 @@ def test_the_measure_is_the_mean_of_both():
 
 def test_a_monotone_relation_is_perfect_and_sure():
     x = np.random.default_rng(0).uniform(1, 9, 30)
-    r, p = correlations(np.stack([x, np.exp(x)]), np.stack([x**3, 1 / x]), 500)
+    x_XM, y_YM = np.stack([x, np.exp(x)]), np.stack([x**3, 1 / x])
+    r, p = correlate(x_XM, y_YM, np.zeros(30), 500)
     np.testing.assert_allclose(r, [[1, -1], [1, -1]])
     np.testing.assert_allclose(p, 1 / 501)
 
@@ -32,13 +33,14 @@ def test_the_p_value_is_the_known_one_and_unknown_members_do_not_count():
     expected = stats.spearmanr(x, y)
     x_unknown = np.append(x, np.nan)
     y_unknown = np.append(y, 5.0)
-    r, p = correlations(x_unknown[None], y_unknown[None], 4000)
+    r, p = correlate(x_unknown[None], y_unknown[None], np.zeros(26), 4000)
     np.testing.assert_allclose(r, expected.statistic)
     np.testing.assert_allclose(p, expected.pvalue, atol=0.015)
 
 
 def test_what_does_not_vary_has_no_correlation():
-    r, p = correlations(np.arange(6.0)[None], np.stack([np.ones(6), np.arange(6)]), 200)
+    y_YM = np.stack([np.ones(6), np.arange(6)])
+    r, p = correlate(np.arange(6.0)[None], y_YM, np.zeros(6), 200)
     assert np.isnan(r[0, 0]) and np.isnan(p[0, 0])
     assert r[0, 1] == pytest.approx(1)
     assert p[0, 1] < 0.05
@@ -52,9 +54,9 @@ def test_members_of_one_seed_are_compared_with_each_other():
     seeds = np.repeat([0, 1, 2, 3], 3)
     x = np.tile([1.0, 2, 3], 4) + 10 * seeds
     y = np.tile([3.0, 2, 1], 4) + 10 * seeds
-    pooled, _ = correlations(x[None], y[None], 200)
+    pooled, _ = correlate(x[None], y[None], np.zeros(12), 200)
     assert pooled[0, 0] > 0.7
-    within, p = correlations(x[None], y[None], 4_000, strata_M=seeds)
+    within, p = correlate(x[None], y[None], seeds, 4_000)
     assert within[0, 0] == pytest.approx(-1)
     # |r| = 1 needs the same order, or the reverse, in all four seeds: 2 of 6 ** 4.
     np.testing.assert_allclose(p, 2 / 6**4, atol=0.002)
@@ -62,7 +64,7 @@ def test_members_of_one_seed_are_compared_with_each_other():
 
 def test_seeds_with_one_member_say_nothing():
     x = np.arange(5.0)
-    r, p = correlations(x[None], x[None], 100, strata_M=np.arange(5))
+    r, p = correlate(x[None], x[None], np.arange(5), 100)
     assert np.isnan(r).all() and np.isnan(p).all()
 
 
@@ -90,10 +92,8 @@ def test_the_correlations_are_of_one_depth(result):
     counted = result.isel(member=np.flatnonzero(result.is_counted))
     assert counted.gamma.values.tolist() == [0.3, 0.3, 0.8, 0.8]
     assert counted.seed.values.tolist() == [0, 1, 0, 1]
-    expected, p_values = correlations(
-        counted.complexity[1].values,
-        counted.agreement.values,
-        strata_M=counted.seed.values,
+    expected, p_values = correlate(
+        counted.complexity[1].values, counted.agreement.values, counted.seed.values
     )
     np.testing.assert_allclose(result.rho[1], expected)
     is_known = np.isfinite(p_values)

@@ -86,7 +86,7 @@ def test_networks_that_have_not_converged_are_left_out(scan):
     assert outcome['counted'] == 8
     assert outcome['networks'][:2] == ['8 of 12', '5 of 6']
     payload = collect(subject, samples.ignore)
-    assert payload['members'][0]['status'] == 'not converged (train loss 0.7)'
+    assert payload['data']['members'][0]['status'] == 'not converged (train loss 0.7)'
     first, *_, last = list_tested(scan)
     assert first == {'mean': '0.25', 'interval': ''}  # of two seeds
     assert last['mean'] == '(0.97)'  # of all that did not diverge

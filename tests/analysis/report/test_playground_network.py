@@ -1,11 +1,11 @@
 """The page's forward pass against JAX's: logits, activations, answers, knock-out."""
 
-import jax
 import numpy as np
 import pytest
 
 from analysis.circuits import edge_sets, interventions
 from analysis.members.member import Member
+from analysis.report.playground import describe_network
 from tests.support.pages import network_page
 from tests.support.pages.browser import Page
 
@@ -18,7 +18,7 @@ ACTIVATIONS = f"""result.layers.map(({{ {', '.join(FIELDS)} }}) =>
 
 def compare_logits(engine: Page, member: Member, number: int = 100) -> None:
     tokens_BT = network_page.sample_tokens(member, number)
-    network = network_page.describe_network(member)
+    network = describe_network(member)
     logits = network_page.run_in_page(
         engine, network, tokens_BT, 'round(result.logits)'
     )
@@ -33,7 +33,7 @@ def test_logits_activations_and_answers_are_those_of_jax(engine):
     member = network_page.make_member('pre', 'gelu', heads=2, biases=True)
     compare_logits(engine, member)
     tokens_BT = network_page.sample_tokens(member, 1_000)
-    network = network_page.describe_network(member)
+    network = describe_network(member)
     argmax = 'result.logits.indexOf(result.logits.reduce((a, b) => Math.max(a, b)))'
     answers_B = network_page.run_in_page(engine, network, tokens_BT, argmax)
     activations = member.forward(tokens_BT)
@@ -59,7 +59,7 @@ def test_logits_are_those_of_jax_for_every_option(options, engine):
 def test_the_logit_lens_reads_the_stream_after_every_layer(engine):
     member = network_page.make_member('post', 'relu')
     tokens_BT = network_page.sample_tokens(member, 10)
-    network = network_page.describe_network(member)
+    network = describe_network(member)
     lens = network_page.run_in_page(
         engine, network, tokens_BT, 'result.lens.map(round)'
     )
@@ -87,7 +87,7 @@ def test_a_cut_edge_is_the_knock_out_of_causal(engine):
         mask[edge] = False
         masks.append(mask)
         cuts += network_page.list_position_cuts(roles_BT, [edge])
-    network = network_page.describe_network(member)
+    network = describe_network(member)
     repeated = np.tile(tokens_BT, (len(masks), 1))
     logits = network_page.run_in_page(
         engine, network, repeated, 'round(result.logits)', cuts
@@ -101,18 +101,3 @@ def test_a_cut_edge_is_the_knock_out_of_causal(engine):
     np.testing.assert_allclose(logits_CBV[3], cut_BV, atol=TOLERANCE)
     intact_B = member.forward(tokens_BT).logits[:, -1].argmax(-1)
     assert (expected_CB != intact_B).any()  # some cut changes something
-
-
-def test_half_precision_is_decoded_to_the_same_numbers(engine):
-    """All kinds of numbers: normal, subnormal, zero, the largest."""
-    numbers = np.array([1.0, -0.333, 65504.0, 6e-8, -5.9e-5, 0.0, 2.0**-14, 3.14159])
-    member = network_page.make_member()
-    params = jax.tree.map(np.copy, member.params)
-    params['W_U'].ravel()[: len(numbers)] = numbers
-    member = member._replace(params=params)
-    for dtype in ('float16', 'float32'):
-        network = network_page.describe_network(member, dtype)
-        weights = 'Array.from(network.weights.get("W_U").data)'
-        tokens_BT = network_page.sample_tokens(member, 1)
-        [found] = network_page.run_in_page(engine, network, tokens_BT, weights)
-        np.testing.assert_array_equal(found, params['W_U'].astype(dtype).ravel())

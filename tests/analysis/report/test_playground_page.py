@@ -7,7 +7,7 @@ import pytest
 
 from analysis.circuits import interventions
 from analysis.report import page
-from analysis.report.playground.describe import describe_task
+from analysis.report.playground import describe_task
 from anchorjax.tasks import AnchorsConfig
 from tests.support.pages import browser, samples
 
@@ -231,7 +231,7 @@ def test_every_control_has_a_name(tab):
 
 def test_one_network_is_shown_alone_and_none_says_why(open_tab, tmp_path):
     payload = samples.make_payload(samples.plant_anchors(tmp_path / 'run'))
-    playground = payload['playground']
+    playground = payload['data']['playground']
     playground['networks'] = playground['networks'][2:3]
     path = tmp_path / 'one.html'
     path.write_text(page.render(payload))
@@ -240,7 +240,7 @@ def test_one_network_is_shown_alone_and_none_says_why(open_tab, tmp_path):
     assert read_answers(tab) == compute_answers(read_tokens(tab), (2,))
 
     why = 'No network can be asked here: the playground runs transformers.'
-    payload['playground'] = {'missing': why, 'networks': [], 'tasks': []}
+    payload['data']['playground'] = {'missing': why, 'networks': [], 'tasks': []}
     path.write_text(page.render(payload))
     tab = open_tab(path.as_uri())
     assert tab.inner_text('#try').endswith(why)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from analysis import figure
-from analysis.members.selection import iterate_points
+from analysis.members.point import list_points
 from analysis.report import figures, numbers, page, words
 from analysis.report.pictures import explain_absence
 from analysis.report.subject import read_subject
@@ -22,9 +22,8 @@ from anchorjax.errors import StoreError, UserError
 from anchorjax.storage import manifest
 from anchorjax.storage.reader import Run, open_run
 from tests.support import text_tasks
-from tests.support.converged import mark_converged
 from tests.support.pages import samples
-from tests.support.sweeps import ROOT, experiment, opened, trained
+from tests.support.sweeps import ROOT, experiment, opened
 
 
 def keep_figures(monkeypatch, *sweep: str, member: tuple[str, ...] = ()) -> None:
@@ -48,10 +47,10 @@ def payload(finished: Run) -> dict:
 
 def test_every_member_has_its_own_numbers_and_insides(finished, payload):
     json.dumps(payload, allow_nan=False)
-    points = [point for _, point in iterate_points(finished)]
-    assert [member['point'] for member in payload['members']] == points
-    steps = len(payload['record_steps'])
-    for member in payload['members']:
+    points = list_points(finished)
+    assert [member['point'] for member in payload['data']['members']] == points
+    steps = len(payload['data']['record_steps'])
+    for member in payload['data']['members']:
         agreement = finished.results.sel(member['point']).agreement
         score = float(agreement.sel(probe='unseen', mapping='symmetric'))
         shown = member['numbers']['symmetric on the unseen pair']
@@ -67,7 +66,7 @@ def test_the_payload_describes_the_run(finished, payload):
     assert payload['summary'].startswith(
         '8 networks, 8 not converged; depth 1, depth 2'
     )
-    assert payload['row_axis'] == 'depth'
+    assert payload['data']['row_axis'] == 'depth'
     assert payload['unseen']['pair'] == '(4, 3)'
     assert payload['unseen']['symmetric'] == 'x − 6'
     environments = manifest.read_manifest(finished.folder.workdir).environments
@@ -117,37 +116,23 @@ def test_the_command_writes_one_page_and_says_what_is_missing(
     assert (tmp_path / 'figures' / 'phase.csv').exists()
 
 
-def test_a_report_elsewhere_leaves_the_run_as_it_is(launched, tmp_path, monkeypatch):
+def test_a_report_elsewhere_leaves_the_run_as_it_is(finished, tmp_path, monkeypatch):
     """A run of others, on a disk that is mounted read-only, can have a report."""
     keep_figures(monkeypatch, 'phase')
-    before = {path: path.stat().st_mtime_ns for path in launched.rglob('*')}
-    write_report(open_run(launched), tmp_path / 'page.html', samples.ignore)
-    assert {path: path.stat().st_mtime_ns for path in launched.rglob('*')} == before
+    workdir = finished.folder.workdir
+    before = {path: path.stat().st_mtime_ns for path in workdir.rglob('*')}
+    write_report(open_run(workdir), tmp_path / 'page.html', samples.ignore)
+    assert {path: path.stat().st_mtime_ns for path in workdir.rglob('*')} == before
 
 
-def test_figures_that_cannot_be_written_end_the_report(launched, tmp_path, monkeypatch):
+def test_figures_that_cannot_be_written_end_the_report(finished, tmp_path, monkeypatch):
     """A page without figures would look as if the run did not support them."""
     keep_figures(monkeypatch, 'phase')
     (tmp_path / 'figures').symlink_to(tmp_path / 'gone')
     path = tmp_path / 'page.html'
     with pytest.raises(StoreError, match=r'cannot write .*phase\.png'):
-        write_report(open_run(launched), path, samples.ignore, playground='none')
+        write_report(finished, path, samples.ignore)
     assert not path.exists()
-
-
-@pytest.mark.slow
-def test_every_figure_of_axes_that_are_no_numbers(tmp_path):
-    """40 steps are too few to converge, and only converged members have mechanisms."""
-    loop = (('task.noninferential', ((), ((3, 4, -6),))),)
-    changes = {'grid__seed': (0,), 'train__snapshot_steps': (0, 4), 'model__depth': 2}
-    run = mark_converged(trained(tmp_path / 'run', loop=loop, **changes))
-    lines = []
-    path = tmp_path / 'report.html'
-    write_report(run, path, lines.append)
-    html = path.read_text()
-    assert 'Not drawn' not in html, lines
-    assert 'noninferential ((3, 4, -6),)' in html
-    assert html.count('data:image/png;base64,') in (16, 23)  # one network or two
 
 
 def test_every_figure_of_a_page_has_a_module_that_compares():
@@ -190,7 +175,7 @@ def test_every_task_has_a_page(name, tmp_path):
     payload = samples.make_payload(run)
     html = page.render(payload)
     assert '{task.' not in html and 'id="try"' not in html
-    sources = {reading['source'] for reading in payload['readings']}
+    sources = {reading['source'] for reading in payload['data']['readings']}
     has_losses = name in ('corpus', 'mixture')
     assert ('probe_loss' in sources) == has_losses
     assert ('agreement' in sources) != has_losses
@@ -199,7 +184,7 @@ def test_every_task_has_a_page(name, tmp_path):
 def test_the_anchor_task_without_an_unseen_pair(tmp_path):
     run = samples.plant_curves(tmp_path, experiment(task__unseen=()))
     payload = samples.make_payload(run)
-    assert payload['first_reading'] == 'seen_heldout assigned'
+    assert payload['data']['first_reading'] == 'seen_heldout_assigned'
     assert 'id="try"' not in page.render(payload)
 
 

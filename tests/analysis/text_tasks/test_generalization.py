@@ -11,18 +11,19 @@ from tests.support.drawing import draw_pixels
 @pytest.fixture
 def constant_baselines(monkeypatch):
     """Baselines without their data, whose generation takes most of the time."""
-    scores = {'table': {'test': 0.0}, 'constant': {'seen_train': 0.1, 'test': 0.2}}
+    probes = ('seen_train', 'seen_heldout', 'test')
+    scores = {'table': dict.fromkeys(probes, 0.0), 'constant': {'seen_train': 0.1}}
     monkeypatch.setattr(generalization, 'score_baselines', lambda config, seed: scores)
 
 
 def plant_members(answer) -> pd.DataFrame:
-    """Two γ, two decays and three seeds at one size."""
+    """Two γ, two decays and three seeds."""
     rows = []
     for gamma in (0.5, 0.7):
         for decay in (0.01, 0.1):
             for seed in range(3):
-                rows.append(('', 500, gamma, decay, seed, answer(gamma, decay, seed)))
-    names = ['setting', 'size', 'gamma', 'weight_decay', 'seed', 'test']
+                rows.append((gamma, decay, seed, answer(gamma, decay, seed)))
+    names = ['gamma', 'weight_decay', 'seed', 'score']
     return pd.DataFrame(rows, columns=names)
 
 
@@ -46,7 +47,7 @@ def test_contrasts_by_hand():
 def test_effects_are_paired_by_seed():
     """Seeds differ by 0.3, γ adds 0.05 to each: paired there is no spread."""
     members = plant_members(lambda gamma, decay, seed: 0.3 * seed + 0.25 * gamma)
-    effects = generalization.tabulate_effects(members, 'test').set_index('contrast')
+    effects = generalization.tabulate_effects(members).set_index('contrast')
     gamma = effects.loc['γ 0.5 → 0.7 at decay 0.01', ['mean', 'low', 'high']]
     np.testing.assert_allclose(gamma.astype(float), 0.05, atol=1e-9)
     decay = effects.loc['decay 0.01 → 0.1 at γ 0.5', ['mean', 'low', 'high']]
@@ -57,16 +58,15 @@ def test_effects_are_paired_by_seed():
 def test_the_figure_shows_every_network(open_planted, constant_baselines, sizes):
     run = open_planted('scan', loop=(('task.num_examples', sizes),))
     result = generalization.compute(run)
-    probes = ['seen_train', 'seen_heldout', 'test']
-    assert result.baselines.probe.unique().tolist() == probes
-    at_largest = result.groups.dropna()
-    assert len(at_largest.drop_duplicates(['gamma', 'weight_decay', 'seed'])) == 4
-    for row in at_largest.iloc[::7].to_dict('records'):
+    assert result.probe.unique().tolist() == ['seen_train', 'seen_heldout', 'test']
+    of_groups = generalization.select_largest(result[result.group != ''])
+    assert len(of_groups.drop_duplicates(['gamma', 'weight_decay', 'seed'])) == 4
+    for row in of_groups.iloc[::7].to_dict('records'):
         axes = ('gamma', 'weight_decay', 'seed')
         point = {axis: row[axis] for axis in axes}
         point |= {'num_examples': 64} if len(sizes) > 1 else {}
         planted = run.results.agreement_by_group.sel(run.labels(**point)).sel(
             probe=row['probe'], group=row['group'], mapping='assigned'
         )
-        assert row['score'] == planted.item()
+        assert row['score'] == pytest.approx(planted.item())
     assert draw_pixels(result, generalization).std() > 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.frame import find_points
-from analysis.members.selection import iterate_points
+from analysis.members.point import list_points
 from analysis.text_tasks.members import read_members
 from anchorjax.storage.reader import members_table
 from anchorjax.sweeps.plan import summarize_members
@@ -17,7 +17,7 @@ def test_the_numbers_are_those_of_the_run(open_planted):
     run.curves['diverged'][{'num_examples': 0, 'gamma': 0, 'weight_decay': 1}] = 1
     members = read_members(run)
     points = find_points(run, members)
-    expected = [point for _, point in iterate_points(run)]
+    expected = list_points(run)
     assert points == [expected[0], *expected[2:]]
     for row, point in zip(members.to_dict('records'), points, strict=True):
         member = run.results.sel(run.labels(**point)).squeeze()

@@ -9,7 +9,6 @@ import numpy as np
 from analysis.circuits import sequences
 from analysis.members.member import Member
 from analysis.report import page
-from analysis.report.playground import describe, weights
 from tests.support import cases
 from tests.support.pages.browser import Page
 
@@ -47,11 +46,6 @@ def make_member(
 
 def sample_tokens(member: Member, number: int) -> np.ndarray:
     return sequences.sample(member, number).tokens_BT
-
-
-def describe_network(member: Member, dtype: str = 'float32') -> dict[str, Any]:
-    """A network as the payload holds it."""
-    return describe.describe_network(member, weights.pack_in(member.params, dtype), [])
 
 
 def run_in_page(

@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.claims import TITLES
 from analysis.members.member import Member
-from analysis.report.playground import describe
+from analysis.report import playground
 from analysis.report.subject import read_subject
 from analysis.report.write import collect
 from anchorjax import config
@@ -79,10 +79,10 @@ def make_playground() -> dict[str, Any]:
     """The networks of ASKED; all have the same task."""
     networks = []
     for number, member in zip(ASKED, make_networks(), strict=True):
-        network = network_page.describe_network(member)
-        networks.append({**network, 'member': number})
+        network = playground.describe_network(member)
+        networks.append({'member': number, 'task': 0, **network})
     task = make_networks()[0].experiment.task
-    tasks = [describe.describe_task(task)]
+    tasks = [playground.describe_task(task)]
     return {'missing': '', 'networks': networks, 'tasks': tasks}
 
 
@@ -90,17 +90,18 @@ def make_payload(run: Run) -> dict[str, Any]:
     """The page of a planted run, with a figure, a claim, and networks to ask."""
     subject = read_subject(run)
     payload = collect(subject, ignore)
-    playground = describe.NO_PLAYGROUND
+    networks = playground.NO_PLAYGROUND
     if subject.unseen is not None:
-        playground = make_playground()
-        for member in payload['members']:
+        networks = make_playground()
+        for member in payload['data']['members']:
             if member['status'] == 'trained':
                 member |= {'attention': make_attention(), 'embedding': EMBEDDING}
-    payload |= {'playground': playground, 'claims': make_claims()}
+    payload['data']['playground'] = networks
     figures = [make_figure('phase'), make_figure('complexity')]
     section = {'title': 'Answers of all networks', 'about': '', 'figures': figures}
     missing = [('Order of the pair', 'no member has converged')]
-    return payload | {'figures': [section], 'missing': missing}
+    payload |= {'figures': [section], 'missing': missing}
+    return payload | {'claims': make_claims()}
 
 
 def make_attention() -> dict[str, Any]:
@@ -119,7 +120,7 @@ def make_attention() -> dict[str, Any]:
 def make_figure(name: str) -> dict[str, Any]:
     png = (GALLERY / 'default.png').read_bytes()
     return {
-        'file': f'{name}.npz',
+        'file': f'{name}.csv',
         'title': name.capitalize(),
         'caption': 'Agreement on the unseen pair.',
         'paper': 'P1 Fig 2',

@@ -3,10 +3,10 @@
 const data = JSON.parse($('data').textContent);
 
 // The words of axes and of their values: 'γ', 'γ 0.2 (0.14 at width 400)', '0.14 at width 400'.
-const axisName = (axis) => data.axis_words[axis].name;
-const placeOn = (axis, value) => data.axes[axis].indexOf(value);
-const valueName = (axis, value) => data.axis_words[axis].values[placeOn(axis, value)];
-const valueNote = (axis, value) => data.axis_words[axis].notes[placeOn(axis, value)];
+const axisName = (axis) => data.axes[axis].name;
+const placeOn = (axis, value) => data.axes[axis].labels.indexOf(value);
+const valueName = (axis, value) => data.axes[axis].values[placeOn(axis, value)];
+const valueNote = (axis, value) => data.axes[axis].notes[placeOn(axis, value)];
 
 const GENERAL = 0.9; // below this held-out share a cell is hatched, as in the paper
 
@@ -42,8 +42,8 @@ function topOf(which) {
   return Math.max(...data.members.map((m) => final(m, which)).filter(isNumber), 1e-9);
 }
 
-const valuesOf = (axis) => (axis ? data.axes[axis] ?? [] : [null]);
-const varying = Object.keys(data.axes).filter((axis) => data.axes[axis].length > 1);
+const valuesOf = (axis) => (axis ? data.axes[axis].labels : [null]);
+const varying = Object.keys(data.axes).filter((axis) => data.axes[axis].labels.length > 1);
 const inner = varying.filter((axis) => axis !== data.row_axis && axis !== data.column_axis);
 
 // Each value of these has a panel of its own: no cell is a mean over settings that differ in
@@ -51,14 +51,14 @@ const inner = varying.filter((axis) => axis !== data.row_axis && axis !== data.c
 const MOST_PANELS = 8;
 const panelAxes = [];
 for (const axis of inner.filter((name) => name !== 'seed')) {
-  const panels = [...panelAxes, axis].reduce((count, name) => count * data.axes[name].length, 1);
+  const panels = [...panelAxes, axis].reduce((count, name) => count * data.axes[name].labels.length, 1);
   if (panels <= MOST_PANELS) panelAxes.push(axis);
 }
 const filterAxes = inner.filter((axis) => !panelAxes.includes(axis));
 
 // [{exception: 'trained'}, ...]; one panel without values if there are no such axes.
 const panels = panelAxes.reduce((made, axis) => made.flatMap((panel) =>
-  data.axes[axis].map((value) => ({ ...panel, [axis]: value }))), [{}]);
+  data.axes[axis].labels.map((value) => ({ ...panel, [axis]: value }))), [{}]);
 
 const keyOf = (row, column) => JSON.stringify([row ?? null, column ?? null]);
 

@@ -1,18 +1,9 @@
 // The member view: its solution, its numbers and its charts.
 
-const SOLUTIONS = {
-  inferential: 'composes the two anchors',
-  symmetric: 'gives the same answer as for the reversed pair',
-  'half and half': 'inferential with the key at some positions, symmetric at all others',
-  third: 'one other answer to the unseen pair',
-  memorizing: 'misses trained pairs with numbers x that were held out',
-  other: 'several answers to the unseen pair, but it generalizes on trained pairs',
-};
 const solutionClass = (name) => // 'half-and-half': a class has no spaces
-  (Object.hasOwn(SOLUTIONS, name) ? name.replaceAll(' ', '-') : 'other');
+  (Object.hasOwn(data.meanings, name) ? name.replaceAll(' ', '-') : 'other');
 
-const solutionMeaning = ({ solution }) =>
-  (Object.hasOwn(SOLUTIONS, solution) ? SOLUTIONS[solution] : '');
+const solutionMeaning = ({ solution }) => data.meanings[solution] ?? '';
 
 function solutionLine(member) {
   const bad = member.status !== 'trained';

@@ -1,5 +1,5 @@
 // The anchor task: how a sequence is made of what is asked, and what an answer means.
-// `rules` is a task of the payload, of analysis/report/playground/describe.py.
+// `rules` is a task of the payload, of analysis/report/playground.py.
 
 const TOKEN_ORDERS = {
   key_first: ['key', 'anchor_1', 'anchor_2'],

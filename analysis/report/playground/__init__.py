@@ -1,1 +1,0 @@
-"""The networks that answer in the page: which ones, their weights, their task."""
