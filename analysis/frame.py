@@ -14,7 +14,7 @@ import pandas as pd
 from analysis.members.columns import equivalent_gamma
 from analysis.members.member import Member, member_of
 from analysis.members.point import Point, list_points, name_point
-from analysis.members.selection import report_progress, require_task
+from analysis.members.selection import report_progress
 from analysis.tables.folders import find_run_folders
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, members_table, open_run
@@ -44,9 +44,10 @@ def list_usable(run: Run, *tasks: str) -> pd.DataFrame:
     Raises:
       UserError: another task, or there is no such member.
     """
-    noun = 'task' if len(tasks) == 1 else 'tasks'
-    if tasks:
-        require_task(run, tasks, f'{noun} {", ".join(map(repr, tasks))}')
+    task = run.experiment.task.name
+    if tasks and task not in tasks:
+        allowed = ' or '.join(map(repr, tasks))
+        raise UserError(f'task {task!r}: this figure is about the task {allowed}')
     members = find_usable(members_table(run))
     if not len(members):
         raise UserError(f'{run.folder.workdir}: no member is trained yet')

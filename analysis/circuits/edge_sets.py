@@ -219,16 +219,16 @@ def draw_set(
 
     It is never the mechanism itself, unless that takes all edges of its layers.
     """
-    layers = sorted({layer for layer, _, _ in mechanism})
-    candidates = [edge for edge in edges if edge[0] in layers]
+    layer_E = np.array([layer for layer, _, _ in edges])
+    own_M = np.array([layer for layer, _, _ in mechanism])
+    layers, numbers = np.unique(own_M, return_counts=True)
+    is_only_set = np.isin(layer_E, layers).sum() == len(mechanism)
     while True:
         drawn = []
-        for layer in layers:
-            own = [edge for edge in mechanism if edge[0] == layer]
-            others = [edge for edge in candidates if edge[0] == layer]
-            chosen = rng.choice(len(others), len(own), replace=False)
+        for layer, number in zip(layers, numbers, strict=True):
+            of_layer = np.flatnonzero(layer_E == layer)
+            chosen = rng.choice(of_layer, number, replace=False)
             for i in sorted(chosen):
-                drawn.append(others[i])
-        is_only_set = len(candidates) == len(mechanism)
+                drawn.append(edges[i])
         if is_only_set or set(drawn) != set(mechanism):
             return drawn

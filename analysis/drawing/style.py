@@ -66,29 +66,19 @@ class Layout(NamedTuple):
 
 
 @contextlib.contextmanager
-def open_figure(
-    rows: int, columns: int, **kwargs
-) -> Iterator[tuple[Figure, np.ndarray]]:
-    """(figure, axes [rows, columns]) in the style of all figures."""
-    with plt.rc_context(_RC):
-        figure, axes = plt.subplots(
-            rows, columns, squeeze=False, layout='constrained', **kwargs
-        )
-        yield figure, axes
-        plt.close(figure)
-
-
-@contextlib.contextmanager
 def draw_figure(
     result: Any, draw: Callable, layout: Layout | Callable[[Any], Layout]
 ) -> Iterator[Figure]:
     """The drawn figure of a result, on which the layout may depend."""
     if callable(layout):
         layout = layout(result)
+    grid = {'nrows': layout.rows, 'ncols': layout.columns, 'squeeze': False}
     size = (layout.width, layout.height)
-    with open_figure(layout.rows, layout.columns, figsize=size) as (figure, axes):
+    with plt.rc_context(_RC):
+        figure, axes = plt.subplots(**grid, figsize=size, layout='constrained')
         draw(result, axes)
         yield figure
+        plt.close(figure)
 
 
 def write_figure(

@@ -27,18 +27,8 @@ class Measure(NamedTuple):
     mapping: str  # '' for a loss
 
     @property
-    def name(self) -> str:
-        """'test assigned', 'test assigned tokens', 'stories loss'."""
-        words = [self.probe, self.mapping]
-        if self.source == TOKENS:
-            words.append('tokens')
-        if self.source == LOSS:
-            words.append('loss')
-        return ' '.join(filter(None, words))
-
-    @property
     def column(self) -> str:
-        """Where `members_table` has it."""
+        """Its name in `members_table`: 'test_assigned', 'test_tokens', 'loss_test'."""
         if self.source == TOKENS:
             return f'{self.probe}_tokens'
         if self.source == LOSS:

@@ -28,7 +28,10 @@ def complete_point(run: Run, point: Point) -> Point:
     axes = run.experiment.axes
     run.experiment_of(**point)  # raises the errors above
     indices = find_indices(axes, point)
-    return {axis: values[indices.get(axis, 0)] for axis, values in axes.items()}
+    complete = {}
+    for axis, values in axes.items():
+        complete[axis] = values[indices.get(axis, 0)]
+    return complete
 
 
 def select_varying(run: Run, point: Point, pooled: tuple[str, ...] = ()) -> Point:

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -12,20 +12,6 @@ from anchorjax.grid import TRACED_AXES
 from anchorjax.storage.reader import Run
 
 _SECONDS_BETWEEN_LINES = 5.0
-
-
-def require_task(run: Run, tasks: Collection[str], described: str) -> None:
-    """Requires a run of one of these tasks.
-
-    Args:
-      described: the tasks in the words of the error: "task 'scan'".
-
-    Raises:
-      UserError: another task.
-    """
-    task = run.experiment.task.name
-    if task not in tasks:
-        raise UserError(f'task {task!r}: this figure is about the {described}')
 
 
 def explain_missing(run: Run, point: Point) -> str:

@@ -59,7 +59,7 @@ def compute(run: Run) -> pd.DataFrame:
         for (setting, value), cell in members.groupby(['setting', axis], sort=False):
             known = cell[measure.column][cell.counted].dropna()
             row = {
-                'measure': measure.name,
+                'measure': measure.column,
                 'is_loss': measure.source == LOSS,
                 'setting': setting,
                 'value': value,

@@ -164,17 +164,17 @@ layout = style.Layout(1, 2, 7.0, 3.4)
 def _draw_map(axis: Axes, result: xr.Dataset) -> None:
     pairs_A2, pair_B = np.unique(result.pair, axis=0, return_inverse=True)
     size = min(300 / len(pair_B) ** 0.5, 12)
-    colours_B4 = colour_pairs(pairs_A2)[pair_B]
+    colours_B4 = _colour_pairs(pairs_A2)[pair_B]
     axis.scatter(*result.place.values.T, s=size, lw=0, rasterized=True, c=colours_B4)
     title = 'output, key hidden'
     if result.of == 'attention':
         title = f'layer {result.layer.item()}, last token'
     axis.set(xticks=[], yticks=[], title=title)
     axis.spines[['left', 'bottom']].set_visible(False)
-    draw_legend(axis, pairs_A2)
+    _draw_legend(axis, pairs_A2)
 
 
-def colour_pairs(pairs_A2: np.ndarray) -> np.ndarray:
+def _colour_pairs(pairs_A2: np.ndarray) -> np.ndarray:
     """RGBA of ordered pairs [A, 4]: a pair dark, its reverse light; (a, a) is grey."""
     first_A, second_A = pairs_A2.T
     differs_A = first_A != second_A
@@ -187,12 +187,12 @@ def colour_pairs(pairs_A2: np.ndarray) -> np.ndarray:
     return colours_A4
 
 
-def draw_legend(axis: Axes, pairs_A2: np.ndarray) -> None:
+def _draw_legend(axis: Axes, pairs_A2: np.ndarray) -> None:
     """Below the axis every pair above its reverse; words where they are too many."""
     if len(pairs_A2) > MOST_LISTED:
         axis.set_xlabel('a hue: a pair, light: its reverse;\nhues repeat; grey: a,a')
         return
-    colours_A4 = colour_pairs(pairs_A2)
+    colours_A4 = _colour_pairs(pairs_A2)
     handles = []
     for i in np.lexsort((pairs_A2[:, 0], pairs_A2.max(1), pairs_A2.min(1))):
         first, second = pairs_A2[i]

@@ -131,7 +131,7 @@ def describe_anchors(run: Run) -> Columns:
         columns['null_own_range'] = early.null.mean(('step', 'group'))
     # AdamW without moments and with a huge eps is gradient descent: the preset flow.
     if experiment.model.name == 'emb_mlp' and experiment.optimizer.b1 == 0:
-        until = theory_path.compute(run).holds_until.sel(rows='all')
+        until = theory_path.compute(run).holds_until
         columns['frozen_until'] = until.sel(flow='frozen')
     return columns
 

@@ -48,10 +48,9 @@ BATCHES = 20  # to see how much they differ
 def compute(run: Run) -> xr.Dataset:
     """Measured and predicted embeddings of every network at the snapshots.
 
-      error        [member, rows, flow, step] of the rows of 'all' tokens, or of a kind;
-                   inf where the flow is infinite
-      sampling     [member, rows, step] error that batches alone would give
-      holds_until  [member, rows, flow] step; 0: not even the first snapshot
+      error        [member, flow, step]; inf where the flow is infinite
+      sampling     [member, step] error that batches alone would give
+      holds_until  [member, flow] step; 0: not even the first snapshot
       measured     [member, step, token, axis] of some tokens, their `kind_of` [token],
                    in a plane of the measured movement
       predicted    [member, flow, step, token, axis] in the same plane
@@ -81,7 +80,7 @@ def _follow(run: Run, point: Point, steps: list[int]) -> xr.Dataset:
     tokens_of = networks.list_tokens(experiment.task)
     rows_of = {kind: tokens_of[kind] for kind in SINGLE_KINDS}
     tokens, kinds = choose_tokens(rows_of)
-    rows_of = {'all': np.concatenate(list(rows_of.values())), **rows_of}
+    rows = np.concatenate(list(rows_of.values()))
 
     untrained = networks.read_member(run, 0, point)
     start = Weights(*[untrained.matrix(name) for name in Weights._fields])
@@ -95,32 +94,29 @@ def _follow(run: Run, point: Point, steps: list[int]) -> xr.Dataset:
     path = [run.parameter('W_embed', step, **point) for step in steps]
     measured_SVD = np.array(path, np.float64)
 
-    errors = []
-    for rows in rows_of.values():
-        predicted = predicted_FSVD[:, :, rows]
-        ends = (measured_SVD[:, rows], start.W_embed[rows])
-        errors.append(trajectories.displacement_error(predicted, *ends))
+    ends = (measured_SVD[:, rows], start.W_embed[rows])
+    error = trajectories.displacement_error(predicted_FSVD[:, :, rows], *ends)
     measured = measured_SVD[:, tokens] - start.W_embed[tokens]
     predicted = predicted_FSVD[:, :, tokens] - start.W_embed[tokens]
     plane_2D = find_plane(measured)
-    ratios = measure_batches(examples, start, rows_of, experiment.train.batch_size)
-    ratio = ratios[:, None] / np.sqrt(steps)
+    noise = measure_batches(examples, start, rows, experiment.train.batch_size)
+    ratio = noise / np.sqrt(steps)
     with np.errstate(invalid='ignore', over='ignore'):
         numbers = {
-            'error': (('rows', 'flow', 'step'), errors),
-            'sampling': (('rows', 'step'), ratio / np.sqrt(1 + ratio**2)),
+            'error': (('flow', 'step'), error),
+            'sampling': ('step', ratio / np.sqrt(1 + ratio**2)),
             'measured': (('step', 'token', 'axis'), measured @ plane_2D.T),
             'predicted': (('flow', 'step', 'token', 'axis'), predicted @ plane_2D.T),
         }
-    labels = {'flow': list(FLOWS), 'rows': list(rows_of), 'step': steps}
+    labels = {'flow': list(FLOWS), 'step': steps}
     labels |= {'token': tokens, 'kind_of': ('token', kinds)}
     return xr.Dataset(numbers, labels)
 
 
 def measure_batches(
-    examples: Examples, start: Weights, rows_of: dict[str, np.ndarray], batch_size: int
-) -> np.ndarray:
-    """By how much batches differ from all examples in the frozen flow, [rows_of].
+    examples: Examples, start: Weights, rows: np.ndarray, batch_size: int
+) -> float:
+    """By how much batches differ from all examples in the frozen flow.
 
     Root mean square of the deviation of a batch by the drift, n. The mean of so many
     batches as steps has 1 / sqrt(step) of it. What is measured moves by drift and
@@ -128,19 +124,16 @@ def measure_batches(
     """
     vocab = len(start.W_embed)
     W_12 = start.W_1 @ start.W_2
-    drift_VD = count_laws(*examples, vocab).residual_VV @ W_12.T
+    drift_AD = count_laws(*examples, vocab).residual_VV[rows] @ W_12.T
     rng = np.random.default_rng(0)
     deviations = []
     for _ in range(BATCHES):
         chosen = rng.integers(len(examples.label_B), size=batch_size)
         batch = (examples.tokens_BT[chosen], examples.label_B[chosen])
-        deviations.append(count_laws(*batch, vocab).residual_VV @ W_12.T - drift_VD)
-    squares_VD = (np.array(deviations) ** 2).mean(0)
-    ratios = []
-    for rows in rows_of.values():
-        deviation = np.sqrt(squares_VD[rows].sum())
-        ratios.append(deviation / np.linalg.norm(drift_VD[rows]))
-    return np.array(ratios)
+        drawn_AD = count_laws(*batch, vocab).residual_VV[rows] @ W_12.T
+        deviations.append(np.linalg.norm(drawn_AD - drift_AD))
+    mean_square = np.square(deviations).mean()
+    return float(np.sqrt(mean_square) / np.linalg.norm(drift_AD))
 
 
 def find_last_step(holds: xr.DataArray) -> xr.DataArray:
@@ -174,11 +167,11 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """
     for column, (title, panel) in enumerate(list_panels(result).items()):
         errors, paths = axes[:, column]
-        until = panel.holds_until.sel(rows='all').median('member').to_series()
+        until = panel.holds_until.median('member').to_series()
         words = []
         for flow, step in until.items():
             words.append(f'{flow} {step:,.0f}')
-        _draw_errors(errors, panel.sel(rows='all'))
+        _draw_errors(errors, panel)
         listed = ', '.join(words)
         errors.set_title(f'{title}; holds until\n{listed}', fontsize=6)
         best = until.index[until == until.max()][-1]

@@ -55,8 +55,6 @@ def measure_order(rows: np.ndarray) -> dict[str, float]:
     line: R^2 of the value, regressed on components 1 and 2.
     curve: R^2 of components 1 and 2, regressed on a cubic of the value.
     strongest, strongest period: share of the power in the strongest period [items].
-    period 3, 4: share of the power within one frequency of that period.
-    similarity 3, 4: mean cosine of centred rows that many items apart.
     """
     count = len(rows)
     scores, _ = pca(rows)
@@ -65,8 +63,6 @@ def measure_order(rows: np.ndarray) -> dict[str, float]:
     cubic = value ** np.arange(1, 4)
     rho = np.abs(_rank_correlations(scores))
     power = power_spectrum(rows)
-    frequencies = np.arange(1, len(power) + 1)
-    similarity = similarity_by_step(rows)
 
     numbers = {}
     for component, correlation in enumerate(rho, start=1):
@@ -75,12 +71,7 @@ def measure_order(rows: np.ndarray) -> dict[str, float]:
     numbers['line'] = _fit_r2(plane, value)
     numbers['curve'] = _fit_r2(cubic, plane)
     numbers['strongest'] = power.max()
-    numbers['strongest period'] = count / frequencies[power.argmax()]
-    for step in STEPS:
-        frequency = count / step  # if it lies between two, both of them count
-        near = np.abs(frequencies - frequency) < 1
-        numbers[f'period {step}'] = power[near].sum()
-        numbers[f'similarity {step}'] = similarity[step - 1]
+    numbers['strongest period'] = count / (1 + power.argmax())
     return {name: float(number) for name, number in numbers.items()}
 
 

@@ -59,18 +59,22 @@ def answer_all(folder, solution):
 
 def test_write_ask_and_score(say, folder):
     pytest.importorskip('openai')
-    for solution in ('inferential', 'symmetric', 'wrong', 'prose'):
+
+    def ask(stub, solution):
+        words = ['ask', '--prompts', folder, '--endpoint', stub.address]
+        return say(*words, '--model', f'lab/{solution}')
+
+    with serve('inferential') as stub:
+        stub.accidents = [''] * 3 + ['400']
+        assert 'HTTP 400' in ask(stub, 'inferential').errors
+        assert '21 new replies, 24 in all' in ask(stub, 'inferential').out
+        assert '0 new replies, 24 in all' in ask(stub, 'inferential').out
+        assert len(stub.bodies) == 25  # nothing twice
+        assert stub.bodies[0]['temperature'] == 0
+    for solution in ('symmetric', 'wrong', 'prose'):
         with serve(solution) as stub:
-            words = ['ask', '--prompts', folder, '--endpoint', stub.address]
-            words += ['--model', f'lab/{solution}']
-            stub.accidents = [''] * 3 + ['400']
-            assert 'HTTP 400' in say(*words).errors
-            done = say(*words)
+            done = ask(stub, solution)
             assert done.code == 0, done.errors
-            assert '21 new replies, 24 in all' in done.out
-            assert '0 new replies, 24 in all' in say(*words).out
-            assert len(stub.bodies) == 25  # nothing twice
-            assert stub.bodies[0]['temperature'] == 0
     done = say('score', '--prompts', folder)
     assert done.code == 0, done.errors
     for path in folder.rglob('*'):

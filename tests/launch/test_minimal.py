@@ -42,6 +42,7 @@ def test_initial_weights_have_the_standard_deviation_of_gamma():
     assert np.std(params['W_embed']) == pytest.approx(64**-1.3, rel=0.02)
 
 
+@pytest.mark.slow
 def test_losses_are_those_of_the_package_on_the_same_draws():
     """From the same weights, on the same batches: twenty steps of warm-up."""
     experiment = load_experiment()

@@ -1,5 +1,6 @@
 """The Emb-MLP and the one-layer transformer are P2's formulas (PAPERS 2.2)."""
 
+import functools
 from typing import Any
 
 import chex
@@ -60,7 +61,8 @@ def test_every_position_is_the_references_of_what_came_before(name, activation):
 def test_its_parameters_are_these_and_start_at_d_in_to_the_minus_gamma(name):
     experiment = make_experiment(name, model__mlp_dim=300)
     hparams = HParams(gamma=0.8, learning_rate=1e-3, weight_decay=0.0, seed=3)
-    params = flatten_dict(init_member(experiment, hparams).params, sep='/')
+    init = jax.jit(functools.partial(init_member, experiment))
+    params = flatten_dict(init(hparams).params, sep='/')
     shapes = {path: leaf.shape for path, leaf in params.items()}
     large = {}
     for path, shape in SHAPES[name].items():

@@ -14,7 +14,6 @@ from tests.support.sweeps import ROOT
 
 FIGURES = figure.find_figures()
 COMMAND = re.compile(r'python -m analysis (\w+) (--runs? .*)')
-STEPS = ('early', 'late', 'step')
 
 
 def list_commands(text: str) -> list[tuple[str, list[str]]]:
@@ -72,7 +71,7 @@ def test_the_command_is_of_something_that_exists(name, words, experiments):
         if flag in axes:
             point[flag] = figure.parse_axis(f'--{flag}={value}')[1]
             grid.match_value(flag, axes[flag], point[flag])
-        elif flag in STEPS:
+        elif flag == 'step':
             assert int(value) in experiments[runs[0]].train.snapshot_steps
         elif flag != 'out' and figure.name_subject(module) != 'text':
             assert flag in known

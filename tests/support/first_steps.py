@@ -20,7 +20,7 @@ def measure_first_step(experiment: Experiment, name: str) -> list[jax.Array]:
         seed=jnp.int32(0),
     )
     task = experiment.task.make()
-    data = task.make_data(jax.random.key(0))
+    data = jax.jit(task.make_data)(jax.random.key(0))
 
     @jax.jit
     def take_first_step() -> tuple[TrainState, TrainState, jax.Array, jax.Array]:
@@ -37,7 +37,7 @@ def make_decaying_step(experiment: Experiment, params: Any) -> Callable[[float],
     """A function: the parameters after one step at rate 0.01 with a weight decay."""
     state = new_state(experiment, params)
     task = experiment.task.make()
-    data = task.make_data(jax.random.key(0))
+    data = jax.jit(task.make_data)(jax.random.key(0))
 
     @jax.jit
     def train_with(decay: jax.Array) -> Any:

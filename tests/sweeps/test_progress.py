@@ -28,6 +28,7 @@ def test_the_estimate_follows_the_latest_pieces():
     assert progress.seconds_left == pytest.approx(2.0 * 790)
 
 
+@pytest.mark.slow
 def test_all_member_steps_and_operations_of_two_depths_are_counted(tmp_path):
     folder, mesh = opened(tmp_path, loop=(('model.depth', (1, 2)),), **ONE)
     of_step = []

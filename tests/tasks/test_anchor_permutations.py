@@ -11,15 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorjax import tasks
-from anchorjax.tasks.anchor_permutations import (
-    AnchorPermutationsConfig,
-    Data,
-    make_batch,
-    make_data,
-    make_probes,
-)
+from anchorjax.tasks import anchor_permutations
+from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig, Data
 from tests.tasks.draws import draw_probes
 
+make_batch = jax.jit(anchor_permutations.make_batch, static_argnums=0)
+make_data = jax.jit(anchor_permutations.make_data, static_argnums=0)
+make_probes = jax.jit(anchor_permutations.make_probes, static_argnums=0)
 # Three keys; anchor 3 swaps keys 0 and 1, anchor 4 turns 0 -> 1 -> 2 -> 0. Of the pairs
 # (3, 3), (3, 4), (4, 3), (4, 4), numbered 0 to 3, the last and the first are trained.
 CONFIG = AnchorPermutationsConfig(num_keys=3, num_anchors=2, trained_share=0.5)

@@ -14,12 +14,12 @@ from anchorjax import tasks
 from anchorjax.tasks import MemoryReasoningConfig, memory_reasoning
 from anchorjax.tasks.memory_reasoning import (
     combinations,
-    draw_labels,
     label_ranges,
     memory_groups,
 )
 from tests.tasks.draws import draw_batch, draw_probes
 
+draw_labels = jax.jit(memory_reasoning.draw_labels, static_argnums=0)
 PAPER = MemoryReasoningConfig()
 # P2 Fig 8 right: four groups with labels from 30 to 29 + 20 i.
 GROUPS = MemoryReasoningConfig(

@@ -123,7 +123,7 @@ def test_a_member_decays_in_its_window_alone():
     experiment = cases.tiny(optimizer__shape='constant', optimizer__equal_budget=True)
     params = cases.random_params(experiment)
     task = experiment.task.make()
-    data = task.make_data(jax.random.key(0))
+    data = jax.jit(task.make_data)(jax.random.key(0))
     start = new_state(experiment, params)
 
     @jax.jit

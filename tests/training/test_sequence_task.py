@@ -47,7 +47,7 @@ def test_the_loss_is_the_cross_entropy_over_the_asked_positions():
     params = cases.random_params(experiment)
     state = new_state(experiment, params)
     task = experiment.task.make()
-    data = task.make_data(jax.random.key(0))
+    data = jax.jit(task.make_data)(jax.random.key(0))
 
     @jax.jit
     def take_step() -> Any:
@@ -70,7 +70,7 @@ def test_agreement_is_exact_match_of_the_asked_positions():
     experiment = make_experiment()
     params = cases.random_params(experiment)
     task = experiment.task.make()
-    data = task.make_data(jax.random.key(0))
+    data = jax.jit(task.make_data)(jax.random.key(0))
     probes = draw_probes(experiment.task)
 
     # Answer some of the probes as the model does, so that some match.

@@ -17,11 +17,9 @@ def find_files(
     folder: pathlib.Path, split: grammar.Split
 ) -> tuple[pathlib.Path, pathlib.Path]:
     """The files of a split in a folder: what is trained, and what is tested."""
-    return _find_part(folder, 'train', split), _find_part(folder, 'test', split)
-
-
-def _find_part(folder: pathlib.Path, part: str, split: grammar.Split) -> pathlib.Path:
-    return find_file(folder, f'tasks_{part}_{_NAMES.get(split, split)}.txt')
+    name = _NAMES.get(split, split)
+    trained = find_file(folder, f'tasks_train_{name}.txt')
+    return trained, find_file(folder, f'tasks_test_{name}.txt')
 
 
 def parse_line(line: str) -> tuple[str, list[str]]:

@@ -73,6 +73,7 @@ def list_commands() -> tuple[str, ...]:
     return tuple(commands)
 
 
+@functools.cache
 def _list_verbs() -> list[str]:
     """The 34 phrases without twice, thrice, and, after."""
     verbs = list(UNITS)
@@ -104,7 +105,7 @@ def _repeat(words: list[str]) -> list[str]:
 
 def _act(words: list[str]) -> list[str]:
     """The actions of a verb and its direction."""
-    if ' '.join(words) not in _known_verbs():
+    if ' '.join(words) not in _list_verbs():
         raise ValueError(f'{" ".join(words)!r} is no phrase of SCAN')
     unit, direction = words[0], words[-1]
     acts = [] if unit == 'turn' else [_MEANINGS[unit]]
@@ -116,11 +117,6 @@ def _act(words: list[str]) -> list[str]:
     if 'around' in words:
         return (turn + acts) * 4
     return turn + acts
-
-
-@functools.cache
-def _known_verbs() -> frozenset[str]:
-    return frozenset(_list_verbs())
 
 
 @functools.cache

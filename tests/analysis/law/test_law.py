@@ -173,6 +173,7 @@ def test_tables_do_not_replace_those_of_a_run(finished):
         law.command(['--runs', workdir, '--out', workdir])
 
 
+@pytest.mark.slow
 def test_a_point_is_predicted_from_a_table(tmp_path, capsys):
     levels = {'batch_size': (512, 2048), 'seq_len': (3, 4, 5, 9)}
     path = tmp_path / 'members.csv'

@@ -1,5 +1,6 @@
 """Spectra put there by hand are found; what a run does not hold is named."""
 
+import jax
 import numpy as np
 
 from analysis.p1 import eigenvalues
@@ -85,8 +86,8 @@ def test_tokens_and_labels_that_occur_are_those_of_the_data():
     """Of the tiny task: compared with a thousand batches' worth of examples."""
     config = cases.tiny().task
     task = config.make()
-    data = task.make_data(random_key(0, DATA))
-    batch = task.batch(data, np.arange(20_000))
+    data = jax.jit(task.make_data)(random_key(0, DATA))
+    batch = jax.jit(task.batch)(data, np.arange(20_000))
     np.testing.assert_array_equal(np.unique(batch.tokens_BT), list_tokens(config))
     np.testing.assert_array_equal(np.unique(batch.targets_BQ), list_labels(config))
 

@@ -97,24 +97,6 @@ def test_the_shares_are_those_of_converged_seeds(converged, shares, fixed, best)
         pd.testing.assert_series_equal(cells[name], everyone[name])
 
 
-def test_the_shares_tell_all_solutions_apart():
-    members = plant_members()
-    set_scores(members, 1.0, 0, unseen_inferential=0.5, unseen_symmetric=0.5)
-    set_scores(members, 1.0, 1, unseen_inferential=0.0, unseen_symmetric=0.05)
-    assert read_shares(phase.compute(members)) == {'other': 1.0}
-    for mapping, at_0 in (('inferential', 1.0), ('symmetric', 0.0)):
-        members[f'unseen_{mapping}_at_0'] = 0.0
-        members[f'unseen_{mapping}_at_1'] = 0.0
-        places = {f'unseen_{mapping}_at_0': at_0, f'unseen_{mapping}_at_1': 1 - at_0}
-        set_scores(members, 1.0, 0, **places)
-    set_scores(members, 1.0, 1, unseen_answer_share=0.95)
-    expected = {'half and half': 0.5, 'third': 0.5}
-    assert read_shares(phase.compute(members)) == expected
-    set_scores(members, 1.0, 1, seen_heldout_assigned=0.85)
-    expected = {'half and half': 0.5, 'memorizing': 0.5}
-    assert read_shares(phase.compute(members)) == expected
-
-
 def test_what_is_not_trained_is_nan_and_not_unconverged():
     members = plant_members((True, True, True, False))
     untrained = phase.compute(members).iloc[1]
@@ -146,8 +128,8 @@ def test_dots_mark_cells_that_have_not_all_converged_and_lines_unsure_ones(
     for rate, seed in SCORES:
         set_scores(members, rate, seed, seen_heldout_assigned=held_out)
     cells = phase.compute(members)
-    with style.open_figure(2, 3) as (_, axes):
-        phase.draw(cells, axes)
+    with style.draw_figure(cells, phase.draw, phase.layout) as figure:
+        axes = np.reshape(figure.axes, (2, 3))
         for (_, column), axis in np.ndenumerate(axes):
             assert find_hatched(axis, '....') == [(0, 0)] * is_dotted[column]
             assert find_hatched(axis, '////') == [(0, 0)] * (held_out < 0.9)

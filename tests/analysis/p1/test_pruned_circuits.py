@@ -13,6 +13,7 @@ from tests.support.converged import mark_converged
 from tests.support.networks.wired import make_wired_member
 
 
+@pytest.mark.slow
 def test_the_planted_edges_are_found(finished, monkeypatch):
     members = {kind: make_wired_member(kind) for kind in ('symmetric', 'inferential')}
     kinds = itertools.cycle(members)

@@ -1,14 +1,11 @@
 """Pairs encoded by hand are found as neighbours: with their reverse, apart, or not."""
 
-import itertools
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 import xarray as xr
-from matplotlib.figure import Figure
 
 from analysis.circuits import sequences
 from analysis.p1 import tsne
@@ -126,12 +123,3 @@ def test_the_output_is_the_logits_with_nothing_read_from_the_key():
     settings = {'number': 60, 'perplexity': 8, 'neighbours': 4}
     mapped = tsne.compute(member, of='output', **settings)
     assert mapped.of == 'output' and mapped.number == 60
-
-
-@pytest.mark.parametrize(('anchors', 'lists_pairs'), [(4, True), (8, False)])
-def test_pairs_are_listed_where_there_is_room(anchors, lists_pairs):
-    axis = Figure().subplots()
-    pairs = list(itertools.product(range(anchors), repeat=2))
-    tsne.draw_legend(axis, np.array(pairs))
-    assert (axis.get_legend() is not None) == lists_pairs
-    assert bool(axis.get_xlabel()) != lists_pairs

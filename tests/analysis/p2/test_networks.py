@@ -305,11 +305,11 @@ def test_batches_explain_the_error_of_the_frozen_flow(open_sweep):
     """Batches of eight: the deviation falls as 1 / sqrt(step)."""
     result = theory_path.compute(open_sweep('flow'))
     assert result.step.values.tolist() == STEPS
-    sampling = result.sampling.sel(rows='all')
+    sampling = result.sampling
     deviation = sampling / np.sqrt(1 - sampling**2)
     ratio = deviation.sel(step=1) / deviation.sel(step=20)
     np.testing.assert_allclose(ratio, np.sqrt(20))
-    small = list_panels(result)['γ 0.8'].sel(rows='all')
+    small = list_panels(result)['γ 0.8']
     measured = small.error.sel(flow='frozen')
     for step, tolerance in ((1, 0.1), (20, 0.5)):
         expected = small.sampling.sel(step=step)

@@ -24,6 +24,7 @@ def refuse_copying(tab) -> None:
     tab.evaluate(f'() => {{ {refuse}; }}')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('size', SIZES)
 @pytest.mark.parametrize('name', ['anchors', 'scan'])
 def test_every_link_of_the_navigation_leads_to_its_heading(name, size, open_tab, pages):

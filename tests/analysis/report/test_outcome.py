@@ -72,7 +72,7 @@ def test_every_setting_has_its_row_as_in_the_figure(scan):
     assert cells[1]['interval'] == '0.20 to 0.20'
     assert cells[3]['interval'].endswith('to 1.00')  # a share is at most 1
     drawn = accuracy.compute(scan)
-    tested = drawn[drawn.measure == 'test assigned']
+    tested = drawn[drawn.measure == 'test_assigned']
     found = tested.pivot(index='setting', columns='value', values='mean')
     np.testing.assert_allclose(found, [[0.2, 0.6], [0.2, 2.9 / 3]], rtol=1e-6)
 
