@@ -35,7 +35,7 @@ def describe_deviations(
     for cohort, histograms in zip(cohorts, by_cohort, strict=True):
         task = experiment.for_cohort(cohort).task.make()
         for histogram in histograms:
-            is_known = np.isfinite(histogram[0])
+            is_known = task.deviation is not None and np.isfinite(histogram[0])
             names.append(name_offset(task, histogram.argmax()) if is_known else '')
     described['answer'] = np.array(names, object)
     described['answer_share'] = histogram_MO.max(-1)

@@ -110,7 +110,7 @@ def test_the_command_writes_one_page_and_says_what_is_missing(
     text = path.read_text()
     # The phase diagram, and the curves of the one member that is shown.
     assert text.count('data:image/png;base64,') == 2
-    assert 'a single snapshot' in text
+    assert 'two snapshots' in text
     assert 'layer = 2' in text
     assert 'undecided' not in text and 'are about other runs' in text
     assert (tmp_path / 'figures' / 'phase.csv').exists()
