@@ -33,9 +33,7 @@ INTRODUCTION = (
     'PrOntoQA and stories, below 0.9 of their label entropy. The last step stands for '
     'a loss that never falls, so that a ratio is a bound. "Early" is the last snapshot '
     'before reasoning is learned (`analysis/p2/networks.py`), "untrained" the same '
-    'network before training. "Not stored": the networks were trained when the table '
-    'had no column for it; their numbers are in '
-    '`analysis/gallery/memory_reasoning/verdicts.md`.'
+    'network before training.'
 )
 GALLERY = 'p2'
 
