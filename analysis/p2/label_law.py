@@ -16,9 +16,11 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
+from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
-from analysis.members.member import Member, make_untrained
+from analysis.members.member import Member
+from analysis.members.selection import report_progress
 from analysis.p2 import cosines, networks
 from analysis.p2.networks import COLOURS, KINDS, list_panels
 from analysis.spectra import measures
@@ -46,27 +48,43 @@ def compute(run: Run) -> xr.Dataset:
     Raises:
       UserError: another task, or no trained member.
     """
-    result = networks.follow_training(run, compare_cosines)
-    return result.assign(cosine=result.cosine.sel(step=result.early, drop=True))
+    members = frame.list_usable(run, networks.TASK)
+    snapshots, ends = networks.choose_snapshots(run, members)
+    found = []
+    for point in report_progress(frame.find_points(run, members), 'label_law'):
+        path = []
+        for step in (0, *snapshots):
+            path.append(networks.read_member(run, step, point))
+        found.append(compare_cosines(path, ends['early']))
+    return networks.gather(run, members, found).assign_attrs(ends)
 
 
-def compare_cosines(member: Member) -> xr.Dataset:
-    """A network's cosines beside those that its untrained weights predict."""
-    start = make_untrained(member)
+def compare_cosines(path: list[Member], early: int) -> xr.Dataset:
+    """A network's cosines at its steps beside those that its first one predicts.
+
+    Args:
+      path: the network before training, then at snapshots.
+    """
+    start = path[0]
     tests = []
     tables = []
-    for kind, tokens in networks.list_tokens(member.experiment.task).items():
-        measured_AA = measures.cosines(member.matrix('W_embed')[tokens])
-        pairs = {'measured': measures.list_pairs(measured_AA)}
+    for kind, tokens in networks.list_tokens(start.experiment.task).items():
+        measured = {}
+        for member in path:
+            measured[member.step] = measures.cosines(member.matrix('W_embed')[tokens])
+        pairs = {'measured': measures.list_pairs(measured[early])}
         for name, predicted_AA in predict_cosines(start, tokens, kind).items():
-            found, by_chance = cosines.correlate(measured_AA, predicted_AA)
-            bound = np.quantile(by_chance, cosines.QUANTILE)
-            tests.append((kind, name, found, bound))
+            reference = cosines.make_reference(predicted_AA)
+            for step, measured_AA in measured.items():
+                found, by_chance = cosines.correlate(measured_AA, reference)
+                bound = np.quantile(by_chance, cosines.QUANTILE)
+                tests.append((step, kind, name, found, bound))
             pairs[name] = measures.list_pairs(predicted_AA)
         tables.append(pd.DataFrame(pairs).assign(kind_of=kind))
-    names = ['kind', 'prediction', 'correlation', 'bound']
-    table = pd.DataFrame(tests, columns=names).set_index(['kind', 'prediction'])
-    result = table.to_xarray().reindex(kind=list(KINDS), prediction=list(PREDICTIONS))
+    axes = ['step', 'kind', 'prediction']
+    table = pd.DataFrame(tests, columns=[*axes, 'correlation', 'bound'])
+    result = table.set_index(axes).to_xarray()
+    result = result.reindex(kind=list(KINDS), prediction=list(PREDICTIONS))
     table = pd.concat(tables)
     sources = ['measured', *PREDICTIONS]
     result['cosine'] = (('source', 'pair'), table.reindex(columns=sources).values.T)

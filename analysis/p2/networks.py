@@ -67,11 +67,18 @@ def follow_training(run: Run, measure: Callable[[Member], xr.Dataset]) -> xr.Dat
       UserError: another task, or no trained member.
     """
     members = frame.list_usable(run, TASK)
+    snapshots, ends = choose_snapshots(run, members)
+    return follow(run, members, [0, *snapshots], measure).assign_attrs(ends)
+
+
+def choose_snapshots(
+    run: Run, members: pd.DataFrame
+) -> tuple[list[int], dict[str, int]]:
+    """(the snapshots after the start that these networks have, early and late)."""
     snapshots = find_snapshots(run, members)
-    result = follow(run, members, [0, *snapshots], measure)
     moment = find_reasoning_moment(run, members)
     early = find_last_before(snapshots, moment)
-    return result.assign_attrs(early=early, late=find_late(run, snapshots))
+    return snapshots, {'early': early, 'late': find_late(run, snapshots)}
 
 
 def follow(
