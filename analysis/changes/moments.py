@@ -69,6 +69,12 @@ def compare_moments(
     return moments.slow / moments.fast, bound
 
 
+def describe_moments(moments: pd.Series, last: float) -> tuple[str, int]:
+    """('1,234', 2): the mean, and how many never come, for which `last` stands."""
+    mean = moments.clip(upper=last).mean()
+    return f'{mean:,.0f}', int(np.isinf(moments).sum())
+
+
 def order_events(
     first_PR: np.ndarray, probes: tuple[str, ...], mappings: tuple[str, ...]
 ) -> dict[str, float]:

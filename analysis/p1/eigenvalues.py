@@ -101,16 +101,16 @@ def compute(
     evolution = []
     for at_step in steps:
         member = member_of(run, at_step, **followed_point)
-        evolution.append(measure_matrix(member, matrix).eigenvalue)
-    evolution = xr.concat(evolution, pd.Index(steps, name='step'))
-    rises = find_rises(steps, evolution.values[:, :leading])
+        evolution.append(covariance_spectrum(read_used(member, matrix)))
+    evolution_SI = np.stack(evolution)
+    rises = find_rises(np.array(steps), evolution_SI[:, :leading])
     members = [member_of(run, step, gamma=gamma, **rest) for gamma in gammas]
     measured = [measure_matrix(member, matrix) for member in members]
     by_gamma = xr.concat(measured, pd.Index(gammas, name='gamma'))
     ends = (members[0], members[-1])
     singular = [find_singular_values(member) for member in ends]
     return by_gamma.assign(
-        evolution=evolution,
+        evolution=(('step', 'index'), evolution_SI),
         rise=('leading', rises),
         singular=xr.concat(singular, pd.Index(SIZES, name='size')),
         extreme=('size', [gammas[0], gammas[-1]]),
@@ -119,12 +119,17 @@ def compute(
         missing='\n'.join(missing),
         width=frame.find_width(run),
         **measure_converged(run, step, matrix).to_xarray(),
-    )
+    ).assign_coords(step=steps)
+
+
+def read_used(member: Member, path: str) -> np.ndarray:
+    """The part of a matrix that sees data."""
+    return select_used(member.experiment.task, path, member.matrix(path))
 
 
 def measure_matrix(member: Member, path: str) -> xr.Dataset:
     """The spectrum of a matrix and its numbers, of the rows that see data."""
-    W = select_used(member.experiment.task, path, member.matrix(path))
+    W = read_used(member, path)
     spectrum_I = covariance_spectrum(W)
     return xr.Dataset(
         {
@@ -139,9 +144,8 @@ def measure_matrix(member: Member, path: str) -> xr.Dataset:
 def find_singular_values(member: Member) -> xr.DataArray:
     """The singular values of all matrices, [matrix, rank]; NaN beyond the rank."""
     spectra = {}
-    for path, W in member.matrices.items():
-        values = singular_values(select_used(member.experiment.task, path, W))
-        spectra[path] = pd.Series(values)
+    for path in member.matrices:
+        spectra[path] = pd.Series(singular_values(read_used(member, path)))
     return xr.DataArray(pd.DataFrame(spectra).T, dims=('matrix', 'rank'))
 
 
@@ -156,10 +160,9 @@ def measure_converged(run: Run, step: int | str, path: str) -> pd.DataFrame:
     rows = {}
     for place, member in frame.open_networks(run, converged, 'eigenvalues', step):
         if path in member.matrices:
-            trained = measure_matrix(member, path)
-            untrained = measure_matrix(make_untrained(member), path)
-            ends = (trained.participation.item(), untrained.participation.item())
-            rows[place] = ends
+            ends = (member, make_untrained(member))
+            spectra = [covariance_spectrum(read_used(end, path)) for end in ends]
+            rows[place] = list(map(participation_ratio, spectra))
     columns = ['participation', 'untrained']
     found = pd.DataFrame.from_dict(rows, 'index', columns=columns)
     members = converged[[*run.experiment.axes]].join(found, how='inner')

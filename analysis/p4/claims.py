@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.changes.moments import compare_moments
+from analysis.changes.moments import compare_moments, describe_moments
 from analysis.claims import (
     Claim,
     Estimate,
@@ -157,18 +157,16 @@ def lag(first: Group, second: Group) -> Estimator:
     def estimate(table: pd.DataFrame) -> Estimate:
         last = table.num_steps.max()
         table = table.fillna({'moment': np.inf})
-        moments = []
-        words = []
-        never = []
-        for group in (first, second):
-            side = average(select(table, group.levels), 'moment')
-            moments.append(side)
-            words.append(f'{side.clip(upper=last).mean():,.0f} ({group.name})')
-            never.append(str(np.isinf(side).sum()))
-        ratios, bound = compare_moments(*moments, last)
-        found = f'{bound}{stats.describe_ratio(ratios)}'
-        text = f'step {" against ".join(words)}; ratio {found}'
-        text += f'; never: {" and ".join(never)}'
+        late = average(select(table, first.levels), 'moment')
+        early = average(select(table, second.levels), 'moment')
+        ratios, bound = compare_moments(late, early, last)
+        late_step, late_never = describe_moments(late, last)
+        early_step, early_never = describe_moments(early, last)
+        found = stats.describe_ratio(ratios)
+        text = (
+            f'step {late_step} ({first.name}) against {early_step} ({second.name}); '
+            f'ratio {bound}{found}; never: {late_never} and {early_never}'
+        )
         return Estimate(np.log(ratios), text, 'ratio 1')
 
     return estimate
