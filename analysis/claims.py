@@ -350,11 +350,15 @@ def count_verdicts(table: pd.DataFrame) -> str:
 
 def format_markdown(table: pd.DataFrame, introduction: str) -> str:
     """The table as Markdown, below the counts of its verdicts and some words."""
-    verdicts = ('**' + table.verdict + '**').replace('****', 'exploratory')
+    verdicts = table.verdict.map(_format_verdict)
     texts = table.assign(p=format_p_values(table, NOTHING), verdict=verdicts)
     rows = texts[list(TITLES)].astype(str).values.tolist()
     body = format_table(list(TITLES.values()), rows)
     return f'{count_verdicts(table)}\n\n{introduction}\n\n{body}\n'
+
+
+def _format_verdict(verdict: str) -> str:
+    return f'**{verdict}**' if verdict else 'exploratory'
 
 
 def format_p_values(table: pd.DataFrame, missing: str) -> pd.Series:

@@ -11,7 +11,6 @@ Nothing here depends on how the model is built: activations are those that
 import functools
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -169,13 +168,13 @@ def draw_training(config: tasks.TaskConfig, seed: int) -> Iterator[tasks.Batch]:
 # Each is compiled once for all seeds of a config.
 
 
-@partial(jax.jit, static_argnums=0)
+@functools.partial(jax.jit, static_argnums=0)
 def _make_probes(config: tasks.TaskConfig, seed: jax.Array) -> tasks.Probes:
     task = config.make()
     return task.probes(task.make_data(random_key(seed, DATA)))
 
 
-@partial(jax.jit, static_argnums=0)
+@functools.partial(jax.jit, static_argnums=0)
 def _make_batch(
     config: tasks.TaskConfig, seed: jax.Array, index_B: jax.Array
 ) -> tasks.Batch:
@@ -183,14 +182,14 @@ def _make_batch(
     return task.batch(task.make_data(random_key(seed, DATA)), index_B)
 
 
-@partial(jax.jit, static_argnums=(0, 1))
+@functools.partial(jax.jit, static_argnums=(0, 1))
 def _draw_params(
     model: ModelConfig, vocab: int, gamma: jax.Array, seed: jax.Array
 ) -> Any:
     return models.init_params(model, vocab, gamma, random_key(seed, INIT))
 
 
-@partial(jax.jit, static_argnums=0)
+@functools.partial(jax.jit, static_argnums=0)
 def _find_roles(config: tasks.TaskConfig, tokens_BT: jax.Array) -> jax.Array:
     return config.make().roles(tokens_BT)
 

@@ -44,6 +44,8 @@ def format_numbers(result: pd.DataFrame | xr.Dataset) -> dict[str, Any]:
     columns = result.variables if isinstance(result, xr.Dataset) else result
     for name, column in columns.items():
         array = np.asarray(column)
+        if not array.size:
+            continue
         if array.size <= MOST_NUMBERS:
             shown.append(format_array(name, array))
         else:

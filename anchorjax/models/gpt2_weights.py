@@ -98,10 +98,10 @@ def read_sizes(path: pathlib.Path) -> tuple[dict[str, Any], int]:
     beside = find_weights(path).with_name(CONFIG_FILE)
     described = read_json(beside)
     try:
-        fields = {ours: described[theirs] for ours, theirs in _SIZES.items()}
+        fields = {ours: int(described[theirs]) for ours, theirs in _SIZES.items()}
         eps = float(described.get('layer_norm_epsilon', 1e-5))
         activation = described.get('activation_function', 'gelu_new')
-        vocab = described['vocab_size']
+        vocab = int(described['vocab_size'])
     except (ValueError, LookupError, TypeError, AttributeError) as e:
         reason = describe_cause(e)
         raise UserError(f"{beside}: not GPT-2's config ({reason})") from None

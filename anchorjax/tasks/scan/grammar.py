@@ -74,7 +74,7 @@ def list_commands() -> tuple[str, ...]:
 
 
 @functools.cache
-def _list_verbs() -> list[str]:
+def _list_verbs() -> tuple[str, ...]:
     """The 34 phrases without twice, thrice, and, after."""
     verbs = list(UNITS)
     for unit in (*UNITS, 'turn'):
@@ -82,7 +82,7 @@ def _list_verbs() -> list[str]:
             verbs.append(f'{unit} {direction}')
             verbs.append(f'{unit} opposite {direction}')
             verbs.append(f'{unit} around {direction}')
-    return verbs
+    return tuple(verbs)
 
 
 def interpret(command: str) -> list[str]:
