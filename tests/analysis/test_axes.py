@@ -204,3 +204,14 @@ def test_a_task_without_an_unseen_pair(tmp_path):
         share = diagram[f'share_{solution}']
         np.testing.assert_allclose(share, expected.get(solution, [0, 0]))
     assert draw_pixels(diagram, phase).std() > 0
+
+    first, second = solutions.compute(read_members(run)).to_dict('records')
+    assert list(first)[1:] == [
+        'gamma at width 400',
+        'train loss',
+        'held-out',
+        'solution (seeds)',
+    ]
+    assert 'inferential' not in first['solution (seeds)'] + second['solution (seeds)']
+    found = curves.compute(run, gamma=0.8, seed=1).probe.values.tolist()
+    assert found == ['seen_train', 'seen_heldout']

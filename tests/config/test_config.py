@@ -100,3 +100,17 @@ def test_json_gives_the_experiment_back():
     assert config.from_json(json.loads(json.dumps(values))) == original
     resolved = config.resolve(ml_collections.ConfigDict(values))
     assert hash(resolved) == hash(original)
+
+
+def test_a_manifest_from_before_a_field_is_read_with_its_default():
+    values = config.to_dict(experiment())
+    for group, name in (('task', 'complexity'), ('task', 'groups')):
+        del values[group][name]
+    del values['model']['own_gammas']
+    assert config.from_dict(values) == experiment()
+
+
+def test_the_schedule_is_as_long_as_training_unless_it_is_given():
+    assert experiment().optimizer.schedule_steps == 40
+    given_length = experiment(optimizer__schedule_steps=90)
+    assert given_length.optimizer.schedule_steps == 90

@@ -1,5 +1,6 @@
 """What the command lines say about the paths they get, before anything is computed."""
 
+import pathlib
 import re
 import shutil
 
@@ -41,19 +42,40 @@ def test_tables_are_not_written_into_a_run(one_member):
         require_folder_for_tables(one_member)
 
 
+def make_page(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:
+    """Where another report is, with its figures."""
+    (tmp_path / 'first.html').touch()
+    (tmp_path / 'figures').mkdir()
+    return tmp_path / 'second.html'
+
+
+def make_run(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:
+    """In the folder of another run."""
+    shutil.copytree(one_member, tmp_path / 'other')
+    return tmp_path / 'other' / 'report.html'
+
+
+def make_folder(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:
+    """A folder instead of a page."""
+    (tmp_path / 'notes').mkdir()
+    (tmp_path / 'notes' / 'mine.txt').touch()
+    return tmp_path / 'notes'
+
+
 @pytest.mark.parametrize(
-    ('page', 'part'),
+    ('make', 'part'),
     [
-        ('other/report.html', 'other is another run; give another folder'),
-        ('other', 'other: is a folder; give the page, such as'),
+        (make_page, 'first.html is beside it, with figures that'),
+        (make_run, 'other is another run; give another folder'),
+        (make_folder, 'notes: is a folder; give the page, such as'),
     ],
 )
 def test_a_report_is_refused_where_it_would_replace_something(
-    page, part, one_member, tmp_path, monkeypatch, capsys
+    make, part, one_member, tmp_path, monkeypatch, capsys
 ):
-    shutil.copytree(one_member, tmp_path / 'other')
+    page = make(tmp_path, one_member)
     before = tree_hash(tmp_path)
-    words = ['--run', str(one_member), '--out', str(tmp_path / page)]
+    words = ['--run', str(one_member), '--out', str(page)]
     said = in_process.run('report.py', words, monkeypatch, capsys)
     assert said.code == 2 and part in said.errors
     assert len(said.errors.splitlines()) == 1  # nothing was computed

@@ -10,6 +10,7 @@ from flax import traverse_util
 
 from anchorjax import config
 from anchorjax.grid import HParams
+from anchorjax.models.initializers import gamma_normal
 from anchorjax.training.step import init_member
 from tests.support import cases
 
@@ -153,3 +154,11 @@ def test_other_seed_is_another_direction():
     for path, (one, two, *_) in draw_params(OPTIONS['default']).items():
         if path[-1].startswith('W_'):
             assert abs(np.corrcoef(one.ravel(), two.ravel())[0, 1]) < 0.2
+
+
+@pytest.mark.parametrize('fan', ['in', 'out'])
+def test_fan_is_that_of_variance_scaling(fan):
+    key = jax.random.key(0)
+    scaling = jax.nn.initializers.variance_scaling(1.0, f'fan_{fan}', 'normal')
+    drawn = gamma_normal(0.5, fan=fan)(key, (40, 90))
+    np.testing.assert_allclose(drawn, scaling(key, (40, 90)), rtol=1e-5)

@@ -4,6 +4,7 @@ import functools
 import math
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -111,3 +112,14 @@ def test_a_state_of_another_model_is_refused_by_the_name_of_the_entry():
             weights.from_state_dict(refused)
     with pytest.raises(UserError, match='heads = 3: must be a divisor of the 4 query'):
         weights.from_state_dict(state, heads=3)
+
+
+@pytest.mark.parametrize('dtype', [np.float16, ml_dtypes.bfloat16, np.float64])
+def test_other_precisions_become_float32(dtype):
+    state = {}
+    expected = {}
+    for name, array in make_state().items():
+        state[name] = array.astype(dtype)
+        expected[name] = state[name].astype(np.float32)
+    params = weights.from_state_dict(state).params
+    assert_same_bits(to_state_dict(params), expected)

@@ -3,6 +3,7 @@
 import ast
 import os
 import pathlib
+import pickle
 
 import numpy as np
 import pytest
@@ -59,10 +60,23 @@ class Marker:
         return os.mkdir, (str(self.path),)
 
 
-def test_a_pickle_in_place_of_the_curves_is_not_read(one_member, tmp_path):
+def save_pickle(path: pathlib.Path, content: np.ndarray) -> None:
+    path.write_bytes(pickle.dumps(content))
+
+
+def save_npy(path: pathlib.Path, content: np.ndarray) -> None:
+    with path.open('wb') as f:
+        np.save(f, content, allow_pickle=True)
+
+
+def save_npz(path: pathlib.Path, content: np.ndarray) -> None:
+    np.savez(path, allow_pickle=True, steps=content)
+
+
+@pytest.mark.parametrize('save', [save_pickle, save_npy, save_npz])
+def test_a_pickle_in_place_of_the_curves_is_not_read(one_member, tmp_path, save):
     workdir = copy_folder(one_member, tmp_path / 'run')
-    content = np.array([Marker(tmp_path / 'ran')], object)
-    np.savez(workdir / CURVES, allow_pickle=True, steps=content)
+    save(workdir / CURVES, np.array([Marker(tmp_path / 'ran')], object))
     with pytest.raises(StoreError, match=r'curves\.npz') as caught:
         _ = open_run(workdir).results
     require_line(caught.value, tmp_path)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from anchorjax import api, config
-from anchorjax.errors import ConfigError, StoreError
+from anchorjax.errors import ConfigError, StoreError, StoreUnavailable
+from anchorjax.storage import locks
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.jobs import read_jobs
 from anchorjax.sweeps.progress import Progress
@@ -115,3 +116,11 @@ def test_a_new_notebook_trains_on_every_core(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [str(len(os.sched_getaffinity(0))), 'True']
+
+
+def test_chunks_that_another_process_trains_are_left_to_it(tmp_path):
+    with (
+        locks.hold_chunks(tmp_path, range(1)),
+        pytest.raises(StoreUnavailable, match='chunks 0 to 0 are in use by another'),
+    ):
+        api.train(experiment(**ONE), tmp_path)

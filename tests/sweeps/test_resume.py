@@ -75,6 +75,17 @@ def start_until_saved(workdir: pathlib.Path) -> subprocess.Popen:
     return process
 
 
+@pytest.mark.slow
+def test_a_killed_command_goes_on_with_the_same_bits(launched, tmp_path):
+    folder = tmp_path / ODD_NAME
+    process = start_until_saved(folder)
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert launch('--workdir', folder).returncode == 0
+    assert bits(folder) == bits(launched)
+
+
 def start_training(workdir: pathlib.Path) -> multiprocessing.Process:
     """A process that trains ONE, forked from one that has imported all it needs."""
     context = multiprocessing.get_context('forkserver')

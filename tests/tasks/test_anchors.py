@@ -271,3 +271,17 @@ def test_without_an_unseen_pair_every_pair_is_trained():
     assert set(map(tuple, examples.pair_B2.tolist())) == set(cases.TABLE)
     expected = examples.key_B + look_up(examples.pair_B2)
     np.testing.assert_array_equal(examples.answer_B, expected)
+
+
+@pytest.mark.parametrize('split', ['code', 'random'])
+def test_the_order_moves_three_tokens_and_changes_no_answer(split):
+    key_first = draw_examples(AnchorsConfig(split=split), 500)
+    config = AnchorsConfig(split=split, order='anchors_first')
+    anchors_first = draw_examples(config, 500)
+    chex.assert_trees_all_equal(key_first[1:], anchors_first[1:])
+    expected = anchors_first.key_B + look_up(anchors_first.pair_B2)
+    np.testing.assert_array_equal(anchors_first.answer_B, expected)
+    offset_BT = np.arange(9) - key_first.position_B[:, None]
+    is_noise_BT = (offset_BT < 0) | (offset_BT > 2)
+    differs_BT = key_first.tokens_BT != anchors_first.tokens_BT
+    assert not differs_BT[is_noise_BT].any()

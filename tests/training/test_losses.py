@@ -80,3 +80,15 @@ def test_histogram():
     values_B = jnp.array([-2, -1, 0, 0, 2, 3, -7, 50])
     shares = losses.histogram(values_B, limit=2)  # -2, -1, 0, 1, 2, beyond
     np.testing.assert_allclose(shares, np.array([1, 1, 2, 0, 1, 3]) / 8)
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_the_groups_together_are_the_whole(seed):
+    rng = np.random.default_rng(seed)
+    right_RB = jnp.array(rng.random((3, 200)) < 0.4)
+    counts_B = jnp.array(rng.random(200) < 0.7)
+    group_B = jnp.array(rng.integers(0, 5, 200))
+    sizes_G = np.bincount(np.asarray(group_B)[np.asarray(counts_B)], minlength=5)
+    by_group = losses.share_by_group(right_RB, counts_B, group_B, 5)
+    together = (by_group * sizes_G).sum(-1) / sizes_G.sum()
+    np.testing.assert_allclose(together, losses.share(right_RB, counts_B), rtol=1e-6)

@@ -173,3 +173,10 @@ def test_an_update_by_hand():
     updated = optimizers.apply_update(params, updates, rate, decay, is_decayed)
     np.testing.assert_allclose(updated['a'], [0.92, -1.94], rtol=1e-6)
     np.testing.assert_allclose(updated['b'], [0.95], rtol=1e-6)
+
+
+def test_warmup_cosine_by_hand():
+    steps = [0, 1, 39, 40, 140, 240, 999]
+    expected = [1e-5, 1.6e-5, 2.44e-4, 2.5e-4, 1.3e-4, 1e-5, 1e-5]
+    rates = compute_rates('warmup_cosine', steps=steps)
+    np.testing.assert_allclose(rates, expected, rtol=1e-4)

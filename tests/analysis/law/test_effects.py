@@ -131,3 +131,44 @@ def test_gamma_is_compared_within_one_border():
     assert rows.upper.tolist() == ['0.6 (0.42)', '1.4 (0.97)']
     composed = table[(table.factor == 'gamma') & (table.outcome == COMPOSED)]
     assert composed['mean'].tolist() == pytest.approx([-0.19, 0.96])
+
+
+def test_levels_are_compared_at_their_ends_and_between_neighbours():
+    members = plant_members(let_seed_decide, anchors=(4, 6, 8), learning_rate=RATES)
+    table = effects.tabulate(members)
+    rows = table[(table.factor == 'anchors') & (table.outcome == COMPOSED)]
+    levels = list(zip(rows.lower, rows.upper, strict=True))
+    assert levels == [('lowest', 'highest'), ('4', '6'), ('6', '8')]
+
+
+def test_names_are_in_the_order_of_the_design():
+    solutions = {'noise': 'symmetric', 'any': 'other', 'pair': 'inferential'}
+
+    def decide(point):
+        return solutions[point['last_token']]
+
+    members = plant_members(decide, last_token=('any', 'noise', 'pair'))
+    assert read(members, 'last_token')['mean'] == pytest.approx(0.96)
+    assert read(members, 'last_token', SYMMETRIC)['mean'] == pytest.approx(-0.96)
+
+
+def test_both_unseen_have_a_border_of_their_own_and_no_symmetric_answer():
+    solutions = {1.0: 'memorizing', 1.4: 'inferential'}
+    members = plant(
+        lambda point: solutions[point['gamma']],
+        gamma=tuple(solutions),
+        exception=('both unseen',),
+    )
+    table = effects.tabulate(members)
+    assert not (table.outcome == SYMMETRIC).any()
+    row = read(members, 'gamma')
+    assert row['mean'] == pytest.approx(0.77) and row.block == 'both unseen'
+
+
+def test_kinds_of_exception_are_compared_across_blocks():
+    solutions = {'trained': 'symmetric', 'both unseen': 'inferential'}
+    members = plant(
+        lambda point: solutions[point['exception']], exception=tuple(solutions)
+    )
+    row = read(members, 'exception')
+    assert row['mean'] == pytest.approx(0.96) and row.block == effects.ALL

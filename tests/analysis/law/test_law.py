@@ -9,6 +9,7 @@ from analysis.law import cells, effects, law, law_gamma
 from analysis.law import members as law_members
 from analysis.tables.text import format_csv
 from anchorjax.errors import UserError
+from anchorjax.storage.solution import SOLUTIONS
 from tests.support.drawing import draw_pixels
 from tests.support.planted_law import plant_members
 from tests.support.sweeps import ROOT
@@ -181,3 +182,24 @@ def test_a_point_is_predicted_from_a_table(tmp_path, capsys):
     point = 'exception=trained,batch_size=2048,seq_len=9,width=64'
     law.command(['--members', str(path), '--predict', point])
     assert capsys.readouterr().out.splitlines()[2].startswith('inferential  0.9')
+
+
+def test_a_cell_names_third_solutions_and_shows_near_answers():
+    solution = ('third', 'third', 'symmetric', 'third', 'inferential')
+    members = plant_members(lambda point: solution[point['seed']], seeds=5)
+    members.loc[members.seed == 1, 'answer'] = '(4, 4)'
+    members['unseen_within_1'] = [0.0, 0.0, 0.1, 0.2, 0.97]
+    members['unseen_within_2'] = [0.5, 0.5, 0.1, 0.4, 1.0]
+    summary = cells.summarize_cells(members)
+    assert summary.third.tolist() == [3] and summary.within_2_high.tolist() == [1.0]
+    text = cells.format_cells(summary)
+    assert 'inferential 1, symmetric 1, third (2, 4) 2, third (4, 4) 1 |' in text
+    # Means of inferential (0.02 of third, 0.01 of symmetric) and of the planted ones.
+    assert '| 0.21 (0.01–0.97) | 0.25, 0.50 | 0.22 (0.02–0.98) |' in text
+
+
+def test_a_cell_without_a_converged_member_has_no_numbers():
+    members = plant_members(let_batch_decide, loss=lambda _: 0.5)
+    summary = cells.summarize_cells(members)
+    assert summary[['converged', *SOLUTIONS[:2]]].to_numpy().sum() == 0
+    assert '| 0 of 3 | – | – | – | – | – | 0.90, 0.00 |' in cells.format_cells(summary)

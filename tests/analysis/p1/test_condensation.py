@@ -1,6 +1,7 @@
 """Groups of neurons made by hand are found in any order; Gaussian ones are alone."""
 
 import dataclasses
+import shutil
 
 import numpy as np
 import pytest
@@ -9,7 +10,10 @@ import xarray as xr
 from analysis.members.member import Member
 from analysis.p1 import condensation, condensation_grid
 from analysis.vectors.groups import find_groups, measure_condensation
+from anchorjax.errors import StoreError
+from anchorjax.storage.reader import open_run
 from tests.support.drawing import draw_pixels
+from tests.support.faults import truncate
 from tests.support.networks import planted
 
 RNG = np.random.default_rng(3)
@@ -112,3 +116,11 @@ def test_a_member_that_diverged_is_a_blank_cell(finished):
     broken.results.diverged.loc[{'depth': 1, 'gamma': 0.3, 'seed': 0}] = 7
     notes = condensation_grid.compute(broken).note
     assert notes.values.tolist() == [['diverged', ''], ['', '']]
+
+
+def test_a_damaged_snapshot_is_not_taken_for_a_missing_matrix(one_member, tmp_path):
+    workdir = shutil.copytree(one_member, tmp_path / 'run')
+    (snapshots,) = (workdir / 'cohorts').rglob('snapshots')
+    truncate(snapshots / '40' / 'tree' / 'manifest.ocdbt')
+    with pytest.raises(StoreError, match='snapshots/40 is damaged'):
+        condensation_grid.compute(open_run(workdir))

@@ -181,3 +181,21 @@ def test_an_unseen_pair_without_the_two_rules_counts_as_none():
     assert 'fixed_inferential' not in cells and phase.layout(cells).rows == 1
     expected = phase.compute(plant_members()).fixed_held_out
     pd.testing.assert_series_equal(cells.fixed_held_out, expected)
+
+
+def test_the_shares_tell_all_solutions_apart():
+    members = plant_members()
+    set_scores(members, 1.0, 0, unseen_inferential=0.5, unseen_symmetric=0.5)
+    set_scores(members, 1.0, 1, unseen_inferential=0.0, unseen_symmetric=0.05)
+    assert read_shares(phase.compute(members)) == {'other': 1.0}
+    for mapping, at_0 in (('inferential', 1.0), ('symmetric', 0.0)):
+        members[f'unseen_{mapping}_at_0'] = 0.0
+        members[f'unseen_{mapping}_at_1'] = 0.0
+        places = {f'unseen_{mapping}_at_0': at_0, f'unseen_{mapping}_at_1': 1 - at_0}
+        set_scores(members, 1.0, 0, **places)
+    set_scores(members, 1.0, 1, unseen_answer_share=0.95)
+    expected = {'half and half': 0.5, 'third': 0.5}
+    assert read_shares(phase.compute(members)) == expected
+    set_scores(members, 1.0, 1, seen_heldout_assigned=0.85)
+    expected = {'half and half': 0.5, 'memorizing': 0.5}
+    assert read_shares(phase.compute(members)) == expected

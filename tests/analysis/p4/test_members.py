@@ -18,6 +18,7 @@ from analysis.p4.members import (
     name_window,
     read_at,
 )
+from anchorjax.task import Batch
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
 from anchorjax.tasks.modular_addition import ModularAdditionConfig
 from anchorjax.tasks.scan.grammar import interpret, list_commands, list_lines
@@ -111,3 +112,30 @@ def test_members_are_those_of_the_sweep(windows_run):
             assert member.rise_after == 0
         else:
             assert np.isnan(member.rise_after)
+
+
+def test_bigrams_are_counted_where_answers_are_scored():
+    batch = Batch(
+        tokens_BT=np.array([[0, 1, 2], [0, 1, 2], [0, 1, 3]]),
+        targets_BQ=np.array([[1, 2, 3], [1, 4, 0], [1, 4, 4]]),
+        weights_BQ=np.array([[0, 1, 1], [0, 1, 1], [0, 1, 0.5]]),
+    )
+    # After 1 came 2, 4, 4; after 2 came 3 and 0; after 3 came 4.
+    expected = np.zeros((5, 5))
+    expected[1, [2, 4]] = 1, 2
+    expected[2, [3, 0]] = 1
+    expected[3, 4] = 1
+    np.testing.assert_array_equal(nulls.count_bigrams(batch, 5), expected)
+
+
+@pytest.mark.slow
+def test_decay_acts_where_the_window_says(windows_run):
+    """Until step 2 the window is closed; then it decays as much as four times all."""
+
+    def norms(step, window):
+        params = windows_run.params(step, decay_window=window, seed=0)
+        return np.linalg.norm(params['block_0']['W_V'])
+
+    assert norms(2, (2, 4)) == pytest.approx(norms(2, (0, 0)), rel=1e-6)
+    assert norms(2, ()) < 0.99 * norms(2, (0, 0))
+    assert norms('last', (2, 4)) < 0.99 * norms('last', (0, 0))

@@ -68,3 +68,12 @@ def test_colours_are_those_of_the_figures():
 def test_the_drawing_of_the_task_is_that_of_the_gallery():
     drawing = (words.WEB / 'task.svg').read_text()
     assert (samples.GALLERY / 'task.svg').read_text() == drawing
+
+
+def test_pictures_have_sizes_so_that_the_page_does_not_move(payload):
+    html = page.render(payload)
+    pictures = re.findall(r'<img [^>]*src="data:image/png[^>]*>', html)
+    assert len(pictures) == 2
+    for picture in pictures:
+        assert 'width="2000" height="1000"' in picture
+    assert 'loading=' not in html and 'smooth' not in html

@@ -53,3 +53,30 @@ def test_a_data_set_has_the_expected_law_up_to_its_random_labels(option):
     # Memory labels are 16 draws in each data set.
     np.testing.assert_allclose(np.mean(measured, 0), exact.law_VV, atol=0.15)
     assert np.abs(measured[0] - measured[1])[1:3].max() > 0.05
+
+
+def test_a_law_by_hand():
+    """Keys 5 and 6; memory anchors 1; reasoning anchors 2 and 3, (3, 3) masked."""
+    config = MemoryReasoningConfig(
+        keys=(5, 7),
+        memory_anchors=(1, 2),
+        reasoning_anchors=(2, 4),
+        masked=((3, 3),),
+        seq_len=3,
+        num_examples=40,
+        vocab=13,
+    )
+    laws = p2_theory.expected_laws(config)
+    # Combinations (1, 1), (2, 2), (2, 3), (3, 2): one in four sequences each.
+    assert laws.rate_V[[1, 2, 3, 5, 6]].tolist() == [0.5, 1.0, 0.5, 0.5, 0.5]
+    assert laws.rate_V.sum() == 3
+    expected = np.zeros((4, 13))
+    expected[1, [5, 6]] = 1 / 2
+    # Twice in (2, 2): 9 or 10; once each in (2, 3) and (3, 2): 10 or 11.
+    expected[2, [9, 10, 11]] = 1 / 4, 1 / 2, 1 / 4
+    expected[3, [10, 11]] = 1 / 2
+    np.testing.assert_allclose(laws.law_VV[:4], expected, atol=1e-12)
+    key_5 = np.zeros(13)
+    key_5[[5, 6]] = 1 / 8  # a quarter of its sequences has memory anchors
+    key_5[[9, 10]] = 1 / 4, 1 / 2
+    np.testing.assert_allclose(laws.law_VV[5], key_5, atol=1e-12)
