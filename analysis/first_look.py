@@ -7,7 +7,7 @@ from analysis.drawing import style
 from analysis.figure import ROOMS, import_claims, name_module
 from analysis.frame import find_usable, read_members
 from analysis.p1 import answers, phase
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run
 
 
 def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
@@ -29,7 +29,7 @@ def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
 def describe_claims(run: Run) -> list[str]:
     """A line for every claim about a run of this name that it has networks for."""
     lines = []
-    if not len(find_usable(members_table(run))):
+    if not len(find_usable(run.members)):
         return lines
     for room in map(import_claims, ROOMS):
         named = claims.find_named(room, run)

@@ -17,15 +17,15 @@ from analysis.members.point import Point, list_points, name_point
 from analysis.members.selection import report_progress
 from analysis.tables.folders import find_run_folders
 from anchorjax.errors import UserError
-from anchorjax.storage.reader import Run, members_table, open_run
+from anchorjax.storage.reader import Run, open_run
 
 # The rows of one run: `Run.members` with the columns of a paper.
 Tabulate = Callable[[Run], pd.DataFrame]
 
 
 def read_members(run: Run) -> pd.DataFrame:
-    """A row per member of a sweep: `members_table`, `width` and `gamma_at_400`."""
-    return add_equivalents(run, members_table(run))
+    """A row per member of a sweep: `Run.members`, `width` and `gamma_at_400`."""
+    return add_equivalents(run, run.members)
 
 
 def find_usable(members: pd.DataFrame) -> pd.DataFrame:
@@ -34,7 +34,7 @@ def find_usable(members: pd.DataFrame) -> pd.DataFrame:
 
 
 def list_usable(run: Run, *tasks: str) -> pd.DataFrame:
-    """The usable members of a run: rows of `members_table`.
+    """The usable members of a run: rows of `Run.members`.
 
     The index is the place of a member in the sweep, last axis fastest.
 
@@ -48,7 +48,7 @@ def list_usable(run: Run, *tasks: str) -> pd.DataFrame:
     if tasks and task not in tasks:
         allowed = ' or '.join(map(repr, tasks))
         raise UserError(f'task {task!r}: this figure is about the task {allowed}')
-    members = find_usable(members_table(run))
+    members = find_usable(run.members)
     if not len(members):
         raise UserError(f'{run.folder.workdir}: no member is trained yet')
     return members.copy()

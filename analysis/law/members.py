@@ -19,7 +19,7 @@ from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.limits import check_value
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run
 
 TRAINED, BOTH_UNSEEN, NONE = 'trained', 'both unseen', 'none'  # kinds of exception
 TITLES_OF_EXCEPTIONS = {TRAINED: 'exception trained', NONE: 'no exception'}
@@ -113,7 +113,7 @@ def tabulate(run: Run) -> pd.DataFrame:
     Raises:
       UserError: another task, or a model without a width and a depth.
     """
-    members = frame.find_usable(members_table(run))
+    members = frame.find_usable(run.members)
     parts = []
     for cohort in run.experiment.cohorts():
         experiment = run.experiment.for_cohort(cohort)

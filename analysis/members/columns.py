@@ -11,7 +11,7 @@ PAPER_WIDTH = 400  # of P1 (PAPERS 1.2)
 
 
 def list_axes(members: pd.DataFrame) -> list[str]:
-    """The axes of the sweep: `members_table` puts them first, the seed last of them."""
+    """The axes of the sweep: `Run.members` puts them first, the seed last of them."""
     last = members.columns.get_loc('seed')
     return list(members.columns[: last + 1])
 

@@ -70,7 +70,7 @@ def score_members(run: Run, members: pd.DataFrame) -> pd.DataFrame:
 
     Args:
       run: of the anchor task.
-      members: rows of `reader.members_table`.
+      members: rows of `Run.members`.
     """
     columns = pd.MultiIndex.from_product([SCORED, LEVELS])
     expected = pd.DataFrame(np.nan, members.index, columns)
@@ -89,7 +89,7 @@ def select_cohort(members: pd.DataFrame, cohort: Cohort) -> pd.Series:
     """Which rows [M] belong to a cohort, by the values of the static axes; bool.
 
     Args:
-      members: rows of `reader.members_table`.
+      members: rows of `Run.members`.
     """
     rows = pd.Series(True, members.index)
     for path, value in cohort.static:

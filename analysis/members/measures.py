@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from anchorjax.experiment import Experiment
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run
 
 AGREEMENT = 'agreement'  # share of sequences answered as a mapping does
 TOKENS = 'token_agreement'  # share of right tokens
@@ -28,7 +28,7 @@ class Measure(NamedTuple):
 
     @property
     def column(self) -> str:
-        """Its name in `members_table`: 'test_assigned', 'test_tokens', 'loss_test'."""
+        """Its name in `Run.members`: 'test_assigned', 'test_tokens', 'loss_test'."""
         if self.source == TOKENS:
             return f'{self.probe}_tokens'
         if self.source == LOSS:
@@ -57,14 +57,14 @@ def list_measures(run: Run) -> list[Measure]:
 
 
 def count_members(run: Run) -> pd.DataFrame:
-    """`members_table`, where these columns say which members count.
+    """`Run.members`, where these columns say which members count.
 
     usable     trained and not diverged
     loss       the one that decides, nats
     converged  usable, and the loss is at most `train.converged_loss`
     counted    converged, or where no member is, usable
     """
-    members = members_table(run)
+    members = run.members
     members['usable'] = members.trained & (members.diverged < 0)
     members['loss'] = members.train_loss
     if trains_prompts(run.experiment):

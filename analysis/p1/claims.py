@@ -17,7 +17,7 @@ import pandas as pd
 from analysis import frame
 from analysis.claims import Claim, Estimate, Group, above, below, difference
 from analysis.p1.more_claims import FAMILIES, add_levels
-from anchorjax.storage.reader import Run, members_table
+from anchorjax.storage.reader import Run
 
 GALLERY = 'fair'
 INTRODUCTION = (
@@ -68,7 +68,7 @@ LAST = Group('γ 1.7', {'gamma': 1.7})
 
 def tabulate(run: Run) -> pd.DataFrame:
     """The networks of a sweep of the anchor task."""
-    members = frame.add_equivalents(run, frame.find_usable(members_table(run)))
+    members = frame.add_equivalents(run, frame.find_usable(run.members))
     members['num_steps'] = run.experiment.train.num_steps
     if run.folder.workdir.name in LEVELS:
         members = add_levels(run, members)

@@ -25,7 +25,7 @@ def add_levels(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     snapshots between start and end, or no unseen pair.
 
     Args:
-      members: rows of `members_table`, by their place in the sweep.
+      members: rows of `Run.members`, by their place in the sweep.
     """
     experiment = run.experiment
     if len(experiment.train.snapshot_steps) < 3 or not experiment.task.unseen_pairs:

@@ -33,7 +33,7 @@ CAPTION = (
     'Two measures of how many directions the weights use (stable rank and '
     'participation ratio) stand next to how the networks answer.'
 )
-# The column of `members_table` of each outcome, and its colours.
+# The column of `Run.members` of each outcome, and its colours.
 OUTCOMES = {
     'inferential': ('unseen_inferential', style.MAPS['inferential']),
     'symmetric': ('unseen_symmetric', style.MAPS['symmetric']),

@@ -57,10 +57,20 @@ class Run:
         """The curves at the last step; see `cube.read_cube` for the variables."""
         return self.curves.isel(step=-1)
 
-    @functools.cached_property
+    @property
     def members(self) -> pd.DataFrame:
-        """One row per member: its point and its last numbers; see `members_table`."""
-        return members_table(self)
+        """One row per member: its point, then its numbers at the last step.
+
+        A task whose answers are texts adds the perplexity (of a token, from the loss)
+        and, of every probe, the share of right tokens. A task whose answers are numbers
+        adds, for the probe of `Task.deviation`, agreement by group, the share of
+        answers within 1 and 2 of the mapping's, and the most frequent answer with its
+        share; see `deviations.describe_deviations`. The anchor task adds `solution`,
+        which `solution.classify_members` finds.
+
+        A new table every time: it is the caller's to change.
+        """
+        return _tabulate_members(self)
 
     def params(self, step: int | str = 'last', **point: Any) -> Any:
         """The parameters of the member at `point`, as a tree of NumPy arrays.
@@ -166,16 +176,7 @@ def open_run(workdir: str | pathlib.Path) -> Run:
     return Run(read_folder(workdir))
 
 
-def members_table(run: Run) -> pd.DataFrame:
-    """One row per member: its point, then its numbers at the last step.
-
-    A task whose answers are texts adds the perplexity (of a token, from the loss) and,
-    of every probe, the share of right tokens. A task whose answers are numbers adds,
-    for the probe of `Task.deviation`, agreement by group, the share of answers within 1
-    and 2 of the mapping's, and the most frequent answer with its share; see
-    `deviations.describe_deviations`. The anchor task adds `solution`, which
-    `solution.classify_members` finds.
-    """
+def _tabulate_members(run: Run) -> pd.DataFrame:
     results = run.results.drop_vars('step')
     columns = [
         'diverged',

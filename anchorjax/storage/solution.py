@@ -40,7 +40,7 @@ def classify_members(members: pd.DataFrame) -> pd.Series:
     like all others: the caller leaves them out. '' where a member is not trained.
 
     Args:
-      members: rows of `members_table` or of a members.csv; what a task does not ask is
+      members: rows of `Run.members` or of a members.csv; what a task does not ask is
         no column, or NaN.
     """
     inferential = _read_share(members, 'unseen_inferential')

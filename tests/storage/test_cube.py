@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from anchorjax import api, files
-from anchorjax.storage.reader import members_table
 from anchorjax.storage.solution import SOLUTIONS
 from tests.support import sweeps
 from tests.support.sweeps import copy_folder
@@ -55,7 +54,7 @@ def test_cohorts_with_other_unseen_pairs_and_lengths_share_a_cube(tmp_path):
             labels = {dim: own[dim] for dim in own.dims}
             np.testing.assert_array_equal(member[name].sel(labels), own)
 
-    table = members_table(run)
+    table = run.members
     assert table.unseen_34_inferential.isna().sum() == 2
     assert (table.unseen_answer != '').all()
     assert table.unseen_inferential_at_2.isna().sum() == 2
@@ -70,7 +69,7 @@ def test_a_cohort_without_an_unseen_pair_has_no_answers_to_it(tmp_path):
         grid__seed=(0,),
         loop=(('task.unseen', (((4, 3),), ())),),
     )
-    table = members_table(api.train(experiment, tmp_path)).set_index('unseen')
+    table = api.train(experiment, tmp_path).members.set_index('unseen')
     assert table.unseen_answer['((4, 3),)'] != '' and table.unseen_answer['()'] == ''
     assert table.unseen_answer_share.isna().tolist() == [False, True]
 
@@ -85,7 +84,7 @@ def test_a_member_has_converged_if_its_loss_is_small_enough(tmp_path):
         losses.append(run.results.train_loss.values)
         is_below = limit == 100.0
         assert (run.results.converged.values == is_below).all()
-        assert (members_table(run).converged == is_below).all()
+        assert (run.members.converged == is_below).all()
     np.testing.assert_array_equal(*losses)  # the limit is no part of training
 
 
@@ -104,11 +103,11 @@ def test_every_cohort_names_answers_by_its_own_pairs(tmp_path):
         loop=(('task.num_anchors', (4, len(shifts))),),
     )
     run = api.train(experiment, tmp_path / 'both')
-    table = members_table(run).set_index('num_anchors')
+    table = run.members.set_index('num_anchors')
     for cohort in experiment.cohorts():
         alone = api.train(experiment.for_cohort(cohort), tmp_path / cohort.name)
         ((_, number),) = cohort.static
-        expected = members_table(alone).unseen_answer.tolist()
+        expected = alone.members.unseen_answer.tolist()
         assert table.loc[number].unseen_answer.tolist() == expected
     assert not table.loc[4].unseen_answer.str.contains('205|213').any()
 

@@ -5,7 +5,6 @@ import pytest
 
 from analysis.members.member import member_of
 from anchorjax import api
-from anchorjax.storage.reader import members_table
 from anchorjax.sweeps.plan import summarize_members
 from anchorjax.training.devices import make_mesh
 from tests.support.p2_tasks import make_experiment
@@ -45,7 +44,7 @@ def test_a_sweep_trains_and_is_read_by_its_own_names(name, tmp_path):
     assert by_group.group.values.tolist() == ['labels_5_7', 'labels_5_11', 'reasoning']
     is_asked = np.isfinite(by_group.sel(probe='memory').isel(gamma=0)).squeeze()
     assert is_asked.values.tolist() == [True, True, False]
-    table = members_table(run)
+    table = run.members
     assert {'loss_memory', 'memory_assigned', 'reasoning_test_sum'} <= set(table)
     heading = summarize_members(run).splitlines()[0].split()
     probes = ['memory', 'reasoning_train', 'reasoning_test']

@@ -6,7 +6,6 @@ import pytest
 from analysis.frame import find_points
 from analysis.members.point import list_points
 from analysis.text_tasks.members import read_members
-from anchorjax.storage.reader import members_table
 from anchorjax.sweeps.plan import summarize_members
 
 SIZES = (('task.num_examples', (32, 64)),)
@@ -70,11 +69,11 @@ def test_convergence_is_judged_by_the_answers(open_planted, task, fields, curve)
 
 def test_tables_have_the_perplexity_of_texts_beside_their_loss(open_planted):
     run = open_planted('scan')
-    table = members_table(run)
+    table = run.members
     np.testing.assert_allclose(table.train_perplexity, np.exp(table.train_loss))
     np.testing.assert_allclose(table.perplexity_test, np.exp(table.loss_test))
     columns = table.columns.tolist()
     assert columns.index('perplexity_test') == columns.index('loss_test') + 1
     assert 'perplexity' in summarize_members(run).splitlines()[0].split()
     numbers = open_planted('addition', task__encoding='numbers')
-    assert not members_table(numbers).columns.str.contains('perplexity').any()
+    assert not numbers.members.columns.str.contains('perplexity').any()
