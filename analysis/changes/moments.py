@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from analysis import stats
+
 
 class Moments(NamedTuple):
     """Steps; NaN where there is no such step."""
@@ -48,13 +50,20 @@ def find_crossings(
     return np.array(crossings, float)
 
 
-def compare_moments(
-    slow: pd.Series, fast: pd.Series, last: float
-) -> tuple[pd.Series, str]:
-    """(slow moment by fast moment, how that bounds the ratio: '', 'at least ', ...).
+class Lag(NamedTuple):
+    """How many times later one moment comes than another."""
 
-    The last step of training stands for a moment that never comes (inf). Pairs are left
-    out in which neither comes, or one is not known (NaN).
+    ratios: pd.Series  # slow moment by fast moment, by seed
+    text: str  # their mean: '2.10 [1.90, 2.30]', 'at least 2.10 ...' if it is a bound
+    steps: tuple[str, str]  # '1,234': the mean of the slow moments, and of the fast
+    never: str  # '2 and 0': how many of each never come
+
+
+def compare_moments(slow: pd.Series, fast: pd.Series, last: float) -> Lag:
+    """The lag of the slow moments, paired by seed.
+
+    The last step of training stands for a moment that never comes (inf). Pairs have no
+    ratio in which neither comes, or one is not known (NaN).
     """
     moments = pd.DataFrame({'slow': slow, 'fast': fast})
     is_never = np.isinf(moments)
@@ -65,14 +74,16 @@ def compare_moments(
         bound = 'no bound, ' if fast_never else 'at least '
     elif fast_never:
         bound = 'at most '
-    moments = moments[comes].clip(upper=last).dropna()
-    return moments.slow / moments.fast, bound
-
-
-def describe_moments(moments: pd.Series, last: float) -> tuple[str, int]:
-    """('1,234', 2): the mean, and how many never come, for which `last` stands."""
-    mean = moments.clip(upper=last).mean()
-    return f'{mean:,.0f}', int(np.isinf(moments).sum())
+    known = moments[comes].clip(upper=last).dropna()
+    ratios = known.slow / known.fast
+    slow_step, fast_step = moments.clip(upper=last).mean()
+    slow_count, fast_count = is_never.sum()
+    return Lag(
+        ratios=ratios,
+        text=f'{bound}{stats.describe_ratio(ratios)}',
+        steps=(f'{slow_step:,.0f}', f'{fast_step:,.0f}'),
+        never=f'{slow_count} and {fast_count}',
+    )
 
 
 def order_events(

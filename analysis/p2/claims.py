@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.changes.moments import compare_moments, describe_moments
+from analysis.changes.moments import compare_moments
 from analysis.claims import (
     Claim,
     Estimate,
@@ -55,13 +55,10 @@ def lag(
         last = table.num_steps.max()
         late = average(select(table, slow_group.levels), slow)
         early = average(select(table, fast_group.levels), fast)
-        ratios, bound = compare_moments(late, early, last)
-        late_step, late_never = describe_moments(late, last)
-        early_step, early_never = describe_moments(early, last)
-        found = stats.describe_ratio(ratios)
-        text = f'step {late_step} against {early_step}; ratio {bound}{found}'
-        note = f'never: {late_never} and {early_never}' if len(ratios) else ''
-        return Estimate(np.log(ratios), text, 'ratio 1', note)
+        found = compare_moments(late, early, last)
+        text = f'step {" against ".join(found.steps)}; ratio {found.text}'
+        note = f'never: {found.never}' if len(found.ratios) else ''
+        return Estimate(np.log(found.ratios), text, 'ratio 1', note)
 
     return estimate
 

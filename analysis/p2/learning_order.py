@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from analysis import frame, stats
+from analysis import frame
 from analysis.changes.moments import compare_moments
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band
@@ -78,10 +78,10 @@ def describe_lag(panel: xr.Dataset) -> str:
     """'memory / reasoning at least 2.1 [1.9, 2.3]', and the train loss."""
     moments = panel.moment.fillna(np.inf).to_pandas()
     last = float(panel.step[-1])
-    lags, bound = compare_moments(moments.memory, moments.reasoning_train, last)
+    lag = compare_moments(moments.memory, moments.reasoning_train, last)
     words = 'neither is learned'
-    if len(lags):
-        words = f'memory / reasoning {bound}{stats.describe_ratio(lags)}'
+    if len(lag.ratios):
+        words = f'memory / reasoning {lag.text}'
     return f'{words}\ntrain loss {float(panel.train_loss.mean()):.2g}'
 
 

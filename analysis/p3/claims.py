@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame, stats
-from analysis.changes.moments import compare_moments
+from analysis.changes.moments import Lag, compare_moments
 from analysis.claims import (
     Claim,
     Estimate,
@@ -50,8 +50,8 @@ def at(**levels: float) -> Group:
     return Group(name_gamma(levels['gamma'], WIDTH), levels)
 
 
-def measure_growth(table: pd.DataFrame, column: str) -> tuple[pd.Series, str]:
-    """`compare_moments`, by seed: the time with five wrong pairs by that with none."""
+def measure_growth(table: pd.DataFrame, column: str) -> Lag:
+    """The time with five wrong pairs by that with none."""
     times = frame.pair(table.fillna({column: np.inf}), column, ['complexity'])
     times = times.reindex(columns=[0, 5])
     return compare_moments(times[5], times[0], table.last_epoch.max())
@@ -61,10 +61,9 @@ def growth(column: str, group: Group) -> Estimator:
     """By how much five wrong pairs lengthen the time to fit: logarithms."""
 
     def estimate(table: pd.DataFrame) -> Estimate:
-        ratios, bound = measure_growth(select(table, group.levels), column)
-        found = stats.describe_ratio(ratios)
-        text = f'{group.name}: ratio {bound}{found}'
-        return Estimate(np.log(ratios), text, 'ratio 1')
+        found = measure_growth(select(table, group.levels), column)
+        text = f'{group.name}: ratio {found.text}'
+        return Estimate(np.log(found.ratios), text, 'ratio 1')
 
     return estimate
 
@@ -76,13 +75,11 @@ def compare_growths(column: str, first: Group, second: Group) -> Estimator:
         sides = []
         words = []
         for group in (first, second):
-            ratios, bound = measure_growth(select(table, group.levels), column)
-            found = stats.describe_ratio(ratios)
-            words.append(f'{group.name}: {bound}{found}')
-            sides.append(ratios)
+            found = measure_growth(select(table, group.levels), column)
+            words.append(f'{group.name}: {found.text}')
+            sides.append(found.ratios)
         quotient = (sides[0] / sides[1]).dropna()
-        found = stats.describe_ratio(quotient)
-        text = f'{", ".join(words)}; quotient {found}'
+        text = f'{", ".join(words)}; quotient {stats.describe_ratio(quotient)}'
         return Estimate(np.log(quotient), text, 'quotient 1')
 
     return estimate

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.changes.moments import compare_moments, describe_moments
+from analysis.changes.moments import compare_moments
 from analysis.claims import (
     Claim,
     Estimate,
@@ -159,15 +159,13 @@ def lag(first: Group, second: Group) -> Estimator:
         table = table.fillna({'moment': np.inf})
         late = average(select(table, first.levels), 'moment')
         early = average(select(table, second.levels), 'moment')
-        ratios, bound = compare_moments(late, early, last)
-        late_step, late_never = describe_moments(late, last)
-        early_step, early_never = describe_moments(early, last)
-        found = stats.describe_ratio(ratios)
+        found = compare_moments(late, early, last)
+        late_step, early_step = found.steps
         text = (
             f'step {late_step} ({first.name}) against {early_step} ({second.name}); '
-            f'ratio {bound}{found}; never: {late_never} and {early_never}'
+            f'ratio {found.text}; never: {found.never}'
         )
-        return Estimate(np.log(ratios), text, 'ratio 1')
+        return Estimate(np.log(found.ratios), text, 'ratio 1')
 
     return estimate
 

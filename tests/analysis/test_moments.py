@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis import stats
 from analysis.changes.moments import compare_moments, find_crossings
 
 NEVER = np.inf
@@ -31,6 +32,6 @@ def test_a_crossing_is_interpolated_between_records():
 )
 def test_a_moment_that_never_comes_makes_a_bound(slow, fast, ratios, bound):
     """The last step stands for it; without both moments there is no ratio."""
-    found, kind = compare_moments(pd.Series(slow, dtype=float), pd.Series(fast), 100)
-    np.testing.assert_allclose(found, ratios)
-    assert kind == bound
+    found = compare_moments(pd.Series(slow, dtype=float), pd.Series(fast), 100)
+    np.testing.assert_allclose(found.ratios, ratios)
+    assert found.text == bound + stats.describe_ratio(ratios)
