@@ -20,7 +20,6 @@ from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import Member
-from analysis.members.selection import report_progress
 from analysis.p2 import cosines, networks
 from analysis.p2.networks import COLOURS, KINDS, list_panels
 from analysis.spectra import measures
@@ -51,10 +50,7 @@ def compute(run: Run) -> xr.Dataset:
     members = frame.list_usable(run, networks.TASK)
     snapshots, ends = networks.choose_snapshots(run, members)
     found = []
-    for point in report_progress(frame.find_points(run, members), 'label_law'):
-        path = []
-        for step in (0, *snapshots):
-            path.append(networks.read_member(run, step, point))
+    for path in networks.open_paths(run, members, [0, *snapshots]):
         found.append(compare_cosines(path, ends['early']))
     return networks.gather(run, members, found).assign_attrs(ends)
 

@@ -14,7 +14,7 @@ theory is about the time before labels are learned, so here
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -24,8 +24,7 @@ import xarray as xr
 from analysis import frame
 from analysis.changes.moments import find_crossings
 from analysis.members.member import Member, make_untrained, member_of
-from analysis.members.point import Point
-from analysis.members.selection import find_common_steps, report_progress
+from analysis.members.selection import find_common_steps
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import MemoryReasoningConfig
 
@@ -94,10 +93,28 @@ def follow(
       steps: snapshots, and 0: before training.
     """
     found = []
-    for point in report_progress(frame.find_points(run, members), run.experiment.name):
-        of_steps = [measure(read_member(run, step, point)) for step in steps]
+    for path in open_paths(run, members, steps):
+        of_steps = [measure(member) for member in path]
         found.append(xr.concat(of_steps, pd.Index(steps, name='step')))
     return gather(run, members, found)
+
+
+def open_paths(
+    run: Run, members: pd.DataFrame, steps: Sequence[int]
+) -> Iterator[list[Member]]:
+    """Every network at some steps; at step 0 it is drawn anew, snapshot or not.
+
+    Args:
+      members: rows of `frame.list_usable`.
+    """
+    for _, last in frame.open_networks(run, members, run.experiment.name):
+        path = []
+        for step in steps:
+            if step == 0:
+                path.append(make_untrained(last))
+            else:
+                path.append(member_of(run, step, **last.point))
+        yield path
 
 
 def read_curves(run: Run, members: pd.DataFrame) -> xr.Dataset:
@@ -145,13 +162,6 @@ def find_snapshots(run: Run, members: pd.DataFrame) -> list[int]:
     """The snapshot steps after the start that all these networks have, in order."""
     steps = find_common_steps(run, frame.find_points(run, members))
     return steps[steps > 0].tolist()
-
-
-def read_member(run: Run, step: int, point: Point) -> Member:
-    """A network at a step; at step 0 it is drawn anew, with or without a snapshot."""
-    if step == 0:
-        return make_untrained(member_of(run, **point))
-    return member_of(run, step, **point)
 
 
 def find_last_before(steps: list[int], moment: float) -> int:

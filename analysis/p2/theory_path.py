@@ -23,8 +23,7 @@ from matplotlib.axes import Axes
 from analysis import frame
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band
-from analysis.members.point import Point
-from analysis.members.selection import report_progress
+from analysis.members.member import Member
 from analysis.p2 import networks
 from analysis.p2.networks import COLOURS, SINGLE_KINDS, list_panels
 from analysis.theory import trajectories
@@ -65,16 +64,17 @@ def compute(run: Run) -> xr.Dataset:
         raise UserError(f"model {model!r}: the flow is of 'emb_mlp'")
     steps = networks.find_snapshots(run, members)
     found = []
-    for point in report_progress(frame.find_points(run, members), 'theory_path'):
-        found.append(_follow(run, point, steps))
+    for untrained, *path in networks.open_paths(run, members, [0, *steps]):
+        found.append(_compare_paths(untrained, path))
     result = networks.gather(run, members, found)
     is_near = result.error <= LIMIT + result.sampling
     return result.assign(holds_until=find_last_step(is_near))
 
 
-def _follow(run: Run, point: Point, steps: list[int]) -> xr.Dataset:
-    """What `compute` needs of one network."""
-    experiment = run.experiment_of(**point)
+def _compare_paths(untrained: Member, path: list[Member]) -> xr.Dataset:
+    """What `compute` needs of one network, at snapshots."""
+    experiment, point = untrained.experiment, untrained.point
+    steps = [member.step for member in path]
     rate = point['learning_rate']
     times = trajectories.flow_time(experiment, np.array(steps), rate)
     tokens_of = networks.list_tokens(experiment.task)
@@ -82,17 +82,16 @@ def _follow(run: Run, point: Point, steps: list[int]) -> xr.Dataset:
     tokens, kinds = choose_tokens(rows_of)
     rows = np.concatenate(list(rows_of.values()))
 
-    untrained = networks.read_member(run, 0, point)
     start = Weights(*[untrained.matrix(name) for name in Weights._fields])
     examples = read_examples(experiment.task, point['seed'])
     moments = trajectories.measure_moments(examples, experiment.task.vocab)
     paths = []
     for flow in FLOWS.values():
-        path = trajectories.integrate(flow, moments, start, times)
-        paths.append([weights.W_embed for weights in path])
+        weights_S = trajectories.integrate(flow, moments, start, times)
+        paths.append([weights.W_embed for weights in weights_S])
     predicted_FSVD = np.array(paths)
-    path = [run.parameter('W_embed', step, **point) for step in steps]
-    measured_SVD = np.array(path, np.float64)
+    matrices = [member.matrix('W_embed') for member in path]
+    measured_SVD = np.array(matrices, np.float64)
 
     ends = (measured_SVD[:, rows], start.W_embed[rows])
     error = trajectories.displacement_error(predicted_FSVD[:, :, rows], *ends)

@@ -15,8 +15,7 @@ import pandas as pd
 
 from analysis import frame
 from analysis.members.columns import equivalent_gamma
-from analysis.members.member import Member, member_of
-from analysis.members.selection import report_progress
+from analysis.members.member import Member
 from analysis.p1 import condensation, embedding
 from analysis.p3 import fitting_time
 from analysis.p3.commutativity import measure_commutativity
@@ -72,9 +71,8 @@ def measure_networks(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     inferential = run.curves.agreement.sel(probe='unseen', mapping='inferential')
     best = inferential.max('step').transpose(*run.experiment.axes).values.ravel()
     rows = []
-    points = frame.find_points(run, members)
-    for point in report_progress(points, 'decay_map'):
-        rows.append(_measure_network(member_of(run, **point)))
+    for _, member in frame.open_networks(run, members, 'decay_map'):
+        rows.append(_measure_network(member))
     table = pd.DataFrame(rows, members.index)
     table.insert(0, 'best_record', best[members.index])
     phases = []

@@ -272,16 +272,19 @@ def follow_frozen_flow(open_sweep, monkeypatch):
             examples = read_examples(member.experiment.task, point['seed'])
             moments = trajectories.measure_moments(examples, 64)
             velocity = trajectories.frozen_flow(start, moments).W_embed
-            for step in (0, *STEPS):
+            for step in STEPS:
                 moved = start.W_embed + speed * step * 0.25 * velocity
                 paths[point['gamma'], point['seed'], step] = moved
 
-        def parameter(self, path, step='last', **point):
-            assert path == 'W_embed'
-            return paths[point['gamma'], point['seed'], step]
+        read_params = Run.params
 
-        monkeypatch.setattr(Run, 'parameter', parameter)
-        return theory_path.compute(run)
+        def params(self, step, **point):
+            planted = {'W_embed': paths[point['gamma'], point['seed'], step]}
+            return read_params(self, step, **point) | planted
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Run, 'params', params)
+            return theory_path.compute(run)
 
     return follow
 
