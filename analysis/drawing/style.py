@@ -15,6 +15,7 @@ matplotlib.use('Agg')
 
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from analysis.tables.text import format_csv
@@ -37,6 +38,7 @@ ROLES = {
     'noise': '#BBBBBB',
 }
 MAPS = {'inferential': 'Blues', 'symmetric': 'Oranges'}
+_BRIGHTNESS = (0.3, 0.6, 0.1)  # of red, green and blue
 _RC = {
     'font.size': 8,
     'axes.titlesize': 8,
@@ -112,43 +114,31 @@ def draw_heatmap(
     table: pd.DataFrame,
     colours: str,
     limits: tuple[float, float],
-    signed: bool = False,
+    norm: type[Normalize] = Normalize,
+    number: str = '.2f',
     size: float = 6,
 ) -> None:
     """A table as a colour and a number in every cell, a dash for NaN.
 
     Args:
       limits: of the colours.
+      norm: how numbers become colours.
+      number: format of the numbers.
       size: of the numbers.
     """
-    low, high = limits
-    values = table.values
-    axis.imshow(values, cmap=colours, vmin=low, vmax=high, aspect='auto')
-    middle = (low + high) / 2
-    reach = (high - low) / 2
-    if signed:  # both ends of the colours are dark
-        is_dark = np.abs(values - middle) > 0.6 * reach
-        number = '+.2f'
-    else:
-        is_dark = values > low + 1.2 * reach
-        number = '.2f'
-    write_cells(axis, values, number, is_dark, size)
+    scale = norm(*limits)
+    image = axis.imshow(table, cmap=colours, norm=scale, aspect='auto')
+    rgba = image.cmap(scale(table.fillna(limits[0])))
+    is_dark = rgba[..., :3] @ _BRIGHTNESS < 0.5
+    for (y, x), value in np.ndenumerate(table.values):
+        text, colour = '–', 'black'
+        if not np.isnan(value):
+            text = format(value, number)
+            colour = 'white' if is_dark[y, x] else 'black'
+        axis.text(x, y, text, ha='center', va='center', color=colour, fontsize=size)
     axis.set_xticks(range(len(table.columns)), map(_name_tick, table.columns))
     axis.set_yticks(range(len(table)), map(_name_tick, table.index))
 
 
 def _name_tick(value: Any) -> str:
     return f'{value:.3g}' if isinstance(value, float) else str(value)
-
-
-def write_cells(
-    axis: Axes, values: np.ndarray, number: str, is_dark: np.ndarray, size: float
-) -> None:
-    """The number of every cell [y, x] in this format, white if dark; '–' for NaN."""
-    for (y, x), value in np.ndenumerate(values):
-        text = '–'
-        colour = 'black'
-        if not np.isnan(value):
-            text = format(value, number)
-            colour = 'white' if is_dark[y, x] else 'black'
-        axis.text(x, y, text, ha='center', va='center', color=colour, fontsize=size)

@@ -130,7 +130,7 @@ def _draw_edges(axis: Axes, result: xr.Dataset) -> None:
     table = pd.DataFrame(index=result.edge.values)
     for probe, mapping, label in _AGREEMENTS:
         table[label] = change.sel(probe=probe, mapping=mapping)
-    style.draw_heatmap(axis, table, 'RdBu', (-1, 1), signed=True)
+    style.draw_heatmap(axis, table, 'RdBu', (-1, 1), number='+.2f')
     axis.set_title('agreement: change when\nthis edge alone is cut')
 
 

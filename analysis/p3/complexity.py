@@ -12,19 +12,19 @@ figure looks at many correlations: their p-values are corrected for all of them.
   python -m analysis complexity --run runs/phase --matrix=block_0/W_Q
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm, Normalize
+from matplotlib.colors import LogNorm
 
 from analysis import frame, stats
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma_cells
 from analysis.members.selection import find_row_axis, require_heldout_probe
-from analysis.spectra.directions import ALL, MEASURES, measure_members
+from analysis.spectra.directions import ALL, MEASURES, measure_directions
 from anchorjax.storage.reader import Run
 
 TITLE = 'Complexity'
@@ -69,10 +69,12 @@ def compute(
     columns = [column for column, _ in OUTCOMES.values()]
     agreement = members.reindex(columns=columns).values.T
 
-    points = frame.find_points(run, members)
     matrices = [matrix] if matrix == ALL else [matrix, ALL]
-    complexity = [measure_members(run, points, name).T for name in matrices]
-    complexity_XM = np.concatenate(complexity)
+    found = []
+    for _, member in frame.open_networks(run, members, 'complexity'):
+        found.append([measure_directions(member, name) for name in matrices])
+    complexity = np.moveaxis(found, 0, -1)
+    complexity_XM = complexity.reshape(-1, len(members))
     rho_XY, p_XY = correlate(
         complexity_XM[:, is_counted],
         agreement[:, is_counted],
@@ -81,7 +83,7 @@ def compute(
     shape = (len(matrices), len(MEASURES), len(OUTCOMES))
     places = ('matrix', 'measure', 'outcome')
     numbers = {
-        'complexity': (('matrix', 'measure', 'member'), np.array(complexity)),
+        'complexity': (('matrix', 'measure', 'member'), complexity),
         'agreement': (('outcome', 'member'), agreement),
         'gamma': ('member', members.gamma),
         'seed': ('member', members.seed),
@@ -154,8 +156,8 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
         _draw_matrix(row, result.sel(matrix=name))
         row[2].set_title(title, fontsize=6)
     for axis, (name, (column, colours)) in zip(axes[-1], OUTCOMES.items(), strict=True):
-        agreement = result.agreement.sel(outcome=name)
-        _draw_heatmap(axis, result, agreement, colours, Normalize(0, 1), '.2f')
+        grid = _average(result, result.agreement.sel(outcome=name))
+        _draw_grid(axis, grid, result.width, colours, (0, 1))
         is_unseen = column.startswith('unseen')
         axis.set_title(f'{name} on unseen' if is_unseen else name)
     for axis in axes[:, 0]:
@@ -175,9 +177,10 @@ def _draw_matrix(axes: np.ndarray, result: xr.Dataset) -> None:
     name = result.matrix.item()
     where = 'mean of blocks' if name == ALL else name
     for axis, measure in zip(axes[:2], MEASURES, strict=True):
-        values = result.complexity.sel(measure=measure)
-        highest = max(_average(result, values).max(axis=None), 1.01)
-        _draw_heatmap(axis, result, values, 'viridis', LogNorm(1, highest), '.3g')
+        grid = _average(result, result.complexity.sel(measure=measure))
+        limits = (1, max(grid.max(axis=None), 1.01))
+        look = {'norm': LogNorm, 'number': '.3g'}
+        _draw_grid(axis, grid, result.width, 'viridis', limits, **look)
         axis.set_title(f'{measure}, {where}')
     _draw_correlations(axes[2], result)
 
@@ -205,20 +208,16 @@ def _average(result: xr.Dataset, values: xr.DataArray) -> pd.DataFrame:
     return grid.reindex(table.row.unique())
 
 
-def _draw_heatmap(
+def _draw_grid(
     axis: Axes,
-    result: xr.Dataset,
-    values: xr.DataArray,
+    grid: pd.DataFrame,
+    width: float,
     colours: str,
-    norm: Normalize,
-    number: str,
+    limits: tuple[float, float],
+    **look: Any,
 ) -> None:
-    """The mean of the values in every cell, as a colour and a number."""
-    grid = _average(result, values)
-    image = axis.imshow(grid, cmap=colours, norm=norm, origin='lower', aspect='auto')
-    axis.set_yticks(range(len(grid)), grid.index)
-    label_gamma_cells(axis, grid.columns, result.width)
-    rgba = image.cmap(norm(np.nan_to_num(grid)))
-    brightness = rgba[..., :3] @ (0.3, 0.6, 0.1)
+    """A number in every cell, the first row at the bottom; `look`: of the heatmap."""
     size = min(7, 45 / len(grid.columns))
-    style.write_cells(axis, grid.values, number, brightness < 0.5, size)
+    style.draw_heatmap(axis, grid, colours, limits, size=size, **look)
+    axis.invert_yaxis()
+    label_gamma_cells(axis, grid.columns, width)
