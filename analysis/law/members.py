@@ -9,16 +9,18 @@ import typing
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 from flax.traverse_util import flatten_dict
 
 from analysis import frame
 from analysis.members.columns import equivalent_gamma
-from analysis.members.lookup import LEVELS, score_members, select_cohort
+from analysis.members.lookup import LEVELS, score_members
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.limits import check_value
+from anchorjax.model import ModelConfig
 from anchorjax.storage.reader import Run
 
 TRAINED, BOTH_UNSEEN, NONE = 'trained', 'both unseen', 'none'  # kinds of exception
@@ -114,25 +116,21 @@ def tabulate(run: Run) -> pd.DataFrame:
       UserError: another task, or a model without a width and a depth.
     """
     members = frame.find_usable(run.members)
-    parts = []
-    for cohort in run.experiment.cohorts():
-        experiment = run.experiment.for_cohort(cohort)
-        # A factor may have the name of a static axis, which says what a cohort is.
-        of_cohort = members[select_cohort(members, cohort)]
-        factors = describe_experiment(experiment)
-        factors['qk_offset'] = measure_qk_offset(experiment, of_cohort.gamma)
-        parts.append(of_cohort.assign(**factors))
-    table = pd.concat(parts)
+    rows = []
+    for point in frame.find_points(run, members):
+        rows.append(describe_factors(run.experiment_of(**point), point['gamma']))
+    # A factor may have the name of a static axis.
+    table = members.assign(**pd.DataFrame(rows, members.index))
     of_tables = score_members(run, members).xs(LEVELS[-1], axis=1, level=1)
-    table[LOOKUP] = of_tables.loc[table.index].to_numpy()
+    table[LOOKUP] = of_tables.to_numpy()
     table['hardware'] = [_name_hardware(run, place) for place in table.environment]
     renamed = {'unseen_answer': 'answer', 'unseen_answer_share': 'answer_share'}
     columns = [name for name in COLUMNS if name != 'run']
     return table.rename(columns=renamed).reindex(columns=columns)
 
 
-def describe_experiment(experiment: Experiment) -> dict[str, Any]:
-    """The value of every factor that all members of one cohort share.
+def describe_factors(experiment: Experiment, gamma: float) -> dict[str, Any]:
+    """The factors of a network, without the rate, the decay and γ.
 
     Raises:
       UserError: it is not the anchor task, or the model has no width or depth.
@@ -154,15 +152,16 @@ def describe_experiment(experiment: Experiment) -> dict[str, Any]:
         'width': model.width,
         'depth': model.depth,
         'num_steps': experiment.train.num_steps,
+        'qk_offset': measure_qk_offset(model, gamma),
     }
 
 
-def measure_qk_offset(experiment: Experiment, gamma: pd.Series) -> pd.Series:
+def measure_qk_offset(model: ModelConfig, gamma: float) -> float:
     """By how much the γ of W_Q and W_K is above that of all other parts."""
-    own_gammas = dict(getattr(experiment.model, 'own_gammas', ()))
+    own_gammas = dict(getattr(model, 'own_gammas', ()))
     if 'qk' not in own_gammas:
-        return 0.0 * gamma
-    return (own_gammas['qk'] - gamma).round(6)  # 0.6 - 0.4 is not 0.2
+        return 0.0
+    return float(np.round(own_gammas['qk'] - gamma, 6))  # 0.6 - 0.4 is not 0.2
 
 
 def find_other_differences(runs: Iterable[Run]) -> list[str]:

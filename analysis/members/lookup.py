@@ -10,12 +10,19 @@ Three tables, each of which knows more questions than the one before:
 In the official splits a held-out key item is trained at the other positions, so a table
 by ordered pair answers every held-out question: held-out agreement there tests
 generalization over positions alone. In the random split no table can answer any.
+
+There are also the levels of `p1/predictors.py`: these tables know the whole split and
+are scored on the questions of the probes, those know the drawn examples and explain a
+network's answers to every question, so that their numbers differ.
 """
+
+import functools
 
 import numpy as np
 import pandas as pd
 
-from anchorjax.grid import DATA, Cohort, axis_label, random_key, short_name
+from analysis.members.point import list_points
+from anchorjax.grid import DATA, random_key
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
@@ -30,6 +37,7 @@ SCORED = {
 Scores = dict[str, dict[tuple[str, str], float]]
 
 
+@functools.lru_cache(maxsize=1_024)
 def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
     """{level: {(probe, mapping): expected agreement of a perfect table}}.
 
@@ -64,37 +72,21 @@ def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
 def score_members(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     """What the tables would score on the questions of each member, [M, columns].
 
-    Each member is scored by the task of its own cohort, with the data of its own seed.
-    The columns are pairs of one of SCORED and one of LEVELS; NaN where the task does
-    not ask the question.
+    The columns are pairs of one of SCORED and one of LEVELS; NaN where the task of a
+    member does not ask the question.
 
     Args:
       run: of the anchor task.
       members: rows of `Run.members`.
     """
     columns = pd.MultiIndex.from_product([SCORED, LEVELS])
-    expected = pd.DataFrame(np.nan, members.index, columns)
-    for cohort in run.experiment.cohorts():
-        task = run.experiment.for_cohort(cohort).task
-        of_cohort = members[select_cohort(members, cohort)]
-        for seed, rows in of_cohort.groupby('seed').groups.items():
-            scores = lookup_scores(task, int(seed))
-            for name, level in columns:
-                score = scores[level].get(SCORED[name], np.nan)
-                expected.loc[rows, (name, level)] = score
-    return expected
-
-
-def select_cohort(members: pd.DataFrame, cohort: Cohort) -> pd.Series:
-    """Which rows [M] belong to a cohort, by the values of the static axes; bool.
-
-    Args:
-      members: rows of `Run.members`.
-    """
-    rows = pd.Series(True, members.index)
-    for path, value in cohort.static:
-        rows &= members[short_name(path)] == axis_label(value)
-    return rows
+    points = list_points(run)
+    rows = []
+    for place in members.index:
+        point = points[place]
+        scores = lookup_scores(run.experiment_of(**point).task, point['seed'])
+        rows.append([scores[level].get(SCORED[name]) for name, level in columns])
+    return pd.DataFrame(rows, members.index, columns, dtype=float)
 
 
 def _answer_questions(

@@ -12,6 +12,9 @@ before, or something else:
 
 A question is a pair, a position and a key item; its noise is drawn once. A predictor
 that says nothing about a question explains no answer to it.
+
+There are also the tables of `members/lookup.py`, which know the whole split, give each
+of two answers half of the time, and are scored on the questions of the probes alone.
 """
 
 import functools

@@ -2,7 +2,6 @@
 
 import types
 
-import pandas as pd
 import pytest
 
 from analysis.law import members as law_members
@@ -65,9 +64,9 @@ def test_a_wrong_table_is_refused(planted, tmp_path, change, line):
 )
 def test_the_exception_is_read_from_the_task(unseen, noninferential, exception):
     planned = experiment(task__unseen=unseen, task__noninferential=noninferential)
-    described = law_members.describe_experiment(planned)
+    described = law_members.describe_factors(planned, 0.5)
     assert described['exception'] == exception
-    of_members = {'learning_rate', 'weight_decay', 'gamma', 'qk_offset'}
+    of_members = {'learning_rate', 'weight_decay', 'gamma'}
     assert set(described) | of_members == set(law_members.NAMES)
 
 
@@ -81,8 +80,8 @@ def test_the_exception_is_read_from_the_task(unseen, noninferential, exception):
 )
 def test_the_gamma_of_attention_counts_from_that_of_the_member(own_gammas, offsets):
     planned = experiment(model__own_gammas=own_gammas)
-    gamma = pd.Series([0.2, 0.6])
-    assert list(law_members.measure_qk_offset(planned, gamma)) == offsets
+    found = [law_members.measure_qk_offset(planned.model, g) for g in (0.2, 0.6)]
+    assert found == offsets
 
 
 def test_what_differs_and_is_no_factor_is_said():
@@ -108,8 +107,8 @@ def test_what_differs_and_is_no_factor_is_said():
 def test_a_model_without_a_depth_and_another_task_are_refused():
     planned = config.resolve(config.default(model='emb_mlp'))
     with pytest.raises(UserError, match="model = 'emb_mlp': the law is about models"):
-        law_members.describe_experiment(planned)
+        law_members.describe_factors(planned, 0.5)
     task = types.SimpleNamespace(name='copy')
     planned = types.SimpleNamespace(name='toy', task=task, model=None)
     with pytest.raises(UserError, match="toy: task = 'copy'"):
-        law_members.describe_experiment(planned)
+        law_members.describe_factors(planned, 0.5)
