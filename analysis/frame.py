@@ -8,8 +8,10 @@ the committed `members.csv` of analysis/gallery holds all that a verdict rests o
 import math
 import pathlib
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import pandas as pd
+import xarray as xr
 
 from analysis.members.columns import equivalent_gamma
 from analysis.members.member import Member, member_of
@@ -21,6 +23,7 @@ from anchorjax.storage.reader import Run, open_run
 
 # The rows of one run: `Run.members` with the columns of a paper.
 Tabulate = Callable[[Run], pd.DataFrame]
+Cube = TypeVar('Cube', xr.DataArray, xr.Dataset)
 
 
 def read_members(run: Run) -> pd.DataFrame:
@@ -78,6 +81,17 @@ def open_networks(
     places = list(zip(members.index, find_points(run, members), strict=True))
     for place, point in report_progress(places, name):
         yield place, member_of(run, step, **point)
+
+
+def select_members(run: Run, members: pd.DataFrame, cube: Cube) -> Cube:
+    """Part of `run.curves` or `run.results`, [member, ...] for the axes of the sweep.
+
+    Args:
+      members: rows of `Run.members`.
+    """
+    axes = list(run.experiment.axes)
+    stacked = cube.stack(member=axes, create_index=False).drop_vars(axes)
+    return stacked.isel(member=members.index).transpose('member', ...)
 
 
 def find_width(run: Run) -> float:

@@ -120,10 +120,9 @@ def open_paths(
 def read_curves(run: Run, members: pd.DataFrame) -> xr.Dataset:
     """The losses and agreements of every network, [member, step, probe, ...]."""
     curves = run.curves[['probe_loss', 'agreement']]
-    found = []
-    for point in frame.find_points(run, members):
-        found.append(curves.sel(run.labels(**point), drop=True))
-    return gather(run, members, found).transpose('member', 'step', 'probe', ...)
+    curves = frame.select_members(run, members, curves)
+    labelled = label_members(run, members, curves)
+    return labelled.transpose('member', 'step', 'probe', ...)
 
 
 def find_moments(loss: xr.DataArray, threshold: float) -> xr.DataArray:
@@ -139,11 +138,16 @@ def find_moments(loss: xr.DataArray, threshold: float) -> xr.DataArray:
 
 def gather(run: Run, members: pd.DataFrame, found: list[xr.Dataset]) -> xr.Dataset:
     """What was found of each network as one result, with the coordinates above."""
-    result = xr.concat(found, 'member', join='outer')
+    return label_members(run, members, xr.concat(found, 'member', join='outer'))
+
+
+def label_members(run: Run, members: pd.DataFrame, result: xr.Dataset) -> xr.Dataset:
+    """The result with the coordinates above."""
     table = members.assign(setting=frame.name_settings(run, members, ('gamma', 'seed')))
-    for name in ('gamma', 'seed', 'setting', 'train_loss', 'converged'):
-        result.coords[name] = ('member', table[name].tolist())
-    return result
+    names = ('gamma', 'seed', 'setting', 'train_loss', 'converged')
+    return result.assign_coords(
+        {name: ('member', table[name].tolist()) for name in names}
+    )
 
 
 def list_panels(result: xr.Dataset) -> dict[str, xr.Dataset]:

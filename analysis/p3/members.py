@@ -69,12 +69,12 @@ def measure_networks(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     if 'unseen' not in run.results.probe.values:
         raise UserError('decay_map: the task has no unseen pair')
     inferential = run.curves.agreement.sel(probe='unseen', mapping='inferential')
-    best = inferential.max('step').transpose(*run.experiment.axes).values.ravel()
+    best = frame.select_members(run, members, inferential.max('step'))
     rows = []
     for _, member in frame.open_networks(run, members, 'decay_map'):
         rows.append(_measure_network(member))
     table = pd.DataFrame(rows, members.index)
-    table.insert(0, 'best_record', best[members.index])
+    table.insert(0, 'best_record', best.values)
     phases = []
     for place, row in table.iterrows():
         end = members.loc[place]

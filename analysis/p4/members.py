@@ -85,9 +85,8 @@ def tabulate(run: Run) -> pd.DataFrame:
 def read_curves(run: Run, probe: str, members: pd.DataFrame) -> pd.DataFrame:
     """Accuracy on a probe: a row per network, a column per recorded step."""
     accuracy = run.curves.token_agreement.sel(mapping='assigned', probe=probe)
-    accuracy = accuracy.transpose(*run.experiment.axes, 'step')
-    curves = accuracy.values.reshape(-1, accuracy.sizes['step'])
-    return pd.DataFrame(curves[members.index], members.index, accuracy.step.values)
+    curves = frame.select_members(run, members, accuracy).transpose('member', 'step')
+    return pd.DataFrame(curves.values, members.index, curves.step.values)
 
 
 def describe_windows(run: Run) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis import figure
+from analysis import figure, frame
 from analysis.members.measures import name_deciding_loss
 from analysis.members.member import Member, member_of
 from analysis.members.point import Point
@@ -104,17 +104,16 @@ def _read_series(subject: Subject) -> dict[str, np.ndarray]:
     With agreement by_group [M, P, G] with what is trained, of a task with groups.
     """
     run = subject.run
-    axes = len(run.experiment.axes)
-    cubes = {}
-    for name in (*SERIES, *[one.measure.source for one in subject.shown]):
-        cubes[name] = run.curves[name].transpose(..., 'step')
+    names = [*SERIES, *[one.measure.source for one in subject.shown]]
+    names = list(dict.fromkeys(names))
+    curves = frame.select_members(run, subject.members, run.curves[names])
+    curves = curves.transpose('member', ..., 'step')
+    series = {name: curves[name].values for name in names}
     if subject.unseen is None and run.results.sizes['group']:
         trained = run.experiment.task.make().trained_mapping
         by_group = run.results.agreement_by_group.sel(mapping=trained)
-        cubes['by_group'] = by_group.transpose(..., 'probe', 'group')
-    series = {}
-    for name, cube in cubes.items():
-        series[name] = cube.values.reshape(-1, *cube.shape[axes:])
+        by_group = frame.select_members(run, subject.members, by_group)
+        series['by_group'] = by_group.transpose(..., 'probe', 'group').values
     return series
 
 

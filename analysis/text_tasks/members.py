@@ -52,9 +52,8 @@ def read_members(run: Run) -> pd.DataFrame:
     table['size'] = sizes
 
     loss = read_deciding_loss(run.curves, run.experiment)
-    loss = loss.transpose('step', *run.experiment.axes)
-    step_S = loss.step.values
-    loss_SM = loss.values.reshape(len(step_S), -1)[:, table.index]
+    loss = frame.select_members(run, table, loss).transpose('step', 'member')
+    step_S, loss_SM = loss.step.values, loss.values
     threshold = run.experiment.train.converged_loss
     table['converged'] = loss_SM[-1] <= threshold
     table['steps'] = find_crossings(step_S, loss_SM, threshold)
