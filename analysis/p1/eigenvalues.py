@@ -5,8 +5,8 @@ embedding are large, the largest rises first and the others after it. P1 Fig 13:
 the singular values of every matrix fall off after the first few.
 
 Only what sees data is measured: rows of tokens that occur, columns of labels that occur
-(`spectra.used`). Error bars are of all converged members; grey, the same networks
-before training.
+(`select_used`). Error bars are of all converged members; grey, the same networks before
+training.
 
   python -m analysis eigenvalues --run runs/phase
 """
@@ -27,11 +27,11 @@ from analysis.members.point import complete_point
 from analysis.members.selection import explain_missing
 from analysis.spectra.measures import participation_ratio, stable_rank
 from analysis.spectra.spectra import covariance_spectrum, find_rises, singular_values
-from analysis.spectra.used import select_used
 from analysis.stats import mean_interval
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
+from anchorjax.tasks import TaskConfig, anchors
 
 TITLE = 'Eigenvalues and singular values'
 PAPER = 'P1 Figs 12, 13'
@@ -125,6 +125,39 @@ def compute(
 def read_used(member: Member, path: str) -> np.ndarray:
     """The part of a matrix that sees data."""
     return select_used(member.experiment.task, path, member.matrix(path))
+
+
+def select_used(config: TaskConfig, path: str, W: np.ndarray) -> np.ndarray:
+    """The rows of W_embed and W_pos and the columns of W_U that the task uses.
+
+    The vocabulary is larger than the task: a token that never occurs keeps its initial
+    row, shrunk by weight decay. Such rows show the initialization, not what was learnt.
+    All of any other matrix, and all of every matrix of a task that is not the anchor
+    task.
+    """
+    if config.name != 'anchors':
+        return W
+    if path == 'W_embed':
+        return W[list_tokens(config)]
+    if path == 'W_pos':
+        return W[: config.seq_len]
+    if path == 'W_U':
+        return W[:, list_labels(config)]
+    return W
+
+
+def list_tokens(config: anchors.AnchorsConfig) -> np.ndarray:
+    """Tokens that occur in sequences, in order: key items (also noise) and anchors."""
+    keys = np.arange(*config.keys)
+    return np.union1d(keys, list(config.shift_of))
+
+
+def list_labels(config: anchors.AnchorsConfig) -> np.ndarray:
+    """Labels that occur in training, in order: every key item with a trained shift."""
+    assigned_P = anchors.list_shifts(config)[:, anchors.MAPPINGS.index('assigned')]
+    trained, _ = anchors.list_probed_pairs(config)['seen_train']
+    keys = np.arange(*config.keys)
+    return np.unique(keys + assigned_P[trained, None])
 
 
 def measure_matrix(member: Member, path: str) -> xr.Dataset:

@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 
 from analysis.drawing import style
 from analysis.members.member import Member
-from analysis.vectors import order, random_orders
+from analysis.vectors import order
 from anchorjax.errors import UserError, require
 from anchorjax.limits import above, at_least, at_most
 from anchorjax.tasks import TaskConfig
@@ -71,9 +71,8 @@ def compute(
     tokens = check_items(task, W, items)
     rows = W[tokens]
     scores, explained = order.pca(rows)
-    null = random_orders.measure_random_orders(rows, permutations)
+    null = order.measure_random_orders(rows, permutations)
     numbers = order.measure_order(rows)
-    chance = [np.quantile(null.numbers[name], 0.95) for name in numbers]
     similarity = order.similarity_by_step(rows)
     count = len(tokens)
     return xr.Dataset(
@@ -87,7 +86,7 @@ def compute(
             'similarity': ('step', similarity),
             'similarity_null': (('bound', 'step'), null.similarity),
             'value': ('number', list(numbers.values())),
-            'chance': ('number', chance),
+            'chance': ('number', list(null.numbers.values())),
         },
         {
             'item': tokens,

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 
 from analysis.drawing import grids
 from analysis.p1 import embedding
-from analysis.vectors import order, random_orders
+from analysis.vectors import order
 from anchorjax.storage.reader import Run
 
 TITLE = 'Embedding over the grid'
@@ -52,7 +52,8 @@ def compute(
         rows = W[tokens]
         components, _ = order.pca(rows)
         cell = xr.Dataset(order.measure_order(rows), {'item': tokens})
-        for name, bound in random_orders.bound_numbers(rows, permutations).items():
+        null = order.measure_random_orders(rows, permutations)
+        for name, bound in null.numbers.items():
             cell[f'chance {name}'] = bound
         return cell.assign(scores=(('item', 'component'), components[:, :2]))
 

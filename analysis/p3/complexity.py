@@ -23,8 +23,10 @@ from matplotlib.colors import LogNorm
 from analysis import frame, stats
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma_cells
+from analysis.members.member import Member
 from analysis.members.selection import find_row_axis, require_heldout_probe
-from analysis.spectra.directions import ALL, MEASURES, measure_directions
+from analysis.spectra.measures import participation_ratio, stable_rank
+from analysis.spectra.spectra import singular_values
 from anchorjax.storage.reader import Run
 
 TITLE = 'Complexity'
@@ -33,6 +35,8 @@ CAPTION = (
     'Two measures of how many directions the weights use (stable rank and '
     'participation ratio) stand next to how the networks answer.'
 )
+MEASURES = ('stable rank', 'participation ratio')
+ALL = 'all'  # stands for all matrices inside blocks
 # The column of `Run.members` of each outcome, and its colours.
 OUTCOMES = {
     'inferential': ('unseen_inferential', style.MAPS['inferential']),
@@ -98,6 +102,28 @@ def compute(
         counted_row=counted_row,
         width=frame.find_width(run),
     )
+
+
+def measure_directions(member: Member, name: str) -> np.ndarray:
+    """MEASURES of a matrix, or their means over ALL matrices inside blocks, [2].
+
+    Raises:
+      UserError: the model has no such parameter, or it is not a matrix.
+    """
+    if name != ALL:
+        return measure_matrices([member.matrix(name)])
+    matrices = member.matrices.items()
+    return measure_matrices([W for path, W in matrices if '/' in path])
+
+
+def measure_matrices(matrices: list[np.ndarray]) -> np.ndarray:
+    """Means of the MEASURES over some matrices, [2]."""
+    stable = []
+    participation = []
+    for W in matrices:
+        stable.append(stable_rank(W))
+        participation.append(participation_ratio(singular_values(W)))
+    return np.array([stable, participation]).mean(-1)
 
 
 def correlate(

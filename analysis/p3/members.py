@@ -18,15 +18,16 @@ from analysis.members.columns import equivalent_gamma
 from analysis.members.member import Member
 from analysis.p1 import condensation, embedding
 from analysis.p3 import fitting_time
-from analysis.p3.commutativity import measure_commutativity
 from analysis.spectra.measures import stable_rank
 from analysis.vectors import groups, order
 from anchorjax.errors import UserError
 from anchorjax.grid import WINDOWS
 from anchorjax.storage.reader import Run
+from anchorjax.tasks import anchors
 
 PHASES = ('1', '2a', '2b', '3')
 ENOUGH = 0.9  # of every threshold of the phases
+SEQUENCES = 256  # of the unseen pair, to exchange its anchors in
 ENDS = ('converged', 'train_loss', 'seen_heldout_assigned', 'unseen_inferential')
 
 
@@ -118,4 +119,43 @@ def _measure_network(member: Member) -> dict[str, float]:
         'stable_rank': stable_rank(W_Q),
         'directions': condensed['directions'],
         'order': order.measure_order(W_embed[tokens])['rho'],
+    }
+
+
+def measure_commutativity(member: Member) -> dict[str, float]:
+    """How often a reversed pair and others get the answer of the first unseen pair.
+
+    P3 does not define commutativity (Fig 3, PAPERS 3.3). Here both are shares of the
+    sequences of the pair's probe, with key and noise as they are, right or not:
+
+    commutativity  that get the same answer when their two anchors change places
+    chance         the same with another pair in their place, mean of all pairs
+
+    Raises:
+      UserError: the task has no unseen pair of two different anchors.
+    """
+    task = member.experiment.task
+    unseen = task.unseen_pairs
+    if not unseen or unseen[0][0] == unseen[0][1]:
+        raise UserError('commutativity: needs an unseen pair of two different anchors')
+    pair = unseen[0]
+    probe = member.task.probe_names.index('unseen')
+    tokens_BT = member.probes.tokens_PBT[probe, :SEQUENCES]
+    role_BT = member.roles(tokens_BT)
+    is_first_BT = role_BT == anchors.ROLES.index('anchor_1')
+    is_second_BT = role_BT == anchors.ROLES.index('anchor_2')
+    answers = {}
+    for first, second in anchors.list_pairs(task).tolist():
+        asked_BT = np.where(is_first_BT, first, tokens_BT)
+        asked_BT = np.where(is_second_BT, second, asked_BT)
+        logits_BV = member.forward(asked_BT).logits[:, -1]
+        answers[first, second] = logits_BV.argmax(-1)
+    own_B = answers.pop(pair)
+    reversed_B = answers.pop(pair[::-1])
+    chances = []
+    for other_B in answers.values():
+        chances.append(np.mean(own_B == other_B))
+    return {
+        'commutativity': float(np.mean(own_B == reversed_B)),
+        'chance': float(np.mean(chances)),
     }

@@ -1,6 +1,9 @@
 """Is the order of items in their vectors? Rows of a matrix against their own order."""
 
+from typing import NamedTuple
+
 import numpy as np
+import pandas as pd
 from scipy import stats
 from sklearn import manifold
 
@@ -10,6 +13,17 @@ from anchorjax.errors import require
 COMPONENTS = 5
 FURTHEST = 20  # steps
 STEPS = (3, 4)  # of the arithmetic sequences of P1 Fig 5 (c, d)
+QUANTILE = 0.95  # of random orders
+_PERMUTED = 20  # draws with every column in a random order of its own
+
+
+class RandomOrders(NamedTuple):
+    """What the measures give for the same rows in random order."""
+
+    explained: np.ndarray  # [component] mean, every column in a random order of its own
+    similarity: np.ndarray  # [(5%, 95% quantile), step]
+    power: np.ndarray  # [frequency] 95% quantile
+    numbers: dict[str, float]  # of `measure_order`, 95% quantiles
 
 
 def pca(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -92,6 +106,29 @@ def similarity_by_step(rows: np.ndarray) -> np.ndarray:
         pairs = np.diagonal(cosine, step)
         similarity.append(pairs.mean())
     return np.array(similarity)
+
+
+def measure_random_orders(rows: np.ndarray, permutations: int) -> RandomOrders:
+    """Chance levels from `permutations` random orders of the rows [item, D]."""
+    rng = np.random.default_rng(0)
+    numbers = []
+    powers = []
+    similarities = []
+    for _ in range(permutations):
+        shuffled = rng.permutation(rows)
+        numbers.append(measure_order(shuffled))
+        powers.append(power_spectrum(shuffled))
+        similarities.append(similarity_by_step(shuffled))
+    explained = []
+    for _ in range(_PERMUTED):
+        _, shares = pca(rng.permuted(rows, axis=0))
+        explained.append(shares)
+    return RandomOrders(
+        explained=np.mean(explained, axis=0),
+        similarity=np.quantile(similarities, (0.05, QUANTILE), axis=0),
+        power=np.quantile(powers, QUANTILE, axis=0),
+        numbers=pd.DataFrame(numbers).quantile(QUANTILE).to_dict(),
+    )
 
 
 def _centre(rows: np.ndarray) -> np.ndarray:

@@ -5,8 +5,7 @@ import pytest
 from scipy import stats
 
 from analysis.p3 import complexity
-from analysis.p3.complexity import correlate
-from analysis.spectra.directions import measure_matrices
+from analysis.p3.complexity import correlate, measure_matrices
 from tests.support.converged import mark_converged
 
 

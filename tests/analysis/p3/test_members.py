@@ -8,8 +8,12 @@ import pytest
 from analysis.members.member import member_of
 from analysis.members.selection import find_column_axis
 from analysis.p3 import decay_map
-from analysis.p3.commutativity import measure_commutativity
-from analysis.p3.members import PHASES, find_phase, tabulate
+from analysis.p3.members import (
+    PHASES,
+    find_phase,
+    measure_commutativity,
+    tabulate,
+)
 from analysis.spectra.measures import stable_rank
 from anchorjax.errors import UserError
 from tests.support import cases
