@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame
-from analysis.members.columns import equivalent_gamma
 from analysis.members.member import Member
 from analysis.p1 import condensation, embedding
 from analysis.p3 import fitting_time
@@ -48,7 +47,7 @@ def tabulate(run: Run) -> pd.DataFrame:
         more = measure_networks(run, members)
     axes = [axis for axis in run.experiment.axes if axis != WINDOWS]
     table = members[axes].join(members.filter(ENDS))
-    gamma_at_400 = equivalent_gamma(members.gamma, frame.find_width(run))
+    gamma_at_400 = frame.add_equivalents(run, members).gamma_at_400
     return table.assign(gamma_at_400=gamma_at_400).join(more)
 
 

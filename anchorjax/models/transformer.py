@@ -87,6 +87,9 @@ class TransformerConfig(ModelConfig):
         is_plain = self.init != 'scale' or not parts
         allowed = "(), with model.init = 'scale'"
         require(is_plain, 'model.own_gammas', self.own_gammas, allowed)
+        is_plain = self.init != 'scale' or not self.residual_scale
+        allowed = "False, with model.init = 'scale'"
+        require(is_plain, 'model.residual_scale', self.residual_scale, allowed)
 
     @property
     def is_pre_norm(self) -> bool:

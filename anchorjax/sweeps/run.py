@@ -131,7 +131,7 @@ def train_chunk(
             trainer.pace = max(1, int(num_steps * _PATIENCE / seconds))
 
         progress.add_piece(num_steps * members, operations, seconds)
-        progress.loss = float(np.mean(record.train_loss[:members]))
+        progress.loss = _mean_finite(record.train_loss[:members])
         if report is not None:
             report(progress)
         stop = should_stop is not None and should_stop()
@@ -144,6 +144,12 @@ def train_chunk(
             last_save = time.monotonic()
         if stop and step < train.num_steps:
             raise Preempted
+
+
+def _mean_finite(losses: np.ndarray) -> float:
+    """The mean loss of the members that have not diverged; NaN if all have."""
+    finite = losses[np.isfinite(losses)]
+    return float(finite.mean()) if finite.size else np.nan
 
 
 def _mean_held_out(experiment: Experiment, record: Record, members: int) -> float:

@@ -8,9 +8,10 @@ import jax
 import numpy as np
 import pytest
 
-from anchorjax import config
+from anchorjax import api, config
 from anchorjax.grid import HParams
 from anchorjax.storage.reader import Run, open_run
+from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.run import chunk_hparams
 from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training.devices import make_mesh
@@ -73,13 +74,20 @@ def test_a_diverging_member_is_recorded_and_its_neighbour_keeps_its_bits(
     two_lanes, tmp_path
 ):
     rates = (1e-2, 1e30)
-    both = trained(tmp_path, train__lanes=2, **ALONE, grid__learning_rate=rates)
+    shown = []
+
+    def report(progress: Progress) -> None:
+        shown.append(progress.loss)
+
+    planned = experiment(train__lanes=2, **ALONE, grid__learning_rate=rates)
+    both = api.train(planned, tmp_path, mesh=make_mesh(1), report=report)
     assert are_same(read_member(two_lanes, **POINT), read_member(both, **POINT))
     results = both.results.squeeze().sel(learning_rate=list(rates))
     sound, diverged = results.diverged.values
     assert sound == -1
     assert 1 <= diverged < 10
     assert np.isnan(results.train_loss.values[1])
+    assert np.isfinite(shown).all()  # of the members that are sound
 
 
 def test_snapshots_are_at_their_steps(finished):
