@@ -279,11 +279,12 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
         found = claim.estimate(of_claim)
         converged = claim.estimate(of_claim[of_claim.converged])
         estimates.append(found)
+        missing = NOT_STORED if len(of_claim) else NOTHING
         row = {
             'source': claim.source,
             'claim': claim.sentence,
             'run': ', '.join(dict.fromkeys(of_claim.run)) or NOTHING,
-            'number': found.text if len(found.values) else name_missing(of_claim),
+            'number': found.text if len(found.values) else missing,
             'seeds': len(found.values),
             'null': found.null,
             'converged': converged.text if len(converged.values) else NOTHING,
@@ -294,11 +295,6 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
     table['p'], table['verdict'] = judge(claims, estimates)
     table.loc[table.number == NOT_STORED, 'verdict'] = EXPLORATORY
     return table[list(TITLES)]
-
-
-def name_missing(members: pd.DataFrame) -> str:
-    """Why there is no number of these members: NOT_STORED, or there are none."""
-    return NOT_STORED if len(members) else NOTHING
 
 
 def judge(
