@@ -234,7 +234,8 @@ def _parse_command_line(
         '--out', type=cli.parse_folder, help='default: figures/ in that folder'
     )
     for flag in flags:
-        parser.add_argument(f'--{flag.name}', help=f'{flag.help} ({flag.default})')
+        text = f'{flag.help} ({flag.default})'.replace('%', '%%')
+        parser.add_argument(f'--{flag.name}', help=text)
     arguments, others = parser.parse_known_args(words)
     point = dict(parse_axis(word) for word in others if word != '--step=last')
     return arguments, point

@@ -3,10 +3,10 @@
   python launch/sweep.py --config configs/phase.py[:preset]
 
 preset      reproduces           what differs from the paper        cost
-(default)   Fig 2, from middle   4 tokens, width 64, random split,  7 minutes on 2
+(default)   Fig 2, from middle   4 tokens, width 64, random split,  8 minutes on 2
             to small             batch 512, 6,000 steps of rate     cores
             initializations      4e-3, decay 0.3
-unseen      the same             (3, 4) is as unseen as (4, 3)      7 minutes
+unseen      the same             (3, 4) is as unseen as (4, 3)      8 minutes
 laptop      Fig 2, 9 tokens      width 64; 30 of 210 epochs; P1's   70 minutes
                                  standard deviations of gamma 0.5
                                  and 0.8; rate and decay that go

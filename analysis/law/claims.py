@@ -16,10 +16,11 @@ GALLERY = 'law'  # folder of the committed table
 INTRODUCTION = (
     'Numbers are shares of answers to the unseen pair (4, 3), of all networks at the '
     'end of training, paired by seed. In brackets: the γ that starts with the same '
-    "standard deviation at width 400, P1's. Every sentence was written down before its "
-    'networks were trained ([predictions](../predictions.md), at the time in the first '
-    'column), with the exception trained. What the law measures besides is '
-    'exploratory: [effects.md](effects.md).'
+    "standard deviation at width 400, P1's. The sentences are ours. Each follows a "
+    'prediction that was written before its networks were trained '
+    '([predictions](../predictions.md), at the time in the first column), with the '
+    'exception trained; which predictions became claims was chosen afterwards. What '
+    'the law measures besides is exploratory: [effects.md](effects.md).'
 )
 COMPOSED = 'unseen_inferential'
 SYMMETRIC = 'unseen_symmetric'

@@ -132,17 +132,17 @@ CLAIMS = (
         difference('unseen_symmetric', SMALL_32, LARGE_32),
     ),
     Claim(
-        'P1 Fig 2, four tokens',
-        'Default: from γ 0.7 (0.49 at width 400) to 1.7 (1.18) more answers are '
-        'composed.',
+        'ours, on P1 Fig 2',
+        'Four tokens, strong decay: from γ 0.7 (0.49 at width 400) to 1.7 (1.18) '
+        'more answers are composed.',
         DEFAULT,
         difference('unseen_inferential', LAST, MIDDLE),
         above(0),
     ),
     Claim(
-        'P1 Fig 2, four tokens',
-        'Default: from γ 0.7 (0.49 at width 400) to 1.7 (1.18) fewer answers are '
-        'symmetric.',
+        'ours, on P1 Fig 2',
+        'Four tokens, strong decay: from γ 0.7 (0.49 at width 400) to 1.7 (1.18) '
+        'fewer answers are symmetric.',
         DEFAULT,
         difference('unseen_symmetric', LAST, MIDDLE),
         below(0),

@@ -9,32 +9,25 @@ from analysis.p4.claims import CLAIMS, lag
 from analysis.p4.members import ALL, NONE
 
 JUDGED = [claim for claim in CLAIMS if claim.rule is not None]
-# P4's accuracies (PAPERS 4.2): E2a, E11 and E9; SCAN's gain with twice its decay.
+# P4's accuracies (PAPERS 4.2): E2a and E11.
 ADAMW = {NONE: 0.15, '0–0.25': 0.15, '0.25–0.5': 0.93, '0.75–1': 0.74, ALL: 0.91}
 SGD = {NONE: 0.11, '0–0.25': 0.32, '0.25–0.5': 0.99, '0.75–1': 0.96, ALL: 0.52}
-SCAN = {NONE: 0.49, '0–0.25': 0.55, '0.25–0.75': 0.57, ALL: 0.57}
 PRINTED = {
     'critical_windows_paper_position': ADAMW,
     'critical_windows_paper_sgd': SGD,
-    'critical_windows_scan': SCAN,
 }
 
 
-def plant(accuracy, whole=0.0):
+def plant(accuracy):
     """Six seeds of every window; `accuracy` is a function of what P4 prints."""
     rows = []
     for run, printed in PRINTED.items():
-        decays = (5e-3, 0.5, 50.0) if run.endswith('scan') else (1 / 3,)
         for window, value in printed.items():
-            for decay in decays:
-                for seed in range(6):
-                    noise = 0.005 * (-1) ** (seed + len(window))
-                    unseen = accuracy(value) + noise
-                    rows.append((run, window, decay, seed, unseen))
-    members = pd.DataFrame(rows, columns=['run', 'window', 'decay', 'seed', 'unseen'])
-    unknown = ('moment', 'unseen_third', 'rise_inside', 'rise_after', 'start', 'end')
-    members[[*unknown, 'width', 'early_complexity']] = np.nan
-    return members.assign(whole=whole, converged=True, gamma=0.8, num_steps=100)
+            for seed in range(6):
+                noise = 0.005 * (-1) ** (seed + len(window))
+                rows.append((run, window, seed, accuracy(value) + noise))
+    members = pd.DataFrame(rows, columns=['run', 'window', 'seed', 'unseen'])
+    return members.assign(converged=True)
 
 
 def judge(members):
@@ -50,7 +43,7 @@ def test_what_is_planted_as_the_paper_prints_holds():
 def test_in_a_flat_world_nothing_is_better():
     found = judge(plant(lambda printed: 0.5))
     for (_, sentence), verdict in found.items():
-        if 'much better' in sentence or 'more tokens' in sentence:
+        if 'much better' in sentence:
             assert verdict == 'does not hold', sentence
         if 'worth as much' in sentence or 'no worse' in sentence:
             assert verdict == 'holds', sentence
