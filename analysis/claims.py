@@ -26,8 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis import frame, stats
-from analysis.spectra import measures
+from analysis import frame, spectra, stats
 from analysis.tables.text import format_table
 from anchorjax.storage.reader import Run
 
@@ -223,7 +222,7 @@ def rank_correlation(first: str, second: str, levels: Levels) -> Estimator:
     def estimate(members: pd.DataFrame) -> Estimate:
         found = {}
         for seed, of_seed in select(members, levels).groupby('seed'):
-            found[seed] = measures.rank_correlation(of_seed[first], of_seed[second])
+            found[seed] = spectra.rank_correlation(of_seed[first], of_seed[second])
         values = pd.Series(found, dtype=float).dropna()
         text = stats.describe_mean(values)
         return Estimate(values, f'rank correlation {text}', '0')

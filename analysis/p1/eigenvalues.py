@@ -25,8 +25,13 @@ from analysis.drawing.gammas import label_gamma
 from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.point import complete_point
 from analysis.members.selection import explain_missing
-from analysis.spectra.measures import participation_ratio, stable_rank
-from analysis.spectra.spectra import covariance_spectrum, find_rises, singular_values
+from analysis.spectra import (
+    covariance_spectrum,
+    find_rises,
+    participation_ratio,
+    singular_values,
+    stable_rank,
+)
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
