@@ -28,8 +28,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis import frame, stats
-from analysis.spectra import measures
+from analysis import frame, spectra, stats
 from analysis.tables.text import format_table
 from anchorjax.storage.reader import Run
 
@@ -225,7 +224,7 @@ def rank_correlation(first: str, second: str, levels: Levels) -> Estimator:
     def estimate(members: pd.DataFrame) -> Estimate:
         found = {}
         for seed, of_seed in select(members, levels).groupby('seed'):
-            found[seed] = measures.rank_correlation(of_seed[first], of_seed[second])
+            found[seed] = spectra.rank_correlation(of_seed[first], of_seed[second])
         values = pd.Series(found, dtype=float).dropna()
         text = stats.describe_mean(values)
         return Estimate(values, f'rank correlation {text}', '0')
@@ -281,11 +280,12 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
         found = claim.estimate(of_claim)
         converged = claim.estimate(of_claim[of_claim.converged])
         estimates.append(found)
+        missing = NOT_STORED if len(of_claim) else NOTHING
         row = {
             'source': claim.source,
             'claim': claim.sentence,
             'run': ', '.join(dict.fromkeys(of_claim.run)) or NOTHING,
-            'number': found.text if len(found.values) else name_missing(of_claim),
+            'number': found.text if len(found.values) else missing,
             'seeds': len(found.values),
             'null': found.null,
             'converged': converged.text if len(converged.values) else NOTHING,
@@ -296,11 +296,6 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
     table['p'], table['verdict'] = judge(claims, estimates)
     table.loc[table.number == NOT_STORED, 'verdict'] = EXPLORATORY
     return table[list(TITLES)]
-
-
-def name_missing(members: pd.DataFrame) -> str:
-    """Why there is no number of these members: NOT_STORED, or there are none."""
-    return NOT_STORED if len(members) else NOTHING
 
 
 def judge(

@@ -3,7 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
+from pandas.api.typing import SeriesGroupBy
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -31,6 +33,12 @@ def mean_interval(values: ArrayLike) -> Mean:
         return Mean(mean, mean, mean)
     low, high = stats.t.interval(LEVEL, len(values) - 1, mean, stats.sem(values))
     return Mean(mean, float(low), float(high))
+
+
+def mean_intervals(groups: SeriesGroupBy) -> pd.DataFrame:
+    """The `mean_interval` of every group: a row each, with the columns of Mean."""
+    rows = [mean_interval(values) for _, values in groups]
+    return pd.DataFrame(rows, groups.size().index, Mean._fields)
 
 
 def ratio_interval(ratios: ArrayLike) -> Mean:

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
@@ -15,23 +15,22 @@ from analysis.members.member import Member, make_apply
 from anchorjax.model import ModelConfig
 
 
-class Change(NamedTuple):
-    """From a start to an end of the same network."""
+def measure_change(start: Member, end: Member, number: int) -> dict[str, float]:
+    """Compares two states of one member on `number` sequences of its probes.
 
-    kernel: float  # distance of the tangent kernels, in [0, 1]
-    # Share of neurons x positions x sequences that switched on or off; NaN without any.
-    pattern: float
-    movement: dict[str, float]  # see `measure_movement`
-
-
-def measure_change(start: Member, end: Member, number: int) -> Change:
-    """Compares two states of one member on `number` sequences of its probes."""
+    kernel         distance of the tangent kernels, in [0, 1]
+    pattern        share of neurons x positions x sequences that switched on or off; NaN
+                   without any
+    movement       of all parameters, and movement_NAME: see `measure_movement`
+    """
     start_kernel, start_active, end_kernel, end_active = _probe_both(start, end, number)
-    return Change(
-        kernel=kernel_distance(start_kernel, end_kernel),
-        pattern=_share_switched(start_active, end_active),
-        movement=measure_movement(start.params, end.params),
-    )
+    movement = measure_movement(start.params, end.params)
+    change = {
+        'kernel': kernel_distance(start_kernel, end_kernel),
+        'pattern': _share_switched(start_active, end_active),
+        'movement': movement.pop('all'),
+    }
+    return change | {f'movement_{name}': moved for name, moved in movement.items()}
 
 
 def measure_kernel_distance(first: Member, second: Member, number: int) -> float:

@@ -1,6 +1,5 @@
-"""When agreement reaches a threshold, and in which order the solutions appear."""
+"""When curves reach a threshold, and how many times later one does than another."""
 
-import operator
 from typing import NamedTuple
 
 import numpy as np
@@ -9,24 +8,11 @@ import pandas as pd
 from analysis import stats
 
 
-class Moments(NamedTuple):
-    """Steps; NaN where there is no such step."""
-
-    first: np.ndarray  # the first with agreement >= threshold
-    # The first of these after which agreement stays >= threshold - tolerance.
-    for_good: np.ndarray
-
-
-def find_moments(
-    step_S: np.ndarray, agreement_SX: np.ndarray, threshold: float, tolerance: float
-) -> Moments:
-    """The moments of a curve along the first axis, for each entry of the others."""
-    is_reached = agreement_SX >= threshold
-    holds = agreement_SX >= threshold - tolerance  # False where NaN
-    holds_to_the_end = np.logical_and.accumulate(holds[::-1])[::-1]
-    first = _find_first(step_S, is_reached)
-    for_good = _find_first(step_S, is_reached & holds_to_the_end)
-    return Moments(first, for_good)
+def find_first(step_S: np.ndarray, is_true_SX: np.ndarray) -> np.ndarray:
+    """The first step at which each is true, [X]; NaN: none."""
+    index_X = is_true_SX.argmax(0)
+    exists_X = is_true_SX.any(0)
+    return np.where(exists_X, step_S[index_X], np.nan)
 
 
 def find_crossings(
@@ -84,31 +70,3 @@ def compare_moments(slow: pd.Series, fast: pd.Series, last: float) -> Lag:
         steps=(f'{slow_step:,.0f}', f'{fast_step:,.0f}'),
         never=f'{slow_count} and {fast_count}',
     )
-
-
-def order_events(
-    first_PR: np.ndarray, probes: tuple[str, ...], mappings: tuple[str, ...]
-) -> dict[str, float]:
-    """{'probe mapping': first step} of what was reached, earliest first.
-
-    Seen pairs are judged by the mapping they are trained on, other probes by the other
-    mappings. Ties are in the order of the probes.
-    """
-    reached = []
-    for p, probe in enumerate(probes):
-        for r, mapping in enumerate(mappings):
-            step = first_PR[p, r]
-            is_trained = mapping == 'assigned'
-            is_seen = probe.startswith('seen')
-            is_judge = is_trained == is_seen or len(mappings) == 1
-            if is_judge and np.isfinite(step):
-                name = f'{probe} {mapping}'
-                reached.append((name, step))
-    reached.sort(key=operator.itemgetter(1))
-    return dict(reached)
-
-
-def _find_first(step_S: np.ndarray, is_true_SX: np.ndarray) -> np.ndarray:
-    index_X = is_true_SX.argmax(0)
-    exists_X = is_true_SX.any(0)
-    return np.where(exists_X, step_S[index_X], np.nan)

@@ -29,12 +29,22 @@ def equivalent_gamma(gamma: float, width: float) -> float:
     return gamma * np.log(width) / np.log(PAPER_WIDTH)
 
 
-def name_gamma(gamma: float, width: float) -> str:
-    """'γ 0.72 (0.50 at width 400)'; the bare γ at the paper's own width.
+def explain_gamma(gamma: float, *widths: float) -> str:
+    """'0.14 at width 400', of two widths '0.14 or 0.20 ...'; '' at P1's own width.
 
     Args:
-      width: NaN where it is not one.
+      widths: of the networks; NaN where there is none to compare with.
     """
-    if math.isnan(width) or width == PAPER_WIDTH:
-        return f'γ {gamma:g}'
-    return f'γ {gamma:g} ({equivalent_gamma(gamma, width):.2f} at width {PAPER_WIDTH})'
+    names = {}  # an ordered set
+    for width in widths:
+        if not math.isnan(width):
+            names[f'{equivalent_gamma(gamma, width):.2f}'] = width
+    if set(names.values()) <= {PAPER_WIDTH}:
+        return ''
+    return f'{" or ".join(names)} at width {PAPER_WIDTH}'
+
+
+def name_gamma(gamma: float, *widths: float) -> str:
+    """'γ 0.72 (0.50 at width 400)'; the bare γ where `explain_gamma` says nothing."""
+    note = explain_gamma(gamma, *widths)
+    return f'γ {gamma:g} ({note})' if note else f'γ {gamma:g}'

@@ -4,6 +4,7 @@ python -m analysis curves --run runs/phase --gamma=1.7 --seed=0
 """
 
 import itertools
+import operator
 import textwrap
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from analysis.changes.moments import find_moments, order_events
+from analysis.changes.moments import find_first
 from analysis.drawing import style
 from analysis.members.point import complete_point, name_point
 from anchorjax.errors import UserError
@@ -60,7 +61,7 @@ def compute(
     result = result.transpose('step', 'probe', 'mapping')
     steps = result.step.values
     moments = find_moments(steps, result.agreement.values, threshold, tolerance)
-    for name, values in moments._asdict().items():
+    for name, values in moments.items():
         result[name] = (('probe', 'mapping'), values)
     # An epoch is num_train examples.
     epoch = experiment.task.make().num_train / experiment.train.batch_size
@@ -70,6 +71,23 @@ def compute(
         steps_per_epoch=epoch,
         diverged=int(curves.diverged),  # step, or -1
     )
+
+
+def find_moments(
+    step_S: np.ndarray, agreement_SX: np.ndarray, threshold: float, tolerance: float
+) -> dict[str, np.ndarray]:
+    """The moments of a curve along the first axis, for each entry of the others.
+
+    first     the first step with agreement >= threshold; NaN: none
+    for_good  the first of these after which agreement stays >= threshold - tolerance
+    """
+    is_reached = agreement_SX >= threshold
+    holds = agreement_SX >= threshold - tolerance  # False where NaN
+    holds_to_the_end = np.logical_and.accumulate(holds[::-1])[::-1]
+    return {
+        'first': find_first(step_S, is_reached),
+        'for_good': find_first(step_S, is_reached & holds_to_the_end),
+    }
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
@@ -108,6 +126,28 @@ def describe_order(result: xr.Dataset) -> str:
     order = '; '.join(parts) or 'nothing'
     intro = f'agreement {result.threshold:g} first reached (○; for good ●) at step'
     return '\n'.join(textwrap.wrap(f'{intro}: {order}', 120))
+
+
+def order_events(
+    first_PR: np.ndarray, probes: tuple[str, ...], mappings: tuple[str, ...]
+) -> dict[str, float]:
+    """{'probe mapping': first step} of what was reached, earliest first.
+
+    Seen pairs are judged by the mapping they are trained on, other probes by the other
+    mappings. Ties are in the order of the probes.
+    """
+    reached = []
+    for p, probe in enumerate(probes):
+        for r, mapping in enumerate(mappings):
+            step = first_PR[p, r]
+            is_trained = mapping == 'assigned'
+            is_seen = probe.startswith('seen')
+            is_judge = is_trained == is_seen or len(mappings) == 1
+            if is_judge and np.isfinite(step):
+                name = f'{probe} {mapping}'
+                reached.append((name, step))
+    reached.sort(key=operator.itemgetter(1))
+    return dict(reached)
 
 
 _COLOURS = style.COLOURS | {'assigned': '#BBBBBB'}

@@ -19,15 +19,19 @@ import xarray as xr
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 
-from analysis import frame
+from analysis import frame, stats
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma
 from analysis.members.member import Member, make_untrained, member_of
 from analysis.members.point import complete_point
 from analysis.members.selection import explain_missing
-from analysis.spectra.measures import participation_ratio, stable_rank
-from analysis.spectra.spectra import covariance_spectrum, find_rises, singular_values
-from analysis.stats import mean_interval
+from analysis.spectra import (
+    covariance_spectrum,
+    find_rises,
+    participation_ratio,
+    singular_values,
+    stable_rank,
+)
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
@@ -283,13 +287,12 @@ def _draw_seeds(
 ) -> None:
     """A point and an error bar at every gamma with enough converged seeds."""
     members = result[['member_gamma', 'member_seed', column]].to_dataframe()
-    for gamma, here in members.groupby('member_gamma'):
-        found = mean_interval(here.groupby('member_seed')[column].mean())
-        if np.isfinite(found.low):
-            reach = [[found.mean - found.low], [found.high - found.mean]]
-            bar = {'color': colour, 'fmt': '_', 'ms': 5, 'lw': 1, 'label': label}
-            axis.errorbar(gamma, found.mean, reach, **bar)
-            label = None  # one entry of the legend
+    of_seeds = members.groupby(['member_gamma', 'member_seed'])[column].mean()
+    found = stats.mean_intervals(of_seeds.groupby('member_gamma')).dropna()
+    if len(found):
+        reach = [found['mean'] - found.low, found.high - found['mean']]
+        bar = {'color': colour, 'fmt': '_', 'ms': 5, 'lw': 1, 'label': label}
+        axis.errorbar(found.index, found['mean'], reach, **bar)
 
 
 def _draw_singular_values(axis: Axes, result: xr.Dataset, kind: str) -> None:

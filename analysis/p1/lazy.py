@@ -82,21 +82,15 @@ def compute(
         if len(steps) < 2:
             continue
         first = member_of(run, steps[0], **member.point)
-        change = measure_change(first, member, number)
         start_of = (member.experiment.model, usable.gamma[place], usable.seed[place])
         if start_of not in nulls:
             nulls[start_of] = _measure_null(member, number)
-        movement = dict(change.movement)
         rows[place] = {
             'start': first.step,
             'end': member.step,
-            'kernel': change.kernel,
             'null': nulls[start_of],
-            'pattern': change.pattern,
-            'movement': movement.pop('all'),
+            **measure_change(first, member, number),
         }
-        for name, of_name in movement.items():
-            rows[place][f'movement_{name}'] = of_name
     if not rows:
         raise UserError(f'lazy: no trained member has two snapshots from {start} on')
     axes = list(run.experiment.axes)

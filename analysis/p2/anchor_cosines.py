@@ -15,12 +15,12 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
+from analysis import spectra
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import Member
 from analysis.p2 import cosines, networks
 from analysis.p2.networks import list_panels
-from analysis.spectra import measures
 from anchorjax.storage.reader import Run
 
 TITLE = 'Cosines of anchors'
@@ -48,11 +48,11 @@ def measure_anchors(member: Member) -> xr.Dataset:
     tokens = networks.list_tokens(member.experiment.task)
     orders = []
     for kind in ANCHORS:
-        cosine_AA = measures.cosines(W_embed[tokens[kind]])
+        cosine_AA = spectra.cosines(W_embed[tokens[kind]])
         orders.append(cosines.measure_order(cosine_AA, tokens[kind]))
     anchors = tokens['both']
     result = pd.DataFrame(orders, pd.Index(ANCHORS, name='kind')).to_xarray()
-    result['cosine'] = (('anchor', 'other'), measures.cosines(W_embed[anchors]))
+    result['cosine'] = (('anchor', 'other'), spectra.cosines(W_embed[anchors]))
     is_memory = np.isin(anchors, tokens['memory'])
     kinds = np.where(is_memory, *ANCHORS)
     return result.assign_coords(anchor=anchors, kind_of=('anchor', kinds))

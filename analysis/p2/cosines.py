@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 from scipy.spatial.distance import squareform
 
-from analysis.spectra.measures import list_pairs
+from analysis.spectra import list_pairs
 
 PERMUTATIONS = 200
 QUANTILE = 0.95

@@ -17,13 +17,12 @@ import xarray as xr
 from matplotlib.axes import Axes
 from scipy import stats
 
-from analysis import frame
+from analysis import frame, spectra
 from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.p2 import networks
 from analysis.p2.cosines import QUANTILE
 from analysis.p2.networks import COLOURS, SINGLE_KINDS, list_panels
-from analysis.spectra import measures
 from analysis.vectors import order
 from anchorjax.errors import require
 from anchorjax.storage.reader import Run
@@ -75,7 +74,7 @@ def measure_order(member: Member) -> xr.Dataset:
         rho = []
         for component in range(COMPONENTS):
             of_kind = scores[is_kind, component]
-            rho.append(abs(measures.rank_correlation(tokens_of[kind], of_kind)))
+            rho.append(abs(spectra.rank_correlation(tokens_of[kind], of_kind)))
         spread = measure_spread(rows[is_kind]) / measure_spread(rows)
         found.append(xr.Dataset({'rho': ('component', rho), 'spread': spread}))
         kinds += [kind] * len(tokens_of[kind])

@@ -20,12 +20,12 @@ import xarray as xr
 from matplotlib.axes import Axes
 from scipy import stats
 
+from analysis import spectra
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import Member, require_attention
 from analysis.p2 import networks
 from analysis.p2.networks import COLOURS, SINGLE_KINDS, list_panels
-from analysis.spectra import measures
 from anchorjax.storage.reader import Run
 
 TITLE = 'First attention'
@@ -138,7 +138,7 @@ def measure_values(member: Member) -> tuple[np.ndarray, np.ndarray]:
     tokens = networks.list_tokens(member.experiment.task)
     alignment = []
     for kind in SINGLE_KINDS:
-        cosine_A1 = measures.cosines(W_embed[tokens[kind]], U[:, :1].T)
+        cosine_A1 = spectra.cosines(W_embed[tokens[kind]], U[:, :1].T)
         alignment.append(np.abs(cosine_A1).mean())
     return sigma, np.array(alignment)
 

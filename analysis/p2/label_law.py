@@ -16,13 +16,12 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
-from analysis import frame
+from analysis import frame, spectra
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import Member
 from analysis.p2 import cosines, networks
 from analysis.p2.networks import COLOURS, KINDS, list_panels
-from analysis.spectra import measures
 from analysis.theory.predictions import PREDICTIONS, predict_cosines
 from anchorjax.storage.reader import Run
 
@@ -67,15 +66,15 @@ def compare_cosines(path: list[Member], early: int) -> xr.Dataset:
     for kind, tokens in networks.list_tokens(start.experiment.task).items():
         measured = {}
         for member in path:
-            measured[member.step] = measures.cosines(member.matrix('W_embed')[tokens])
-        pairs = {'measured': measures.list_pairs(measured[early])}
+            measured[member.step] = spectra.cosines(member.matrix('W_embed')[tokens])
+        pairs = {'measured': spectra.list_pairs(measured[early])}
         for name, predicted_AA in predict_cosines(start, tokens, kind).items():
             reference = cosines.make_reference(predicted_AA)
             for step, measured_AA in measured.items():
                 found, by_chance = cosines.correlate(measured_AA, reference)
                 bound = np.quantile(by_chance, cosines.QUANTILE)
                 tests.append((step, kind, name, found, bound))
-            pairs[name] = measures.list_pairs(predicted_AA)
+            pairs[name] = spectra.list_pairs(predicted_AA)
         tables.append(pd.DataFrame(pairs).assign(kind_of=kind))
     axes = ['step', 'kind', 'prediction']
     table = pd.DataFrame(tests, columns=[*axes, 'correlation', 'bound'])

@@ -31,7 +31,7 @@ from analysis.claims import (
 from analysis.members.columns import name_gamma
 from analysis.p3 import members
 from analysis.p3.members import PHASES
-from analysis.spectra.measures import rank_correlation
+from analysis.spectra import rank_correlation
 
 GALLERY = 'families'
 WIDTH = 64  # of all networks here

@@ -25,8 +25,7 @@ from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma_cells
 from analysis.members.member import Member
 from analysis.members.selection import find_row_axis, require_heldout_probe
-from analysis.spectra.measures import participation_ratio, stable_rank
-from analysis.spectra.spectra import singular_values
+from analysis.spectra import participation_ratio, singular_values, stable_rank
 from anchorjax.storage.reader import Run
 
 TITLE = 'Complexity'

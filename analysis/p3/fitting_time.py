@@ -19,7 +19,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis import frame
-from analysis.changes.moments import find_crossings, find_moments
+from analysis.changes.moments import find_crossings, find_first
 from analysis.drawing import style
 from analysis.members.columns import name_gamma
 from analysis.members.point import Point
@@ -90,10 +90,9 @@ def _measure_network(
     groups = [anchors.name_pair(a, b) for a, b in pairs]
     agreement = curves.agreement_by_group.sel(probe='seen_train', mapping='assigned')
     of_pairs = agreement.reindex(group=groups).transpose('step', 'group')
-    moments = find_moments(epoch_S, of_pairs.values, ACCURACY, tolerance=0.0)
     numbers = {
         'epoch': ('threshold', epochs),
-        'pair_epoch': ('pair', moments.first),
+        'pair_epoch': ('pair', find_first(epoch_S, of_pairs.values >= ACCURACY)),
         'is_wrong': ('pair', [tuple(pair) in task.exceptions for pair in pairs]),
     }
     labels = {

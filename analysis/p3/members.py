@@ -17,7 +17,7 @@ from analysis import frame
 from analysis.members.member import Member
 from analysis.p1 import condensation, embedding
 from analysis.p3 import fitting_time
-from analysis.spectra.measures import stable_rank
+from analysis.spectra import stable_rank
 from analysis.vectors import groups, order
 from anchorjax.errors import UserError
 from anchorjax.grid import WINDOWS

@@ -15,8 +15,7 @@ from analysis.drawing import style
 from analysis.drawing.bands import draw_band
 from analysis.frame import find_points
 from analysis.p4.members import tabulate
-from analysis.spectra.measures import participation_ratio, rank_correlation
-from analysis.spectra.spectra import singular_values
+from analysis.spectra import participation_ratio, rank_correlation, singular_values
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 

@@ -12,7 +12,6 @@ has learned what it was shown, and the accuracy during training.
 from typing import Annotated, Literal
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 
@@ -73,19 +72,11 @@ def compute(
     by_place = curves.groupby([members.cell, members.window]).mean()
     result['accuracy'] = by_place.rename_axis(columns='step').stack().to_xarray()
     pieces = tabulate_pieces(run).set_index(['window', 'piece'])[['start', 'end']]
-    result = result.merge(summarize(members))
+    found = stats.mean_intervals(members.groupby(['cell', 'window']).value)
+    result = result.merge(found.to_xarray())
     result = result.merge(pieces.to_xarray(), join='left')
     order = {'cell': members.cell.unique(), 'window': list_windows(members)}
     return result.reindex(order).assign_attrs(measure=measure, asked=asked)
-
-
-def summarize(members: pd.DataFrame) -> xr.Dataset:
-    """The mean over seeds with its interval [cell, window]; NaN: untrained."""
-    rows = {}
-    for place, values in members.groupby(['cell', 'window']).value:
-        rows[place] = stats.mean_interval(values)._asdict()
-    table = pd.DataFrame.from_dict(rows, 'index')
-    return table.rename_axis(['cell', 'window']).to_xarray()
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame
-from analysis.changes import moments
+from analysis.changes.moments import find_first
 from analysis.p4.nulls import score_null
 from anchorjax.grid import WINDOWS, axis_label
 from anchorjax.storage.reader import Run
@@ -69,8 +69,7 @@ def tabulate(run: Run) -> pd.DataFrame:
     table['asked'] = asked
     table['whole'] = table[f'{probe}_assigned']
     steps = curves.columns.values
-    found = moments.find_moments(steps, curves.values.T, LEARNED, tolerance=0.0)
-    table['moment'] = found.first
+    table['moment'] = find_first(steps, curves.values.T >= LEARNED)
     table['unseen_third'] = curves.iloc[:, np.abs(steps - steps[-1] / 3).argmin()]
     table = table.assign(**measure_rises(table, curves))
     table['setting'] = frame.name_settings(run, table, POOLED)

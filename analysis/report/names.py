@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from analysis.members.columns import PAPER_WIDTH, equivalent_gamma
+from analysis import frame
+from analysis.members.columns import explain_gamma, name_gamma
 from analysis.members.point import Point
 from anchorjax.grid import axis_label
 from anchorjax.storage.reader import Run
@@ -29,10 +30,7 @@ def name_value(run: Run, axis: str, value: Any) -> str:
         return f'{axis_label(value)} {name_axis(axis)}'
     if axis != 'gamma':
         return f'{name_axis(axis)} {axis_label(value)}'
-    note = explain_gamma(run, value)
-    if not note:
-        return f'γ {value:g}'
-    return f'γ {value:g} ({note})'
+    return name_gamma(value, *list_widths(run))
 
 
 def name_network(run: Run, point: Point) -> str:
@@ -45,21 +43,13 @@ def label_value(run: Run, axis: str, value: Any) -> tuple[str, str]:
     """('0.2', '0.14 at width 400'): a value in a table, and a note below it."""
     note = ''
     if axis == 'gamma':
-        note = explain_gamma(run, value)
+        note = explain_gamma(value, *list_widths(run))
     return str(axis_label(value)), note
 
 
-def explain_gamma(run: Run, gamma: float) -> str:
-    """'0.14 at width 400'; '' at that width, and of a model without one."""
-    widths = run.experiment.axes.get('width', ())
-    if not widths:
-        widths = (getattr(run.experiment.model, 'width', PAPER_WIDTH),)
-    if set(widths) == {PAPER_WIDTH}:
-        return ''
-    gammas = {}  # an ordered set
-    for width in widths:
-        gammas[f'{equivalent_gamma(gamma, width):.2f}'] = width
-    return f'{" or ".join(gammas)} at width {PAPER_WIDTH}'
+def list_widths(run: Run) -> tuple[float, ...]:
+    """The widths of a sweep's networks; NaN of a model without one."""
+    return run.experiment.axes.get('width', (frame.find_width(run),))
 
 
 def describe_axes(run: Run) -> dict[str, dict[str, Any]]:

@@ -56,7 +56,7 @@ def describe_outcome(subject: Subject) -> dict[str, Any]:
         'trained': int(subject.members.trained.sum()),
         'counted': int(subject.members.counted.sum()),
         'has_converged': bool(subject.members.converged.any()),
-        'is_partial': not all(map(_any_counted, parts)),
+        'is_partial': not all(part.counted.any() for part in parts),
         'criterion': describe_criterion(subject.run.experiment),
         'seeds': compare_seeds(subject),
     }
@@ -169,10 +169,6 @@ def _list_solutions(parts: list[pd.DataFrame]) -> list[dict[str, Any]]:
 def _count_networks(members: pd.DataFrame) -> str:
     """'3 of 4': networks that count, of those trained."""
     return f'{members.counted.sum()} of {members.trained.sum()}'
-
-
-def _any_counted(members: pd.DataFrame) -> bool:
-    return members.counted.any()
 
 
 def _count_solutions(members: pd.DataFrame) -> str:

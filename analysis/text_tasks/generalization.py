@@ -173,8 +173,10 @@ def draw_cells(
     column: str,
     styles: dict[Cell, tuple[str, str]],
 ) -> None:
-    """A dot per network, the mean of each cell and its interval: by size, or by cell
-    where there is one size."""
+    """A dot per network, hollow if it has not converged, and means with intervals.
+
+    By size, or by cell where there is one size.
+    """
     sizes = sorted(members['size'].unique())
     if len(sizes) == 1:
         shifts = range(len(styles))
@@ -187,28 +189,16 @@ def draw_cells(
     for shift, (cell, (colour, line)) in zip(shifts, styles.items(), strict=True):
         gamma, decay = cell
         is_cell = (members.gamma == gamma) & (members.weight_decay == decay)
-        places = []
-        means = []
-        for size, of_size in members[is_cell].groupby('size'):
-            place = sizes.index(size) + shift
-            found = stats.mean_interval(of_size[column])
-            axis.plot([place, place], [found.low, found.high], color=colour, lw=1)
-            draw_dots(axis, place, of_size, column, colour)
-            places.append(place)
-            means.append(found.mean)
-        look = f'{line}_' if len(means) == 1 else line
+        place = members['size'].map(sizes.index) + shift
+        of_cell = members.assign(place=place)[is_cell]
+        for is_converged, rows in of_cell.groupby('converged'):
+            inside = colour if is_converged else 'none'
+            axis.plot(rows.place, rows[column], 'o', ms=3, color=colour, mfc=inside)
+        found = stats.mean_intervals(of_cell.groupby('place')[column])
+        axis.vlines(found.index, found.low, found.high, color=colour, lw=1)
+        look = f'{line}_' if len(found) == 1 else line
         label = f'γ {gamma:g}, decay {decay:g}'
-        axis.plot(places, means, look, lw=1, color=colour, label=label)
-
-
-def draw_dots(
-    axis: Axes, place: float, members: pd.DataFrame, column: str, colour: str
-) -> None:
-    """Filled dots of converged networks, hollow ones of the others."""
-    for is_converged, rows in members.groupby('converged'):
-        inside = colour if is_converged else 'none'
-        places = np.full(len(rows), place)
-        axis.plot(places, rows[column], 'o', ms=3, color=colour, mfc=inside)
+        axis.plot(found.index, found['mean'], look, lw=1, color=colour, label=label)
 
 
 def label_cells(axis: Axes, cells: list[Cell]) -> None:

@@ -15,7 +15,7 @@ import functools
 import numpy as np
 
 from analysis.members.member import Member
-from analysis.spectra.measures import cosines
+from analysis.spectra import cosines
 from analysis.theory.label_law import LabelLaws, count_laws, read_examples
 from anchorjax.tasks import TaskConfig
 

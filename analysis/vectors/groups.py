@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.spectra import measures
+from analysis import spectra
 from anchorjax.errors import UserError
 
 
@@ -29,7 +29,7 @@ def group_neurons(W: np.ndarray, threshold: float) -> Groups:
     """
     if W.shape[1] < 2:
         raise UserError(f'matrix of shape {W.shape}: must have at least two neurons')
-    cosine = measures.cosines(W.T)
+    cosine = spectra.cosines(W.T)
     groups = find_groups(cosine, threshold)
     sizes = [len(group) for group in groups]
     order = np.concatenate(groups)
@@ -61,7 +61,7 @@ def measure_condensation(W: np.ndarray, threshold: float) -> dict[str, float]:
     parallel or opposite.
     """
     cosine, sizes, _ = group_neurons(W, threshold)
-    pairs = measures.list_pairs(cosine)
+    pairs = spectra.list_pairs(cosine)
     is_parallel = pairs > threshold
     is_opposite = pairs < -threshold
     eigenvalues = np.linalg.eigvalsh(cosine)
@@ -70,14 +70,14 @@ def measure_condensation(W: np.ndarray, threshold: float) -> dict[str, float]:
         'largest group': float(sizes[0]),
         'pairs parallel': float(is_parallel.mean()),
         'pairs opposite': float(is_opposite.mean()),
-        'directions': measures.participation_ratio(eigenvalues),
-        'stable rank': measures.stable_rank(W),
+        'directions': spectra.participation_ratio(eigenvalues),
+        'stable rank': spectra.stable_rank(W),
     }
 
 
 def bin_cosines(W: np.ndarray, bins: np.ndarray) -> np.ndarray:
     """Share of the pairs of neurons in every bin between `bins`."""
-    cosine = measures.cosines(W.T)
-    pairs = measures.list_pairs(cosine).clip(-1, 1)  # rounding may leave the range
+    cosine = spectra.cosines(W.T)
+    pairs = spectra.list_pairs(cosine).clip(-1, 1)  # rounding may leave the range
     counts, _ = np.histogram(pairs, bins)
     return counts / len(pairs)

@@ -7,7 +7,7 @@ import pandas as pd
 from scipy import stats
 from sklearn import manifold
 
-from analysis.spectra import measures
+from analysis import spectra
 from anchorjax.errors import require
 
 COMPONENTS = 5
@@ -99,7 +99,7 @@ def power_spectrum(rows: np.ndarray) -> np.ndarray:
 
 def similarity_by_step(rows: np.ndarray) -> np.ndarray:
     """Mean cosine of centred rows 1, 2, .. items apart [step], up to FURTHEST."""
-    cosine = measures.cosines(_centre(rows))
+    cosine = spectra.cosines(_centre(rows))
     furthest = min(FURTHEST, len(rows) - 2)
     similarity = []
     for step in range(1, furthest + 1):
@@ -140,7 +140,7 @@ def _rank_correlations(scores: np.ndarray) -> np.ndarray:
     """Spearman's correlation of every column with the order of the rows."""
     ranks = _centre(stats.rankdata(scores, axis=0))
     positions = _centre(np.arange(len(scores)))
-    cosine = measures.cosines(ranks.T, positions[None])
+    cosine = spectra.cosines(ranks.T, positions[None])
     return cosine[:, 0]
 
 

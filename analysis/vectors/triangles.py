@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 from scipy import stats
 
-from analysis.spectra import measures
+from analysis import spectra
 
 TRIANGLES = ('lower', 'upper')
 
@@ -58,8 +58,8 @@ def compute_cosines(vectors_CSXD: np.ndarray, centre: bool) -> np.ndarray:
         vectors_CSXD = vectors_CSXD - vectors_CSXD.mean((1, 2), keepdims=True)
     cosine_CXX = []
     for lower_rows, lower_columns, upper_rows, upper_columns in vectors_CSXD:
-        below_XX = measures.cosines(lower_rows, lower_columns)
-        above_XX = measures.cosines(upper_rows, upper_columns)
+        below_XX = spectra.cosines(lower_rows, lower_columns)
+        above_XX = spectra.cosines(upper_rows, upper_columns)
         cosine_CXX.append(_merge(below_XX, above_XX))
     diagonal_XX = np.eye(vectors_CSXD.shape[2])
     return np.where(diagonal_XX, np.nan, cosine_CXX)

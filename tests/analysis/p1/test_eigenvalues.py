@@ -5,8 +5,7 @@ import numpy as np
 
 from analysis.p1 import eigenvalues
 from analysis.p1.eigenvalues import list_labels, list_tokens, select_used
-from analysis.spectra.measures import participation_ratio
-from analysis.spectra.spectra import covariance_spectrum, find_rises
+from analysis.spectra import covariance_spectrum, find_rises, participation_ratio
 from anchorjax.grid import DATA, random_key
 from anchorjax.storage.reader import Run
 from tests.support import cases

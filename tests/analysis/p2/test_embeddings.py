@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from analysis import spectra
 from analysis.members.member import make_untrained, member_of
 from analysis.p2 import anchor_cosines, embedding_pca, label_law
 from analysis.p2.cosines import correlate, make_reference, measure_order, rank_pairs
-from analysis.spectra import measures
 from analysis.theory import predictions
 from anchorjax.storage.reader import Run
 from tests.support.p2_tasks import loss_and_gradient
@@ -49,7 +49,7 @@ def test_the_correlation_is_that_of_scipy_over_the_pairs():
     pairs = list(itertools.combinations(range(7), 2))
     of_x = [x[pair] for pair in pairs]
     of_y = [y[pair] for pair in pairs]
-    np.testing.assert_array_equal(measures.list_pairs(x), of_x)
+    np.testing.assert_array_equal(spectra.list_pairs(x), of_x)
     found, by_chance = correlate(x, make_reference(y))
     assert found == pytest.approx(np.corrcoef(of_x, of_y)[0, 1])
     assert abs(by_chance.mean()) < 0.1
@@ -61,7 +61,7 @@ def test_an_arc_is_in_order_and_a_shuffled_one_is_not():
     tokens = np.arange(11, 21)
     angles = 0.2 * np.arange(10)
     rows = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    order = measure_order(measures.cosines(rows), tokens)
+    order = measure_order(spectra.cosines(rows), tokens)
     # Equal distances are ties, which rounding breaks among the cosines.
     assert order['rho'] == pytest.approx(-1, abs=0.02) and order['rho_bound'] > -0.5
     by_hand = []
@@ -69,7 +69,7 @@ def test_an_arc_is_in_order_and_a_shuffled_one_is_not():
         by_hand.append(np.cos(0.2 * (j - i)))
     assert order['mean'] == pytest.approx(np.mean(by_hand))
     shuffled = rows[np.random.default_rng(3).permutation(10)]
-    null = measure_order(measures.cosines(shuffled), tokens)
+    null = measure_order(spectra.cosines(shuffled), tokens)
     assert null['rho'] > null['rho_bound']
 
 
@@ -197,4 +197,4 @@ def test_the_velocity_is_minus_the_gradient_of_the_sweep_at_its_start(open_sweep
     assert error < 0.2  # width 6: no large start, but no small one either
     tokens = np.arange(11, 15)
     predicted = predictions.predict_cosines(start, tokens, 'reasoning')['matrices']
-    np.testing.assert_allclose(predicted, measures.cosines(velocity[tokens]))
+    np.testing.assert_allclose(predicted, spectra.cosines(velocity[tokens]))

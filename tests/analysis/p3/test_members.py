@@ -14,7 +14,7 @@ from analysis.p3.members import (
     measure_commutativity,
     tabulate,
 )
-from analysis.spectra.measures import stable_rank
+from analysis.spectra import stable_rank
 from anchorjax.errors import UserError
 from tests.support import cases
 from tests.support.networks.planted import make_member

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.members.member import Member
-from analysis.spectra.measures import cosines
+from analysis.spectra import cosines
 from analysis.theory import label_law, predictions
 from anchorjax import models
 from anchorjax.tasks import MemoryReasoningConfig

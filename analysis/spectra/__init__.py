@@ -1,1 +1,0 @@
-"""How few directions a matrix uses."""
