@@ -51,12 +51,6 @@ def are_same(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> bool:
     return True
 
 
-@pytest.fixture(scope='module')
-def two_lanes(train_once) -> Run:
-    """The tiny sweep with members side by side in pairs."""
-    return train_once('two_lanes', train__lanes=2)
-
-
 @pytest.mark.parametrize('change', [{'seed': 0}, {'gamma': 0.3}])
 def test_the_members_differ(two_lanes, change):
     member = read_member(two_lanes, **POINT)
