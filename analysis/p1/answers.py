@@ -29,10 +29,11 @@ EXCEPTIONS = {
     'unseen': '(3, 4) unseen, too',
 }
 P1_LARGE, P1_SMALL = 0.5, 0.8  # γ at width 400: P1's pair
+MOST_COLUMNS = 4
 
 
 def compute(members: pd.DataFrame) -> pd.DataFrame:
-    """A row per network: setting (static axes), γ, seed and shares of answers.
+    """A row per network: setting (all other axes), γ, seed and shares of answers.
 
     Raises:
       UserError: the task has no unseen pair, or no network can be shown.
@@ -43,7 +44,7 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
     if not len(members):
         raise UserError('answers: no member is trained yet')
     settings = []
-    for values in members[list_static_axes(members)].to_dict('records'):
+    for values in members[_list_setting_axes(members)].to_dict('records'):
         words = [_name_value(axis, value) for axis, value in values.items()]
         settings.append(', '.join(words))
     shown = ['gamma', 'gamma_at_400', 'seed']
@@ -53,27 +54,42 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index(drop=True)
 
 
+def _list_setting_axes(members: pd.DataFrame) -> list[str]:
+    """The axes but γ and seed: those of the grid only where their value varies."""
+    varying = []
+    for axis in ('learning_rate', 'weight_decay'):
+        if members[axis].nunique() > 1:
+            varying.append(axis)
+    return [*list_static_axes(members), *varying]
+
+
 def _name_value(axis: str, value: object) -> str:
     """'depth 3'; the exception of the anchor task in words."""
     if axis == 'exception':
         return EXCEPTIONS[value]
-    return f'{axis.replace("_", " ")} {value}'
+    shown = f'{value:g}' if isinstance(value, float) else value
+    return f'{axis.replace("_", " ")} {shown}'
 
 
 def layout(answers: pd.DataFrame) -> style.Layout:
-    columns = answers.setting.nunique()
-    return style.Layout(1, columns, 1.2 + 2.8 * columns, 3.0)
+    settings = answers.setting.nunique()
+    columns = min(settings, MOST_COLUMNS)
+    rows = -(-settings // columns)
+    return style.Layout(rows, columns, 1.2 + 2.8 * columns, 3.0 * rows)
 
 
 def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
-    """Fills axes [1, S], one for each setting."""
-    for axis, (name, networks) in zip(
-        axes[0], answers.groupby('setting', sort=False), strict=True
-    ):
+    """Fills axes [rows, columns], one for each setting; the rest stays empty."""
+    for axis in axes.flat:
+        axis.set_axis_off()
+    by_setting = answers.groupby('setting', sort=False)
+    for axis, (name, networks) in zip(axes.flat, by_setting, strict=False):
+        axis.set_axis_on()
         _draw_setting(axis, networks)
         axis.set_title(name, pad=16)
-    axes[0, 0].set_ylabel('share of answers to the unseen pair')
-    axes[0, -1].legend(loc='center right')
+    for axis in axes[:, 0]:
+        axis.set_ylabel('share of answers to the unseen pair')
+    axes[0, -1].legend(loc='best')
 
 
 def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
@@ -87,12 +103,13 @@ def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
         axis.plot(places, means[mapping], color=colour, lw=1.5, label=name)
         beside = place + 0.06 * side
         axis.plot(beside, networks[mapping], 'o', color=colour, ms=4, alpha=0.6)
-    labels = []
+    labels, marked = [], []
     at_400 = by_gamma.gamma_at_400.first()
     for x, (gamma, equivalent) in enumerate(at_400.items()):
         labels.append(f'{gamma:g}\n({equivalent:.2f})')
         expected = _expect(round(equivalent, 1))
-        if expected:
+        if expected and expected not in marked:
+            marked.append(expected)
             words = f'P1: {MAPPINGS[expected]}'
             look = {'ha': 'center', 'va': 'bottom', 'fontsize': 7}
             look['color'] = style.COLOURS[expected]

@@ -12,7 +12,7 @@ from analysis.claims import Claim, Group, above, change, difference, level, rati
 from analysis.frame import find_points
 from analysis.text_tasks import free_generation, published
 from analysis.text_tasks.baselines import score_baselines
-from analysis.text_tasks.members import read_members
+from analysis.text_tasks.members import COLUMNS, read_members
 from anchorjax.storage.reader import Run
 
 GALLERY = 'real_tasks'
@@ -66,12 +66,18 @@ CONTRASTS = {
 ALONE = (GAMMA_WEAK, GAMMA_STRONG, DECAY_LARGE, DECAY_SMALL)
 
 
-def tabulate(run: Run) -> pd.DataFrame:
-    """The networks of `members.read_members`, with what the claims need besides.
+PROBES = ('seen_train', 'seen_heldout', 'test', 'gen', 'seen_heldout_proof')
+ASKED = (
+    *PROBES,  # exact match of whole answers
+    # The best score on each of what answers without generalizing.
+    *(f'null_{probe}' for probe in PROBES[1:]),
+    'right_label',  # share of right judgements after the right proof, of PrOntoQA
+    'own_label',  # the same after the proof that the network writes itself
+)
 
-      null_PROBE   the best score on it of what answers without generalizing
-      right_label  share of right judgements after the right proof, of PrOntoQA
-      own_label    the same after the proof that the network writes itself
+
+def tabulate(run: Run) -> pd.DataFrame:
+    """The networks of `members.read_members`, with ASKED: NaN where a task has none.
 
     Raises:
       UserError: another task, or no trained network.
@@ -88,7 +94,7 @@ def tabulate(run: Run) -> pd.DataFrame:
         written = free_generation.compute(run)
         members['right_label'] = written['label after right proof']
         members['own_label'] = written['label after own proof']
-    return members
+    return members.reindex(columns=[*COLUMNS, *ASKED])
 
 
 def write_sentence(sentence: str, size: int) -> str:

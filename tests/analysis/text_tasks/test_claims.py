@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims import select
+from analysis import frame
+from analysis.claims import select, tabulate
 from analysis.text_tasks import claims
 from analysis.text_tasks.claims import (
     BOTH,
@@ -74,3 +75,12 @@ def test_runs_whose_seeds_are_pooled_train_the_same_setting(first, second):
         task = dataclasses.replace(experiment.task, num_examples=500)
         both.append(dataclasses.replace(experiment, name='', loop=(), task=task))
     assert both[0] == both[1]
+
+
+def test_a_run_of_one_task_is_enough_for_the_table(open_planted):
+    run = open_planted('addition')
+    members = frame.collect({'addition': run}, claims.tabulate)
+    table = tabulate(claims.CLAIMS, members).set_index('source')
+    assert (table.loc['P1 Fig 6 b'].seeds == 0).all()
+    assert members.test.notna().all()
+    assert members.gen.isna().all()
