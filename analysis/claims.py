@@ -4,15 +4,17 @@ One rule for every paper:
 
 - The number of a claim is a mean over all networks of its runs that did not diverge, at
   the step at which their training was set to end, paired by seed.
-- It is judged with at least SEEDS seeds that were not used to choose the settings, by
-  Student's t test against the border of the rule, and Holm's correction over the claims
-  of one paper that are judged together. The border is 0 unless the paper prints a size.
+- It is judged with at least SEEDS seeds, by Student's t test against the border of the
+  rule, and Holm's correction over the claims of one paper that are judged together. The
+  border is 0 unless the paper prints a size. That the seeds were not used to choose the
+  settings is seen to by hand: a claim names runs with fresh ones (predictions.md).
 - With fewer seeds, or without a rule, the row is exploratory: a number with an interval
   and no verdict.
 
   holds          the number is on the side of the border that the claim says
   does not hold  it is on the other side
-  opposite       it is on the other side of 0, too: the reverse of a direction
+  opposite       it is on the other side of 0, too: the reverse of a direction (by a
+                 test of its own, which Holm does not correct)
   undecided      the test decides neither
 
 The number of converged networks alone stands beside it and decides nothing: small
@@ -116,7 +118,7 @@ def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
         allowed = wanted if isinstance(wanted, tuple) else (wanted,)
         is_here = pd.Series(False, members.index)
         for value in allowed:
-            if isinstance(value, int | float):
+            if isinstance(value, float):
                 is_here |= np.isclose(members[column], value, rtol=1e-3, atol=1e-9)
             else:
                 is_here |= members[column] == value
@@ -169,11 +171,11 @@ def difference(column: str, first: Group, second: Group) -> Estimator:
     """The first group less the second, of the seeds that both have."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
+        chosen = [select(members, group.levels) for group in (first, second)]
         sides = []
-        for group in (first, second):
-            chosen = select(members, group.levels)
-            sides.append((group.name, average(chosen, column)))
-        return compare(*sides, name_null(members, column))
+        for group, of_group in zip((first, second), chosen, strict=True):
+            sides.append((group.name, average(of_group, column)))
+        return compare(*sides, name_null(pd.concat(chosen), column))
 
     return estimate
 
@@ -358,4 +360,5 @@ def _format_verdict(verdict: str) -> str:
 
 def format_p_values(table: pd.DataFrame, missing: str) -> pd.Series:
     """The p-values of a table as texts."""
-    return table.p.map('{:.3f}'.format).replace('nan', missing)
+    texts = table.p.map('{:.3f}'.format)
+    return texts.replace({'nan': missing, '0.000': '<0.001'})

@@ -42,7 +42,7 @@ def list_usable(run: Run, *tasks: str) -> pd.DataFrame:
     The index is the place of a member in the sweep, last axis fastest.
 
     Args:
-      tasks: that the run may have; any without them.
+      tasks: allowed ones; none: any.
 
     Raises:
       UserError: another task, or there is no such member.
@@ -141,7 +141,7 @@ def open_runs(patterns: list[str]) -> dict[str, Run]:
 
 
 def read_csv(path: pathlib.Path) -> pd.DataFrame:
-    """A committed members.csv; empty texts stay texts.
+    """A committed members.csv; empty texts stay texts, unless all of a column are.
 
     Raises:
       UserError: it is no table of members.

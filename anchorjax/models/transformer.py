@@ -40,8 +40,6 @@ Part = Literal['embed', 'qk', 'vo', 'mlp']
 PARTS = get_args(Part)
 Size = Annotated[int, at_least(1)]
 
-_BIASES = ('b_U', 'b_qk', 'b_v', 'b_attn_out', 'b_mlp_in', 'b_mlp_out')
-
 
 @dataclasses.dataclass(frozen=True)
 class TransformerConfig(ModelConfig):
@@ -87,6 +85,9 @@ class TransformerConfig(ModelConfig):
         is_plain = self.init != 'scale' or not parts
         allowed = "(), with model.init = 'scale'"
         require(is_plain, 'model.own_gammas', self.own_gammas, allowed)
+        is_plain = self.init != 'scale' or not self.residual_scale
+        allowed = "False, with model.init = 'scale'"
+        require(is_plain, 'model.residual_scale', self.residual_scale, allowed)
 
     @property
     def is_pre_norm(self) -> bool:
@@ -156,7 +157,6 @@ def initializers(
     d = config.width if config.init == 'd_model' else None
     draw = functools.partial(gamma_normal, d=d)
     residual_scale = (2 * config.depth) ** -0.5 if config.residual_scale else 1.0
-    bias = torch_uniform(config.width)
     return {
         'embed': gamma_normal(gammas['embed'], d=config.width),
         'qk': draw(gammas['qk']),
@@ -165,12 +165,6 @@ def initializers(
         'mlp_in': draw(gammas['mlp']),
         'mlp_out': draw(gammas['mlp'], scale=residual_scale),
         'unembed': draw(gammas['embed']),
-        'b_U': bias,
-        'b_qk': bias,
-        'b_v': bias,
-        'b_attn_out': torch_uniform(config.heads * config.head_dim),
-        'b_mlp_in': bias,
-        'b_mlp_out': torch_uniform(config.mlp_dim),
     }
 
 
@@ -182,7 +176,12 @@ def _scale(
     kinds = ('qk', 'v', 'attn_out', 'mlp_in', 'mlp_out', 'unembed')
     matrices = dict.fromkeys(kinds, matrix)
     matrices['embed'] = gamma_normal(0.5, d=config.width, scale=gamma)
-    return matrices | dict.fromkeys(_BIASES, nn.initializers.zeros)
+    return matrices
+
+
+def init_bias(config: TransformerConfig, d_in: int) -> Initializer:
+    """The initializer of the bias of a matrix with d_in inputs."""
+    return nn.initializers.zeros if config.init == 'scale' else torch_uniform(d_in)
 
 
 class Transformer(nn.Module):
@@ -232,7 +231,7 @@ class Transformer(nn.Module):
         if c.is_pre_norm:
             x = LayerNorm(c.eps, name='LN_final')(x)
         W_U = self.param('W_U', self.inits['unembed'], (c.width, self.vocab))
-        b_U = self.param('b_U', self.inits['b_U'], (self.vocab,))
+        b_U = self.param('b_U', init_bias(c, c.width), (self.vocab,))
         return Activations(X_em, tuple(blocks), project(x, W_U) + b_U)
 
 
@@ -312,7 +311,7 @@ class Block(nn.Module):
         W = self.param(name, self.inits[kind], (d_in, d_out))
         if not self.config.biases:
             return W, 0.0
-        b = self.param(f'b{name[1:]}', self.inits[f'b_{kind}'], (d_out,))
+        b = self.param(f'b{name[1:]}', init_bias(self.config, d_in), (d_out,))
         return W, b
 
 

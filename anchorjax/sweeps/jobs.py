@@ -191,7 +191,8 @@ def _find_status(
 
 
 def _is_running(workdir: pathlib.Path, job: Job) -> bool:
-    return locks.find_holder(workdir, range(*job.chunks)) is not None
+    chunks = range(*job.chunks)
+    return locks.find_holder(workdir, chunks) == chunks  # or another job has some
 
 
 def _read_last_lines(path: pathlib.Path) -> list[str]:

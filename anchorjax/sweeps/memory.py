@@ -24,7 +24,7 @@ _CGROUP_LIMITS = (
 def device_bytes(mesh: Mesh) -> float:
     """Bytes that a device may use: 90 % of what JAX may allocate there.
 
-    Of a GPU, JAX allocates 75 % by default (XLA_PYTHON_CLIENT_MEM_FRACTION).
+    On a GPU JAX preallocates 75 % (XLA_PYTHON_CLIENT_MEM_FRACTION).
     CPU devices share the memory of the machine, or of the container, equally.
     """
     devices = mesh.local_devices

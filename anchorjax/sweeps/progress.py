@@ -34,7 +34,7 @@ class Progress:
     seconds: float = 0.0  # that this call spent on training
     saving: float = 0.0  # seconds that this call spent on checkpoints
     label: str = ''  # what is being trained: a cohort and a chunk
-    loss: float = np.nan  # of the members in training, mean since the last record
+    loss: float = np.nan  # mean since the last record, of those that did not diverge
     held_out: float = np.nan  # their accuracy at the last record
     # (member-steps, operations, seconds) of the newest pieces of work
     recent: list[tuple[int, float, float]] = dataclasses.field(default_factory=list)

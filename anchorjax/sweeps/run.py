@@ -99,11 +99,11 @@ def train_chunk(
         folder.experiment.for_cohort(chunk.cohort), mesh, folder.environment.lanes
     )
     record_steps, train = folder.experiment.record_steps, trainer.experiment.train
-    rows = folder.chunk_size
-    hparams = chunk_hparams(chunk.cohort, chunk.index, rows)
+    size = folder.chunk_size
+    hparams = chunk_hparams(chunk.cohort, chunk.index, size)
     hparams = place_members(hparams, mesh, trainer.lanes)
     trainer.compile(len(hparams.seed))  # not a part of the time of the first piece
-    step, state, curves = _start(trainer, chunk.folder, hparams, rows, warn)
+    step, state, curves = _start(trainer, chunk.folder, hparams, size, warn)
     chunk.folder.begin(step, folder.environments.index(folder.environment))
     members, operations = chunk.num_members, operations_per_step(trainer.experiment)
     num_chunks = -(-chunk.cohort.size // folder.chunk_size)
@@ -113,10 +113,10 @@ def train_chunk(
 
     while step < train.num_steps:
         started = time.monotonic()
-        row = int(np.searchsorted(record_steps, step, 'right'))
-        segment_start = record_steps[row - 1] if row else 0
-        num_steps = min(trainer.pace, record_steps[row] - step)
-        is_end = step + num_steps == record_steps[row]
+        place = int(np.searchsorted(record_steps, step, 'right'))  # of the next record
+        segment_start = record_steps[place - 1] if place else 0
+        num_steps = min(trainer.pace, record_steps[place] - step)
+        is_end = step + num_steps == record_steps[place]
         state, record = trainer.segment(
             state, hparams, num_steps, step - segment_start, is_end
         )
@@ -125,13 +125,13 @@ def train_chunk(
         seconds = time.monotonic() - started
         if is_end:
             for curve, values in zip(curves, record, strict=True):
-                curve[row] = values[:rows]
+                curve[place] = values[:size]
             progress.held_out = _mean_held_out(trainer.experiment, record, members)
         else:  # the seconds are of steps alone, not of an evaluation
             trainer.pace = max(1, int(num_steps * _PATIENCE / seconds))
 
         progress.add_piece(num_steps * members, operations, seconds)
-        progress.loss = float(np.mean(record.train_loss[:members]))
+        progress.loss = _mean_finite(record.train_loss[:members])
         if report is not None:
             report(progress)
         stop = should_stop is not None and should_stop()
@@ -144,6 +144,12 @@ def train_chunk(
             last_save = time.monotonic()
         if stop and step < train.num_steps:
             raise Preempted
+
+
+def _mean_finite(losses: np.ndarray) -> float:
+    """The mean loss of the members that have not diverged; NaN if all have."""
+    finite = losses[np.isfinite(losses)]
+    return float(finite.mean()) if finite.size else np.nan
 
 
 def _mean_held_out(experiment: Experiment, record: Record, members: int) -> float:
@@ -165,13 +171,13 @@ def _agree(stop: bool, is_due: bool, pace: int) -> tuple[bool, bool, int]:
 
 
 def _start(
-    trainer: Trainer, folder: ChunkFolder, hparams: HParams, rows: int, warn: Warn
+    trainer: Trainer, folder: ChunkFolder, hparams: HParams, size: int, warn: Warn
 ) -> tuple[int, TrainState, Record]:
-    """(step, placed state, curves [S, rows, ...]), restored or new."""
+    """(step, placed state, curves [S, size, ...]), restored or new."""
     experiment = trainer.experiment
     num_records = len(experiment.record_steps)
-    curves = empty_record(experiment.task.make(), num_records, rows)
-    state = describe_members(trainer.describe_member(), rows)
+    curves = empty_record(experiment.task.make(), num_records, size)
+    state = describe_members(trainer.describe_member(), size)
     shapes = {'state': state, 'curves': jax.eval_shape(lambda: curves)}
     saved = folder.load_resume(shapes, warn)
     if saved is not None:
@@ -180,7 +186,7 @@ def _start(
         return step, state, jax.tree.map(np.array, tree['curves'])
     state = trainer.init(hparams)
     if 0 in experiment.train.snapshot_steps:
-        folder.save_snapshot(0, drop_padding(state.params, rows))
+        folder.save_snapshot(0, drop_padding(state.params, size))
     return 0, state, curves
 
 
@@ -195,16 +201,16 @@ def _save(
     """Saves what is due at this step: a snapshot, and the curves or the state."""
     train = trainer.experiment.train
     is_last = step == train.num_steps
-    rows = curves.train_loss.shape[1]
+    size = curves.train_loss.shape[1]
     if is_last or step in train.snapshot_steps:
-        folder.save_snapshot(step, drop_padding(state.params, rows))
+        folder.save_snapshot(step, drop_padding(state.params, size))
     if is_last:
         arrays = curves._asdict()
         arrays['steps'] = np.array(trainer.experiment.record_steps)
-        arrays['diverged'] = fetch_to_host(state.diverged)[:rows]
+        arrays['diverged'] = fetch_to_host(state.diverged)[:size]
         folder.finish(arrays)
     elif is_due:
-        whole = drop_padding(state, rows)
+        whole = drop_padding(state, size)
         folder.save_resume(step, {'state': whole, 'curves': curves})
 
 

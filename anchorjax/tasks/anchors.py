@@ -82,7 +82,8 @@ class AnchorsConfig:
     # Inferential complexity: this many of WRONG_PAIRS are trained on their wrong shift,
     # in both orders. Needs noninferential=() and the anchors and shifts of the paper.
     complexity: Annotated[int, at_least(0), at_most(len(WRONG_PAIRS))] = 0
-    # By what agreement is recorded besides the probe: the key's position, or the pair.
+    # By what agreement is recorded besides the probe: the position of the first of the
+    # three tokens, or the pair.
     groups: Literal['position', 'pair'] = 'position'
 
     def __post_init__(self) -> None:
@@ -201,6 +202,8 @@ def _check_pairs(c: AnchorsConfig) -> None:
         allowed = '(), with task.complexity above 0'
         has_none = c.noninferential == ()
         require(has_none, 'task.noninferential', c.noninferential, allowed)
+        allowed = "'trained', with task.complexity above 0"
+        require(c.exception == 'trained', 'task.exception', c.exception, allowed)
         is_official = _OFFICIAL_SHIFTS.items() <= c.shift_of.items()
         allowed = f'0 unless the anchors have the shifts {_OFFICIAL_SHIFTS}'
         require(is_official, 'task.complexity', c.complexity, allowed)

@@ -5,7 +5,6 @@ import pytest
 from flax.traverse_util import flatten_dict
 
 from anchorjax.extras.bench import compare
-from anchorjax.training.forward import forward
 from tests.support import cases
 from tests.support.networks.hugging_face import to_state_dict
 
@@ -48,7 +47,7 @@ def test_p1s_model_in_pytorch_has_our_logits(fused):
     network = torch_loops.P1Transformer(experiment.model, 20, 4, fused)
     network.load_state_dict(state)
     expected = network(torch.tensor(TOKENS)).detach().numpy()
-    logits = forward(experiment, params, TOKENS).logits[:, 0]
+    logits = cases.run_forward(experiment, params, TOKENS).logits[:, 0]
     np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=2e-5)
 
 
@@ -66,5 +65,5 @@ def test_gpt2_as_written_by_hand_has_our_logits():
     network = torch_loops.PlainGPT2(experiment.model, 20)
     network.load_state_dict(state)
     expected = network(torch.tensor(TOKENS)).detach().numpy()
-    logits = forward(experiment, params, TOKENS, last_only=False).logits
+    logits = cases.run_forward(experiment, params, TOKENS, last_only=False).logits
     np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=2e-5)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from anchorjax.experiment import Experiment
-from anchorjax.model import Activations, Edit
+from anchorjax.model import Activations
 from anchorjax.models.transformer import NORMS
 from anchorjax.training.forward import forward
 from tests.support import cases
-from tests.support.cases import TOKENS_BT
+from tests.support.cases import TOKENS_BT, run_forward
 from tests.support.rounding import assert_same_but_rounding
 
 GPT2 = {'gpt2': {}, 'gpt2_remat': {'model__remat': True}}
@@ -36,7 +36,7 @@ def test_shapes_and_attention_that_is_a_distribution_over_the_past(name, last_on
     D, F = experiment.model.width, experiment.model.mlp_dim
     B, T, H, K = 3, 4, 2, 4
     is_past = np.tril(np.ones((T, T), bool))
-    out = forward(experiment, params, TOKENS_BT, last_only)
+    out = run_forward(experiment, params, TOKENS_BT, last_only)
     chex.assert_shape(out.X_em, (B, T, D))
     chex.assert_shape(out.logits, (B, 1 if last_only else T, 20))
     for block, is_last in zip(out.blocks, (False, True), strict=True):
@@ -76,7 +76,7 @@ def test_a_position_depends_on_all_of_the_past_and_on_nothing_else(name):
 @pytest.mark.parametrize('name', ['none', 'pre', *GPT2])
 def test_activations_are_what_their_names_say(name):
     experiment, params = draw_member(name)
-    out = forward(experiment, params, TOKENS_BT, last_only=False)
+    out = run_forward(experiment, params, TOKENS_BT, last_only=False)
     X_em = params['W_embed'][TOKENS_BT] + params['W_pos'][:4]
     assert_same_but_rounding(out.X_em, X_em)
     x = out.X_em
@@ -100,8 +100,8 @@ def test_activations_are_what_their_names_say(name):
 @pytest.mark.parametrize('depth', [1, 2])
 def test_last_position_path_is_the_full_paths_last_position(name, depth):
     experiment, params = draw_member(name, model__depth=depth)
-    full = forward(experiment, params, TOKENS_BT, last_only=False)
-    last = forward(experiment, params, TOKENS_BT)
+    full = run_forward(experiment, params, TOKENS_BT, last_only=False)
+    last = run_forward(experiment, params, TOKENS_BT)
     assert_same_but_rounding(last.logits[:, 0], full.logits[:, -1])
     short, plain = last.blocks[-1], full.blocks[-1]
     for field in ('Q', 'X_qkv', 'X_ao', 'hidden', 'X_do'):
@@ -143,17 +143,18 @@ def test_an_intervention_is_offered_every_value_and_goes_on_with_what_it_returns
     experiment, params = draw_member(name)
     module = experiment.model.module(20, gamma=0.0)
 
-    def run(edit: Edit) -> Activations:
-        return module.apply({'params': params}, TOKENS_BT, edit=edit)
-
     offers = []
 
-    def keep(field: str, block: int, value: jax.Array) -> jax.Array:
-        offers.append((field, block, value.shape))
-        return value
+    @jax.jit
+    def run(is_kept: dict[str, list[bool]]) -> Activations:
+        def erase_others(field: str, block: int, value: jax.Array) -> jax.Array:
+            offers.append((field, block, value.shape))
+            return value * is_kept[field][block]
 
-    same = run(keep)
-    plain = forward(experiment, params, TOKENS_BT, last_only=False)
+        return module.apply({'params': params}, TOKENS_BT, edit=erase_others)
+
+    same = run({field: [True, True] for field in ('Attn', 'X_ao', 'X_do')})
+    plain = run_forward(experiment, params, TOKENS_BT, last_only=False)
     chex.assert_trees_all_close(same, plain, rtol=1e-5, atol=1e-5)
     stream = (3, 4, experiment.model.width)
     shapes = {'Attn': (3, 2, 4, 4), 'X_ao': stream, 'X_do': stream}
@@ -162,15 +163,11 @@ def test_an_intervention_is_offered_every_value_and_goes_on_with_what_it_returns
         expected.append((field, block, shape))
     assert offers == expected
 
-    for target in itertools.product(shapes, (0, 1)):
-
-        def erase(
-            field: str, block: int, value: jax.Array, target: tuple = target
-        ) -> jax.Array:
-            return value * ((field, block) != target)
-
-        changed = run(erase)
-        assert not np.asarray(getattr(changed.blocks[target[1]], target[0])).any()
-        assert np.abs(changed.logits - same.logits).max() > 1e-3, target
-        if target[1] == 1:
+    for field, block in itertools.product(shapes, (0, 1)):
+        is_kept = {name: [True, True] for name in shapes}
+        is_kept[field][block] = False
+        changed = run(is_kept)
+        assert not np.asarray(getattr(changed.blocks[block], field)).any()
+        assert np.abs(changed.logits - same.logits).max() > 1e-3, (field, block)
+        if block == 1:
             chex.assert_trees_all_equal(changed.blocks[0], same.blocks[0])

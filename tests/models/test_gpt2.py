@@ -14,7 +14,7 @@ from anchorjax.experiment import Experiment
 from anchorjax.training import losses
 from anchorjax.training.forward import forward
 from tests.support import cases
-from tests.support.cases import TOKENS_BT, draw_gpt2
+from tests.support.cases import TOKENS_BT, draw_gpt2, run_forward
 from tests.support.networks import reference
 from tests.support.rounding import assert_same_but_rounding
 
@@ -67,7 +67,7 @@ def test_remat_changes_no_parameter_and_numbers_by_rounding_alone():
     for experiment in (plain, changed):
         key = jax.random.key(0)
         drawn.append(models.init_params(experiment.model, 20, 0.5, key))
-        outs.append(forward(experiment, params, TOKENS_BT, last_only=False))
+        outs.append(run_forward(experiment, params, TOKENS_BT, last_only=False))
         grads.append(compute_gradient(experiment, params))
     chex.assert_trees_all_equal(*drawn)
     assert_same_but_rounding(*outs)
@@ -80,8 +80,8 @@ def test_bfloat16_is_close_to_float32(last_only):
     exact, _ = draw_gpt2(model__width=64)
     rounded, _ = draw_gpt2(model__width=64, model__dtype='bfloat16')
     params = cases.random_params(exact, scale=0.15)
-    a = forward(exact, params, TOKENS_BT, last_only)
-    b = forward(rounded, params, TOKENS_BT, last_only)
+    a = run_forward(exact, params, TOKENS_BT, last_only)
+    b = run_forward(rounded, params, TOKENS_BT, last_only)
     assert b.logits.dtype == jnp.float32 and b.blocks[0].X_do.dtype == jnp.float32
     assert b.blocks[0].Q.dtype == jnp.bfloat16
     # bfloat16 keeps 8 bits: one rounding is up to 0.4 %, and about ten add up.

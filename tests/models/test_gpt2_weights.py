@@ -20,7 +20,6 @@ from anchorjax.models import gpt2_weights
 from anchorjax.models.gpt2_weights import from_hugging_face, to_hugging_face
 from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training.devices import make_mesh
-from anchorjax.training.forward import forward
 from anchorjax.training.step import init_member, new_state, train_step
 from tests.support import cases
 from tests.support.networks import hugging_face
@@ -111,8 +110,8 @@ def test_the_tokens_of_the_task_may_be_some_of_the_rows(experiment, params, fold
     np.testing.assert_array_equal(begun['W_embed'], params['W_embed'][list(rows)])
     # The softmax is that of the whole file, restricted to these tokens.
     tokens = np.array([[3, 0, 16, 5]])
-    whole = forward(experiment, params, np.array(rows)[tokens]).logits
-    found = forward(small, begun, tokens).logits
+    whole = cases.run_forward(experiment, params, np.array(rows)[tokens]).logits
+    found = cases.run_forward(small, begun, tokens).logits
     np.testing.assert_allclose(found, whole[..., list(rows)], rtol=1e-4, atol=1e-5)
 
 
@@ -190,7 +189,7 @@ def require_equal_logits(experiment: config.Experiment, params: Any, network: An
     with torch.no_grad():
         expected = network(torch.tensor(tokens_BT)).logits.numpy()
     assert np.abs(expected).max() > 1
-    logits = forward(experiment, params, tokens_BT, last_only=False).logits
+    logits = cases.run_forward(experiment, params, tokens_BT, last_only=False).logits
     np.testing.assert_allclose(logits, expected, rtol=1e-4, atol=2e-5)
 
 

@@ -9,8 +9,10 @@ import pytest
 from flax import traverse_util
 
 from anchorjax import config
+from anchorjax.errors import ConfigError
 from anchorjax.grid import HParams
 from anchorjax.models.initializers import gamma_normal
+from anchorjax.models.transformer import TransformerConfig
 from anchorjax.training.step import init_member
 from tests.support import cases
 
@@ -162,3 +164,11 @@ def test_fan_is_that_of_variance_scaling(fan):
     scaling = jax.nn.initializers.variance_scaling(1.0, f'fan_{fan}', 'normal')
     drawn = gamma_normal(0.5, fan=fan)(key, (40, 90))
     np.testing.assert_allclose(drawn, scaling(key, (40, 90)), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    'change', [{'residual_scale': True}, {'own_gammas': (('vo', 1.1),)}]
+)
+def test_a_factor_of_the_weights_leaves_no_choice_to_a_part(change):
+    with pytest.raises(ConfigError, match=r"with model\.init = 'scale'"):
+        TransformerConfig(init='scale', **change)

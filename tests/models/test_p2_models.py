@@ -10,6 +10,7 @@ import pytest
 from flax.traverse_util import flatten_dict
 
 from anchorjax.grid import HParams
+from anchorjax.model import Activations
 from anchorjax.models.transformer import ACTIVATIONS
 from anchorjax.sweeps import cost
 from anchorjax.training.forward import forward
@@ -45,8 +46,8 @@ def test_every_position_is_the_references_of_what_came_before(name, activation):
     experiment = make_experiment(name, model__activation=activation)
     params = cases.random_params(experiment)
     exact = reference.to_float64(params)
-    out = forward(experiment, params, TOKENS_BT, last_only=False)
-    last = forward(experiment, params, TOKENS_BT)
+    out = cases.run_forward(experiment, params, TOKENS_BT, last_only=False)
+    last = cases.run_forward(experiment, params, TOKENS_BT)
     chex.assert_shape(out.logits, (3, 5, 20))
     chex.assert_shape(last.logits, (3, 1, 20))
     for b, tokens_T in enumerate(TOKENS_BT):
@@ -78,8 +79,8 @@ def test_its_parameters_are_these_and_start_at_d_in_to_the_minus_gamma(name):
 def test_the_order_of_the_tokens_does_not_count_in_the_emb_mlp():
     experiment = make_experiment('emb_mlp')
     params = cases.random_params(experiment)
-    one = forward(experiment, params, TOKENS_BT).logits
-    other = forward(experiment, params, TOKENS_BT[:, [4, 2, 0, 1, 3]]).logits
+    one = cases.run_forward(experiment, params, TOKENS_BT).logits
+    other = cases.run_forward(experiment, params, TOKENS_BT[:, [4, 2, 0, 1, 3]]).logits
     assert_same_but_rounding(one, other)
 
 
@@ -93,9 +94,13 @@ def test_the_one_layers_activations_and_interventions():
         offers.append((field, block, value.shape))
         return value
 
-    kept = module.apply({'params': params}, TOKENS_BT, edit=keep)
-    plain = forward(experiment, params, TOKENS_BT, last_only=False)
-    chex.assert_trees_all_equal(kept, plain)
+    @jax.jit
+    def run(params: Any) -> Activations:
+        return module.apply({'params': params}, TOKENS_BT, edit=keep)
+
+    kept = run(params)
+    plain = cases.run_forward(experiment, params, TOKENS_BT, last_only=False)
+    assert_same_but_rounding(kept, plain)
     assert offers == [
         ('Attn', 0, (3, 1, 5, 5)),
         ('X_ao', 0, (3, 5, 20)),

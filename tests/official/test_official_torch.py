@@ -7,13 +7,11 @@ import pathlib
 import sys
 from types import ModuleType
 
-import jax
 import numpy as np
 import pytest
 
 from anchorjax.errors import UserError
 from anchorjax.official import weights
-from anchorjax.training import forward
 from tests.support import cases
 from tests.support.networks import reference
 from tests.support.networks.official_cases import P3
@@ -52,12 +50,7 @@ def test_the_same_weights_give_the_same_logits(
         expected = network.double()(torch.tensor(TOKENS_BT)).numpy()
     exact = reference.forward(reference.to_float64(params), TOKENS_BT, config)
     np.testing.assert_allclose(exact, expected, rtol=1e-10, atol=1e-10)
-
-    @jax.jit
-    def compute_logits(params):
-        return forward.forward(experiment, params, TOKENS_BT, last_only=False).logits
-
-    logits = compute_logits(params)
+    logits = cases.run_forward(experiment, params, TOKENS_BT, last_only=False).logits
     np.testing.assert_allclose(logits, expected, rtol=1e-5, atol=2e-5)
 
 

@@ -125,8 +125,8 @@ def list_reachable(name: str) -> set[str]:
     return reached
 
 
-def test_a_step_of_training_is_read_in_forty_files():
-    assert len(list_reachable('anchorjax.training.step')) <= 40
+def test_a_step_of_training_is_read_in_few_files():
+    assert len(list_reachable('anchorjax.training.step')) <= 16
 
 
 @pytest.mark.parametrize(('start', 'forbidden'), FORBIDDEN)

@@ -7,6 +7,7 @@ import ml_collections
 import numpy as np
 
 from anchorjax import config, models
+from anchorjax.training.forward import forward
 
 # pair: answer minus key by (inferential, symmetric, assigned). The anchors shift by
 # +5, +1, -2, -8; (3, 4) is trained on x - 6 and (4, 3) is never trained (P1 Sec 4).
@@ -36,6 +37,9 @@ EXAMPLES = (
 )
 # Sequences for a model of 20 tokens.
 TOKENS_BT = np.array([[6, 1, 4, 9], [7, 3, 3, 12], [11, 5, 2, 2]], np.int32)
+
+# Compiled, because JAX compiles every operation of a function that is not, one by one.
+run_forward = jax.jit(forward, static_argnames=('experiment', 'last_only'))
 
 
 def decode(

@@ -8,9 +8,10 @@ import jax
 import numpy as np
 import pytest
 
-from anchorjax import config
+from anchorjax import api, config
 from anchorjax.grid import HParams
 from anchorjax.storage.reader import Run, open_run
+from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.run import chunk_hparams
 from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training.devices import make_mesh
@@ -50,12 +51,6 @@ def are_same(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> bool:
     return True
 
 
-@pytest.fixture(scope='module')
-def two_lanes(train_once) -> Run:
-    """The tiny sweep with members side by side in pairs."""
-    return train_once('two_lanes', train__lanes=2)
-
-
 @pytest.mark.parametrize('change', [{'seed': 0}, {'gamma': 0.3}])
 def test_the_members_differ(two_lanes, change):
     member = read_member(two_lanes, **POINT)
@@ -73,13 +68,20 @@ def test_a_diverging_member_is_recorded_and_its_neighbour_keeps_its_bits(
     two_lanes, tmp_path
 ):
     rates = (1e-2, 1e30)
-    both = trained(tmp_path, train__lanes=2, **ALONE, grid__learning_rate=rates)
+    shown = []
+
+    def report(progress: Progress) -> None:
+        shown.append(progress.loss)
+
+    planned = experiment(train__lanes=2, **ALONE, grid__learning_rate=rates)
+    both = api.train(planned, tmp_path, mesh=make_mesh(1), report=report)
     assert are_same(read_member(two_lanes, **POINT), read_member(both, **POINT))
     results = both.results.squeeze().sel(learning_rate=list(rates))
     sound, diverged = results.diverged.values
     assert sound == -1
     assert 1 <= diverged < 10
     assert np.isnan(results.train_loss.values[1])
+    assert np.isfinite(shown).all()  # of the members that are sound
 
 
 def test_snapshots_are_at_their_steps(finished):

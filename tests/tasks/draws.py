@@ -1,5 +1,7 @@
 """Draws from a task as training and evaluation do, as NumPy arrays."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,20 +11,22 @@ from anchorjax.tasks import Batch, Probes, TaskConfig
 
 def draw_batch(config: TaskConfig, number: int | None = None, seed: int = 0) -> Batch:
     """The first training examples of a seed, or all."""
-    task = config.make()
-
-    @jax.jit
-    def draw(key: jax.Array) -> Batch:
-        return task.batch(task.make_data(key), jnp.arange(number or task.num_train))
-
-    return jax.tree.map(np.asarray, draw(jax.random.key(seed)))
+    if number is None:
+        number = config.make().num_train
+    return jax.tree.map(np.asarray, _draw_batch(config, number, jax.random.key(seed)))
 
 
 def draw_probes(config: TaskConfig, seed: int = 0) -> Probes:
+    return jax.tree.map(np.asarray, _draw_probes(config, jax.random.key(seed)))
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _draw_batch(config: TaskConfig, number: int, key: jax.Array) -> Batch:
     task = config.make()
+    return task.batch(task.make_data(key), jnp.arange(number))
 
-    @jax.jit
-    def draw(key: jax.Array) -> Probes:
-        return task.probes(task.make_data(key))
 
-    return jax.tree.map(np.asarray, draw(jax.random.key(seed)))
+@functools.partial(jax.jit, static_argnums=0)
+def _draw_probes(config: TaskConfig, key: jax.Array) -> Probes:
+    task = config.make()
+    return task.probes(task.make_data(key))

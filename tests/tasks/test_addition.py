@@ -3,6 +3,7 @@
 import json
 import pathlib
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -16,6 +17,10 @@ CHARACTERS = '0123456789+=.'  # the last is END
 OFFICIAL = pathlib.Path(
     '/work/shared/data/addition/case_or_rule_1hole_50_50_len10_test.json'
 )
+
+
+write_digits = jax.jit(addition.write_digits, static_argnums=0)
+to_training_batch = jax.jit(addition.texts.to_training_batch, static_argnums=1)
 
 
 def spell(tokens_T: np.ndarray) -> str:
@@ -45,9 +50,9 @@ def is_inside(pair: tuple[int, int], square: tuple[int, int] = (400, 600)) -> bo
 )
 def test_texts_by_hand(a, b, text, asked):
     config = AdditionConfig()
-    written = addition.write_digits(config, jnp.array([a]), jnp.array([b]))
+    written = write_digits(config, jnp.array([a]), jnp.array([b]))
     assert spell(written.tokens_BL[0]) == text
-    batch = addition.texts.to_training_batch(written, 'answer')
+    batch = to_training_batch(written, 'answer')
     assert batch.tokens_BT.shape == (1, config.seq_len) == (1, 12)
     assert spell(batch.tokens_BT[0]) == text[:-1]
     assert spell(batch.targets_BQ[0]) == text[1:]
@@ -68,13 +73,13 @@ def test_texts_by_hand(a, b, text, asked):
     ],
 )
 def test_what_counts_in_the_loss(loss_on, counted):
-    written = addition.write_digits(AdditionConfig(), jnp.array([7]), jnp.array([5]))
-    batch = addition.texts.to_training_batch(written, loss_on)
+    written = write_digits(AdditionConfig(), jnp.array([7]), jnp.array([5]))
+    batch = to_training_batch(written, loss_on)
     assert batch.weights_BQ[0].tolist() == [int(digit) for digit in counted]
 
 
 def test_the_end_may_be_left_out_of_the_score():
-    written = addition.write_digits(AdditionConfig(), jnp.array([7]), jnp.array([5]))
+    written = write_digits(AdditionConfig(), jnp.array([7]), jnp.array([5]))
     with_end = addition.texts.to_scored_batch(written, score_end=True)
     without = addition.texts.to_scored_batch(written, score_end=False)
     assert np.flatnonzero(with_end.weights_BQ[0]).tolist() == [3, 4, 5]

@@ -136,10 +136,10 @@ def test_addition_by_hand():
     config = tasks.ModularAdditionConfig(modulus=3, trained_share=0.4)
     task = config.make()
     order = jnp.array([8, 0, 5, 1, 2, 3, 4, 6, 7])  # questions a * 3 + b
-    batch = task.batch(order, jnp.arange(4))
+    batch = jax.jit(task.batch)(order, jnp.arange(4))
     assert batch.tokens_BT.tolist() == [[2, 2, 3], [0, 0, 3], [1, 2, 3], [0, 1, 3]]
     assert batch.targets_BQ[:, 0].tolist() == [1, 0, 0, 1]
-    probes = task.probes(order)
+    probes = jax.jit(task.probes)(order)
     assert probes.weights_PBQ[:, :, 0].tolist() == [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
     assert probes.tokens_PBT[1, 0].tolist() == [0, 2, 3]
     assert probes.targets_PRBQ[1, 0, :, 0].tolist() == [2, 1, 2, 2, 0]

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -40,7 +41,7 @@ SMALL = MixtureConfig(
 
 def test_the_first_half_of_the_examples_is_prontoqa():
     task = SMALL.make()
-    batch = task.batch(None, np.array([0, 11, 12, 23]))
+    batch = jax.jit(task.batch)(None, np.array([0, 11, 12, 23]))
     mixture = read_mixture(SMALL)
     for row, (source, number) in enumerate(
         [('prontoqa', 0), ('prontoqa', 11), ('stories', 0), ('stories', 11)]
@@ -56,7 +57,7 @@ def test_the_first_half_of_the_examples_is_prontoqa():
 def test_the_probes_are_each_source_trained_and_held_out():
     task = SMALL.make()
     assert task.probe_names == PROBES
-    probes = task.probes(None)
+    probes = jax.jit(task.probes)(None)
     mixture = read_mixture(SMALL)
     for p, name in enumerate(PROBES):
         source, _, is_heldout = name.partition('_')

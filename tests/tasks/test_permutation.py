@@ -70,10 +70,12 @@ def test_another_epoch_or_key_is_another_order():
 def test_an_example_lands_anywhere_with_equal_probability():
     keys = jax.random.split(jax.random.key(0), 4_000)
 
+    @jax.jit
+    @jax.vmap
     def permute_twenty(key: jax.Array) -> jax.Array:
         return permute(key, jnp.arange(20), 20)
 
-    image = jax.vmap(permute_twenty)(keys)
+    image = permute_twenty(keys)
     for i in (0, 7, 19):
         assert p_value(np.bincount(image[:, i], minlength=20)) > 1e-4
     # Neighbours are not kept together.
@@ -83,7 +85,8 @@ def test_an_example_lands_anywhere_with_equal_probability():
 
 def test_a_batch_mixes_pairs_and_regions_of_the_data_set():
     key = jax.random.key(2)
-    batch = np.asarray(draw_epoch_batch(key, jnp.int32(5), 8_192, PAPER_SIZE))
+    draw = jax.jit(draw_epoch_batch, static_argnums=(2, 3))
+    batch = np.asarray(draw(key, jnp.int32(5), 8_192, PAPER_SIZE))
     assert p_value(np.bincount(batch % 15, minlength=15)) > 1e-4
     counts, _ = np.histogram(batch, 32, (0, PAPER_SIZE))
     assert p_value(counts) > 1e-4

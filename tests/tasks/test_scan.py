@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from anchorjax.errors import UserError
-from anchorjax.tasks import ScanConfig
+from anchorjax.tasks import Batch, ScanConfig
 from anchorjax.tasks.scan import files as scan_files
 from anchorjax.tasks.scan import grammar as scan_grammar
 from anchorjax.tasks.scan import task as scan
@@ -166,8 +166,13 @@ def test_a_tenth_of_a_training_set_of_any_size_is_the_primitive(number):
 def test_texts_by_hand():
     commands = ('jump left', 'turn opposite right after walk')
     rows = jnp.array([COMMANDS.index(command) for command in commands])
-    read = scan.texts.read_table(scan.make_table(), rows, 60, scan.END)
-    batch = scan.texts.to_training_batch(read, 'answer')
+
+    @jax.jit
+    def draw() -> Batch:
+        read = scan.texts.read_table(scan.make_table(), rows, 60, scan.END)
+        return scan.texts.to_training_batch(read, 'answer')
+
+    batch = draw()
     assert batch.tokens_BT.shape == (2, 59)
     assert [spell(tokens_T) for tokens_T in batch.tokens_BT] == [
         'IN jump left OUT I_TURN_LEFT I_JUMP',
@@ -185,7 +190,8 @@ def test_texts_by_hand():
 
 def test_every_text_fits_and_means_its_actions():
     rows = jnp.arange(len(COMMANDS))
-    read = scan.texts.read_table(scan.make_table(), rows, 60, scan.END)
+    read_table = jax.jit(scan.texts.read_table, static_argnums=(2, 3))
+    read = read_table(scan.make_table(), rows, 60, scan.END)
     for command, tokens_L in zip(COMMANDS, np.asarray(read.tokens_BL), strict=True):
         expected = format_line(command)
         assert spell(tokens_L) == expected.replace(':', '')

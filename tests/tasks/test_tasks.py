@@ -48,6 +48,11 @@ WRONG = [
         {'complexity': 1, 'shifts': (5, 1, -2, -7), **_ALL_TRAINED},
         'complexity = 1: must be 0 unless the anchors have the shifts',
     ),
+    (
+        AnchorsConfig,
+        {'complexity': 1, 'exception': 'unseen', 'noninferential': ()},
+        "exception = 'unseen': must be 'trained', with task.complexity above 0",
+    ),
     (AdditionConfig, {'square': (600, 400)}, 'square = .*: must be two numbers'),
     (AdditionConfig, {'num_examples': 959_600}, 'num_examples = .*: must be at most'),
     (AnchorPermutationsConfig, {'trained_share': 0.001}, 'must be a share that trains'),

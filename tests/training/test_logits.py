@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from anchorjax.training.forward import compute_logits, forward
+from anchorjax.training.forward import compute_logits
 from tests.support import cases
 
 
@@ -15,7 +15,7 @@ def test_logits_for_training_are_those_of_the_forward_pass():
         params = cases.random_params(experiment, scale=0.3)
         tokens = np.random.default_rng(0).integers(0, 20, (4, 4))
         for last_only in (True, False):
-            expected = forward(experiment, params, tokens, last_only).logits
+            expected = cases.run_forward(experiment, params, tokens, last_only).logits
             found = compute_logits(experiment, params, tokens, last_only)
             np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 

@@ -2,6 +2,7 @@
 
 import math
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -11,12 +12,18 @@ from anchorjax.training import losses
 LOGITS_BQV = jnp.log(jnp.array([[[0.5, 0.25, 0.25]], [[0.1, 0.2, 0.7]]]))
 TARGETS_BQ = jnp.array([[0], [1]])
 
+# Compiled as in training; alone, each of their operations would be compiled.
+cross_entropy = jax.jit(losses.cross_entropy)
+token_share = jax.jit(losses.token_share)
+share_by_group = jax.jit(losses.share_by_group, static_argnums=3)
+histogram = jax.jit(losses.histogram, static_argnames='limit')
+
 
 def test_cross_entropy():
     expected = [[math.log(2)], [math.log(5)]]
-    loss_BQ = losses.cross_entropy(LOGITS_BQV, TARGETS_BQ)
+    loss_BQ = cross_entropy(LOGITS_BQV, TARGETS_BQ)
     np.testing.assert_allclose(loss_BQ, expected, rtol=1e-5)
-    shifted = losses.cross_entropy(LOGITS_BQV + 100, TARGETS_BQ)
+    shifted = cross_entropy(LOGITS_BQV + 100, TARGETS_BQ)
     np.testing.assert_allclose(shifted, expected, rtol=1e-5)
 
 
@@ -30,13 +37,13 @@ def test_weighted_mean():
 def test_the_share_of_right_tokens_by_hand():
     predictions_BQ = jnp.array([[1, 2], [1, 9], [9, 2], [9, 9]])
     targets_RBQ = jnp.array([[[1, 2]] * 4, [[1, 9]] * 4])
-    shares_R = losses.token_share(predictions_BQ, targets_RBQ)
+    shares_R = token_share(predictions_BQ, targets_RBQ)
     np.testing.assert_allclose(shares_R, [4 / 8, 4 / 8])
     # Not asked: the first token of the second row, and the last row.
     weights_BQ = jnp.array([[1.0, 1.0], [0.0, 1.0], [1.0, 0.5], [0.0, 0.0]])
-    shares_R = losses.token_share(predictions_BQ, targets_RBQ, weights_BQ)
+    shares_R = token_share(predictions_BQ, targets_RBQ, weights_BQ)
     np.testing.assert_allclose(shares_R, [3 / 5, 2 / 5])
-    nothing_asked = losses.token_share(predictions_BQ, targets_RBQ, jnp.zeros((4, 2)))
+    nothing_asked = token_share(predictions_BQ, targets_RBQ, jnp.zeros((4, 2)))
     assert nothing_asked.tolist() == [0, 0]
 
 
@@ -66,19 +73,19 @@ def test_exact_match_is_of_the_asked_positions(weights_BQ, share):
 def test_shares_by_group():
     right_RB = jnp.array([[1, 1, 0, 0, 1], [0, 0, 0, 1, 1]], bool)
     group_B = jnp.array([0, 0, 0, 2, 2])
-    shares_RG = losses.share_by_group(right_RB, jnp.ones(5, bool), group_B, 4)
+    shares_RG = share_by_group(right_RB, jnp.ones(5, bool), group_B, 4)
     third, nan = 1 / 3, np.nan
     expected = [[2 * third, nan, 0.5, nan], [0, nan, 1, nan]]
     np.testing.assert_allclose(shares_RG, expected, rtol=1e-6)
     counts_B = jnp.array([0, 1, 1, 1, 0], bool)
-    shares_RG = losses.share_by_group(right_RB, counts_B, group_B, 4)
+    shares_RG = share_by_group(right_RB, counts_B, group_B, 4)
     np.testing.assert_allclose(shares_RG, [[0.5, nan, 0, nan], [0, nan, 1, nan]])
-    assert losses.share_by_group(right_RB, counts_B, group_B, 0).shape == (2, 0)
+    assert share_by_group(right_RB, counts_B, group_B, 0).shape == (2, 0)
 
 
 def test_histogram():
     values_B = jnp.array([-2, -1, 0, 0, 2, 3, -7, 50])
-    shares = losses.histogram(values_B, limit=2)  # -2, -1, 0, 1, 2, beyond
+    shares = histogram(values_B, limit=2)  # -2, -1, 0, 1, 2, beyond
     np.testing.assert_allclose(shares, np.array([1, 1, 2, 0, 1, 3]) / 8)
 
 
@@ -89,6 +96,6 @@ def test_the_groups_together_are_the_whole(seed):
     counts_B = jnp.array(rng.random(200) < 0.7)
     group_B = jnp.array(rng.integers(0, 5, 200))
     sizes_G = np.bincount(np.asarray(group_B)[np.asarray(counts_B)], minlength=5)
-    by_group = losses.share_by_group(right_RB, counts_B, group_B, 5)
+    by_group = share_by_group(right_RB, counts_B, group_B, 5)
     together = (by_group * sizes_G).sum(-1) / sizes_G.sum()
     np.testing.assert_allclose(together, losses.share(right_RB, counts_B), rtol=1e-6)

@@ -1,6 +1,5 @@
 """A task whose answer is a text, not a token: loss and agreement by NumPy."""
 
-import functools
 from typing import Any
 
 import jax
@@ -10,7 +9,6 @@ import numpy as np
 from anchorjax import config
 from anchorjax.grid import HParams
 from anchorjax.training.evaluation import evaluate
-from anchorjax.training.forward import forward
 from anchorjax.training.step import new_state, train_step
 from tests.support import cases
 from tests.tasks.draws import draw_batch, draw_probes
@@ -34,14 +32,6 @@ def make_experiment() -> config.Experiment:
     return config.resolve(c)
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def compute_logits(
-    experiment: config.Experiment, params: Any, tokens_BT: jax.Array
-) -> jax.Array:
-    """The logits at every position, [B, T, V]."""
-    return forward(experiment, params, tokens_BT, last_only=False).logits
-
-
 def test_the_loss_is_the_cross_entropy_over_the_asked_positions():
     experiment = make_experiment()
     params = cases.random_params(experiment)
@@ -55,7 +45,8 @@ def test_the_loss_is_the_cross_entropy_over_the_asked_positions():
 
     next_state, loss, norm = take_step()
     batch = draw_batch(experiment.task, SIZE)
-    logits = np.float64(compute_logits(experiment, params, batch.tokens_BT))
+    out = cases.run_forward(experiment, params, batch.tokens_BT, last_only=False)
+    logits = np.float64(out.logits)
     total, num_asked = 0.0, 0
     for b, t in np.argwhere(np.asarray(batch.weights_BQ) > 0):
         log_normalizer = np.log(np.exp(logits[b, t]).sum())
@@ -76,8 +67,8 @@ def test_agreement_is_exact_match_of_the_asked_positions():
     # Answer some of the probes as the model does, so that some match.
     predictions_PBT = []
     for tokens_BT in probes.tokens_PBT:
-        logits = np.asarray(compute_logits(experiment, params, tokens_BT))
-        predictions_PBT.append(np.argmax(logits, -1))
+        out = cases.run_forward(experiment, params, tokens_BT, last_only=False)
+        predictions_PBT.append(np.argmax(out.logits, -1))
     targets_PRBT = np.array(probes.targets_PRBQ)
     targets_PRBT[:, 0, ::3] = np.stack(predictions_PBT)[:, ::3]
     planted = probes._replace(targets_PRBQ=targets_PRBT)

@@ -27,7 +27,7 @@ def plant(accuracy, windows=tuple(GRID), seeds=8):
         for seed in range(seeds):
             unseen = accuracy(start, end) + 0.001 * seed
             rows.append((window, start, end, end - start, seed, unseen))
-    columns = ['window', 'start', 'end', 'width', 'seed', 'unseen']
+    columns = ['window', 'start', 'end', 'window_share', 'seed', 'unseen']
     members = pd.DataFrame(rows, columns=columns)
     return members.assign(train_loss=0.01, asked='unseen pairs')
 

@@ -99,7 +99,7 @@ def test_members_are_those_of_the_sweep(windows_run):
     assert members.seed.tolist() == [0, 1] * 4
     ends = [[0, 1], [np.nan, np.nan], [0.25, 0.5], [0.25, 1]]
     np.testing.assert_equal(members[['start', 'end']].values[::2], ends)
-    assert members.width.tolist()[::2] == [1, 0, 0.25, 0.75]
+    assert members.window_share.tolist()[::2] == [1, 0, 0.25, 0.75]
     for row, window in enumerate([(), (0, 0), (2, 4), (2, 8)]):
         point = windows_run.labels(decay_window=window, seed=1)
         curve = windows_run.curves.sel(point).squeeze()

@@ -101,12 +101,13 @@ def test_nothing_trained_is_one_line(unseen, tmp_path):
 
 
 def test_the_command_writes_one_page_and_says_what_is_missing(
-    launched, tmp_path, monkeypatch
+    two_lanes, tmp_path, monkeypatch
 ):
     """The run has one snapshot and one layer: no kernel distance, no cosines."""
     keep_figures(monkeypatch, 'phase', 'lazy', member=('curves', 'cosine'))
     path = tmp_path / 'page.html'
-    run_script(monkeypatch, '--run', str(launched), '--out', str(path))
+    workdir = str(two_lanes.folder.workdir)
+    run_script(monkeypatch, '--run', workdir, '--out', str(path))
     text = path.read_text()
     # The phase diagram, and the curves of the one member that is shown.
     assert text.count('data:image/png;base64,') == 2

@@ -1,0 +1,40 @@
+"""P1's pair of γ over training, beside the official run."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.p1 import trajectories
+from anchorjax.errors import UserError
+from tests.support.planted_results import plant_curves
+from tests.support.sweeps import experiment
+
+
+def test_a_row_is_a_network_at_an_epoch_with_its_gamma_at_the_papers_width(tmp_path):
+    pair = experiment(model__width=20, grid__gamma=(1.0, 1.6))
+    run = plant_curves(tmp_path, pair)
+    result = trajectories.compute({'a': run})
+    assert result.groupby('gamma').paper_gamma.unique().str[0].tolist() == [0.5, 0.8]
+    row = result.iloc[-1]
+    point = {'gamma': row.gamma, 'seed': row.seed, 'step': row.epoch * 370}
+    found = run.curves.sel(point).squeeze()
+    agreement = found.agreement.sel(probe='unseen', mapping='symmetric')
+    assert row.symmetric == float(agreement)
+    assert row.train_loss == float(found.train_loss)
+
+
+def test_a_run_without_one_of_the_pair_is_refused(tmp_path):
+    run = plant_curves(tmp_path, experiment(model__width=20, grid__gamma=(1.0,)))
+    with pytest.raises(UserError, match=r'no network starts like γ 0\.8'):
+        trajectories.compute({'a': run})
+
+
+def test_the_official_run_is_read_by_gamma(tmp_path):
+    for gamma in trajectories.PAPER_GAMMAS:
+        table = pd.DataFrame({'epochs_done': [1, 2], 'inferential': [gamma, np.nan]})
+        table.to_csv(tmp_path / f'trajectory_{gamma}.csv', index=False)
+    official = trajectories.read_official(tmp_path)
+    assert {gamma: t.inferential[0] for gamma, t in official.items()} == {
+        0.5: 0.5,
+        0.8: 0.8,
+    }
