@@ -155,8 +155,3 @@ def read_csv(path: pathlib.Path) -> pd.DataFrame:
         raise UserError(f'{path}: no column {", ".join(sorted(missing))}')
     texts = table.select_dtypes(exclude=['number', 'bool']).columns
     return table.fillna(dict.fromkeys(texts, ''))
-
-
-def pair(members: pd.DataFrame, column: str, by: list[str]) -> pd.DataFrame:
-    """The column as a table: a row per seed, a column per combination of `by`."""
-    return members.pivot_table(column, 'seed', by, aggfunc='mean', observed=True)

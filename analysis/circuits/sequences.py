@@ -26,9 +26,7 @@ class Sequences(NamedTuple):
     position_B: np.ndarray  # of the key item
 
 
-def sample(
-    member: Member, number: int, seed: int = 0, pairs: np.ndarray | None = None
-) -> Sequences:
+def sample(member: Member, number: int, pairs: np.ndarray | None = None) -> Sequences:
     """Sequences with uniform keys, pairs, positions and noise.
 
     The last token is noise if the task has sequences of that kind.
@@ -45,7 +43,7 @@ def sample(
     before_noise = [p for p in config.positions if p + 3 < config.seq_len]
     positions = before_noise or list(config.positions)
 
-    rng = np.random.default_rng(seed)  # a new order of the draws gives new sequences
+    rng = np.random.default_rng(0)  # a new order of the draws gives new sequences
     noise_BT = rng.integers(*config.keys, (number, config.seq_len))
     first_B = positions[0] + rng.integers(0, len(positions), number)
     x_B = rng.integers(*config.keys, number)

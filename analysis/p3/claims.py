@@ -15,7 +15,7 @@ decay, over the networks of a seed that share the other one, averaged over these
 import numpy as np
 import pandas as pd
 
-from analysis import frame, stats
+from analysis import stats
 from analysis.changes.moments import Lag, compare_moments
 from analysis.claims import (
     Claim,
@@ -23,6 +23,7 @@ from analysis.claims import (
     Estimator,
     Group,
     above,
+    average,
     change,
     difference,
     ratio,
@@ -52,9 +53,10 @@ def at(**levels: float) -> Group:
 
 def measure_growth(table: pd.DataFrame, column: str) -> Lag:
     """The time with five wrong pairs by that with none."""
-    times = frame.pair(table.fillna({column: np.inf}), column, ['complexity'])
-    times = times.reindex(columns=[0, 5])
-    return compare_moments(times[5], times[0], table.last_epoch.max())
+    table = table.fillna({column: np.inf})
+    wrong = average(select(table, {'complexity': 5}), column)
+    none = average(select(table, {'complexity': 0}), column)
+    return compare_moments(wrong, none, table.last_epoch.max())
 
 
 def growth(column: str, group: Group) -> Estimator:

@@ -27,28 +27,31 @@ from anchorjax.tasks import anchors
 PHASES = ('1', '2a', '2b', '3')
 ENOUGH = 0.9  # of every threshold of the phases
 SEQUENCES = 256  # of the unseen pair, to exchange its anchors in
-ENDS = ('converged', 'train_loss', 'seen_heldout_assigned', 'unseen_inferential')
+ENDS = (
+    'converged',
+    'train_loss',
+    'seen_heldout_assigned',
+    'unseen_inferential',
+    'gamma_at_400',  # the γ of the same standard deviation at P1's width
+)
 
 
 def tabulate(run: Run) -> pd.DataFrame:
     """A row per trained network that did not diverge: the axes, ENDS, and then
 
-      gamma_at_400          the γ of the same standard deviation at P1's width
       columns of `measure_networks`, of sweeps with an unseen pair
       columns of `measure_times`, of sweeps of inferential complexity
 
     Raises:
       UserError: another task, or there is no such network.
     """
-    members = frame.list_usable(run, 'anchors')
+    members = frame.add_equivalents(run, frame.list_usable(run, 'anchors'))
     if 'complexity' in run.experiment.axes:
         more = measure_times(run)
     else:
         more = measure_networks(run, members)
     axes = [axis for axis in run.experiment.axes if axis != WINDOWS]
-    table = members[axes].join(members.filter(ENDS))
-    gamma_at_400 = frame.add_equivalents(run, members).gamma_at_400
-    return table.assign(gamma_at_400=gamma_at_400).join(more)
+    return members[axes].join(members.filter(ENDS)).join(more)
 
 
 def measure_networks(run: Run, members: pd.DataFrame) -> pd.DataFrame:
