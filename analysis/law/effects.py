@@ -136,6 +136,8 @@ def _compare_levels(
     members: pd.DataFrame, block: str, name: str
 ) -> list[dict[str, Any]]:
     """The outcomes at every two neighbouring levels, the ends first."""
+    if members[name].nunique() < 2:  # pairing many columns takes long
+        return []
     pairs = pair_cells(members, name)
     converged = pair_cells(members[members.converged], name)
     neighbours = pairs[pairs.are_neighbours]

@@ -28,7 +28,8 @@ def load_experiment() -> config.Experiment:
 def test_a_sequence_asks_for_the_composition():
     pairs = minimal.list_trained_pairs()
     assert len(pairs) == 14
-    tokens, answers = minimal.draw_batch(jax.random.key(0), pairs, 512)
+    draw_batch = jax.jit(minimal.draw_batch, static_argnums=2)
+    tokens, answers = draw_batch(jax.random.key(0), pairs, 512)
     for row, answer in zip(np.asarray(tokens), np.asarray(answers), strict=True):
         place = int(np.argmax(row <= 4)) - 1  # anchors are the only small tokens
         x, first, second = row[place : place + 3]
@@ -37,7 +38,7 @@ def test_a_sequence_asks_for_the_composition():
 
 
 def test_initial_weights_have_the_standard_deviation_of_gamma():
-    params = minimal.init_params(jax.random.key(0), 1.3)
+    params = jax.jit(minimal.init_params)(jax.random.key(0), 1.3)
     assert np.std(params['block_0']['W_out']) == pytest.approx(192**-1.3, rel=0.02)
     assert np.std(params['W_embed']) == pytest.approx(64**-1.3, rel=0.02)
 

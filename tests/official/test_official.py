@@ -4,6 +4,7 @@ import functools
 import math
 from typing import Any
 
+import chex
 import ml_dtypes
 import numpy as np
 import pytest
@@ -12,13 +13,10 @@ from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.official import weights
 from tests.support import cases
-from tests.support.networks.official_cases import (
-    P3,
-    assert_same_bits,
-    draw_member,
-    to_state_dict,
-)
+from tests.support.networks.official_cases import P3, to_state_dict
 
+# Structure, dtypes and numbers.
+assert_same_bits = functools.partial(chex.assert_trees_all_equal, strict=True)
 ATTENTION = 'decoder.layers.1.dec_self_attn.'
 ZEROS = np.zeros((2, 3), np.float32)
 
@@ -26,14 +24,14 @@ ZEROS = np.zeros((2, 3), np.float32)
 @functools.lru_cache
 def make_state(**fields: Any) -> dict[str, np.ndarray]:
     """State dict of a tiny member."""
-    _, params = draw_member(**fields)
+    _, params = cases.draw_member(**fields)
     return to_state_dict(params)
 
 
 @pytest.mark.parametrize('layout', [{}, P3], ids=['P1', 'P3'])
 @pytest.mark.parametrize('heads', [1, 2])
 def test_there_and_back_changes_no_bit_and_finds_every_size(layout, heads):
-    experiment, params = draw_member(model__heads=heads, model__depth=3, **layout)
+    experiment, params = cases.draw_member(model__heads=heads, model__depth=3, **layout)
     state = to_state_dict(params)
     read = weights.from_state_dict(state, heads=heads)
     assert read.config == experiment.model

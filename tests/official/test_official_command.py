@@ -17,7 +17,7 @@ from anchorjax import config
 from anchorjax.errors import UserError
 from tests.support import cases, tiny
 from tests.support.networks import reference
-from tests.support.networks.official_cases import draw_member, save_weights
+from tests.support.networks.official_cases import save_weights
 
 
 class Checkpoint(NamedTuple):
@@ -34,7 +34,7 @@ def torch():
 
 
 def test_another_vocabulary_or_broken_numbers_are_refused(torch, tmp_path):
-    experiment, params = draw_member()
+    experiment, params = cases.draw_member()
     save_weights(tmp_path / 'w.pt', params)
     with pytest.raises(UserError, match='has 20 tokens, the task has 201'):
         official.load_member(tmp_path / 'w.pt')

@@ -15,9 +15,12 @@ of_every_split = pytest.mark.parametrize(
 )
 
 
+draw_keys = jax.jit(anchors.draw_training_keys, static_argnums=0)
+
+
 def draw_training_keys(config: AnchorsConfig, seed: int = 0) -> np.ndarray:
     """[pair, position, key], whether the key is trained there."""
-    return np.asarray(anchors.draw_training_keys(config, jax.random.key(seed)))
+    return np.asarray(draw_keys(config, jax.random.key(seed)))
 
 
 @pytest.mark.parametrize(('split', 'modulus'), [('code', 9), ('paper', 7)])
@@ -69,7 +72,7 @@ def test_last_noise_leaves_out_the_last_position(split):
 def test_last_pair_leaves_one_position_with_its_own_keys(split):
     config = AnchorsConfig(split=split, seq_len=6, last_token='pair')
     split_key, _ = jax.random.split(jax.random.key(0))  # as make_data
-    trained = np.asarray(anchors.draw_training_keys(config, split_key))
+    trained = np.asarray(draw_keys(config, split_key))
     assert trained.shape == (16, 1, 80)
     modulus = {'code': 6, 'paper': 4}
     if split in modulus:  # the key stands at position 3 of 0 to 5

@@ -3,18 +3,13 @@
 import pathlib
 from typing import Any
 
-import jax
 import numpy as np
 from flax.traverse_util import flatten_dict
 
 from anchorjax.official.weights import convert_layout, to_official_name
-from tests.support import cases
 
 # Changes to the tiny experiment that make its model P3's.
 P3 = {'model__norm': 'pre_query', 'model__activation': 'gelu', 'model__biases': True}
-
-
-draw_member = cases.draw_member
 
 
 def to_state_dict(params: Any) -> dict[str, np.ndarray]:
@@ -33,11 +28,3 @@ def save_weights(path: pathlib.Path, params: Any) -> None:
     for name, array in to_state_dict(params).items():
         state[name] = torch.from_numpy(array)
     torch.save(state, path)
-
-
-def assert_same_bits(a: Any, b: Any) -> None:
-    """Fails unless two trees have the same structure, dtypes and numbers."""
-    assert jax.tree.structure(a) == jax.tree.structure(b)
-    for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
-        assert x.dtype == y.dtype
-        np.testing.assert_array_equal(x, y)

@@ -12,6 +12,7 @@ from anchorjax import models
 from anchorjax.model import BlockActivations
 from tests.support import cases
 
+_draw_params = jax.jit(models.draw_params, static_argnums=(0, 1))
 _MODULES = []  # a config is hashable and a module need not be, so it holds a number
 
 
@@ -67,11 +68,9 @@ def make_member(
 def make_untrained_member(gamma: float = 0.5, seed: int = 0, **fields: Any) -> Member:
     """A transformer at initialization, of the experiment cases.tiny(**fields)."""
     experiment = cases.tiny(**fields)
-    module = experiment.model.module(experiment.task.vocab, gamma)
-    tokens_BT = np.zeros((1, experiment.task.seq_len), int)
-    init = jax.jit(module.init)
-    variables = init(jax.random.key(seed), tokens_BT)
-    params = jax.tree.map(jax.device_get, variables['params'])
+    vocab = experiment.task.vocab
+    params = _draw_params(experiment.model, vocab, gamma, jax.random.key(seed))
+    params = jax.tree.map(np.asarray, params)
     return Member(experiment, params, {'gamma': gamma, 'seed': seed}, step=0)
 
 

@@ -1,11 +1,14 @@
 """Two-layer networks that compute a solution along known edges, for tests."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from analysis.members.member import Member
 from anchorjax.model import Activations, Edit
+from tests.support import cases
 from tests.support.networks import planted
 
 LONGER = {'task__seq_len': 6, 'model__max_len': 6}  # with noise on both sides
@@ -29,6 +32,7 @@ READS = {
 }
 
 
+@functools.cache  # so that what is compiled for one serves every test
 def make_wired_member(solution: str) -> Member:
     """A member that answers by one mapping, of sequences of six tokens."""
     return planted.make_member(Wired(solution), **LONGER)
@@ -46,7 +50,7 @@ class Wired:
 
     def __init__(self, solution: str):
         self.solution = solution
-        self.task = planted.make_untrained_member().task
+        self.task = cases.tiny().task.make()
 
     def apply(
         self,
