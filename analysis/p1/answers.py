@@ -75,7 +75,8 @@ def layout(answers: pd.DataFrame) -> style.Layout:
     settings = answers.setting.nunique()
     columns = min(settings, MOST_COLUMNS)
     rows = -(-settings // columns)
-    return style.Layout(rows, columns, 1.2 + 2.8 * columns, 3.0 * rows)
+    width = max(2.8, 0.5 * answers.gamma.nunique())  # room for the labels of γ
+    return style.Layout(rows, columns, 1.2 + width * columns, 3.0 * rows)
 
 
 def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
@@ -89,7 +90,8 @@ def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
         axis.set_title(name, pad=16)
     for axis in axes[:, 0]:
         axis.set_ylabel('share of answers to the unseen pair')
-    axes[0, -1].legend(loc='best')
+    lines, names = axes[0, 0].get_legend_handles_labels()
+    axes[0, 0].figure.legend(lines, names, loc='outside lower center', ncols=2)
 
 
 def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
