@@ -6,7 +6,7 @@ import os
 import pathlib
 import shutil
 from collections.abc import Callable, Generator, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 # XLA spends most of the tests' time on making tiny programs fast. Without its
 # optimizations they compile in a sixth of the CPU time. This is set before jax starts,
@@ -18,12 +18,12 @@ os.environ['XLA_FLAGS'] = (
     f'--xla_cpu_parallel_codegen_split_count=1 {os.environ.get("XLA_FLAGS", "")}'
 )
 
-import jax
 import pytest
 
-from anchorjax.storage.reader import Run, open_run
-from tests.support.faults import ONE
-from tests.support.sweeps import launch, trained
+# What takes long to import is imported by the fixtures: pytest-xdist's first process
+# loads this file before it starts the workers, and runs no test.
+if TYPE_CHECKING:
+    from anchorjax.storage.reader import Run
 
 # These take a minute: a worker that began one late would end after all the others.
 FIRST = ('tests/training/test_hosts', 'tests/cluster/test_slurm', 'tests/sweeps/')
@@ -54,6 +54,8 @@ def session_folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 @pytest.fixture(scope='session', autouse=True)
 def compilation_cache(session_folder: pathlib.Path) -> Iterator[None]:
     """Workers compile a program once a session; nothing outside the session is used."""
+    import jax
+
     folder = str(session_folder / 'compiled')
     jax.config.update('jax_compilation_cache_dir', folder)
     jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.1)
@@ -89,13 +91,15 @@ def make_once(
 
 
 @pytest.fixture(scope='session')
-def train_once(make_once) -> Callable[..., Run]:
+def train_once(make_once) -> Callable[..., 'Run']:
     """A function: a finished tiny sweep with these changes, trained once a session.
 
     The tests that use a name share its sweep: they read it and never change it.
     """
+    from anchorjax.storage.reader import open_run
+    from tests.support.sweeps import trained
 
-    def train_or_copy(name: str, **changes: Any) -> Run:
+    def train_or_copy(name: str, **changes: Any) -> 'Run':
         def train(folder: pathlib.Path) -> None:
             trained(folder, **changes)
 
@@ -105,7 +109,7 @@ def train_once(make_once) -> Callable[..., Run]:
 
 
 @pytest.fixture(scope='session')
-def finished(train_once) -> Run:
+def finished(train_once) -> 'Run':
     """A finished tiny sweep of two depths, with snapshots; read it, never change it."""
     return train_once(
         'finished',
@@ -116,7 +120,7 @@ def finished(train_once) -> Run:
 
 
 @pytest.fixture(scope='session')
-def two_lanes(train_once) -> Run:
+def two_lanes(train_once) -> 'Run':
     """The tiny sweep with members side by side in pairs; read it, never change it."""
     return train_once('two_lanes', train__lanes=2)
 
@@ -124,12 +128,15 @@ def two_lanes(train_once) -> Run:
 @pytest.fixture(scope='session')
 def one_member(train_once) -> pathlib.Path:
     """Folder of a finished sweep of one member; read it, never change it."""
+    from tests.support.faults import ONE
+
     return train_once('one_member', **ONE).folder.workdir
 
 
 @pytest.fixture(scope='session')
 def launched(make_once) -> pathlib.Path:
     """Folder of a tiny sweep that the command line finished without interruption."""
+    from tests.support.sweeps import launch
 
     def launch_sweep(folder: pathlib.Path) -> None:
         done = launch('--workdir', folder)

@@ -68,7 +68,7 @@ def test_agreement_is_exact_match_of_the_asked_positions():
     predictions_PBT = []
     for tokens_BT in probes.tokens_PBT:
         out = cases.run_forward(experiment, params, tokens_BT, last_only=False)
-        predictions_PBT.append(np.argmax(out.logits, -1))
+        predictions_PBT.append(np.asarray(out.logits).argmax(-1))
     targets_PRBT = np.array(probes.targets_PRBQ)
     targets_PRBT[:, 0, ::3] = np.stack(predictions_PBT)[:, ::3]
     planted = probes._replace(targets_PRBQ=targets_PRBT)
@@ -79,7 +79,7 @@ def test_agreement_is_exact_match_of_the_asked_positions():
     def score(params: Any) -> dict[str, jax.Array]:
         return evaluate(experiment, task, data, params)
 
-    scores = score(params)
+    scores = jax.device_get(score(params))
     assert scores['deviation'].shape == (0,)
 
     for p in range(len(task.probe_names)):
