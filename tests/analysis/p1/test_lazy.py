@@ -101,7 +101,7 @@ def test_converged_members_are_told_apart_and_diverged_ones_left_out(finished, r
     assert not result.converged.any()
     marked = mark_converged(finished, finished.results.seed == 1)
     marked.results.diverged.loc[{'depth': 1, 'gamma': 0.8, 'seed': 1}] = 7
-    converged = lazy.compute(marked, 6).converged.tolist()
+    converged = lazy.compute(marked, NUMBER).converged.tolist()
     assert converged == [False, True, False, False, True, False, True]
 
 
@@ -185,7 +185,7 @@ def test_a_finished_sweep_has_a_row_for_every_member(finished, result):
 
 
 def test_a_later_start(finished):
-    later = lazy.compute(finished, 6, start=2)
+    later = lazy.compute(finished, NUMBER, start=2)
     assert set(later.start) == {4} and set(later.end) == {40}
     with pytest.raises(UserError, match='no trained member has two snapshots from 40'):
         lazy.compute(finished, start=40)
