@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from analysis.drawing import style
 from analysis.frame import find_usable
-from analysis.members.columns import list_static_axes
+from analysis.members.columns import list_axes, list_static_axes
 from anchorjax.errors import UserError
 
 TITLE = 'Answers by γ'
@@ -56,11 +56,9 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
 
 def _list_setting_axes(members: pd.DataFrame) -> list[str]:
     """The axes but γ and seed: those of the grid only where their value varies."""
-    varying = []
-    for axis in ('learning_rate', 'weight_decay'):
-        if members[axis].nunique() > 1:
-            varying.append(axis)
-    return [*list_static_axes(members), *varying]
+    static = list_static_axes(members)
+    others = members[list_axes(members)].drop(columns=['gamma', 'seed', *static])
+    return [*static, *others.columns[others.nunique() > 1]]
 
 
 def _name_value(axis: str, value: object) -> str:

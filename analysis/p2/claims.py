@@ -66,8 +66,8 @@ def lag(
 def lag_grows(slow: str, fast: str) -> Estimator:
     """The `lag` at a small initialization by that at a large one: log ratio by seed.
 
-    If a moment never comes, this is no bound in a known direction: see
-    the note.
+    If a moment never comes, this is no bound in a known direction; the note counts
+    them.
     """
 
     def estimate(table: pd.DataFrame) -> Estimate:

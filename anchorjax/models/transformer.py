@@ -140,7 +140,7 @@ class TransformerConfig(ModelConfig):
 def initializers(
     config: TransformerConfig, gamma: float | jax.Array
 ) -> dict[str, Initializer]:
-    """The initializer of every kind of parameter, for each value of `model.init`.
+    """The initializer of every kind of matrix, for each value of `model.init`.
 
     'd_in'     std = d_in^-gamma for every matrix, width^-gamma for the embeddings (P1;
                PAPERS 1.2)
@@ -190,8 +190,7 @@ class Transformer(nn.Module):
     Attributes:
       config: sizes and options.
       vocab: number of tokens, V.
-      inits: the initializer of every kind of parameter, from
-        `initializers`.
+      inits: the initializer of every kind of matrix, from `initializers`.
     """
 
     config: TransformerConfig
