@@ -163,6 +163,9 @@ class GPT2Config(ModelConfig):
 
     def require_fit(self, seq_len: int, vocab: int) -> None:
         require_positions(seq_len, self.max_len)
+        number = len(self.start_rows)
+        allowed = f'() or {vocab}, one for each token of the task'
+        require(number in (0, vocab), 'rows in model.start_rows', number, allowed)
 
 
 @functools.lru_cache(maxsize=1)  # the cohorts of a sweep start from the same weights

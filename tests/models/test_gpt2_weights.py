@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from anchorjax import config, models, tasks
-from anchorjax.errors import StoreError, UserError
+from anchorjax.errors import ConfigError, StoreError, UserError
 from anchorjax.grid import HParams
 from anchorjax.models import gpt2_weights
 from anchorjax.models.gpt2_weights import from_hugging_face, to_hugging_face
@@ -130,10 +130,6 @@ def test_shapes_need_no_file(experiment):
     ('fields', 'line'),
     [
         ({'start_sha256': '0' * 64}, 'its sha256 is [0-9a-f]{64}, not 0000'),
-        (
-            {'start_rows': (1, 2)},
-            r'W_embed has shape \(2, 8\), the config exp',
-        ),
         ({'start_rows': tuple(range(1, 21))}, 'row 20 of 20: see model.start_rows'),
         ({'depth': 3}, r'12 missing, e.g. h.2.attn'),
         ({'depth': 1}, r'12 unexpected, e.g. h.1.attn'),
@@ -145,6 +141,12 @@ def test_shapes_need_no_file(experiment):
 def test_a_start_that_does_not_fit_is_one_line(experiment, folder, fields, line):
     with pytest.raises(UserError, match=rf'^model.start = .*: {line}'):
         begin(start(experiment, folder, **fields))
+
+
+def test_as_many_rows_as_tokens_are_asked_for_before_anything_is_written(experiment):
+    line = r'rows in model.start_rows = 2: must be \(\) or 20, one for each token'
+    with pytest.raises(ConfigError, match=line):
+        start(experiment, '/nowhere', start_rows=(1, 2))
 
 
 def test_a_sweep_that_goes_on_from_other_weights_is_refused(
