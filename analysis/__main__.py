@@ -14,6 +14,7 @@ from analysis import claims, figure, frame
 from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv
 from anchorjax import cli, files
+from anchorjax.errors import UserError
 
 
 def command() -> None:
@@ -44,7 +45,13 @@ def run_claims(words: list[str]) -> None:
     else:
         cli.use_compilation_cache()
         members = frame.collect(frame.open_runs(flags.runs), room.tabulate)
-    table = claims.tabulate(room.CLAIMS, members)
+    try:
+        table = claims.tabulate(room.CLAIMS, members)
+    except KeyError as error:  # a column: --runs have all
+        if not flags.members:
+            raise
+        line = f'{flags.members}: is no table of {flags.paper}: {error.args[0]}'
+        raise UserError(line) from None
     texts = {
         'members.csv': format_csv(members),
         'verdicts.csv': format_csv(table),

@@ -25,7 +25,7 @@ import types
 import typing
 from collections.abc import Callable
 from types import ModuleType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import pandas as pd
 
@@ -167,12 +167,12 @@ def run_figure(module: ModuleType, words: list[str]) -> None:
     options = {}
     for flag in flags:
         text = getattr(arguments, flag.name)
-        options[flag.name] = flag.default if text is None else parse_flag(flag, text)
+        is_default = text in (None, str(flag.default))  # as --help shows it
+        options[flag.name] = flag.default if is_default else parse_flag(flag, text)
 
     is_member = _find_subject(module) is Member
     if point and not is_member and not _takes_point(module.compute):
-        line = f'argument --{min(point)}: this figure shows the whole sweep'
-        raise UserError(line)
+        _refuse_point(run, flags, min(point))
     result = compute(module, run, point, **options)
 
     axes = {axis: value for axis, value in point.items() if axis != 'step'}
@@ -185,6 +185,15 @@ def run_figure(module: ModuleType, words: list[str]) -> None:
     suffix = format_point(parts).replace('/', '.').replace(' ', '')
     folder = arguments.out or run.folder.workdir / 'figures'
     save(module, result, folder / (f'{name}_{suffix}' if suffix else name))
+
+
+def _refuse_point(run: Run, flags: list[Flag], name: str) -> NoReturn:
+    """Raises UserError for --AXIS=VALUE, or a mistyped flag, of a whole sweep."""
+    reason = 'this figure shows the whole sweep'
+    if name not in (*run.experiment.axes, 'step'):
+        known = ('run', 'out', *(flag.name for flag in flags))
+        reason = f'no such flag, {nearest(name, known)}'
+    raise UserError(f'argument --{name}: {reason}')
 
 
 def compute(module: ModuleType, run: Run, point: Point, **options: Any) -> Any:

@@ -14,7 +14,7 @@ def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
     """Draws `answers` and `phase`, if the sweep has what they show."""
     members = read_members(run)
     shown = []
-    if 'unseen_inferential' in members and len(find_usable(members)):
+    if set(answers.SHARES) <= set(members) and len(find_usable(members)):
         shown.append(answers)
     if 'seen_heldout_assigned' in members:
         shown.append(phase)

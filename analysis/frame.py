@@ -95,18 +95,31 @@ def select_members(run: Run, members: pd.DataFrame, cube: Cube) -> Cube:
 
 
 def find_width(run: Run) -> float:
-    """The one width of a sweep's networks; NaN: there are several, or none."""
-    if 'width' in run.experiment.axes:
+    """The one width of a sweep's networks; NaN: there are several, or none.
+
+    NaN, too, where γ is no rate: a γ of P4 has no equivalent at another width.
+    """
+    if 'width' in run.experiment.axes or not is_rate(run):
         return math.nan
     return getattr(run.experiment.model, 'width', math.nan)
 
 
+def is_rate(run: Run) -> bool:
+    """Whether γ is P1's rate, std = d_in^-γ; P4's is a factor of the weights."""
+    experiment = run.experiment
+    inits = experiment.axes.get('init', (getattr(experiment.model, 'init', ''),))
+    return 'scale' not in inits
+
+
 def add_equivalents(run: Run, members: pd.DataFrame) -> pd.DataFrame:
-    """The members with their `width`, and `gamma_at_400` (`equivalent_gamma`)."""
+    """The members with their `width`, and `gamma_at_400` (`equivalent_gamma`).
+
+    NaN where there is no such γ; see `find_width`.
+    """
     if 'width' not in members:
         members = members.assign(width=find_width(run))
     at_400 = equivalent_gamma(members.gamma, members.width)
-    return members.assign(gamma_at_400=at_400)
+    return members.assign(gamma_at_400=at_400 if is_rate(run) else math.nan)
 
 
 def collect(runs: dict[str, Run], tabulate: Tabulate) -> pd.DataFrame:
@@ -148,7 +161,7 @@ def read_csv(path: pathlib.Path) -> pd.DataFrame:
     """
     try:
         table = pd.read_csv(path, keep_default_na=False, na_values=['', 'nan'])
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError) as error:
+    except (OSError, ValueError) as error:  # pandas' own are ValueErrors
         raise UserError(f'{path}: cannot be read as CSV: {error}') from None
     missing = {'run', 'seed', 'converged'} - set(table.columns)
     if missing:

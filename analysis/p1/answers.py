@@ -6,6 +6,8 @@ answers at its large initialization, composed ones at its small one and beyond.
   python -m analysis answers --run runs/phase
 """
 
+import math
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -24,6 +26,7 @@ CAPTION = (
     'pair. Lines are means.'
 )
 MAPPINGS = {'inferential': 'composed', 'symmetric': 'symmetric'}
+SHARES = {f'unseen_{mapping}': mapping for mapping in MAPPINGS}  # columns of members
 EXCEPTIONS = {
     'trained': '(3, 4) trained on its exception',
     'unseen': '(3, 4) unseen, too',
@@ -38,7 +41,7 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
     Raises:
       UserError: the task has no unseen pair, or no network can be shown.
     """
-    if 'unseen_inferential' not in members:
+    if not set(SHARES) <= set(members):
         raise UserError('answers: the task has no unseen pair')
     members = find_usable(members)
     if not len(members):
@@ -48,8 +51,7 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
         words = [_name_value(axis, value) for axis, value in values.items()]
         settings.append(', '.join(words))
     shown = ['gamma', 'gamma_at_400', 'seed']
-    shares = {f'unseen_{mapping}': mapping for mapping in MAPPINGS}
-    table = members[[*shown, *shares]].rename(columns=shares)
+    table = members[[*shown, *SHARES]].rename(columns=SHARES)
     table.insert(0, 'setting', settings)
     return table.reset_index(drop=True)
 
@@ -106,7 +108,8 @@ def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
     labels, marked = [], []
     at_400 = by_gamma.gamma_at_400.first()
     for x, (gamma, equivalent) in enumerate(at_400.items()):
-        labels.append(f'{gamma:g}\n({equivalent:.2f})')
+        note = '' if math.isnan(equivalent) else f'\n({equivalent:.2f})'
+        labels.append(f'{gamma:g}{note}')
         expected = _expect(round(equivalent, 1))
         if expected and expected not in marked:
             marked.append(expected)
@@ -115,7 +118,8 @@ def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
             look['color'] = style.COLOURS[expected]
             axis.text(x, 1.05, words, **look)
     axis.set_xticks(range(len(labels)), labels)
-    axis.set(ylim=(-0.04, 1.04), xlabel='γ (at width 400)')
+    axis.set(ylim=(-0.04, 1.04))
+    axis.set_xlabel('γ' if at_400.isna().all() else 'γ (at width 400)')
     axis.margins(x=0.15)
 
 

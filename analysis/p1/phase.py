@@ -146,7 +146,12 @@ def layout(cells: pd.DataFrame) -> style.Layout:
 
 
 def _list_answers(cells: pd.DataFrame) -> tuple[str, ...]:
-    return UNSEEN_MAPPINGS if 'fixed_inferential' in cells else ('held_out',)
+    return UNSEEN_MAPPINGS if _has_unseen_pair(cells) else ('held_out',)
+
+
+def _has_unseen_pair(cells: pd.DataFrame) -> bool:
+    """Whether both answers to it are known."""
+    return {f'fixed_{mapping}' for mapping in UNSEEN_MAPPINGS} <= set(cells)
 
 
 def _list_readings(cells: pd.DataFrame) -> list[str]:
@@ -154,7 +159,7 @@ def _list_readings(cells: pd.DataFrame) -> list[str]:
     readings = ['fixed']
     if cells.has_rates.any():
         readings.insert(0, 'best')
-    if 'fixed_inferential' in cells:
+    if _has_unseen_pair(cells):
         readings.append('share')
     return readings
 
@@ -167,7 +172,7 @@ def _arrange(cells: pd.DataFrame, column: str) -> pd.DataFrame:
 def _explain(cells: pd.DataFrame) -> str:
     first = cells.iloc[0]
     title = 'agreement on the unseen pair'
-    if 'fixed_inferential' not in cells:
+    if not _has_unseen_pair(cells):
         title = 'agreement on held-out seen pairs; the task has no unseen pair'
     dots = f'not all converged ({first.converged} of {first.trained} have)'
     if first.trained and not first.converged:

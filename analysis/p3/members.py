@@ -34,13 +34,20 @@ ENDS = (
     'unseen_inferential',
     'gamma_at_400',  # the γ of the same standard deviation at P1's width
 )
+# What the claims read: NaN where a sweep has no such axis or number.
+COLUMNS = (
+    *('gamma', 'learning_rate', 'weight_decay', 'depth', 'complexity', 'seed'),
+    *ENDS,
+    *('best_record', 'commutativity', 'chance', 'stable_rank', 'directions', 'order'),
+    *('phase', 'epochs_0.05', 'epochs_0.1', 'last_epoch'),
+)
 
 
 def tabulate(run: Run) -> pd.DataFrame:
-    """A row per trained network that did not diverge: the axes, ENDS, and then
+    """A row per trained network that did not diverge: COLUMNS, and its other axes.
 
-      columns of `measure_networks`, of sweeps with an unseen pair
-      columns of `measure_times`, of sweeps of inferential complexity
+    Sweeps of inferential complexity have the columns of `measure_times`, all others
+    those of `measure_networks`.
 
     Raises:
       UserError: another task, or there is no such network.
@@ -50,8 +57,8 @@ def tabulate(run: Run) -> pd.DataFrame:
         more = measure_times(run)
     else:
         more = measure_networks(run, members)
-    axes = [axis for axis in run.experiment.axes if axis != WINDOWS]
-    return members[axes].join(members.filter(ENDS)).join(more)
+    others = set(run.experiment.axes) - {*COLUMNS, WINDOWS}
+    return members.join(more).reindex(columns=[*COLUMNS, *sorted(others)])
 
 
 def measure_networks(run: Run, members: pd.DataFrame) -> pd.DataFrame:

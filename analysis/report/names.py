@@ -48,8 +48,9 @@ def label_value(run: Run, axis: str, value: Any) -> tuple[str, str]:
 
 
 def list_widths(run: Run) -> tuple[float, ...]:
-    """The widths of a sweep's networks; NaN of a model without one."""
-    return run.experiment.axes.get('width', (frame.find_width(run),))
+    """The widths to compare γ by; NaN: there is none, as `frame.find_width` says."""
+    one = (frame.find_width(run),)
+    return run.experiment.axes.get('width', one) if frame.is_rate(run) else one
 
 
 def describe_axes(run: Run) -> dict[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ import tomllib
 import types
 from typing import NamedTuple
 
+from analysis import frame
 from analysis.members.measures import LOSS, TOKENS, Measure
 from analysis.members.selection import list_varying
 from anchorjax.storage.reader import Run
@@ -23,6 +24,7 @@ AXES = {
     'decay_window': 'A decay window is the steps in which weight decay acts, from the '
     'first number up to the second: () is all of training, (0, 0) none of it.',
 }
+FACTOR = 'γ is a factor of the initial weights: a larger γ means larger ones.'
 
 
 class TaskWords(NamedTuple):
@@ -82,8 +84,11 @@ def find_words(run: Run) -> TaskWords:
 
 def explain_axes(run: Run) -> list[str]:
     """A sentence for every axis that varies and needs one."""
+    words = dict(AXES)
+    if not frame.is_rate(run):
+        words['gamma'] = FACTOR
     varying = list_varying(run.experiment.axes)
-    return [AXES[axis] for axis in varying if axis in AXES]
+    return [words[axis] for axis in varying if axis in words]
 
 
 def name_measure(words: TaskWords, measure: Measure, trained: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis import frame
 from analysis.members.selection import choose_axis, list_varying
 from analysis.report import page, pictures
 from analysis.report.choose import choose_networks
@@ -89,6 +90,7 @@ def collect_data(
         groups, panels = [], ANCHOR_PANELS
     return {
         'axes': describe_axes(run),
+        'is_rate': frame.is_rate(run),
         'shown_axes': list_shown_axes(run),
         'row_axis': choose_row_axis(axes),
         'column_axis': choose_axis(axes),

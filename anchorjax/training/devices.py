@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jax.sharding import AxisType, Mesh
 
-from anchorjax.errors import require
+from anchorjax.errors import UserError, require
 
 
 def use_every_core() -> None:
@@ -19,12 +19,19 @@ def use_every_core() -> None:
     cores are faster than one member on both.
 
     Raises:
-      RuntimeError: this process has already used a device.
+      UserError: this process has already used a device.
     """
     flags = os.environ.get('XLA_FLAGS', '')
     is_chosen = 'xla_force_host_platform_device_count' in flags
-    if not is_chosen and jax.config.jax_num_cpu_devices < 0:
+    if is_chosen or jax.config.jax_num_cpu_devices >= 0:
+        return
+    try:
         jax.config.update('jax_num_cpu_devices', len(os.sched_getaffinity(0)))
+    except RuntimeError:
+        raise UserError(
+            'JAX was used before the sweep began: a module of a task or a model, or a '
+            'config file, makes a JAX array at its top; make it in a function'
+        ) from None
 
 
 def cpu_fingerprint() -> str:

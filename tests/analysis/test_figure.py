@@ -11,6 +11,7 @@ from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
 from tests.support.drawing import SMALL
+from tests.support.sweeps import opened
 
 POINT = ('--depth=2', '--gamma=0.8', '--seed=0')  # of the fixture `finished`
 AT_POINT = ('curves', 'position')  # take a network by its point, too
@@ -52,6 +53,30 @@ def test_a_flag_out_of_bounds_is_one_line(name, text, line):
     with pytest.raises(UserError) as caught:
         figure.parse_flag(flags[name], text)
     assert str(caught.value) == line
+
+
+def test_a_flag_may_be_given_as_help_shows_it_and_a_mistyped_one_is_named(
+    tmp_path, monkeypatch
+):
+    """Of a figure of a whole sweep with a step, as condensation_grid."""
+    opened(tmp_path)
+    found = []
+    monkeypatch.setattr(figure, 'save', lambda *saved: found.append(saved[1]))
+
+    def take_step(run: Run, step: int | str = 'last') -> int | str:
+        return step
+
+    module = ModuleType('analysis.p1.stub', 'A stub.')
+    module.TITLE, module.PAPER, module.compute = 'A stub', 'ours', take_step
+    for word in ('--step=last', '--step=5'):
+        figure.run_figure(module, ['--run', str(tmp_path), word])
+    assert found == ['last', 5]
+    for word, reason in (
+        ('--stp=5', "--stp: no such flag, did you mean 'step'"),
+        ('--gamma=0.3', '--gamma: this figure shows the whole sweep'),
+    ):
+        with pytest.raises(UserError, match=reason):
+            figure.run_figure(module, ['--run', str(tmp_path), word])
 
 
 def test_an_unknown_figure_gets_the_nearest_name():

@@ -8,6 +8,7 @@ import pytest
 from analysis.__main__ import run_claims
 from analysis.figure import ROOMS, import_claims
 from anchorjax import config
+from anchorjax.errors import UserError
 from tests.support.presets import list_specs
 from tests.support.sweeps import ROOT
 
@@ -23,6 +24,19 @@ def test_the_committed_members_give_the_committed_verdicts(paper, tmp_path):
     run_claims([paper, '--members', members, '--out', str(tmp_path)])
     for written in tmp_path.iterdir():
         assert written.read_text() == (folder / written.name).read_text(), written.name
+
+
+def test_the_table_of_another_paper_is_bad_input(tmp_path):
+    members = str(GALLERY / import_claims('p2').GALLERY / 'members.csv')
+    with pytest.raises(UserError, match='is no table of p1'):
+        run_claims(['p1', '--members', members, '--out', str(tmp_path)])
+
+
+def test_an_empty_table_is_bad_input(tmp_path):
+    members = tmp_path / 'members.csv'
+    members.touch()
+    with pytest.raises(UserError, match='cannot be read as CSV'):
+        run_claims(['p1', '--members', str(members), '--out', str(tmp_path / 'out')])
 
 
 @pytest.mark.parametrize('paper', ROOMS)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import jax
 import pytest
 
 from anchorjax import cli
@@ -12,6 +13,7 @@ from anchorjax.errors import ConfigError, StoreError, StoreUnavailable, Temporar
 from anchorjax.files import report_in_one_line
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
+from anchorjax.training.devices import use_every_core
 from tests.support.sweeps import ROOT
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), '/data/run')
@@ -60,3 +62,13 @@ def test_a_reader_that_has_seen_enough_ends_a_command_quietly():
     done = subprocess.run(line, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE)
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, b'')
+
+
+def test_a_module_that_uses_jax_before_the_sweep_is_bad_input(monkeypatch, capsys):
+    """As a task's file with an array at its top does: these tests have used JAX."""
+    jax.devices()
+    monkeypatch.delenv('XLA_FLAGS')
+    with pytest.raises(SystemExit) as caught:
+        cli.run_command(use_every_core)
+    assert caught.value.code == 2
+    assert 'makes a JAX array at its top' in capsys.readouterr().err

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from analysis.drawing import style
 from analysis.first_look import describe_claims, save_figures
 from analysis.frame import read_members
-from analysis.p1 import answers
+from analysis.p1 import answers, phase
 from anchorjax.errors import UserError
 
 
@@ -36,3 +37,12 @@ def test_a_sweep_that_diverged_ends_without_answers_and_claims(
     assert describe_claims(finished) == []
     with pytest.raises(UserError):
         answers.compute(read_members(finished))
+
+
+def test_a_task_without_a_symmetric_answer_has_a_phase_alone(finished, tmp_path):
+    """As a new task may have: a mapping 'inferential' and no 'symmetric'."""
+    members = read_members(finished).drop(columns='unseen_symmetric')
+    with pytest.raises(UserError, match='no unseen pair'):
+        answers.compute(members)
+    cells = phase.compute(members)
+    style.write_figure(cells, phase.draw, phase.layout, tmp_path / 'phase')

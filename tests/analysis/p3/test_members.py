@@ -5,9 +5,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from analysis.claims import tabulate as tabulate_claims
 from analysis.members.member import member_of
 from analysis.members.selection import find_column_axis
 from analysis.p3 import decay_map
+from analysis.p3.claims import CLAIMS
 from analysis.p3.members import (
     PHASES,
     find_phase,
@@ -106,3 +108,6 @@ def test_the_table_has_the_networks_of_the_sweep(finished):
     width = finished.experiment.model.width
     expected = members.gamma * np.log(width) / np.log(400)
     np.testing.assert_allclose(members.gamma_at_400, expected)
+    # One sweep is enough for the table of all claims.
+    table = tabulate_claims(CLAIMS, members.assign(run='decay'))
+    assert table.seeds.max() == 2

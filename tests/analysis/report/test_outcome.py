@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis import stats
+from analysis import frame, stats
 from analysis.p1 import accuracy
+from analysis.report import words
 from analysis.report.choose import choose_networks
 from analysis.report.names import name_network, name_value
 from analysis.report.outcome import describe_outcome, describe_settings
@@ -185,3 +186,17 @@ def test_a_gamma_is_named_with_its_equivalent_at_the_width_of_the_paper(tmp_path
     run = open_planted(tmp_path / 'two', {}, **widths)
     name = name_network(run, {'width': 400, 'gamma': 0.72, 'seed': 0})
     assert name == 'width 400, γ 0.72 (0.50 or 0.72 at width 400), seed 0'
+
+
+def test_a_gamma_that_is_a_factor_has_no_equivalent(tmp_path):
+    """P4's std = gamma * d^-1/2: a larger gamma is larger weights (PAPERS 4.1)."""
+    changes = {'model__init': 'scale', 'grid__gamma': (0.3, 0.8), 'model__width': 64}
+    run = open_planted(tmp_path, {(0.3, 0): {}, (0.8, 0): {}}, **changes)
+    assert name_network(run, {'gamma': 0.8, 'seed': 0}) == 'γ 0.8, seed 0'
+    members = frame.read_members(run)
+    assert members.gamma_at_400.isna().all()
+    assert words.AXES['gamma'] not in words.explain_axes(run)
+    by_width = {'loop': (('model.width', (64, 400)),), 'model__init': 'scale'}
+    run = open_planted(tmp_path / 'widths', {}, **by_width)
+    assert frame.read_members(run).gamma_at_400.isna().all()
+    assert name_value(run, 'gamma', 0.8) == 'γ 0.8'

@@ -118,7 +118,8 @@ function drawGrid(state) {
 function columnTitle() {
   if (!data.column_axis) return null;
   if (data.column_axis !== 'gamma') return h('p', { class: 'axis' }, axisName(data.column_axis));
-  return h('p', { class: 'axis' }, 'initialization rate γ ', h('span', {}, 'smaller initial weights →'));
+  const [kind, size] = data.is_rate ? ['rate', 'smaller'] : ['factor', 'larger'];
+  return h('p', { class: 'axis' }, `initialization ${kind} γ `, h('span', {}, `${size} initial weights →`));
 }
 
 function drawLegend(state) {
