@@ -129,9 +129,9 @@ def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
 def name_null(members: pd.DataFrame, column: str) -> str:
     """What a network scores in a column that does not compose, if the table knows it.
 
-    It is in the column `null_COLUMN`, or `null` where all columns have the same.
+    It is in the column `null_COLUMN`.
     """
-    name = f'null_{column}' if f'null_{column}' in members else 'null'
+    name = f'null_{column}'
     if name not in members or members[name].isna().all():
         return ''
     return f'{members[name].mean():.2f}'
