@@ -95,10 +95,18 @@ def select_members(run: Run, members: pd.DataFrame, cube: Cube) -> Cube:
 
 
 def find_width(run: Run) -> float:
-    """The one width of a sweep's networks; NaN: there are several, or none."""
-    if 'width' in run.experiment.axes:
+    """The one width of a sweep's networks; NaN: no one γ at another width compares.
+
+    There are several widths, or none, or γ is a factor of the weights (P4).
+    """
+    if 'width' in run.experiment.axes or is_factor(run):
         return math.nan
     return getattr(run.experiment.model, 'width', math.nan)
+
+
+def is_factor(run: Run) -> bool:
+    """Whether γ is P4's factor of the weights: a LARGE γ is a LARGE start."""
+    return getattr(run.experiment.model, 'init', '') == 'scale'
 
 
 def add_equivalents(run: Run, members: pd.DataFrame) -> pd.DataFrame:
@@ -106,7 +114,7 @@ def add_equivalents(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     if 'width' not in members:
         members = members.assign(width=find_width(run))
     at_400 = equivalent_gamma(members.gamma, members.width)
-    return members.assign(gamma_at_400=at_400)
+    return members.assign(gamma_at_400=math.nan if is_factor(run) else at_400)
 
 
 def collect(runs: dict[str, Run], tabulate: Tabulate) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """Networks and values of axes in words: nothing on the page is called gamma=0.2."""
 
+import math
 from typing import Any
 
 from analysis import frame
@@ -48,7 +49,9 @@ def label_value(run: Run, axis: str, value: Any) -> tuple[str, str]:
 
 
 def list_widths(run: Run) -> tuple[float, ...]:
-    """The widths of a sweep's networks; NaN of a model without one."""
+    """The widths of a sweep's networks; NaN where γ does not depend on one."""
+    if frame.is_factor(run):
+        return (math.nan,)
     return run.experiment.axes.get('width', (frame.find_width(run),))
 
 

@@ -10,6 +10,7 @@ import tomllib
 import types
 from typing import NamedTuple
 
+from analysis import frame
 from analysis.members.measures import LOSS, TOKENS, Measure
 from analysis.members.selection import list_varying
 from anchorjax.storage.reader import Run
@@ -18,7 +19,6 @@ from anchorjax.tasks import anchors
 WEB = pathlib.Path(__file__).parent / 'web'
 # What an axis means, where its name does not say it.
 AXES = {
-    'gamma': 'γ is the initialization rate: a larger γ means smaller initial weights.',
     'num_examples': '“Examples” is the size of the training set (0: all there is).',
     'decay_window': 'A decay window is the steps in which weight decay acts, from the '
     'first number up to the second: () is all of training, (0, 0) none of it.',
@@ -83,7 +83,17 @@ def find_words(run: Run) -> TaskWords:
 def explain_axes(run: Run) -> list[str]:
     """A sentence for every axis that varies and needs one."""
     varying = list_varying(run.experiment.axes)
-    return [AXES[axis] for axis in varying if axis in AXES]
+    sentences = [AXES[axis] for axis in varying if axis in AXES]
+    if 'gamma' in varying:
+        weights = describe_larger_gamma(run)
+        sentences.insert(0, f'γ sets the initialization: a larger γ means {weights}.')
+    return sentences
+
+
+def describe_larger_gamma(run: Run) -> str:
+    """What a larger γ means: P4's is a factor, that of all others an exponent."""
+    size = 'larger' if frame.is_factor(run) else 'smaller'
+    return f'{size} initial weights'
 
 
 def name_measure(words: TaskWords, measure: Measure, trained: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from analysis.report.outcome import MEANINGS, describe_outcome, describe_setting
 from analysis.report.playground import NO_PLAYGROUND, describe_playground
 from analysis.report.provenance import collect_provenance
 from analysis.report.subject import COLOURS, Subject, read_subject
-from analysis.report.words import explain_axes
+from analysis.report.words import describe_larger_gamma, explain_axes
 from anchorjax import files
 from anchorjax.grid import TRACED_AXES
 from anchorjax.storage.reader import Run
@@ -92,6 +92,7 @@ def collect_data(
         'shown_axes': list_shown_axes(run),
         'row_axis': choose_row_axis(axes),
         'column_axis': choose_axis(axes),
+        'larger_gamma': describe_larger_gamma(run),
         'probes': run.curves.probe.values.tolist(),
         'mappings': run.curves.mapping.values.tolist(),
         'positions': list_positions(subject),

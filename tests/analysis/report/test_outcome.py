@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from analysis import stats
+from analysis.frame import read_members
 from analysis.p1 import accuracy
 from analysis.report.choose import choose_networks
 from analysis.report.names import name_network, name_value
 from analysis.report.outcome import describe_outcome, describe_settings
 from analysis.report.subject import read_subject
+from analysis.report.words import describe_larger_gamma, explain_axes
 from analysis.report.write import collect
 from tests.support.pages import samples
 from tests.support.planted_results import open_planted
@@ -185,3 +187,12 @@ def test_a_gamma_is_named_with_its_equivalent_at_the_width_of_the_paper(tmp_path
     run = open_planted(tmp_path / 'two', {}, **widths)
     name = name_network(run, {'width': 400, 'gamma': 0.72, 'seed': 0})
     assert name == 'width 400, γ 0.72 (0.50 or 0.72 at width 400), seed 0'
+
+
+def test_the_gamma_of_p4_is_a_factor_that_has_no_equivalent(tmp_path):
+    run = open_planted(tmp_path, {}, model__init='scale', **SEEDS)
+    assert name_network(run, {'gamma': 0.8, 'seed': 1}) == 'γ 0.8, seed 1'
+    assert read_members(run).gamma_at_400.isna().all()
+    assert describe_larger_gamma(run) == 'larger initial weights'
+    (sentence,) = explain_axes(run)
+    assert sentence.endswith('a larger γ means larger initial weights.')

@@ -118,7 +118,7 @@ function drawGrid(state) {
 function columnTitle() {
   if (!data.column_axis) return null;
   if (data.column_axis !== 'gamma') return h('p', { class: 'axis' }, axisName(data.column_axis));
-  return h('p', { class: 'axis' }, 'initialization rate γ ', h('span', {}, 'smaller initial weights →'));
+  return h('p', { class: 'axis' }, 'initialization γ ', h('span', {}, `${data.larger_gamma} →`));
 }
 
 function drawLegend(state) {
