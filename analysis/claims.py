@@ -181,8 +181,9 @@ def difference(column: str, first: Group, second: Group) -> Estimator:
 
 
 def ratio(column: str, first: Group, second: Group) -> Estimator:
-    """The first group by the second, of the seeds that both have: geometric means.
+    """The first group by the second, of the seeds that both have.
 
+    The ratio is a geometric mean; the numbers of both groups beside it are plain means.
     The values of the estimate are logarithms, so that 0 stands for equal groups.
     """
 
