@@ -129,9 +129,9 @@ def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
 def name_null(members: pd.DataFrame, column: str) -> str:
     """What a network scores in a column that does not compose, if the table knows it.
 
-    It is in the column `null_COLUMN`, or `null` where all columns have the same.
+    It is in the column `null_COLUMN`.
     """
-    name = f'null_{column}' if f'null_{column}' in members else 'null'
+    name = f'null_{column}'
     if name not in members or members[name].isna().all():
         return ''
     return f'{members[name].mean():.2f}'
@@ -181,8 +181,9 @@ def difference(column: str, first: Group, second: Group) -> Estimator:
 
 
 def ratio(column: str, first: Group, second: Group) -> Estimator:
-    """The first group by the second, of the seeds that both have: geometric means.
+    """The first group by the second, of the seeds that both have.
 
+    The ratio is a geometric mean; the numbers of both groups beside it are plain means.
     The values of the estimate are logarithms, so that 0 stands for equal groups.
     """
 

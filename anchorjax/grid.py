@@ -45,8 +45,13 @@ class HParams:
 
 
 def random_key(seed: int | jax.Array, purpose: int) -> jax.Array:
-    """A member's random key for a purpose: INIT, DATA or ORDER (of its examples)."""
-    return jax.random.fold_in(jax.random.key(seed), purpose)
+    """A member's random key for a purpose: INIT, DATA or ORDER (of its examples).
+
+    Of one generator whatever JAX_DEFAULT_PRNG_IMPL says: with some, a member's numbers
+    would depend on the lanes beside it.
+    """
+    key = jax.random.key(seed, impl='threefry2x32')
+    return jax.random.fold_in(key, purpose)
 
 
 class Cohort(NamedTuple):

@@ -79,6 +79,10 @@ class ModelConfig:
         """Parameters that were trained before; None: new ones are drawn."""
         return None
 
+    def digest_start(self) -> dict[str, str]:
+        """{path: SHA-256} of the file that `read_start` reads; {}: there is none."""
+        return {}
+
     def require_fit(self, seq_len: int, vocab: int) -> None:
         """Raises ConfigError if the model cannot read this task's sequences."""
 

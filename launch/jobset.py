@@ -20,6 +20,7 @@ import sys
 
 from anchorjax import cli
 from anchorjax.errors import UserError, require
+from anchorjax.sweeps.shards import MOST_SHARDS
 
 _TEMPLATE = pathlib.Path(__file__).with_suffix('.yaml')
 
@@ -99,7 +100,8 @@ def check_flags(flags: argparse.Namespace) -> None:
     given = flags.hosts * flags.chips_per_host
     allowed = f'{chips}, the number of chips in --topology'
     require(given == chips, '--hosts * --chips_per_host', given, allowed)
-    require(flags.shards > 0, '--shards', flags.shards, 'positive')
+    allowed = f'from 1 to {MOST_SHARDS}'
+    require(0 < flags.shards <= MOST_SHARDS, '--shards', flags.shards, allowed)
 
 
 def check_workdir(words: list[str], mount: str) -> None:

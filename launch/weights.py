@@ -37,7 +37,7 @@ def show(words: list[str]) -> None:
     number = sum(leaf.size for leaf in leaves)
     print(f'{path}: GPT-2, {vocab:,} tokens, {number:,} parameters')
     print('to start from it:')
-    for field in ('depth', 'width', 'heads', 'max_len'):
+    for field in ('depth', 'width', 'heads', 'max_len', 'eps'):
         print(f'  --config.model.{field}={getattr(model, field)}')
     print(f'  --config.model.start={path.absolute()}')
     print(f'  --config.model.start_sha256={digest_file(path)}')

@@ -53,15 +53,15 @@ def compare_moments(slow: pd.Series, fast: pd.Series, last: float) -> Lag:
     """
     moments = pd.DataFrame({'slow': slow, 'fast': fast})
     is_never = np.isinf(moments)
-    comes = ~is_never.all(axis='columns')
-    slow_never, fast_never = is_never[comes].any()
+    has_ratio = moments.notna().all(axis='columns') & ~is_never.all(axis='columns')
+    slow_never, fast_never = is_never[has_ratio].any()
     bound = ''
     if slow_never:
         bound = 'no bound, ' if fast_never else 'at least '
     elif fast_never:
         bound = 'at most '
-    known = moments[comes].clip(upper=last).dropna()
-    ratios = known.slow / known.fast
+    pairs = moments[has_ratio].clip(upper=last)
+    ratios = pairs.slow / pairs.fast
     slow_step, fast_step = moments.clip(upper=last).mean()
     slow_count, fast_count = is_never.sum()
     return Lag(

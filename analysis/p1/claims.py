@@ -16,7 +16,9 @@ import pandas as pd
 
 from analysis import frame
 from analysis.claims import Claim, Estimate, Group, above, below, difference
+from analysis.p1 import network_claims
 from analysis.p1.more_claims import FAMILIES, add_levels
+from analysis.p1.network_claims import RATES, add_insides
 from anchorjax.storage.reader import Run
 
 GALLERY = 'fair'
@@ -53,14 +55,14 @@ COLUMNS = (
     'null_unseen_composed',
     'heldout_when_known',
     'num_train',
+    *network_claims.COLUMNS,
 )
 LEVELS = ('levels', 'law_anchors')  # runs whose snapshots some claims read
+INSIDES = RATES + network_claims.PAPER_SIZE  # whose last parameters others read
 FAIR = ('phase_laptop', *(f'fair_64_{seed}' for seed in range(61, 67)))
 LARGE = Group('large', {'gamma': 0.72})
 SMALL = Group('small', {'gamma': 1.15})
-RATES = ('rates_32_71', 'rates_32_74')
-LARGE_32 = Group('large', {'gamma': 0.865})
-SMALL_32 = Group('small', {'gamma': 1.38})
+LARGE_32, SMALL_32 = network_claims.LARGE, network_claims.SMALL
 DEFAULT = ('phase', 'phase_fresh')
 MIDDLE = Group('γ 0.7', {'gamma': 0.7})
 LAST = Group('γ 1.7', {'gamma': 1.7})
@@ -72,6 +74,8 @@ def tabulate(run: Run) -> pd.DataFrame:
     members['num_steps'] = run.experiment.train.num_steps
     if run.folder.workdir.name in LEVELS:
         members = add_levels(run, members)
+    if run.folder.workdir.name in INSIDES:
+        members = add_insides(run, members)
     return members.reindex(columns=list(COLUMNS))
 
 
@@ -147,5 +151,6 @@ CLAIMS = (
         difference('unseen_symmetric', LAST, MIDDLE),
         below(0),
     ),
+    *network_claims.CLAIMS,
     *FAMILIES,
 )

@@ -5,7 +5,7 @@ embedding are large, the largest rises first and the others after it. P1 Fig 13:
 the singular values of every matrix fall off after the first few.
 
 Only what sees data is measured: rows of tokens that occur, columns of labels that occur
-(`select_used`). Error bars are of all converged members; grey, the same networks before
+(`select_used`). Error bars are of all converged seeds; grey, the same networks before
 training.
 
   python -m analysis eigenvalues --run runs/phase
@@ -23,7 +23,7 @@ from analysis import frame, stats
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma
 from analysis.members.member import Member, make_untrained, member_of
-from analysis.members.point import complete_point
+from analysis.members.point import Point, complete_point
 from analysis.members.selection import explain_missing
 from analysis.spectra import (
     covariance_spectrum,
@@ -71,7 +71,7 @@ def compute(
       rise       [leading] see `spectra.find_rises`
       singular   [size, matrix, rank] of every matrix for a large and a small
                  initialization, with gamma `extreme` [size]; NaN beyond the rank
-      member_*   [member] all converged ones, by `measure_converged`
+      member_*   [member] the converged ones at the point, by `measure_converged`
       missing    a line for each member left out and for what the run does not hold
 
     Args:
@@ -111,18 +111,20 @@ def compute(
     members = [member_of(run, step, gamma=gamma, **rest) for gamma in gammas]
     measured = [measure_matrix(member, matrix) for member in members]
     by_gamma = xr.concat(measured, pd.Index(gammas, name='gamma'))
-    ends = (members[0], members[-1])
-    singular = [find_singular_values(member) for member in ends]
+    ends = [0, -1]  # the largest initialization, and the smallest
+    if not frame.is_rate(run):
+        ends.reverse()
+    singular = [find_singular_values(members[end]) for end in ends]
     return by_gamma.assign(
         evolution=(('step', 'index'), evolution_SI),
         rise=('leading', rises),
         singular=xr.concat(singular, pd.Index(SIZES, name='size')),
-        extreme=('size', [gammas[0], gammas[-1]]),
+        extreme=('size', [gammas[end] for end in ends]),
         followed=followed_point['gamma'],
         path=matrix,
         missing='\n'.join(missing),
         width=frame.find_width(run),
-        **measure_converged(run, step, matrix).to_xarray(),
+        **measure_converged(run, step, matrix, rest).to_xarray(),
     ).assign_coords(step=steps)
 
 
@@ -186,14 +188,20 @@ def find_singular_values(member: Member) -> xr.DataArray:
     return xr.DataArray(pd.DataFrame(spectra).T, dims=('matrix', 'rank'))
 
 
-def measure_converged(run: Run, step: int | str, path: str) -> pd.DataFrame:
+def measure_converged(
+    run: Run, step: int | str, path: str, point: Point
+) -> pd.DataFrame:
     """A row per converged member that has the matrix: its labels along the axes.
 
-    `member_participation` is its effective number of directions at a step, of the
-    eigenvalues of the matrix; `member_untrained` the same at initialization.
+    Those at the point count, whatever their gamma and seed. `member_participation` is
+    the effective number of directions at a step, of the eigenvalues of the matrix;
+    `member_untrained` the same at initialization.
     """
     usable = frame.list_usable(run)
     converged = usable[usable.converged]
+    for axis, label in run.labels(**point).items():
+        if axis != 'seed':
+            converged = converged[converged[axis] == label]
     rows = {}
     for place, member in frame.open_networks(run, converged, 'eigenvalues', step):
         if path in member.matrices:
@@ -261,7 +269,7 @@ def _draw_training(axis: Axes, result: xr.Dataset) -> None:
 
 
 def _draw_numbers(axis: Axes, result: xr.Dataset) -> None:
-    """Numbers of the members at the point, and of all converged members.
+    """Numbers of the members at the point, and of its converged seeds.
 
     Error bars: mean and 95 % interval over seeds of their participation ratio. Grey:
     the same before training.

@@ -49,7 +49,7 @@ def compute(
 
     `start` and `end` are the ends of the transition of the inferential answers, the
     same for all members of a setting and seed; NaN: there is none. The members of the
-    baseline have the setting BASELINE.
+    baseline have the setting BASELINE, and what else varies there.
 
     Raises:
       UserError: another task, or no trained member.
@@ -57,7 +57,8 @@ def compute(
     tables = [_read_members(run)]
     if baseline:
         other = _read_members(open_run(baseline))
-        tables.append(other.assign(setting=BASELINE))
+        names = f'{BASELINE}, ' + other.setting
+        tables.append(other.assign(setting=names.str.removesuffix(', ')))
     members = pd.concat(tables, ignore_index=True)
     return members.merge(find_transitions(members), 'left', on=['setting', 'seed'])
 

@@ -75,14 +75,16 @@ def compute(
     """
     require_heldout_probe(run)
     usable = frame.list_usable(run)
-    nulls = {}  # members of one model, gamma and seed share it
+    nulls = {}  # members of one model, task, gamma and seed share it
     rows = {}
     for place, member in frame.open_networks(run, usable, 'lazy'):
         steps = [step for step in run.steps(**member.point) if step >= start]
         if len(steps) < 2:
             continue
         first = member_of(run, steps[0], **member.point)
-        start_of = (member.experiment.model, usable.gamma[place], usable.seed[place])
+        config = member.experiment
+        start_of = (config.model, config.task, member.point['gamma'])
+        start_of += (member.point['seed'],)
         if start_of not in nulls:
             nulls[start_of] = _measure_null(member, number)
         rows[place] = {

@@ -51,7 +51,7 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
     """A row per cell of the diagram; NaN where nothing is trained.
 
     A `row` is a combination of the values of all static axes, `row_name`; without any
-    it is a weight decay. Other axes are averaged like seeds: select first to see one
+    it is a weight decay. Other axes are `averaged` like seeds: select first to see one
     value. Diverged members count with the agreement they have.
 
     Returns:
@@ -90,11 +90,16 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
         share_solutions(at_rate).add_prefix('share_'),
     )
     cells = pd.concat(readings, axis=1).reset_index()
+    averaged = []
+    for axis in axes:
+        if axis not in ('gamma', 'seed', *row_axes) and members[axis].nunique() > 1:
+            averaged.append(axis.replace('_', ' '))
     widths = members.width.unique()
     return cells.assign(
         row_name=', '.join(row_axes),
         learning_rate=rate,
         has_rates=len(by_rate) > 1,
+        averaged=' and '.join(averaged),
         trained=members.trained.sum(),
         converged=int(members.converged.sum()),
         width=widths[0] if len(widths) == 1 else np.nan,
@@ -174,6 +179,8 @@ def _explain(cells: pd.DataFrame) -> str:
     title = 'agreement on the unseen pair'
     if not _has_unseen_pair(cells):
         title = 'agreement on held-out seen pairs; the task has no unseen pair'
+    if first.averaged:
+        title += f'; means over seeds and {first.averaged}'
     dots = f'not all converged ({first.converged} of {first.trained} have)'
     if first.trained and not first.converged:
         dots = f'none of the {first.trained} trained members has converged'

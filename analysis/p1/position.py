@@ -28,13 +28,15 @@ def compute(run: Run, **point) -> xr.Dataset:
     curves alone.
 
     Raises:
-      UserError: there is no such member, it is not trained yet, or its task has no
-        unseen pair.
+      UserError: there is no such member, it is not trained yet, its task has no unseen
+        pair, or scores it by pair.
     """
     member = run.results.sel(run.labels(**complete_point(run, point)), drop=True)
     is_mapping = np.isin(UNSEEN_MAPPINGS, member.mapping)
     if 'unseen' not in member.probe or not is_mapping.all():
         raise UserError('position: the task has no unseen pair with these mappings')
+    if not all(group.startswith('at_') for group in member.group.values):
+        raise UserError("position: task.groups = 'pair': not scored by position")
     if not member.trained:
         raise UserError('position: the member is not trained yet')
     unseen = member.agreement_by_group.sel(probe='unseen', drop=True)

@@ -16,6 +16,7 @@ import pandas as pd
 from analysis import frame
 from analysis.drawing import style
 from analysis.members.columns import equivalent_gamma
+from analysis.members.selection import list_varying
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
@@ -53,7 +54,11 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
         table = pd.DataFrame(columns).reset_index()
         at_400 = equivalent_gamma(table.gamma, run.experiment.model.width)
         epochs = table.step / EPOCH
-        tables.append(table.assign(run=name, paper_gamma=at_400.round(1), epoch=epochs))
+        table = table.assign(run=name, paper_gamma=at_400.round(1), epoch=epochs)
+        for axis in list_varying(run.experiment.axes):
+            if axis != 'gamma':  # a line is one network
+                table['run'] += f', {axis} ' + table[axis].astype(str)
+        tables.append(table)
     names = ['run', 'gamma', 'paper_gamma', 'seed', 'epoch', 'train_loss', 'held_out']
     curves = pd.concat(tables, ignore_index=True)[[*names, *MAPPINGS]]
     missing = set(PAPER_GAMMAS) - set(curves.paper_gamma)

@@ -8,8 +8,9 @@ another schedule the same share may lie in the warm-up, where nothing has moved.
 theory is about the time before labels are learned, so here
 
   early  the last snapshot before reasoning is learned at a small start: before the loss
-         of its training combinations falls below half of ln V, median of the members at
-         the largest gamma; where it never does, the last snapshot of all
+         of its training combinations falls below half of ln V, median of those members
+         at the largest gamma, of any setting, that learn it; where none does, the last
+         snapshot of all
   late   the snapshot nearest to 90 % of training
 """
 
@@ -181,7 +182,10 @@ def find_last_before(steps: list[int], moment: float) -> int:
 
 
 def find_reasoning_moment(run: Run, members: pd.DataFrame) -> float:
-    """The step at which reasoning is learned at the largest gamma; NaN: never."""
+    """The step at which reasoning is learned at the largest gamma; NaN: never.
+
+    The median of the members that learn it.
+    """
     largest = members[members.gamma == members.gamma.max()]
     loss = read_curves(run, largest).probe_loss.sel(probe=['reasoning_train'])
     moments = find_moments(loss, LEARNED * math.log(run.experiment.task.vocab))

@@ -5,9 +5,10 @@ P3 finds that the inferential solution is the one of low stable rank. P4 measure
 shows the one that `matrix` names and, below it, the mean over all matrices inside
 blocks ('all').
 
-Correlations are of the converged members of one row, so that depth (or weight decay)
-does not stand in for complexity; members of one seed are compared with each other. The
-figure looks at many correlations: their p-values are corrected for all of them.
+Correlations are of the converged members of one row, and members that differ in γ alone
+(or in the learning rate) are compared with each other, so that neither depth, weight
+decay nor seed stands in for complexity. The figure looks at many correlations: their
+p-values are corrected for all of them.
 
   python -m analysis complexity --run runs/phase --matrix=block_0/W_Q
 """
@@ -24,7 +25,11 @@ from analysis import frame, stats
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma_cells
 from analysis.members.member import Member
-from analysis.members.selection import find_row_axis, require_heldout_probe
+from analysis.members.selection import (
+    find_column_axis,
+    find_row_axis,
+    require_heldout_probe,
+)
 from analysis.spectra import participation_ratio, singular_values, stable_rank
 from anchorjax.storage.reader import Run
 
@@ -52,8 +57,8 @@ def compute(
       complexity  [matrix, measure, member] of the matrix and of ALL
       agreement   [outcome, member], beside the gamma, seed and row of the members
       is_counted  [member] in the correlations: the converged ones of one row
-      rho, p      [matrix, measure, outcome] Spearman's within seeds; p after Holm's
-                  correction, see `correlate`
+      rho, p      [matrix, measure, outcome] Spearman's within seeds and settings; p
+                  after Holm's correction, see `correlate`
 
     Rows are of the first static axis, else of the weight decay; that of the
     correlations is the one with the most converged members (the last of equals).
@@ -64,11 +69,15 @@ def compute(
     """
     require_heldout_probe(run)
     members = frame.list_usable(run)
-    row_name = find_row_axis(run.experiment.axes)
+    axes = run.experiment.axes
+    row_name = find_row_axis(axes)
     row = members[row_name].astype(str)
     converged = members.converged.groupby(row, sort=False).sum()
     counted_row = converged.index[converged == converged.max()][-1]
     is_counted = members.converged & (row == counted_row)
+    shown = (row_name, find_column_axis(axes))
+    others = [axis for axis in axes if axis not in shown]
+    setting = members.groupby(others).ngroup()
     columns = [column for column, _ in OUTCOMES.values()]
     agreement = members.reindex(columns=columns).values.T
 
@@ -81,7 +90,7 @@ def compute(
     rho_XY, p_XY = correlate(
         complexity_XM[:, is_counted],
         agreement[:, is_counted],
-        members.seed[is_counted].values,
+        setting[is_counted].values,
     )
     shape = (len(matrices), len(MEASURES), len(OUTCOMES))
     places = ('matrix', 'measure', 'outcome')
@@ -136,6 +145,9 @@ def correlate(
     says that the two go together over this sweep, not that one causes the other.
 
     Members with a NaN anywhere are left out. [X, Y] each; NaN where one does not vary.
+
+    Args:
+      seed_M: equal for members that are compared: of a seed, or of a seed and setting.
     """
     is_known_M = np.isfinite(x_XM).all(0) & np.isfinite(y_YM).all(0)
     seed_M = seed_M[is_known_M]

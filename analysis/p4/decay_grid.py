@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.drawing import style
-from analysis.p4.members import tabulate
+from analysis.p4.members import ALL, tabulate
+from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 TITLE = 'Decay and γ'
@@ -21,12 +22,16 @@ CAPTION = (
 
 
 def compute(run: Run) -> pd.DataFrame:
-    """Means over seeds (and settings) for every decay and γ.
+    """Means over seeds (and settings) for every decay and γ, with decay in all steps.
 
     Raises:
-      UserError: another task, or no trained member.
+      UserError: another task, or no trained member has decay in all steps.
     """
-    cells = tabulate(run).groupby(['decay', 'gamma', 'asked'])
+    members = tabulate(run)
+    constant = members[members.window == ALL]
+    if not len(constant):
+        raise UserError('decay_grid: no trained member has decay in all steps')
+    cells = constant.groupby(['decay', 'gamma', 'asked'])
     means = cells[['unseen', 'seen', 'train_loss']].mean()
     return means.assign(networks=cells.size()).reset_index()
 

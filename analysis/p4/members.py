@@ -40,7 +40,7 @@ COLUMNS = (
     'unseen',  # on what was never trained
     'asked',  # what that is
     'whole',  # share of right whole answers to what was never trained
-    'null',  # accuracy on it of a network that does not compose (nulls.py)
+    'null_unseen',  # `unseen` of a network that does not compose (nulls.py)
     'moment',  # step at which it reaches LEARNED; NaN: never
     'unseen_third',  # accuracy on it after a third of training
     'rise_inside',  # by how much it rises from the start of the window to its end
@@ -76,7 +76,7 @@ def tabulate(run: Run) -> pd.DataFrame:
     nulls = []
     for point in frame.find_points(run, table):
         nulls.append(score_null(run.experiment_of(**point).task, point['seed']))
-    table['null'] = nulls
+    table['null_unseen'] = nulls
     table['num_steps'] = run.experiment.train.num_steps
     return table[list(COLUMNS)]
 

@@ -58,8 +58,11 @@ def list_positions(subject: Subject) -> list[int]:
     """Positions of the key by which the unseen pair is scored, from 0."""
     if subject.unseen is None:
         return []
-    groups = subject.run.results.group.values.tolist()
-    return [int(label.removeprefix('at_')) for label in groups]
+    positions = []
+    for label in subject.run.results.group.values.tolist():
+        if label.startswith('at_'):  # else they are pairs
+            positions.append(int(label.removeprefix('at_')))
+    return positions
 
 
 def _describe_status(run: Run, row: pd.Series) -> str:

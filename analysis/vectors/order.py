@@ -90,10 +90,12 @@ def measure_order(rows: np.ndarray) -> dict[str, float]:
 
 
 def power_spectrum(rows: np.ndarray) -> np.ndarray:
-    """Fourier power of the centred rows along the items [frequency 1 ..]; sums to 1."""
+    """Share of the variance along the items in every frequency [1 ..]; sums to 1."""
     coefficients = np.fft.rfft(_centre(rows), axis=0)
     power = (np.abs(coefficients) ** 2).sum(1)
     power = power[1:]  # frequency 0 is the mean, which is removed
+    if len(rows) % 2 == 0:
+        power[-1] /= 2  # all others stand for their negative frequency, too
     return power / power.sum()
 
 

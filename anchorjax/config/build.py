@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 import ml_collections
+import numpy as np
 
 from anchorjax.config import consistency, schema
 from anchorjax.errors import ConfigError, nearest, require
@@ -82,7 +83,8 @@ def from_dict(values: dict) -> Experiment:
         is_group = isinstance(values[group], dict)
         require(is_group, group, values[group], 'a group of fields')
         groups[group] = schema.build(cls, values[group], group)
-    experiment = Experiment(name=values['name'], **groups, loop=values['loop'])
+    loop = _as_plain(values['loop'])
+    experiment = Experiment(name=values['name'], **groups, loop=loop)
     consistency.check_loop(experiment)
     _require_sizes(values)
     experiment = with_schedule(experiment)
@@ -159,6 +161,13 @@ def _find_classes(values: dict[str, Any]) -> dict[str, type]:
         require(is_known, f'{group}.name', name, f'one of {tuple(table)}')
         classes[group] = table[name]
     return classes
+
+
+def _as_plain(value: Any) -> Any:
+    """Python's numbers for NumPy's, as in tuple(np.arange(2, 5)): for the manifest."""
+    if isinstance(value, tuple):
+        return tuple(_as_plain(inner) for inner in value)
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _require_sizes(values: dict) -> None:

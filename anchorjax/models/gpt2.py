@@ -5,10 +5,11 @@ dropout, as in P1's experiments (PAPERS 1.6). Equal to Hugging Face's GPT2LMHead
 the same weights (tests/models/test_gpt2_weights.py).
 """
 
+import contextlib
 import dataclasses
 import functools
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import jax
@@ -152,17 +153,37 @@ class GPT2Config(ModelConfig):
         """
         return _read_start(self, vocab) if self.start else None
 
+    def digest_start(self) -> dict[str, str]:
+        """{path of `start`: SHA-256}; UserError if it cannot be read."""
+        if not self.start:
+            return {}
+        with _name_start(self):
+            path = gpt2_weights.find_weights(pathlib.Path(self.start))
+            return {str(path): gpt2_weights.digest_weights(path)}
+
     def require_fit(self, seq_len: int, vocab: int) -> None:
         require_positions(seq_len, self.max_len)
+        number = len(self.start_rows)
+        allowed = f'() or {vocab}, one for each token of the task'
+        require(number in (0, vocab), 'rows in model.start_rows', number, allowed)
 
 
 @functools.lru_cache(maxsize=1)  # the cohorts of a sweep start from the same weights
 def _read_start(config: GPT2Config, vocab: int) -> Any:
     expected = abstract_params(config, vocab)
-    try:
+    path = pathlib.Path(config.start)
+    with _name_start(config):
+        gpt2_weights.require_described(path, config.heads, config.eps)
         return gpt2_weights.read_params(
-            pathlib.Path(config.start), expected, config.start_sha256, config.start_rows
+            path, expected, config.start_sha256, config.start_rows
         )
+
+
+@contextlib.contextmanager
+def _name_start(config: GPT2Config) -> Iterator[None]:
+    """Begins the line of an error with the field."""
+    try:
+        yield
     except UserError as e:
         raise UserError(f'model.start = {config.start!r}: {e}') from None
 

@@ -18,9 +18,10 @@ from anchorjax.errors import (
     brief,
     describe_cause,
     import_extra,
+    require,
     require_names,
 )
-from anchorjax.files import read_json, write_atomic, write_json
+from anchorjax.files import read_json, report_in_one_line, write_atomic, write_json
 from anchorjax.hashing import digest_file
 
 State = Mapping[str, np.ndarray]  # arrays by Hugging Face's names
@@ -54,6 +55,8 @@ _SIZES = {
     'heads': 'n_head',
     'max_len': 'n_positions',
 }
+# Of their config, what our network does.
+_OPTIONS = {'scale_attn_weights': True, 'scale_attn_by_inverse_layer_idx': False}
 # Those of Q, K and V, one after another.
 _FUSED = {'W': 'attn.c_attn.weight', 'b': 'attn.c_attn.bias'}
 
@@ -76,7 +79,7 @@ def read_params(
         these rows.
     """
     state = read_state(path)
-    found = digest_file(find_weights(path))
+    found = digest_weights(path)
     if sha256 and found != sha256:
         raise UserError(f'its sha256 is {found}, not {sha256}: another file')
     params = from_hugging_face(state, _count_blocks(expected))
@@ -107,7 +110,32 @@ def read_sizes(path: pathlib.Path) -> tuple[dict[str, Any], int]:
         raise UserError(f"{beside}: not GPT-2's config ({reason})") from None
     if activation != 'gelu_new':
         raise UserError(f'{beside}: activation {brief(str(activation))}, not gelu_new')
+    for option, ours in _OPTIONS.items():
+        if described.get(option, ours) != ours:
+            raise UserError(f'{beside}: {option} is {described[option]}, ours {ours}')
     return {**fields, 'eps': eps}, vocab
+
+
+def digest_weights(path: pathlib.Path) -> str:
+    """The SHA-256 of the file at a path, or in that folder; UserError if unreadable."""
+    path = find_weights(path)
+    with report_in_one_line('read', path):
+        return digest_file(path)
+
+
+def require_described(path: pathlib.Path, heads: int, eps: float) -> None:
+    """Raises UserError if a config.json beside the weights has another heads or eps.
+
+    Every other size shows in the shapes of the arrays; with these two wrong, the file
+    would be read as another network.
+    """
+    beside = find_weights(path).with_name(CONFIG_FILE)
+    if not beside.exists():
+        return
+    fields, _ = read_sizes(path)
+    for name, given in (('heads', heads), ('eps', eps)):
+        allowed = f'{fields[name]}, as in {beside}'
+        require(given == fields[name], f'model.{name}', given, allowed)
 
 
 def write_model(

@@ -49,7 +49,7 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
     row_by_row = jax.tree.map(_store_row_by_row, stored)
     args = ocp.args.Composite(tree=ocp.args.StandardSave(stored, row_by_row))
     path = folder / str(step)
-    hosts.run_on_first(functools.partial(files.remove, path))
+    hosts.run_on_first(functools.partial(_make_place, folder, step))
     try:
         with _mute_threads(), _open_manager(folder, keep) as manager:
             manager.save(step, args=args, force=True)
@@ -61,12 +61,7 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
 
 def list_steps(folder: pathlib.Path) -> list[int]:
     """The steps of the complete checkpoints, in order; empty without a folder."""
-    if not folder.is_dir():
-        return []
-    steps = []
-    for path in folder.iterdir():
-        if path.name.isdecimal() and (path / _FILES).exists():
-            steps.append(int(path.name))
+    steps = [int(path.name) for path in _list_begun(folder) if _is_complete(path)]
     return sorted(steps)
 
 
@@ -101,6 +96,27 @@ def load(folder: pathlib.Path, step: int, abstract: Any, row: int | None = None)
             else:
                 arrays.append(np.zeros(like.shape, like.dtype)[rows])
     return structure.unflatten(arrays)
+
+
+def _make_place(folder: pathlib.Path, step: int) -> None:
+    """Removes the checkpoint of this step, and those that killed jobs left incomplete.
+
+    Orbax counts the latter among the newest, and would remove complete ones for them.
+    """
+    for path in _list_begun(folder):
+        if int(path.name) == step or not _is_complete(path):
+            files.remove(path)
+
+
+def _list_begun(folder: pathlib.Path) -> list[pathlib.Path]:
+    """The folders of all checkpoints, complete or not."""
+    if not folder.is_dir():
+        return []
+    return [path for path in folder.iterdir() if path.name.isdecimal()]
+
+
+def _is_complete(path: pathlib.Path) -> bool:
+    return (path / _FILES).exists()
 
 
 def _require_like(store: ts.TensorStore, leaf: tuple, path: pathlib.Path) -> None:

@@ -40,7 +40,7 @@ class Environment:
     versions: dict[str, str]  # of the libraries that decide bits
     hardware: dict[str, str]
     flags: dict[str, Any]  # of XLA and JAX that change what is computed
-    # {path: SHA-256} of what the examples are read from
+    # {path: SHA-256} of what the examples, and weights to start from, are read from
     data: dict[str, str] = dataclasses.field(default_factory=dict)
     # {path: digest} of the sources of tasks, models and training
     code: dict[str, str] = dataclasses.field(default_factory=dict)

@@ -73,13 +73,21 @@ def describe_environment(
 
 
 def add_data(environment: Environment, experiment: Experiment) -> Environment:
-    """The environment with the digests of the tasks' data; UserError if unreadable."""
-    configs = [experiment.for_cohort(cohort).task for cohort in experiment.cohorts()]
+    """The environment with the digests of the files that members are made from.
+
+    They are the data of tasks, and the weights that models start from.
+
+    Raises:
+      UserError: a file cannot be read.
+    """
+    of_cohorts = [experiment.for_cohort(cohort) for cohort in experiment.cohorts()]
     digests = {}
-    for config in dict.fromkeys(configs):
+    for config in dict.fromkeys(of_cohort.task for of_cohort in of_cohorts):
         task = config.make()
         if task.digest_data is not None:
             digests |= task.digest_data()
+    for model in dict.fromkeys(of_cohort.model for of_cohort in of_cohorts):
+        digests |= model.digest_start()
     return dataclasses.replace(environment, data=digests)
 
 

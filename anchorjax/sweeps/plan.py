@@ -49,6 +49,8 @@ class _Work(NamedTuple):
 
     experiment: Experiment  # of the cohort
     members: int
+    rows: int  # of their chunks, which are saved with their padding
+    chunk_size: int
     steps: int  # left of each
     snapshots: int  # left of each
     in_shard: float  # the share of the members that this shard trains
@@ -107,11 +109,17 @@ def _list_work(
     work = []
     if not (workdir / MANIFEST_FILE).exists():
         for cohort in experiment.cohorts():
-            of_cohort = experiment.for_cohort(cohort)
-            share = 1 / shard.count
-            work.append(
-                _Work(of_cohort, cohort.size, train.num_steps, len(wanted), share)
+            size = _guess_chunk_size(experiment, cohort.size)
+            left = _Work(
+                experiment.for_cohort(cohort),
+                members=cohort.size,
+                rows=math.ceil(cohort.size / size) * size,
+                chunk_size=size,
+                steps=train.num_steps,
+                snapshots=len(wanted),
+                in_shard=1 / shard.count,
             )
+            work.append(left)
         return work
     folder = read_folder(workdir)
     in_shard = chunks_of_shard(folder, shard)
@@ -119,11 +127,16 @@ def _list_work(
         if chunk.folder.done:
             continue
         saved = checkpoint.list_steps(chunk.folder.path / 'resume')
-        steps = train.num_steps - max(saved, default=0)
-        snapshots = len(wanted.difference(chunk.folder.snapshot_steps()))
-        of_cohort = experiment.for_cohort(chunk.cohort)
-        share = float(index in in_shard)
-        work.append(_Work(of_cohort, chunk.num_members, steps, snapshots, share))
+        left = _Work(
+            experiment.for_cohort(chunk.cohort),
+            members=chunk.num_members,
+            rows=folder.chunk_size,
+            chunk_size=folder.chunk_size,
+            steps=train.num_steps - max(saved, default=0),
+            snapshots=len(wanted.difference(chunk.folder.snapshot_steps())),
+            in_shard=float(index in in_shard),
+        )
+        work.append(left)
     return work
 
 
@@ -136,19 +149,21 @@ def _count_disk_bytes(work: list[_Work]) -> float:
         shapes = record_shapes(experiment.task.make())
         of_record = sum(math.prod(shape) for shape in shapes)
         numbers += 2 * of_record * len(experiment.record_steps)
-        kept += 4.0 * numbers * left.members
-        at_once = min(left.members, _guess_lanes(experiment) * jax.device_count())
+        kept += 4.0 * numbers * left.rows
         # Two are kept while the next one is written.
-        states = 3.0 * at_once * cost.state_bytes(experiment)
+        states = 3.0 * left.chunk_size * cost.state_bytes(experiment)
         newest_states = max(newest_states, states)
     return kept + newest_states
 
 
-def _guess_lanes(experiment: Experiment) -> int:
-    """The most members that a device trains side by side; see `choose_lanes`."""
-    if experiment.train.lanes != AUTO:
-        return experiment.train.lanes
-    return 1 if jax.default_backend() == 'cpu' else MOST_LANES
+def _guess_chunk_size(experiment: Experiment, num_members: int) -> int:
+    """The most members that train at the same time; see `choose_lanes`."""
+    devices = max(1, jax.device_count() // experiment.train.batch_devices)
+    lanes = experiment.train.lanes
+    if lanes == AUTO:
+        most_lanes = 1 if jax.default_backend() == 'cpu' else MOST_LANES
+        lanes = min(most_lanes, math.ceil(num_members / devices))
+    return lanes * devices
 
 
 def _count_free_bytes(workdir: pathlib.Path) -> float:

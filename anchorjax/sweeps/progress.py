@@ -35,7 +35,7 @@ class Progress:
     saving: float = 0.0  # seconds that this call spent on checkpoints
     label: str = ''  # what is being trained: a cohort and a chunk
     loss: float = np.nan  # mean since the last record, of those that did not diverge
-    held_out: float = np.nan  # their accuracy at the last record
+    held_out: float = np.nan  # accuracy of all members at the last record
     # (member-steps, operations, seconds) of the newest pieces of work
     recent: list[tuple[int, float, float]] = dataclasses.field(default_factory=list)
 

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from anchorjax.experiment import Experiment
-from anchorjax.task import Task
+from anchorjax.task import Probes, Task
 from anchorjax.training import losses
 from anchorjax.training.curves import DEVIATION_LIMIT
 from anchorjax.training.forward import Split, compute_logits, keep_whole
@@ -64,7 +64,7 @@ def evaluate(
         'agreement': jnp.stack(agreement),
         'token_agreement': jnp.stack(token_agreement),
         'agreement_by_group': jnp.stack(by_group),
-        'deviation': _deviation(task, predictions_PBQ, probes.targets_PRBQ),
+        'deviation': _deviation(task, predictions_PBQ, probes),
     }
 
 
@@ -105,13 +105,14 @@ def _answer(
     return jax.tree.map(join, pieces)
 
 
-def _deviation(
-    task: Task, predictions_PBQ: jax.Array, targets_PRBQ: jax.Array
-) -> jax.Array:
+def _deviation(task: Task, predictions_PBQ: jax.Array, probes: Probes) -> jax.Array:
     """Histogram of prediction minus answer at the last position, [offset] or [0]."""
     if task.deviation is None:
         return jnp.zeros(0, jnp.float32)
     probe = task.probe_names.index(task.deviation[0])
     mapping = task.mapping_names.index(task.deviation[1])
-    answers_B = targets_PRBQ[probe, mapping, :, -1]
-    return losses.histogram(predictions_PBQ[probe, :, -1] - answers_B, DEVIATION_LIMIT)
+    deviation_B = predictions_PBQ[probe] - probes.targets_PRBQ[probe, mapping]
+    counts_B = None
+    if probes.weights_PBQ is not None:  # padding is no answer
+        counts_B = losses.is_scored(predictions_PBQ[probe], probes.weights_PBQ[probe])
+    return losses.histogram(deviation_B[:, -1], DEVIATION_LIMIT, counts_B)

@@ -77,9 +77,18 @@ def share_by_group(
     return right_RG / counts_BG.sum(0)
 
 
-def histogram(values_B: jax.Array, limit: int) -> jax.Array:
-    """Shares of the integers -limit..limit, then of all beyond, [2 limit + 2]."""
+def histogram(
+    values_B: jax.Array, limit: int, counts_B: jax.Array | None = None
+) -> jax.Array:
+    """Shares of the integers -limit..limit, then of all beyond, [2 limit + 2].
+
+    Args:
+      counts_B: which values count, bool; None: all.
+    """
     beyond = 2 * limit + 1
     bins_B = jnp.where(jnp.abs(values_B) <= limit, values_B + limit, beyond)
     empty = jnp.zeros(2 * limit + 2, jnp.float32)
-    return empty.at[bins_B].add(1.0 / len(values_B))
+    share = 1.0 / len(values_B)
+    if counts_B is not None:
+        share = counts_B / jnp.maximum(counts_B.sum(), 1)
+    return empty.at[bins_B].add(share)

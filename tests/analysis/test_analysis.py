@@ -7,13 +7,16 @@ import pytest
 from analysis.members.member import member_of
 from analysis.p1 import lazy, mechanisms, position, solutions
 from analysis.p3 import complexity, decay_map
+from analysis.report.members import list_positions
+from analysis.report.subject import read_subject
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
 from anchorjax.storage.solution import SOLUTIONS, UNSEEN_MAPPINGS, classify_members
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.training.devices import make_mesh
-from tests.support import p2_tasks
+from tests.support import p2_tasks, sweeps
+from tests.support.planted_results import plant_curves
 
 # A network each: gamma, seed, converged, diverged at, what it knows.
 NETWORKS = [
@@ -114,6 +117,13 @@ def test_a_run_of_another_task_is_one_line(figure, allowed, tmp_path):
     create_folder(tmp_path, experiment, describe_environment(experiment, make_mesh(1)))
     with pytest.raises(UserError, match=f"task 'memory_reasoning': .* {allowed}"):
         figure.compute(open_run(tmp_path))
+
+
+def test_pairs_are_not_taken_for_positions(tmp_path):
+    run = plant_curves(tmp_path, sweeps.experiment(task__groups='pair'))
+    with pytest.raises(UserError, match='not scored by position'):
+        position.compute(run, gamma=0.8, seed=1)
+    assert list_positions(read_subject(run)) == []
 
 
 def test_positions_are_those_of_the_members_own_answers(finished):

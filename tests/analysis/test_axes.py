@@ -64,6 +64,9 @@ def test_the_figures_of_the_sweep_take_every_member(run):
     result = lazy.compute(run, 6)
     one_shape = 2 * ['(5, 1, -2, -8)'] + 2 * ['(4, 1, -2, -7)']
     assert result.shifts.tolist() == 2 * one_shape
+    # Two untrained networks are asked the questions of their own task.
+    assert result.groupby(['gamma', 'shifts']).null.nunique().tolist() == 4 * [1]
+    assert result.null.nunique() == 4
     assert draw_pixels(result.assign(row_name='shifts'), lazy).std() > 0
     assert set(complexity.compute(run).row.values) == set(SHAPES)
     spectra = eigenvalues.compute(run, **POINT)

@@ -167,10 +167,11 @@ def test_a_claim_may_be_about_a_part_of_its_runs():
     assert (row['number'], row['note']) == ('a 0.70', 'the paper: 0.6')
 
 
-def test_a_column_may_have_a_null_of_its_own():
-    members = MEMBERS.assign(null=0.2, null_score=0.1)
+def test_a_null_is_of_one_column_alone():
+    """What a table of bigrams scores by token is no null of whole answers."""
+    members = MEMBERS.assign(null_score=0.1)
     assert claims.level('score', A)(members).null == '0.10'
-    assert claims.level('rate', A)(members).null == '0.20'
+    assert claims.level('rate', A)(members).null == ''
     assert claims.difference('score', A, B)(members).null == '0.10; difference 0'
 
 
@@ -192,6 +193,6 @@ def test_converged_networks_stand_beside_all_and_decide_nothing():
 
 def test_a_number_that_the_table_does_not_have_is_not_stored():
     claim = make_claim(above(0))._replace(estimate=claims.level('score', A))
-    members = MEMBERS.assign(score=np.nan, null=np.nan)
+    members = MEMBERS.assign(score=np.nan, null_score=np.nan)
     (row,) = claims.tabulate([claim], members).to_dict('records')
     assert (row['number'], row['verdict'], row['null']) == ('not stored', '', '')

@@ -28,6 +28,7 @@ def test_a_crossing_is_interpolated_between_records():
         ([50, 50], [NEVER, 100], [0.5, 0.5], 'at most '),
         ([NEVER, 50], [50, NEVER], [2, 0.5], 'no bound, '),
         ([60, NEVER, np.nan], [20, NEVER, 20], [3], ''),
+        ([60, NEVER], [20, np.nan], [3], ''),
     ],
 )
 def test_a_moment_that_never_comes_makes_a_bound(slow, fast, ratios, bound):

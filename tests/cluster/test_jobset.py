@@ -104,6 +104,7 @@ def test_what_the_user_wrote_stays_what_it_is(print_jobset, name, escaped):
     'changes, expected',
     [
         ({'shards': 0}, '--shards = 0'),
+        ({'shards': 100_000}, '--shards = 100000: must be from 1 to 99999'),
         ({'topology': '2by4'}, "--topology = '2by4'"),
         ({'topology': '4x4'}, '--hosts * --chips_per_host = 8: must be 16'),
         ({'mount': 'runs'}, 'inside --mount=runs'),

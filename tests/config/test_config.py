@@ -3,6 +3,7 @@
 import json
 
 import ml_collections
+import numpy as np
 import pytest
 
 from anchorjax import config
@@ -92,7 +93,7 @@ def test_unknown_names_have_a_hint():
 
 def test_json_gives_the_experiment_back():
     original = experiment(
-        loop=(('model.depth', (1, 2)),),
+        loop=(('model.depth', tuple(np.arange(1, 3))),),
         task__unseen=((4, 3), (3, 4)),
         task__noninferential=(),
     )

@@ -2,6 +2,7 @@
 
 import pathlib
 
+import jax
 import numpy as np
 import pytest
 
@@ -30,6 +31,12 @@ def test_cohorts_are_the_static_combinations_and_members_the_traced_ones():
         np.testing.assert_array_equal(cohort.hparams.seed, [0, 1, 0, 1])
         for axis, dtype in TRACED_DTYPES.items():
             assert getattr(cohort.hparams, axis).dtype == dtype
+
+
+def test_a_members_keys_are_of_one_generator():
+    expected = jax.random.bits(grid.random_key(3, grid.DATA))
+    with jax.default_prng_impl('rbg'):
+        assert jax.random.bits(grid.random_key(3, grid.DATA)) == expected
 
 
 def test_a_cohorts_experiment_has_its_values_and_no_loop():

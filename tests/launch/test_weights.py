@@ -41,7 +41,7 @@ def test_bad_input_is_one_line(say, tmp_path, one_member):
 @pytest.mark.slow
 def test_a_sweep_starts_from_what_another_one_exports(say, tmp_path):
     changes = {'train__num_steps': 4, 'train__eval_every': 4, 'train__lanes': 1}
-    experiment = cases.tiny_gpt2(**changes, grid__gamma=(0.3, 0.5))
+    experiment = cases.tiny_gpt2(**changes, grid__gamma=(0.3, 0.5), model__eps=1e-3)
     first = api.train(experiment, tmp_path / 'first', mesh=make_mesh(1))
     out = tmp_path / 'model'
     done = say('export', '--run', tmp_path / 'first', '--out', out, '--gamma=0.5')
@@ -58,7 +58,8 @@ def test_a_sweep_starts_from_what_another_one_exports(say, tmp_path):
     values['train']['snapshot_steps'] = (0,)
     for line in shown.splitlines()[2:]:
         field, _, value = line.strip().removeprefix('--config.model.').partition('=')
-        values['model'][field] = int(value) if value.isdecimal() else value
+        kind = type(values['model'][field])
+        values['model'][field] = kind(value)
     second = config.from_dict(values)
     api.train(second, tmp_path / 'second', mesh=make_mesh(1))
     begun = open_run(tmp_path / 'second').params(step=0)

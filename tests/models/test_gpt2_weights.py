@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 
 from anchorjax import config, models, tasks
-from anchorjax.errors import UserError
+from anchorjax.errors import ConfigError, StoreError, UserError
 from anchorjax.grid import HParams
 from anchorjax.models import gpt2_weights
 from anchorjax.models.gpt2_weights import from_hugging_face, to_hugging_face
+from anchorjax.storage.sweep_folder import create_folder
+from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training.devices import make_mesh
 from anchorjax.training.step import init_member, new_state, train_step
@@ -128,19 +130,44 @@ def test_shapes_need_no_file(experiment):
     ('fields', 'line'),
     [
         ({'start_sha256': '0' * 64}, 'its sha256 is [0-9a-f]{64}, not 0000'),
-        (
-            {'start_rows': (1, 2)},
-            r'W_embed has shape \(2, 8\), the config exp',
-        ),
         ({'start_rows': tuple(range(1, 21))}, 'row 20 of 20: see model.start_rows'),
         ({'depth': 3}, r'12 missing, e.g. h.2.attn'),
         ({'depth': 1}, r'12 unexpected, e.g. h.1.attn'),
         ({'max_len': 6}, r'W_pos has shape \(5, 8\), the config expects'),
+        ({'heads': 4}, r'model.heads = 4: must be 2, as in .*/config.json'),
+        ({'eps': 1e-6}, r'model.eps = 1e-06: must be 1e-05, as in .*/config.json'),
     ],
 )
 def test_a_start_that_does_not_fit_is_one_line(experiment, folder, fields, line):
     with pytest.raises(UserError, match=rf'^model.start = .*: {line}'):
         begin(start(experiment, folder, **fields))
+
+
+def test_as_many_rows_as_tokens_are_asked_for_before_anything_is_written(experiment):
+    line = r'rows in model.start_rows = 2: must be \(\) or 20, one for each token'
+    with pytest.raises(ConfigError, match=line):
+        start(experiment, '/nowhere', start_rows=(1, 2))
+
+
+def test_a_sweep_that_goes_on_from_other_weights_is_refused(
+    experiment, params, folder, tmp_path
+):
+    """Chunks that have not begun would start from another file than the others."""
+
+    def take_up():
+        begun, mesh = start(experiment, folder), make_mesh(1)
+        environment = add_data(describe_environment(begun, mesh), begun)
+        create_folder(tmp_path / 'run', begun, environment)
+
+    take_up()
+    take_up()  # the same file: nothing to say
+    more = jax.tree.map(lambda x: x + 1, params)
+    gpt2_weights.write_model(folder, more, experiment.model.heads, experiment.model.eps)
+    with pytest.raises(StoreError, match=r'with data\..*/m/model.safetensors = '):
+        take_up()
+    (folder / 'model.safetensors').unlink()
+    with pytest.raises(UserError, match=r'^model.start = .*: cannot read .*/m/model'):
+        take_up()
 
 
 def test_damaged_and_foreign_files_are_one_line(experiment, params, folder, tmp_path):
@@ -159,9 +186,12 @@ def test_damaged_and_foreign_files_are_one_line(experiment, params, folder, tmp_
         begin(start(experiment, folder))
     del state['lm_head.weight']
     safetensors_numpy.save_file(state, path)
-    (folder / 'config.json').write_text(json.dumps([2]))
-    with pytest.raises(UserError, match=r'config.json'):
-        gpt2_weights.read_sizes(folder)
+    described = json.loads((folder / 'config.json').read_text())
+    other = {'scale_attn_by_inverse_layer_idx': True}  # as in some models of others
+    for text, line in ((described | other, 'layer_idx is True'), ([2], r'config.json')):
+        (folder / 'config.json').write_text(json.dumps(text))
+        with pytest.raises(UserError, match=line):
+            gpt2_weights.read_sizes(folder)
 
 
 def test_transformers_and_we_read_each_others_files_with_equal_logits(

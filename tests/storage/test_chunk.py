@@ -60,6 +60,23 @@ def test_damaged_states_are_kept_aside_and_the_last_says_that_none_is_left(chunk
     assert not resume.exists()
 
 
+def test_kills_before_a_save_is_complete_leave_the_state_before(chunk, monkeypatch):
+    """The list of digests is written last; Orbax drops old states before."""
+    resume = chunk.path / 'resume'
+    (resume / '20' / 'files.json').unlink()  # as if killed there
+    chunk.save_resume(15, make_tree(15))
+
+    def die(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoint.files, 'write_json', die)
+    with pytest.raises(KeyboardInterrupt):
+        chunk.save_resume(21, make_tree(21))
+    (step, tree), warnings = load(chunk)
+    assert (step, warnings) == (15, [])
+    np.testing.assert_array_equal(tree['W'], make_tree(15)['W'])
+
+
 def test_a_state_of_other_code_is_refused_and_stays(chunk):
     before = list_files(chunk.path)
     with pytest.raises(StoreError, match=r'saved by other code: leaf') as caught:

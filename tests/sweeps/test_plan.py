@@ -101,11 +101,19 @@ def test_the_time_is_that_of_the_steps_of_the_shard(tmp_path):
     assert half.disk_bytes == whole.disk_bytes  # other shards write there, too
 
 
-def test_a_snapshot_more_is_the_parameters_of_every_member_more(tmp_path):
-    without = make_plan(experiment(), tmp_path).disk_bytes
-    snapshots = experiment(train__snapshot_steps=(0,))  # 0 adds no row to the curves
-    parameters = 4 * 4 * cost.num_parameters(snapshots)  # 4 members, 4 bytes
-    assert make_plan(snapshots, tmp_path).disk_bytes - without == parameters
+@pytest.mark.parametrize(('lanes', 'rows'), [(1, 4), (3, 6)])
+def test_a_snapshot_more_is_the_parameters_of_every_row_more(tmp_path, lanes, rows):
+    """Of every member, and of the copies that fill the last chunk."""
+    sizes = []
+    for number, steps in enumerate([(), (0,)]):  # 0 adds no row to the curves
+        changes = {'train__snapshot_steps': steps, 'train__lanes': lanes}
+        new = make_plan(experiment(**changes), tmp_path / 'new').disk_bytes
+        opened(tmp_path / str(number), **changes)
+        begun = make_plan(experiment(**changes), tmp_path / str(number)).disk_bytes
+        assert begun == new
+        sizes.append(new)
+    parameters = 4 * rows * cost.num_parameters(experiment())  # 4 bytes
+    assert sizes[1] - sizes[0] == parameters
 
 
 def test_only_what_is_left_of_a_sweep_counts(one_member, tmp_path):

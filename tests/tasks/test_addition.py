@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anchorjax import config
 from anchorjax.tasks import AdditionConfig, addition
+from anchorjax.training import evaluation
+from anchorjax.training.curves import DEVIATION_LIMIT
 from tests.tasks.draws import draw_batch, draw_probes
 
 CHARACTERS = '0123456789+=.'  # the last is END
@@ -140,6 +143,24 @@ def test_probes_ask_what_they_say():
     np.testing.assert_array_equal(
         probes.tokens_PBT[:, :, 1:], probes.targets_PRBQ[:, 0, :, :-1]
     )
+
+
+def test_padding_is_no_answer_of_the_histogram(monkeypatch):
+    """Planted: 9 is the answer to everything; the square asks 4+4, 4+5, 5+4, 5+5."""
+
+    def say_nine(experiment, params, tokens_BT, last_only):
+        return jax.nn.one_hot(jnp.full((len(tokens_BT), 1), 9), 19)
+
+    monkeypatch.setattr(evaluation, 'compute_logits', say_nine)
+    c = config.default(task='addition')
+    c.task.update(largest=9, square=(4, 5), encoding='numbers', probe_examples=8)
+    c.train.update(batch_size=8, num_steps=1)
+    c.optimizer.warmup_steps = 0
+    experiment = config.resolve(c)
+    task = experiment.task.make()
+    scores = evaluation.evaluate(experiment, task, jax.random.key(0), None)
+    shares = scores['deviation'][DEVIATION_LIMIT - 1 : DEVIATION_LIMIT + 2]
+    np.testing.assert_array_equal(shares, [1 / 4, 2 / 4, 1 / 4])
 
 
 def test_regions_by_hand():

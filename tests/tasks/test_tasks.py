@@ -64,6 +64,7 @@ WRONG = [
     (CogsConfig, {'num_examples': 24_156}, 'num_examples = 24156: .* at most 24,155'),
     (ProntoqaConfig, {'distractor': 'twin', 'ontology': 'true'}, 'only the fictional'),
     (CorpusConfig, {'vocab': 257, 'seq_len': 60_000}, 'must be short enough'),
+    (CorpusConfig, {'vocab': 257, 'seq_len': 9, 'holdout': 0.9999}, 'holdout = 0.9999'),
 ]
 
 

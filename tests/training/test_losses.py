@@ -87,6 +87,9 @@ def test_histogram():
     values_B = jnp.array([-2, -1, 0, 0, 2, 3, -7, 50])
     shares = histogram(values_B, limit=2)  # -2, -1, 0, 1, 2, beyond
     np.testing.assert_allclose(shares, np.array([1, 1, 2, 0, 1, 3]) / 8)
+    counts_B = jnp.array([0, 1, 1, 1, 1, 0, 0, 0], bool)
+    shares = histogram(values_B, limit=2, counts_B=counts_B)
+    np.testing.assert_allclose(shares, np.array([0, 1, 2, 0, 1, 0]) / 4)
 
 
 @pytest.mark.parametrize('seed', range(3))

@@ -186,7 +186,10 @@ def _score(config: CogsConfig, row_B: jax.Array) -> Batch:
     last_B = read.tokens_BL[:, -1]
     is_cut_B = read.length_B > config.seq_len + 1
     last_B = jnp.where(is_cut_B, _token_of()['CUT'], last_B)
-    cut = read._replace(tokens_BL=read.tokens_BL.at[:, -1].set(last_B))
+    cut = read._replace(
+        tokens_BL=read.tokens_BL.at[:, -1].set(last_B),
+        begin_B=jnp.minimum(read.begin_B, config.seq_len),  # of an answer beyond it
+    )
     return texts.to_scored_batch(cut, config.score_end)
 
 

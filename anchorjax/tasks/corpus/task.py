@@ -80,15 +80,19 @@ def open_windows(config: CorpusConfig) -> Windows:
     num_windows = token_files.count_windows(len(tokens), config.seq_len)
     num_heldout = max(1, round(config.holdout * num_windows))
     num_available = num_windows - num_heldout
-    _require_fit(config, len(tokens), num_available)
+    _require_fit(config, len(tokens), num_windows, num_available)
     heldout_N = num_available + np.arange(min(num_heldout, config.probe_examples))
     return Windows(tokens, num_available, heldout_N)
 
 
-def _require_fit(config: CorpusConfig, num_tokens: int, num_available: int) -> None:
+def _require_fit(
+    config: CorpusConfig, num_tokens: int, num_windows: int, num_available: int
+) -> None:
     """Raises ConfigError unless there are as many windows as the config needs."""
     allowed = f'short enough for two windows of {num_tokens:,} tokens'
-    require(num_available >= 1, 'task.seq_len', config.seq_len, allowed)
+    require(num_windows >= 2, 'task.seq_len', config.seq_len, allowed)
+    allowed = f'a share that leaves some of {num_windows:,} windows to train'
+    require(num_available >= 1, 'task.holdout', config.holdout, allowed)
     can_number = num_available < _MOST_WINDOWS
     require(can_number, 'task.seq_len', config.seq_len, 'longer')
     can_address = num_tokens <= _MOST_ON_DEVICE or config.feed != 'device'

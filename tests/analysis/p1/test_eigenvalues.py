@@ -105,9 +105,11 @@ def test_rows_and_columns_without_data_are_left_out():
     np.testing.assert_array_equal(select_used(config, 'W_embed', unused), W[tokens])
 
 
-def test_every_converged_member_is_measured_beside_its_start(finished):
+def test_every_converged_seed_is_measured_beside_its_start(finished):
+    """Of the depth that the figure is about, and of no other."""
     run = mark_converged(finished, finished.results.depth == 2)
-    result = eigenvalues.compute(run, depth=1)  # the figure looks elsewhere
+    assert not eigenvalues.compute(run, depth=1).sizes['member']
+    result = eigenvalues.compute(mark_converged(finished), depth=2)
     assert result.member_gamma.values.tolist() == [0.3, 0.3, 0.8, 0.8]
     assert result.member_seed.values.tolist() == [0, 1, 0, 1]
     config = finished.experiment.task

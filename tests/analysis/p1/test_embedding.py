@@ -6,7 +6,7 @@ import xarray as xr
 
 from analysis.members.member import Member
 from analysis.p1 import embedding, embedding_grid
-from analysis.vectors.order import measure_order
+from analysis.vectors.order import measure_order, power_spectrum
 from tests.support.networks import planted
 
 ITEMS = 40
@@ -73,6 +73,18 @@ def test_a_circle_is_its_period(period, other):
     assert result.similarity.sel(step=other) < 0.1
     assert numbers['line'] < 0.1 and numbers['curve'] < 0.1
     assert float(result.power.sum()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize('count', [12, 15])
+def test_power_is_a_share_of_the_variance(count):
+    """Two columns of equal variance: the shortest period there is, and one of three."""
+    items = np.arange(count)
+    shortest = np.cos(2 * np.pi * (count // 2) * items / count)
+    of_three = np.cos(2 * np.pi * items / 3)
+    rows = np.stack([shortest / shortest.std(), of_three / of_three.std()], axis=1)
+    expected = np.zeros(count // 2)
+    expected[[count // 2 - 1, count // 3 - 1]] = 0.5
+    np.testing.assert_allclose(power_spectrum(rows), expected, atol=1e-12)
 
 
 def test_noise_is_within_chance():

@@ -54,7 +54,9 @@ def test_a_gamma_at_which_a_seed_has_not_converged_does_not_count():
 
 def test_the_baseline_has_a_setting_of_its_own(finished):
     both = gamma_range.compute(finished, baseline=str(finished.folder.workdir))
-    assert both.setting.unique().tolist() == ['depth=1', 'depth=2', BASELINE]
+    depths = ['depth=1', 'depth=2']
+    of_baseline = [f'{BASELINE}, {depth}' for depth in depths]
+    assert both.setting.unique().tolist() == [*depths, *of_baseline]
     assert len(both) == 16
     agreement = finished.results.agreement.sel(probe='unseen', mapping='inferential')
     is_here = (both.setting == 'depth=2') & (both.gamma == 0.8) & (both.seed == 1)

@@ -143,6 +143,16 @@ def test_one_learning_rate_has_no_best_one():
     assert phase.layout(cells).columns == 2
 
 
+@pytest.mark.parametrize('decays', [(0.0,), (0.0, 0.1)])
+def test_an_axis_that_is_averaged_is_named(decays):
+    tables = [plant_members().assign(weight_decay=decay) for decay in decays]
+    cells = phase.compute(pd.concat(tables, ignore_index=True))
+    with style.draw_figure(cells, phase.draw, phase.layout) as figure:
+        title = figure.get_suptitle()
+    is_named = 'means over seeds and weight decay' in title
+    assert is_named == (len(decays) > 1)
+
+
 def find_hatched(axis: Axes, pattern: str) -> list[tuple[int, int]]:
     """The cells (column, row) of a panel with this hatch."""
     cells = []

@@ -23,6 +23,13 @@ def test_a_row_is_a_network_at_an_epoch_with_its_gamma_at_the_papers_width(tmp_p
     assert row.train_loss == float(found.train_loss)
 
 
+def test_a_line_is_one_network(tmp_path):
+    axes = {'grid__gamma': (1.0, 1.6), 'grid__learning_rate': (1e-3, 1e-2)}
+    run = plant_curves(tmp_path, experiment(model__width=20, **axes))
+    lines = trajectories.compute({'a': run}).groupby(['run', 'gamma', 'seed'])
+    assert lines.ngroups == 8 and lines.epoch.nunique().eq(lines.size()).all()
+
+
 def test_a_run_without_one_of_the_pair_is_refused(tmp_path):
     run = plant_curves(tmp_path, experiment(model__width=20, grid__gamma=(1.0,)))
     with pytest.raises(UserError, match=r'no network starts like γ 0\.8'):

@@ -1,8 +1,9 @@
-"""P2's moments by hand, its claims planted as the paper says, reversed, and flat."""
+"""P2's numbers by hand, and its claims planted as the paper says."""
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from analysis import claims
 from analysis.p2 import learning_order, reasoning_bias
@@ -15,6 +16,8 @@ JUDGED = [claim for claim in CLAIMS if claim.rule is not None]
 
 
 def test_delta_l_and_cosines_by_hand():
+    losses = xr.DataArray([2.0, 3.0], {'source': ['prontoqa', 'stories']})
+    assert reasoning_bias.compare_losses(losses) == 0.5
     rows = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 3.0]])
     half = 0.5**0.5
     assert reasoning_bias.average_cosine(rows) == pytest.approx(2 * half / 3)

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from analysis import frame
 from analysis.p3 import complexity
 from analysis.p3.complexity import correlate, measure_matrices
 from tests.support.converged import mark_converged
+from tests.support.planted_results import open_planted
 
 
 def test_the_measure_is_the_mean_of_both():
@@ -96,7 +98,31 @@ def test_the_correlations_are_of_one_depth(result):
     )
     np.testing.assert_allclose(result.rho[1], expected)
     is_known = np.isfinite(p_values)
+    assert is_known.any()
     assert (result.p[1].values >= p_values)[is_known].all()
+
+
+def test_members_of_one_decay_are_compared_with_each_other(tmp_path, monkeypatch):
+    """Complexity falls where composition rises; from decay to decay both rise."""
+    answers, complexity_of = {}, {}
+    for d, decay in enumerate((0.1, 0.2)):
+        for g, gamma in enumerate((0.3, 0.5, 0.8)):
+            answers[1, gamma, decay] = {'inferential': 0.5 * d + 0.1 * g}
+            complexity_of[gamma, decay] = np.full(2, 9 + 9 * d - g)
+    grid = {'grid__gamma': (0.3, 0.5, 0.8), 'grid__weight_decay': (0.1, 0.2)}
+    depths = (('model.depth', (1, 2)),)
+    run = open_planted(tmp_path, answers, loop=depths, grid__seed=(0,), **grid)
+
+    def read_points(run, members, name):
+        return zip(members.index, frame.find_points(run, members), strict=True)
+
+    def measure(point, name):
+        return complexity_of[point['gamma'], point['weight_decay']]
+
+    monkeypatch.setattr(frame, 'open_networks', read_points)
+    monkeypatch.setattr(complexity, 'measure_directions', measure)
+    rho = complexity.compute(run).rho.sel(outcome='inferential')
+    np.testing.assert_allclose(rho, -1)
 
 
 def test_the_row_with_the_most_converged_members_is_taken(finished):

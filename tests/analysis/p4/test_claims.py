@@ -1,4 +1,4 @@
-"""P4's claims: planted as the paper prints, the other way round, and flat."""
+"""P4's claims: planted as the paper prints, and flat."""
 
 import numpy as np
 import pandas as pd

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.p4 import decay_complexity, decay_windows, start_or_end
+from analysis.p4 import decay_complexity, decay_grid, decay_windows, start_or_end
 from analysis.p4.claims import compare_effects
 from analysis.p4.members import ALL, NONE, tabulate
 from anchorjax.errors import UserError
@@ -72,6 +72,18 @@ def test_two_windows_must_share_one_end(monkeypatch):
     monkeypatch.setattr(start_or_end, 'tabulate', lambda run: members)
     with pytest.raises(UserError, match='no two windows differ in their start alone'):
         start_or_end.compute(None)
+
+
+def test_the_map_of_decay_is_of_constant_decay_alone(monkeypatch):
+    members = plant(lambda start, end: end - start, windows=('0–0.25', ALL))
+    members = members.assign(decay=0.3, gamma=0.8, seen=1.0)
+    monkeypatch.setattr(decay_grid, 'tabulate', lambda run: members)
+    (cell,) = decay_grid.compute(None).to_dict('records')
+    assert cell['networks'] == 8 and cell['unseen'] == pytest.approx(1 + 0.0035)
+    windowed = members[members.window != ALL]
+    monkeypatch.setattr(decay_grid, 'tabulate', lambda run: windowed)
+    with pytest.raises(UserError, match='no trained member has decay in all steps'):
+        decay_grid.compute(None)
 
 
 @pytest.mark.slow

@@ -1,0 +1,235 @@
+"""What P1 shows inside single networks, of every network of its pair of γ.
+
+P1 Figs 3 to 5 and 10 to 12 show one network of each kind (PAPERS 1.4). All rows here
+are exploratory: which networks are symmetric or compose is not chosen by a seed.
+"""
+
+import numpy as np
+import pandas as pd
+import threadpoolctl
+
+from analysis import frame
+from analysis.circuits import edge_sets
+from analysis.claims import Claim, Group, difference, level, share
+from analysis.members.member import Member, make_untrained
+from analysis.p1 import causal, condensation, cosine, eigenvalues, embedding
+from analysis.spectra import covariance_spectrum, participation_ratio
+from analysis.vectors import groups, order
+from anchorjax.storage.reader import Run
+
+MOST = 0.9  # of the answers to the unseen pair: a network of one kind
+SURVIVE = 0.1  # of the answers: the edge that was cut is not needed
+DRAWS = 16  # random sets of edges beside those of P1
+COLUMNS = (
+    'kind',
+    'needed',
+    'shown_edge_cut',
+    'null_shown_edge_cut',
+    'shown_edges_alone',
+    'null_shown_edges_alone',
+    'parallel',
+    'null_parallel',
+    'directions',
+    'null_directions',
+    'value_order',
+    'null_value_order',
+    'participation',
+    'null_participation',
+)
+
+
+def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
+    """The members with COLUMNS, of their last parameters.
+
+    kind               'symmetric' or 'inferential': MOST of the answers to the unseen
+                       pair are; '': neither
+    needed             the edges without any one of which fewer than half of these
+                       answers survive
+    shown_edge_cut     answers to it that survive a cut of one of the edges that P1 Fig
+                       3 (a) or (c) shows for this kind, the edge that matters least;
+                       null: a cut of any other edge, their mean
+    shown_edges_alone  that survive when only these edges are left; null: as many at
+                       random
+    parallel           cosine of vectors v with equal composed targets less that of
+                       others, mean vector removed (Fig 4 a, b)
+    directions         of the first W_Q (Figs 5 a, b, 10)
+    value_order        |rank correlation| of a key and the component of the embedding
+                       that has most of its order (Figs 5 c, d, 11)
+    participation      ratio of the eigenvalues of the embedding (Fig 12)
+
+    The null of the last four is the same network before training.
+
+    Args:
+      members: rows of `Run.members`, by their place in the sweep.
+    """
+    rows = {}
+    for place, member in frame.open_networks(run, members, 'claims'):
+        kind = name_kind(members.loc[place])
+        row = {'kind': kind}
+        if kind:
+            row |= cut_edges(member, kind)
+        row |= _compare_vectors(member) | _measure_directions(member)
+        for name, number in _measure_directions(make_untrained(member)).items():
+            row[f'null_{name}'] = number
+        rows[place] = row
+    found = pd.DataFrame.from_dict(rows, 'index').reindex(columns=list(COLUMNS))
+    return members.join(found)
+
+
+def name_kind(member: pd.Series) -> str:
+    """The kind of a row of `Run.members`."""
+    for kind in ('symmetric', 'inferential'):
+        if member[f'unseen_{kind}'] > MOST:
+            return kind
+    return ''
+
+
+def cut_edges(member: Member, kind: str) -> dict[str, float | str]:
+    """`needed` and the columns of edges, of a network of this kind."""
+    ablation = edge_sets.prepare_ablation(member)
+    sets = edge_sets.leave_out_each(ablation.edges)
+    unchanged = edge_sets.measure_effects(ablation, sets).unchanged
+    survive_E = unchanged.sel(probe='unseen').values
+    shown = edge_sets.list_mechanisms(ablation)[kind]
+    is_shown_E = np.array([edge in shown for edge in ablation.edges])
+    needed = []
+    for edge, survives in zip(ablation.edges, survive_E, strict=True):
+        if survives < 0.5:
+            needed.append(causal.name_edge(edge))
+    compared = edge_sets.compare_mechanisms(ablation, DRAWS).unchanged
+    alone = compared.sel(mechanism=kind, probe='unseen')
+    return {
+        'needed': ', '.join(needed),
+        'shown_edge_cut': survive_E[is_shown_E].max(),
+        'null_shown_edge_cut': survive_E[~is_shown_E].mean(),
+        'shown_edges_alone': alone.sel(test='alone').item(),
+        'null_shown_edges_alone': alone.sel(test='random').item(),
+    }
+
+
+def _compare_vectors(member: Member) -> dict[str, float]:
+    of_v = cosine.compute(member).sel(vector='v', centred=True)
+    return {
+        'parallel': of_v.difference.sel(estimate='mean').item(),
+        'null_parallel': of_v.untrained.item(),
+    }
+
+
+@threadpoolctl.threadpool_limits.wrap(limits=1)
+def _measure_directions(member: Member) -> dict[str, float]:
+    W_Q = member.matrix(condensation.MATRIX)
+    condensed = groups.measure_condensation(W_Q, condensation.THRESHOLD)
+    W_embed = member.matrix(embedding.MATRIX)
+    keys = embedding.check_items(member.experiment.task, W_embed, None)
+    used = eigenvalues.read_used(member, embedding.MATRIX)
+    return {
+        'directions': condensed['directions'],
+        'value_order': order.measure_order(W_embed[keys])['rho'],
+        'participation': participation_ratio(covariance_spectrum(used)),
+    }
+
+
+RATES = ('rates_32_71', 'rates_32_74')
+LARGE = Group('large', {'gamma': 0.865})
+SMALL = Group('small', {'gamma': 1.38})
+SYMMETRIC = Group('symmetric', {'kind': 'symmetric'})
+COMPOSING = Group('composing', {'kind': 'inferential'})
+PAPER_SIZE = ('paper_size_05',)  # one network of P1's own size, γ 0.5
+ANY = Group('', {})
+
+CLAIMS = (
+    Claim(
+        'P1 Fig 3 (a), width 32',
+        'Symmetric networks need each of its three edges; a cut of the one that '
+        'matters least leaves few answers.',
+        RATES,
+        level('shown_edge_cut', SYMMETRIC),
+    ),
+    Claim(
+        'P1 Fig 3 (a), width 32',
+        'Symmetric networks in which one of these edges is not needed.',
+        RATES,
+        share('shown_edge_cut', SURVIVE, SYMMETRIC),
+    ),
+    Claim(
+        'P1 Fig 3 (a), width 32',
+        'These edges are enough: alone they leave the answers of symmetric networks.',
+        RATES,
+        level('shown_edges_alone', SYMMETRIC),
+    ),
+    Claim(
+        'P1 Fig 3 (c), width 32',
+        'Composing networks need each of its four edges; a cut of the one that matters '
+        'least leaves few answers.',
+        RATES,
+        level('shown_edge_cut', COMPOSING),
+    ),
+    Claim(
+        'P1 Fig 3 (c), width 32',
+        'These edges are enough: alone they leave the answers of composing networks.',
+        RATES,
+        level('shown_edges_alone', COMPOSING),
+    ),
+    Claim(
+        'P1 Fig 4 (a), width 32',
+        'Composing networks: vectors of equal composed targets are parallel; their '
+        'cosine less that of others.',
+        RATES,
+        level('parallel', COMPOSING),
+    ),
+    Claim(
+        'P1 Fig 4 (b), width 32',
+        'Symmetric networks: they are not.',
+        RATES,
+        level('parallel', SYMMETRIC),
+    ),
+    Claim(
+        'P1 Figs 5 (a, b), 10, width 32',
+        'From γ 0.865 (0.50 at width 400) to 1.38 (0.80) W_Q of the first block has '
+        'fewer directions.',
+        RATES,
+        difference('directions', SMALL, LARGE),
+    ),
+    Claim(
+        'P1 Figs 5 (c, d), 11, width 32',
+        'From γ 0.865 to 1.38 the embedding has more of the order of the keys.',
+        RATES,
+        difference('value_order', SMALL, LARGE),
+    ),
+    Claim(
+        'P1 Fig 12, width 32',
+        'From γ 0.865 to 1.38 the embedding has fewer large eigenvalues.',
+        RATES,
+        difference('participation', SMALL, LARGE),
+    ),
+    Claim(
+        "P1 Fig 3 (a), P1's width",
+        'A symmetric network of γ 0.5 after 6 epochs needs each of the three edges.',
+        PAPER_SIZE,
+        level('shown_edge_cut', SYMMETRIC),
+    ),
+    Claim(
+        "P1 Fig 3 (a), P1's width",
+        'These edges are enough.',
+        PAPER_SIZE,
+        level('shown_edges_alone', SYMMETRIC),
+    ),
+    Claim(
+        "P1 Fig 4 (b), P1's width",
+        'Vectors of equal composed targets are not parallel.',
+        PAPER_SIZE,
+        level('parallel', SYMMETRIC),
+    ),
+    Claim(
+        "P1 Fig 5 (b), P1's width",
+        'W_Q has many directions.',
+        PAPER_SIZE,
+        level('directions', ANY),
+    ),
+    Claim(
+        "P1 Fig 5 (d), P1's width",
+        'The embedding has little of the order of the keys.',
+        PAPER_SIZE,
+        level('value_order', ANY),
+    ),
+)
