@@ -7,6 +7,7 @@ from analysis.drawing import style
 from analysis.figure import ROOMS, import_claims, name_module
 from analysis.frame import find_usable, read_members
 from analysis.p1 import answers, phase
+from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 
@@ -35,7 +36,11 @@ def describe_claims(run: Run) -> list[str]:
         named = claims.find_named(room, run)
         if not named:
             continue
-        table = claims.tabulate_run(named, room, run)
+        try:
+            table = claims.tabulate_run(named, room, run)
+        except UserError as error:  # of another task than theirs, say: it is trained
+            lines.append(f'no claims: {error}')
+            continue
         for row in table[table.seeds > 0].itertuples():
             verdict = row.verdict or 'exploratory'
             lines.append(f'{row.claim}\n  {row.number} ({row.seeds} seeds): {verdict}')

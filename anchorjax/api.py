@@ -13,7 +13,7 @@ import pathlib
 import jax
 from jax.sharding import Mesh
 
-from anchorjax.errors import ConfigError, UserError
+from anchorjax.errors import ConfigError
 from anchorjax.experiment import Experiment
 from anchorjax.storage.manifest import MANIFEST_FILE, describe_changed_code
 from anchorjax.storage.reader import Run, open_run
@@ -92,7 +92,7 @@ def train(
     if mesh is None:
         try:  # before anything else uses JAX
             use_every_core()
-        except UserError:
+        except RuntimeError:
             is_too_late = True
     finished = _find_finished(experiment, workdir, shard)
     if finished is not None:

@@ -10,6 +10,7 @@ import pathlib
 
 from analysis.first_look import describe_claims, save_figures
 from anchorjax import api, cli
+from anchorjax.errors import UserError
 from anchorjax.storage.manifest import find_sweep
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps import plan
@@ -25,7 +26,13 @@ def command() -> None:
     flags, experiment = cli.parse_command_line(parser)
     shard = parse_shard(flags.shard)
     workdir = cli.sweep_workdir(flags.workdir, experiment)
-    use_every_core()
+    try:
+        use_every_core()
+    except RuntimeError:
+        raise UserError(
+            'JAX was used before the sweep began: a file of a task or a model, or the '
+            'config, makes a JAX array at its top; make it in a function'
+        ) from None
     cli.join_hosts(flags)
     cli.use_compilation_cache()
 

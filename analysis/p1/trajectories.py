@@ -15,7 +15,6 @@ import pandas as pd
 
 from analysis import frame
 from analysis.drawing import style
-from analysis.members.columns import equivalent_gamma
 from analysis.members.selection import list_varying
 from anchorjax import cli
 from anchorjax.errors import UserError
@@ -38,11 +37,14 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
     """A row per network and epoch: shares of answers, and the train loss in nats.
 
     Raises:
-      UserError: a γ of P1's pair is missing.
+      UserError: a γ of P1's pair is missing, or a run has no unseen pair.
     """
     tables = []
     for name, run in runs.items():
+        frame.list_usable(run, 'anchors')
         agreement = run.curves.agreement
+        if 'unseen' not in agreement.probe:
+            raise UserError(f'{name}: its task has no unseen pair')
         held_out = agreement.sel(probe='seen_heldout', mapping='assigned')
         unseen = agreement.sel(probe='unseen')
         columns = {
@@ -52,7 +54,7 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
         for mapping in MAPPINGS:
             columns[mapping] = unseen.sel(mapping=mapping).to_series()
         table = pd.DataFrame(columns).reset_index()
-        at_400 = equivalent_gamma(table.gamma, run.experiment.model.width)
+        at_400 = frame.add_equivalents(run, table).gamma_at_400
         epochs = table.step / EPOCH
         table = table.assign(run=name, paper_gamma=at_400.round(1), epoch=epochs)
         for axis in list_varying(run.experiment.axes):

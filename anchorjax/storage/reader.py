@@ -168,7 +168,8 @@ def _explain_missing(
     is_planned = step in {*experiment.train.snapshot_steps, experiment.train.num_steps}
     if not chunk.done and (is_planned or step == 'last'):
         return f'no snapshot yet in {chunk.path}: its members still train; {here}'
-    return f'no snapshot {path}; {here}; to make it again, delete {chunk.path}'
+    advice = f'; to make it again, delete {chunk.path}' if is_planned else ''
+    return f'no snapshot {path}; {here}{advice}'
 
 
 def open_run(workdir: str | pathlib.Path) -> Run:

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jax.sharding import AxisType, Mesh
 
-from anchorjax.errors import UserError, require
+from anchorjax.errors import require
 
 
 def use_every_core() -> None:
@@ -19,19 +19,12 @@ def use_every_core() -> None:
     cores are faster than one member on both.
 
     Raises:
-      UserError: this process has already used a device.
+      RuntimeError: this process has already used a device.
     """
     flags = os.environ.get('XLA_FLAGS', '')
     is_chosen = 'xla_force_host_platform_device_count' in flags
-    if is_chosen or jax.config.jax_num_cpu_devices >= 0:
-        return
-    try:
+    if not is_chosen and jax.config.jax_num_cpu_devices < 0:
         jax.config.update('jax_num_cpu_devices', len(os.sched_getaffinity(0)))
-    except RuntimeError:
-        raise UserError(
-            'JAX was used before the sweep began: a module of a task or a model, or a '
-            'config file, makes a JAX array at its top; make it in a function'
-        ) from None
 
 
 def cpu_fingerprint() -> str:

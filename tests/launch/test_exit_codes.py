@@ -13,8 +13,8 @@ from anchorjax.errors import ConfigError, StoreError, StoreUnavailable, Temporar
 from anchorjax.files import report_in_one_line
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
-from anchorjax.training.devices import use_every_core
-from tests.support.sweeps import ROOT
+from tests.support import in_process
+from tests.support.sweeps import ROOT, TINY_FILE
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), '/data/run')
 
@@ -64,11 +64,11 @@ def test_a_reader_that_has_seen_enough_ends_a_command_quietly():
     assert (done.returncode, done.stderr) == (1, b'')
 
 
-def test_a_module_that_uses_jax_before_the_sweep_is_bad_input(monkeypatch, capsys):
-    """As a task's file with an array at its top does: these tests have used JAX."""
+def test_a_file_that_uses_jax_before_the_sweep_is_bad_input(monkeypatch, capsys):
+    """As a task with an array at its top does: this process has used JAX, too."""
     jax.devices()
     monkeypatch.delenv('XLA_FLAGS')
-    with pytest.raises(SystemExit) as caught:
-        cli.run_command(use_every_core)
-    assert caught.value.code == 2
-    assert 'makes a JAX array at its top' in capsys.readouterr().err
+    words = ['--config', TINY_FILE, '--dry_run']
+    said = in_process.run('sweep.py', words, monkeypatch, capsys)
+    assert said.code == 2
+    assert said.errors.startswith('error: JAX was used before the sweep began')

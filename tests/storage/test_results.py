@@ -99,7 +99,8 @@ def test_what_a_member_lacks_is_refused_with_what_there_is(finished):
     point = {'depth': 2, 'gamma': 0.8, 'seed': 1}
     assert finished.steps(**point) == [0, 1, 4, 15, 40]
     assert finished.experiment_of(**point).model.depth == 2
-    with pytest.raises(StoreError, match=r'steps here: \[0, 1, 4, 15, 40\]'):
+    # That a step was never planned is no reason to delete the members.
+    with pytest.raises(StoreError, match=r'steps here: \[0, 1, 4, 15, 40\]$'):
         finished.params(7, **point)
     with pytest.raises(UserError, match=r"no parameter 'block_2/W_in'; .*block_1/W_in"):
         finished.parameter('block_2/W_in', **point)

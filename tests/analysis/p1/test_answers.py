@@ -1,6 +1,7 @@
 """Answers by γ: a row for every network, and a sweep in which none can be shown."""
 
 import math
+import shutil
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from analysis.first_look import describe_claims, save_figures
 from analysis.frame import read_members
 from analysis.p1 import answers, phase
 from anchorjax.errors import UserError
+from anchorjax.storage.reader import open_run
 
 
 def test_every_network_is_a_row_with_its_gamma_at_the_papers_width(finished):
@@ -46,3 +48,13 @@ def test_a_task_without_a_symmetric_answer_has_a_phase_alone(finished, tmp_path)
         answers.compute(members)
     cells = phase.compute(members)
     style.write_figure(cells, phase.draw, phase.layout, tmp_path / 'phase')
+
+
+def test_a_sweep_that_no_claim_of_its_name_can_count_ends_all_the_same(
+    finished, tmp_path
+):
+    """Else the command would end as if its input were bad, with all trained."""
+    folder = tmp_path / 'memory_reasoning'
+    shutil.copytree(finished.folder.workdir, folder)
+    (line,) = describe_claims(open_run(folder))
+    assert line.startswith("no claims: task 'anchors'")

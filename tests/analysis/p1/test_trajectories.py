@@ -30,9 +30,21 @@ def test_a_line_is_one_network(tmp_path):
     assert lines.ngroups == 8 and lines.epoch.nunique().eq(lines.size()).all()
 
 
+def test_every_width_has_its_own_pair(tmp_path):
+    widths = {'loop': (('model.width', (20, 64)),), 'grid__gamma': (1.0, 1.15, 1.6)}
+    result = trajectories.compute({'a': plant_curves(tmp_path, experiment(**widths))})
+    for width, pair in ((20, {1.0: 0.5, 1.6: 0.8}), (64, {1.15: 0.8})):
+        here = result[result.run == f'a, width {width}'].drop_duplicates('gamma')
+        found = here.set_index('gamma').paper_gamma.to_dict()
+        assert pair.items() <= found.items()
+
+
 def test_a_run_without_one_of_the_pair_is_refused(tmp_path):
     run = plant_curves(tmp_path, experiment(model__width=20, grid__gamma=(1.0,)))
     with pytest.raises(UserError, match=r'no network starts like γ 0\.8'):
+        trajectories.compute({'a': run})
+    run = plant_curves(tmp_path / 'seen', experiment(task__unseen=()))
+    with pytest.raises(UserError, match='a: its task has no unseen pair'):
         trajectories.compute({'a': run})
 
 
