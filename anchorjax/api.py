@@ -54,7 +54,8 @@ def train(
     """Trains every member that is not trained yet, and writes the tables of the sweep.
 
     After an interruption the same call resumes from the last save, and the result has
-    the same bits as without the interruption.
+    the same bits as without the interruption. (On a GPU the last bits may differ: XLA
+    measures anew which kernels are fastest.)
 
     Args:
       workdir: the folder of the sweep, new or begun.

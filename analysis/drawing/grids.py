@@ -107,6 +107,8 @@ def draw_cells(
 ) -> None:
     """Calls draw_cell(axis, cell) for every member; writes notes in the others.
 
+    The title says of which matrix, and which values the other axes have.
+
     Args:
       axes: [row, column], the first row at the bottom.
     """
@@ -124,6 +126,7 @@ def draw_cells(
         axis.set_ylabel(f'{row_name} {row}')
     for axis, column in zip(upwards[0], grid.column.values, strict=True):
         axis.set_xlabel(_name_column(grid, column))
+    axes[0, 0].figure.suptitle(f'{grid.matrix}; {grid.fixed}', fontsize=6)
 
 
 def _name_column(grid: xr.Dataset, value: float) -> str:

@@ -74,8 +74,10 @@ def measure_factors(members: pd.DataFrame) -> pd.DataFrame:
                 columns[f'{name}={level}'] = values == level
         elif name in _LINEAR:
             columns[name] = values
-        else:
+        elif name == 'weight_decay':
             columns[name] = np.log2(values.clip(lower=_LEAST_DECAY))
+        else:
+            columns[name] = np.log2(values)
     return pd.DataFrame(columns).astype(float)
 
 

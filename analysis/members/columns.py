@@ -24,7 +24,8 @@ def list_static_axes(members: pd.DataFrame) -> list[str]:
 def equivalent_gamma(gamma: float, width: float) -> float:
     """The γ at which P1's width of 400 starts with the same standard deviation.
 
-    std = width^-γ, so the γ of two widths can only be compared through it.
+    std = width^-γ, so the γ of two widths can only be compared through it. That is of
+    the embeddings and of what reads the stream; W_O and W_out have other inputs.
     """
     return gamma * np.log(width) / np.log(PAPER_WIDTH)
 

@@ -23,7 +23,7 @@ from analysis import frame, stats
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma
 from analysis.members.member import Member, make_untrained, member_of
-from analysis.members.point import Point, complete_point
+from analysis.members.point import Point, complete_point, format_point
 from analysis.members.selection import explain_missing
 from analysis.spectra import (
     covariance_spectrum,
@@ -73,6 +73,7 @@ def compute(
                  initialization, with gamma `extreme` [size]; NaN beyond the rank
       member_*   [member] the converged ones at the point, by `measure_converged`
       missing    a line for each member left out and for what the run does not hold
+      fixed      the values of the other axes
 
     Args:
       point: `gamma`, if given, is that of the member followed over training; the
@@ -123,6 +124,7 @@ def compute(
         followed=followed_point['gamma'],
         path=matrix,
         missing='\n'.join(missing),
+        fixed=format_point(rest),
         width=frame.find_width(run),
         **measure_converged(run, step, matrix, rest).to_xarray(),
     ).assign_coords(step=steps)
@@ -219,6 +221,7 @@ def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     _draw_spectra(axes[0, 0], result)
     _draw_training(axes[0, 1], result)
     _draw_numbers(axes[0, 2], result)
+    axes[0, 0].figure.suptitle(result.fixed.item(), fontsize=6)
     panels = axes[1:].ravel()
     kinds = _list_kinds(result)
     for axis, (kind, matrices) in zip(panels, kinds.items(), strict=False):

@@ -6,7 +6,8 @@ agreement with a mapping on the unseen pair goes from 10 % to 90 % of the way fr
 value at the smallest gamma to the value that is farthest from it, with straight lines
 between gammas. Its width is the distance in gamma; there is none where the agreement
 changes by less than 0.5. A gamma at which a seed of the setting has not converged does
-not count: what an untrained network answers is no solution.
+not count: what an untrained network answers is no solution. A seed that diverged at one
+of the others is left out.
 
   python -m analysis gamma_range --run runs/gpt2_range \\
       --baseline runs/gpt2_range_one_head

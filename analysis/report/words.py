@@ -127,11 +127,11 @@ def describe_unseen_pair(run: Run) -> UnseenPair | None:
         for mapping, shift in zip(anchors.MAPPINGS, shifts, strict=True):
             sign = '−' if shift < 0 else '+'
             answers[mapping][f'x {sign} {abs(shift)}'] = task
-    reason = f'it treats the reversed pair {reverse} in the same way'
-    if is_reverse_trained == {True}:
-        reason = f'the reversed pair {reverse} was trained with this answer'
-    elif True in is_reverse_trained:
-        reason += ', which some of the networks were trained on'
+    reason = f'the reversed pair {reverse} was trained with this answer'
+    if is_reverse_trained == {False}:
+        reason = f'that would answer the reversed pair {reverse}, unseen as well'
+    elif False in is_reverse_trained:
+        reason += ' in some of the networks'
     return UnseenPair(
         pair=f'{pair}',
         inferential=' or '.join(answers['inferential']),

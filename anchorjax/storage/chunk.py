@@ -84,8 +84,8 @@ class ChunkFolder:
         if not path.exists():
             return []
         content = files.read_json(path)
-        history = content.get('history')
-        if content.get('digest') != digest_array(np.array(history)):
+        history = content.get('history') if isinstance(content, dict) else None
+        if history is None or content.get('digest') != digest_array(np.array(history)):
             raise Damaged(
                 f'{path} is damaged; delete {self.path} to train its members again'
             )

@@ -28,8 +28,9 @@ _LONGEST_NAME = 40  # characters that a field adds to the name of a folder
 class Environment:
     """What the bits of a member depend on besides the config; plain JSON values.
 
-    The same experiment gives the same bits in equal environments. The number of hosts
-    is not part of it: it does not matter on how many the devices are.
+    The same experiment gives the same bits in equal environments, but for the last ones
+    on a GPU, where XLA measures anew which kernels are fastest. The number of hosts is
+    not part of it: it does not matter on how many the devices are.
     """
 
     lanes: int  # members side by side on one device

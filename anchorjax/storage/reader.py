@@ -177,6 +177,15 @@ def open_run(workdir: str | pathlib.Path) -> Run:
     return Run(read_folder(workdir))
 
 
+def _find_deviation(experiment: config.Experiment) -> tuple[str, str] | None:
+    """`Task.deviation` of the first cohort that has one: not all have unseen pairs."""
+    for cohort in experiment.cohorts():
+        deviation = experiment.for_cohort(cohort).task.make().deviation
+        if deviation is not None:
+            return deviation
+    return None
+
+
 def _tabulate_members(run: Run) -> pd.DataFrame:
     results = run.results.drop_vars('step')
     columns = [
@@ -206,8 +215,9 @@ def _tabulate_members(run: Run) -> pd.DataFrame:
         of_tokens = results.token_agreement.sel(mapping=task.trained_mapping)
         for probe in results.probe.values:
             table[f'{probe}_tokens'] = of_tokens.sel(probe=probe).to_series()
-    if task.deviation is not None:
-        probe, _ = task.deviation
+    deviation = _find_deviation(run.experiment)
+    if deviation is not None:
+        probe, _ = deviation
         by_group = results.agreement_by_group.sel(probe=probe)
         for mapping in results.mapping.values:
             for group in results.group.values:

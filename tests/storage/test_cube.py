@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from anchorjax import api, files
+from anchorjax.storage.reader import Run
 from anchorjax.storage.solution import SOLUTIONS
 from tests.support import sweeps
 from tests.support.sweeps import copy_folder
@@ -72,6 +73,15 @@ def test_a_cohort_without_an_unseen_pair_has_no_answers_to_it(tmp_path):
     table = api.train(experiment, tmp_path).members.set_index('unseen')
     assert table.unseen_answer['((4, 3),)'] != '' and table.unseen_answer['()'] == ''
     assert table.unseen_answer_share.isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize('base', [(), ((4, 3),)])
+def test_the_columns_are_those_of_all_cohorts_whatever_the_base_is(tmp_path, base):
+    loop = (('task.unseen', ((), ((4, 3),))),)
+    changes = {'task__unseen': base, 'task__noninferential': (), 'loop': loop}
+    folder, _ = sweeps.opened(tmp_path, **changes)  # not trained: only the columns
+    table = Run(folder).members
+    assert {'unseen_answer', 'unseen_inferential_at_0'} <= set(table.columns)
 
 
 @pytest.mark.slow

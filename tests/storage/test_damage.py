@@ -44,10 +44,13 @@ def test_a_sweep_goes_on_from_the_state_before_with_the_same_bits(
         require_line(line, tmp_path)
 
 
-def test_a_damaged_record_of_environments_is_refused(halted, tmp_path):
+@pytest.mark.parametrize(
+    'damage', [lambda text: text.replace('[', '[ [9, 9],', 1), lambda text: '[1]']
+)
+def test_a_damaged_record_of_environments_is_refused(halted, tmp_path, damage):
     workdir = copy_folder(halted, tmp_path / 'run')
     (path,) = workdir.rglob('environments.json')
-    path.write_text(path.read_text().replace('[', '[ [9, 9],', 1))
+    path.write_text(damage(path.read_text()))
     with pytest.raises(StoreError, match=r'environments\.json is damaged'):
         trained(workdir, **ONE)
 

@@ -103,6 +103,14 @@ def test_equal_standard_deviations_are_equal(by_batch):
     )
 
 
+def test_rates_count_in_doublings_and_no_decay_as_a_small_one():
+    cells = [CELL | {'learning_rate': 2e-4, 'weight_decay': 0.0}]
+    cells += [CELL | {'learning_rate': 8e-4, 'weight_decay': 1e-3}]
+    slow, fast = fit.measure_factors(pd.DataFrame(cells)).to_dict('records')
+    assert fast['learning_rate'] - slow['learning_rate'] == pytest.approx(2)
+    assert fast['weight_decay'] == slow['weight_decay']
+
+
 def test_a_prediction_says_what_was_planted_and_how_far_it_is_outside(by_batch):
     point = fit.parse_point(
         'exception=trained, seq_len=9, batch_size=2048, learning_rate=2e-4, gamma=1.2,'

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from analysis.drawing import style
 from analysis.members.member import Member
 from analysis.p1 import condensation, condensation_grid
 from analysis.vectors.groups import find_groups, measure_condensation
@@ -100,6 +101,9 @@ def test_the_grid_has_the_numbers_of_every_member(finished):
     for name, value in measure_condensation(W, 0.7).items():
         assert result[name].values[1, 1] == pytest.approx(value)
     assert result.cosine.shape == (2, 2, 4, 4)
+    draw = condensation_grid.draw
+    with style.draw_figure(result, draw, condensation_grid.layout) as figure:
+        assert figure.get_suptitle().endswith('weight_decay=0.01,seed=1')
 
 
 def test_a_cell_without_a_matrix_is_blank(finished):

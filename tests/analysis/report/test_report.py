@@ -78,14 +78,14 @@ def test_the_payload_describes_the_run(finished, payload):
     ('exceptions', 'because'),
     [
         (('trained',), 'the reversed pair (3, 4) was trained with this answer'),
-        (('unseen',), 'it treats the reversed pair (3, 4) in the same way'),
-        (('trained', 'unseen'), 'which some of the networks were trained on'),
+        (('unseen',), 'that would answer the reversed pair (3, 4), unseen as well'),
+        (('trained', 'unseen'), 'with this answer in some of the networks'),
     ],
 )
 def test_the_symmetric_answer_is_explained_for_every_network(
     exceptions, because, tmp_path
 ):
-    """Half of the default sweep was never trained on the reversed pair."""
+    """Networks to which both pairs are unseen were trained with neither answer."""
     opened(tmp_path, loop=(('task.exception', exceptions),))
     unseen = words.describe_unseen_pair(open_run(tmp_path))
     assert unseen.because.endswith(because)
