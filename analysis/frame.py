@@ -53,7 +53,9 @@ def list_usable(run: Run, *tasks: str) -> pd.DataFrame:
         raise UserError(f'task {task!r}: this figure is about the task {allowed}')
     members = find_usable(run.members)
     if not len(members):
-        raise UserError(f'{run.folder.workdir}: no member is trained yet')
+        raise UserError(
+            f'{run.folder.workdir}: no member is trained yet, or all have diverged'
+        )
     return members.copy()
 
 
@@ -141,7 +143,9 @@ def collect(runs: dict[str, Run], tabulate: Tabulate) -> pd.DataFrame:
         tables.append(table)
     members = pd.concat(tables, ignore_index=True)
     if not len(members):
-        raise UserError(f'{", ".join(runs)}: no member is trained yet')
+        raise UserError(
+            f'{", ".join(runs)}: no member is trained yet, or all have diverged'
+        )
     return members
 
 

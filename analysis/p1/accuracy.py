@@ -51,7 +51,9 @@ def compute(run: Run) -> pd.DataFrame:
     """
     members = count_members(run)
     if not members.counted.any():
-        raise UserError(f'{run.folder.workdir}: no member is trained yet')
+        raise UserError(
+            f'{run.folder.workdir}: no member is trained yet, or all have diverged'
+        )
     axis = choose_axis(run.experiment.axes)
     members['setting'] = frame.name_settings(run, members, (axis, 'seed'))
     rows = []

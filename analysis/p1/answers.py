@@ -45,7 +45,7 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
         raise UserError('answers: the task has no unseen pair')
     members = find_usable(members)
     if not len(members):
-        raise UserError('answers: no member is trained yet')
+        raise UserError('answers: no member is trained yet, or all have diverged')
     settings = []
     for values in members[_list_setting_axes(members)].to_dict('records'):
         words = [_name_value(axis, value) for axis, value in values.items()]

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.drawing import style
 from analysis.first_look import describe_claims, save_figures
-from analysis.frame import read_members
+from analysis.frame import list_usable, read_members
 from analysis.p1 import answers, phase
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
@@ -37,8 +37,10 @@ def test_a_sweep_that_diverged_ends_without_answers_and_claims(
     paths = save_figures(finished, tmp_path)
     assert [path.stem for path in paths] == ['phase'] * 3
     assert describe_claims(finished) == []
-    with pytest.raises(UserError):
+    with pytest.raises(UserError, match='or all have diverged'):
         answers.compute(read_members(finished))
+    with pytest.raises(UserError, match='or all have diverged'):
+        list_usable(finished)
 
 
 def test_a_task_without_a_symmetric_answer_has_a_phase_alone(finished, tmp_path):
