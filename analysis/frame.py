@@ -111,13 +111,19 @@ def is_rate(run: Run) -> bool:
     return 'scale' not in inits
 
 
+def add_width(run: Run, members: pd.DataFrame) -> pd.DataFrame:
+    """The members with their `width`: the axis of that name, or `find_width`."""
+    if 'width' in members:
+        return members
+    return members.assign(width=find_width(run))
+
+
 def add_equivalents(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     """The members with their `width`, and `gamma_at_400` (`equivalent_gamma`).
 
     NaN where there is no such γ; see `find_width`.
     """
-    if 'width' not in members:
-        members = members.assign(width=find_width(run))
+    members = add_width(run, members)
     at_400 = equivalent_gamma(members.gamma, members.width)
     return members.assign(gamma_at_400=at_400 if is_rate(run) else math.nan)
 

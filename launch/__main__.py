@@ -1,4 +1,4 @@
-"""The command `anchorjax`: every command line of this folder under one name.
+"""The command `anchorjax`: command lines of this folder under one name.
 
   anchorjax train --config configs/phase.py    launch/sweep.py
   anchorjax figure NAME --run RUN              python -m analysis NAME
@@ -10,7 +10,8 @@
   anchorjax data SET ...                       launch/data.py
   anchorjax prompts STEP ...                   launch/prompts.py
 
-Every command has --help.
+Every command has --help. Clusters, GPT-2's weights and the table of speed have none:
+launch/submit.py, jobset.py, weights.py and bench.py.
 """
 
 import importlib

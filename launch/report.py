@@ -1,4 +1,4 @@
-"""Draws every figure that a sweep supports, and writes them into one report.html.
+"""Draws the figures of a sweep's task that it supports, and writes one report.html.
 
 python launch/report.py --run runs/phase
 """

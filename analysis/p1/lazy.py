@@ -68,7 +68,7 @@ def compute(
       `pattern`, the share of neurons x positions x sequences that switched; `movement`,
       |theta_T - theta_0| / |theta_0|, and `movement_NAME` of the parameters of one name
       (NaN if absent or zero at the start). In all rows `row_name`, the axis that
-      markers tell apart, and the width of the networks.
+      markers tell apart, and the `width`.
 
     Raises:
       UserError: no member has two snapshots, or the task has no held-out seen pairs.
@@ -99,7 +99,7 @@ def compute(
     # A task without an unseen pair has no column of solutions.
     members = usable[[*axes, 'converged']].assign(solution=classify_members(usable))
     members = members.join(pd.DataFrame.from_dict(rows, 'index'), how='inner')
-    return members.assign(row_name=find_row_axis(axes), width=frame.find_width(run))
+    return frame.add_width(run, members).assign(row_name=find_row_axis(axes))
 
 
 def _measure_null(member: Member, number: int) -> float:
@@ -110,10 +110,11 @@ def _measure_null(member: Member, number: int) -> float:
 
 def draw(members: pd.DataFrame, axes: np.ndarray) -> None:
     """Fills axes [1, 3]: kernel distance, movement and switched neurons over gamma."""
+    width, *others = members.width.unique()
     for axis, (column, title) in zip(axes[0], PANELS.items(), strict=True):
         _draw_members(axis, members, column)
         axis.set(title=title, ylim=(0, None if column == 'movement' else 1))
-        label_gamma(axis, members.width.iloc[0])
+        label_gamma(axis, np.nan if others else width)
     null = members.groupby('gamma').null.agg(['mean', 'min', 'max'])
     first = axes[0, 0]
     first.fill_between(

@@ -78,7 +78,7 @@ def compute(run: Run) -> pd.DataFrame:
                 row[name] = explained.loc[kind, level]
             rows.append(row)
     answers = pd.DataFrame(rows, np.repeat(members.index, len(steps)))
-    return members.join(answers).assign(width=frame.find_width(run))
+    return frame.add_width(run, members.join(answers))
 
 
 def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
@@ -89,7 +89,7 @@ def draw(answers: pd.DataFrame, axes: np.ndarray) -> None:
     settings = answers.setting.unique().tolist()
     at_end = answers[answers.step == answers.step.max()]
     for row, (gamma, of_gamma) in zip(axes, answers.groupby('gamma'), strict=True):
-        name = name_gamma(gamma, answers.width.iloc[0])
+        name = name_gamma(gamma, *answers.width.unique())
         for setting, here in of_gamma.groupby('setting'):
             axis = row[settings.index(setting)]
             _draw_lines(axis, here, 'step')

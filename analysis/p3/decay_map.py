@@ -63,7 +63,7 @@ def compute(run: Run, **point) -> pd.DataFrame:
         raise UserError('no member of this map is trained yet')
     names = [*axes, 'converged', 'train_loss', *PANELS, 'chance']
     table = members.join(measure_networks(run, members))
-    return table[names].assign(width=frame.find_width(run))
+    return frame.add_width(run, table[names])
 
 
 def draw(networks: pd.DataFrame, axes: np.ndarray) -> None:
