@@ -66,6 +66,8 @@ def check_flags(flags: argparse.Namespace) -> None:
     allowed = f'from 1 to {MOST_SHARDS}'
     require(0 < flags.shards <= MOST_SHARDS, '--shards', flags.shards, allowed)
     require(flags.nodes > 0, '--nodes', flags.nodes, 'positive')
+    is_limit = flags.max_parallel is None or flags.max_parallel > 0
+    require(is_limit, '--max_parallel', flags.max_parallel, 'positive')
     allowed = 'positive, and less than the seconds of --time'
     fits = 0 < flags.signal_delay < 60 * flags.time
     require(fits, '--signal_delay', flags.signal_delay, allowed)

@@ -84,6 +84,7 @@ def test_what_slurm_is_asked_for(submit, fake_slurm, tmp_path):
     'flags, words, expected',
     [
         (['--shards=0'], [], '--shards = 0: must be from 1 to'),
+        (['--shards=2', '--max_parallel=0'], [], '--max_parallel = 0: must be posi'),
         (['--shards=2', '--time=2'], [], '--signal_delay = 120: must be positive, and'),
         (['--shards=2'], ['--shard=0/2'], '--shard after --'),
         (['--shards=2'], [], 'there is no Slurm here'),
