@@ -1,6 +1,7 @@
 """What a sweep shows when it is trained: two figures, and a line for each claim."""
 
 import pathlib
+from collections.abc import Mapping
 
 from analysis import claims
 from analysis.drawing import style
@@ -9,6 +10,8 @@ from analysis.frame import find_usable, read_members
 from analysis.p1 import answers, phase
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
+
+SEEDS = 'grid.seed'  # other seeds are what a claim is about, too
 
 
 def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
@@ -27,8 +30,13 @@ def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
     return paths
 
 
-def describe_claims(run: Run) -> list[str]:
-    """A line for every claim about a run of this name that it has networks for."""
+def describe_claims(run: Run, overrides: Mapping[str, str]) -> list[str]:
+    """A line for every claim about a run of this name that it has networks for.
+
+    Args:
+      overrides: values of fields that the command line set. A claim knows a run by
+        its name alone, so a line before the claims says what is not the config's.
+    """
     lines = []
     if not len(find_usable(run.members)):
         return lines
@@ -44,4 +52,10 @@ def describe_claims(run: Run) -> list[str]:
         for row in table[table.seeds > 0].itertuples():
             verdict = row.verdict or 'exploratory'
             lines.append(f'{row.claim}\n  {row.number} ({row.seeds} seeds): {verdict}')
+    others = [f'{path}={text}' for path, text in overrides.items() if path != SEEDS]
+    if lines and others:
+        name = run.folder.workdir.resolve().name
+        lines.insert(
+            0, f'claims about runs named {name}; here with {", ".join(others)}'
+        )
     return lines

@@ -91,7 +91,8 @@ def parse_command_line(
 ) -> tuple[argparse.Namespace, Experiment]:
     """The flags and the experiment of a command line.
 
-    The experiment comes from --config FILE[:PRESET], changed by --config.x.y=z.
+    The experiment comes from --config FILE[:PRESET], changed by --config.x.y=z; these
+    are in `overrides` of the flags, {'x.y': 'z'}.
 
     Raises:
       UserError: a flag is unknown, or something is wrong with the config.
@@ -99,6 +100,7 @@ def parse_command_line(
     parser.add_argument('--config', required=True, metavar='FILE[:PRESET]')
     flags, rest = parser.parse_known_args(words)
     loaded = config.load(flags.config)
+    flags.overrides = {}
     while rest:
         word = rest.pop(0)
         if not word.startswith('--config.'):
@@ -109,6 +111,7 @@ def parse_command_line(
                 raise ConfigError(f'{path}: give a value, --config.{path}=VALUE')
             text = rest.pop(0)
         config.override(loaded, path, text)
+        flags.overrides[path] = text
     return flags, config.resolve(loaded)
 
 

@@ -51,7 +51,7 @@ def command() -> None:
             bar.close()
             paths = save_figures(run, figures)
             cli.print_results(run, paths)
-            for line in describe_claims(run):
+            for line in describe_claims(run, flags.overrides):
                 print(line)
             return paths
 

@@ -36,7 +36,7 @@ def test_a_sweep_that_diverged_ends_without_answers_and_claims(
     monkeypatch.setitem(finished.__dict__, 'results', results)
     paths = save_figures(finished, tmp_path)
     assert [path.stem for path in paths] == ['phase'] * 3
-    assert describe_claims(finished) == []
+    assert describe_claims(finished, {}) == []
     with pytest.raises(UserError, match='or all have diverged'):
         answers.compute(read_members(finished))
     with pytest.raises(UserError, match='or all have diverged'):
@@ -58,5 +58,8 @@ def test_a_sweep_that_no_claim_of_its_name_can_count_ends_all_the_same(
     """Else the command would end as if its input were bad, with all trained."""
     folder = tmp_path / 'memory_reasoning'
     shutil.copytree(finished.folder.workdir, folder)
-    (line,) = describe_claims(open_run(folder))
+    (line,) = describe_claims(open_run(folder), {})
     assert line.startswith("no claims: task 'anchors'")
+    overrides = {'model.width': '16', 'grid.seed': '7,8'}
+    settings, _ = describe_claims(open_run(folder), overrides)
+    assert settings.endswith('here with model.width=16')
