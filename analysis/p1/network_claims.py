@@ -20,6 +20,13 @@ from anchorjax.storage.reader import Run
 MOST = 0.9  # of the answers to the unseen pair: a network of one kind
 SURVIVE = 0.1  # of the answers: the edge that was cut is not needed
 DRAWS = 16  # random sets of edges beside those of P1
+RATES = ('rates_32_71', 'rates_32_74')
+LARGE = Group('large', {'gamma': 0.865})
+SMALL = Group('small', {'gamma': 1.38})
+SYMMETRIC = Group('symmetric', {'kind': 'symmetric'})
+COMPOSING = Group('composing', {'kind': 'inferential'})
+PAPER_SIZE = ('paper_size_05',)  # one network of P1's own size, γ 0.5
+ANY = Group('', {})
 COLUMNS = (
     'kind',
     'needed',
@@ -43,8 +50,8 @@ def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
 
     kind               'symmetric' or 'inferential': MOST of the answers to the unseen
                        pair are; '': neither
-    needed             the edges without any one of which fewer than half of these
-                       answers survive
+    needed             each edge without which fewer than half of these answers
+                       survive
     shown_edge_cut     answers to it that survive a cut of one of the edges that P1 Fig
                        3 (a) or (c) shows for this kind, the edge that matters least;
                        null: a cut of any other edge, their mean
@@ -128,14 +135,6 @@ def _measure_directions(member: Member) -> dict[str, float]:
         'participation': participation_ratio(covariance_spectrum(used)),
     }
 
-
-RATES = ('rates_32_71', 'rates_32_74')
-LARGE = Group('large', {'gamma': 0.865})
-SMALL = Group('small', {'gamma': 1.38})
-SYMMETRIC = Group('symmetric', {'kind': 'symmetric'})
-COMPOSING = Group('composing', {'kind': 'inferential'})
-PAPER_SIZE = ('paper_size_05',)  # one network of P1's own size, γ 0.5
-ANY = Group('', {})
 
 CLAIMS = (
     Claim(
