@@ -82,9 +82,8 @@ def compute(
         if len(steps) < 2:
             continue
         first = member_of(run, steps[0], **member.point)
-        config = member.experiment
-        start_of = (config.model, config.task, member.point['gamma'])
-        start_of += (member.point['seed'],)
+        config, point = member.experiment, member.point
+        start_of = (config.model, config.task, point['gamma'], point['seed'])
         if start_of not in nulls:
             nulls[start_of] = _measure_null(member, number)
         rows[place] = {

@@ -179,8 +179,9 @@ def open_run(workdir: str | pathlib.Path) -> Run:
 
 def _find_deviation(experiment: config.Experiment) -> tuple[str, str] | None:
     """`Task.deviation` of the first cohort that has one: not all have unseen pairs."""
-    for cohort in experiment.cohorts():
-        deviation = experiment.for_cohort(cohort).task.make().deviation
+    of_cohorts = [experiment.for_cohort(cohort) for cohort in experiment.cohorts()]
+    for task in dict.fromkeys(of_cohort.task for of_cohort in of_cohorts):
+        deviation = task.make().deviation
         if deviation is not None:
             return deviation
     return None
