@@ -82,26 +82,33 @@ def compute(
     require_attention(member)
     ablation = edge_sets.prepare_ablation(member, renormalize)
     edges = ablation.edges
-    single = edge_sets.measure_effects(ablation, edge_sets.leave_out_each(edges))
     ends = edge_sets.measure_effects(ablation, [edges, []]).agreement
-    compared = edge_sets.compare_mechanisms(ablation, draws)
-    of_mechanism = []
-    for own in edge_sets.list_mechanisms(ablation).values():
-        of_mechanism.append([edge in own for edge in edges])
     removed, unchanged_E = edge_sets.prune_edges(ablation)
     circuit = edge_sets.find_circuit(removed, unchanged_E, FAITHFUL)
-    found = single.rename(set='edge').assign(
+    found = measure_cuts(ablation, draws).assign(
         intact=ends.isel(set=0),
         nothing=ends.isel(set=1),
-        of_mechanism=(('mechanism', 'edge'), of_mechanism),
-        mechanism_agreement=compared.agreement,
-        mechanism_unchanged=compared.unchanged,
         pruned=('cut', list(map(name_edge, removed))),
         pruned_unchanged=('cut', unchanged_E),
         circuit=('edge', [edge in circuit for edge in edges]),
     )
-    patches = patching.patch_everywhere(member, number)
-    return found.assign_coords(edge=list(map(name_edge, edges))).merge(patches)
+    return found.merge(patching.patch_everywhere(member, number))
+
+
+def measure_cuts(ablation: edge_sets.Ablation, draws: int) -> xr.Dataset:
+    """Of `compute`: each edge cut alone, and the mechanisms as a whole."""
+    edges = ablation.edges
+    single = edge_sets.measure_effects(ablation, edge_sets.leave_out_each(edges))
+    compared = edge_sets.compare_mechanisms(ablation, draws)
+    of_mechanism = []
+    for own in edge_sets.list_mechanisms(ablation).values():
+        of_mechanism.append([edge in own for edge in edges])
+    found = single.rename(set='edge').assign(
+        of_mechanism=(('mechanism', 'edge'), of_mechanism),
+        mechanism_agreement=compared.agreement,
+        mechanism_unchanged=compared.unchanged,
+    )
+    return found.assign_coords(edge=list(map(name_edge, edges)))
 
 
 def name_edge(edge: Edge) -> str:

@@ -4,7 +4,6 @@ P1 Figs 3 to 5 and 10 to 12 show one network of each kind (PAPERS 1.4). All rows
 are exploratory: which networks are symmetric or compose is not chosen by a seed.
 """
 
-import numpy as np
 import pandas as pd
 import threadpoolctl
 
@@ -13,22 +12,21 @@ from analysis.circuits import edge_sets
 from analysis.claims import Claim, Group, difference, level, share
 from analysis.members.member import Member, make_untrained
 from analysis.p1 import causal, condensation, cosine, eigenvalues, embedding
-from analysis.spectra import covariance_spectrum, participation_ratio
 from analysis.vectors import groups, order
 from anchorjax.storage.reader import Run
+from anchorjax.storage.solution import UNSEEN_MAPPINGS
 
-MOST = 0.9  # of the answers to the unseen pair: a network of one kind
 SURVIVE = 0.1  # of the answers: the edge that was cut is not needed
 DRAWS = 16  # random sets of edges beside those of P1
 RATES = ('rates_32_71', 'rates_32_74')
 LARGE = Group('large', {'gamma': 0.865})
 SMALL = Group('small', {'gamma': 1.38})
-SYMMETRIC = Group('symmetric', {'kind': 'symmetric'})
-COMPOSING = Group('composing', {'kind': 'inferential'})
+SYMMETRIC = Group('symmetric', {'solution': 'symmetric'})
+COMPOSING = Group('composing', {'solution': 'inferential'})
 PAPER_SIZE = ('paper_size_05',)  # one network of P1's own size, γ 0.5
 ANY = Group('', {})
 COLUMNS = (
-    'kind',
+    'solution',
     'needed',
     'shown_edge_cut',
     'null_shown_edge_cut',
@@ -48,13 +46,13 @@ COLUMNS = (
 def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     """The members with COLUMNS, of their last parameters.
 
-    kind               'symmetric' or 'inferential': MOST of the answers to the unseen
-                       pair are; '': neither
-    needed             each edge without which fewer than half of these answers
-                       survive
+    solution           of `Run.members`; NaN in the next three if it is neither
+                       symmetric nor inferential
+    needed             each edge without which fewer than half of the answers to the
+                       unseen pair survive
     shown_edge_cut     answers to it that survive a cut of one of the edges that P1 Fig
-                       3 (a) or (c) shows for this kind, the edge that matters least;
-                       null: a cut of any other edge, their mean
+                       3 (a) or (c) shows for this solution, the edge that matters
+                       least; null: a cut of any other edge, their mean
     shown_edges_alone  that survive when only these edges are left; null: as many at
                        random
     parallel           cosine of vectors v with equal composed targets less that of
@@ -71,46 +69,27 @@ def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     """
     rows = {}
     for place, member in frame.open_networks(run, members, 'claims'):
-        kind = name_kind(members.loc[place])
-        row = {'kind': kind}
-        if kind:
-            row |= cut_edges(member, kind)
-        row |= _compare_vectors(member) | _measure_directions(member)
+        row = _compare_vectors(member) | _measure_directions(member)
+        if members.solution[place] in UNSEEN_MAPPINGS:
+            row |= cut_edges(member, members.solution[place])
         for name, number in _measure_directions(make_untrained(member)).items():
             row[f'null_{name}'] = number
         rows[place] = row
-    found = pd.DataFrame.from_dict(rows, 'index').reindex(columns=list(COLUMNS))
-    return members.join(found)
+    return members.join(pd.DataFrame.from_dict(rows, 'index'))
 
 
-def name_kind(member: pd.Series) -> str:
-    """The kind of a row of `Run.members`."""
-    for kind in ('symmetric', 'inferential'):
-        if member[f'unseen_{kind}'] > MOST:
-            return kind
-    return ''
-
-
-def cut_edges(member: Member, kind: str) -> dict[str, float | str]:
-    """`needed` and the columns of edges, of a network of this kind."""
-    ablation = edge_sets.prepare_ablation(member)
-    sets = edge_sets.leave_out_each(ablation.edges)
-    unchanged = edge_sets.measure_effects(ablation, sets).unchanged
-    survive_E = unchanged.sel(probe='unseen').values
-    shown = edge_sets.list_mechanisms(ablation)[kind]
-    is_shown_E = np.array([edge in shown for edge in ablation.edges])
-    needed = []
-    for edge, survives in zip(ablation.edges, survive_E, strict=True):
-        if survives < 0.5:
-            needed.append(causal.name_edge(edge))
-    compared = edge_sets.compare_mechanisms(ablation, DRAWS).unchanged
-    alone = compared.sel(mechanism=kind, probe='unseen')
+def cut_edges(member: Member, solution: str) -> dict[str, float | str]:
+    """`needed` and the columns of edges, of a network with this solution."""
+    cuts = causal.measure_cuts(edge_sets.prepare_ablation(member), DRAWS)
+    cuts = cuts.sel(probe='unseen', mechanism=solution)
+    is_shown = cuts.of_mechanism
+    is_needed = cuts.unchanged < 0.5
     return {
-        'needed': ', '.join(needed),
-        'shown_edge_cut': survive_E[is_shown_E].max(),
-        'null_shown_edge_cut': survive_E[~is_shown_E].mean(),
-        'shown_edges_alone': alone.sel(test='alone').item(),
-        'null_shown_edges_alone': alone.sel(test='random').item(),
+        'needed': ', '.join(cuts.edge.values[is_needed]),
+        'shown_edge_cut': cuts.unchanged[is_shown].max().item(),
+        'null_shown_edge_cut': cuts.unchanged[~is_shown].mean().item(),
+        'shown_edges_alone': cuts.mechanism_unchanged.sel(test='alone').item(),
+        'null_shown_edges_alone': cuts.mechanism_unchanged.sel(test='random').item(),
     }
 
 
@@ -128,11 +107,11 @@ def _measure_directions(member: Member) -> dict[str, float]:
     condensed = groups.measure_condensation(W_Q, condensation.THRESHOLD)
     W_embed = member.matrix(embedding.MATRIX)
     keys = embedding.check_items(member.experiment.task, W_embed, None)
-    used = eigenvalues.read_used(member, embedding.MATRIX)
+    of_embedding = eigenvalues.measure_matrix(member, embedding.MATRIX)
     return {
         'directions': condensed['directions'],
         'value_order': order.measure_order(W_embed[keys])['rho'],
-        'participation': participation_ratio(covariance_spectrum(used)),
+        'participation': of_embedding.participation.item(),
     }
 
 
