@@ -50,7 +50,7 @@ CORPORA = {
         '21,990 to validate, empty ones included',
         'CDLA-Sharing-1.0: share alike, with its text',
         'roneneldan/TinyStories',
-        'data/*.parquet',
+        'data/train-*.parquet',
     ),
     'slimpajama': Corpus(
         'SlimPajama (Cerebras 2023); 59,166 files in all',

@@ -24,6 +24,7 @@ from anchorjax.extras.corpora.tokenizers import (
 )
 from anchorjax.storage import locks
 from anchorjax.tasks.corpus.token_files import open_corpus, read_document
+from launch.data import CORPORA
 from tests.support.in_process import run
 
 # GPT-2's ranks, wherever this machine has them: they are not ours to commit.
@@ -197,6 +198,18 @@ def test_public_files_are_those_of_one_commit(monkeypatch, source, tmp_path):
     newest = find_public('a/b', 'data/*')
     with pytest.raises(UserError, match='another revision'):
         write_corpus(newest, out)
+
+
+def test_public_stories_are_those_to_train_on(monkeypatch):
+    class Stories(Hub):
+        def list_repo_tree(self, *_, **__):
+            for name in ('train-00000-of-00004-2d5a', 'validation-00000-of-00001-869c'):
+                yield types.SimpleNamespace(path=f'data/{name}.parquet', size=7)
+
+    monkeypatch.setitem(sys.modules, 'huggingface_hub', Stories())
+    corpus = CORPORA['tinystories']
+    files = find_public(corpus.repository, corpus.pattern)
+    assert list(files.sizes) == ['data/train-00000-of-00004-2d5a.parquet']
 
 
 def test_the_command_line(source, tmp_path, monkeypatch, capsys):
