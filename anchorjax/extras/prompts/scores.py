@@ -65,7 +65,8 @@ def score_replies(prompts: list[Prompt], reply_of: dict[str, str]) -> pd.DataFra
 
     Columns besides CELL: `prompts`, how many `replies` they have, and the shares of
     these that give the answer of each mapping, `neither` (a number that follows no
-    mapping) and `unparsable` (no number); NaN without replies.
+    mapping) and `unparsable` (no number); NaN without replies. An answer that is right
+    by composing is not `symmetric` as well.
 
     Raises:
       UserError: there is a reply to no prompt, or to none of them.
@@ -91,6 +92,7 @@ def _score_prompt(prompt: Prompt, reply_of: dict[str, str]) -> dict[str, object]
         return row
     number = parse_reply(reply_of[prompt.id], prompt.asked)
     follows = {mapping: number == prompt.answers[mapping] for mapping in MAPPINGS}
+    follows['symmetric'] &= not follows['inferential']
     row['unparsable'] = number is None
     row['neither'] = number is not None and not any(follows.values())
     return row | follows
