@@ -233,6 +233,9 @@ def test_the_command_line(source, tmp_path, monkeypatch, capsys):
         ((*words[:2], 'public', *words[3:]), 'text: give --source PATH'),
         (('text', '--out', out, '--source', source), 'needs --vocabulary'),
         ((*words, '--sets', 'RedPajamaC4'), 'must be of slimpajama'),
+        ((*words, '--hops', '2'), '--hops: has no effect on text'),
+        ((*words, '--vocabulary', source), '--vocabulary: bytes have none'),
+        ((*words, '--pattern', '*.gz'), 'no file that matches --pattern *.gz and ends'),
         ((*words[:6], 'words', '--most_words', 0), '--most_words = 0: must be at lea'),
         (('slimpajama', '--source', 'public', '--out', out), 'needs --vocabulary'),
     ):
