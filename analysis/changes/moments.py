@@ -41,19 +41,20 @@ class Lag(NamedTuple):
 
     ratios: pd.Series  # slow moment by fast moment, by seed
     text: str  # their mean: '2.10 [1.90, 2.30]', 'at least 2.10 ...' if it is a bound
-    steps: tuple[str, str]  # '1,234': the mean of the slow moments, and of the fast
-    never: str  # '2 and 0': how many of each never come
+    steps: tuple[str, str]  # '1,234': means of the slow and fast moments of these
+    never: str  # '2 and 0': how many of each never come, of all pairs
 
 
 def compare_moments(slow: pd.Series, fast: pd.Series, last: float) -> Lag:
     """The lag of the slow moments, paired by seed.
 
-    The last step of training stands for a moment that never comes (inf). Pairs have no
-    ratio in which neither comes, or one is not known (NaN).
+    The last step of training stands for a moment that never comes (inf). A seed of
+    which one moment is not known (NaN) is no pair, and a pair of which neither comes
+    has no ratio.
     """
-    moments = pd.DataFrame({'slow': slow, 'fast': fast})
+    moments = pd.DataFrame({'slow': slow, 'fast': fast}).dropna()
     is_never = np.isinf(moments)
-    has_ratio = moments.notna().all(axis='columns') & ~is_never.all(axis='columns')
+    has_ratio = ~is_never.all(axis='columns')
     slow_never, fast_never = is_never[has_ratio].any()
     bound = ''
     if slow_never:
@@ -62,7 +63,7 @@ def compare_moments(slow: pd.Series, fast: pd.Series, last: float) -> Lag:
         bound = 'at most '
     pairs = moments[has_ratio].clip(upper=last)
     ratios = pairs.slow / pairs.fast
-    slow_step, fast_step = moments.clip(upper=last).mean()
+    slow_step, fast_step = pairs.mean()
     slow_count, fast_count = is_never.sum()
     return Lag(
         ratios=ratios,

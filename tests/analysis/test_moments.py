@@ -36,3 +36,13 @@ def test_a_moment_that_never_comes_makes_a_bound(slow, fast, ratios, bound):
     found = compare_moments(pd.Series(slow, dtype=float), pd.Series(fast), 100)
     np.testing.assert_allclose(found.ratios, ratios)
     assert found.text == bound + stats.describe_ratio(ratios)
+
+
+def test_steps_and_what_never_comes_are_of_the_pairs():
+    """Not of seeds that have one of the two moments alone, which have no ratio."""
+    slow = pd.Series([60.0, 90.0, NEVER, NEVER], [0, 1, 2, 3])
+    fast = pd.Series([20.0, 30.0, NEVER], [0, 1, 2])
+    found = compare_moments(slow, fast, 100)
+    np.testing.assert_allclose(found.ratios, [3, 3])
+    assert found.steps == ('75', '25')
+    assert found.never == '1 and 1'
