@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import stats
-from analysis.changes.moments import Lag, compare_moments
+from analysis.changes.moments import Lag, compare_moments, divide_lags
 from analysis.claims import (
     Claim,
     Estimate,
@@ -80,10 +80,10 @@ def compare_growths(column: str, first: Group, second: Group) -> Estimator:
         for group in (first, second):
             found = measure_growth(select(table, group.levels), column)
             words.append(f'{group.name}: {found.text}')
-            sides.append(found.ratios)
-        quotient = (sides[0] / sides[1]).dropna()
-        text = f'{", ".join(words)}; quotient {stats.describe_ratio(quotient)}'
-        return Estimate(np.log(quotient), text, 'quotient 1')
+            sides.append(found)
+        quotients, mean = divide_lags(*sides)
+        text = f'{", ".join(words)}; quotient {mean}'
+        return Estimate(np.log(quotients), text, 'quotient 1')
 
     return estimate
 
