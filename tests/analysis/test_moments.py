@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis import stats
-from analysis.changes.moments import compare_moments, find_crossings
+from analysis.changes.moments import compare_moments, divide_lags, find_crossings
 
 NEVER = np.inf
 
@@ -46,3 +46,25 @@ def test_steps_and_what_never_comes_are_of_the_pairs():
     np.testing.assert_allclose(found.ratios, [3, 3])
     assert found.steps == ('75', '25')
     assert found.never == '1 and 1'
+
+
+@pytest.mark.parametrize(
+    ('first', 'second', 'bound'),
+    [
+        ((60, 20), (60, 30), ''),
+        ((NEVER, 20), (60, 30), 'at least '),
+        ((60, 20), (NEVER, 30), 'at most '),
+        ((60, NEVER), (60, 30), 'at most '),
+        ((60, 20), (60, NEVER), 'at least '),
+        ((NEVER, 20), (60, NEVER), 'at least '),
+        ((NEVER, 20), (NEVER, 30), 'no bound, '),
+    ],
+)
+def test_the_quotient_of_bounds_is_one_or_none(first, second, bound):
+    lags = []
+    for slow, fast in (first, second):
+        moments = pd.Series([float(slow)] * 3), pd.Series([float(fast)] * 3)
+        lags.append(compare_moments(*moments, 100))
+    quotients, text = divide_lags(*lags)
+    np.testing.assert_allclose(quotients, lags[0].ratios / lags[1].ratios)
+    assert text == bound + stats.describe_ratio(quotients)
