@@ -82,6 +82,17 @@ def test_a_report_is_refused_where_it_would_replace_something(
     assert tree_hash(tmp_path) == before
 
 
+def test_finalize_writes_the_tables_and_figures_anew(
+    one_member, tmp_path, monkeypatch, capsys
+):
+    run = shutil.copytree(one_member, tmp_path / 'run')
+    (run / 'members.csv').unlink()
+    said = in_process.run('finalize.py', ['--run', str(run)], monkeypatch, capsys)
+    assert said.code == 0, said.errors
+    assert (run / 'members.csv').exists()
+    assert str(run / 'figures' / 'phase.png') in said.out
+
+
 def test_jobs_are_not_submitted_for_the_folder_of_another_sweep(
     one_member, monkeypatch, capsys
 ):

@@ -70,6 +70,17 @@ def test_a_lag_grows_by_its_ratio_at_both_gammas():
     found = lag_grows('slow', 'fast')(table.assign(num_steps=100))
     np.testing.assert_allclose(np.exp(found.values), [3 / 2, 3 / 2, 5 / 2])
     assert found.note == 'γ 0.8 never: 1 and 0, γ 0.3 never: 0 and 0'
+    assert 'γ 0.8 at least 3.56' in found.text and 'ratio at least 1.78' in found.text
+
+
+def test_a_growth_that_could_be_smaller_does_not_count():
+    """Seed 1 never learns the slow part at γ 0.3, seed 2 the fast one at γ 0.8."""
+    small = {'gamma': 0.8, 'seed': range(3), 'slow': 60.0, 'fast': [20, 20, np.inf]}
+    large = {'gamma': 0.3, 'seed': range(3), 'slow': [60, np.inf, 60], 'fast': 30.0}
+    table = pd.concat([pd.DataFrame(small), pd.DataFrame(large)], ignore_index=True)
+    found = lag_grows('slow', 'fast')(table.assign(num_steps=100))
+    assert np.exp(found.values).to_dict() == pytest.approx({0: 3 / 2})
+    assert found.note == 'γ 0.8 never: 0 and 1, γ 0.3 never: 1 and 0'
 
 
 @pytest.mark.slow
