@@ -1,5 +1,7 @@
 """P2's numbers by hand, and its claims planted as the paper says."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,8 @@ from analysis.p2.claims import CLAIMS, lag_grows, tabulate
 from analysis.p2.members import COLUMNS
 from analysis.p2.networks import list_panels
 from anchorjax.errors import UserError
+from tests.support import p2_tasks
+from tests.support.planted_results import plant_curves
 
 JUDGED = [claim for claim in CLAIMS if claim.rule is not None]
 
@@ -103,6 +107,13 @@ def test_the_curves_are_those_of_the_sweep(open_sweep, finished):
     assert member.train_loss == curve.train_loss[-1]
     with pytest.raises(UserError, match="task 'anchors': this figure is about"):
         learning_order.compute(finished)
+
+
+def test_sources_of_several_settings_are_refused(tmp_path):
+    loop = (('task.control', ('none', 'matched')),)
+    experiment = dataclasses.replace(p2_tasks.make_mixture(), loop=loop)
+    with pytest.raises(UserError, match='the sources differ between cohorts'):
+        reasoning_bias.compute(plant_curves(tmp_path / 'run', experiment))
 
 
 @pytest.mark.slow
