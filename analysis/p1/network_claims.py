@@ -18,7 +18,16 @@ from anchorjax.storage.solution import UNSEEN_MAPPINGS
 
 SURVIVE = 0.1  # of the answers: the edge that was cut is not needed
 DRAWS = 16  # random sets of edges beside those of P1
-RATES = ('rates_32_71', 'rates_32_74')
+RATES = (
+    'rates_32_71',
+    'rates_32_74',
+    'rates_32_1.5625e-3',
+    'rates_32_1.875e-3',
+    'rates_32_2.1875e-3',
+    'rates_32_2.8125e-3',
+    'rates_32_3.125e-3',
+    'rates_32_3.4375e-3',
+)  # P1's nine learning rates; the first two runs have the lowest, middle and highest
 LARGE = Group('large', {'gamma': 0.865})
 SMALL = Group('small', {'gamma': 1.38})
 SYMMETRIC = Group('symmetric', {'solution': 'symmetric'})
