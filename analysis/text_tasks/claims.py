@@ -18,13 +18,15 @@ from anchorjax.storage.reader import Run
 GALLERY = 'real_tasks'
 INTRODUCTION = (
     'Numbers are exact matches of whole answers of all networks at the end of '
-    'training. A large initialization has γ 0.5 and a small one γ 0.7; weak decay is '
-    '0.01 and strong decay 0.5, of PrOntoQA 0.1. Differences and ratios are paired by '
-    'seed, over all runs that train the same setting; a judged row has fresh seeds '
-    'alone. The null is the best of what answers without generalizing: a table of the '
-    'training texts (of addition also of unordered pairs), the most frequent answer, '
-    'and of PrOntoQA its shortcuts (analysis/text_tasks/baselines.py). A network that '
-    'never converges counts with the last step.'
+    'training. A large initialization has γ 0.5 and a small one γ 0.7, as in P1; at '
+    "width 64 they have the standard deviations of γ 0.31 and 0.44 at GPT-2's width of "
+    '768. Weak decay is 0.01 and strong decay 0.5, of PrOntoQA 0.1. Differences and '
+    'ratios are paired by seed, over all runs that train the same setting; a judged '
+    'row has fresh seeds alone. The null is the best of what answers without '
+    'generalizing: a table of the training texts (of addition also of unordered '
+    'pairs), the most frequent answer, and of PrOntoQA its shortcuts '
+    '(analysis/text_tasks/baselines.py). A network that never converges counts with '
+    'the last step.'
 )
 
 # Runs of each task. Where they share a size they differ in their seeds alone.
