@@ -6,6 +6,7 @@ import os
 import pathlib
 import sys
 from collections.abc import Callable, Mapping
+from types import NoneType
 from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin
 
 import jax
@@ -153,6 +154,8 @@ def _describe_hint(hint: Any) -> str:
         return f'tuple of {_describe_hint(args[0])}'
     if origin is tuple:
         return f'({"; ".join(map(_describe_hint, args))})'
+    if NoneType in args:
+        return f'{_describe_hint(args[0])} or None'
     return hint.__name__
 
 

@@ -160,12 +160,17 @@ def find_indices(axes: dict[str, tuple], point: dict[str, object]) -> dict[str, 
 
 
 def match_value(name: str, values: tuple, wanted: Any) -> int:
-    """The index of a value on an axis, floats within 1e-5 of it; UserError if none."""
+    """The index of a value on an axis; UserError if none.
+
+    Floats lie within 1e-5 of it, and for a tuple its label does, as in `Run.members`.
+    """
     if wanted in values:
         return values.index(wanted)
     for i, value in enumerate(values):
         are_numbers = isinstance(value, float) and isinstance(wanted, int | float)
         if are_numbers and math.isclose(value, wanted, rel_tol=1e-5):
+            return i
+        if isinstance(value, tuple) and wanted == axis_label(value):
             return i
     raise UserError(f'point: no member has {name} = {wanted!r}; the sweep has {values}')
 

@@ -14,6 +14,7 @@ import dataclasses
 import functools
 import math
 import operator
+import types
 import typing
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, NamedTuple
@@ -86,6 +87,8 @@ def check_value(value: Any, hint: Any, field: str) -> Any:
         value = check_value(value, args[0], field)
         _check_bounds(value, args[1:], field)
         return value
+    if types.NoneType in args:  # int | None
+        return None if value is None else check_value(value, args[0], field)
     if origin is tuple:
         return _check_tuple(value, args, field)
     if origin is Literal:

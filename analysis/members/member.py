@@ -69,9 +69,19 @@ class Member(NamedTuple):
         return make_apply(self.experiment.model, self.experiment.task.vocab)
 
     def forward(self, tokens_BT: np.ndarray) -> Activations:
-        """All activations, at every position, as numpy arrays."""
+        """All activations, at every position, as numpy arrays.
+
+        Raises:
+          UserError: these are no tokens; JAX would take another in the place of one
+            that the network does not have.
+        """
+        tokens_BT, vocab = np.asarray(tokens_BT), self.experiment.task.vocab
+        is_known = (tokens_BT >= 0) & (tokens_BT < vocab)
+        is_whole = np.issubdtype(tokens_BT.dtype, np.integer) and is_known.all()
+        if tokens_BT.ndim != 2 or not is_whole:
+            raise UserError(f'tokens_BT: must be integers [B, T] from 0 to {vocab - 1}')
         apply = compile_apply(self.experiment.model, self.experiment.task.vocab)
-        activations = apply(self.params, np.asarray(tokens_BT))
+        activations = apply(self.params, tokens_BT)
         return jax.tree.map(np.asarray, activations)
 
     @property

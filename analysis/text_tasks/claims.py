@@ -87,12 +87,15 @@ def tabulate(run: Run) -> pd.DataFrame:
     """
     members = read_members(run)
     nulls = []
+    writes_proofs = False
     for point in find_points(run, members):
-        scores = score_baselines(run.experiment_of(**point).task, point['seed'])
+        task = run.experiment_of(**point).task
+        scores = score_baselines(task, point['seed'])
         nulls.append(pd.DataFrame(scores).max(axis=1))
+        writes_proofs |= getattr(task, 'chain_of_thought', False)
     table = pd.DataFrame(nulls, members.index).drop(columns='seen_train')
     members = members.join(table.add_prefix('null_'))
-    if getattr(run.experiment.task, 'chain_of_thought', False):
+    if writes_proofs:
         written = free_generation.compute(run)
         members['right_label'] = written['label after right proof']
         members['own_label'] = written['label after own proof']

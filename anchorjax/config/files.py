@@ -12,13 +12,14 @@ from anchorjax.config.build import default
 from anchorjax.errors import ConfigError, brief, nearest
 
 
-def load(spec: str) -> ml_collections.ConfigDict:
+def load(spec: str | pathlib.Path) -> ml_collections.ConfigDict:
     """The ConfigDict of 'file.py' or 'file.py:preset', from its get_config(preset).
 
     Raises:
       ConfigError: there is no such file or preset, or the file fails; the line names
         the file.
     """
+    spec = str(spec)
     name, _, preset = spec.partition(':')
     path = pathlib.Path(name)
     if path.suffix != '.py' or not path.is_file():

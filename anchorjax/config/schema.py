@@ -54,7 +54,7 @@ def parse_word(text: str, current: Any, field: str) -> Any:
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        allowed = f'{_KINDS[type(current)]}, like {current!r}'
+        allowed = f'{_KINDS.get(type(current), "a Python value")}, like {current!r}'
         if current == ():
             allowed = '() for none, or Python values with commas between'
         raise ConfigError(f'{field} = {text!r}: must be {allowed}') from None

@@ -34,8 +34,10 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
     the cube has those of all, with NaN where a member has no such thing.
 
     Raises:
-      StoreError: the curves of a chunk are damaged or belong to another sweep.
+      StoreError: the curves of a chunk are damaged or belong to another sweep, or the
+        folder was moved.
     """
+    folder.require_there()
     experiment = folder.experiment
     axes = experiment.axes
     tasks = {}

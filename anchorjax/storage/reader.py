@@ -29,7 +29,10 @@ from anchorjax.training.members import describe_members
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """A sweep for reading, finished or not: members not trained yet are NaN."""
+    """A sweep for reading, finished or not: members not trained yet are NaN.
+
+    Curves are read once: while training goes on, open it again to see what is new.
+    """
 
     folder: SweepFolder
 
@@ -83,7 +86,7 @@ class Run:
         Raises:
           UserError: there is no such member.
           StoreError: there is no such step (the line names the others), or the snapshot
-            is damaged.
+            is damaged, or the folder of the sweep was moved.
         """
         experiment, chunk, lane = self._find(point)
         abstract = models.abstract_params(experiment.model, experiment.task.vocab)
@@ -139,6 +142,7 @@ class Run:
         self, point: dict[str, Any]
     ) -> tuple[config.Experiment, ChunkFolder, int]:
         """(experiment of its cohort, folder of its chunk, index in the chunk)."""
+        self.folder.require_there()
         cohort_index, row = locate(self.experiment.axes, point)
         chunk_index, lane = divmod(row, self.folder.chunk_size)
         cohort = self._cohorts[cohort_index]
@@ -156,7 +160,7 @@ class Run:
         if step not in steps:
             raise StoreError(_explain_missing(chunk, step, self.experiment))
         saved = describe_members(abstract, self.folder.chunk_size)
-        return chunk.load_member(step, lane, saved)
+        return chunk.load_member(int(step), lane, saved)  # 40.0 is the step 40
 
 
 def _explain_missing(
@@ -165,8 +169,9 @@ def _explain_missing(
     """Why there is no such snapshot, and what to do."""
     path = chunk.path / 'snapshots' / str(step)
     here = f'steps here: {chunk.snapshot_steps()}'
-    is_planned = step in {*experiment.train.snapshot_steps, experiment.train.num_steps}
-    if not chunk.done and (is_planned or step == 'last'):
+    planned = (*experiment.train.snapshot_steps, experiment.train.num_steps, 'last')
+    is_planned = step in planned
+    if not chunk.done and is_planned:
         return f'no snapshot yet in {chunk.path}: its members still train; {here}'
     advice = f'; to make it again, delete {chunk.path}' if is_planned else ''
     return f'no snapshot {path}; {here}{advice}'

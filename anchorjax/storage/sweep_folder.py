@@ -18,10 +18,15 @@ import pathlib
 from typing import NamedTuple
 
 from anchorjax import config
-from anchorjax.errors import UserError
+from anchorjax.errors import StoreError, UserError
 from anchorjax.grid import Cohort
 from anchorjax.storage.chunk import ChunkFolder
-from anchorjax.storage.manifest import Environment, read_manifest, take_up_sweep
+from anchorjax.storage.manifest import (
+    MANIFEST_FILE,
+    Environment,
+    read_manifest,
+    take_up_sweep,
+)
 from anchorjax.training import hosts
 
 
@@ -63,6 +68,17 @@ class SweepFolder:
             if chunk.folder.done:
                 trained += chunk.num_members
         return trained, total
+
+    def require_there(self) -> None:
+        """Raises StoreError if the folder is not where it was opened.
+
+        Without it, all members would look as if they were not trained yet.
+        """
+        if not (self.workdir / MANIFEST_FILE).exists():
+            raise StoreError(
+                f'{self.workdir} holds the sweep no longer: it was moved, or the '
+                'current directory is another'
+            )
 
     def chunk_folder(self, cohort: Cohort, index: int) -> ChunkFolder:
         """The folder of the chunk with this index in a cohort."""

@@ -9,6 +9,7 @@ from analysis.members.member import member_of
 from analysis.members.point import complete_point, format_point, select_varying
 from anchorjax.errors import StoreError, UserError
 from anchorjax.storage.reader import open_run
+from tests.support.sweeps import opened
 
 POINT = {'depth': 2, 'gamma': 0.8, 'seed': 1}
 
@@ -35,6 +36,22 @@ def test_matrices_are_named_by_their_path(member):
     assert all(W.ndim == 2 for W in member.matrices.values())
     with pytest.raises(UserError, match=r"no matrix 'W_X'; the model has \['W_U'"):
         member.matrix('W_X')
+
+
+@pytest.mark.parametrize('tokens', [[20, 3, 4], [[20.0, 3.0]], [[20, 201]], [[-1, 3]]])
+def test_what_is_no_token_is_refused_and_not_taken_for_another(member, tokens):
+    with pytest.raises(UserError, match=r'must be integers \[B, T\] from 0 to 200'):
+        member.forward(tokens)
+
+
+def test_a_row_of_the_table_names_its_member(tmp_path):
+    """As in the tour: an axis of tuples is there as texts."""
+    windows = ((), (0, 20))
+    opened(tmp_path, grid__decay_window=windows)
+    run = open_run(tmp_path)
+    row = run.members.iloc[-1]
+    point = {axis: row[axis] for axis in run.experiment.axes}
+    assert complete_point(run, point)['decay_window'] == (0, 20)
 
 
 def test_a_point_is_completed_and_told_apart(finished):

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shutil
 import time
 
 import numpy as np
@@ -104,6 +105,22 @@ def test_what_a_member_lacks_is_refused_with_what_there_is(finished):
         finished.params(7, **point)
     with pytest.raises(UserError, match=r"no parameter 'block_2/W_in'; .*block_1/W_in"):
         finished.parameter('block_2/W_in', **point)
+
+
+def test_a_run_that_was_moved_is_refused_and_not_taken_for_untrained(
+    one_member, tmp_path, monkeypatch
+):
+    shutil.copytree(one_member, tmp_path / 'run')
+    monkeypatch.chdir(tmp_path)
+    run = open_run('run')
+    params = run.params()
+    monkeypatch.chdir('/')
+    for read in (lambda: run.members, run.params, run.steps):
+        with pytest.raises(StoreError, match='run holds the sweep no longer: it was m'):
+            read()
+    monkeypatch.chdir(tmp_path)
+    assert run.members.trained.all()
+    np.testing.assert_array_equal(run.params()['W_U'], params['W_U'])
 
 
 def test_an_axis_of_tuples_is_labelled_by_their_text(tmp_path):

@@ -1,5 +1,7 @@
 """P2's numbers by hand, and its claims planted as the paper says."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,8 @@ from analysis.p2.claims import CLAIMS, lag_grows, tabulate
 from analysis.p2.members import COLUMNS
 from analysis.p2.networks import list_panels
 from anchorjax.errors import UserError
+from tests.support import p2_tasks
+from tests.support.planted_results import plant_curves
 
 JUDGED = [claim for claim in CLAIMS if claim.rule is not None]
 
@@ -101,8 +105,15 @@ def test_the_curves_are_those_of_the_sweep(open_sweep, finished):
     accuracies = curve.agreement.transpose('step', 'probe')
     np.testing.assert_array_equal(member.accuracy, accuracies)
     assert member.train_loss == curve.train_loss[-1]
-    with pytest.raises(UserError, match="task 'anchors': this figure is about"):
+    with pytest.raises(UserError, match="task 'anchors': this is about"):
         learning_order.compute(finished)
+
+
+def test_sources_of_several_settings_are_refused(tmp_path):
+    loop = (('task.control', ('none', 'matched')),)
+    experiment = dataclasses.replace(p2_tasks.make_mixture(), loop=loop)
+    with pytest.raises(UserError, match='the sources differ between cohorts'):
+        reasoning_bias.compute(plant_curves(tmp_path / 'run', experiment))
 
 
 @pytest.mark.slow
@@ -131,5 +142,5 @@ def test_a_run_has_the_columns_that_it_is_about(open_sweep, finished, name):
     assert not set(known) & (set(own.values()) - {own[name]})
     expected = run.results.agreement.sel(probe='memory', mapping='assigned')
     np.testing.assert_array_equal(table.memory, expected.values.ravel())
-    with pytest.raises(UserError, match="task 'anchors': this figure is about"):
+    with pytest.raises(UserError, match="task 'anchors': this is about"):
         tabulate(finished)
