@@ -76,7 +76,7 @@ def find_figures() -> dict[str, ModuleType]:
 
 
 def find_figure(name: str) -> ModuleType:
-    """The module of one figure; no other is imported.
+    """The module of one figure; no other is imported, unless to name the nearest.
 
     Raises:
       UserError: there is none of this name.
@@ -84,7 +84,8 @@ def find_figure(name: str) -> ModuleType:
     files = _list_files()
     module = importlib.import_module(files[name]) if name in files else None
     if not (hasattr(module, 'draw') or hasattr(module, 'command')):
-        raise UserError(f'no figure {name!r}, {nearest(name, files)}; see --list')
+        hint = nearest(name, find_figures())
+        raise UserError(f'no figure {name!r}, {hint}; see --list')
     return module
 
 

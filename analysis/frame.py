@@ -50,7 +50,9 @@ def list_usable(run: Run, *tasks: str) -> pd.DataFrame:
     task = run.experiment.task.name
     if tasks and task not in tasks:
         allowed = ' or '.join(map(repr, tasks))
-        raise UserError(f'task {task!r}: this figure is about the task {allowed}')
+        raise UserError(
+            f'{run.folder.workdir}: task {task!r}: this is about the task {allowed}'
+        )
     members = find_usable(run.members)
     if not len(members):
         raise UserError(

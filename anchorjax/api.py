@@ -13,7 +13,7 @@ import pathlib
 import jax
 from jax.sharding import Mesh
 
-from anchorjax.errors import ConfigError
+from anchorjax.errors import ConfigError, UserError
 from anchorjax.experiment import Experiment
 from anchorjax.storage.manifest import MANIFEST_FILE, describe_changed_code
 from anchorjax.storage.reader import Run, open_run
@@ -61,7 +61,7 @@ def train(
       workdir: the folder of the sweep, new or begun.
       mesh: from `training.devices.make_mesh`; by default all devices (on a CPU, one per
         core).
-      shard: the part of the sweep that this call trains.
+      shard: the part of the sweep that this call trains: `sweeps.shards.Shard(0, 4)`.
       should_stop: called every few seconds; when it returns True, training saves and
         stops.
       report: called with the progress every few seconds.
@@ -81,13 +81,16 @@ def train(
         `config.resolve`; nothing was trained.
       StoreError: the folder holds another sweep, was trained in another environment,
         is in use, is damaged or cannot be written.
-      UserError: the data of a task cannot be read, workdir is '', or what will be
-        written does not fit its disk.
+      UserError: the data of a task cannot be read, there is no such shard, workdir is
+        '', or what will be written does not fit its disk.
       Preempted: should_stop returned True; everything is saved.
     """
     if not isinstance(experiment, Experiment):
         kind = type(experiment).__name__
         raise ConfigError(f'experiment: is a {kind}; give config.resolve(config)')
+    if not (isinstance(shard, Shard) and 0 <= shard.index < shard.count):
+        allowed = 'Shard(index, count) with 0 <= index < count'
+        raise UserError(f'shard = {shard!r}: must be {allowed}')
     workdir = as_folder(workdir)
     is_too_late = False
     if mesh is None:

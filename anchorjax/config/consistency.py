@@ -62,6 +62,8 @@ def check_experiment(experiment: Experiment) -> None:
     for path, values in experiment.loop:
         is_distinct = len(set(values)) == len(values)
         require(is_distinct, f'loop ({path})', values, 'distinct')
+        allowed = 'without None, which tables take for a missing value'
+        require(None not in values, f'loop ({path})', values, allowed)
 
 
 def _check_groups(experiment: Experiment) -> None:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import pathlib
+import sys
 import traceback
 from collections.abc import Collection
 from types import ModuleType
@@ -12,15 +13,16 @@ from anchorjax.config.build import default
 from anchorjax.errors import ConfigError, brief, nearest
 
 
-def load(spec: str) -> ml_collections.ConfigDict:
+def load(spec: str | pathlib.Path) -> ml_collections.ConfigDict:
     """The ConfigDict of 'file.py' or 'file.py:preset', from its get_config(preset).
 
     Raises:
       ConfigError: there is no such file or preset, or the file fails; the line names
         the file.
     """
+    spec = str(spec)
     name, _, preset = spec.partition(':')
-    path = pathlib.Path(name)
+    path = pathlib.Path(name).absolute()  # as tracebacks name it
     if path.suffix != '.py' or not path.is_file():
         shown = spec or "''"
         raise ConfigError(f'--config {shown}: no such Python file')
@@ -81,7 +83,10 @@ def _describe(error: Exception) -> str:
 
 
 def _import_file(path: pathlib.Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    # Under its path, which is no name of another module. Who looks for the file of a
+    # task that was made there (`sweeps.code`) finds it.
+    spec = importlib.util.spec_from_file_location(str(path), path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module

@@ -285,6 +285,8 @@ def summarize_members(run: Run) -> str:
     axes = [axis for axis, values in run.experiment.axes.items() if len(values) > 1]
     shown = [column for column in names if column in table]
     trained = table[table.trained]
+    if not len(trained):
+        return 'no member is trained yet'
     rows = trained[[*axes, *shown]].rename(columns=names).head(_MOST_TABLE_ROWS)
     text = rows.to_string(index=False, float_format='{:.4g}'.format)
     num_hidden = len(trained) - _MOST_TABLE_ROWS

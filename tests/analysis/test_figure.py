@@ -82,6 +82,9 @@ def test_a_flag_may_be_given_as_help_shows_it_and_a_mistyped_one_is_named(
 def test_an_unknown_figure_gets_the_nearest_name():
     with pytest.raises(UserError, match="no figure 'phas', did you mean 'phase'"):
         figure.find_figure('phas')
+    with pytest.raises(UserError) as caught:  # a file of a room, but no figure
+        figure.find_figure('members')
+    assert "did you mean 'members'" not in str(caught.value)
 
 
 def test_a_figure_is_about_a_sweep_or_a_member():

@@ -42,3 +42,9 @@ def test_what_it_cannot_be_is_one_line(limited, text, part):
     with pytest.raises(ConfigError, match=f'task.limit = .*must be {part}'):
         config.override(limited, 'task.limit', text)
         config.resolve(limited)
+
+
+def test_none_is_no_value_of_an_axis(limited):
+    limited.loop = (('task.limit', (1, None)),)
+    with pytest.raises(ConfigError, match=r'loop \(task.limit\) = .*without None'):
+        config.resolve(limited)

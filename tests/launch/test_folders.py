@@ -10,7 +10,7 @@ from analysis.tables.folders import require_folder_for_tables
 from anchorjax import api
 from anchorjax.errors import UserError
 from tests.support import in_process
-from tests.support.sweeps import TINY_FILE, experiment, tree_hash
+from tests.support.sweeps import TINY_FILE, experiment, opened, tree_hash
 
 EMPTY = {
     'sweep.py': ['--config', TINY_FILE, '--workdir='],
@@ -91,6 +91,13 @@ def test_finalize_writes_the_tables_and_figures_anew(
     assert said.code == 0, said.errors
     assert (run / 'members.csv').exists()
     assert str(run / 'figures' / 'phase.png') in said.out
+
+
+def test_finalize_says_if_nothing_is_trained(tmp_path, monkeypatch, capsys):
+    opened(tmp_path)
+    said = in_process.run('finalize.py', ['--run', str(tmp_path)], monkeypatch, capsys)
+    assert said.code == 0, said.errors
+    assert said.out.splitlines()[0] == 'no member is trained yet'
 
 
 def test_jobs_are_not_submitted_for_the_folder_of_another_sweep(

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from anchorjax import api, config
-from anchorjax.errors import ConfigError, StoreError, StoreUnavailable
+from anchorjax.errors import ConfigError, StoreError, StoreUnavailable, UserError
 from anchorjax.storage import locks
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.jobs import read_jobs
 from anchorjax.sweeps.progress import Progress
+from anchorjax.sweeps.shards import Shard
 from tests.support import tiny
 from tests.support.faults import ONE
 from tests.support.sweeps import ROOT, TINY_FILE, experiment, tree_hash
@@ -33,7 +34,7 @@ print(run.folder.environments[0].devices, bool(run.results.trained.all()))
 def run(tmp_path_factory) -> Run:
     """What three lines in a notebook return."""
     jax.devices()  # as in a notebook that has computed already
-    experiment = config.resolve(config.load(str(ROOT / TINY_FILE)))
+    experiment = config.resolve(config.load(ROOT / TINY_FILE))
     return api.train(experiment, tmp_path_factory.mktemp('notebook') / 'run')
 
 
@@ -78,6 +79,13 @@ def test_a_config_that_is_not_resolved_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=line):
         api.train(tiny.get_config(), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize('shard', [Shard(4, 4), Shard(-1, 4), '0/4', (0, 4)])
+def test_a_shard_that_is_none_is_refused_and_does_not_train_nothing(tmp_path, shard):
+    with pytest.raises(UserError, match=r'shard = .*: must be Shard\(index, count\)'):
+        api.train(experiment(), tmp_path / 'run', shard=shard)
+    assert not list(tmp_path.iterdir())
 
 
 def test_progress_is_reported_to_the_caller_and_to_whoever_holds_the_chunks(tmp_path):

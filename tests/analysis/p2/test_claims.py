@@ -105,7 +105,7 @@ def test_the_curves_are_those_of_the_sweep(open_sweep, finished):
     accuracies = curve.agreement.transpose('step', 'probe')
     np.testing.assert_array_equal(member.accuracy, accuracies)
     assert member.train_loss == curve.train_loss[-1]
-    with pytest.raises(UserError, match="task 'anchors': this figure is about"):
+    with pytest.raises(UserError, match="task 'anchors': this is about"):
         learning_order.compute(finished)
 
 
@@ -142,5 +142,5 @@ def test_a_run_has_the_columns_that_it_is_about(open_sweep, finished, name):
     assert not set(known) & (set(own.values()) - {own[name]})
     expected = run.results.agreement.sel(probe='memory', mapping='assigned')
     np.testing.assert_array_equal(table.memory, expected.values.ravel())
-    with pytest.raises(UserError, match="task 'anchors': this figure is about"):
+    with pytest.raises(UserError, match="task 'anchors': this is about"):
         tabulate(finished)
