@@ -50,7 +50,7 @@ CORPORA = {
         '21,990 to validate, empty ones included',
         'CDLA-Sharing-1.0: share alike, with its text',
         'roneneldan/TinyStories',
-        'data/*.parquet',
+        'data/train-*.parquet',
     ),
     'slimpajama': Corpus(
         'SlimPajama (Cerebras 2023); 59,166 files in all',
@@ -63,6 +63,8 @@ CORPORA = {
 }
 _SETS = ('CommonCrawl', 'C4', 'Github', 'Book', 'ArXiv', 'Wikipedia', 'StackExchange')
 SETS = tuple(f'RedPajama{name}' for name in _SETS)  # of SlimPajama
+_OF_OWN = ('seed', 'number', 'hops', 'ontology', 'order', 'distractor')
+_OF_A_CORPUS = ('tokenizer', 'vocabulary', 'most_words', 'field', 'sets', 'pattern')
 
 
 def make_parser() -> cli.Parser:
@@ -90,7 +92,7 @@ def make_parser() -> cli.Parser:
     add('--field', default='text', help='of a row with its text (%(default)s)')
     text = 'slimpajama: parts to keep, e.g. RedPajamaGithub,RedPajamaWikipedia'
     add('--sets', type=parse_names, default=(), metavar='NAMES', help=text)
-    text = 'public: files on the hub, e.g. train/chunk1/*.jsonl.zst'
+    text = 'files on the hub, or in a folder, e.g. train/chunk1/*.jsonl.zst'
     add('--pattern', default='', help=text)
     return parser
 
@@ -100,7 +102,12 @@ def parse_names(text: str) -> tuple[str, ...]:
 
 
 def command() -> None:
-    flags = make_parser().parse_args()
+    parser = make_parser()
+    flags = parser.parse_args()
+    for name in list_unused(flags):
+        if getattr(flags, name) != parser.get_default(name):
+            where = f'{flags.name} with --source {flags.source}'
+            raise UserError(f'--{name}: has no effect on {where}')
     if not flags.source:
         raise UserError("--source '': must be own, public, or the path of a copy")
     if flags.name in CORPORA:
@@ -115,6 +122,13 @@ def command() -> None:
     source = None if flags.source == PUBLIC else pathlib.Path(flags.source)
     for name, size in prepare_official(flags.name, source, flags.out):
         print(f'  {flags.out / name}: {format_bytes(size)}', flush=True)
+
+
+def list_unused(flags: argparse.Namespace) -> tuple[str, ...]:
+    """The flags that mean nothing for this data set from this source."""
+    if flags.name in CORPORA:
+        return _OF_OWN
+    return _OF_A_CORPUS if flags.source == OWN else (*_OF_OWN, *_OF_A_CORPUS)
 
 
 def write_own(flags: argparse.Namespace) -> None:
@@ -171,7 +185,7 @@ def find_files(flags: argparse.Namespace) -> texts.Files:
     if flags.source == OWN or (flags.source == PUBLIC and not corpus.repository):
         raise UserError(f'{flags.name}: give --source PATH, or --source public')
     if flags.source != PUBLIC:
-        return texts.find_local(pathlib.Path(flags.source))
+        return texts.find_local(pathlib.Path(flags.source), flags.pattern)
     revision = write.read_revision(flags.out)  # of a corpus that was begun
     return texts.find_public(
         corpus.repository, flags.pattern or corpus.pattern, revision
@@ -181,6 +195,8 @@ def find_files(flags: argparse.Namespace) -> texts.Files:
 def make_tokenizer(flags: argparse.Namespace) -> tokenizers.Tokenizer | None:
     """The tokenizer of the flags; None if its words are found in the texts."""
     if flags.tokenizer == 'bytes':
+        if flags.vocabulary:
+            raise UserError('--vocabulary: bytes have none')
         return tokenizers.make_bytes()
     if flags.tokenizer == 'gpt2':
         if flags.vocabulary is None:

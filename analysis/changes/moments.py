@@ -36,37 +36,56 @@ def find_crossings(
     return np.array(crossings, float)
 
 
+AT_LEAST, AT_MOST, NO_BOUND = 'at least ', 'at most ', 'no bound, '
+
+
 class Lag(NamedTuple):
     """How many times later one moment comes than another."""
 
     ratios: pd.Series  # slow moment by fast moment, by seed
+    bound: str  # what their mean is if one never comes: AT_LEAST, ...; '' if exact
     text: str  # their mean: '2.10 [1.90, 2.30]', 'at least 2.10 ...' if it is a bound
-    steps: tuple[str, str]  # '1,234': the mean of the slow moments, and of the fast
-    never: str  # '2 and 0': how many of each never come
+    steps: tuple[str, str]  # '1,234': means of the slow and fast moments of these
+    never: str  # '2 and 0': how many of each never come, of all pairs
 
 
 def compare_moments(slow: pd.Series, fast: pd.Series, last: float) -> Lag:
     """The lag of the slow moments, paired by seed.
 
-    The last step of training stands for a moment that never comes (inf). Pairs have no
-    ratio in which neither comes, or one is not known (NaN).
+    The last step of training stands for a moment that never comes (inf). A seed of
+    which one moment is not known (NaN) is no pair, and a pair of which neither comes
+    has no ratio.
     """
-    moments = pd.DataFrame({'slow': slow, 'fast': fast})
+    moments = pd.DataFrame({'slow': slow, 'fast': fast}).dropna()
     is_never = np.isinf(moments)
-    has_ratio = moments.notna().all(axis='columns') & ~is_never.all(axis='columns')
+    has_ratio = ~is_never.all(axis='columns')
     slow_never, fast_never = is_never[has_ratio].any()
     bound = ''
     if slow_never:
-        bound = 'no bound, ' if fast_never else 'at least '
+        bound = NO_BOUND if fast_never else AT_LEAST
     elif fast_never:
-        bound = 'at most '
+        bound = AT_MOST
     pairs = moments[has_ratio].clip(upper=last)
     ratios = pairs.slow / pairs.fast
-    slow_step, fast_step = moments.clip(upper=last).mean()
+    slow_step, fast_step = pairs.mean()
     slow_count, fast_count = is_never.sum()
     return Lag(
         ratios=ratios,
+        bound=bound,
         text=f'{bound}{stats.describe_ratio(ratios)}',
         steps=(f'{slow_step:,.0f}', f'{fast_step:,.0f}'),
         never=f'{slow_count} and {fast_count}',
     )
+
+
+def divide_lags(first: Lag, second: Lag) -> tuple[pd.Series, str]:
+    """(Ratios of the first by the second, of the seeds that have both; their mean).
+
+    The mean is a text as `Lag.text`: the quotient of bounds is a bound, or none.
+    """
+    quotients = (first.ratios / second.ratios).dropna()
+    turned = {AT_LEAST: AT_MOST, AT_MOST: AT_LEAST}.get(second.bound, second.bound)
+    bound = first.bound or turned
+    if turned not in ('', bound):
+        bound = NO_BOUND
+    return quotients, f'{bound}{stats.describe_ratio(quotients)}'

@@ -98,8 +98,13 @@ def describe_criterion(experiment: Experiment) -> str:
 
 
 def trains_prompts(experiment: Experiment) -> bool:
-    """Whether training counts prompts, which cannot be predicted, with answers."""
-    task = experiment.task
-    if not hasattr(task, 'loss_on') or getattr(task, 'encoding', '') == 'numbers':
-        return False
-    return task.loss_on != 'answer'
+    """Whether training counts prompts, which cannot be predicted, with answers.
+
+    One such cohort is enough: the loss on the answers can judge the others as well.
+    """
+    for cohort in experiment.cohorts():
+        task = experiment.for_cohort(cohort).task
+        has_prompts = getattr(task, 'encoding', '') != 'numbers'
+        if has_prompts and getattr(task, 'loss_on', 'answer') != 'answer':
+            return True
+    return False

@@ -21,7 +21,7 @@ from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.grid import axis_label, short_name
 from anchorjax.storage.reader import Run, open_run
-from anchorjax.tasks.anchors import MAPPINGS
+from anchorjax.tasks.anchors import MAPPINGS, AnchorsConfig, find_row, list_shifts
 
 TITLE = 'Replies of language models'
 PAPER = 'P1 slides'
@@ -40,7 +40,8 @@ def compute(table: pd.DataFrame, run: Run | None = None) -> pd.DataFrame:
 
     Networks are language models by name, then our members by γ. A bar has the share of
     each of ANSWERS to the unseen pair (NaN: not asked or not trained), `heldout` of
-    right answers to seen pairs with new key items, and how many `seeds` count.
+    right answers to seen pairs with new key items, and how many `seeds` count. Where
+    one answer is inferential and symmetric, it counts as inferential.
 
     Args:
       table: rows of `scores.score_replies` with the column `model`. A cell counts if
@@ -94,14 +95,24 @@ def tabulate_members(run: Run, settings: set[str]) -> pd.DataFrame:
     tables = []
     for cohort in cohorts:
         point = {short_name(path): axis_label(value) for path, value in cohort.static}
-        table = answers.sel(point).to_dataframe()
-        tables.append(table.reset_index().assign(cohort=cohort.name))
+        table = answers.sel(point).to_dataframe().reset_index()
+        if _has_one_answer(run.experiment.for_cohort(cohort).task):
+            table['symmetric'] = 0.0  # as in the scores of replies
+        tables.append(table.assign(cohort=cohort.name))
     members = pd.concat(tables)
     width = frame.find_width(run)
     members['model'] = [name_gamma(gamma, width) for gamma in members.gamma]
     members['unparsable'] = 0.0
     members['neither'] = 1 - members.inferential - members.symmetric
     return members
+
+
+def _has_one_answer(task: AnchorsConfig) -> bool:
+    """Whether the reverse of the unseen pair is trained on what composing gives."""
+    for pair in task.unseen_pairs[:1]:
+        inferential, symmetric, _ = list_shifts(task)[find_row(task, pair)]
+        return inferential == symmetric
+    return False
 
 
 def draw(bars: pd.DataFrame, axes: np.ndarray) -> None:

@@ -23,6 +23,7 @@ from analysis.drawing.bands import draw_band, scale_steps
 from analysis.members.member import Member
 from analysis.p2 import networks
 from analysis.p2.networks import list_panels
+from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 from anchorjax.tasks.mixture import SOURCES, describe_sources, read_mixture
 
@@ -51,9 +52,15 @@ def compute(run: Run) -> xr.Dataset:
     gamma, median of the seeds.
 
     Raises:
-      UserError: another task, or no trained member.
+      UserError: another task, several settings of it, or no trained member.
     """
     members = frame.list_usable(run, TASK)
+    points = frame.find_points(run, members)
+    if len({run.experiment_of(**point).task for point in points}) > 1:
+        raise UserError(
+            'reasoning_bias: the sources differ between cohorts, and their entropies '
+            'with them; train each setting of the task in a run of its own'
+        )
     snapshots = networks.find_snapshots(run, members)
     curves = networks.read_curves(run, members).probe_loss
     loss = curves.sel(probe=list(SOURCES)).rename(probe='source')

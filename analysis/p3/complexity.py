@@ -144,12 +144,14 @@ def correlate(
     It assumes exchangeable members of a seed, which those of a sweep of γ are not: it
     says that the two go together over this sweep, not that one causes the other.
 
-    Members with a NaN anywhere are left out. [X, Y] each; NaN where one does not vary.
+    Members with a NaN are left out, but for a y that no member has. [X, Y] each; NaN
+    where one does not vary.
 
     Args:
       seed_M: equal for members that are compared: of a seed, or of a seed and setting.
     """
-    is_known_M = np.isfinite(x_XM).all(0) & np.isfinite(y_YM).all(0)
+    is_asked_Y = np.isfinite(y_YM).any(1)
+    is_known_M = np.isfinite(x_XM).all(0) & np.isfinite(y_YM[is_asked_Y]).all(0)
     seed_M = seed_M[is_known_M]
     x_XM = _standardize_ranks(x_XM[:, is_known_M], seed_M)
     y_YM = _standardize_ranks(y_YM[:, is_known_M], seed_M)

@@ -45,6 +45,8 @@ def compute(
 ) -> pd.DataFrame:
     """The networks of `members.read_members`, and what they write when training ends.
 
+    Those that are trained without proofs are left out.
+
     Args:
       number: of questions, of those of the probe; all of them if it has fewer.
 
@@ -55,12 +57,15 @@ def compute(
       UserError: no trained network, or another task, or one without proofs.
       StoreError: a snapshot is missing or damaged.
     """
-    task = run.experiment.task
-    if task.name != 'prontoqa':
-        raise UserError(f"task {task.name!r}: this figure is about the task 'prontoqa'")
-    if not task.chain_of_thought:
-        raise UserError('task.chain_of_thought = False: there is no proof to write')
+    name = run.experiment.task.name
+    if name != 'prontoqa':
+        raise UserError(f"task {name!r}: this figure is about the task 'prontoqa'")
     members = read_members(run)
+    points = frame.find_points(run, members)
+    tasks = [run.experiment_of(**point).task for point in points]
+    members = members[[task.chain_of_thought for task in tasks]]
+    if not len(members):
+        raise UserError('task.chain_of_thought = False: there is no proof to write')
     shares = []
     for _, member in frame.open_networks(run, members, 'free_generation'):
         shares.append(measure(let_write(member, number)))

@@ -87,6 +87,9 @@ class GPT2Config(ModelConfig):
         check_fields(self, 'model')
         allowed = f'a divisor of model.width, {self.width}'
         require(self.width % self.heads == 0, 'model.heads', self.heads, allowed)
+        has_effect = self.start != '' or self.start_rows == ()
+        allowed = '() where model.start is not set'
+        require(has_effect, 'model.start_rows', self.start_rows, allowed)
 
     @property
     def head_dim(self) -> int:

@@ -198,12 +198,13 @@ def _check_pairs(c: AnchorsConfig) -> None:
         require(are_distinct, f'task.{field}', entries, 'distinct pairs')
     some_are_trained = len(c.unseen_pairs) < c.num_pairs
     require(some_are_trained, 'task.unseen', c.unseen, 'fewer than all the pairs')
+    has_effect = c.noninferential != () or c.exception == 'trained'
+    allowed = "'trained' where task.noninferential is ()"
+    require(has_effect, 'task.exception', c.exception, allowed)
     if c.complexity:
         allowed = '(), with task.complexity above 0'
         has_none = c.noninferential == ()
         require(has_none, 'task.noninferential', c.noninferential, allowed)
-        allowed = "'trained', with task.complexity above 0"
-        require(c.exception == 'trained', 'task.exception', c.exception, allowed)
         is_official = _OFFICIAL_SHIFTS.items() <= c.shift_of.items()
         allowed = f'0 unless the anchors have the shifts {_OFFICIAL_SHIFTS}'
         require(is_official, 'task.complexity', c.complexity, allowed)

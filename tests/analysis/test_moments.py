@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis import stats
-from analysis.changes.moments import compare_moments, find_crossings
+from analysis.changes.moments import compare_moments, divide_lags, find_crossings
 
 NEVER = np.inf
 
@@ -36,3 +36,35 @@ def test_a_moment_that_never_comes_makes_a_bound(slow, fast, ratios, bound):
     found = compare_moments(pd.Series(slow, dtype=float), pd.Series(fast), 100)
     np.testing.assert_allclose(found.ratios, ratios)
     assert found.text == bound + stats.describe_ratio(ratios)
+
+
+def test_steps_and_what_never_comes_are_of_the_pairs():
+    """Not of seeds that have one of the two moments alone, which have no ratio."""
+    slow = pd.Series([60.0, 90.0, NEVER, NEVER], [0, 1, 2, 3])
+    fast = pd.Series([20.0, 30.0, NEVER], [0, 1, 2])
+    found = compare_moments(slow, fast, 100)
+    np.testing.assert_allclose(found.ratios, [3, 3])
+    assert found.steps == ('75', '25')
+    assert found.never == '1 and 1'
+
+
+@pytest.mark.parametrize(
+    ('first', 'second', 'bound'),
+    [
+        ((60, 20), (60, 30), ''),
+        ((NEVER, 20), (60, 30), 'at least '),
+        ((60, 20), (NEVER, 30), 'at most '),
+        ((60, NEVER), (60, 30), 'at most '),
+        ((60, 20), (60, NEVER), 'at least '),
+        ((NEVER, 20), (60, NEVER), 'at least '),
+        ((NEVER, 20), (NEVER, 30), 'no bound, '),
+    ],
+)
+def test_the_quotient_of_bounds_is_one_or_none(first, second, bound):
+    lags = []
+    for slow, fast in (first, second):
+        moments = pd.Series([float(slow)] * 3), pd.Series([float(fast)] * 3)
+        lags.append(compare_moments(*moments, 100))
+    quotients, text = divide_lags(*lags)
+    np.testing.assert_allclose(quotients, lags[0].ratios / lags[1].ratios)
+    assert text == bound + stats.describe_ratio(quotients)

@@ -24,6 +24,7 @@ from anchorjax.extras.corpora.tokenizers import (
 )
 from anchorjax.storage import locks
 from anchorjax.tasks.corpus.token_files import open_corpus, read_document
+from launch.data import CORPORA
 from tests.support.in_process import run
 
 # GPT-2's ranks, wherever this machine has them: they are not ours to commit.
@@ -199,6 +200,18 @@ def test_public_files_are_those_of_one_commit(monkeypatch, source, tmp_path):
         write_corpus(newest, out)
 
 
+def test_public_stories_are_those_to_train_on(monkeypatch):
+    class Stories(Hub):
+        def list_repo_tree(self, *_, **__):
+            for name in ('train-00000-of-00004-2d5a', 'validation-00000-of-00001-869c'):
+                yield types.SimpleNamespace(path=f'data/{name}.parquet', size=7)
+
+    monkeypatch.setitem(sys.modules, 'huggingface_hub', Stories())
+    corpus = CORPORA['tinystories']
+    files = find_public(corpus.repository, corpus.pattern)
+    assert list(files.sizes) == ['data/train-00000-of-00004-2d5a.parquet']
+
+
 def test_the_command_line(source, tmp_path, monkeypatch, capsys):
     def say(*words):
         return run('data.py', [str(word) for word in words], monkeypatch, capsys)
@@ -220,6 +233,9 @@ def test_the_command_line(source, tmp_path, monkeypatch, capsys):
         ((*words[:2], 'public', *words[3:]), 'text: give --source PATH'),
         (('text', '--out', out, '--source', source), 'needs --vocabulary'),
         ((*words, '--sets', 'RedPajamaC4'), 'must be of slimpajama'),
+        ((*words, '--hops', '2'), '--hops: has no effect on text'),
+        ((*words, '--vocabulary', source), '--vocabulary: bytes have none'),
+        ((*words, '--pattern', '*.gz'), 'no file that matches --pattern *.gz and ends'),
         ((*words[:6], 'words', '--most_words', 0), '--most_words = 0: must be at lea'),
         (('slimpajama', '--source', 'public', '--out', out), 'needs --vocabulary'),
     ):

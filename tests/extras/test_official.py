@@ -135,6 +135,8 @@ def test_questions_of_ours(tmp_path, monkeypatch, capsys):
         ((*words[:4], 9), 'hops = 9: must be'),
         (('cogs', '--out', tmp_path), 'the task makes its own data; give --source'),
         (('imagenet', '--out', tmp_path), 'invalid choice'),
+        ((*words[:-1], '--source', 'public'), '--hops: has no effect on prontoqa'),
+        ((*words, 30, '--field', 'story'), '--field: has no effect on prontoqa'),
     ):
         done = say(*bad)
         assert (done.code, done.errors.count('\n')) == (2, 1), (bad, done.errors)

@@ -42,6 +42,10 @@ ASKED = (4, 3, 90)
         ('The value of (3, 4, 90) is 84, so 80', None),
         ('somewhere from 70\N{EN DASH}90', None),
         ('between 70 - 90', None),
+        ('4, 3, 90 = 80', 80),
+        ('4, 3, 90', None),
+        ('90 -> 80', None),
+        ('(4, 3, 90) \N{RIGHTWARDS ARROW} 80', 80),
     ],
 )
 def test_by_hand(reply, number):

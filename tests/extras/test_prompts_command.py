@@ -148,6 +148,22 @@ def test_members_of_a_sweep_are_shown_beside(folder):
         replies.compute(table, sweep)
 
 
+def test_one_answer_of_two_names_counts_once(say, tmp_path):
+    words = ['write', '--config', 'configs/decay.py', '--out', tmp_path, '--number', 2]
+    assert say(*words, '--shots', 1).code == 0
+    table = score_replies(read_prompts(tmp_path), answer_all(tmp_path, 'inferential'))
+    table = table.assign(model='a')
+    loaded = config.load('configs/decay.py')
+    sweep = make_members(config.resolve(loaded))
+    sweep.results = sweep.results.isel(order=0, drop=True)
+    sweep.results['agreement'] = sweep.results.agreement * 0 + 0.25
+    figure = replies.compute(table, sweep).set_index('model')
+    assert figure.loc['a', list(replies.ANSWERS)].tolist() == [1, 0, 0, 0]
+    ours = figure.loc[figure.index != 'a'].dropna()
+    assert len(ours) == 1
+    assert ours[list(replies.ANSWERS)].values.tolist() == [[0.25, 0, 0.75, 0]]
+
+
 def test_bad_input_is_one_line(say, folder, tmp_path):
     other = tmp_path / 'none'
     stub = ('--endpoint', 'http://127.0.0.1:1/v1', '--model', 'm')

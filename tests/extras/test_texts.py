@@ -111,6 +111,7 @@ def test_the_files_of_a_folder_are_in_order(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text('x')
     assert list(find_local(tmp_path).sizes) == ['a.jsonl.gz', 'b.txt', 'sub/c.txt.zst']
+    assert list(find_local(tmp_path, '*/*.zst').sizes) == ['sub/c.txt.zst']
     for path in (tmp_path / 'nothing', tmp_path / 'd.csv'):
         with pytest.raises(UserError, match='no file that ends in one of'):
             find_local(path)

@@ -149,6 +149,11 @@ def test_as_many_rows_as_tokens_are_asked_for_before_anything_is_written(experim
         start(experiment, '/nowhere', start_rows=(1, 2))
 
 
+def test_rows_of_no_file_are_refused():
+    with pytest.raises(ConfigError, match=r'start_rows = \(1, 2\): must be \(\) where'):
+        models.GPT2Config(start_rows=(1, 2))
+
+
 def test_a_sweep_that_goes_on_from_other_weights_is_refused(
     experiment, params, folder, tmp_path
 ):

@@ -51,8 +51,8 @@ WRONG = [
     ),
     (
         AnchorsConfig,
-        {'complexity': 1, 'exception': 'unseen', 'noninferential': ()},
-        "exception = 'unseen': must be 'trained', with task.complexity above 0",
+        {'exception': 'unseen', 'noninferential': ()},
+        r"exception = 'unseen': must be 'trained' where task.noninferential is \(\)",
     ),
     (AdditionConfig, {'square': (600, 400)}, 'square = .*: must be two numbers'),
     (AdditionConfig, {'num_examples': 959_600}, 'num_examples = .*: must be at most'),

@@ -42,8 +42,12 @@ class Wanted(NamedTuple):
     sets: tuple[str, ...] = ()
 
 
-def find_local(path: pathlib.Path) -> Files:
-    """A file, or all in a folder that can be read; UserError if there is none."""
+def find_local(path: pathlib.Path, pattern: str = '') -> Files:
+    """A file, or all in a folder that can be read; UserError if there is none.
+
+    Args:
+      pattern: of their names inside of the folder; '' takes all.
+    """
     folder, found = path.parent, [path]
     if path.is_dir():
         folder, found = path, sorted(path.rglob('*'))
@@ -51,14 +55,17 @@ def find_local(path: pathlib.Path) -> Files:
     for file in found:
         if not file.is_file() or not file.name.endswith(_SUFFIXES):
             continue
+        name = str(file.relative_to(folder))
+        if pattern and not fnmatch.fnmatch(name, pattern):
+            continue
         if '::' in str(file):  # datasets might read nothing, and say nothing
             raise UserError(f"{file}: must have no '::', which chains addresses")
-        name = str(file.relative_to(folder))
         sizes[name] = file.stat().st_size
         times[name] = file.stat().st_mtime_ns
         paths.append(str(file))
     if not paths:
-        raise UserError(f'{path}: no file that ends in one of {_SUFFIXES}')
+        matching = f'matches --pattern {pattern} and ' if pattern else ''
+        raise UserError(f'{path}: no file that {matching}ends in one of {_SUFFIXES}')
     return Files(paths, sizes, times)
 
 

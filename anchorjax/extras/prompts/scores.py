@@ -15,8 +15,11 @@ _OPERATOR = r'[-+*/\N{EN DASH}\N{MULTIPLICATION SIGN}]'
 # What an operator follows is part of a calculation, or of a range.
 _NUMBER = rf'{_WHOLE}(?!\s*{_OPERATOR}\s*[\d(])'
 _CALCULATION = rf'(?:{_OPERATOR}|[()\d\s])+=[\s*`$]*'  # with its '='
-# At the very start, perhaps after '=' or in Markdown; '1. First ...' begins a list.
-_FIRST = re.compile(rf'[\s=*`$"\'>]*{_NUMBER}(?![.)]\s+\w)')
+# At the very start, perhaps after '=' or in Markdown; '1. First ...' begins a list, and
+# an arrow leads from what was asked.
+_FIRST = re.compile(
+    rf'[\s=*`$"\'>]*{_NUMBER}(?![.)]\s+\w|\s*(?:->|\N{{RIGHTWARDS ARROW}}))'
+)
 _CALCULATED = re.compile(rf'{_CALCULATION}{_NUMBER}[\s*`$]*\.?\s*')
 # A number of another equation, 'the value of (3, 4, 50)', has commas after it.
 _NAMED = re.compile(
@@ -30,7 +33,8 @@ def parse_reply(reply: str, asked: tuple[int, int, int]) -> int | None:
     """The whole number that the reply gives as the value of the asked equation.
 
     It is the first of these that the reply has:
-      the number that it begins with, or with which it ends if it is a calculation;
+      the number that it begins with, unless that is of the question, or with which it
+        ends if it is a calculation;
       the number in the last `\\boxed{}`;
       the right side of the last copy of the equation, perhaps after a calculation;
       the number after the last 'answer', 'value' or 'result';
@@ -41,10 +45,11 @@ def parse_reply(reply: str, asked: tuple[int, int, int]) -> int | None:
       asked: first anchor, second anchor, key item.
     """
     text = reply.replace('\N{MINUS SIGN}', '-')
+    left_side = r'\(?\s*\b' + r',\s*'.join(map(str, asked)) + r'\b\s*\)?'
+    repeats_question = re.match(rf'[\s*`$]*{left_side}', text)
     match = _FIRST.match(text) or _CALCULATED.fullmatch(text)
-    if match:
+    if match and not repeats_question:
         return int(match[1])
-    left_side = r'\(\s*' + r',\s*'.join(map(str, asked)) + r'\s*\)'
     equation = re.compile(rf'{left_side}[\s*`$]*=[\s*`$]*(?:{_CALCULATION})?{_NUMBER}')
     for pattern in (_BOXED, equation):
         found = pattern.findall(text)
@@ -65,7 +70,8 @@ def score_replies(prompts: list[Prompt], reply_of: dict[str, str]) -> pd.DataFra
 
     Columns besides CELL: `prompts`, how many `replies` they have, and the shares of
     these that give the answer of each mapping, `neither` (a number that follows no
-    mapping) and `unparsable` (no number); NaN without replies.
+    mapping) and `unparsable` (no number); NaN without replies. An answer that is right
+    by composing is not `symmetric` as well.
 
     Raises:
       UserError: there is a reply to no prompt, or to none of them.
@@ -91,6 +97,7 @@ def _score_prompt(prompt: Prompt, reply_of: dict[str, str]) -> dict[str, object]
         return row
     number = parse_reply(reply_of[prompt.id], prompt.asked)
     follows = {mapping: number == prompt.answers[mapping] for mapping in MAPPINGS}
+    follows['symmetric'] &= not follows['inferential']
     row['unparsable'] = number is None
     row['neither'] = number is not None and not any(follows.values())
     return row | follows

@@ -90,6 +90,21 @@ def test_what_is_left_out_is_not_seen():
     assert scores.loc['cell'].log_loss < scores.loc['setting'].log_loss
 
 
+def test_a_cell_is_left_out_at_every_number_of_steps():
+    """The fit cannot tell them apart, so that one would give away the other."""
+
+    def decide(point):
+        special = {'batch_size': 2048, 'seq_len': 9, 'learning_rate': 2e-3}
+        is_special = (special | {'gamma': 1.2}).items() <= point.items()
+        return 'third' if is_special else 'symmetric'
+
+    members = plant_members(decide, num_steps=(4000, 8000), **LEVELS)
+    cell = fit.score(members).set_index('left_out').loc['cell']
+    assert cell.groups == 24
+    surprise = np.log(len(members) + 4)  # of a third of one of eight settings
+    assert cell.log_loss >= surprise / 24
+
+
 def test_few_settings_have_no_fit():
     scores = fit.score(plant_members(let_seed_decide))
     assert not len(scores) and 'no fit' in fit.format_scores(scores)

@@ -1,5 +1,7 @@
 """P2's numbers by hand, and its claims planted as the paper says."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,8 @@ from analysis.p2.claims import CLAIMS, lag_grows, tabulate
 from analysis.p2.members import COLUMNS
 from analysis.p2.networks import list_panels
 from anchorjax.errors import UserError
+from tests.support import p2_tasks
+from tests.support.planted_results import plant_curves
 
 JUDGED = [claim for claim in CLAIMS if claim.rule is not None]
 
@@ -70,6 +74,17 @@ def test_a_lag_grows_by_its_ratio_at_both_gammas():
     found = lag_grows('slow', 'fast')(table.assign(num_steps=100))
     np.testing.assert_allclose(np.exp(found.values), [3 / 2, 3 / 2, 5 / 2])
     assert found.note == 'γ 0.8 never: 1 and 0, γ 0.3 never: 0 and 0'
+    assert 'γ 0.8 at least 3.56' in found.text and 'ratio at least 1.78' in found.text
+
+
+def test_a_growth_that_could_be_smaller_does_not_count():
+    """Seed 1 never learns the slow part at γ 0.3, seed 2 the fast one at γ 0.8."""
+    small = {'gamma': 0.8, 'seed': range(3), 'slow': 60.0, 'fast': [20, 20, np.inf]}
+    large = {'gamma': 0.3, 'seed': range(3), 'slow': [60, np.inf, 60], 'fast': 30.0}
+    table = pd.concat([pd.DataFrame(small), pd.DataFrame(large)], ignore_index=True)
+    found = lag_grows('slow', 'fast')(table.assign(num_steps=100))
+    assert np.exp(found.values).to_dict() == pytest.approx({0: 3 / 2})
+    assert found.note == 'γ 0.8 never: 0 and 1, γ 0.3 never: 1 and 0'
 
 
 @pytest.mark.slow
@@ -92,6 +107,13 @@ def test_the_curves_are_those_of_the_sweep(open_sweep, finished):
     assert member.train_loss == curve.train_loss[-1]
     with pytest.raises(UserError, match="task 'anchors': this is about"):
         learning_order.compute(finished)
+
+
+def test_sources_of_several_settings_are_refused(tmp_path):
+    loop = (('task.control', ('none', 'matched')),)
+    experiment = dataclasses.replace(p2_tasks.make_mixture(), loop=loop)
+    with pytest.raises(UserError, match='the sources differ between cohorts'):
+        reasoning_bias.compute(plant_curves(tmp_path / 'run', experiment))
 
 
 @pytest.mark.slow

@@ -47,6 +47,14 @@ def test_what_does_not_vary_has_no_correlation():
     assert p[0, 1] < 0.05
 
 
+def test_an_outcome_that_is_not_asked_hides_no_other():
+    """A task without an unseen pair has held-out questions all the same."""
+    y_YM = np.stack([np.full(6, np.nan), np.arange(6)])
+    r, p = correlate(np.arange(6.0)[None], y_YM, np.zeros(6), 200)
+    assert np.isnan(r[0, 0]) and np.isnan(p[0, 0])
+    assert r[0, 1] == pytest.approx(1)
+
+
 def test_members_of_one_seed_are_compared_with_each_other():
     """Both fall within every seed, and rise from seed to seed: 3, 2, 1 and 13, 12, 11.
 

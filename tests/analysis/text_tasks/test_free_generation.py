@@ -6,6 +6,7 @@ import pytest
 from analysis import frame
 from analysis.text_tasks import claims, free_generation
 from analysis.text_tasks.writing import Written, measure, write_answers
+from anchorjax.errors import UserError
 from anchorjax.tasks.prontoqa.texts import END, encode
 
 
@@ -90,6 +91,25 @@ def test_one_question_by_hand(asked, right, written, expected):
 def test_what_never_ends_has_no_label():
     shares = measure(write('red', RIGHT, RIGHT, ended=False))
     assert [shares[name] for name in (*OWN, 'ended')] == [0, 0, 0, 0, 0]
+
+
+def test_networks_without_proofs_are_left_out(open_planted, monkeypatch):
+    def open_networks(run, members, name):
+        return [(place, None) for place in members.index]
+
+    monkeypatch.setattr(frame, 'open_networks', open_networks)
+    monkeypatch.setattr(free_generation, 'let_write', lambda member, number: None)
+    shares = {'label after right proof': 1.0, 'label after own proof': 0.5}
+    monkeypatch.setattr(free_generation, 'measure', lambda written: shares)
+    loop = (('task.chain_of_thought', (False, True)),)
+    run = open_planted('prontoqa', loop=loop, grid__gamma=(0.5,))
+    settings = free_generation.compute(run).setting
+    assert settings.tolist() == ['chain_of_thought=True'] * 2
+    own = claims.tabulate(run).own_label
+    assert own.isna().tolist() == [True, True, False, False]
+    alone = open_planted('prontoqa', task__chain_of_thought=False)
+    with pytest.raises(UserError, match='there is no proof to write'):
+        free_generation.compute(alone)
 
 
 @pytest.mark.slow

@@ -67,6 +67,15 @@ def test_convergence_is_judged_by_the_answers(open_planted, task, fields, curve)
     np.testing.assert_allclose(members['steps'], [2 + 0.48 / 0.49, 4], rtol=1e-5)
 
 
+def test_convergence_is_judged_by_the_answers_if_one_cohort_trains_prompts(
+    open_planted,
+):
+    run = open_planted('scan', loop=(('task.loss_on', ('answer', 'all')),))
+    run.curves['train_loss'][:] = 1.0  # of prompts, which nobody can predict
+    run.curves['probe_loss'][:] = 0.01
+    assert read_members(run).converged.all()
+
+
 def test_tables_have_the_perplexity_of_texts_beside_their_loss(open_planted):
     run = open_planted('scan')
     table = run.members
