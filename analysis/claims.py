@@ -3,7 +3,8 @@
 One rule for every paper:
 
 - The number of a claim is a mean over all networks of its runs that did not diverge, at
-  the step at which their training was set to end, paired by seed.
+  the step at which their training was set to end, paired by seed. P1's statistic of Fig
+  2 alone is the largest over the rates of a seed.
 - It is judged with at least SEEDS seeds, by Student's t test against the border of the
   rule, and Holm's correction over the claims of one paper that are judged together. The
   border is 0 unless the paper prints a size. That the seeds were not used to choose the
@@ -155,7 +156,10 @@ def level(column: str, group: Group) -> Estimator:
 
 
 def share(column: str, border: float, group: Group) -> Estimator:
-    """The share of networks whose column is above the border; exact interval."""
+    """The share of networks whose column is above the border.
+
+    Its exact interval takes networks for independent; those of one seed are not quite.
+    """
 
     def estimate(members: pd.DataFrame) -> Estimate:
         chosen = select(members, group.levels).dropna(subset=column)

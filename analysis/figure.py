@@ -198,11 +198,22 @@ def _refuse_point(run: Run, flags: list[Flag], name: str) -> NoReturn:
 
 
 def compute(module: ModuleType, run: Run, point: Point, **options: Any) -> Any:
-    """The result of a figure of one network, at a point, or of the whole sweep."""
+    """The result of a figure of one network, at a point, or of the whole sweep.
+
+    Raises:
+      UserError: the network is not trained to its end, and no step is given: that of
+        its newest snapshot, which may be 0, would pass for the last.
+    """
     subject = _find_subject(module)
     if subject is Member:
         axes = dict(point)
-        member = member_of(run, axes.pop('step', 'last'), **axes)
+        step = axes.pop('step', 'last')
+        member = member_of(run, step, **axes)
+        if step == 'last' and member.step < run.experiment.train.num_steps:
+            steps = run.steps(**axes)
+            raise UserError(
+                f'the member is not trained to its end: give --step, one of {steps}'
+            )
         return module.compute(member, **options)
     if _takes_point(module.compute):
         return module.compute(run, **options, **point)

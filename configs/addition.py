@@ -17,7 +17,8 @@ fine_tune  GPT-2 from its        as gpt2; a softmax over the 13     decay 0, .01
            weights               tokens of a sum alone              x 3 seeds
 
 The paper compares gamma 0.5 and decay 0.01 (1.2 % of the square) with gamma 0.7 and
-decay 0.5 (99.6 %): two changes at once (PAPERS 1.6). The corners separate them. The
+decay 0.5 (99.6 %): two changes at once (PAPERS 1.6). The corners separate them. At
+width 64 both gammas start larger than 0.5 does at P1's 400, like 0.35 and 0.49. The
 probe `test` is the square, `seen_heldout` are pairs outside it that were kept out. The
 paper does not state how it writes numbers (DATASETS 5), nor how it trains. The preset
 gpt2 has the paper's gammas and decays (28.2 % and 99.6 %), every matrix drawn by its

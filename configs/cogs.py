@@ -17,7 +17,8 @@ gpt2       500 to 24,155 rows,   the official rows, a token a       6 sizes x 4 
 
 The paper compares gamma 0.5 and decay 0.01 with gamma 0.7 and decay 0.1: two changes at
 once (PAPERS 1.6). The corners separate them; why the strong decay is 0.5 in all but
-gpt2 is said in anchorjax/config/shared_settings.py.
+gpt2 is said in anchorjax/config/shared_settings.py. At width 64 both gammas start
+larger than 0.5 does at GPT-2's 768, like 0.31 and 0.44.
 
 The probe `seen_heldout` holds in-distribution sentences (Fig 6 b), `gen` the 21 cases
 (Fig 6 c), whose agreement is in the results by case. Texts of more than 128 tokens are

@@ -28,6 +28,8 @@ to 25, which are fresh again. With ten anchors of a kind and these few epochs th
 transformer learned hardly any memory label at gamma 0.3 or 0.8 (rates 1e-3 to 6e-3):
 there was nothing to compare reasoning to.
 
+At width 64 the gammas 0.3, 0.5 and 0.8 start like 0.24, 0.39 and 0.63 at P2's 200.
+
 Unknown of the paper, and what we take (PAPERS 2.1, 2.2): rate 1e-4, within the range of
 its ablation; warm-up of a tenth, then a cosine; decay 0.01; d_k = d_m; d_f = 3 d_m, or
 2 d_m in the Emb-MLP; ReLU with post-norm in the transformer, tanh in the two models of

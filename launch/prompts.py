@@ -101,6 +101,8 @@ def parse_ask(words: list[str]) -> argparse.Namespace:
     flags = parser.parse_args(words)
     if flags.endpoint and not flags.model:
         raise UserError('--endpoint needs --model NAME')
+    if flags.local and (flags.model or flags.fields):
+        raise UserError('--model and --fields: of an --endpoint alone')
     if flags.retries < 0 or flags.max_tokens < 1:
         raise UserError('--retries must be at least 0, --max_tokens at least 1')
     return flags

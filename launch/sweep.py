@@ -31,7 +31,8 @@ def command() -> None:
     except RuntimeError:
         raise UserError(
             'JAX was used before the sweep began: a file of a task or a model, or the '
-            'config, makes a JAX array at its top; make it in a function'
+            'config, makes a JAX array at its top, or the task does in `make`; make it '
+            'in the functions of the task (make_data, batch, probes), or with NumPy'
         ) from None
     cli.join_hosts(flags)
     cli.use_compilation_cache()

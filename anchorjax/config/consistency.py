@@ -13,6 +13,9 @@ from anchorjax.models import GPT2Config
 _NAME_PATTERN = r'\w[\w.,=+-]{0,99}'
 _NAME_RULE = 'at most 100 of A-Z a-z 0-9 _ . , = + -, the first a letter, digit or _'
 
+# Beside the axes; see `training.curves`.
+_DIMS_OF_RESULTS = ('step', 'probe', 'mapping', 'group', 'offset')
+
 
 def check_name(name: Any) -> None:
     """Raises ConfigError unless the name can be that of a folder."""
@@ -38,7 +41,7 @@ def check_loop(experiment: Experiment) -> None:
         allowed = 'a tuple of at least one value'
         require(is_filled, f'loop[{i}] ({path})', values, allowed)
     names = [short_name(path) for path, _ in loop]
-    names += (*TRACED_AXES, WINDOWS)
+    names += (*TRACED_AXES, WINDOWS, *_DIMS_OF_RESULTS)
     for name in names:
         allowed = 'the name of one axis; two are called so'
         require(names.count(name) == 1, 'loop', name, allowed)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import pathlib
+import sys
 import traceback
 from collections.abc import Collection
 from types import ModuleType
@@ -21,7 +22,7 @@ def load(spec: str | pathlib.Path) -> ml_collections.ConfigDict:
     """
     spec = str(spec)
     name, _, preset = spec.partition(':')
-    path = pathlib.Path(name)
+    path = pathlib.Path(name).absolute()  # as tracebacks name it
     if path.suffix != '.py' or not path.is_file():
         shown = spec or "''"
         raise ConfigError(f'--config {shown}: no such Python file')
@@ -82,7 +83,10 @@ def _describe(error: Exception) -> str:
 
 
 def _import_file(path: pathlib.Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    # Under its path, which is no name of another module. Who looks for the file of a
+    # task that was made there (`sweeps.code`) finds it.
+    spec = importlib.util.spec_from_file_location(str(path), path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module

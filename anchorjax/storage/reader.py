@@ -172,7 +172,7 @@ def _explain_missing(
     planned = (*experiment.train.snapshot_steps, experiment.train.num_steps, 'last')
     is_planned = step in planned
     if not chunk.done and is_planned:
-        return f'no snapshot yet in {chunk.path}: its members still train; {here}'
+        return f'no snapshot yet in {chunk.path}: its members are unfinished; {here}'
     advice = f'; to make it again, delete {chunk.path}' if is_planned else ''
     return f'no snapshot {path}; {here}{advice}'
 

@@ -49,7 +49,7 @@ def _digest_own(cls: type) -> dict[str, str]:
     if not path.is_file() or path.resolve().is_relative_to(_ROOT):
         return {}
     name = module.__name__.replace('.', '/') + path.suffix
-    if module.__name__ == '__main__':
+    if module.__name__ in ('__main__', str(path)):  # that of a config is its path
         name = path.name
     return {name: digest_file(path)[:_LENGTH]}
 

@@ -1,5 +1,6 @@
 """The one command of figures: flags from a signature, and every figure drawn."""
 
+import shutil
 from types import ModuleType
 from typing import Annotated, Literal
 
@@ -7,9 +8,10 @@ import pytest
 
 from analysis import figure
 from analysis.members.member import Member
+from analysis.p1 import condensation
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
-from anchorjax.storage.reader import Run
+from anchorjax.storage.reader import Run, open_run
 from tests.support.drawing import SMALL
 from tests.support.sweeps import opened
 
@@ -77,6 +79,19 @@ def test_a_flag_may_be_given_as_help_shows_it_and_a_mistyped_one_is_named(
     ):
         with pytest.raises(UserError, match=reason):
             figure.run_figure(module, ['--run', str(tmp_path), word])
+
+
+def test_a_member_that_still_trains_needs_a_step(finished, tmp_path):
+    """Else its newest snapshot, of untrained weights perhaps, passes for the end."""
+    shutil.copytree(finished.folder.workdir, tmp_path / 'run')
+    chunk = tmp_path / 'run' / 'cohorts' / 'depth=1' / 'chunk_0000'
+    (chunk / 'curves.npz').unlink()
+    for step in (4, 15, 40):
+        shutil.rmtree(chunk / 'snapshots' / str(step))
+    run, point = open_run(tmp_path / 'run'), {'depth': 1, 'gamma': 0.3, 'seed': 0}
+    with pytest.raises(UserError, match=r'not trained to its end: .*one of \[0, 1\]'):
+        figure.compute(condensation, run, point)
+    figure.compute(condensation, run, point | {'step': 1})
 
 
 def test_an_unknown_figure_gets_the_nearest_name():

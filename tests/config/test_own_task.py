@@ -1,4 +1,4 @@
-"""A task of the user's own may have a field that is None, as no task of ours has."""
+"""Fields that a task of the user's own may have, as no task of ours has."""
 
 import dataclasses
 from typing import Annotated
@@ -15,6 +15,7 @@ from anchorjax.tasks import ModularAdditionConfig
 class LimitedConfig(ModularAdditionConfig):
     name: str = 'limited'
     limit: Annotated[int, at_least(1)] | None = None
+    group: int = 1
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
@@ -47,4 +48,10 @@ def test_what_it_cannot_be_is_one_line(limited, text, part):
 def test_none_is_no_value_of_an_axis(limited):
     limited.loop = (('task.limit', (1, None)),)
     with pytest.raises(ConfigError, match=r'loop \(task.limit\) = .*without None'):
+        config.resolve(limited)
+
+
+def test_an_axis_is_not_called_as_a_dim_of_the_results(limited):
+    limited.loop = (('task.group', (1, 2)),)
+    with pytest.raises(ConfigError, match="loop = 'group': must be the name of one"):
         config.resolve(limited)

@@ -171,6 +171,10 @@ def test_bad_input_is_one_line(say, folder, tmp_path):
         (('ask', '--prompts', other, *stub), 'holds no prompts'),
         (('ask', '--prompts', folder, *stub[:2]), '--endpoint needs --model'),
         (('ask', '--prompts', folder, *stub, '--name', '../x'), "'../x': must be"),
+        (
+            ('ask', '--prompts', folder, '--local', other, '--fields', '{"seed": 1}'),
+            '--fields: of an --endpoint alone',
+        ),
         (('write', '--config', TINY_FILE, '--out', folder), 'holds other prompts'),
         (('write', '--config', 'configs/scan.py', '--out', other), 'task.name'),
     ):

@@ -9,8 +9,8 @@ import types
 import pytest
 
 import anchorjax
-from anchorjax import tasks
-from anchorjax.errors import StoreError
+from anchorjax import config, tasks
+from anchorjax.errors import ConfigError, StoreError
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.sweep_folder import SweepFolder
 from anchorjax.sweeps import code
@@ -121,3 +121,32 @@ def test_the_file_of_a_task_of_the_users_own_is_among_the_code(tmp_path, monkeyp
     second = register()
     assert first['own_task.py'] != second.pop('own_task.py')
     assert second == code.digest_package(code._ROOT)
+
+
+OWN_CONFIG = """
+from anchorjax import tasks
+from tests.support import tiny
+class OwnConfig(tasks.AnchorsConfig): pass
+tasks.TASKS['own'] = OwnConfig
+def get_config(preset=''):
+    if preset:
+        return absent
+    c = tiny.get_config()
+    c.task.name = 'own'
+    return c
+"""
+
+
+def test_a_task_in_a_config_file_is_among_the_code(tmp_path, monkeypatch):
+    monkeypatch.setitem(tasks.TASKS, 'own', None)
+    monkeypatch.chdir(tmp_path)
+    digests = []
+    for text in (OWN_CONFIG, OWN_CONFIG + '# edited'):
+        pathlib.Path('mine.py').write_text(text)
+        resolved = config.resolve(config.load('mine.py'))
+        digests.append(code.digest_code(resolved)['mine.py'])
+    assert digests[0] != digests[1]
+    with pytest.raises(
+        ConfigError, match=r"mine.py:x, line 8: NameError: name 'absent"
+    ):
+        config.load('mine.py:x')

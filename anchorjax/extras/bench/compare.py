@@ -18,6 +18,7 @@ relative to X           seconds of X for one step of one member, divided by ours
 
 import time
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import jax
@@ -39,6 +40,7 @@ Contender = Callable[[int], Any]  # trains for a number of steps and waits for t
 _NUM_BATCHES = 8  # a baseline takes them in turn, again and again
 _MATMUL_SIZE = 1024
 NO_TORCH = "left out: not installed (pip install -e '.[bench]')"
+ON_CPU = 'left out: these loops run on the CPU, and ours does not'
 
 
 class Size(NamedTuple):
@@ -72,10 +74,9 @@ def compare_p1(size: Size, rounds: int = 7) -> Iterator[Row]:
     labels_NB = tokens_NBT[..., 0]  # the time of a step does not depend on the values
     baselines = {'plain Flax': prepare_flax(experiment, tokens_NBT, labels_NB)}
     label = f'width {size.width}'
-    try:
-        from anchorjax.extras.bench import torch_loops
-    except ImportError:
-        yield f'{label}: PyTorch eager', NO_TORCH
+    torch_loops, reason = _import_torch_loops()
+    if torch_loops is None:
+        yield f'{label}: PyTorch eager', reason
     else:
         baselines |= torch_loops.prepare_p1(experiment, tokens_NBT, labels_NB)
     yield from _compare(label, experiment, baselines, size.num_steps, rounds)
@@ -89,15 +90,25 @@ def compare_gpt2(texts: Texts = Texts(), rounds: int = 7) -> Iterator[Row]:  # n
     tokens_NBL = rng.integers(0, experiment.task.vocab, shape)
     label = 'GPT-2 tiny'
     baselines = {}
-    try:
-        from anchorjax.extras.bench import torch_loops
-    except ImportError:
-        yield f'{label}: transformers', NO_TORCH
+    torch_loops, reason = _import_torch_loops()
+    if torch_loops is None:
+        yield f'{label}: transformers', reason
     else:
         baselines = torch_loops.prepare_gpt2(
             experiment, tokens_NBL[..., :-1], tokens_NBL[..., 1:]
         )
     yield from _compare(label, experiment, baselines, texts.num_steps, rounds)
+
+
+def _import_torch_loops() -> tuple[ModuleType | None, str]:
+    """The baselines in PyTorch, or None and why they are left out."""
+    if jax.default_backend() != 'cpu':
+        return None, ON_CPU
+    try:
+        from anchorjax.extras.bench import torch_loops
+    except ImportError:
+        return None, NO_TORCH
+    return torch_loops, ''
 
 
 def make_p1(size: Size) -> Experiment:

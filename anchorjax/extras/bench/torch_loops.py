@@ -1,4 +1,4 @@
-"""Baselines: one member in eager PyTorch, one step after another.
+"""Baselines: one member in eager PyTorch on the CPU, one step after another.
 
 P1's model (PAPERS 1.2) in two forms, and GPT-2 of the package transformers and as
 written by hand. Every position is computed, on batches made in advance. Importing

@@ -81,6 +81,6 @@ def test_a_run_of_one_task_is_enough_for_the_table(open_planted):
     run = open_planted('addition')
     members = frame.collect({'addition': run}, claims.tabulate)
     table = tabulate(claims.CLAIMS, members).set_index('source')
-    assert (table.loc['P1 Fig 6 b'].seeds == 0).all()
+    assert (table.loc['ours, on P1 Fig 6 b'].seeds == 0).all()
     assert members.test.notna().all()
     assert members.gen.isna().all()
