@@ -46,9 +46,10 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
     members = find_usable(members)
     if not len(members):
         raise UserError('answers: no member is trained yet, or all have diverged')
+    axes = _list_setting_axes(members)
     settings = []
-    for values in members[_list_setting_axes(members)].to_dict('records'):
-        words = [_name_value(axis, value) for axis, value in values.items()]
+    for _, network in members.iterrows():
+        words = [_name_value(axis, network[axis]) for axis in axes]
         settings.append(', '.join(words))
     shown = ['gamma', 'gamma_at_400', 'seed']
     table = members[[*shown, *SHARES]].rename(columns=SHARES)

@@ -102,9 +102,10 @@ def draw(
                 answers.plot(network.epoch, network[mapping], color=colour, lw=0.9)
             loss.plot(network.epoch, network.train_loss, color='#000000', lw=0.7)
         gamma = here.gamma.iloc[0]
-        answers.set_title(
-            f'γ {gamma:g}: standard deviations of γ {paper_gamma:g} at width 400'
-        )
+        title = f'γ {gamma:g}'
+        if gamma != paper_gamma:
+            title += f': standard deviations of γ {paper_gamma:g} at width 400'
+        answers.set_title(title)
         answers.set(ylim=(-0.03, 1.03), ylabel='answers to (4, 3)')
         loss.set(yscale='log', xlabel='epoch', ylabel='train loss (nats)')
     for mapping in MAPPINGS:

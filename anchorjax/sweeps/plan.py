@@ -27,9 +27,12 @@ from anchorjax.training.curves import record_shapes
 WEEK = 7 * 24 * 3600.0
 # Elementwise passes over the activations that a step takes as long as, beside its
 # matrix products. Fitted on eleven presets on 2 cores of a CPU, which then took 0.5 to
-# 2 times the estimate; not measured on a GPU.
+# 2 times the estimate.
 _PASSES = 16
-_PROBE_SIZE = 1024
+# Rows of the square matrix that is timed. With 1,024 on an H100, which they do not
+# fill, an estimate came out 13 times too long; with more it was not tried there again.
+_PROBE_SIZE_ON_CPU = 1024
+_PROBE_SIZE = 8192
 _PROBE_TRIES = 3
 _MOST_TABLE_ROWS = 40
 _MOST_COHORTS_SHOWN = 12
@@ -206,7 +209,12 @@ def _measure_rates(precision: str) -> tuple[float, float]:
     with jax.default_matmul_precision(precision):
         products = _measure_calls(multiply, repeats=8)
     passes = _measure_calls(halve, repeats=50)
-    return 2 * _PROBE_SIZE**3 * products, 2 * 4 * _PROBE_SIZE**2 * passes
+    size = _probe_size()
+    return 2 * size**3 * products, 2 * 4 * size**2 * passes
+
+
+def _probe_size() -> int:
+    return _PROBE_SIZE_ON_CPU if jax.default_backend() == 'cpu' else _PROBE_SIZE
 
 
 def _measure_calls(fn: Callable[[jax.Array], jax.Array], repeats: int) -> float:
@@ -216,9 +224,10 @@ def _measure_calls(fn: Callable[[jax.Array], jax.Array], repeats: int) -> float:
     def call_repeatedly(x: jax.Array) -> jax.Array:
         return jax.lax.fori_loop(0, repeats, lambda _, x: fn(x), x)
 
+    size = _probe_size()
     matrices = []
     for device in jax.local_devices():
-        matrix = jnp.full((_PROBE_SIZE, _PROBE_SIZE), 1 / _PROBE_SIZE)
+        matrix = jnp.full((size, size), 1 / size)
         matrices.append(jax.device_put(matrix, device))
 
     def call_on_all() -> None:

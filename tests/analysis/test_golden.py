@@ -55,8 +55,8 @@ def list_names():
 
 @pytest.mark.parametrize('paper', ['p2', 'p3', 'p4', 'text_tasks'])
 def test_claims_are_about_presets_that_exist(paper):
-    """Or about one of them with fresh seeds, or another γ: `_08`."""
+    """Or about one of them with fresh seeds, or another γ: `_08`, `_matched`."""
     for claim in import_claims(paper).CLAIMS:
         for run in claim.runs:
-            name = re.sub(r'_(fresh|\d+)$', '', run)
+            name = re.sub(r'_(fresh|matched|\d+)$', '', run)
             assert name in list_names(), run

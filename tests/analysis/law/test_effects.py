@@ -63,7 +63,7 @@ def test_ten_networks_are_matched_as_one_does_by_hand():
 def test_the_planted_factor_is_found_with_its_sign_and_size():
     """Of three gammas two turn, from 0.01 to 0.97: by 0.64, and back by 0.65."""
     members = plant(let_batch_decide)
-    table = effects.tabulate(members).set_index(['factor', 'outcome'])
+    table = effects.tabulate(members).set_index(['factor', 'outcome']).sort_index()
     composed = table.loc[('batch_size', COMPOSED)]
     assert composed['mean'] == pytest.approx(0.64) and composed.low > 0
     assert composed.settings == composed.up == 4
