@@ -3,12 +3,12 @@
 P1's pair is γ 0.5 and 0.8 at width 400. Nine seeds were trained at that width; the
 other networks start with the same standard deviations at a smaller one, and everything
 that does not depend on the width is P1's: nine tokens, four anchors, (3, 4) trained on
-its exception, the official split, batch 2048, the schedule. Rate times width and rate
-times decay are P1's, too.
+its exception, the official split, batch 2048, 30 of the 210 epochs of the schedule.
+Rate times width and rate times decay are P1's, too.
 
 The default of configs/phase.py asks the same of a smaller task, whose border lies at
-smaller initializations: four tokens, strong decay. What P1 says besides its Fig 2 is in
-more_claims.py, and exploratory.
+smaller initializations: four tokens, strong decay. What P1 says of the inside is in
+network_claims.py, the rest in more_claims.py, which is exploratory.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
 """What P1 shows inside single networks, of every network of its pair of γ.
 
-P1 Figs 3 to 5 and 10 to 12 show one network of each kind (PAPERS 1.4). Judged is what
-nine seeds of P1's own width have at its two γ, predicted before they were opened. The
-other rows are exploratory: which networks are symmetric or compose is not chosen by a
-seed, and those of width 32 were worded after they had been seen.
+P1 Figs 3 to 5 show one network of each kind, Figs 10 to 12 a grid of γ (PAPERS 1.4).
+Judged is what nine seeds of P1's own width have at its two γ, predicted before they
+were opened. The other rows are exploratory: which networks are symmetric or compose is
+not chosen by a seed, and those of width 32 were worded after they had been seen.
 """
 
 import pandas as pd
@@ -36,7 +36,7 @@ LARGE = Group('large', {'gamma': 0.865})
 SMALL = Group('small', {'gamma': 1.38})
 SYMMETRIC = Group('symmetric', {'solution': 'symmetric'})
 COMPOSING = Group('composing', {'solution': 'inferential'})
-PAPER_SIZE = ('paper_nine',)  # networks of P1's own size
+PAPER_SIZE = ('paper_size_pair',)  # networks of P1's own size
 PAPER_LARGE = Group('large', {'gamma': 0.5})
 PAPER_SMALL = Group('small', {'gamma': 0.8})
 COLUMNS = (

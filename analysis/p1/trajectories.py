@@ -3,7 +3,7 @@
 Left P1's large initialization, right its small one; above the answers to the unseen
 pair, below the train loss. The authors published one run of each at width 400.
 
-  python -m analysis trajectories --runs 'runs/fair_64_*' --out analysis/gallery/fair \\
+  python -m analysis trajectories --runs runs/paper_size_pair --out runs/fair \\
       --official ../shared/data/official
 """
 
@@ -24,8 +24,8 @@ TITLE = "P1's pair of γ over training"
 PAPER = 'P1 Fig 2, PAPERS 1.7'
 CAPTION = (
     'Blue: composed answers to the unseen pair. Orange: answers of the reversed pair. '
-    'Every line is a network of width 64; grey: the one official run, of width 400, '
-    'dashed where it is symmetric.'
+    'Every network has a line of each colour; grey: the one official run, of width '
+    '400, dashed for answers of the reversed pair.'
 )
 PAPER_GAMMAS = (0.5, 0.8)
 EPOCH = 370  # steps (PAPERS 1.1)
