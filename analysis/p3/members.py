@@ -113,7 +113,7 @@ def measure_times(run: Run) -> pd.DataFrame:
     times = fitting_time.compute(run)
     table = times.epoch.to_pandas()
     table.columns = [f'epochs_{threshold:g}' for threshold in table]
-    table['last_epoch'] = times.last_epoch
+    table['last_epoch'] = times.last_epoch.item()
     return table
 
 

@@ -25,7 +25,20 @@ def plant(effect):
                 rows.append((gamma, decay, seed, composed, commutes, rank))
     names = ['gamma', 'weight_decay', 'seed', 'unseen_inferential', 'commutativity']
     members = pd.DataFrame(rows, columns=[*names, 'stable_rank'])
-    return members.assign(run='decay', chance=0.5, converged=True)
+    of_map = members.assign(run='decay', chance=0.5)
+    return pd.concat([of_map, plant_growth(effect)]).assign(converged=True)
+
+
+def plant_growth(effect):
+    """Six seeds of P1's pair: wrong pairs slow small starts, and large ones not."""
+    rows = []
+    for seed in range(6):
+        slower = np.exp(0.5 * effect + 0.01 * (-1) ** seed)
+        rows += [(0.865, seed, 0, 6.0), (0.865, seed, 5, 6.0)]
+        rows += [(1.38, seed, 0, 20.0), (1.38, seed, 5, 20 * slower)]
+    columns = ['gamma', 'seed', 'complexity', 'epochs_0.1']
+    members = pd.DataFrame(rows, columns=columns)
+    return members.assign(run='inferential_complexity_matched', last_epoch=60.0)
 
 
 @pytest.mark.parametrize(

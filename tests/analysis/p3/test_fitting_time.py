@@ -48,7 +48,8 @@ def test_epochs_of_pairs_are_read_from_the_groups(train_once, monkeypatch):
     np.testing.assert_array_equal(np.isfinite(times.pair_epoch), is_answered)
     members = tabulate(run)
     assert members.complexity.tolist() == [0] * 4 + [1] * 4
-    assert {'epochs_0.05', 'epochs_0.1', 'last_epoch'} <= set(members)
+    assert {'epochs_0.05', 'epochs_0.1'} <= set(members)
+    assert members.last_epoch.tolist() == [float(times.last_epoch)] * 8
 
 
 def test_pairs_of_the_wrong_anchors_alone():
