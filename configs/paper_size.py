@@ -2,7 +2,7 @@
 
 preset    what                                                  networks
 pair      P1's pair of gamma, rate 2e-4, nine seeds, 30 epochs  18: 6 minutes on an H100
-paper_30  Fig 2 at depth 2, 30 of 210 epochs (phase.py)         54: 17 minutes
+paper_30  Fig 2 at depth 2, 30 of 210 epochs (phase.py)         54: not run; 17 minutes
 full      gamma 0.5 and 0.8, rate 2e-4, all 210 epochs          2 (PAPERS 1.7)
 depths    gamma 0.5 and 0.8 at depth 3 to 6, 30 epochs          8
 

@@ -5,12 +5,11 @@ the decay (Figs 14 to 16).
 
 The time to fit was measured at P1's own standard deviations, with six seeds, of which
 one never fits and has no ratio. All other runs have three or five seeds. So every row
-is exploratory; a rule is judged once a run has six. Rows
-without a rule stay exploratory: what occurs or "does not" is no direction, and P1's
-rates ask for more steps. γ and steps of these runs are not P3's: the largest γ, 1.3,
-has not learned its data in 1,500 steps. A trend is Spearman's correlation of a number
-with the rate or the decay, over the networks of a seed that share the other one,
-averaged over these.
+is exploratory; a rule is judged once a run has six. Rows without a rule stay
+exploratory: what occurs or "does not" is no direction, and P1's rates ask for more
+steps. γ and steps of these runs are not P3's: the largest γ, 1.3, has not learned its
+data in 1,500 steps. A trend is Spearman's correlation of a number with the rate or the
+decay, over the networks of a seed that share the other one, averaged over these.
 """
 
 import numpy as np

@@ -58,5 +58,5 @@ def test_claims_are_about_presets_that_exist(paper):
     """Or about one of them with fresh seeds, or another γ: `_08`, `_matched`."""
     for claim in import_claims(paper).CLAIMS:
         for run in claim.runs:
-            name = re.sub(r'(_(fresh|matched|\d+))+$', '', run)
+            name = re.sub(r'(_(fresh|matched|long|\d+))+$', '', run)
             assert name in list_names(), run
