@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 # XLA aborts at a flag that it does not know, and jaxlib 0.11 knows one of them no more.
 os.environ['XLA_FLAGS'] = (
     '--xla_backend_optimization_level=0 --xla_cpu_parallel_codegen_split_count=1 '
-    + '--xla_cpu_use_fusion_emitters=false ' * (version('jaxlib') < '0.11')
+    + ('' if version('jaxlib') >= '0.11' else '--xla_cpu_use_fusion_emitters=false ')
     + os.environ.get('XLA_FLAGS', '')
 )
 

@@ -129,26 +129,35 @@ def _measure_directions(member: Member) -> dict[str, float]:
     }
 
 
+def list_edges(width: str, runs: tuple[str, ...]) -> list[Claim]:
+    """Whether symmetric networks of this width work as P1 Fig 3 (a) shows."""
+    source = f'P1 Fig 3 (a), {width}'
+    return [
+        Claim(
+            source,
+            'Symmetric networks need each of its three edges; a cut of the one that '
+            'matters least leaves few answers.',
+            runs,
+            level('shown_edge_cut', SYMMETRIC),
+        ),
+        Claim(
+            source,
+            'Symmetric networks in which one of these edges is not needed.',
+            runs,
+            share('shown_edge_cut', SURVIVE, SYMMETRIC),
+        ),
+        Claim(
+            source,
+            'These edges are enough: alone they leave the answers of symmetric '
+            'networks.',
+            runs,
+            level('shown_edges_alone', SYMMETRIC),
+        ),
+    ]
+
+
 CLAIMS = (
-    Claim(
-        "P1 Fig 3 (a), P1's width",
-        'Symmetric networks need each of its three edges; a cut of the one that '
-        'matters least leaves few answers.',
-        PAPER_SIZE,
-        level('shown_edge_cut', SYMMETRIC),
-    ),
-    Claim(
-        "P1 Fig 3 (a), P1's width",
-        'Symmetric networks in which one of these edges is not needed.',
-        PAPER_SIZE,
-        share('shown_edge_cut', SURVIVE, SYMMETRIC),
-    ),
-    Claim(
-        "P1 Fig 3 (a), P1's width",
-        'These edges are enough: alone they leave the answers of symmetric networks.',
-        PAPER_SIZE,
-        level('shown_edges_alone', SYMMETRIC),
-    ),
+    *list_edges("P1's width", PAPER_SIZE),
     Claim(
         "P1 Fig 3 (c), P1's width",
         'Its four edges are enough: alone they leave the answers of a composing '
@@ -185,25 +194,7 @@ CLAIMS = (
         difference('participation', PAPER_SMALL, PAPER_LARGE),
         below(0),
     ),
-    Claim(
-        'P1 Fig 3 (a), width 32',
-        'Symmetric networks need each of its three edges; a cut of the one that '
-        'matters least leaves few answers.',
-        LOOKED_INTO,
-        level('shown_edge_cut', SYMMETRIC),
-    ),
-    Claim(
-        'P1 Fig 3 (a), width 32',
-        'Symmetric networks in which one of these edges is not needed.',
-        LOOKED_INTO,
-        share('shown_edge_cut', SURVIVE, SYMMETRIC),
-    ),
-    Claim(
-        'P1 Fig 3 (a), width 32',
-        'These edges are enough: alone they leave the answers of symmetric networks.',
-        LOOKED_INTO,
-        level('shown_edges_alone', SYMMETRIC),
-    ),
+    *list_edges('width 32', LOOKED_INTO),
     Claim(
         'P1 Fig 3 (c), width 32',
         'Composing networks need each of its four edges; a cut of the one that matters '

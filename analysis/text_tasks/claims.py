@@ -110,8 +110,9 @@ def tabulate(run: Run) -> pd.DataFrame:
     return members.reindex(columns=[*COLUMNS, *ASKED])
 
 
-def write_sentence(sentence: str, size: int) -> str:
-    return f'{size:,} examples: {sentence[0].lower()}{sentence[1:]}'
+def write_sentence(sentence: str, size: int, more: str = '') -> str:
+    """The sentence after its number of examples, and what else belongs to that."""
+    return f'{size:,} examples{more}: {sentence[0].lower()}{sentence[1:]}'
 
 
 def compare(
@@ -162,12 +163,11 @@ def compare_in_range(
 ) -> Claim:
     """P1's comparison at P1's own standard deviations, in runs with fresh seeds."""
     large, small = IN_RANGE[task]
-    sentence = BOTH.format(what)
     large_weak = Group('large, weak', {'gamma': large, 'weight_decay': 0.01})
     small_strong = Group('small, strong', {'gamma': small, 'weight_decay': 0.5})
     return Claim(
         source.removeprefix('ours, on '),
-        f'{size:,} examples, {steps:,} steps: {sentence[0].lower()}{sentence[1:]}',
+        write_sentence(BOTH.format(what), size, f', {steps:,} steps'),
         runs,
         difference(probe, small_strong, large_weak),
         above(0),

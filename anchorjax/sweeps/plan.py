@@ -206,25 +206,23 @@ def _measure_rates(precision: str) -> tuple[float, float]:
     def halve(x: jax.Array) -> jax.Array:
         return 0.5 * x + 1e-3
 
+    on_cpu = jax.default_backend() == 'cpu'
+    size = _PROBE_SIZE_ON_CPU if on_cpu else _PROBE_SIZE
     with jax.default_matmul_precision(precision):
-        products = _measure_calls(multiply, repeats=8)
-    passes = _measure_calls(halve, repeats=50)
-    size = _probe_size()
+        products = _measure_calls(multiply, size, repeats=8)
+    passes = _measure_calls(halve, size, repeats=50)
     return 2 * size**3 * products, 2 * 4 * size**2 * passes
 
 
-def _probe_size() -> int:
-    return _PROBE_SIZE_ON_CPU if jax.default_backend() == 'cpu' else _PROBE_SIZE
-
-
-def _measure_calls(fn: Callable[[jax.Array], jax.Array], repeats: int) -> float:
+def _measure_calls(
+    fn: Callable[[jax.Array], jax.Array], size: int, repeats: int
+) -> float:
     """Calls per second on a square matrix, on all devices at once; the best of some."""
 
     @jax.jit
     def call_repeatedly(x: jax.Array) -> jax.Array:
         return jax.lax.fori_loop(0, repeats, lambda _, x: fn(x), x)
 
-    size = _probe_size()
     matrices = []
     for device in jax.local_devices():
         matrix = jnp.full((size, size), 1 / size)

@@ -59,7 +59,7 @@ def test_a_sweep_that_no_claim_of_its_name_can_count_ends_all_the_same(
     folder = tmp_path / 'memory_reasoning'
     shutil.copytree(finished.folder.workdir, folder)
     (line,) = describe_claims(open_run(folder), {})
-    assert line.startswith('no claims: ') and "task 'anchors'" in line
+    assert line.startswith(f"no claims: {folder}: task 'anchors'")
     overrides = {'model.width': '16', 'grid.seed': '7,8'}
     settings, _ = describe_claims(open_run(folder), overrides)
     assert settings.endswith('here with model.width=16')
