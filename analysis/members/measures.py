@@ -104,7 +104,6 @@ def trains_prompts(experiment: Experiment) -> bool:
     """
     for cohort in experiment.cohorts():
         task = experiment.for_cohort(cohort).task
-        has_prompts = getattr(task, 'encoding', '') != 'numbers'
-        if has_prompts and getattr(task, 'loss_on', 'answer') != 'answer':
+        if getattr(task, 'loss_on', 'answer') != 'answer':
             return True
     return False

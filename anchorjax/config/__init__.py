@@ -17,7 +17,13 @@ from anchorjax.config.build import (
     to_config,
     to_dict,
 )
-from anchorjax.config.files import begin, load, require_preset
+from anchorjax.config.files import (
+    begin,
+    find_origins,
+    load,
+    register,
+    require_preset,
+)
 from anchorjax.config.shared_settings import (
     set_official_gpt2,
     set_small_anchors,

@@ -1,5 +1,11 @@
-"""Config files: Python that returns a ConfigDict, 'configs/phase.py:laptop'."""
+"""Config files: Python that returns a ConfigDict, 'configs/phase.py:laptop'.
 
+Such a file may also define a task or a model of its own and enter it in TASKS or
+MODELS. The manifest of a sweep says where they are from, so that a run of them can be
+opened by any command.
+"""
+
+import importlib
 import importlib.util
 import pathlib
 import sys
@@ -10,7 +16,10 @@ from types import ModuleType
 import ml_collections
 
 from anchorjax.config.build import default
-from anchorjax.errors import ConfigError, brief, nearest
+from anchorjax.errors import ConfigError, brief, describe_cause, nearest
+from anchorjax.experiment import Experiment
+from anchorjax.models import MODELS
+from anchorjax.tasks import TASKS
 
 
 def load(spec: str | pathlib.Path) -> ml_collections.ConfigDict:
@@ -62,6 +71,47 @@ def require_preset(preset: str, presets: Collection[str]) -> None:
     if preset not in presets:
         hint = nearest(preset, filter(None, presets))
         raise ConfigError(f'preset {preset!r}: there is none, {hint}')
+
+
+def find_origins(experiment: Experiment) -> dict[str, str]:
+    """{'task': 'FILE.py:CLASS'} for a task and a model that are not of anchorjax.
+
+    The file is a module's name if the class is from a package. What was typed into a
+    notebook or a script cannot be imported again, and is left out.
+    """
+    origins = {}
+    for group in ('task', 'model'):
+        cls = type(getattr(experiment, group))
+        package = cls.__module__.partition('.')[0]
+        if package not in ('anchorjax', '__main__'):
+            origins[group] = f'{cls.__module__}:{cls.__qualname__}'
+    return origins
+
+
+def register(experiment: dict, origins: dict[str, str]) -> None:
+    """Enters the task and the model of `find_origins` in TASKS and MODELS.
+
+    Args:
+      experiment: nested values, as from a manifest; its names are those entered.
+
+    Raises:
+      ConfigError: the file is gone, or fails, or has no such class.
+    """
+    for group, origin in origins.items():
+        table = {'task': TASKS, 'model': MODELS}[group]
+        name = experiment[group]['name']
+        if name in table:
+            continue
+        module, _, cls = origin.rpartition(':')
+        try:
+            if module.endswith('.py'):
+                found = _import_file(pathlib.Path(module))
+            else:
+                found = importlib.import_module(module)
+            table[name] = getattr(found, cls)
+        except Exception as e:  # the file is Python and may raise anything
+            reason = describe_cause(e)
+            raise ConfigError(f'{group} {name!r} is from {origin}: {reason}') from e
 
 
 def _find_line(error: Exception, path: pathlib.Path) -> str:

@@ -131,6 +131,7 @@ def read_manifest(workdir: pathlib.Path) -> Manifest:
     if content.pop('digest', None) != digest_json(content):
         raise Damaged(f'{path} is altered: its digest differs')
     try:
+        config.register(content['experiment'], content.get('origins', {}))
         experiment = config.from_json(content['experiment'])
     except ConfigError as e:
         raise StoreError(f'{path} holds no valid experiment: {e}') from e
@@ -253,6 +254,7 @@ def _write(workdir: pathlib.Path, manifest: Manifest) -> None:
         'format': MANIFEST_FORMAT,
         # After a round trip through JSON: with lists for tuples.
         'experiment': json.loads(json.dumps(config.to_dict(manifest.experiment))),
+        'origins': config.find_origins(manifest.experiment),
         'chunk_size': manifest.chunk_size,
         'environments': entries,
     }

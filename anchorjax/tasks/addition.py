@@ -48,6 +48,10 @@ class AdditionConfig:
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
+        if self.encoding == 'numbers':  # one token is the whole answer
+            allowed = "the default, with task.encoding = 'numbers'"
+            require(self.loss_on == 'answer', 'task.loss_on', self.loss_on, allowed)
+            require(self.score_end, 'task.score_end', self.score_end, allowed)
         low, high = self.square
         is_inside = 0 <= low <= high <= self.largest
         allowed = f'two numbers from 0 to {self.largest}, not decreasing'

@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from anchorjax.errors import ConfigError, UserError
+from anchorjax.errors import ConfigError, UserError, require
 from anchorjax.limits import at_least, at_most, check_fields
 from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import prontoqa, texts
@@ -57,6 +57,9 @@ class MixtureConfig:
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
+        is_drawn = not self.reasoning_path
+        allowed = 'the default, 2, with task.reasoning_path: its questions are given'
+        require(is_drawn or self.hops == 2, 'task.hops', self.hops, allowed)
 
     def make(self) -> Task:
         """Seeds differ only in their initialization and the order of the examples."""

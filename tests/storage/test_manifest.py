@@ -4,10 +4,14 @@ import json
 
 import pytest
 
-from anchorjax import api
+from anchorjax import api, config
 from anchorjax.errors import Damaged, StoreError
 from anchorjax.hashing import digest_json
 from anchorjax.storage.manifest import MANIFEST_FILE, MANIFEST_FORMAT, read_manifest
+from anchorjax.storage.sweep_folder import create_folder
+from anchorjax.sweeps.environment import describe_environment
+from anchorjax.tasks import TASKS
+from anchorjax.training.devices import make_mesh
 from tests.support.sweeps import experiment, opened, require_line, trained
 
 
@@ -53,3 +57,40 @@ def test_a_machine_without_git_can_start_a_sweep(monkeypatch, tmp_path):
     opened(tmp_path / 'run')
     (entry,) = read_manifest(tmp_path / 'run').environments
     assert entry.git_commit == 'unknown'
+
+
+OWN_TASK = """
+import dataclasses
+from anchorjax import config, tasks
+
+@dataclasses.dataclass(frozen=True)
+class OwnConfig(tasks.ModularAdditionConfig):
+    name: str = 'own'
+    own_field: int = 7
+
+tasks.TASKS['own'] = OwnConfig
+
+def get_config(preset=''):
+    c = config.default(task='own')
+    c.train.batch_size = 8
+    return c
+"""
+
+
+def test_a_run_of_a_task_from_a_config_file_is_opened_without_it(monkeypatch, tmp_path):
+    monkeypatch.setitem(TASKS, 'own', None)
+    file = tmp_path / 'own.py'
+    file.write_text(OWN_TASK)
+    experiment = config.resolve(config.load(file))
+    environment = describe_environment(experiment, make_mesh(1))
+    create_folder(tmp_path / 'run', experiment, environment)
+
+    del TASKS['own']  # as in another process
+    manifest = read_manifest(tmp_path / 'run')
+    assert manifest.experiment.task.own_field == 7
+    assert manifest.experiment.task.make().num_train == experiment.task.make().num_train
+
+    del TASKS['own']
+    file.rename(tmp_path / 'moved.py')
+    with pytest.raises(StoreError, match=r"task 'own' is from .*own\.py:OwnConfig"):
+        read_manifest(tmp_path / 'run')

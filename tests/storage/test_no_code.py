@@ -1,4 +1,7 @@
-"""Nothing that is read is executed: no pickle, no text, no module beside a config."""
+"""Nothing that is read is executed: no pickle, no text.
+
+The one exception is the file on this machine that a run's own task or model is from.
+"""
 
 import ast
 import os

@@ -163,6 +163,7 @@ def test_two_corpora_of_one_tokenizer(tmp_path):
         (ConfigError, {'control': 'matched'}, r"path = '.+': needs task\.story_path"),
         (UserError, {'num_sequences': 8}, '3 documents, 9 needed'),
         (UserError, of_words | {'num_sequences': 29}, 'are 15 .* of 8, 30 needed'),
+        (ConfigError, {'hops': 3}, r'task\.hops = 3: .*with task\.reasoning_path'),
     ):
         with pytest.raises(error, match=line):
             read_mixture(dataclasses.replace(config, **changed))
