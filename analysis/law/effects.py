@@ -98,8 +98,12 @@ def select_levels(
 
 
 def average_settings(pairs: pd.DataFrame, column: str) -> pd.Series:
-    """The mean difference of a column in every setting, the upper less the lower."""
-    return (pairs[f'{column}_up'] - pairs[column]).groupby(pairs.setting).mean()
+    """The mean difference of a column in every setting, the upper less the lower.
+
+    A setting whose networks do not have the column, e.g. no unseen pair, is left out.
+    """
+    differences = pairs[f'{column}_up'] - pairs[column]
+    return differences.groupby(pairs.setting).mean().dropna()
 
 
 def tabulate(members: pd.DataFrame) -> pd.DataFrame:

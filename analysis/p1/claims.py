@@ -76,8 +76,12 @@ LAST = Group('γ 1.7', {'gamma': 1.7})
 
 
 def tabulate(run: Run) -> pd.DataFrame:
-    """The networks of a sweep of the anchor task."""
-    members = frame.add_equivalents(run, frame.find_usable(run.members))
+    """The networks of a sweep of the anchor task.
+
+    Raises:
+      UserError: another task, or no trained network.
+    """
+    members = frame.add_equivalents(run, frame.list_usable(run, 'anchors'))
     members['num_steps'] = run.experiment.train.num_steps
     if run.folder.workdir.name in LEVELS:
         members = add_levels(run, members)

@@ -44,9 +44,9 @@ CAPTION = (
     'of the covariance of the embedding, by γ and over training, and singular values '
     'of every matrix.'
 )
-# The largest and the smallest initialization, and their colours. The caption of P1 Fig
-# 13 exchanges the two.
-SIZES = {'large': '#D55E00', 'small': '#0072B2'}
+# Colours of the largest and the smallest initialization, and of the only one. The
+# caption of P1 Fig 13 exchanges the two.
+SIZES = {'large': '#D55E00', 'small': '#0072B2', '': '#333333'}
 
 
 def compute(
@@ -70,7 +70,8 @@ def compute(
       evolution  [step, index] of the member with the gamma `followed`
       rise       [leading] see `spectra.find_rises`
       singular   [size, matrix, rank] of every matrix for a large and a small
-                 initialization, with gamma `extreme` [size]; NaN beyond the rank
+                 initialization, with gamma `extreme` [size]; NaN beyond the rank; one
+                 size, '', if one gamma is trained
       member_*   [member] the converged ones at the point, by `measure_converged`
       missing    a line for each member left out and for what the run does not hold
       fixed      the values of the other axes
@@ -99,6 +100,8 @@ def compute(
         raise UserError(f'eigenvalues: no such member is trained: {missing[0]}')
     if followed is None:
         followed = gammas[-1]
+    if followed not in gammas:
+        raise UserError(f'eigenvalues: gamma = {followed:g}: must be one of {gammas}')
     followed_point = complete_point(run, rest | {'gamma': followed})
     steps = run.steps(**followed_point)
     if len(steps) < 2:
@@ -112,15 +115,18 @@ def compute(
     members = [member_of(run, step, gamma=gamma, **rest) for gamma in gammas]
     measured = [measure_matrix(member, matrix) for member in members]
     by_gamma = xr.concat(measured, pd.Index(gammas, name='gamma'))
-    ends = [0, -1]  # the largest initialization, and the smallest
-    if not frame.is_rate(run):
-        ends.reverse()
-    singular = [find_singular_values(members[end]) for end in ends]
+    if len(gammas) == 1:
+        ends = {'': 0}
+    elif frame.is_rate(run):
+        ends = {'large': 0, 'small': -1}
+    else:
+        ends = {'large': -1, 'small': 0}
+    singular = [find_singular_values(members[end]) for end in ends.values()]
     return by_gamma.assign(
         evolution=(('step', 'index'), evolution_SI),
         rise=('leading', rises),
-        singular=xr.concat(singular, pd.Index(SIZES, name='size')),
-        extreme=('size', [gammas[end] for end in ends]),
+        singular=xr.concat(singular, pd.Index(ends, name='size')),
+        extreme=('size', [gammas[end] for end in ends.values()]),
         followed=followed_point['gamma'],
         path=matrix,
         missing='\n'.join(missing),
@@ -309,11 +315,13 @@ def _draw_seeds(
 def _draw_singular_values(axis: Axes, result: xr.Dataset, kind: str) -> None:
     """A line for each block; later blocks have thinner lines."""
     index = np.arange(result.sizes['rank']) + 1
-    for size, colour in SIZES.items():
+    for size in result['size'].values:
         here = result.sel(size=size)
-        label = f'{size} init. (γ {here.extreme.item():g})'
+        label = f'γ {here.extreme.item():g}'
+        if size:
+            label = f'{size} init. ({label})'
         for layer, values in enumerate(here.singular):
             width = 1.5 / (1 + layer)
-            axis.plot(index, values, color=colour, lw=width, label=label)
+            axis.plot(index, values, color=SIZES[size], lw=width, label=label)
             label = None  # one entry of the legend for all blocks
     axis.set(yscale='log', title=f'singular values, {kind}')

@@ -41,7 +41,7 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
     """
     tables = []
     for name, run in runs.items():
-        frame.list_usable(run, 'anchors')
+        usable = frame.list_usable(run, 'anchors')
         agreement = run.curves.agreement
         if 'unseen' not in agreement.probe:
             raise UserError(f'{name}: its task has no unseen pair')
@@ -54,6 +54,7 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
         for mapping in MAPPINGS:
             columns[mapping] = unseen.sel(mapping=mapping).to_series()
         table = pd.DataFrame(columns).reset_index()
+        table = table.merge(usable[[*run.experiment.axes]])
         at_400 = frame.add_equivalents(run, table).gamma_at_400
         epochs = table.step / EPOCH
         table = table.assign(run=name, paper_gamma=at_400.round(1), epoch=epochs)
@@ -96,7 +97,7 @@ def draw(
             of_gamma = official[paper_gamma]
             of_gamma = of_gamma[of_gamma.epochs_done <= last]
             _draw_official(answers, loss, of_gamma)
-        for _, network in here.groupby(['run', 'seed']):
+        for _, network in here.groupby(['run', 'gamma', 'seed']):
             for mapping in MAPPINGS:
                 colour = style.COLOURS[mapping]
                 answers.plot(network.epoch, network[mapping], color=colour, lw=0.9)

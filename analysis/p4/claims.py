@@ -47,8 +47,9 @@ INTRODUCTION = (
     'training: unseen pairs, unseen sums, tokens of SCAN. Differences are paired by '
     'seed. The null is the accuracy of a network that does not compose '
     '(`analysis/p4/nulls.py`). P4 prints no borders; ours were fixed before the runs: '
-    '"much" is a difference of 0.25, "as much as" one below 0.1, "no worse" at most 0.1 '
-    'less. λ is the decay of one step; P4 writes ηλ, which at its rate does nothing.'
+    '"much" is a difference of 0.25, "as much as" one below 0.1, "no worse" '
+    'at most 0.1 less. λ is the decay of one step; P4 writes ηλ, which at its rate '
+    'does nothing.'
 )
 
 gap = partial(difference, 'unseen')

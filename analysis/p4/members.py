@@ -10,6 +10,7 @@ import pandas as pd
 from analysis import frame
 from analysis.changes.moments import find_first
 from analysis.p4.nulls import score_null
+from anchorjax.errors import UserError
 from anchorjax.grid import WINDOWS, axis_label
 from anchorjax.storage.reader import Run
 
@@ -105,7 +106,12 @@ def tabulate_pieces(run: Run) -> pd.DataFrame:
         name = name_window(pieces)
         for piece, (start, end) in enumerate(pieces or [(np.nan, np.nan)]):
             rows.append((axis_label(bounds), name, piece, start, end))
-    return pd.DataFrame(rows, columns=['label', 'window', 'piece', 'start', 'end'])
+    table = pd.DataFrame(rows, columns=['label', 'window', 'piece', 'start', 'end'])
+    for name, labels in table.groupby('window').label:
+        if labels.nunique() > 1:
+            alike = ' and '.join(labels.unique())
+            raise UserError(f'grid.decay_window = {alike}: are both called {name!r}')
+    return table
 
 
 def list_pieces(bounds: tuple[int, ...], num_steps: int) -> list[tuple[float, float]]:

@@ -28,11 +28,11 @@ INTRODUCTION = (
     "those of P1 have γ 0.72 and 1.01 in addition (P1's width is 400) and 0.80 and "
     "1.12 in SCAN and COGS (768, by P1's text; by its code, where γ acts on the output "
     'widths of two kinds of layers alone, they would be 0.93 to 0.97 and 1.30 to 1.35, '
-    'which were not trained: PAPERS 1.6). Weak decay is 0.01 and strong decay 0.5, of PrOntoQA '
-    '0.1. Differences and ratios are paired by seed, over all runs that train the same '
-    'setting; a judged row has fresh seeds alone. The null is the best of what answers '
-    'without generalizing: a table of the training texts (of addition also of '
-    'unordered pairs), the most frequent answer, and of PrOntoQA its shortcuts '
+    'which were not trained: PAPERS 1.6). Weak decay is 0.01 and strong decay 0.5, of '
+    'PrOntoQA 0.1. Differences and ratios are paired by seed, over all runs that train '
+    'the same setting; a judged row has fresh seeds alone. The null is the best of '
+    'what answers without generalizing: a table of the training texts (of addition '
+    'also of unordered pairs), the most frequent answer, and of PrOntoQA its shortcuts '
     '(analysis/text_tasks/baselines.py). A network that never converges counts with '
     'the last step.'
 )
@@ -44,8 +44,8 @@ RUNS = {
     'cogs': ('cogs', 'cogs_fresh'),
     'prontoqa': ('prontoqa', 'prontoqa_sizes', 'prontoqa_fresh'),
 }
-# Those with fresh seeds, by task and size: what they show is judged. Of addition four of
-# the six seeds had been judged before the last two were trained.
+# Those with fresh seeds, by task and size: what they show is judged. Of addition four
+# of the six seeds had been judged before the last two were trained.
 FRESH = {
     ('scan', 500): ('scan_fresh',),
     ('cogs', 500): ('cogs_fresh',),

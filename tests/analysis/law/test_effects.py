@@ -165,6 +165,15 @@ def test_both_unseen_have_a_border_of_their_own_and_no_symmetric_answer():
     assert row['mean'] == pytest.approx(0.77) and row.block == 'both unseen'
 
 
+def test_a_setting_without_an_answer_is_left_out():
+    members = plant(let_batch_decide)
+    whole = read(members, 'batch_size')
+    members.loc[members.seq_len == 9, 'unseen_inferential'] = np.nan
+    part = read(members, 'batch_size')
+    assert part['mean'] == pytest.approx(whole['mean'])
+    assert part['settings'] == whole['settings'] / 2
+
+
 def test_kinds_of_exception_are_compared_across_blocks():
     solutions = {'trained': 'symmetric', 'both unseen': 'inferential'}
     members = plant(

@@ -2,10 +2,12 @@
 
 import jax
 import numpy as np
+import pytest
 
 from analysis.p1 import eigenvalues
 from analysis.p1.eigenvalues import list_labels, list_tokens, select_used
 from analysis.spectra import covariance_spectrum, find_rises, participation_ratio
+from anchorjax.errors import UserError
 from anchorjax.grid import DATA, random_key
 from anchorjax.storage.reader import Run
 from tests.support import cases
@@ -140,3 +142,6 @@ def test_what_is_missing_is_named(finished):
     assert result.missing == lines
     assert result.gamma.values.tolist() == [0.8] and len(result.evolution) == 1
     assert result.rise.isnull().all()
+    assert result['size'].values.tolist() == ['']  # neither large nor small
+    with pytest.raises(UserError, match=r'gamma = 0\.3: must be one of \[0\.8\]'):
+        eigenvalues.compute(Without(finished.folder), depth=2, gamma=0.3)

@@ -30,6 +30,13 @@ def test_a_line_is_one_network(tmp_path):
     assert lines.ngroups == 8 and lines.epoch.nunique().eq(lines.size()).all()
 
 
+def test_a_diverged_network_has_no_line(tmp_path):
+    run = plant_curves(tmp_path, experiment(model__width=20, grid__gamma=(1.0, 1.6)))
+    run.curves.diverged.loc[{'gamma': 1.6, 'seed': 0}] = 7
+    found = trajectories.compute({'a': run}).groupby('gamma').seed.unique()
+    assert found[1.0].tolist() == [0, 1] and found[1.6].tolist() == [1]
+
+
 def test_every_width_has_its_own_pair(tmp_path):
     widths = {'loop': (('model.width', (20, 64)),), 'grid__gamma': (1.0, 1.15, 1.6)}
     result = trajectories.compute({'a': plant_curves(tmp_path, experiment(**widths))})

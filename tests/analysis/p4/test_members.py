@@ -17,12 +17,16 @@ from analysis.p4.members import (
     list_windows,
     name_window,
     read_at,
+    tabulate_pieces,
 )
+from anchorjax.errors import UserError
+from anchorjax.storage.reader import open_run
 from anchorjax.task import Batch
 from anchorjax.tasks.anchor_permutations import AnchorPermutationsConfig
 from anchorjax.tasks.modular_addition import ModularAdditionConfig
 from anchorjax.tasks.scan.grammar import interpret, list_commands, list_lines
 from anchorjax.tasks.scan.task import ScanConfig
+from tests.support.sweeps import opened
 
 
 @pytest.mark.parametrize(
@@ -126,6 +130,12 @@ def test_bigrams_are_counted_where_answers_are_scored():
     expected[2, [3, 0]] = 1
     expected[3, 4] = 1
     np.testing.assert_array_equal(nulls.count_bigrams(batch, 5), expected)
+
+
+def test_windows_of_one_name_are_refused(tmp_path):
+    opened(tmp_path, grid__decay_window=((), (0, 40)), train__num_steps=40)
+    with pytest.raises(UserError, match=f"are both called '{ALL}'"):
+        tabulate_pieces(open_run(tmp_path))
 
 
 @pytest.mark.slow
