@@ -243,10 +243,12 @@ def _parse_command_line(
     module: ModuleType, flags: list[Flag], words: list[str]
 ) -> tuple[argparse.Namespace, dict[str, Any]]:
     """(--run, --out and the texts of the flags; the point that --AXIS=VALUE give)."""
+    epilog = '--AXIS=VALUE ... picks a member, --step=STEP one of its snapshots'
+    takes_point = _find_subject(module) is Member or _takes_point(module.compute)
     parser = cli.Parser(
         prog=f'python -m analysis {name_module(module)}',
         description=f'{module.TITLE} ({module.PAPER}).\n\n{module.__doc__}',
-        epilog='--AXIS=VALUE ... picks a member, --step=STEP one of its snapshots',
+        epilog=epilog if takes_point else None,
     )
     parser.add_argument(
         '--run', required=True, type=cli.parse_folder, help='folder of the sweep'

@@ -27,8 +27,14 @@ Cube = TypeVar('Cube', xr.DataArray, xr.Dataset)
 
 
 def read_members(run: Run) -> pd.DataFrame:
-    """A row per member of a sweep: `Run.members`, `width` and `gamma_at_400`."""
-    return add_equivalents(run, run.members)
+    """A row per member: `Run.members`, `width`, `gamma_at_400` and `exception`.
+
+    `exception` is that of the anchor task, '' of another.
+    """
+    members = add_equivalents(run, run.members)
+    if 'exception' not in members:  # no axis of the sweep
+        members['exception'] = getattr(run.experiment.task, 'exception', '')
+    return members
 
 
 def find_usable(members: pd.DataFrame) -> pd.DataFrame:
@@ -171,6 +177,8 @@ def read_csv(path: pathlib.Path) -> pd.DataFrame:
     Raises:
       UserError: it is no table of members.
     """
+    if not path.exists():
+        raise UserError(f'{path}: no such file')
     try:
         table = pd.read_csv(path, keep_default_na=False, na_values=['', 'nan'])
     except (OSError, ValueError) as error:  # pandas' own are ValueErrors

@@ -1,6 +1,7 @@
 """What the command lines share: reading a config, one-line errors, exit codes."""
 
 import argparse
+import difflib
 import math
 import os
 import pathlib
@@ -105,7 +106,8 @@ def parse_command_line(
     while rest:
         word = rest.pop(0)
         if not word.startswith('--config.'):
-            raise UserError(f'unknown argument {word!r} (see --help)')
+            hint = _suggest(word.partition('=')[0], parser, loaded)
+            raise UserError(f'unknown argument {word!r}{hint} (see --help)')
         path, equals, text = word.removeprefix('--config.').partition('=')
         if not equals:
             if not rest:
@@ -114,6 +116,18 @@ def parse_command_line(
         config.override(loaded, path, text)
         flags.overrides[path] = text
     return flags, config.resolve(loaded)
+
+
+def _suggest(
+    flag: str, parser: argparse.ArgumentParser, loaded: config.ConfigDict
+) -> str:
+    """', did you mean ...?' for a field without its group, or a mistyped flag."""
+    path = config.find_path(loaded, flag.removeprefix('--'))
+    known = [f'--config.{path}'] if path else []
+    if not known:
+        flags = [name for action in parser._actions for name in action.option_strings]
+        known = difflib.get_close_matches(flag, flags, n=1)
+    return f', did you mean {known[0]!r}?' if known else ''
 
 
 class _Help(argparse.Action):

@@ -1,7 +1,8 @@
 """Answers to the unseen pair by γ: a dot for every network, a line for the mean.
 
-All networks at the last step, converged or not. What P1 expects stands above: symmetric
-answers at its large initialization, composed ones at its small one and beyond.
+All networks at the last step, converged or not. What P1 expects, if (3, 4) is trained on
+its exception, stands above: symmetric answers at its large initialization, composed
+ones at its small one and beyond.
 
   python -m analysis answers --run runs/phase
 """
@@ -36,7 +37,7 @@ MOST_COLUMNS = 4
 
 
 def compute(members: pd.DataFrame) -> pd.DataFrame:
-    """A row per network: setting (all other axes), γ, seed and shares of answers.
+    """A row per network: setting (all other axes), γ, exception, seed, and shares.
 
     Raises:
       UserError: the task has no unseen pair, or no network can be shown.
@@ -51,7 +52,7 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
     for _, network in members.iterrows():
         words = [_name_value(axis, network[axis]) for axis in axes]
         settings.append(', '.join(words))
-    shown = ['gamma', 'gamma_at_400', 'seed']
+    shown = ['gamma', 'gamma_at_400', 'exception', 'seed']
     table = members[[*shown, *SHARES]].rename(columns=SHARES)
     table.insert(0, 'setting', settings)
     return table.reset_index(drop=True)
@@ -108,10 +109,11 @@ def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
         axis.plot(beside, networks[mapping], 'o', color=colour, ms=4, alpha=0.6)
     labels, marked = [], []
     at_400 = by_gamma.gamma_at_400.first()
+    is_as_in_p1 = (networks.exception == 'trained').all()
     for x, (gamma, equivalent) in enumerate(at_400.items()):
         note = '' if math.isnan(equivalent) else f'\n({equivalent:.2f})'
         labels.append(f'{gamma:g}{note}')
-        expected = _expect(round(equivalent, 1))
+        expected = _expect(round(equivalent, 1)) if is_as_in_p1 else ''
         if expected and expected not in marked:
             marked.append(expected)
             words = f'P1: {MAPPINGS[expected]}'

@@ -72,7 +72,8 @@ def compute(
     task = sequences.require_anchor_task(member)
     low, high = task.keys
     first, last = keys
-    require(low <= first < last < high, 'keys', keys, f'lo,hi in [{low}, {high})')
+    allowed = f'lo,hi with {low} <= lo < hi < {high}'
+    require(low <= first < last < high, 'keys', keys, allowed)
     keys_X = np.arange(first, last + 1)
     noise_CT = np.random.default_rng(0).integers(*task.keys, (contexts, task.seq_len))
     apart = {

@@ -1,7 +1,8 @@
 """P1's pair of γ over training, a line for every network, beside the official runs.
 
 Left P1's large initialization, right its small one; above the answers to the unseen
-pair, below the train loss. The authors published one run of each at width 400.
+pair, below the train loss. The authors published one run of each at width 400; FOLDER of
+--official holds them as trajectory_0.5.csv and trajectory_0.8.csv (not distributed).
 
   python -m analysis trajectories --runs runs/paper_size_pair --out runs/fair \\
       --official ../shared/data/official
@@ -74,12 +75,19 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
 
 
 def read_official(folder: pathlib.Path | None) -> dict[float, pd.DataFrame]:
-    """The official runs by γ, rows by epoch; none without the folder."""
+    """The official runs by γ, rows by epoch; none without the folder.
+
+    Raises:
+      UserError: the folder does not have both.
+    """
     if folder is None:
         return {}
     runs = {}
     for gamma in PAPER_GAMMAS:
-        runs[gamma] = pd.read_csv(folder / f'trajectory_{gamma}.csv')
+        path = folder / f'trajectory_{gamma}.csv'
+        if not path.exists():
+            raise UserError(f'--official {folder}: has no {path.name}')
+        runs[gamma] = pd.read_csv(path)
     return runs
 
 

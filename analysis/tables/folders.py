@@ -37,6 +37,8 @@ def require_folder_for_tables(out: pathlib.Path) -> None:
     """
     if is_run(out):
         raise UserError(f'--out {out}: is a run; give another folder')
+    if out.is_file():
+        raise UserError(f'--out {out}: is a file; give a folder')
 
 
 def _order_by_name(folder: pathlib.Path) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from ml_collections import ConfigDict
 
 from anchorjax.config.build import (
     default,
+    find_path,
     from_dict,
     from_json,
     log_spaced,

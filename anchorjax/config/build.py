@@ -120,7 +120,9 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
     for part in path.split('.'):
         known = list(node) if isinstance(node, ml_collections.ConfigDict) else []
         if part not in known:
-            raise ConfigError(f'{path}: no such field, {nearest(part, known)}')
+            full = find_path(config, path)
+            hint = f'did you mean {full!r}?' if full else nearest(part, known)
+            raise ConfigError(f'{path}: no such field, {hint}')
         parent, node = node, node[part]
     is_field = not isinstance(node, ml_collections.ConfigDict)
     require(is_field, path, text, 'given field by field')
@@ -134,6 +136,14 @@ def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
             parent[part] = value
     except OverflowError:  # an integer that is no float
         raise ConfigError(f'{path} = {text}: must be finite') from None
+
+
+def find_path(config: ml_collections.ConfigDict, field: str) -> str:
+    """'grid.gamma' of the field 'gamma'; '' if no group has it."""
+    for group, fields in config.items():
+        if isinstance(fields, ml_collections.ConfigDict) and field in fields:
+            return f'{group}.{field}'
+    return ''
 
 
 def set_length(

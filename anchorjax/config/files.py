@@ -70,7 +70,8 @@ def require_preset(preset: str, presets: Collection[str]) -> None:
     """Raises ConfigError, with the nearest preset, unless this is one of them."""
     if preset not in presets:
         hint = nearest(preset, filter(None, presets))
-        raise ConfigError(f'preset {preset!r}: there is none, {hint}')
+        problem = f'preset {preset!r}: there is none' if preset else 'give a preset'
+        raise ConfigError(f'{problem}, {hint}')
 
 
 def find_origins(experiment: Experiment) -> dict[str, str]:

@@ -107,6 +107,8 @@ def find_sweep(workdir: pathlib.Path, experiment: config.Experiment) -> Manifest
       StoreError: the folder holds another experiment or is damaged; the line names the
         first field that differs.
     """
+    if workdir.is_file():
+        raise StoreError(f'{workdir}: is a file; give a folder')
     if not (workdir / MANIFEST_FILE).exists():
         return None
     manifest = read_manifest(workdir)
@@ -121,6 +123,8 @@ def read_manifest(workdir: pathlib.Path) -> Manifest:
       StoreError: there is none, or it is altered or of another format.
     """
     path = workdir / MANIFEST_FILE
+    if not workdir.exists():
+        raise StoreError(f'{workdir}: no such folder')
     if not path.exists():
         raise StoreError(f'{workdir} holds no sweep (no {MANIFEST_FILE})')
     content = files.read_json(path)

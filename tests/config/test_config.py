@@ -49,7 +49,7 @@ def test_overrides_read_tuples_of_any_length():
     [
         ('configs/phse.py', '--config configs/phse.py: no such Python file'),
         ('configs/scan.py:labtop', "preset 'labtop': there is none, did you mean 'la"),
-        ('configs/law.py', "preset '': there is none, known: "),
+        ('configs/law.py', 'give a preset, known: '),
         ('tests/support/tiny.py:broken', 'Did you mean "width" instead of "widht"'),
         ('README.md', '--config README.md: no such Python file'),
     ],
