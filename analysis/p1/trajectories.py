@@ -1,8 +1,8 @@
 """P1's pair of γ over training, a line for every network, beside the official runs.
 
 Left P1's large initialization, right its small one; above the answers to the unseen
-pair, below the train loss. The authors published one run of each at width 400; FOLDER of
---official holds them as trajectory_0.5.csv and trajectory_0.8.csv (not distributed).
+pair, below the train loss. The authors published one run of each at width 400; they are
+trajectory_0.5.csv and trajectory_0.8.csv of the folder --official (not distributed).
 
   python -m analysis trajectories --runs runs/paper_size_pair --out runs/fair \\
       --official ../shared/data/official
