@@ -1,8 +1,8 @@
 """Answers to the unseen pair by γ: a dot for every network, a line for the mean.
 
-All networks at the last step, converged or not. Where (3, 4) is trained on its exception
-what P1 expects stands above: symmetric answers at its large initialization, composed
-ones at its small one and beyond.
+All networks at the last step, converged or not. Where (3, 4) is trained on its
+exception what P1 expects stands above: symmetric answers at its large initialization,
+composed ones at its small one and beyond.
 
   python -m analysis answers --run runs/phase
 """
