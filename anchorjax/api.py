@@ -13,6 +13,7 @@ import pathlib
 import jax
 from jax.sharding import Mesh
 
+from anchorjax import config
 from anchorjax.errors import ConfigError, UserError
 from anchorjax.experiment import Experiment
 from anchorjax.storage.manifest import MANIFEST_FILE, describe_changed_code
@@ -25,7 +26,7 @@ from anchorjax.storage.sweep_folder import (
 )
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.code import digest_code
-from anchorjax.sweeps.environment import add_data, describe_environment
+from anchorjax.sweeps.environment import describe_environment
 from anchorjax.sweeps.jobs import hold_shard
 from anchorjax.sweeps.plan import require_disk
 from anchorjax.sweeps.progress import Progress
@@ -88,6 +89,8 @@ def train(
     if not isinstance(experiment, Experiment):
         kind = type(experiment).__name__
         raise ConfigError(f'experiment: is a {kind}; give config.resolve(config)')
+    # Checked again: it may have been changed by dataclasses.replace.
+    experiment = config.from_dict(config.to_dict(experiment))
     if not (isinstance(shard, Shard) and 0 <= shard.index < shard.count):
         allowed = 'Shard(index, count) with 0 <= index < count'
         raise UserError(f'shard = {shard!r}: must be {allowed}')
@@ -116,7 +119,6 @@ def train(
     if device_bytes is None:
         device_bytes = min(hosts.gather(memory.device_bytes(mesh)))
     environment = describe_environment(experiment, mesh, device_bytes, workdir)
-    environment = add_data(environment, experiment)
     if not (workdir / MANIFEST_FILE).exists():
         memory.require_fit(experiment, mesh, environment.lanes, device_bytes)
     folder = create_folder(workdir, experiment, environment, allow_environment_change)
@@ -138,7 +140,7 @@ def train(
             allow_environment_change=allow_environment_change,
         )
     hosts.run_on_first(lambda: publish(folder, draw))
-    return Run(folder)
+    return open_run(workdir)
 
 
 def _warn_of_code(finished: SweepFolder, warn: Warn) -> None:

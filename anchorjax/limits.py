@@ -127,3 +127,15 @@ def _check_plain(value: Any, kind: type, field: str) -> Any:
         is_finite = math.isfinite(value) and abs(value) <= _FLOAT32_MAX
         require(is_finite, field, value, 'finite in float32')
     return value
+
+
+def require_default(config: Any, group: str, field: str, reason: str) -> None:
+    """Raises ConfigError unless a field without effect has its default.
+
+    Args:
+      reason: why it has no effect: "task.encoding is 'numbers'".
+    """
+    value = getattr(config, field)
+    default = type(config).__dataclass_fields__[field].default
+    allowed = f'the default, {default!r}, where {reason}'
+    require(value == default, f'{group}.{field}', value, allowed)

@@ -89,10 +89,12 @@ def make_arguments(flags: argparse.Namespace, words: list[str]) -> list[str]:
 def check_flags(flags: argparse.Namespace) -> None:
     """Raises ConfigError for what Kubernetes would accept or report only much later.
 
-    It checks labels, names and counts itself. The longest name that it derives from
-    that of the JobSet is a pod's host name, NAME-shard-99999-99999, of 63 characters.
+    It checks labels and counts itself. The longest name that it derives from that of
+    the JobSet is a pod's host name, NAME-shard-99999-99999, of 63 characters.
     """
-    require(len(flags.name) <= 45, '--name', flags.name, 'at most 45 characters')
+    is_name = re.fullmatch('[a-z]([-a-z0-9]{0,43}[a-z0-9])?', flags.name)
+    allowed = "a letter, then at most 44 of a-z, 0-9 and '-', not '-' at the end"
+    require(bool(is_name), '--name', flags.name, allowed)
     is_grid = re.fullmatch('[1-9][0-9]{0,3}(x[1-9][0-9]{0,3}){1,2}', flags.topology)
     require(bool(is_grid), '--topology', flags.topology, 'as 2x4 or 4x4x4')
     chips = math.prod(int(side) for side in flags.topology.split('x'))

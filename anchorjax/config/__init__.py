@@ -15,7 +15,6 @@ from anchorjax.config.build import (
     override,
     resolve,
     set_length,
-    to_config,
     to_dict,
 )
 from anchorjax.config.files import (

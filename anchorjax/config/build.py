@@ -97,18 +97,6 @@ def to_dict(experiment: Experiment) -> dict:
     return dataclasses.asdict(experiment)
 
 
-def to_config(experiment: Experiment) -> ml_collections.ConfigDict:
-    """The experiment as a locked ConfigDict, to edit; `resolve` is the inverse.
-
-    A schedule as long as training is 0 there, as long as training will be: a manifest
-    does not tell whether the length was given or filled in.
-    """
-    values = to_dict(experiment)
-    if experiment.optimizer.schedule_steps == experiment.train.num_steps:
-        values['optimizer']['schedule_steps'] = 0
-    return ml_collections.ConfigDict(values).lock()
-
-
 def override(config: ml_collections.ConfigDict, path: str, text: str) -> None:
     """Sets one field from the command line: override(c, 'grid.gamma', '0.3,0.5').
 

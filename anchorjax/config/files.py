@@ -85,28 +85,46 @@ def find_origins(experiment: Experiment) -> dict[str, str]:
         cls = type(getattr(experiment, group))
         package = cls.__module__.partition('.')[0]
         if package not in ('anchorjax', '__main__'):
-            origins[group] = f'{cls.__module__}:{cls.__qualname__}'
+            origins[group] = _name_class(cls)
     return origins
 
 
-def register(experiment: dict, origins: dict[str, str]) -> None:
+def _name_class(cls: type) -> str:
+    return f'{cls.__module__}:{cls.__qualname__}'
+
+
+def register(experiment: dict, origins: dict[str, str], run: pathlib.Path) -> None:
     """Enters the task and the model of `find_origins` in TASKS and MODELS.
 
     Args:
       experiment: nested values, as from a manifest; its names are those entered.
+      run: the folder of the manifest, in which nothing is ever executed.
 
     Raises:
-      ConfigError: the file is gone, or fails, or has no such class.
+      ConfigError: the file is gone, in the run, or fails; it has no such class; or the
+        name is already that of another class.
     """
     for group, origin in origins.items():
         table = {'task': TASKS, 'model': MODELS}[group]
         name = experiment[group]['name']
         if name in table:
+            known = _name_class(table[name])
+            # Folders may be mounted elsewhere.
+            if known.rpartition('/')[2] != origin.rpartition('/')[2]:
+                raise ConfigError(
+                    f'{group} {name!r} is from {origin} in this run, and from {known} '
+                    'in this process; give one of them another name'
+                )
             continue
         module, _, cls = origin.rpartition(':')
+        file = pathlib.Path(module)
+        if file.suffix == '.py' and (
+            not file.is_absolute() or file.is_relative_to(run.absolute())
+        ):
+            raise ConfigError(f'{group} {name!r} is from {origin}: no file of a run')
         try:
-            if module.endswith('.py'):
-                found = _import_file(pathlib.Path(module))
+            if file.suffix == '.py':
+                found = _import_file(file)
             else:
                 found = importlib.import_module(module)
             table[name] = getattr(found, cls)

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from flax import linen as nn
 
 from anchorjax.errors import UserError, require
-from anchorjax.limits import above, at_least, check_fields
+from anchorjax.limits import above, at_least, check_fields, require_default
 from anchorjax.model import (
     Activations,
     BlockActivations,
@@ -87,9 +87,9 @@ class GPT2Config(ModelConfig):
         check_fields(self, 'model')
         allowed = f'a divisor of model.width, {self.width}'
         require(self.width % self.heads == 0, 'model.heads', self.heads, allowed)
-        has_effect = self.start != '' or self.start_rows == ()
-        allowed = '() where model.start is not set'
-        require(has_effect, 'model.start_rows', self.start_rows, allowed)
+        if not self.start:
+            for field in ('start_sha256', 'start_rows'):
+                require_default(self, 'model', field, 'model.start is not')
 
     @property
     def head_dim(self) -> int:

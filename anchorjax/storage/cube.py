@@ -84,7 +84,8 @@ def _read_chunk(folder: SweepFolder, chunk: Chunk, task: Task) -> xr.Dataset:
     size = chunk.num_members
     steps = folder.experiment.record_steps
     used = []  # indices of environments, in order
-    if chunk.folder.done:
+    done = chunk.folder.done
+    if done:
         curves = chunk.folder.read_curves()
         _require_curves_of(folder, chunk, curves, task)
         used = curves['environments'][:, 1].tolist()  # [stretches, (from step, index)]
@@ -93,7 +94,7 @@ def _read_chunk(folder: SweepFolder, chunk: Chunk, task: Task) -> xr.Dataset:
         curves['diverged'] = np.full(size, -1)
     last_used = np.int32(used[-1] if used else -1)
     variables: dict[str, Any] = {
-        'trained': ('member', np.full(size, chunk.folder.done)),
+        'trained': ('member', np.full(size, done)),
         'diverged': ('member', curves['diverged'][:size]),
         'environment': ('member', np.full(size, last_used)),
         'environments': ('member', np.full(size, len(set(used)))),
@@ -113,10 +114,15 @@ def _require_curves_of(
     for name, shape in record_shapes(task)._asdict().items():
         expected[name] = (len(steps), folder.chunk_size, *shape)
         found[name] = np.shape(curves.get(name))
+    path = chunk.folder.path / 'curves.npz'
     is_same = found == expected and np.array_equal(curves['steps'], steps)
-    if not is_same or curves['environments'][:, 1].max() >= len(folder.environments):
-        path = chunk.folder.path / 'curves.npz'
+    if not is_same:
         raise StoreError(
             f'{path}: the curves of another sweep or version; delete it to regenerate '
             'it'
+        )
+    if curves['environments'][:, 1].max() >= len(folder.environments):
+        raise StoreError(
+            f'{path}: trained in an environment that the manifest did not list when '
+            'this run was opened; open it again'
         )

@@ -135,7 +135,8 @@ def read_manifest(workdir: pathlib.Path) -> Manifest:
     if content.pop('digest', None) != digest_json(content):
         raise Damaged(f'{path} is altered: its digest differs')
     try:
-        config.register(content['experiment'], content.get('origins', {}))
+        origins = content.get('origins', {})
+        config.register(content['experiment'], origins, workdir)
         experiment = config.from_json(content['experiment'])
     except ConfigError as e:
         raise StoreError(f'{path} holds no valid experiment: {e}') from e
@@ -209,8 +210,7 @@ def _require_same(
 ) -> None:
     if theirs == ours:
         return
-    # A schedule as long as training is named by the length of training.
-    values = [config.to_config(experiment).to_dict() for experiment in (theirs, ours)]
+    values = [_describe(experiment) for experiment in (theirs, ours)]
     theirs_json, ours_json = json.loads(json.dumps(values))
     difference = _first_difference(theirs_json, ours_json)
     field, theirs_value, ours_value = difference
@@ -219,6 +219,14 @@ def _require_same(
         f'{where} holds a sweep with {differs}; '
         f'use --workdir {_name_sibling(where, field, ours_value)}'
     )
+
+
+def _describe(experiment: config.Experiment) -> dict:
+    """As nested values; a schedule as long as training follows its length."""
+    values = config.to_dict(experiment)
+    if experiment.optimizer.schedule_steps == experiment.train.num_steps:
+        values['optimizer']['schedule_steps'] = 0
+    return values
 
 
 def _name_sibling(where: pathlib.Path, field: str, value: Any) -> pathlib.Path:

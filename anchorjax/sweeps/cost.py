@@ -1,12 +1,9 @@
 """What training costs, by formula: operations of a step, parameters, bytes."""
 
-from collections.abc import Iterable
-
 import jax
 
 from anchorjax import models
 from anchorjax.experiment import Experiment
-from anchorjax.grid import Cohort
 
 
 def operations_per_step(experiment: Experiment, shortcuts: bool = True) -> float:
@@ -57,7 +54,7 @@ def activation_bytes(experiment: Experiment) -> int:
     )
 
 
-def find_largest(experiment: Experiment, cohorts: Iterable[Cohort]) -> Experiment:
+def find_largest(experiment: Experiment) -> Experiment:
     """The experiment of the cohort whose step needs the most memory, by formula."""
-    experiments = [experiment.for_cohort(cohort) for cohort in cohorts]
+    experiments = [experiment.for_cohort(cohort) for cohort in experiment.cohorts()]
     return max(experiments, key=step_bytes)

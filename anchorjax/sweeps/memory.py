@@ -59,7 +59,7 @@ def require_fit(
     Raises:
       ConfigError: it is too large; the line names what to change.
     """
-    largest = find_largest(experiment, experiment.cohorts())
+    largest = find_largest(experiment)
     needed = _measure(largest, mesh, lanes)
     if needed <= available:
         return
@@ -97,7 +97,7 @@ def count_fitting_lanes(experiment: Experiment, mesh: Mesh, available: float) ->
     the lanes that should fit is compiled too, and the lanes are halved until it does.
     The result is at least 1, even if that does not fit.
     """
-    largest = find_largest(experiment, experiment.cohorts())
+    largest = find_largest(experiment)
     bytes_of_one = _measure(largest, mesh, lanes=1)
     bytes_of_three = _measure(largest, mesh, lanes=3)
     bytes_per_lane = max((bytes_of_three - bytes_of_one) / 2, 1)

@@ -31,8 +31,6 @@ class Progress:
     done: int = 0  # member-steps, including those of earlier calls
     done_operations: float = 0.0
     trained: int = 0  # member-steps of this call
-    seconds: float = 0.0  # that this call spent on training
-    saving: float = 0.0  # seconds that this call spent on checkpoints
     label: str = ''  # what is being trained: a cohort and a chunk
     loss: float = np.nan  # mean since the last record, of those that did not diverge
     held_out: float = np.nan  # accuracy of all members at the last record
@@ -48,7 +46,6 @@ class Progress:
         """Counts what was just trained, with the operations of one member-step."""
         self.add_earlier(member_steps, operations)
         self.trained += member_steps
-        self.seconds += seconds
         self.recent.append((member_steps, member_steps * operations, seconds))
         del self.recent[:-_WINDOW]
 

@@ -12,7 +12,7 @@ from anchorjax import files
 from anchorjax.storage import locks
 from anchorjax.storage.manifest import MANIFEST_FILE
 from anchorjax.storage.reader import Run
-from anchorjax.storage.sweep_folder import SweepFolder
+from anchorjax.storage.sweep_folder import SweepFolder, read_folder
 
 CUBE_FILE, TABLE_FILE = 'results.nc', 'members.csv'
 # Seconds. The scripts of analysis/ write figures without the lock: a young temporary
@@ -37,8 +37,9 @@ def publish(
       StoreError: the folder cannot be written, or the curves of a chunk are damaged.
     """
     workdir = folder.workdir
-    run = Run(folder)
     with locks.hold_folder(workdir, wait=True):
+        # Other shards may have trained in environments that were not listed before.
+        run = Run(read_folder(workdir))
         for name in (MANIFEST_FILE, CUBE_FILE, TABLE_FILE):
             files.remove_leftovers(workdir, name)
         figures = workdir / 'figures'

@@ -137,9 +137,7 @@ def train_chunk(
         stop = should_stop is not None and should_stop()
         is_due = time.monotonic() - last_save >= train.resume_every
         stop, is_due, trainer.pace = _agree(stop, is_due, trainer.pace)
-        started = time.monotonic()
         _save(trainer, chunk.folder, step, state, curves, is_due)
-        progress.saving += time.monotonic() - started
         if is_due:
             last_save = time.monotonic()
         if stop and step < train.num_steps:

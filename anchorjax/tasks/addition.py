@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 
 from anchorjax.errors import require
-from anchorjax.limits import at_least, at_most, check_fields
+from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
 from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import texts
@@ -49,9 +49,8 @@ class AdditionConfig:
     def __post_init__(self) -> None:
         check_fields(self, 'task')
         if self.encoding == 'numbers':  # one token is the whole answer
-            allowed = "the default, with task.encoding = 'numbers'"
-            require(self.loss_on == 'answer', 'task.loss_on', self.loss_on, allowed)
-            require(self.score_end, 'task.score_end', self.score_end, allowed)
+            for field in ('loss_on', 'score_end'):
+                require_default(self, 'task', field, "task.encoding is 'numbers'")
         low, high = self.square
         is_inside = 0 <= low <= high <= self.largest
         allowed = f'two numbers from 0 to {self.largest}, not decreasing'

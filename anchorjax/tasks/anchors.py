@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from anchorjax.errors import require
-from anchorjax.limits import above, at_least, at_most, check_fields
+from anchorjax.limits import above, at_least, at_most, check_fields, require_default
 from anchorjax.permutation import draw_bits
 from anchorjax.task import Batch, Probes, Task
 
@@ -224,6 +224,7 @@ def _check_labels(c: AnchorsConfig) -> None:
 def _check_split(c: AnchorsConfig) -> None:
     num_keys = c.keys[1] - c.keys[0]
     if c.split in ('code', 'paper'):
+        require_default(c, 'task', 'holdout', f'task.split is {c.split!r}')
         remainders = np.arange(*c.keys) % c.modulus
         num_heldout = np.bincount(remainders, minlength=c.modulus)
         num_heldout = num_heldout[c.positions.start : c.positions.stop]

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from anchorjax.errors import ConfigError, UserError, require
-from anchorjax.limits import at_least, at_most, check_fields
+from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import prontoqa, texts
 from anchorjax.tasks.corpus import token_files
@@ -57,9 +57,12 @@ class MixtureConfig:
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
-        is_drawn = not self.reasoning_path
-        allowed = 'the default, 2, with task.reasoning_path: its questions are given'
-        require(is_drawn or self.hops == 2, 'task.hops', self.hops, allowed)
+        if self.reasoning_path:
+            for field in ('hops', 'control'):
+                require_default(self, 'task', field, 'task.reasoning_path is given')
+            has_both = self.story_path != ''
+            allowed = 'given, as task.reasoning_path is'
+            require(has_both, 'task.story_path', self.story_path, allowed)
 
     def make(self) -> Task:
         """Seeds differ only in their initialization and the order of the examples."""
@@ -305,9 +308,6 @@ def _read_stories(config: MixtureConfig) -> tuple[Sequences, tuple[str, ...]]:
 
 def _join_corpora(config: MixtureConfig) -> Mixture:
     """Both sources from files of the same tokenizer."""
-    if not config.story_path or config.control != 'none':
-        given = f'task.reasoning_path = {config.reasoning_path!r}'
-        raise ConfigError(f'{given}: needs task.story_path and no control')
     of_reasoning = token_files.open_corpus(config.reasoning_path)
     of_stories = token_files.open_corpus(config.story_path)
     if of_reasoning.tokenizer != of_stories.tokenizer:

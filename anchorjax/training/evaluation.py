@@ -47,7 +47,7 @@ def evaluate(
             predictions_PBQ[p], probes.targets_PRBQ[p], weights_BQ
         )
         counts_B = losses.is_scored(predictions_PBQ[p], weights_BQ)
-        group_B = jnp.zeros(size, jnp.int32)
+        group_B = jnp.full(size, -1)  # of no group
         if probes.groups_PB is not None:
             group_B = probes.groups_PB[p]
         return (

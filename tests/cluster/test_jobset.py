@@ -103,6 +103,7 @@ def test_what_the_user_wrote_stays_what_it_is(print_jobset, name, escaped):
 @pytest.mark.parametrize(
     'changes, expected',
     [
+        ({'name': 'Phase_1'}, "--name = 'Phase_1': must be a letter"),
         ({'shards': 0}, '--shards = 0'),
         ({'shards': 100_000}, '--shards = 100000: must be from 1 to 99999'),
         ({'topology': '2by4'}, "--topology = '2by4'"),

@@ -90,7 +90,28 @@ def test_a_run_of_a_task_from_a_config_file_is_opened_without_it(monkeypatch, tm
     assert manifest.experiment.task.own_field == 7
     assert manifest.experiment.task.make().num_train == experiment.task.make().num_train
 
+    class Other(manifest.experiment.task.__class__):
+        """Of the same name, and from here."""
+
+    TASKS['own'] = Other
+    with pytest.raises(StoreError, match=r"'own' is from .* give one of them another"):
+        read_manifest(tmp_path / 'run')
+
     del TASKS['own']
     file.rename(tmp_path / 'moved.py')
     with pytest.raises(StoreError, match=r"task 'own' is from .*own\.py:OwnConfig"):
         read_manifest(tmp_path / 'run')
+
+
+def test_a_file_in_the_folder_of_a_run_is_not_executed(tmp_path):
+    opened(tmp_path)
+    (tmp_path / 'own.py').write_text('raise AssertionError')
+    path = tmp_path / MANIFEST_FILE
+    content = json.loads(path.read_text())
+    del content['digest']
+    content['experiment']['task']['name'] = 'own'
+    for file in (tmp_path / 'own.py', 'own.py'):
+        content['origins'] = {'task': f'{file}:OwnConfig'}
+        path.write_text(json.dumps({**content, 'digest': digest_json(content)}))
+        with pytest.raises(StoreError, match='no file of a run'):
+            read_manifest(tmp_path)

@@ -16,7 +16,7 @@ from anchorjax.config import AUTO
 from anchorjax.errors import StoreError
 from anchorjax.storage.manifest import MANIFEST_FILE, Environment, read_manifest
 from anchorjax.storage.reader import Run, open_run
-from anchorjax.storage.sweep_folder import SweepFolder, create_folder
+from anchorjax.storage.sweep_folder import SweepFolder, create_folder, read_folder
 from anchorjax.sweeps.environment import describe_environment
 from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.publish import publish
@@ -93,9 +93,13 @@ def test_a_new_environment_is_refused_by_the_field_that_differs(tmp_path, field,
 @pytest.mark.slow
 def test_an_allowed_change_is_recorded_for_the_sweep_and_for_each_member(tmp_path):
     begin_and_stop(tmp_path)
+    early = read_folder(tmp_path)
     folder, mesh = take_up(tmp_path, allow_change=True)
     run_sweep(folder, mesh, allow_environment_change=True)
-    publish(folder)
+    # A shard that began in the first environment publishes what the others have done.
+    publish(early)
+    with pytest.raises(StoreError, match='open it again'):
+        _ = Run(early).results
 
     known = read_manifest(tmp_path).environments
     jaxlibs = [entry.environment.versions['jaxlib'] for entry in known]

@@ -160,10 +160,11 @@ def test_two_corpora_of_one_tokenizer(tmp_path):
     for error, changed, line in (
         (UserError, {'story_path': words}, 'other tokenizers'),
         (UserError, {'reasoning_path': ''}, 'must be in words'),
-        (ConfigError, {'control': 'matched'}, r"path = '.+': needs task\.story_path"),
+        (ConfigError, {'control': 'matched'}, r"task\.control = 'matched': must be"),
+        (ConfigError, {'story_path': ''}, r"task\.story_path = '': must be given"),
         (UserError, {'num_sequences': 8}, '3 documents, 9 needed'),
         (UserError, of_words | {'num_sequences': 29}, 'are 15 .* of 8, 30 needed'),
-        (ConfigError, {'hops': 3}, r'task\.hops = 3: .*with task\.reasoning_path'),
+        (ConfigError, {'hops': 3}, r'task\.hops = 3: .*task\.reasoning_path is given'),
     ):
         with pytest.raises(error, match=line):
             read_mixture(dataclasses.replace(config, **changed))

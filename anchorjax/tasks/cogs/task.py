@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from anchorjax.limits import at_least, at_most, check_fields
+from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
 from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import texts
@@ -48,6 +48,8 @@ class CogsConfig:
 
     def __post_init__(self) -> None:
         check_fields(self, 'task')
+        if self.path:
+            require_default(self, 'task', 'sample_seed', 'task.path is given')
 
     def make(self) -> Task:
         """The data of a seed is the random key that orders the rows."""

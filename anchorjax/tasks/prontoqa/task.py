@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from anchorjax.errors import ConfigError, require
-from anchorjax.limits import at_least, at_most, check_fields
+from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.permutation import permute
 from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import texts
@@ -59,6 +59,9 @@ class ProntoqaConfig:
         is_possible = self.distractor != 'twin' or self.ontology == 'fictional'
         allowed = "'original': only the fictional ontology has names for a second chain"
         require(is_possible, 'task.distractor', self.distractor, allowed)
+        if self.path:
+            for field in ('order', 'pool_seed'):
+                require_default(self, 'task', field, 'task.path is given')
 
     def make(self) -> Task:
         """The data of a seed is the random key that orders the questions."""
