@@ -1,5 +1,7 @@
 """Sweeps at the paper's own size, for a GPU (analysis/gallery/costs.md).
 
+  python launch/sweep.py --config configs/paper_size.py:pair      # or another preset
+
 preset    what                                                  networks
 pair      P1's pair of gamma, rate 2e-4, nine seeds, 30 epochs  18: 6 minutes on an H100
 paper_30  Fig 2 at depth 2, 30 of 210 epochs (phase.py)         54: not run; 17 minutes

@@ -30,8 +30,8 @@ p3          P3 Fig 3, (3, 4) and evaluated every 5 epochs, where    108 networks
 
 Expected of the default: at gamma 0.7 (0.49 at width 400) symmetric answers; from there
 to 1.7 (1.18) composed answers rise and symmetric ones fall, by 0.4 or more in the mean
-of six seeds; between them, at 1.2 (0.83), the seed decides. What fresh seeds gave, of
-this and of all other presets: RESULTS.md and analysis/gallery.
+of six seeds. What fresh seeds gave, of this and of all other presets: RESULTS.md and
+analysis/gallery.
 """
 
 from anchorjax import config
@@ -59,7 +59,7 @@ def _four_tokens(c: ConfigDict) -> None:
 
 
 def _default(c: ConfigDict) -> None:
-    """From P1's middle regime to its third; chosen on seeds 104 to 319."""
+    """From P1's middle regime to small initializations; chosen on seeds 104 to 319."""
     _four_tokens(c)
     c.train.num_steps = 6_000
     c.train.snapshot_steps = (0, 250, 500, 1_000, 2_000, 3_000)
