@@ -98,39 +98,37 @@ def register(experiment: dict, origins: dict[str, str], run: pathlib.Path) -> No
 
     Args:
       experiment: nested values, as from a manifest; its names are those entered.
-      run: the folder of the manifest, in which nothing is ever executed.
+      run: the folder of the manifest.
 
     Raises:
-      ConfigError: the file is gone, in the run, or fails; it has no such class; or the
-        name is already that of another class.
+      ConfigError: the class cannot be imported, or another one has its name.
     """
     for group, origin in origins.items():
         table = {'task': TASKS, 'model': MODELS}[group]
         name = experiment[group]['name']
-        if name in table:
-            known = _name_class(table[name])
-            # Folders may be mounted elsewhere.
-            if known.rpartition('/')[2] != origin.rpartition('/')[2]:
-                raise ConfigError(
-                    f'{group} {name!r} is from {origin} in this run, and from {known} '
-                    'in this process; give one of them another name'
-                )
-            continue
-        module, _, cls = origin.rpartition(':')
-        file = pathlib.Path(module)
-        if file.suffix == '.py' and (
-            not file.is_absolute() or file.is_relative_to(run.absolute())
-        ):
-            raise ConfigError(f'{group} {name!r} is from {origin}: no file of a run')
-        try:
-            if file.suffix == '.py':
-                found = _import_file(file)
-            else:
-                found = importlib.import_module(module)
-            table[name] = getattr(found, cls)
-        except Exception as e:  # the file is Python and may raise anything
-            reason = describe_cause(e)
-            raise ConfigError(f'{group} {name!r} is from {origin}: {reason}') from e
+        if name not in table:
+            table[name] = _import_class(origin, run)
+        known = _name_class(table[name])
+        # Folders may be mounted elsewhere.
+        if known.rpartition('/')[2] != origin.rpartition('/')[2]:
+            raise ConfigError(
+                f'{group} {name!r} is from {origin} in this run, and from {known} in '
+                'this process; give one of them another name'
+            )
+
+
+def _import_class(origin: str, run: pathlib.Path) -> type:
+    """The class of an origin; nothing in the folder of a run is executed."""
+    module, _, cls = origin.rpartition(':')
+    file = pathlib.Path(module)
+    try:
+        if file.suffix != '.py':
+            return getattr(importlib.import_module(module), cls)
+        if not file.is_absolute() or file.is_relative_to(run.absolute()):
+            raise ConfigError('a file in the folder of a run is not executed')
+        return getattr(_import_file(file), cls)
+    except Exception as e:  # the file is Python and may raise anything
+        raise ConfigError(f'{origin} cannot be imported: {describe_cause(e)}') from e
 
 
 def _find_line(error: Exception, path: pathlib.Path) -> str:
