@@ -15,12 +15,12 @@ from typing import Annotated
 
 import matplotlib
 import numpy as np
-import threadpoolctl
 import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis.drawing import style
 from analysis.members.member import Member
+from analysis.spectra import single_thread
 from analysis.vectors import order
 from anchorjax.errors import UserError, require
 from anchorjax.limits import above, at_least, at_most
@@ -43,8 +43,7 @@ Permutations = Annotated[
 ]
 
 
-# One thread gives the same bits on every machine, and is faster for small matrices.
-@threadpoolctl.threadpool_limits.wrap(limits=1)
+@single_thread
 def compute(
     member: Member,
     matrix: Annotated[str, 'path of a matrix [tokens, D]'] = MATRIX,
