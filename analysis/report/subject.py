@@ -80,17 +80,13 @@ def read_subject(run: Run) -> Subject:
         shown = list_shown(run, words)
         tested = find_tested(shown, words)
     else:
-        shown = list_answers(unseen, run.results.probe.values.tolist())
+        shown = list_answers(unseen)
         tested = shown[0]
     return Subject(run, words, unseen, shown, tested, list_points(run), members)
 
 
-def list_answers(unseen: UnseenPair, probes: list[str]) -> list[Shown]:
-    """The two answers to the unseen pair, and right ones to held-out questions.
-
-    Args:
-      probes: of the task, which may hold nothing out.
-    """
+def list_answers(unseen: UnseenPair) -> list[Shown]:
+    """The two answers to the unseen pair, and right ones to held-out questions."""
     shown = []
     answers = {'inferential': unseen.inferential, 'symmetric': unseen.symmetric}
     for mapping, answer in answers.items():
@@ -107,9 +103,7 @@ def list_answers(unseen: UnseenPair, probes: list[str]) -> list[Shown]:
         style='heldout',
         is_right=True,
     )
-    if 'seen_heldout' in probes:
-        shown.append(heldout)
-    return shown
+    return [*shown, heldout]
 
 
 def list_shown(run: Run, words: TaskWords) -> list[Shown]:
