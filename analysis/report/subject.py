@@ -19,7 +19,6 @@ from analysis.report.words import (
     find_words,
     name_measure,
 )
-from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 COLOURS = 6  # of lines and cells: styles probe-0 to probe-5
@@ -71,9 +70,6 @@ def read_subject(run: Run) -> Subject:
       UserError: no member is trained yet, or all have diverged.
     """
     members = count_members(run)
-    if not members.counted.any():
-        where = run.folder.workdir
-        raise UserError(f'{where}: no member is trained yet, or all have diverged')
     words = find_words(run)
     unseen = describe_unseen_pair(run)
     if unseen is None:
