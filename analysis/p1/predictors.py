@@ -71,8 +71,7 @@ def explain_member(member: Member) -> pd.DataFrame:
     """The share of an anchor network's answers that each level explains."""
     seed = member.point['seed']
     tokens_NT, questions = list_questions(member.experiment.task, seed)
-    logits_NV = member.forward(tokens_NT).logits[:, -1]
-    return explain_answers(logits_NV.argmax(-1), questions)
+    return explain_answers(member.answer(tokens_NT), questions)
 
 
 def score_tables(config: AnchorsConfig, seed: int) -> dict[str, pd.DataFrame]:

@@ -157,8 +157,7 @@ def measure_commutativity(member: Member) -> dict[str, float]:
     for first, second in anchors.list_pairs(task).tolist():
         asked_BT = np.where(is_first_BT, first, tokens_BT)
         asked_BT = np.where(is_second_BT, second, asked_BT)
-        logits_BV = member.forward(asked_BT).logits[:, -1]
-        answers[first, second] = logits_BV.argmax(-1)
+        answers[first, second] = member.answer(asked_BT)
     own_B = answers.pop(pair)
     reversed_B = answers.pop(pair[::-1])
     chances = []
