@@ -80,6 +80,11 @@ def compute(
     )
 
 
+def count_directions(member: Member) -> float:
+    """How many directions the neurons of the first W_Q have (P1 Fig 10)."""
+    return groups.measure_condensation(member.matrix(MATRIX), THRESHOLD)['directions']
+
+
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [1, 3]: the cosine matrix by group, its distribution, the numbers."""
     matrix_axis, density_axis, table_axis = axes[0]

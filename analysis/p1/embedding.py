@@ -118,6 +118,17 @@ def check_items(task: TaskConfig, W: np.ndarray, items: Items) -> np.ndarray:
     return np.arange(first, end)
 
 
+def correlate_with_value(member: Member) -> float:
+    """|Rank correlation| of a key and the component that has most of its order.
+
+    Raises:
+      UserError: as `check_items`, of the task's keys.
+    """
+    W_embed = member.matrix(MATRIX)
+    keys = check_items(member.experiment.task, W_embed, None)
+    return order.measure_order(W_embed[keys])['rho']
+
+
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [2, 2]: PCA and t-SNE with the chains, power and similarity."""
     pca_axis, tsne_axis, power_axis, similarity_axis = axes.flat

@@ -14,7 +14,6 @@ from analysis.claims import Claim, Group, above, below, difference, level, share
 from analysis.members.member import Member, make_untrained
 from analysis.p1 import causal, condensation, cosine, eigenvalues, embedding
 from analysis.spectra import single_thread
-from analysis.vectors import groups, order
 from anchorjax.storage.reader import Run
 from anchorjax.storage.solution import UNSEEN_MAPPINGS
 
@@ -117,14 +116,10 @@ def _compare_vectors(member: Member) -> dict[str, float]:
 
 @single_thread
 def _measure_directions(member: Member) -> dict[str, float]:
-    W_Q = member.matrix(condensation.MATRIX)
-    condensed = groups.measure_condensation(W_Q, condensation.THRESHOLD)
-    W_embed = member.matrix(embedding.MATRIX)
-    keys = embedding.check_items(member.experiment.task, W_embed, None)
     of_embedding = eigenvalues.measure_matrix(member, embedding.MATRIX)
     return {
-        'directions': condensed['directions'],
-        'value_order': order.measure_order(W_embed[keys])['rho'],
+        'directions': condensation.count_directions(member),
+        'value_order': embedding.correlate_with_value(member),
         'participation': of_embedding.participation.item(),
     }
 
