@@ -1,6 +1,7 @@
 """Hand-made networks, to test that an analysis finds what was put in, and no more."""
 
 import dataclasses
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from analysis.members.member import Member
 from anchorjax import models
-from anchorjax.model import BlockActivations
+from anchorjax.model import Activations, BlockActivations
 from tests.support import cases
 
 _draw_params = jax.jit(models.draw_params, static_argnums=(0, 1))
@@ -61,6 +62,17 @@ def make_member(module: Any, params: Any = None, **fields: Any) -> Member:
     config = PlantedConfig('planted', number)
     experiment = dataclasses.replace(cases.tiny(**fields), model=config)
     return Member(experiment, params, {'gamma': 0.5, 'seed': 0}, step=0)
+
+
+def make_function_member(
+    activate: Callable[[jax.Array], Activations], **fields: Any
+) -> Member:
+    """A Member whose forward pass is a function of the tokens; edits change nothing."""
+
+    def apply(variables: Any, tokens_BT: jax.Array, **options: Any) -> Activations:
+        return activate(tokens_BT)
+
+    return make_member(types.SimpleNamespace(apply=apply), **fields)
 
 
 def plant_answers(
