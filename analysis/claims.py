@@ -32,6 +32,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame, spectra, stats
+from analysis.members.columns import name_gamma
 from analysis.tables.text import format_table
 from anchorjax.storage.reader import Run
 
@@ -70,6 +71,11 @@ class Group(NamedTuple):
 
     name: str
     levels: Levels
+
+
+def at_gamma(gamma: float, width: float, **levels: object) -> Group:
+    """Members with this γ, and other columns, by the name of γ at this width."""
+    return Group(name_gamma(gamma, width), {'gamma': gamma, **levels})
 
 
 class Rule(NamedTuple):

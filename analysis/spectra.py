@@ -8,8 +8,12 @@ import math
 import numpy as np
 from scipy import stats
 from scipy.spatial.distance import squareform
+from threadpoolctl import threadpool_limits
 
 MIN_GROWTH = 2.0  # an eigenvalue that never doubles does not rise
+
+# One thread gives the same bits on every machine, and is faster for small matrices.
+single_thread = threadpool_limits.wrap(limits=1)
 
 
 def singular_values(W: np.ndarray) -> np.ndarray:

@@ -31,6 +31,7 @@ MECHANISMS: dict[str, tuple[Edge, ...]] = {
         (1, 'anchor_2', 'last'),
     ),
 }
+FAITHFUL = 0.9  # least share of the intact network's answers that a circuit must give
 # Of a mechanism: its edges alone, as many at random alone, all edges but its own.
 TESTS = ('alone', 'random', 'cut')
 
@@ -152,15 +153,13 @@ def prune_edges(ablation: Ablation) -> tuple[list[Edge], np.ndarray]:
     return removed, np.array(unchanged)
 
 
-def find_circuit(
-    removed: Sequence[Edge], unchanged_E: np.ndarray, faithful: float
-) -> list[Edge]:
-    """The smallest set of edges in pruning with this share of answers unchanged.
+def find_circuit(removed: Sequence[Edge], unchanged_E: np.ndarray) -> list[Edge]:
+    """The smallest set of edges in pruning with FAITHFUL of the answers unchanged.
 
     Args:
       removed, unchanged_E: the results of `prune_edges`.
     """
-    faithful_cuts = np.flatnonzero(unchanged_E >= faithful)
+    faithful_cuts = np.flatnonzero(unchanged_E >= FAITHFUL)
     return sorted(removed[faithful_cuts.max(initial=-1) + 1 :])
 
 

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from analysis.members.member import Member, make_apply
-from anchorjax.model import Activations, Edit, ModelConfig
+from anchorjax.model import Edit, ModelConfig
 
 Array = jax.Array | np.ndarray
 
@@ -83,12 +83,6 @@ def answer_with_cuts(
         logits_BV = run_edited(member, tokens_BT, make_cut_edit, *edit)
         answers.append(logits_BV.argmax(-1))
     return np.stack(answers)
-
-
-def read_answers(activations: Activations) -> jax.Array:
-    """The answers [B]: the most likely token after the last position."""
-    logits_BV = activations.logits[:, -1]
-    return logits_BV.argmax(-1)
 
 
 def run_edited(

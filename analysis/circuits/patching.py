@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from analysis.circuits import sequences
-from analysis.circuits.interventions import make_patch_edit, read_answers, run_edited
-from analysis.members.member import Member
+from analysis.circuits.interventions import make_patch_edit, run_edited
+from analysis.members.member import Member, read_answers
 
 FACTORS = ('key', 'anchor_1', 'anchor_2')
 # A place is a set of roles whose positions are patched together.
@@ -45,10 +45,9 @@ def _patch_factor(
     member: Member, base_BT: np.ndarray, other_BT: np.ndarray, places: list[str]
 ) -> xr.Dataset:
     """The shares [layer, place] of sequences that differ in one factor."""
-    base = member.forward(base_BT)
     other = member.forward(other_BT)
     X_ao_NBTD = np.stack([block.X_ao for block in other.blocks])
-    base_B = read_answers(base)
+    base_B = member.answer(base_BT)
     other_B = read_answers(other)
     differ_B = base_B != other_B
     roles_BT = member.roles(base_BT)

@@ -8,9 +8,7 @@ borders, from a table to symmetric and from symmetric to inferential.
 """
 
 from analysis.claims import Claim, Group, Rule, above, below, difference
-from analysis.law.members import tabulate
-
-__all__ = ['CLAIMS', 'INTRODUCTION', 'tabulate']
+from analysis.law import members
 
 GALLERY = 'law'  # folder of the committed table
 INTRODUCTION = (
@@ -22,6 +20,8 @@ INTRODUCTION = (
     'exception trained; which predictions became claims was chosen afterwards. What '
     'the law measures besides is exploratory: [effects.md](effects.md).'
 )
+tabulate = members.tabulate
+
 COMPOSED = 'unseen_inferential'
 SYMMETRIC = 'unseen_symmetric'
 

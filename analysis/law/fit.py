@@ -13,12 +13,12 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from threadpoolctl import threadpool_limits
 
 from analysis import stats
 from analysis.law import members as law_members
 from analysis.law.members import FACTORS, NAMES, SETTING, TRAINED
 from analysis.members.columns import equivalent_gamma
+from analysis.spectra import single_thread
 from analysis.tables.text import format_table
 from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, nearest
@@ -45,9 +45,6 @@ _ABOUT = (
     'The fit says nothing of one factor alone: few settings have batch 2048, the '
     'official split comes with nine tokens only, and lengths differ in rate and decay.'
 )
-
-# The matrices are small: with more threads it is slower, and its sums less repeatable.
-single_thread = threadpool_limits.wrap(limits=1)
 
 
 def find_solutions(members: pd.DataFrame) -> pd.Series:

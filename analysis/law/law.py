@@ -32,17 +32,12 @@ from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv
 from anchorjax import cli, files
 from anchorjax.errors import UserError
+from anchorjax.storage.solution import UNSEEN_MAPPINGS
 
 TITLE = 'The law: what one factor changes'
 PAPER = 'ours'
 
-RULES = ('inferential', 'symmetric')
 _MIN_ROWS = 3  # of a figure that can be read
-
-
-def compute(members: pd.DataFrame) -> pd.DataFrame:
-    """The contrasts of `effects.tabulate`."""
-    return effects.tabulate(members)
 
 
 def layout(result: pd.DataFrame) -> style.Layout:
@@ -61,7 +56,7 @@ def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
     rows = _list_rows(result)
     labels = [_name_row(contrasts.iloc[0]) for contrasts in rows]
     for y, contrasts in enumerate(rows):
-        for shift, rule in zip((-0.2, 0.1), RULES, strict=True):
+        for shift, rule in zip((-0.2, 0.1), UNSEEN_MAPPINGS, strict=True):
             of_rule = contrasts[contrasts.outcome == f'{rule} answers']
             _draw_contrast(axis, of_rule, y + shift, style.COLOURS[rule])
     axis.axvline(0, color='black', lw=0.6)
@@ -70,7 +65,7 @@ def draw(result: pd.DataFrame, axes: np.ndarray) -> None:
     axis.set_xlim(-1.05, 1.05)
     axis.set_xlabel('change of the share of answers to the unseen pair')
     handles = []
-    for rule in RULES:
+    for rule in UNSEEN_MAPPINGS:
         dot = {'color': style.COLOURS[rule], 'marker': 'o'}
         handles.append(Line2D([], [], **dot, label=rule))
     hollow = {'color': 'black', 'marker': 'o', 'mfc': 'white', 'ls': ''}
@@ -107,7 +102,7 @@ def _draw_contrast(axis: Axes, rows: pd.DataFrame, y: float, colour: str) -> Non
 
 def save(members: pd.DataFrame, folder: pathlib.Path) -> list[pathlib.Path]:
     """Writes the tables and the figure; returns their paths."""
-    result = compute(members)
+    result = effects.tabulate(members)
     by_cell = cells.summarize_cells(members)
     scores = fit.format_scores(fit.score(members))
     texts = {

@@ -16,6 +16,7 @@ from flax.traverse_util import flatten_dict
 from analysis import frame
 from analysis.members.columns import equivalent_gamma
 from analysis.members.lookup import LEVELS, score_members
+from analysis.tables.text import format_level
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
@@ -227,11 +228,6 @@ def name_block(block: str) -> str:
 def list_varying(members: pd.DataFrame) -> list[str]:
     """Names of the factors that have several values."""
     return [name for name in NAMES if members[name].nunique() > 1]
-
-
-def format_level(value: Any) -> str:
-    """'9', '0.001', 'code'."""
-    return f'{value:g}' if isinstance(value, float) else str(value)
 
 
 def name_gamma(gamma: float, widths: Iterable[int]) -> str:

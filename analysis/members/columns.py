@@ -21,6 +21,12 @@ def list_static_axes(members: pd.DataFrame) -> list[str]:
     return [axis for axis in list_axes(members) if axis not in TRACED_AXES]
 
 
+def list_varying_axes(members: pd.DataFrame) -> list[str]:
+    """The axes with several values among these members, but for the seed."""
+    axes = members[list_axes(members)].drop(columns='seed')
+    return list(axes.columns[axes.nunique() > 1])
+
+
 def equivalent_gamma(gamma: float, width: float) -> float:
     """The γ at which P1's width of 400 starts with the same standard deviation.
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pandas as pd
 import xarray as xr
 
+from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.storage.reader import Run
 
@@ -63,9 +64,15 @@ def count_members(run: Run) -> pd.DataFrame:
     loss       the one that decides, nats
     converged  usable, and the loss is at most `train.converged_loss`
     counted    converged, or where no member is, usable
+
+    Raises:
+      UserError: no member is usable.
     """
     members = run.members
     members['usable'] = members.trained & (members.diverged < 0)
+    if not members.usable.any():
+        where = run.folder.workdir
+        raise UserError(f'{where}: no member is trained yet, or all have diverged')
     members['loss'] = members.train_loss
     if trains_prompts(run.experiment):
         members['loss'] = members.loss_seen_train

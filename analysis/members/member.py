@@ -84,6 +84,10 @@ class Member(NamedTuple):
         activations = apply(self.params, tokens_BT)
         return jax.tree.map(np.asarray, activations)
 
+    def answer(self, tokens_BT: np.ndarray) -> np.ndarray:
+        """Its answers [B]; UserError as in `forward`."""
+        return read_answers(self.forward(tokens_BT))
+
     @property
     def matrices(self) -> dict[str, np.ndarray]:
         """Every parameter matrix [d_in, d_out] by its path, such as 'block_0/W_Q'."""
@@ -143,6 +147,12 @@ def require_attention(member: Member) -> None:
     if not member.depth:
         name = member.experiment.model.name
         raise UserError(f'model {name!r}: it has no attention')
+
+
+def read_answers(activations: Activations) -> np.ndarray:
+    """The answers [B]: the most likely token after the last position."""
+    logits_BV = activations.logits[:, -1]
+    return logits_BV.argmax(-1)
 
 
 def make_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:

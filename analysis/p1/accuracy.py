@@ -23,7 +23,6 @@ from analysis.members.measures import (
     list_measures,
 )
 from analysis.members.selection import choose_axis
-from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 TITLE = 'Accuracy by setting'
@@ -50,10 +49,6 @@ def compute(run: Run) -> pd.DataFrame:
       UserError: no member is trained yet, or all have diverged.
     """
     members = count_members(run)
-    if not members.counted.any():
-        raise UserError(
-            f'{run.folder.workdir}: no member is trained yet, or all have diverged'
-        )
     axis = choose_axis(run.experiment.axes)
     members['setting'] = frame.name_settings(run, members, (axis, 'seed'))
     rows = []

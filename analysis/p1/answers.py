@@ -15,7 +15,8 @@ from matplotlib.axes import Axes
 
 from analysis.drawing import style
 from analysis.frame import find_usable
-from analysis.members.columns import list_axes, list_static_axes
+from analysis.members.columns import list_static_axes, list_varying_axes
+from analysis.tables.text import format_level
 from anchorjax.errors import UserError
 
 TITLE = 'Answers by γ'
@@ -61,16 +62,15 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
 def _list_setting_axes(members: pd.DataFrame) -> list[str]:
     """The axes but γ and seed: those of the grid only where their value varies."""
     static = list_static_axes(members)
-    others = members[list_axes(members)].drop(columns=['gamma', 'seed', *static])
-    return [*static, *others.columns[others.nunique() > 1]]
+    varying = list_varying_axes(members)
+    return [*static, *(axis for axis in varying if axis not in ('gamma', *static))]
 
 
 def _name_value(axis: str, value: object) -> str:
     """'depth 3'; the exception of the anchor task in words."""
     if axis == 'exception':
         return EXCEPTIONS[value]
-    shown = f'{value:g}' if isinstance(value, float) else value
-    return f'{axis.replace("_", " ")} {shown}'
+    return f'{axis.replace("_", " ")} {format_level(value)}'
 
 
 def layout(answers: pd.DataFrame) -> style.Layout:

@@ -34,7 +34,6 @@ CAPTION = (
     ' position knows the number and the anchors in each layer (right).'
 )
 
-FAITHFUL = 0.9  # least share of the intact network's answers that a circuit must give
 
 # Columns of the panel of single edges: (probe, mapping, label).
 _AGREEMENTS = (
@@ -71,7 +70,7 @@ def compute(
                               [mechanism, test, probe, ...] of `compare_mechanisms`
       pruned, pruned_unchanged  [cut] edges in the order in which pruning cuts them,
                               and the share after each, mean over the probes
-      circuit                 [edge] what is left while FAITHFUL of the answers stay
+      circuit                 [edge] what `edge_sets.find_circuit` leaves
       moved, kept             [factor, layer, place] of `patching.patch_everywhere`
 
     Raises:
@@ -84,7 +83,7 @@ def compute(
     edges = ablation.edges
     ends = edge_sets.measure_effects(ablation, [edges, []]).agreement
     removed, unchanged_E = edge_sets.prune_edges(ablation)
-    circuit = edge_sets.find_circuit(removed, unchanged_E, FAITHFUL)
+    circuit = edge_sets.find_circuit(removed, unchanged_E)
     found = measure_cuts(ablation, draws).assign(
         intact=ends.isel(set=0),
         nothing=ends.isel(set=1),

@@ -12,13 +12,13 @@ mean over Gaussian matrices of the same shape.
 from typing import Annotated
 
 import numpy as np
-import threadpoolctl
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
 from analysis.drawing import style
 from analysis.members.member import Member
+from analysis.spectra import single_thread
 from analysis.vectors import groups
 from anchorjax.limits import above, at_least, at_most, below
 
@@ -33,8 +33,7 @@ Threshold = Annotated[
 ]
 
 
-# One thread gives the same bits on every machine, and is faster for small matrices.
-@threadpoolctl.threadpool_limits.wrap(limits=1)
+@single_thread
 def compute(
     member: Member,
     matrix: Annotated[str, 'path of a matrix [d_in, d_out]'] = MATRIX,
@@ -79,6 +78,11 @@ def compute(
         {'neuron': neurons.order, 'number': list(numbers)},
         {'matrix': matrix, 'threshold': threshold},
     )
+
+
+def count_directions(member: Member) -> float:
+    """How many directions the neurons of the first W_Q have (P1 Fig 10)."""
+    return groups.measure_condensation(member.matrix(MATRIX), THRESHOLD)['directions']
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:

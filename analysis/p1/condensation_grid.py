@@ -9,12 +9,12 @@ sweeps. In one with one gamma it is the learning rate (P1 Fig 15).
 from typing import Annotated
 
 import numpy as np
-import threadpoolctl
 import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis.drawing import grids
 from analysis.p1 import condensation
+from analysis.spectra import single_thread
 from analysis.vectors import groups
 from anchorjax.storage.reader import Run
 
@@ -26,7 +26,7 @@ CAPTION = (
 )
 
 
-@threadpoolctl.threadpool_limits.wrap(limits=1)
+@single_thread
 def compute(
     run: Run,
     step: int | str = 'last',

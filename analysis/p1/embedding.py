@@ -15,12 +15,12 @@ from typing import Annotated
 
 import matplotlib
 import numpy as np
-import threadpoolctl
 import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis.drawing import style
 from analysis.members.member import Member
+from analysis.spectra import single_thread
 from analysis.vectors import order
 from anchorjax.errors import UserError, require
 from anchorjax.limits import above, at_least, at_most
@@ -43,8 +43,7 @@ Permutations = Annotated[
 ]
 
 
-# One thread gives the same bits on every machine, and is faster for small matrices.
-@threadpoolctl.threadpool_limits.wrap(limits=1)
+@single_thread
 def compute(
     member: Member,
     matrix: Annotated[str, 'path of a matrix [tokens, D]'] = MATRIX,
@@ -117,6 +116,17 @@ def check_items(task: TaskConfig, W: np.ndarray, items: Items) -> np.ndarray:
     if not spread.any():
         raise UserError(f'items = {items}: all their rows are the same, choose others')
     return np.arange(first, end)
+
+
+def correlate_with_value(member: Member) -> float:
+    """|Rank correlation| of a key and the component that has most of its order.
+
+    Raises:
+      UserError: as `check_items`, of the task's keys.
+    """
+    W_embed = member.matrix(MATRIX)
+    keys = check_items(member.experiment.task, W_embed, None)
+    return order.measure_order(W_embed[keys])['rho']
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:

@@ -9,12 +9,12 @@ condensation_grid.
 from typing import Annotated
 
 import numpy as np
-import threadpoolctl
 import xarray as xr
 from matplotlib.axes import Axes
 
 from analysis.drawing import grids
 from analysis.p1 import embedding
+from analysis.spectra import single_thread
 from analysis.vectors import order
 from anchorjax.storage.reader import Run
 
@@ -27,7 +27,7 @@ CAPTION = (
 )
 
 
-@threadpoolctl.threadpool_limits.wrap(limits=1)
+@single_thread
 def compute(
     run: Run,
     step: int | str = 'last',

@@ -5,11 +5,12 @@ not P1's, and γ 1.3 has not learned its data in the steps of `configs/levels.py
 levels are those of four anchors, as in P1; its slides say nothing of more.
 """
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
-from analysis.claims import Claim, Group, difference, level
-from analysis.members.columns import name_gamma
+from analysis.claims import Claim, Group, at_gamma, difference, level
 from analysis.p1 import levels
 from anchorjax.storage.reader import Run
 
@@ -53,11 +54,7 @@ def read_when_known(answers: pd.DataFrame) -> float:
     return float(np.interp(KNOWN, trained[around], heldout[around]))
 
 
-def at(gamma: float, **levels: object) -> Group:
-    """Networks with this γ, and other columns, by the name of their γ."""
-    return Group(name_gamma(gamma, WIDTH), {'gamma': gamma, **levels})
-
-
+at = partial(at_gamma, width=WIDTH)
 FOUR_ANCHORS = {'num_anchors': 4}
 SMALL = at(1.0, **FOUR_ANCHORS)
 LARGE = at(0.2, **FOUR_ANCHORS)

@@ -7,14 +7,13 @@ not chosen by a seed, and those of width 32 were worded after they had been seen
 """
 
 import pandas as pd
-import threadpoolctl
 
 from analysis import frame
 from analysis.circuits import edge_sets
 from analysis.claims import Claim, Group, above, below, difference, level, share
 from analysis.members.member import Member, make_untrained
 from analysis.p1 import causal, condensation, cosine, eigenvalues, embedding
-from analysis.vectors import groups, order
+from analysis.spectra import single_thread
 from anchorjax.storage.reader import Run
 from anchorjax.storage.solution import UNSEEN_MAPPINGS
 
@@ -115,16 +114,12 @@ def _compare_vectors(member: Member) -> dict[str, float]:
     }
 
 
-@threadpoolctl.threadpool_limits.wrap(limits=1)
+@single_thread
 def _measure_directions(member: Member) -> dict[str, float]:
-    W_Q = member.matrix(condensation.MATRIX)
-    condensed = groups.measure_condensation(W_Q, condensation.THRESHOLD)
-    W_embed = member.matrix(embedding.MATRIX)
-    keys = embedding.check_items(member.experiment.task, W_embed, None)
     of_embedding = eigenvalues.measure_matrix(member, embedding.MATRIX)
     return {
-        'directions': condensed['directions'],
-        'value_order': order.measure_order(W_embed[keys])['rho'],
+        'directions': condensation.count_directions(member),
+        'value_order': embedding.correlate_with_value(member),
         'participation': of_embedding.participation.item(),
     }
 

@@ -76,7 +76,7 @@ def measure_agreement(member: Member) -> dict[tuple[str, str], float]:
     tokens_PBT, labels_PRB = member.probes
     shares = {}
     for p, probe in enumerate(task.probe_names):
-        answers_B = member.forward(tokens_PBT[p]).logits[:, -1].argmax(-1)
+        answers_B = member.answer(tokens_PBT[p])
         agrees_RB = labels_PRB[p] == answers_B
         shares_R = agrees_RB.mean(-1, dtype=np.float32)  # as training records it
         for mapping, share in zip(task.mapping_names, shares_R, strict=True):

@@ -22,7 +22,7 @@ from matplotlib.patches import Rectangle
 
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma_cells
-from analysis.members.columns import list_axes, list_static_axes
+from analysis.members.columns import list_axes, list_static_axes, list_varying_axes
 from anchorjax.errors import UserError
 from anchorjax.storage.solution import (
     SEEN_ENOUGH,
@@ -91,8 +91,8 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
     )
     cells = pd.concat(readings, axis=1).reset_index()
     averaged = []
-    for axis in axes:
-        if axis not in ('gamma', 'seed', *row_axes) and members[axis].nunique() > 1:
+    for axis in list_varying_axes(members):
+        if axis not in ('gamma', 'learning_rate', *row_axes):
             averaged.append(axis.replace('_', ' '))
     widths = members.width.unique()
     return cells.assign(

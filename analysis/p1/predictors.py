@@ -23,7 +23,6 @@ import numpy as np
 import pandas as pd
 
 from analysis.members.member import Member, draw_training
-from anchorjax.errors import UserError
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
 
@@ -69,17 +68,10 @@ def explain_answers(answer_N: np.ndarray, questions: pd.DataFrame) -> pd.DataFra
 
 
 def explain_member(member: Member) -> pd.DataFrame:
-    """The share of a member's answers that each level explains.
-
-    Raises:
-      UserError: another task.
-    """
-    config = member.experiment.task
-    if config.name != 'anchors':
-        raise UserError(f"task {config.name!r}: levels are about the task 'anchors'")
-    tokens_NT, questions = list_questions(config, member.point['seed'])
-    logits_NV = member.forward(tokens_NT).logits[:, -1]
-    return explain_answers(logits_NV.argmax(-1), questions)
+    """The share of an anchor network's answers that each level explains."""
+    seed = member.point['seed']
+    tokens_NT, questions = list_questions(member.experiment.task, seed)
+    return explain_answers(member.answer(tokens_NT), questions)
 
 
 def score_tables(config: AnchorsConfig, seed: int) -> dict[str, pd.DataFrame]:

@@ -2,7 +2,7 @@
 
 `mechanisms` tests sets of edges that were written down before. Here nothing is assumed:
 in every converged member edges are cut one after the other, always the one that changes
-the fewest answers, as long as most answers stay as they were (`causal.FAITHFUL`).
+the fewest answers, as long as most answers stay as they were (`edge_sets.FAITHFUL`).
 
   python -m analysis pruned_circuits --run runs/phase_noise
 """
@@ -13,7 +13,7 @@ import pandas as pd
 from analysis import frame
 from analysis.circuits import edge_sets
 from analysis.drawing import style
-from analysis.p1.causal import FAITHFUL, name_edge
+from analysis.p1.causal import name_edge
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
@@ -46,7 +46,7 @@ def compute(run: Run) -> pd.DataFrame:
     for place, member in frame.open_networks(run, converged, 'pruned circuits'):
         ablation = edge_sets.prepare_ablation(member)
         removed, unchanged_E = edge_sets.prune_edges(ablation)
-        circuit = edge_sets.find_circuit(removed, unchanged_E, FAITHFUL)
+        circuit = edge_sets.find_circuit(removed, unchanged_E)
         cuts = len(removed) - len(circuit)
         of_member = {
             'edge': list(map(name_edge, ablation.edges)),

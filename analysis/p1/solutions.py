@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame
-from analysis.members.columns import PAPER_WIDTH, list_axes
+from analysis.members.columns import PAPER_WIDTH, list_varying_axes
 from analysis.members.lookup import LEVELS, score_members
 from analysis.tables.text import (
     format_counts,
+    format_level,
     format_list,
     format_range,
     format_table,
@@ -60,11 +61,7 @@ def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> pd.Dat
         has no tables.
     """
     members = members[members.trained]
-    varying = []
-    for axis in list_axes(members):
-        if axis != 'seed' and members[axis].nunique() > 1:
-            varying.append(axis)
-    varying = varying or ['gamma']
+    varying = list_varying_axes(members) or ['gamma']
     solution = name_solutions(members)
     order = [*list_names(solution), _UNCONVERGED, _DIVERGED]
     seeds = members.seed.nunique()
@@ -101,8 +98,7 @@ def describe_point(here: pd.DataFrame, varying: list[str]) -> dict[str, str]:
     first = here.iloc[0]
     texts = {}
     for axis in varying:
-        value = first[axis]
-        texts[axis] = f'{value:g}' if isinstance(value, float) else str(value)
+        texts[axis] = format_level(first[axis])
         if axis == 'gamma' and not np.isnan(first.gamma_at_400):
             at_400 = round(first.gamma_at_400, 2)
             texts[f'gamma at width {PAPER_WIDTH}'] = f'{at_400:g}'

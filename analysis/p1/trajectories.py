@@ -17,6 +17,7 @@ import pandas as pd
 from analysis import frame
 from analysis.drawing import style
 from analysis.members.selection import list_varying
+from analysis.p1.answers import MAPPINGS
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
@@ -30,7 +31,6 @@ CAPTION = (
 )
 PAPER_GAMMAS = (0.5, 0.8)
 EPOCH = 370  # steps (PAPERS 1.1)
-MAPPINGS = ('inferential', 'symmetric')
 layout = style.Layout(rows=2, columns=2, width=7.0, height=4.0)
 
 
@@ -117,8 +117,8 @@ def draw(
         answers.set_title(title)
         answers.set(ylim=(-0.03, 1.03), ylabel='answers to (4, 3)')
         loss.set(yscale='log', xlabel='epoch', ylabel='train loss (nats)')
-    for mapping in MAPPINGS:
-        axes[0, 1].plot([], [], color=style.COLOURS[mapping], label=mapping)
+    for mapping, name in MAPPINGS.items():
+        axes[0, 1].plot([], [], color=style.COLOURS[mapping], label=name)
     axes[0, 1].legend(loc='upper left')
 
 

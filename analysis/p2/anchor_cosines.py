@@ -29,7 +29,7 @@ CAPTION = 'Are the embeddings of anchors ordered by what they add? Cosine by dis
 ANCHORS = ('memory', 'reasoning')
 
 
-@networks.single_thread
+@spectra.single_thread
 def compute(run: Run) -> xr.Dataset:
     """Cosines of the anchors' embeddings in every network; step 0 is before training.
 

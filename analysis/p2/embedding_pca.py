@@ -34,7 +34,7 @@ COMPONENTS = 2
 ORDERS = 2_000  # random orders for the null
 
 
-@networks.single_thread
+@spectra.single_thread
 def compute(
     run: Run, step: Annotated[int | None, 'snapshot; by default the last'] = None
 ) -> xr.Dataset:

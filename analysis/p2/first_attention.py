@@ -36,7 +36,7 @@ SEQUENCES = 300  # of each probe
 GREY = '#BBBBBB'
 
 
-@networks.single_thread
+@spectra.single_thread
 def compute(run: Run) -> xr.Dataset:
     """The numbers of `measure_attention`, before training (step 0) and at snapshots.
 

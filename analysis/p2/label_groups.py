@@ -57,7 +57,7 @@ def measure_answers(member: Member) -> xr.Dataset:
         raise UserError('task.label_ranges = (): this figure is about groups of labels')
     probe = member.task.probe_names.index('memory')
     tokens_BT = member.probes.tokens_PBT[probe]
-    answer_B = member.forward(tokens_BT).logits[:, -1].argmax(-1)
+    answer_B = member.answer(tokens_BT)
     is_right_B = answer_B == member.probes.labels_PRB[probe, 0]
     group_B = find_groups(tokens_BT, task.memory_anchors, task.anchors_per_group)
     widest = np.diff(task.label_ranges).argmax()

@@ -34,7 +34,7 @@ CAPTION = (
 MARKERS = dict(zip(PREDICTIONS, ('.', '+', 'x'), strict=True))
 
 
-@networks.single_thread
+@spectra.single_thread
 def compute(run: Run) -> xr.Dataset:
     """Predicted and measured cosines of every network; step 0 is before training.
 

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
-import threadpoolctl
 import xarray as xr
 
 from analysis import frame
@@ -41,9 +40,6 @@ COLOURS = {
 }
 LEARNED = 0.5  # of ln V
 LATE = 0.9  # of training
-
-# One thread gives the same bits on every machine, and is faster for small matrices.
-single_thread = threadpoolctl.threadpool_limits.wrap(limits=1)
 
 
 def list_tokens(config: MemoryReasoningConfig) -> dict[str, np.ndarray]:

@@ -20,7 +20,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from analysis import frame
+from analysis import frame, spectra
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band
 from analysis.members.member import Member
@@ -43,7 +43,7 @@ LIMIT = 0.1  # error up to which a flow holds
 BATCHES = 20  # to see how much they differ
 
 
-@networks.single_thread
+@spectra.single_thread
 def compute(run: Run) -> xr.Dataset:
     """Measured and predicted embeddings of every network at the snapshots.
 

@@ -23,13 +23,13 @@ from analysis.claims import (
     Estimator,
     Group,
     above,
+    at_gamma,
     average,
     change,
     difference,
     ratio,
     select,
 )
-from analysis.members.columns import name_gamma
 from analysis.p3 import members
 from analysis.p3.members import PHASES
 from analysis.spectra import rank_correlation
@@ -45,11 +45,6 @@ INTRODUCTION = (
 )
 
 tabulate = members.tabulate
-
-
-def at(**levels: float) -> Group:
-    """Networks with this γ, and other columns, by the name of their γ."""
-    return Group(name_gamma(levels['gamma'], WIDTH), levels)
 
 
 def measure_growth(table: pd.DataFrame, column: str) -> Lag:
@@ -119,9 +114,9 @@ def trend(column: str, along: str) -> Estimator:
 
 def list_times() -> list[Claim]:
     """The time to fit, by both published thresholds."""
-    rules = {'P1 v1 Fig 6': None, 'P3 Fig 8 A, B': above(0)}
+    published = (('P1 v1 Fig 6', 0.05, None), ('P3 Fig 8 A, B', 0.1, above(0)))
     claims = []
-    for source, threshold in (('P1 v1 Fig 6', 0.05), ('P3 Fig 8 A, B', 0.1)):
+    for source, threshold, rule in published:
         column = f'epochs_{threshold:g}'
         words = f'the time to a train loss of {threshold:g}'
         claims += [
@@ -143,7 +138,7 @@ def list_times() -> list[Claim]:
                 'initialization.',
                 MATCHED,
                 compare_growths(column, MATCHED_SMALL, MATCHED_LARGE),
-                rules[source],
+                rule,
             ),
             Claim(
                 source,
@@ -173,15 +168,15 @@ def list_trends() -> list[Claim]:
 
 SMALL_DECAY = {'weight_decay': 0.01}  # of P3's sharp transition (Fig 3 A)
 # On both sides of P3's border (0.55 to 0.60 at its width of 640) and in its range.
-SMALL = at(gamma=1.0, **SMALL_DECAY)
-LARGE = at(gamma=0.7, **SMALL_DECAY)
+SMALL = at_gamma(1.0, WIDTH, **SMALL_DECAY)
+LARGE = at_gamma(0.7, WIDTH, **SMALL_DECAY)
 WEAK = Group('decay 0.01', {'gamma': 0.3, **SMALL_DECAY})
 STRONG = Group('decay 0.3', {'gamma': 0.3, 'weight_decay': 0.3})
 
 # P1's pair at width 32, nine tokens.
 MATCHED = ('inferential_complexity_matched',)
-MATCHED_LARGE = Group(name_gamma(0.865, 32), {'gamma': 0.865})
-MATCHED_SMALL = Group(name_gamma(1.38, 32), {'gamma': 1.38})
+MATCHED_LARGE = at_gamma(0.865, width=32)
+MATCHED_SMALL = at_gamma(1.38, width=32)
 SHALLOW = Group('depth 2', {'gamma': 0.8, 'depth': 2})
 DEEP = Group('depth 4', {'gamma': 0.8, 'depth': 4})
 

@@ -18,7 +18,6 @@ from analysis.members.member import Member
 from analysis.p1 import condensation, embedding
 from analysis.p3 import fitting_time
 from analysis.spectra import stable_rank
-from analysis.vectors import groups, order
 from anchorjax.errors import UserError
 from anchorjax.grid import WINDOWS
 from anchorjax.storage.reader import Run
@@ -119,15 +118,11 @@ def measure_times(run: Run) -> pd.DataFrame:
 
 def _measure_network(member: Member) -> dict[str, float]:
     """What the last snapshot shows."""
-    W_Q = member.matrix(condensation.MATRIX)
-    condensed = groups.measure_condensation(W_Q, condensation.THRESHOLD)
-    W_embed = member.matrix(embedding.MATRIX)
-    tokens = embedding.check_items(member.experiment.task, W_embed, None)
     return {
         **measure_commutativity(member),
-        'stable_rank': stable_rank(W_Q),
-        'directions': condensed['directions'],
-        'order': order.measure_order(W_embed[tokens])['rho'],
+        'stable_rank': stable_rank(member.matrix(condensation.MATRIX)),
+        'directions': condensation.count_directions(member),
+        'order': embedding.correlate_with_value(member),
     }
 
 
@@ -157,8 +152,7 @@ def measure_commutativity(member: Member) -> dict[str, float]:
     for first, second in anchors.list_pairs(task).tolist():
         asked_BT = np.where(is_first_BT, first, tokens_BT)
         asked_BT = np.where(is_second_BT, second, asked_BT)
-        logits_BV = member.forward(asked_BT).logits[:, -1]
-        answers[first, second] = logits_BV.argmax(-1)
+        answers[first, second] = member.answer(asked_BT)
     own_B = answers.pop(pair)
     reversed_B = answers.pop(pair[::-1])
     chances = []

@@ -61,9 +61,8 @@ def _find_most(subject: Subject, mapping: str, before: dict[str, int]) -> int:
         for place in before.values():
             if path.startswith('model.'):
                 is_alike &= members[axis] == members.loc[place, axis]
-    score = members[f'unseen_{mapping}']
-    if 'seen_heldout_assigned' in members:
-        score = score + TIE_BREAK * members.seen_heldout_assigned.fillna(0.0)
+    heldout = members.seen_heldout_assigned.fillna(0.0)
+    score = members[f'unseen_{mapping}'] + TIE_BREAK * heldout
     ranked = pd.DataFrame({'at': is_at, 'alike': is_alike, 'score': score})
     ranked = ranked.sort_values(
         ['at', 'alike', 'score'], ascending=False, kind='stable'

@@ -19,7 +19,6 @@ from analysis.report.words import (
     find_words,
     name_measure,
 )
-from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
 
 COLOURS = 6  # of lines and cells: styles probe-0 to probe-5
@@ -71,26 +70,19 @@ def read_subject(run: Run) -> Subject:
       UserError: no member is trained yet, or all have diverged.
     """
     members = count_members(run)
-    if not members.counted.any():
-        where = run.folder.workdir
-        raise UserError(f'{where}: no member is trained yet, or all have diverged')
     words = find_words(run)
     unseen = describe_unseen_pair(run)
     if unseen is None:
         shown = list_shown(run, words)
         tested = find_tested(shown, words)
     else:
-        shown = list_answers(unseen, run.results.probe.values.tolist())
+        shown = list_answers(unseen)
         tested = shown[0]
     return Subject(run, words, unseen, shown, tested, list_points(run), members)
 
 
-def list_answers(unseen: UnseenPair, probes: list[str]) -> list[Shown]:
-    """The two answers to the unseen pair, and right ones to held-out questions.
-
-    Args:
-      probes: of the task, which may hold nothing out.
-    """
+def list_answers(unseen: UnseenPair) -> list[Shown]:
+    """The two answers to the unseen pair, and right ones to held-out questions."""
     shown = []
     answers = {'inferential': unseen.inferential, 'symmetric': unseen.symmetric}
     for mapping, answer in answers.items():
@@ -107,9 +99,7 @@ def list_answers(unseen: UnseenPair, probes: list[str]) -> list[Shown]:
         style='heldout',
         is_right=True,
     )
-    if 'seen_heldout' in probes:
-        shown.append(heldout)
-    return shown
+    return [*shown, heldout]
 
 
 def list_shown(run: Run, words: TaskWords) -> list[Shown]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -27,6 +28,11 @@ def format_records(rows: Sequence[Mapping[str, str]]) -> str:
     if not rows:
         return _NOTHING
     return format_table(list(rows[0]), [list(row.values()) for row in rows])
+
+
+def format_level(value: Any) -> str:
+    """One value of an axis or a factor: '9', '0.001', 'code'."""
+    return f'{value:g}' if isinstance(value, float) else str(value)
 
 
 def format_range(mean: float, low: float, high: float, number: int) -> str:

@@ -6,7 +6,6 @@ import shutil
 
 import pytest
 
-from analysis.tables.folders import require_folder_for_tables
 from anchorjax import api
 from anchorjax.errors import UserError
 from tests.support import in_process
@@ -35,11 +34,6 @@ def test_the_api_refuses_an_empty_folder(tmp_path, monkeypatch):
         with pytest.raises(UserError, match="workdir = '': must be the path"):
             use('')
     assert not list(tmp_path.iterdir())
-
-
-def test_tables_are_not_written_into_a_run(one_member):
-    with pytest.raises(UserError, match='is a run; give another folder'):
-        require_folder_for_tables(one_member)
 
 
 def make_page(tmp_path: pathlib.Path, one_member: pathlib.Path) -> pathlib.Path:

@@ -9,8 +9,7 @@ from analysis.circuits import flows, sequences
 from analysis.members.member import Member
 from analysis.p1 import attention_flow
 from anchorjax.errors import UserError
-from anchorjax.model import Activations, Edit
-from anchorjax.tasks import Task
+from anchorjax.model import Activations
 from tests.support import cases
 from tests.support.networks import planted
 
@@ -18,20 +17,13 @@ LONGER = {'task__seq_len': 6, 'model__max_len': 6}
 TOKENS = (9, 10, 4, 3, 11, 12)  # of this length: key 10, pair (4, 3)
 
 
-class KeyThenAnchors:
+@pytest.fixture(scope='module')
+def composing() -> Member:
     """Layer 1: both anchors read the key. Layer 2: the last position reads them."""
+    task = planted.make_untrained_member().task
 
-    def __init__(self, task: Task):
-        self.task = task
-
-    def apply(
-        self,
-        variables: dict,
-        tokens_BT: jax.Array,
-        last_only: bool = False,
-        edit: Edit | None = None,
-    ) -> Activations:
-        roles_BT = self.task.roles(tokens_BT)
+    def activate(tokens_BT: jax.Array) -> Activations:
+        roles_BT = task.roles(tokens_BT)
         is_key_BT = roles_BT == 0
         is_anchor_BT = (roles_BT == 1) | (roles_BT == 2)
         is_last_BT = roles_BT == 3
@@ -47,11 +39,7 @@ class KeyThenAnchors:
         logits = jax.nn.one_hot(answer_BT, 20)
         return Activations(first.Q, (first, second), logits)
 
-
-@pytest.fixture(scope='module')
-def composing() -> Member:
-    task = planted.make_untrained_member().task
-    return planted.make_member(KeyThenAnchors(task), **LONGER)
+    return planted.make_function_member(activate, **LONGER)
 
 
 def test_the_planted_path_is_the_one_reported(composing):

@@ -33,31 +33,27 @@ def encode_question(x, *anchors) -> jax.Array:
     return jax.nn.one_hot(number, 600)
 
 
-class Encoding:
+def make_member(code: Callable, offset: float = 0.0, **fields) -> Member:
     """Layer 2: v is code(x, a1, a2) plus an offset, u is code(x, a1), in two heads."""
 
-    def __init__(self, code: Callable, offset: float = 0.0, depth: int = 2):
-        self.code = code
-        self.offset = offset
-        self.depth = depth
-
-    def apply(self, variables, tokens_BT, last_only=False, edit=None) -> Activations:
+    def activate(tokens_BT: jax.Array) -> Activations:
         x, a1, a2 = tokens_BT[:, 0], tokens_BT[:, 1], tokens_BT[:, 2]
         length = tokens_BT.shape[1]
-        v_BD = self.code(x, a1, a2) + self.offset
-        u_BD = self.code(x, a1) + self.offset
+        v_BD = code(x, a1, a2) + offset
+        u_BD = code(x, a1) + offset
         v_BTD = jnp.repeat(v_BD[:, None], length, 1)
         u_BTD = jnp.repeat(u_BD[:, None], length, 1)
         V_BTHK = u_BTD.reshape(*tokens_BT.shape, 2, -1)
         block = planted.make_block(tokens_BT, V=V_BTHK, X_ao=v_BTD)
         X_em_BTD = jnp.zeros((*tokens_BT.shape, 1))
         logits_BTV = jnp.zeros((*tokens_BT.shape, 20))
-        return Activations(X_em_BTD, (block,) * self.depth, logits_BTV)
+        return Activations(X_em_BTD, (block, block), logits_BTV)
+
+    return planted.make_function_member(activate, **fields)
 
 
-def compute_cosine(code=encode_answer, **settings) -> xr.Dataset:
-    member = planted.make_member(Encoding(code, **settings))
-    return cosine.compute(member, KEYS, contexts=4)
+def compute_cosine(code: Callable = encode_answer, offset: float = 0.0) -> xr.Dataset:
+    return cosine.compute(make_member(code, offset), KEYS, contexts=4)
 
 
 def test_vectors_of_the_answer_are_parallel_in_the_boxes_only():
@@ -107,7 +103,7 @@ def test_a_network_of_random_weights_is_at_chance():
 
 def test_a_task_with_the_anchors_first_is_one_clear_line():
     """u would be read before the key."""
-    member = planted.make_member(Encoding(encode_answer), task__order='anchors_first')
+    member = make_member(encode_answer, task__order='anchors_first')
     complaint = "task.order = 'anchors_first': must be 'key_first'"
     with pytest.raises(UserError, match=complaint):
         cosine.compute(member, KEYS, 4)

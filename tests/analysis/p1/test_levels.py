@@ -1,7 +1,6 @@
 """A network that answers as one level is explained by it; tables explain no more."""
 
 import itertools
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,35 +17,13 @@ from analysis.p1.predictors import (
     score_tables,
 )
 from tests.support import cases
-from tests.support.networks.planted import make_member
+from tests.support.networks.planted import plant_answers
 
 SEED = 0
 
 
-class Answers(NamedTuple):
-    logits: np.ndarray  # [B, T, V]
-
-
-class Rule:
-    """Answers as a function of pair and key, at the last position."""
-
-    def __init__(self, config, shift_of):
-        self.config = config
-        self.shift_of = shift_of
-
-    def apply(self, variables, tokens_BT, last_only=True, edit=None):
-        tokens_BT = np.asarray(tokens_BT)
-        _, keys_B, pairs_B2 = cases.decode(tokens_BT)
-        logits = np.zeros((*tokens_BT.shape, self.config.vocab))
-        for b, pair in enumerate(map(tuple, pairs_B2.tolist())):
-            logits[b, -1, keys_B[b] + self.shift_of(*pair)] = 1
-        return Answers(logits)
-
-
-def ask_rule(monkeypatch, shift_of, **fields):
-    member = make_member(None, **fields)
-    rule = Rule(member.experiment.task, shift_of)
-    monkeypatch.setattr(type(member), 'forward', lambda self, x: rule.apply({}, x))
+def ask_rule(monkeypatch, shift_of):
+    member = plant_answers(monkeypatch, lambda a, b, x: x + shift_of(a, b))
     return explain_member(member)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from analysis import frame
 from analysis.circuits.order import Comparison, draw_comparison, measure_order
-from analysis.members.member import member_of
+from analysis.members.member import Member, member_of
 from analysis.p1 import pair_order
 from anchorjax.errors import UserError
 from anchorjax.model import Activations
@@ -18,18 +18,15 @@ from tests.support.networks.wired import make_wired_member
 FIRST, SECOND = 1, 2  # roles
 
 
-class TwoAnchors:
+def make_member(weights_22: list[tuple[float, float]]) -> Member:
     """Two layers whose X_ao is weight 1 times a1 plus weight 2 times a2, as one-hot."""
+    task = planted.make_untrained_member().task
 
-    def __init__(self, weights_22: list[tuple[float, float]]):
-        self.weights_22 = weights_22
-        self.task = planted.make_untrained_member().task
-
-    def apply(self, variables, tokens_BT, last_only=False, edit=None) -> Activations:
-        roles_BT = self.task.roles(tokens_BT)
+    def activate(tokens_BT: jax.Array) -> Activations:
+        roles_BT = task.roles(tokens_BT)
         vectors_BTV = jax.nn.one_hot(tokens_BT, 20)
         blocks = []
-        for weights in self.weights_22:
+        for weights in weights_22:
             total_BV = jnp.zeros((len(tokens_BT), 20))
             for weight, role in zip(weights, (FIRST, SECOND), strict=True):
                 is_role_BT1 = (roles_BT == role)[..., None]
@@ -37,6 +34,8 @@ class TwoAnchors:
             X_ao = jnp.broadcast_to(total_BV[:, None], vectors_BTV.shape)
             blocks.append(planted.make_block(tokens_BT, X_ao=X_ao))
         return Activations(vectors_BTV, tuple(blocks), vectors_BTV)
+
+    return planted.make_function_member(activate)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +49,7 @@ class TwoAnchors:
     ],
 )
 def test_the_order_of_a_weighted_sum_is_known_by_hand(weights, order):
-    member = planted.make_member(TwoAnchors([(1, 1), weights]))
+    member = make_member([(1, 1), weights])
     order_N = measure_order(member, draw_comparison(member, 64))
     np.testing.assert_allclose(order_N, [0, order], rtol=1e-6)
 

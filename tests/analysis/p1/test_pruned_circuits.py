@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from analysis import frame
-from analysis.circuits.edge_sets import MECHANISMS
+from analysis.circuits.edge_sets import FAITHFUL, MECHANISMS
 from analysis.members.member import member_of
 from analysis.p1 import causal, pruned_circuits
 from anchorjax.errors import UserError
@@ -45,7 +45,7 @@ def test_a_member_has_the_circuit_of_its_own_figure(finished):
     here = edges[edges.point == 'depth=2,gamma=0.8,seed=1']
     assert here.edge.tolist() == one.edge.values.tolist()
     assert here.kept.tolist() == one.circuit.values.tolist()
-    assert (here.unchanged >= causal.FAITHFUL).all()
+    assert (here.unchanged >= FAITHFUL).all()
 
 
 def test_without_a_converged_member_there_is_no_circuit(finished):

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from analysis.circuits import sequences
+from analysis.members.member import Member
 from analysis.p1 import tsne
 from analysis.vectors import extract
 from anchorjax.model import Activations
@@ -18,20 +19,19 @@ ANCHORS = jnp.arange(1, 5)
 NOISE = jnp.asarray(np.random.default_rng(0).normal(size=(13, 5, 5, 13, 4)))
 
 
-class Encoding:
+def make_member(code: Callable, **fields) -> Member:
     """X_ao of the only layer is code(a1, a2, tokens) at every position."""
 
-    def __init__(self, code: Callable):
-        self.code = code
-
-    def apply(self, variables, tokens_BT, last_only=False, edit=None) -> Activations:
+    def activate(tokens_BT: jax.Array) -> Activations:
         # The key stands first.
-        code_BD = self.code(tokens_BT[:, 1], tokens_BT[:, 2], tokens_BT)
+        code_BD = code(tokens_BT[:, 1], tokens_BT[:, 2], tokens_BT)
         X_BTD = jnp.repeat(code_BD[:, None], tokens_BT.shape[1], 1)
         block = planted.make_block(tokens_BT, X_ao=X_BTD)
         X_em_BTD = jnp.zeros((*tokens_BT.shape, 1))
         logits_BTV = jnp.zeros((*tokens_BT.shape, 20))
         return Activations(X_em_BTD, (block,), logits_BTV)
+
+    return planted.make_function_member(activate, **fields)
 
 
 def one_hot(anchor_B) -> jax.Array:
@@ -68,7 +68,7 @@ SETTINGS = {'number': 500, 'map_number': 120, 'perplexity': 8, 'neighbours': 4}
 
 
 def compute_tsne(code: Callable) -> xr.Dataset:
-    return tsne.compute(planted.make_member(Encoding(code)), **SETTINGS)
+    return tsne.compute(make_member(code), **SETTINGS)
 
 
 def test_a_code_of_the_unordered_pair_mixes_it_with_its_reverse():
@@ -98,7 +98,7 @@ def test_equal_vectors_have_a_map_too():
 
 def test_a_task_with_few_sequences_gives_all_it_has():
     """Three tokens, of 8 keys and 16 pairs."""
-    member = planted.make_member(Encoding(encode_key_and_first), task__seq_len=3)
+    member = make_member(encode_key_and_first, task__seq_len=3)
     result = tsne.compute(
         member, number=1_000, map_number=900, neighbours=2, perplexity=8
     )

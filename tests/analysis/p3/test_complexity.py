@@ -39,20 +39,14 @@ def test_the_p_value_is_the_known_one_and_unknown_members_do_not_count():
     np.testing.assert_allclose(p, expected.pvalue, atol=0.015)
 
 
-def test_what_does_not_vary_has_no_correlation():
-    y_YM = np.stack([np.ones(6), np.arange(6)])
+@pytest.mark.parametrize('constant', [1.0, np.nan])
+def test_what_does_not_vary_has_no_correlation_and_hides_no_other(constant):
+    """NaN: a task without an unseen pair has held-out questions all the same."""
+    y_YM = np.stack([np.full(6, constant), np.arange(6)])
     r, p = correlate(np.arange(6.0)[None], y_YM, np.zeros(6), 200)
     assert np.isnan(r[0, 0]) and np.isnan(p[0, 0])
     assert r[0, 1] == pytest.approx(1)
     assert p[0, 1] < 0.05
-
-
-def test_an_outcome_that_is_not_asked_hides_no_other():
-    """A task without an unseen pair has held-out questions all the same."""
-    y_YM = np.stack([np.full(6, np.nan), np.arange(6)])
-    r, p = correlate(np.arange(6.0)[None], y_YM, np.zeros(6), 200)
-    assert np.isnan(r[0, 0]) and np.isnan(p[0, 0])
-    assert r[0, 1] == pytest.approx(1)
 
 
 def test_members_of_one_seed_are_compared_with_each_other():

@@ -1,7 +1,5 @@
 """Commutativity and the phases of P3 by hand, and the networks of a tiny sweep."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 
@@ -18,29 +16,14 @@ from analysis.p3.members import (
 )
 from analysis.spectra import stable_rank
 from anchorjax.errors import UserError
-from tests.support import cases
-from tests.support.networks.planted import make_member
+from tests.support.networks.planted import plant_answers
 
 SHIFTS = {1: 3, 2: 1, 3: -1, 4: -2}  # of cases.tiny
 
 
-class Answers(NamedTuple):
-    logits: np.ndarray  # [B, T, V]
-
-
-def measure_rule(monkeypatch, answer):
-    """Commutativity of a member that answers answer(a, b, key)."""
-    member = make_member(None)
-
-    def forward(self, tokens_BT):
-        _, keys_B, pairs_B2 = cases.decode(tokens_BT)
-        logits = np.zeros((*tokens_BT.shape, 20))
-        for b, (first, second) in enumerate(pairs_B2.tolist()):
-            logits[b, -1, answer(first, second, keys_B[b])] = 1
-        return Answers(logits)
-
-    monkeypatch.setattr(type(member), 'forward', forward)
-    return measure_commutativity(member)
+def measure_rule(monkeypatch, rule):
+    """Commutativity of a member that answers rule(a, b, key)."""
+    return measure_commutativity(plant_answers(monkeypatch, rule))
 
 
 def test_a_sum_commutes_and_chance_is_how_many_pairs_have_it(monkeypatch):

@@ -1,15 +1,18 @@
 """Hand-made networks, to test that an analysis finds what was put in, and no more."""
 
 import dataclasses
+import types
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from analysis.members.member import Member
 from anchorjax import models
-from anchorjax.model import BlockActivations
+from anchorjax.model import Activations, BlockActivations
 from tests.support import cases
 
 _draw_params = jax.jit(models.draw_params, static_argnums=(0, 1))
@@ -17,14 +20,14 @@ _MODULES = []  # a config is hashable and a module need not be, so it holds a nu
 
 
 class _Trainable:
-    """A module with the `init` of a network: its parameters before training."""
+    """A module with the `init` of a network, which gives these parameters."""
 
-    def __init__(self, module: Any, untrained: Any):
+    def __init__(self, module: Any, params: Any):
         self.module = module
-        self.untrained = untrained
+        self.params = params
 
     def init(self, key: jax.Array, tokens_BT: jax.Array) -> dict[str, Any]:
-        return {'params': self.untrained}
+        return {'params': self.params}
 
     def apply(self, *args: Any, **kwargs: Any) -> Any:
         return self.module.apply(*args, **kwargs)
@@ -45,24 +48,45 @@ class PlantedConfig(models.ModelConfig):
 models.MODELS['planted'] = PlantedConfig
 
 
-def make_member(
-    module: Any, params: Any = None, untrained: Any = None, **fields: Any
-) -> Member:
+def make_member(module: Any, params: Any = None, **fields: Any) -> Member:
     """A Member whose forward pass is module.apply(variables, tokens_BT, ...).
 
     Args:
-      untrained: parameters before training; `params` by default.
+      params: after training, and before it.
       fields: of the experiment, as in cases.tiny.
     """
     if params is None:
         params = {}
-    if untrained is None:
-        untrained = params
     number = len(_MODULES)
-    _MODULES.append(_Trainable(module, untrained))
+    _MODULES.append(_Trainable(module, params))
     config = PlantedConfig('planted', number)
     experiment = dataclasses.replace(cases.tiny(**fields), model=config)
     return Member(experiment, params, {'gamma': 0.5, 'seed': 0}, step=0)
+
+
+def make_function_member(
+    activate: Callable[[jax.Array], Activations], **fields: Any
+) -> Member:
+    """A Member whose forward pass is a function of the tokens; edits change nothing."""
+
+    def apply(variables: Any, tokens_BT: jax.Array, **options: Any) -> Activations:
+        return activate(tokens_BT)
+
+    return make_member(types.SimpleNamespace(apply=apply), **fields)
+
+
+def plant_answers(
+    monkeypatch: pytest.MonkeyPatch, rule: Callable[[int, int, int], int]
+) -> Member:
+    """A member that answers rule(first anchor, second anchor, key), and can no more."""
+
+    def answer(self: Member, tokens_BT: np.ndarray) -> np.ndarray:
+        _, keys_B, pairs_B2 = cases.decode(tokens_BT)
+        asked = zip(pairs_B2.tolist(), keys_B.tolist(), strict=True)
+        return np.array([rule(*pair, key) for pair, key in asked])
+
+    monkeypatch.setattr(Member, 'answer', answer)
+    return make_member(None)
 
 
 def make_untrained_member(gamma: float = 0.5, seed: int = 0, **fields: Any) -> Member:
