@@ -21,7 +21,16 @@ os.environ['XLA_FLAGS'] = (
     + os.environ.get('XLA_FLAGS', '')
 )
 
+import hypothesis
 import pytest
+
+# Tests of properties are not timed: on a busy machine an example may take long.
+hypothesis.settings.register_profile(
+    'untimed',
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile('untimed')
 
 # What takes long to import is imported by the fixtures: pytest-xdist's first process
 # loads this file before it starts the workers, and runs no test.
