@@ -217,6 +217,9 @@ CLAIMS = (
         *TURN_LEFT, 500, 6_000, ('scan_matched_long_1', 'scan_matched_long_2')
     ),
     compare_in_range(*SENTENCES, 500, 1_300, ('cogs_matched_1', 'cogs_matched_2')),
+    compare_in_range(
+        *SENTENCES, 500, 5_200, ('cogs_matched_long_1', 'cogs_matched_long_2')
+    ),
     *compare(*SQUARE, (8_600,), (BOTH, *ALONE)),
     Claim(
         'ours, on P1 Fig 17 a',
