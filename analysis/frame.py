@@ -29,7 +29,7 @@ Cube = TypeVar('Cube', xr.DataArray, xr.Dataset)
 def read_members(run: Run) -> pd.DataFrame:
     """A row per member: `Run.members`, `width`, `gamma_at_400` and `exception`.
 
-    `exception` is that of the anchor task, '' of another.
+    `exception` is the task's, '' where it has none.
     """
     members = add_equivalents(run, run.members)
     if 'exception' not in members:  # no axis of the sweep

@@ -89,8 +89,8 @@ def make_arguments(flags: argparse.Namespace, words: list[str]) -> list[str]:
 def check_flags(flags: argparse.Namespace) -> None:
     """Raises ConfigError for what Kubernetes would accept or report only much later.
 
-    It checks labels and counts itself. The longest name that it derives from that of
-    the JobSet is a pod's host name, NAME-shard-99999-99999, of 63 characters.
+    Kubernetes checks labels and counts itself. The longest name that it derives from
+    that of the JobSet is a pod's host name, NAME-shard-99999-99999, of 63 characters.
     """
     is_name = re.fullmatch('[a-z]([-a-z0-9]{0,43}[a-z0-9])?', flags.name)
     allowed = "a letter, then at most 44 of a-z, 0-9 and '-', not '-' at the end"

@@ -27,15 +27,15 @@ from analysis.claims import (
 from analysis.p2 import members
 
 INTRODUCTION = (
-    'Small initialization is γ 0.8 and large γ 0.3; at width 64, which the transformer '
-    "has, that is 0.63 and 0.24 at P2's width of 200, where it shows γ 0.3, 0.5 and "
-    '0.8, so that rows of the transformer at γ 0.3 are ours. It has five anchors of a '
-    'kind and 15 epochs, P2 ten and 1,000. Differences and ratios are paired by seed. '
-    'The moment of a loss is the step at which it falls below half of ln V; of '
-    'PrOntoQA and stories, below 0.9 of their label entropy. The last step stands for '
-    'a loss that never falls, so that a ratio is a bound. "Early" is the last snapshot '
-    'before reasoning is learned (`analysis/p2/networks.py`), "untrained" the same '
-    'network before training.'
+    'Small initialization is γ 0.8 and large γ 0.3; at width 64, which the '
+    "transformer has, that is 0.63 and 0.24 at P2's width of 200, where it shows γ "
+    '0.3, 0.5 and 0.8, so that rows of the transformer at γ 0.3 are ours. The '
+    'transformer has five anchors of a kind and 15 epochs, P2 ten and 1,000. '
+    'Differences and ratios are paired by seed. The moment of a loss is the step at '
+    'which it falls below half of ln V; of PrOntoQA and stories, below 0.9 of their '
+    'label entropy. The last step stands for a loss that never falls, so that a ratio '
+    'is a bound. "Early" is the last snapshot before reasoning is learned '
+    '(`analysis/p2/networks.py`), "untrained" the same network before training.'
 )
 GALLERY = 'p2'
 

@@ -44,8 +44,8 @@ RUNS = {
     'cogs': ('cogs', 'cogs_fresh'),
     'prontoqa': ('prontoqa', 'prontoqa_sizes', 'prontoqa_fresh'),
 }
-# Those with fresh seeds, by task and size: what they show is judged. Of addition four
-# of the six seeds had been judged before the last two were trained.
+# Those with fresh seeds, by task and size: what they show is judged. Addition is not
+# among them: four of its six seeds had been judged before two more were trained.
 FRESH = {
     ('scan', 500): ('scan_fresh',),
     ('cogs', 500): ('cogs_fresh',),

@@ -84,7 +84,8 @@ def find_origins(experiment: Experiment) -> dict[str, str]:
     for group in ('task', 'model'):
         cls = type(getattr(experiment, group))
         package = cls.__module__.partition('.')[0]
-        if package not in ('anchorjax', '__main__'):
+        is_local = '<locals>' in cls.__qualname__  # of a function
+        if package not in ('anchorjax', '__main__') and not is_local:
             origins[group] = _name_class(cls)
     return origins
 
@@ -109,7 +110,7 @@ def register(experiment: dict, origins: dict[str, str], run: pathlib.Path) -> No
         if name not in table:
             table[name] = _import_class(origin, run)
         known = _name_class(table[name])
-        # Folders may be mounted elsewhere.
+        # Files of one name are taken for one: folders may be mounted elsewhere.
         if known.rpartition('/')[2] != origin.rpartition('/')[2]:
             raise ConfigError(
                 f'{group} {name!r} is from {origin} in this run, and from {known} in '
@@ -118,13 +119,13 @@ def register(experiment: dict, origins: dict[str, str], run: pathlib.Path) -> No
 
 
 def _import_class(origin: str, run: pathlib.Path) -> type:
-    """The class of an origin; nothing in the folder of a run is executed."""
+    """The class of an origin, which is imported; not from the folder of the run."""
     module, _, cls = origin.rpartition(':')
     file = pathlib.Path(module)
     try:
         if file.suffix != '.py':
             return getattr(importlib.import_module(module), cls)
-        if not file.is_absolute() or file.is_relative_to(run.absolute()):
+        if not file.is_absolute() or file.resolve().is_relative_to(run.resolve()):
             raise ConfigError('a file in the folder of a run is not executed')
         return getattr(_import_file(file), cls)
     except Exception as e:  # the file is Python and may raise anything
