@@ -26,7 +26,7 @@ from anchorjax.storage.sweep_folder import (
 )
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.code import digest_code
-from anchorjax.sweeps.environment import describe_environment
+from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.jobs import hold_shard
 from anchorjax.sweeps.plan import require_disk
 from anchorjax.sweeps.progress import Progress
@@ -119,6 +119,7 @@ def train(
     if device_bytes is None:
         device_bytes = min(hosts.gather(memory.device_bytes(mesh)))
     environment = describe_environment(experiment, mesh, device_bytes, workdir)
+    environment = add_data(environment, experiment)
     if not (workdir / MANIFEST_FILE).exists():
         memory.require_fit(experiment, mesh, environment.lanes, device_bytes)
     folder = create_folder(workdir, experiment, environment, allow_environment_change)

@@ -35,6 +35,9 @@ def describe_environment(
 ) -> Environment:
     """The environment in which this process would train an experiment.
 
+    It is without `data`, so that a folder can be made where the data are not, as the
+    tests of figures do; see `add_data`.
+
     Args:
       device_bytes: bytes that a device may use; by default `memory.device_bytes`. They
         decide the lanes if neither the config nor the folder does.
@@ -43,7 +46,6 @@ def describe_environment(
 
     Raises:
       StoreError: the manifest in the folder is damaged.
-      UserError: a file of the data, or of weights to start from, cannot be read.
     """
     device = mesh.devices.flat[0]
     hardware = {'device': device.device_kind, 'machine': platform.machine()}
@@ -58,7 +60,6 @@ def describe_environment(
         versions={library: version(library) for library in _LIBRARIES},
         hardware=hardware,
         flags=_read_flags(),
-        data=_digest_data(experiment),
         code=digest_code(experiment),
     )
     lanes = None
@@ -71,10 +72,13 @@ def describe_environment(
     return dataclasses.replace(environment, lanes=lanes)
 
 
-def _digest_data(experiment: Experiment) -> dict[str, str]:
-    """The digests of the files that members are made from.
+def add_data(environment: Environment, experiment: Experiment) -> Environment:
+    """The environment with the digests of the files that members are made from.
 
     They are the data of tasks, and the weights that models start from.
+
+    Raises:
+      UserError: a file cannot be read.
     """
     of_cohorts = [experiment.for_cohort(cohort) for cohort in experiment.cohorts()]
     digests = {}
@@ -84,7 +88,7 @@ def _digest_data(experiment: Experiment) -> dict[str, str]:
             digests |= task.digest_data()
     for model in dict.fromkeys(of_cohort.model for of_cohort in of_cohorts):
         digests |= model.digest_start()
-    return digests
+    return dataclasses.replace(environment, data=digests)
 
 
 def _recall_lanes(workdir: pathlib.Path, environment: Environment) -> int | None:

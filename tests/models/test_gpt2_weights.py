@@ -19,7 +19,7 @@ from anchorjax.grid import HParams
 from anchorjax.models import gpt2_weights
 from anchorjax.models.gpt2_weights import from_hugging_face, to_hugging_face
 from anchorjax.storage.sweep_folder import create_folder
-from anchorjax.sweeps.environment import describe_environment
+from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.trainer import Trainer
 from anchorjax.training.devices import make_mesh
 from anchorjax.training.step import init_member, new_state, train_step
@@ -161,7 +161,7 @@ def test_a_sweep_that_goes_on_from_other_weights_is_refused(
 
     def take_up():
         begun, mesh = start(experiment, folder), make_mesh(1)
-        environment = describe_environment(begun, mesh)
+        environment = add_data(describe_environment(begun, mesh), begun)
         create_folder(tmp_path / 'run', begun, environment)
 
     take_up()

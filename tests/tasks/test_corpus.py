@@ -9,7 +9,7 @@ from anchorjax.errors import StoreError
 from anchorjax.extras.corpora.tokenizers import make_bytes
 from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
 from anchorjax.storage.sweep_folder import create_folder
-from anchorjax.sweeps.environment import describe_environment
+from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.tasks import CorpusConfig
 from anchorjax.tasks.corpus import sample
@@ -114,7 +114,7 @@ def begin(workdir, experiment):
     open_corpus.cache_clear()
     corpus.open_windows.cache_clear()
     environment = describe_environment(experiment, make_mesh(1), device_bytes=2**40)
-    return create_folder(workdir, experiment, environment)
+    return create_folder(workdir, experiment, add_data(environment, experiment))
 
 
 def test_a_sweep_is_not_continued_on_another_corpus_in_the_same_place(tmp_path):
