@@ -1,7 +1,6 @@
 """What the command lines share: reading a config, one-line errors, exit codes."""
 
 import argparse
-import difflib
 import math
 import os
 import pathlib
@@ -14,7 +13,7 @@ import jax
 import jaxlib
 
 from anchorjax import config
-from anchorjax.errors import CliError, ConfigError, UserError, is_temporary
+from anchorjax.errors import CliError, ConfigError, UserError, is_temporary, nearest
 from anchorjax.experiment import Experiment
 from anchorjax.limits import declared_fields
 from anchorjax.storage.reader import Run
@@ -107,7 +106,7 @@ def parse_command_line(
         word = rest.pop(0)
         if not word.startswith('--config.'):
             hint = _suggest(word.partition('=')[0], parser, loaded)
-            raise UserError(f'unknown argument {word!r}{hint} (see --help)')
+            raise UserError(f'unknown argument {word!r}, {hint} (see --help)')
         path, equals, text = word.removeprefix('--config.').partition('=')
         if not equals:
             if not rest:
@@ -121,13 +120,14 @@ def parse_command_line(
 def _suggest(
     flag: str, parser: argparse.ArgumentParser, loaded: config.ConfigDict
 ) -> str:
-    """', did you mean ...?' for a field without its group, or a mistyped flag."""
+    """The field that lacks its group, or the flag that was meant; see `nearest`."""
     path = config.find_path(loaded, flag.removeprefix('--'))
-    known = [f'--config.{path}'] if path else []
-    if not known:
-        flags = [name for action in parser._actions for name in action.option_strings]
-        known = difflib.get_close_matches(flag, flags, n=1)
-    return f', did you mean {known[0]!r}?' if known else ''
+    if path:
+        return f"did you mean '--config.{path}'?"
+    flags = []
+    for action in parser._actions:
+        flags += action.option_strings
+    return nearest(flag, flags)
 
 
 class _Help(argparse.Action):

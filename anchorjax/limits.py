@@ -136,6 +136,6 @@ def require_default(config: Any, group: str, field: str, reason: str) -> None:
       reason: why it has no effect: "task.encoding is 'numbers'".
     """
     value = getattr(config, field)
-    default = type(config).__dataclass_fields__[field].default
+    default = getattr(type(config), field)
     allowed = f'the default, {default!r}, where {reason}'
     require(value == default, f'{group}.{field}', value, allowed)

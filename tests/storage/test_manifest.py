@@ -90,7 +90,7 @@ def test_a_run_of_a_task_from_a_config_file_is_opened_without_it(monkeypatch, tm
     assert manifest.experiment.task.own_field == 7
     assert manifest.experiment.task.make().num_train == experiment.task.make().num_train
 
-    class Other(manifest.experiment.task.__class__):
+    class Other(type(manifest.experiment.task)):
         """Of the same name, and from here."""
 
     TASKS['own'] = Other

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorjax import config
-from anchorjax.errors import ConfigError
 from anchorjax.tasks import AdditionConfig, addition
 from anchorjax.training import evaluation
 from anchorjax.training.curves import DEVIATION_LIMIT
@@ -230,10 +229,3 @@ def test_the_format_is_that_of_the_case_based_test():
     ours = {spell(text_L).rstrip('.') for text_L in texts_BL}
     official = {row['question'] + row['answers'][0] for row in rows}
     assert ours == official and len(ours) == 441
-
-
-@pytest.mark.parametrize(('field', 'value'), [('loss_on', 'all'), ('score_end', False)])
-def test_settings_of_digits_are_refused_with_numbers(field, value):
-    line = f'task.{field} = {value!r}: must be the default, .*task.encoding'
-    with pytest.raises(ConfigError, match=line):
-        AdditionConfig(encoding='numbers', **{field: value})

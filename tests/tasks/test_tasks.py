@@ -57,6 +57,16 @@ WRONG = [
     (AnchorsConfig, {'holdout': 0.2}, "holdout = 0.2: .* where task.split is 'code'"),
     (CogsConfig, {'path': 'x', 'sample_seed': 1}, 'seed = 1: .* where task.path is gi'),
     (ProntoqaConfig, {'path': 'x', 'pool_seed': 1}, 'seed = 1: .* where task.path is'),
+    (
+        AdditionConfig,
+        {'encoding': 'numbers', 'loss_on': 'all'},
+        "loss_on = 'all': must be the default, .*task.encoding",
+    ),
+    (
+        AdditionConfig,
+        {'encoding': 'numbers', 'score_end': False},
+        'score_end = False: must be the default, .*task.encoding',
+    ),
     (AdditionConfig, {'square': (600, 400)}, 'square = .*: must be two numbers'),
     (AdditionConfig, {'num_examples': 959_600}, 'num_examples = .*: must be at most'),
     (AnchorPermutationsConfig, {'trained_share': 0.001}, 'must be a share that trains'),
