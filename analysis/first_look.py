@@ -17,15 +17,13 @@ SEEDS = 'grid.seed'  # other seeds are what a claim is about, too
 def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
     """Draws `answers` and `phase`, if the sweep has what they show."""
     members = read_members(run)
-    shown = []
-    if set(answers.SHARES) <= set(members) and len(find_usable(members)):
-        shown.append(answers)
-    if 'seen_heldout_assigned' in members:
-        shown.append(phase)
     paths = []
-    for module in shown:
+    for module in (answers, phase):
         path = folder / name_module(module)
-        result = module.compute(members)
+        try:
+            result = module.compute(members)
+        except UserError:  # it has nothing to show of this sweep
+            continue
         paths += style.write_figure(result, module.draw, module.layout, path)
     return paths
 

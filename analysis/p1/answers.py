@@ -25,7 +25,7 @@ CAPTION = (
     'How every network answers the unseen pair, by the γ that its weights were drawn '
     'with; below each γ the one that has the same standard deviation at width 400. '
     'Blue: it composes the two functions. Orange: it answers as for the reversed '
-    'pair. Lines are means.'
+    'pair. Hollow: it has not converged. Lines are means of all.'
 )
 MAPPINGS = {'inferential': 'composed', 'symmetric': 'symmetric'}
 SHARES = {f'unseen_{mapping}': mapping for mapping in MAPPINGS}  # columns of members
@@ -38,7 +38,7 @@ MOST_COLUMNS = 4
 
 
 def compute(members: pd.DataFrame) -> pd.DataFrame:
-    """A row per network: setting (all other axes), γ, exception, seed, and shares.
+    """A row per network: setting (all other axes), γ, exception, seed, shares.
 
     Raises:
       UserError: the task has no unseen pair, or no network can be shown.
@@ -53,7 +53,7 @@ def compute(members: pd.DataFrame) -> pd.DataFrame:
     for _, network in members.iterrows():
         words = [_name_value(axis, network[axis]) for axis in axes]
         settings.append(', '.join(words))
-    shown = ['gamma', 'gamma_at_400', 'exception', 'seed']
+    shown = ['gamma', 'gamma_at_400', 'exception', 'seed', 'converged']
     table = members[[*shown, *SHARES]].rename(columns=SHARES)
     table.insert(0, 'setting', settings)
     return table.reset_index(drop=True)
@@ -106,7 +106,10 @@ def _draw_setting(axis: Axes, networks: pd.DataFrame) -> None:
         places = range(len(means))
         axis.plot(places, means[mapping], color=colour, lw=1.5, label=name)
         beside = place + 0.06 * side
-        axis.plot(beside, networks[mapping], 'o', color=colour, ms=4, alpha=0.6)
+        for converged, fill in ((True, colour), (False, 'white')):
+            shown = networks.converged == converged
+            look = {'mec': colour, 'mfc': fill, 'ms': 4, 'alpha': 0.6, 'ls': ''}
+            axis.plot(beside[shown], networks[mapping][shown], 'o', **look)
     labels, marked = [], []
     at_400 = by_gamma.gamma_at_400.first()
     is_as_in_p1 = (networks.exception == 'trained').all()

@@ -21,7 +21,6 @@ from analysis.report.write import write_report
 from anchorjax import config
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run, open_run
-from anchorjax.storage.solution import SOLUTIONS
 from tests.support import tiny
 from tests.support.converged import mark_converged
 from tests.support.drawing import SMALL, draw_pixels
@@ -162,11 +161,12 @@ def require_figures(run: Run) -> None:
         assert save_figures(run, run.folder.workdir / 'figures') == []
         return
     members = read_members(run)
-    diagram = phase.compute(members)
-    assert set(diagram.trained) == set(diagram.converged) == {len(members)}
-    is_share = diagram.columns.str.startswith('share_')
-    shares = diagram.loc[:, is_share].sum(axis=1)
-    np.testing.assert_allclose(shares, 1)  # every seed is at one
+    try:
+        diagram = phase.compute(members)
+    except UserError as error:
+        assert 'answers' in str(error)
+        diagram = phase.compute(members.drop(columns='unseen_inferential'))
+    assert diagram.trained.sum() == diagram.converged.sum() == len(members)
     assert draw_pixels(diagram, phase).std() > 0
     varying = list_varying(run.experiment.axes) or ['gamma']
     points = members.groupby(varying).ngroups
@@ -198,14 +198,9 @@ def test_a_task_without_an_unseen_pair(tmp_path):
     heldout = agreement.sel(probe='seen_heldout', mapping='assigned')
 
     diagram = phase.compute(read_members(run))
-    assert 'best_inferential' not in diagram
+    assert 'inferential' not in diagram
     means = heldout.mean('seed').values.ravel()
-    np.testing.assert_allclose(diagram.fixed_held_out, means, rtol=1e-6)
-    memorizing = (heldout < 0.9).mean('seed').values.ravel()
-    expected = {'memorizing': memorizing, 'other': 1 - memorizing}
-    for solution in SOLUTIONS:
-        share = diagram[f'share_{solution}']
-        np.testing.assert_allclose(share, expected.get(solution, [0, 0]))
+    np.testing.assert_allclose(diagram.held_out, means, rtol=1e-6)
     assert draw_pixels(diagram, phase).std() > 0
 
     first, second = solutions.compute(read_members(run)).to_dict('records')

@@ -31,7 +31,7 @@ def test_a_dry_run_shows_overrides_and_memory_and_writes_nothing(tmp_path):
 def test_a_run_leaves_the_table_and_the_figure(launched):
     names = {path.name for path in launched.iterdir()}
     assert {'results.nc', 'members.csv', 'manifest.json'} <= names
-    assert (launched / 'figures' / 'phase.png').stat().st_size > 1000
+    assert (launched / 'figures' / 'answers.png').stat().st_size > 1000
 
 
 def test_the_same_command_again_says_all_is_done(launched):

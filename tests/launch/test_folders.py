@@ -84,7 +84,7 @@ def test_finalize_writes_the_tables_and_figures_anew(
     said = in_process.run('finalize.py', ['--run', str(run)], monkeypatch, capsys)
     assert said.code == 0, said.errors
     assert (run / 'members.csv').exists()
-    assert str(run / 'figures' / 'phase.png') in said.out
+    assert str(run / 'figures' / 'answers.png') in said.out
 
 
 def test_finalize_says_if_nothing_is_trained(tmp_path, monkeypatch, capsys):

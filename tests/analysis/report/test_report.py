@@ -104,17 +104,17 @@ def test_the_command_writes_one_page_and_says_what_is_missing(
     two_lanes, tmp_path, monkeypatch
 ):
     """The run has one snapshot and one layer: no kernel distance, no cosines."""
-    keep_figures(monkeypatch, 'phase', 'lazy', member=('curves', 'cosine'))
+    keep_figures(monkeypatch, 'answers', 'lazy', member=('curves', 'cosine'))
     path = tmp_path / 'page.html'
     workdir = str(two_lanes.folder.workdir)
     run_script(monkeypatch, '--run', workdir, '--out', str(path))
     text = path.read_text()
-    # The phase diagram, and the curves of the one member that is shown.
+    # The answers, and the curves of the one member that is shown.
     assert text.count('data:image/png;base64,') == 2
     assert 'two snapshots' in text
     assert 'layer = 2' in text
     assert 'undecided' not in text and 'are about other runs' in text
-    assert (tmp_path / 'figures' / 'phase.csv').exists()
+    assert (tmp_path / 'figures' / 'answers.csv').exists()
 
 
 def test_a_report_elsewhere_leaves_the_run_as_it_is(finished, tmp_path, monkeypatch):
