@@ -5,6 +5,7 @@ import math
 import os
 import pathlib
 import sys
+import textwrap
 from collections.abc import Callable, Mapping
 from types import NoneType
 from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin
@@ -15,7 +16,7 @@ import jaxlib
 from anchorjax import config
 from anchorjax.errors import CliError, ConfigError, UserError, is_temporary, nearest
 from anchorjax.experiment import Experiment
-from anchorjax.limits import declared_fields
+from anchorjax.limits import declared_fields, read_meanings
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.plan import summarize_members
 from anchorjax.sweeps.signals import Preempted
@@ -30,6 +31,7 @@ EXIT_PREEMPTED = 75  # sysexits' "temporary failure": saved, run it again
 _FLAGS_OF_A_JOB = ('shard', 'distributed', 'coordinator', 'processes', 'process')
 _FLAGS_OF_A_JOB += ('dry_run',)
 _WIDEST_FIELD = 36  # characters of a field and its value in --help
+_MEANING = {'width': 88, 'initial_indent': 8 * ' ', 'subsequent_indent': 8 * ' '}
 
 
 def run_command(command: Callable[[], None]) -> None:
@@ -144,16 +146,18 @@ class _Help(argparse.Action):
 
 
 def describe_fields(experiment: Experiment) -> str:
-    """A line for every field of a config: its value here, its type and its range."""
+    """Every field of a config: its value here, its type and its range, what it is."""
     lines = ['fields of this config, set by --config.GROUP.FIELD=VALUE:']
     for group in ('task', 'model', 'optimizer', 'train', 'grid'):
         values = getattr(experiment, group)
+        meanings = read_meanings(type(values))
         lines.append(f'\n  {group}')
         for name, hint in declared_fields(type(values)).items():
             shown = f'{name}={getattr(values, name)}'
             if len(shown) > _WIDEST_FIELD:
                 shown = shown[: _WIDEST_FIELD - 3] + '...'
             lines.append(f'    {shown:{_WIDEST_FIELD}}  {_describe_hint(hint)}')
+            lines += textwrap.wrap(meanings.get(name, ''), **_MEANING)
     return '\n'.join(lines)
 
 

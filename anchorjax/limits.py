@@ -12,6 +12,7 @@ imports more slowly, and makes us depend on the names of its errors.
 
 import dataclasses
 import functools
+import inspect
 import math
 import operator
 import types
@@ -59,6 +60,32 @@ def declared_fields(cls: type) -> dict[str, Any]:
     """The fields of a dataclass, each with the type and bounds declared for it."""
     hints = typing.get_type_hints(cls, include_extras=True)
     return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+
+
+@functools.cache
+def read_meanings(cls: type) -> dict[str, str]:
+    """What each field of a dataclass means: the comment behind it, or the one above.
+
+    A field without either is left out, as are all of a class without source, which was
+    typed into an interpreter.
+    """
+    try:
+        lines = inspect.getsource(cls).splitlines()
+    except OSError:
+        return {}
+    meanings = {}
+    above = []
+    for line in lines:
+        code, _, comment = line.strip().partition('# ')
+        if comment and not code:
+            above.append(comment)
+            continue
+        words = comment or ' '.join(above)
+        name, has_type, _ = code.partition(':')
+        if has_type and name in declared_fields(cls) and words:
+            meanings.setdefault(name, words)
+        above = []
+    return meanings
 
 
 def check_fields(config: Any, group: str) -> None:
