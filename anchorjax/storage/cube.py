@@ -42,7 +42,7 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
     axes = experiment.axes
     tasks = {}
     for cohort in experiment.cohorts():
-        tasks[cohort.name] = experiment.for_cohort(cohort).task.make()
+        tasks[cohort.name] = folder.cohorts[cohort.name].task.make()
     labels = join_labels(map(curve_coordinates, tasks.values()))
     parts = []
     for chunk in folder.chunks:

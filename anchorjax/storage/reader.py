@@ -147,7 +147,7 @@ class Run:
         chunk_index, lane = divmod(row, self.folder.chunk_size)
         cohort = self._cohorts[cohort_index]
         chunk = self.folder.chunk_folder(cohort, chunk_index)
-        return self.experiment.for_cohort(cohort), chunk, lane
+        return self.folder.cohorts[cohort.name], chunk, lane
 
     def _load(
         self, chunk: ChunkFolder, lane: int, step: int | str, abstract: Any

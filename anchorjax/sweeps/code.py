@@ -11,7 +11,14 @@ from anchorjax.experiment import Experiment
 from anchorjax.hashing import digest_file
 
 _FOLDERS = ('models', 'tasks', 'training')
-_FILES = ('experiment.py', 'grid.py', 'model.py', 'permutation.py', 'task.py')
+_FILES = (
+    'experiment.py',
+    'grid.py',
+    'model.py',
+    'numerics.py',
+    'permutation.py',
+    'task.py',
+)
 _LENGTH = 16  # hexadecimal digits: enough to tell edits apart
 
 
