@@ -201,6 +201,7 @@ def _tabulate_members(run: Run) -> pd.DataFrame:
         'environment',
         'environments',
         'train_loss',
+        'fit_loss',
         'grad_norm',
     ]
     table = results[columns].to_dataframe(dim_order=[*run.experiment.axes])
