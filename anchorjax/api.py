@@ -89,7 +89,14 @@ def train(
     if not isinstance(experiment, Experiment):
         kind = type(experiment).__name__
         raise ConfigError(f'experiment: is a {kind}; give config.resolve(config)')
-    # Checked again: it may have been changed by dataclasses.replace.
+    if not experiment.is_resolved:
+        raise ConfigError(
+            'experiment: was changed after config.resolve, as by dataclasses.replace, '
+            'and what depends on the changed values was not; change the config, and '
+            'resolve it again'
+        )
+    # New objects of its task and model: what this process has compiled of a task whose
+    # functions were edited since, in a notebook, is not found again.
     experiment = config.from_dict(config.to_dict(experiment))
     if not (isinstance(shard, Shard) and 0 <= shard.index < shard.count):
         allowed = 'Shard(index, count) with 0 <= index < count'

@@ -16,7 +16,7 @@ from anchorjax.grid import (
     expand_cohorts,
     name_axes,
 )
-from anchorjax.limits import above, at_least, at_most, below, check_fields
+from anchorjax.limits import above, are_distinct, at_least, at_most, below, check_fields
 from anchorjax.model import ModelConfig
 from anchorjax.task import TaskConfig
 
@@ -102,8 +102,8 @@ class GridConfig:
     def __post_init__(self) -> None:
         check_fields(self, 'grid')
         for axis, values in dataclasses.asdict(self).items():
-            is_distinct = len(values) > 0 and len(set(values)) == len(values)
-            allowed = 'at least one value, all distinct'
+            is_distinct = len(values) > 0 and are_distinct(values)
+            allowed = 'at least one value, all distinct (in float32)'
             require(is_distinct, f'grid.{axis}', values, allowed)
         for window in self.decay_window:
             is_paired = len(window) % 2 == 0 and len(window) <= MOST_BOUNDS
@@ -141,6 +141,15 @@ class Experiment:
         """The members of the sweep, grouped by compiled program."""
         return expand_cohorts(dataclasses.asdict(self.grid), self.loop)
 
+    @property
+    def is_resolved(self) -> bool:
+        """Whether `config.resolve` made it, or it is of a cohort of such a one.
+
+        A copy by dataclasses.replace is not: what followed another value, as the length
+        of the schedule follows that of training, would keep the old one there.
+        """
+        return '_is_resolved' in vars(self)
+
     def for_cohort(self, cohort: Cohort) -> 'Experiment':
         """This experiment with a cohort's static values in place and no loop."""
         changes = {}
@@ -150,7 +159,14 @@ class Experiment:
         groups = {}
         for group, fields in changes.items():
             groups[group] = dataclasses.replace(getattr(self, group), **fields)
-        return with_schedule(dataclasses.replace(self, loop=(), **groups))
+        of_cohort = with_schedule(dataclasses.replace(self, loop=(), **groups))
+        return mark_resolved(of_cohort) if self.is_resolved else of_cohort
+
+
+def mark_resolved(experiment: Experiment) -> Experiment:
+    """The same object, of which `is_resolved` is True; copies of it are not marked."""
+    object.__setattr__(experiment, '_is_resolved', True)  # no field: not copied
+    return experiment
 
 
 def with_schedule(experiment: Experiment) -> Experiment:

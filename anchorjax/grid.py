@@ -10,6 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
@@ -48,9 +49,11 @@ def random_key(seed: int | jax.Array, purpose: int) -> jax.Array:
     """A member's random key for a purpose: INIT, DATA or ORDER (of its examples).
 
     Of one generator whatever JAX_DEFAULT_PRNG_IMPL says: with some, a member's numbers
-    would depend on the lanes beside it.
+    would depend on the lanes beside it. It is jax.random.key(seed) without that
+    function's JAX_RANDOM_SEED_OFFSET, which would make every seed another one.
     """
-    key = jax.random.key(seed, impl='threefry2x32')
+    words = jnp.stack([jnp.uint32(0), jnp.asarray(seed).astype(jnp.uint32)])
+    key = jax.random.wrap_key_data(words, impl='threefry2x32')
     return jax.random.fold_in(key, purpose)
 
 

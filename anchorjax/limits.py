@@ -24,7 +24,9 @@ import numpy as np
 
 from anchorjax.errors import require
 
-_FLOAT32_MAX = 3e38  # floats end up as float32
+# Floats end up as float32. Compilers may take smaller ones for 0.
+_FLOAT32_MAX = 3e38
+_FLOAT32_MIN = float(np.finfo(np.float32).tiny)
 
 
 class Bound(NamedTuple):
@@ -129,6 +131,9 @@ def _check_bounds(value: float, bounds: tuple[Bound, ...], field: str) -> None:
     allowed = ', '.join(str(bound) for bound in bounds)
     for bound in bounds:
         require(bound.compare(value, bound.limit), field, value, allowed)
+        if isinstance(value, float):  # 1 - 1e-9 is below 1, and as float32 it is 1
+            is_allowed = bound.compare(np.float32(value), np.float32(bound.limit))
+            require(is_allowed, field, value, f'{allowed} in float32')
 
 
 def _check_tuple(value: Any, args: tuple[Any, ...], field: str) -> tuple:
@@ -153,7 +158,21 @@ def _check_plain(value: Any, kind: type, field: str) -> Any:
     if kind is float:
         is_finite = math.isfinite(value) and abs(value) <= _FLOAT32_MAX
         require(is_finite, field, value, 'finite in float32')
+        is_itself = value == 0 or abs(value) >= _FLOAT32_MIN
+        require(is_itself, field, value, f'0 or at least {_FLOAT32_MIN:.1g} in size')
     return value
+
+
+def are_distinct(values: tuple) -> bool:
+    """Whether no two values are the same in the precision that is used, float32."""
+    return len(set(_round_floats(values))) == len(values)
+
+
+def _round_floats(value: Any) -> Any:
+    """The value, and all in it if it is a tuple, with floats as in float32."""
+    if isinstance(value, tuple):
+        return tuple(map(_round_floats, value))
+    return np.float32(value).item() if isinstance(value, float) else value
 
 
 def require_default(config: Any, group: str, field: str, reason: str) -> None:

@@ -1,6 +1,5 @@
 """What a model is: a config that builds a module, and what the module returns."""
 
-import functools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -9,6 +8,8 @@ import jax
 import jax.numpy as jnp
 from flax import linen as nn
 
+from anchorjax import numerics
+from anchorjax.caching import cache
 from anchorjax.errors import require
 
 # An intervention: (field, block, value) -> the value that replaces it. A model calls it
@@ -75,6 +76,11 @@ class ModelConfig:
         """
         return True
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether a new member's weights are drawn, and not read by `read_start`."""
+        return type(self).read_start is ModelConfig.read_start
+
     def read_start(self, vocab: int) -> Any | None:
         """Parameters that were trained before; None: new ones are drawn."""
         return None
@@ -112,7 +118,8 @@ def draw_params(
     return config.module(vocab, gamma).init(key, tokens_BT)['params']
 
 
-@functools.lru_cache  # called for every member that is read; tracing takes 0.1 s
+@cache()  # called for every member that is read; tracing takes 0.1 s
+@numerics.pin()
 def abstract_params(config: ModelConfig, vocab: int) -> Any:
     """The parameter tree, of ShapeDtypeStructs; nothing is computed."""
 

@@ -70,6 +70,8 @@ class Task(NamedTuple):
     batch: Callable[[Any, jax.Array], Batch]
     # data -> the sequences to evaluate, and their answers.
     probes: Callable[[Any], Probes]
+    # The probes of training examples, on which it is judged who has converged.
+    trained_probes: tuple[str, ...] = ('seen_train',)
     # A line about the data for the user to see before training, e.g. how many examples
     # are cut; it may read files. None: there is nothing to say.
     describe_data: Callable[[], str] | None = None

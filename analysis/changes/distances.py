@@ -1,6 +1,5 @@
 """How far a network moved between two steps: kernel, parameters and neurons."""
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +10,9 @@ import pandas as pd
 from flax.traverse_util import flatten_dict
 
 from analysis.changes.kernels import kernel_distance, tangent_kernel
-from analysis.members.member import Member, make_apply
+from analysis.members.member import Member, make_apply, program_of
+from anchorjax import numerics
+from anchorjax.caching import cache
 from anchorjax.model import ModelConfig
 
 
@@ -45,8 +46,7 @@ def measure_kernel_distance(first: Member, second: Member, number: int) -> float
 def _probe_both(first: Member, second: Member, number: int) -> list:
     """[tangent kernel, active neurons] of each, on the first one's probes."""
     tokens_BT, labels_B = choose_sequences(first, number)
-    config = first.experiment
-    probe_network = _compile_probe(config.model, config.task.vocab)
+    probe_network = _compile_probe(*program_of(first.experiment))
     found = []
     for member in (first, second):
         found += probe_network(member.params, tokens_BT, labels_B)
@@ -80,8 +80,8 @@ def measure_movement(start_params: Any, end_params: Any) -> dict[str, float]:
     return np.sqrt(ratios).to_dict()
 
 
-@functools.lru_cache
-def _compile_probe(model: ModelConfig, vocab: int) -> Callable:
+@cache()
+def _compile_probe(model: ModelConfig, vocab: int, precision: str) -> Callable:
     """(params, tokens_BT, labels_B) -> (tangent kernel, active neurons of each block).
 
     Compiled once per architecture.
@@ -93,7 +93,7 @@ def _compile_probe(model: ModelConfig, vocab: int) -> Callable:
         is_active = [block.hidden > 0 for block in activations.blocks]
         return tangent_kernel(apply, params, tokens_BT, labels_B), is_active
 
-    return jax.jit(probe_network)
+    return numerics.pin(precision)(jax.jit(probe_network))
 
 
 def _share_switched(start_active: list, end_active: list) -> float:

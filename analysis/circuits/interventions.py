@@ -9,14 +9,15 @@ A set of allowed edges is bool [layer, source role, target role] (NJJ). Layers c
 from 0.
 """
 
-import functools
 from collections.abc import Callable, Iterable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from analysis.members.member import Member, make_apply
+from analysis.members.member import Member, make_apply, program_of
+from anchorjax import numerics
+from anchorjax.caching import cache
 from anchorjax.model import Edit, ModelConfig
 
 Array = jax.Array | np.ndarray
@@ -92,18 +93,18 @@ def run_edited(
     *arguments: int | bool | np.ndarray,
 ) -> np.ndarray:
     """Logits [B, V] at the last token under the edit make_edit(*arguments)."""
-    experiment = member.experiment
-    program = _compile_edited(experiment.model, experiment.task.vocab, make_edit)
+    program = _compile_edited(*program_of(member.experiment), make_edit)
     return np.asarray(program(member.params, np.asarray(tokens_BT), *arguments))
 
 
-@functools.lru_cache
+@cache()
 def _compile_edited(
-    model: ModelConfig, vocab: int, make_edit: Callable[..., Edit]
+    model: ModelConfig, vocab: int, precision: str, make_edit: Callable[..., Edit]
 ) -> Callable[..., jax.Array]:
     """(params, tokens_BT, *arguments of make_edit) -> logits [B, V]."""
     apply = make_apply(model, vocab)
 
+    @numerics.pin(precision)
     @jax.jit
     def program(params, tokens_BT, *arguments) -> jax.Array:
         activations = apply(params, tokens_BT, edit=make_edit(*arguments))

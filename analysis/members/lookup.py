@@ -16,12 +16,12 @@ are scored on the questions of the probes, those know the drawn examples and exp
 network's answers to every question, so that their numbers differ.
 """
 
-import functools
-
 import numpy as np
 import pandas as pd
 
 from analysis.members.point import list_points
+from anchorjax import numerics
+from anchorjax.caching import cache
 from anchorjax.grid import DATA, random_key
 from anchorjax.storage.reader import Run
 from anchorjax.tasks import anchors
@@ -37,7 +37,8 @@ SCORED = {
 Scores = dict[str, dict[tuple[str, str], float]]
 
 
-@functools.lru_cache(maxsize=1_024)
+@cache(maxsize=1_024)
+@numerics.pin()
 def lookup_scores(config: AnchorsConfig, seed: int) -> Scores:
     """{level: {(probe, mapping): expected agreement of a perfect table}}.
 

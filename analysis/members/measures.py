@@ -1,15 +1,12 @@
 """What a sweep of any task measures, and which of its members count.
 
 A loss decides whether a network has learned its training data: that on the answers of
-training examples. It is the train loss, unless training counts the prompts too
-(`task.loss_on`), which cannot be predicted. Then it is the loss on the probe
-seen_train. A task without prompts has the train loss.
+training examples, of the parameters at the last step (`fit_loss` of the results).
 """
 
 from typing import NamedTuple
 
 import pandas as pd
-import xarray as xr
 
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
@@ -18,6 +15,7 @@ from anchorjax.storage.reader import Run
 AGREEMENT = 'agreement'  # share of sequences answered as a mapping does
 TOKENS = 'token_agreement'  # share of right tokens
 LOSS = 'probe_loss'  # nats a scored token
+DECIDING_LOSS = 'loss on training examples'
 
 
 class Measure(NamedTuple):
@@ -62,7 +60,7 @@ def count_members(run: Run) -> pd.DataFrame:
 
     usable     trained and not diverged
     loss       the one that decides, nats
-    converged  usable, and the loss is at most `train.converged_loss`
+    converged  as in the results (`cube.has_converged`)
     counted    converged, or where no member is, usable
 
     Raises:
@@ -73,44 +71,13 @@ def count_members(run: Run) -> pd.DataFrame:
     if not members.usable.any():
         where = run.folder.workdir
         raise UserError(f'{where}: no member is trained yet, or all have diverged')
-    members['loss'] = members.train_loss
-    if trains_prompts(run.experiment):
-        members['loss'] = members.loss_seen_train
-        members['converged'] = members.loss <= run.experiment.train.converged_loss
-    members['converged'] &= members.usable
+    members['loss'] = members.fit_loss
     members['counted'] = members.usable
     if members.converged.any():
         members['counted'] = members.converged
     return members
 
 
-def read_deciding_loss(data: xr.Dataset, experiment: Experiment) -> xr.DataArray:
-    """That loss of members, along the axes of their results or curves; nats."""
-    if trains_prompts(experiment):
-        return data.probe_loss.sel(probe='seen_train', drop=True)
-    return data.train_loss
-
-
-def name_deciding_loss(experiment: Experiment) -> str:
-    """'train loss', or what else decides."""
-    if trains_prompts(experiment):
-        return 'loss on the answers of training examples'
-    return 'train loss'
-
-
 def describe_criterion(experiment: Experiment) -> str:
-    """'train loss at most 0.02'."""
-    loss = name_deciding_loss(experiment)
-    return f'{loss} at most {experiment.train.converged_loss:g}'
-
-
-def trains_prompts(experiment: Experiment) -> bool:
-    """Whether training counts prompts, which cannot be predicted, with answers.
-
-    One such cohort is enough: the loss on the answers can judge the others as well.
-    """
-    for cohort in experiment.cohorts():
-        task = experiment.for_cohort(cohort).task
-        if getattr(task, 'loss_on', 'answer') != 'answer':
-            return True
-    return False
+    """'loss on training examples at most 0.02'."""
+    return f'{DECIDING_LOSS} at most {experiment.train.converged_loss:g}'

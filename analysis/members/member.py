@@ -8,7 +8,6 @@ Nothing here depends on how the model is built: activations are those that
 `anchorjax.model` names, and parameters are found by their paths.
 """
 
-import functools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -18,7 +17,8 @@ import numpy as np
 from flax.traverse_util import flatten_dict
 
 from analysis.members.point import Point, complete_point, name_point
-from anchorjax import models, tasks
+from anchorjax import models, numerics, tasks
+from anchorjax.caching import cache
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment
 from anchorjax.grid import DATA, INIT, random_key
@@ -42,6 +42,7 @@ class Member(NamedTuple):
     params: Any  # tree of numpy arrays
     point: Point  # every axis of the sweep
     step: int
+    run: Run | None = None  # that it is from; None: weights alone
 
     @property
     def task(self) -> tasks.Task:
@@ -61,7 +62,7 @@ class Member(NamedTuple):
 
     def roles(self, tokens_BT: np.ndarray) -> np.ndarray:
         """The role of every position, [B, T], as an index of `task.role_names`."""
-        return np.asarray(_find_roles(self.experiment.task, np.asarray(tokens_BT)))
+        return np.asarray(_compile_roles(self.experiment.task)(np.asarray(tokens_BT)))
 
     @property
     def apply(self) -> Callable[..., Activations]:
@@ -80,7 +81,7 @@ class Member(NamedTuple):
         is_whole = np.issubdtype(tokens_BT.dtype, np.integer) and is_known.all()
         if tokens_BT.ndim != 2 or not is_whole:
             raise UserError(f'tokens_BT: must be integers [B, T] from 0 to {vocab - 1}')
-        apply = compile_apply(self.experiment.model, self.experiment.task.vocab)
+        apply = compile_apply(*program_of(self.experiment))
         activations = apply(self.params, tokens_BT)
         return jax.tree.map(np.asarray, activations)
 
@@ -120,26 +121,58 @@ def member_of(run: Run, step: int | str = 'last', **point) -> Member:
     if step == 'last' and steps:
         step = steps[-1]
     params = run.params(step, **point)
-    return Member(experiment, params, complete, step)
+    return Member(experiment, params, complete, step, run)
 
 
-def make_untrained(member: Member, seed: int | None = None) -> Member | None:
+def make_untrained(member: Member) -> Member | None:
     """The member before training, at the gamma of its point: the null of training.
 
-    None where gamma is not known: an official network has weights alone.
+    It is the snapshot of step 0 if the run has it. If not, its weights are drawn again,
+    or read from the file that it started from. None where gamma is not known: an
+    official network has weights alone.
 
-    Args:
-      seed: of the initialization; the member's own by default. Another seed gives an
-        independent network for the same task.
+    Raises:
+      UserError: that file is not the one that it started from, or cannot be read.
     """
-    gamma = member.point.get('gamma', math.nan)
-    if math.isnan(gamma):
+    run, config = member.run, member.experiment
+    if math.isnan(member.point.get('gamma', math.nan)):
         return None
-    if seed is None:
-        seed = member.point['seed']
+    if run is not None and 0 in run.steps(**member.point):
+        return member_of(run, 0, **member.point)
+    if config.model.is_drawn:
+        return _draw(member, member.point['seed'])
+    if run is not None:
+        _require_same_start(run, config.model)
+    return member._replace(params=config.model.read_start(config.task.vocab), step=0)
+
+
+def draw_independent(member: Member, seed: int) -> Member | None:
+    """An untrained network of another seed, for the member's task and gamma.
+
+    None where the weights of members are not drawn but read: all start from the same.
+    """
+    return _draw(member, seed) if member.experiment.model.is_drawn else None
+
+
+def _draw(member: Member, seed: int) -> Member:
+    """The member with newly drawn weights."""
     config = member.experiment
-    params = _draw_params(config.model, config.task.vocab, gamma, seed)
+    draw_params = _compile_draw(config.model, config.task.vocab)
+    params = draw_params(member.point['gamma'], seed)
     return member._replace(params=jax.tree.map(np.asarray, params), step=0)
+
+
+def _require_same_start(run: Run, model: ModelConfig) -> None:
+    """UserError unless the manifest lists the file that members start from, if any."""
+    known = set()
+    for environment in run.folder.environments:
+        known |= set(environment.data.items())
+    for path, digest in model.digest_start().items():
+        if (path, digest) not in known:
+            raise UserError(
+                f'{path}: is not the file that {run.folder.workdir} started from (its '
+                'SHA-256 differs), and the run has no snapshot of step 0'
+            )
 
 
 def require_attention(member: Member) -> None:
@@ -165,53 +198,73 @@ def make_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:
     return apply
 
 
-@functools.lru_cache
-def compile_apply(model: ModelConfig, vocab: int) -> Callable[..., Activations]:
-    """The jitted `make_apply`, compiled once for all members of one architecture."""
-    return jax.jit(make_apply(model, vocab), static_argnames='edit')
+def program_of(experiment: Experiment) -> tuple[ModelConfig, int, str]:
+    """(model, vocab, precision of products): what a forward pass is compiled from."""
+    return experiment.model, experiment.task.vocab, experiment.train.precision
 
 
-@functools.lru_cache
+@cache()
+def compile_apply(
+    model: ModelConfig, vocab: int, precision: str
+) -> Callable[..., Activations]:
+    """The jitted `make_apply`, compiled once for all members of one `program_of`."""
+    program = jax.jit(make_apply(model, vocab), static_argnames='edit')
+    return numerics.pin(precision)(program)
+
+
+@cache()
 def draw_probes(config: tasks.TaskConfig, seed: int) -> tasks.Probes:
     """The probes of a seed as numpy arrays."""
-    return jax.tree.map(np.asarray, _make_probes(config, seed))
+    return jax.tree.map(np.asarray, _compile_probes(config)(seed))
 
 
 def draw_training(config: tasks.TaskConfig, seed: int) -> Iterator[tasks.Batch]:
     """All training examples of a seed, as numpy arrays, in parts."""
-    total = config.make().num_train
+    total, draw_batch = config.make().num_train, _compile_batch(config)
     for first in range(0, total, _PART):
         index_B = np.arange(first, min(first + _PART, total))
-        yield jax.tree.map(np.asarray, _make_batch(config, seed, index_B))
+        yield jax.tree.map(np.asarray, draw_batch(seed, index_B))
 
 
 # Each is compiled once for all seeds of a config.
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def _make_probes(config: tasks.TaskConfig, seed: jax.Array) -> tasks.Probes:
-    task = config.make()
-    return task.probes(task.make_data(random_key(seed, DATA)))
+@cache()
+def _compile_probes(config: tasks.TaskConfig) -> Callable[..., tasks.Probes]:
+    """seed -> the probes."""
+
+    def draw(seed: jax.Array) -> tasks.Probes:
+        task = config.make()
+        return task.probes(task.make_data(random_key(seed, DATA)))
+
+    return numerics.pin()(jax.jit(draw))
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def _make_batch(
-    config: tasks.TaskConfig, seed: jax.Array, index_B: jax.Array
-) -> tasks.Batch:
-    task = config.make()
-    return task.batch(task.make_data(random_key(seed, DATA)), index_B)
+@cache()
+def _compile_batch(config: tasks.TaskConfig) -> Callable[..., tasks.Batch]:
+    """(seed, index_B) -> the training examples with these numbers."""
+
+    def draw(seed: jax.Array, index_B: jax.Array) -> tasks.Batch:
+        task = config.make()
+        return task.batch(task.make_data(random_key(seed, DATA)), index_B)
+
+    return numerics.pin()(jax.jit(draw))
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
-def _draw_params(
-    model: ModelConfig, vocab: int, gamma: jax.Array, seed: jax.Array
-) -> Any:
-    return models.init_params(model, vocab, gamma, random_key(seed, INIT))
+@cache()
+def _compile_draw(model: ModelConfig, vocab: int) -> Callable[..., Any]:
+    """(gamma, seed) -> new parameters."""
+
+    def draw(gamma: jax.Array, seed: jax.Array) -> Any:
+        return models.draw_params(model, vocab, gamma, random_key(seed, INIT))
+
+    return numerics.pin()(jax.jit(draw))
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def _find_roles(config: tasks.TaskConfig, tokens_BT: jax.Array) -> jax.Array:
-    return config.make().roles(tokens_BT)
+@cache()
+def _compile_roles(config: tasks.TaskConfig) -> Callable[[np.ndarray], jax.Array]:
+    """tokens_BT -> the role of every position."""
+    return numerics.pin()(jax.jit(config.make().roles))
 
 
 def _require_not_diverged(run: Run, point: Point) -> None:

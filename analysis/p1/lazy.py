@@ -10,6 +10,7 @@ many neurons of the MLPs switched.
   python -m analysis lazy --run runs/phase
 """
 
+import math
 from typing import Annotated
 
 import numpy as np
@@ -20,7 +21,12 @@ from analysis import frame
 from analysis.changes.distances import measure_change, measure_kernel_distance
 from analysis.drawing import style
 from analysis.drawing.gammas import label_gamma
-from analysis.members.member import Member, make_untrained, member_of
+from analysis.members.member import (
+    Member,
+    draw_independent,
+    make_untrained,
+    member_of,
+)
 from analysis.members.selection import find_row_axis, require_heldout_probe
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
@@ -64,7 +70,8 @@ def compute(
       A row per member that is trained and has two snapshots: its labels along the axes,
       `solution` and whether it has converged; the steps that are compared, `start` (0,
       or the first snapshot) and `end`; `kernel`, the distance of the tangent kernels,
-      in [0, 1]; `null`, the same of two independent untrained networks of its gamma;
+      in [0, 1]; `null`, the same of two independent untrained networks of its gamma
+      (NaN if all members start from the same weights);
       `pattern`, the share of neurons x positions x sequences that switched; `movement`,
       |theta_T - theta_0| / |theta_0|, and `movement_NAME` of the parameters of one name
       (NaN if absent or zero at the start). In all rows `row_name`, the axis that
@@ -102,8 +109,13 @@ def compute(
 
 
 def _measure_null(member: Member, number: int) -> float:
-    """The distance of two independent untrained networks, one of them the member's."""
-    other = make_untrained(member, member.point['seed'] + _OTHER_START)
+    """The distance of two independent untrained networks, one of them the member's.
+
+    NaN where all members start from the same weights: no two are independent.
+    """
+    other = draw_independent(member, member.point['seed'] + _OTHER_START)
+    if other is None:
+        return math.nan
     return measure_kernel_distance(make_untrained(member), other, number)
 
 
@@ -119,7 +131,9 @@ def draw(members: pd.DataFrame, axes: np.ndarray) -> None:
     first.fill_between(
         null.index, null['min'], null['max'], color='black', alpha=0.15, lw=0
     )
-    first.plot(null.index, null['mean'], 'k--', lw=0.8, label='two untrained networks')
+    if null['mean'].notna().any():
+        label = 'two untrained networks'
+        first.plot(null.index, null['mean'], 'k--', lw=0.8, label=label)
     _draw_legend(first, members)
 
 

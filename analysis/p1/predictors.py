@@ -17,12 +17,12 @@ There are also the tables of `members/lookup.py`, which know the whole split, gi
 of two answers half of the time, and are scored on the questions of the probes alone.
 """
 
-import functools
-
 import numpy as np
 import pandas as pd
 
 from analysis.members.member import Member, draw_training
+from anchorjax import numerics
+from anchorjax.caching import cache
 from anchorjax.tasks import anchors
 from anchorjax.tasks.anchors import AnchorsConfig
 
@@ -30,7 +30,8 @@ LEVELS = ['datum', 'ordered pair', 'unordered pair', 'composed']
 KINDS = ('trained', 'held-out', 'unseen')  # of questions
 
 
-@functools.lru_cache
+@cache()
+@numerics.pin()
 def list_questions(config: AnchorsConfig, seed: int) -> tuple[np.ndarray, pd.DataFrame]:
     """(tokens [N, T], table) of all questions of a task with the data set of one seed.
 

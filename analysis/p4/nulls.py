@@ -5,11 +5,10 @@ it answers every token with the one that followed the token before it most often
 training answers, and does not read the command.
 """
 
-import functools
-
 import numpy as np
 
 from analysis.members.member import draw_probes, draw_training
+from anchorjax.caching import cache
 from anchorjax.task import Batch, TaskConfig
 
 
@@ -22,7 +21,7 @@ def score_null(config: TaskConfig, seed: int) -> float:
     return _score_bigrams(config, seed)
 
 
-@functools.lru_cache(maxsize=64)
+@cache(maxsize=64)
 def _score_bigrams(config: TaskConfig, seed: int) -> float:
     task = config.make()
     count_VV = np.zeros((task.vocab, task.vocab), int)

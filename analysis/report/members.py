@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import figure, frame
-from analysis.members.measures import name_deciding_loss
+from analysis.members.measures import DECIDING_LOSS
 from analysis.members.member import Member, member_of
 from analysis.members.point import Point
 from analysis.report.names import name_network
@@ -73,7 +73,7 @@ def _describe_status(run: Run, row: pd.Series) -> str:
         return 'not trained'
     if row.converged:
         return 'trained'
-    return f'not converged ({name_deciding_loss(run.experiment)} {row.loss:.2g})'
+    return f'not converged ({DECIDING_LOSS} {row.loss:.2g})'
 
 
 def _list_numbers(subject: Subject, row: pd.Series) -> dict[str, Any]:

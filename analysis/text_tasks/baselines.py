@@ -9,12 +9,12 @@ conclusion the end of the right proof, compared with the query: all that a judge
            after that proof needs
 """
 
-import functools
-
 import jax
 import numpy as np
 
 from analysis.members.member import draw_probes, draw_training
+from anchorjax import numerics
+from anchorjax.caching import cache
 from anchorjax.grid import DATA, random_key
 from anchorjax.task import Probes, TaskConfig
 from anchorjax.tasks import addition, prontoqa
@@ -34,7 +34,8 @@ SHORTCUTS = {
 }
 
 
-@functools.lru_cache(maxsize=64)
+@cache(maxsize=64)
+@numerics.pin()
 def score_baselines(config: TaskConfig, seed: int) -> dict[str, dict[str, float]]:
     """{baseline: {probe: exact match}} for the data of a seed."""
     probes = draw_probes(config, seed)

@@ -1,15 +1,13 @@
 """The networks of a sweep of a text task: what they answer, and when they converged.
 
 Convergence is judged by the loss on the answers of training examples
-(analysis/members/measures.py): a network has converged if it is at most
-`train.converged_loss` at the end.
+(`anchorjax.storage.cube`).
 """
 
 import pandas as pd
 
 from analysis import frame
 from analysis.changes.moments import find_crossings
-from analysis.members.measures import read_deciding_loss
 from anchorjax.storage.reader import Run
 
 # The probe on which each task is about generalization.
@@ -51,11 +49,10 @@ def read_members(run: Run) -> pd.DataFrame:
         sizes.append(run.experiment_of(**point).task.make().num_train)
     table['size'] = sizes
 
-    loss = read_deciding_loss(run.curves, run.experiment)
-    loss = frame.select_members(run, table, loss).transpose('step', 'member')
+    loss = frame.select_members(run, table, run.curves.fit_loss)
+    loss = loss.transpose('step', 'member')
     step_S, loss_SM = loss.step.values, loss.values
     threshold = run.experiment.train.converged_loss
-    table['converged'] = loss_SM[-1] <= threshold
     table['steps'] = find_crossings(step_S, loss_SM, threshold)
     table['steps'] = table.steps.fillna(step_S[-1])
     probes = run.results.probe.values

@@ -7,7 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from analysis.members.member import Member, compile_apply, draw_probes
+from analysis.members.member import (
+    Member,
+    compile_apply,
+    draw_probes,
+    program_of,
+)
 from anchorjax.tasks.prontoqa.texts import COLON, END, FALSE, TRUE
 
 PROBE = 'seen_heldout_proof'
@@ -119,7 +124,7 @@ def _take(values_BL: np.ndarray, place_B: np.ndarray) -> np.ndarray:
 
 def make_predict(member: Member) -> Predict:
     """The next tokens of a member."""
-    apply = compile_apply(member.experiment.model, member.experiment.task.vocab)
+    apply = compile_apply(*program_of(member.experiment))
     params: Any = jax.device_put(member.params)
 
     def predict(tokens_BT: np.ndarray) -> np.ndarray:

@@ -5,12 +5,12 @@ in a sequence counts twice, so that the law of a reasoning anchor s is that of
 s + Z + A_1 + ... + A_(q-1), and so that rate times law is what the gradient sees.
 """
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
 
 from analysis.members.member import draw_training
+from anchorjax.caching import cache
 from anchorjax.tasks import TaskConfig
 
 
@@ -39,7 +39,7 @@ class LabelLaws(NamedTuple):
         return self.rate_V[:, None] * self.deviation_VV
 
 
-@functools.lru_cache(maxsize=8)
+@cache(maxsize=8)
 def read_examples(config: TaskConfig, seed: int) -> Examples:
     """All training examples of a seed, of a task with one label per sequence.
 

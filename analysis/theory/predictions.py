@@ -10,13 +10,12 @@ matrices     the velocity dw_s/dt through the member's own matrices at initializ
 closed form  P2's profile (Fig 5 C, D), for reasoning anchors and keys only
 """
 
-import functools
-
 import numpy as np
 
 from analysis.members.member import Member
 from analysis.spectra import cosines
 from analysis.theory.label_law import LabelLaws, count_laws, read_examples
+from anchorjax.caching import cache
 from anchorjax.tasks import TaskConfig
 
 PREDICTIONS = ('label law', 'matrices', 'closed form')
@@ -77,7 +76,7 @@ def profile(tokens: np.ndarray, are_anchors: bool, width: int) -> np.ndarray:
     return bell - 1 / width if are_anchors else bell
 
 
-@functools.lru_cache(maxsize=8)
+@cache(maxsize=8)
 def count_member_laws(config: TaskConfig, seed: int) -> tuple[LabelLaws, LabelLaws]:
     """The laws of a seed's data: at all positions, and at the last one alone."""
     tokens_BT, label_B = read_examples(config, seed)

@@ -13,6 +13,7 @@ from anchorjax.experiment import (
     GridConfig,
     OptimizerConfig,
     TrainConfig,
+    mark_resolved,
     with_schedule,
 )
 from anchorjax.models import MODELS
@@ -89,7 +90,7 @@ def from_dict(values: dict) -> Experiment:
     _require_sizes(values)
     experiment = with_schedule(experiment)
     consistency.check_experiment(experiment)
-    return experiment
+    return mark_resolved(experiment)
 
 
 def to_dict(experiment: Experiment) -> dict:

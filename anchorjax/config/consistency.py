@@ -6,7 +6,7 @@ from typing import Any
 from anchorjax.errors import ConfigError, nearest, require
 from anchorjax.experiment import Experiment
 from anchorjax.grid import TRACED_AXES, WINDOWS, short_name
-from anchorjax.limits import declared_fields
+from anchorjax.limits import are_distinct, declared_fields
 from anchorjax.models import GPT2Config
 
 # A name is a folder, runs/<name>, so it must not lead elsewhere.
@@ -63,8 +63,7 @@ def check_experiment(experiment: Experiment) -> None:
     for cohort in experiment.cohorts():
         _check_groups(experiment.for_cohort(cohort))
     for path, values in experiment.loop:
-        is_distinct = len(set(values)) == len(values)
-        require(is_distinct, f'loop ({path})', values, 'distinct')
+        require(are_distinct(values), f'loop ({path})', values, 'distinct (in float32)')
         allowed = 'without None, which tables take for a missing value'
         require(None not in values, f'loop ({path})', values, allowed)
 

@@ -148,13 +148,20 @@ class GPT2Config(ModelConfig):
         """All but biases, as in P1's GPT-2 code (PAPERS 1.6)."""
         return name != 'bias' and not name.startswith('b_')
 
+    @property
+    def is_drawn(self) -> bool:
+        return not self.start
+
     def read_start(self, vocab: int) -> Any | None:
         """The parameters of `start`; None if a member is to be drawn.
 
         Raises:
           UserError: the file is missing, damaged, or of another model.
         """
-        return _read_start(self, vocab) if self.start else None
+        if not self.start:
+            return None
+        (digest,) = self.digest_start().values()
+        return _read_start(self, vocab, digest)
 
     def digest_start(self) -> dict[str, str]:
         """{path of `start`: SHA-256}; UserError if it cannot be read."""
@@ -172,7 +179,8 @@ class GPT2Config(ModelConfig):
 
 
 @functools.lru_cache(maxsize=1)  # the cohorts of a sweep start from the same weights
-def _read_start(config: GPT2Config, vocab: int) -> Any:
+def _read_start(config: GPT2Config, vocab: int, digest: str) -> Any:
+    """Of the file with this digest: another file may stand in its place later."""
     expected = abstract_params(config, vocab)
     path = pathlib.Path(config.start)
     with _name_start(config):

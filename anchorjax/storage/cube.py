@@ -25,10 +25,15 @@ Labels = dict[str, list[str]]  # along every dim of a record
 def read_cube(folder: SweepFolder) -> xr.Dataset:
     """All members along the axes of the grid; NaN for those that are not trained yet.
 
-    Besides the fields of a Record it has, for every member: trained; diverged (the
-    first step that was not finite; -1: none); converged (trained, not diverged, and the
-    last train loss is at most `train.converged_loss`); environment (index in the
-    manifest of the last one; -1: none); environments (how many it was trained in).
+    Besides the fields of a Record it has fit_loss, in nats: that on training examples,
+    of the parameters at a step, where train_loss is a mean over the steps since the
+    last record. It is the mean over `Task.trained_probes`; in a task that has none of
+    them it is the train loss.
+
+    And for every member: trained; diverged (the first step that was not finite, the
+    last one if its parameters then give a loss that is not; -1: none); converged (see
+    `has_converged`); environment (index in the manifest of the last one; -1: none);
+    environments (how many it was trained in).
 
     Cohorts may have different probes or groups (another length, other unseen pairs):
     the cube has those of all, with NaN where a member has no such thing.
@@ -42,17 +47,13 @@ def read_cube(folder: SweepFolder) -> xr.Dataset:
     axes = experiment.axes
     tasks = {}
     for cohort in experiment.cohorts():
-        tasks[cohort.name] = experiment.for_cohort(cohort).task.make()
+        tasks[cohort.name] = folder.cohorts[cohort.name].task.make()
     labels = join_labels(map(curve_coordinates, tasks.values()))
     parts = []
     for chunk in folder.chunks:
         part = _read_chunk(folder, chunk, tasks[chunk.cohort.name])
         parts.append(part.reindex(labels))
     members = xr.concat(parts, 'member')
-    last_loss = members.train_loss.isel(step=-1)
-    is_low = last_loss <= experiment.train.converged_loss  # NaN: False
-    members['converged'] = is_low & (members.diverged < 0)
-
     shape = tuple(len(values) for values in axes.values())
     variables = {}
     for name, values in members.items():
@@ -83,11 +84,15 @@ def _read_chunk(folder: SweepFolder, chunk: Chunk, task: Task) -> xr.Dataset:
     """The members of a chunk without padding, [member, step, ...]; NaN: not trained."""
     size = chunk.num_members
     steps = folder.experiment.record_steps
+    limit = folder.experiment.train.converged_loss
     used = []  # indices of environments, in order
     done = chunk.folder.done
     if done:
         curves = chunk.folder.read_curves()
         _require_curves_of(folder, chunk, curves, task)
+        is_finite = np.isfinite(curves['probe_loss'][-1]).all(-1)
+        diverges_last = (curves['diverged'] < 0) & ~is_finite
+        curves['diverged'] = np.where(diverges_last, steps[-1], curves['diverged'])
         used = curves['environments'][:, 1].tolist()  # [stretches, (from step, index)]
     else:
         curves = empty_record(task, len(steps), size)._asdict()
@@ -96,6 +101,8 @@ def _read_chunk(folder: SweepFolder, chunk: Chunk, task: Task) -> xr.Dataset:
     variables: dict[str, Any] = {
         'trained': ('member', np.full(size, done)),
         'diverged': ('member', curves['diverged'][:size]),
+        'converged': ('member', has_converged(curves, task, limit)[:size]),
+        'fit_loss': (('member', 'step'), measure_fit(curves, task)[:, :size].T),
         'environment': ('member', np.full(size, last_used)),
         'environments': ('member', np.full(size, len(set(used)))),
     }
@@ -103,6 +110,37 @@ def _read_chunk(folder: SweepFolder, chunk: Chunk, task: Task) -> xr.Dataset:
         by_member = np.moveaxis(curves[name][:, :size], 0, 1)
         variables[name] = (('member', 'step', *dims), by_member)
     return xr.Dataset(variables, curve_coordinates(task))
+
+
+def measure_fit(curves: dict[str, np.ndarray], task: Task) -> np.ndarray:
+    """The loss on training examples, of the parameters at each step, [S, M] in nats."""
+    places = _find_trained_probes(task)
+    if not places:
+        return curves['train_loss']
+    return curves['probe_loss'][..., places].mean(-1)
+
+
+def has_converged(
+    curves: dict[str, np.ndarray], task: Task, limit: float
+) -> np.ndarray:
+    """Whether members [M] have converged, judged at the last step alone.
+
+    They have not diverged, their loss on training examples is at most the limit, in
+    nats, and they give more of the right tokens there than chance would: a task that
+    scores nothing has a loss of 0.
+    """
+    is_low = measure_fit(curves, task)[-1] <= limit  # NaN: False
+    places = _find_trained_probes(task)
+    if places:
+        mapping = task.mapping_names.index(task.trained_mapping)
+        right_MP = curves['token_agreement'][-1][:, places, mapping]
+        is_low &= right_MP.mean(-1) > 1 / task.vocab
+    return is_low & (curves['diverged'] < 0)
+
+
+def _find_trained_probes(task: Task) -> list[int]:
+    names = task.probe_names
+    return [names.index(name) for name in task.trained_probes if name in names]
 
 
 def _require_curves_of(

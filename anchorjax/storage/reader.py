@@ -147,7 +147,7 @@ class Run:
         chunk_index, lane = divmod(row, self.folder.chunk_size)
         cohort = self._cohorts[cohort_index]
         chunk = self.folder.chunk_folder(cohort, chunk_index)
-        return self.experiment.for_cohort(cohort), chunk, lane
+        return self.folder.cohorts[cohort.name], chunk, lane
 
     def _load(
         self, chunk: ChunkFolder, lane: int, step: int | str, abstract: Any
@@ -201,6 +201,7 @@ def _tabulate_members(run: Run) -> pd.DataFrame:
         'environment',
         'environments',
         'train_loss',
+        'fit_loss',
         'grad_norm',
     ]
     table = results[columns].to_dataframe(dim_order=[*run.experiment.axes])

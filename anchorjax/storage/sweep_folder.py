@@ -60,6 +60,17 @@ class SweepFolder:
                 chunks.append(Chunk(cohort, index, folder, num_members))
         return tuple(chunks)
 
+    @functools.cached_property
+    def cohorts(self) -> dict[str, config.Experiment]:
+        """The experiment of every cohort by its name.
+
+        Made once, so that what is cached by its task and its model is found again.
+        """
+        experiments = {}
+        for cohort in self.experiment.cohorts():
+            experiments[cohort.name] = self.experiment.for_cohort(cohort)
+        return experiments
+
     def count_members(self) -> tuple[int, int]:
         """(how many are trained, how many there are)."""
         trained = total = 0
@@ -114,7 +125,8 @@ def create_folder(
         lambda: take_up_sweep(workdir, experiment, environment, allow_change)
     )
     folder = read_folder(workdir)
-    return dataclasses.replace(folder, environment=environment)
+    # Equal to the one that was read, but its task and model are the caller's objects.
+    return dataclasses.replace(folder, experiment=experiment, environment=environment)
 
 
 def read_folder(workdir: str | pathlib.Path) -> SweepFolder:

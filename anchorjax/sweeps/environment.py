@@ -1,15 +1,13 @@
 """The environment of this process, as the manifest records it."""
 
 import dataclasses
-import os
 import pathlib
 import platform
 from importlib.metadata import version
-from typing import Any
 
-import jax
 from jax.sharding import Mesh
 
+from anchorjax import numerics
 from anchorjax.experiment import AUTO, Experiment
 from anchorjax.storage.manifest import MANIFEST_FILE, Environment, read_manifest
 from anchorjax.sweeps import memory
@@ -18,13 +16,6 @@ from anchorjax.training import hosts
 from anchorjax.training.devices import cpu_fingerprint
 
 _LIBRARIES = ('jax', 'jaxlib', 'flax', 'optax', 'numpy')
-_JAX_SETTINGS = (
-    'jax_enable_x64',
-    'jax_default_matmul_precision',
-    'jax_threefry_partitionable',
-)
-# XLA flags that change no bit by themselves: the number of devices is recorded anyway.
-_IGNORED_FLAGS = ('--xla_force_host_platform_device_count',)
 
 
 def describe_environment(
@@ -59,7 +50,7 @@ def describe_environment(
         precision=experiment.train.precision,
         versions={library: version(library) for library in _LIBRARIES},
         hardware=hardware,
-        flags=_read_flags(),
+        flags=numerics.read_flags(),
         code=digest_code(experiment),
     )
     lanes = None
@@ -107,15 +98,3 @@ def _recall_lanes(workdir: pathlib.Path, environment: Environment) -> int | None
         return None
 
     return hosts.broadcast(hosts.run_together(read))
-
-
-def _read_flags() -> dict[str, Any]:
-    """Flags and settings that may change what is computed, or in which order."""
-    flags = {}
-    for word in os.environ.get('XLA_FLAGS', '').split():
-        name, _, value = word.partition('=')
-        if name not in _IGNORED_FLAGS:
-            flags[name] = value
-    for name in _JAX_SETTINGS:
-        flags[name] = getattr(jax.config, name)
-    return flags

@@ -95,9 +95,8 @@ def train_chunk(
 
     Errors as `run_sweep`.
     """
-    trainer = get_trainer(
-        folder.experiment.for_cohort(chunk.cohort), mesh, folder.environment.lanes
-    )
+    of_cohort = folder.cohorts[chunk.cohort.name]
+    trainer = get_trainer(of_cohort, mesh, folder.environment.lanes)
     record_steps, train = folder.experiment.record_steps, trainer.experiment.train
     size = folder.chunk_size
     hparams = chunk_hparams(chunk.cohort, chunk.index, size)

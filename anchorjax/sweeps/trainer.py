@@ -8,6 +8,8 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding
 
+from anchorjax import numerics
+from anchorjax.caching import find_key
 from anchorjax.experiment import Experiment
 from anchorjax.grid import NO_WINDOWS, HParams
 from anchorjax.model import abstract_params
@@ -38,9 +40,12 @@ class Trainer:
         split = make_batch_splitter(mesh)
         init = functools.partial(init_member, experiment)
         segment = functools.partial(train_segment, experiment, split=split)
-        self.init = map_members(init, mesh, lanes)  # HParams -> states of new members
+        pin = numerics.pin(experiment.train.precision)
+        # HParams -> states of new members
+        self.init = pin(map_members(init, mesh, lanes))
         self._segment = map_members(segment, mesh, lanes, num_members=2, num_shared=3)
 
+    @numerics.pin()
     def describe_member(self) -> TrainState:
         """The ShapeDtypeStructs of the state of one member; no file is read."""
         vocab = self.experiment.task.vocab
@@ -60,9 +65,9 @@ class Trainer:
         The memory of `state` is reused.
         """
         program = self.compile(len(hparams.seed))
-        return program(
-            state, hparams, np.int32(num_steps), np.int32(before), np.bool_(is_end)
-        )
+        shared = (np.int32(num_steps), np.int32(before), np.bool_(is_end))
+        with numerics.pin():
+            return program(state, hparams, *shared)
 
     def compile(self, rows: int) -> Any:
         """The compiled segment for `rows` members, padding included."""
@@ -73,9 +78,9 @@ class Trainer:
             hparams = describe_members(of_one, rows, sharding)
             state = describe_members(self.describe_member(), rows, sharding)
             shared = (np.int32(1), np.int32(0), np.bool_(True))
-            with jax.default_matmul_precision(self.experiment.train.precision):
-                lowered = self._segment.lower(state, hparams, *shared)
-            self._compiled[rows] = lowered.compile()
+            with numerics.pin(self.experiment.train.precision):
+                program = self._segment.lower(state, hparams, *shared).compile()
+            self._compiled[rows] = program
         return self._compiled[rows]
 
 
@@ -86,11 +91,18 @@ def get_trainer(experiment: Experiment, mesh: Mesh, lanes: int) -> Trainer:
     """The trainer of a cohort's experiment; the last few are kept with their programs.
 
     Cohorts that differ only in name and grid share one: neither is compiled in, but
-    for whether there are windows of weight decay.
+    for whether there are windows of weight decay. All else that it is made from is in
+    the key: the files that members start from, too, and what is set in this process.
+
+    Raises:
+      UserError: the weights that members start from cannot be read.
     """
+    own = (find_key(experiment.task), find_key(experiment.model))
+    start = tuple(experiment.model.digest_start().items())
     has_windows = experiment.grid.decay_window != NO_WINDOWS
-    program = (experiment.task, experiment.model, experiment.optimizer)
-    key = (*program, experiment.train, has_windows, mesh, lanes)
+    flags = tuple(numerics.read_flags().items())
+    settings = (experiment.optimizer, experiment.train, has_windows, flags)
+    key = (*own, start, *settings, mesh, lanes)
     if key not in _trainers:
         _trainers[key] = Trainer(experiment, mesh, lanes)
         if len(_trainers) > _MOST_TRAINERS:

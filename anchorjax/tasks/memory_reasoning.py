@@ -76,6 +76,7 @@ class MemoryReasoningConfig:
             make_data=functools.partial(make_data, self),
             batch=functools.partial(make_batch, self),
             probes=functools.partial(make_probes, self),
+            trained_probes=('memory', 'reasoning_train'),
             mapping_names=MAPPINGS,
             deviation=('reasoning_test', 'sum') if self.masked else None,
             offset_names={0: 'sum'} if self.masked else {},

@@ -74,6 +74,7 @@ class MixtureConfig:
             make_data=keep_key,
             batch=functools.partial(make_batch, self),
             probes=functools.partial(make_probes, self),
+            trained_probes=SOURCES,
             describe_data=functools.partial(describe_cut, self),
             digest_data=functools.partial(
                 token_files.digest_corpora, self.story_path, self.reasoning_path

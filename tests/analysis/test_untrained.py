@@ -6,7 +6,12 @@ import jax
 import numpy as np
 import pytest
 
-from analysis.members.member import Member, make_untrained, member_of
+from analysis.members.member import (
+    Member,
+    draw_independent,
+    make_untrained,
+    member_of,
+)
 from analysis.p1 import attention_flow, cosine, tsne
 from tests.support import cases
 from tests.support.networks import planted
@@ -27,7 +32,7 @@ def test_it_is_the_start_of_the_training(finished):
 
 def test_another_seed_is_another_network_for_the_same_task(finished):
     member = member_of(finished, **POINT)
-    other = make_untrained(member, seed=7)
+    other = draw_independent(member, seed=7)
     own = make_untrained(member)
     assert np.abs(other.params['W_embed'] - own.params['W_embed']).max() > 0.01
     np.testing.assert_array_equal(other.probes.tokens_PBT, member.probes.tokens_PBT)

@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 ORDER = {
     'anchorjax': (
         ('errors',),
-        ('limits', 'hashing', 'files'),
+        ('limits', 'hashing', 'files', 'caching', 'numerics'),
         ('task', 'model', 'grid', 'permutation'),
         ('tasks', 'models', 'experiment'),
         ('config',),

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 
 from anchorjax import api, files
+from anchorjax.storage import cube
 from anchorjax.storage.reader import Run
 from anchorjax.storage.solution import SOLUTIONS
+from anchorjax.tasks import (
+    AnchorsConfig,
+    MemoryReasoningConfig,
+    MixtureConfig,
+    ScanConfig,
+)
+from anchorjax.training.curves import empty_record
 from tests.support import sweeps
 from tests.support.sweeps import copy_folder
 
@@ -84,18 +92,77 @@ def test_the_columns_are_those_of_all_cohorts_whatever_the_base_is(tmp_path, bas
     assert {'unseen_answer', 'unseen_inferential_at_0'} <= set(table.columns)
 
 
+TASKS = {
+    'anchors': (AnchorsConfig(), ['seen_train']),
+    'prompts are trained': (ScanConfig(loss_on='answer_and_padding'), ['seen_train']),
+    'two kinds': (MemoryReasoningConfig(), ['memory', 'reasoning_train']),
+    'two sources': (MixtureConfig(), ['prontoqa', 'stories']),
+}
+# (losses on training examples at three records, the share of right tokens at the end,
+# the first step that was not finite) -> has it converged?
+JUDGED = {
+    'low at the end': ([5.0, 1.0, 0.01], 0.99, -1, True),
+    'low before': ([5.0, 0.001, 0.03], 0.99, -1, False),
+    'not a number': ([5.0, 1.0, np.nan], 0.0, -1, False),
+    'diverged': ([5.0, 1.0, 0.01], 0.99, 2, False),
+    'nothing is scored': ([0.0, 0.0, 0.0], 0.0, -1, False),
+}
+
+
+@pytest.mark.parametrize('judged', JUDGED)
+@pytest.mark.parametrize('name', TASKS)
+def test_convergence_is_judged_by_training_examples_at_the_last_step(name, judged):
+    config, probes = TASKS[name]
+    losses, right, diverged, expected = JUDGED[judged]
+    task = config.make()
+    curves = empty_record(task, 3, 1)._asdict()
+    curves['train_loss'][:] = 0.0  # a mean over steps, which decides nothing
+    curves['probe_loss'][:] = 9.0
+    curves['token_agreement'][:] = 0.0
+    for probe in probes:
+        place = task.probe_names.index(probe)
+        curves['probe_loss'][:, 0, place] = losses
+        curves['token_agreement'][:, 0, place] = right
+    curves['diverged'] = np.array([diverged])
+    np.testing.assert_allclose(cube.measure_fit(curves, task)[:, 0], losses)
+    assert cube.has_converged(curves, task, limit=0.02).tolist() == [expected]
+
+
+def test_a_task_without_probes_of_training_examples_is_judged_by_its_train_loss():
+    task = AnchorsConfig().make()._replace(trained_probes=())
+    curves = empty_record(task, 2, 2)._asdict()
+    curves['train_loss'][-1] = [0.01, 0.03]
+    curves['diverged'] = np.array([-1, -1])
+    assert cube.has_converged(curves, task, limit=0.02).tolist() == [True, False]
+
+
 @pytest.mark.slow
-def test_a_member_has_converged_if_its_loss_is_small_enough(tmp_path):
-    common = BRIEF | {'grid__seed': (0, 1), 'loop': ()}
+def test_neither_the_limit_nor_the_records_of_curves_change_what_is_trained(tmp_path):
+    common = BRIEF | {'grid__seed': (0, 1), 'train__num_steps': 4}
     losses = []
-    for limit in (1e-9, 100.0):
-        experiment = sweeps.experiment(train__converged_loss=limit, **common)
-        run = api.train(experiment, tmp_path / str(limit))
-        losses.append(run.results.train_loss.values)
-        is_below = limit == 100.0
-        assert (run.results.converged.values == is_below).all()
-        assert (run.members.converged == is_below).all()
-    np.testing.assert_array_equal(*losses)  # the limit is no part of training
+    for every, limit in ((1, 1e-9), (2, 100.0), (4, 100.0)):
+        changes = common | {'train__eval_every': every, 'train__converged_loss': limit}
+        experiment = sweeps.experiment(**changes)
+        run = api.train(experiment, tmp_path / str(every))
+        losses.append(run.results.fit_loss.values)
+        is_low = run.results.fit_loss.values <= limit
+        right = run.results.token_agreement.sel(probe='seen_train', mapping='assigned')
+        is_learned = right.values > 1 / experiment.task.vocab
+        assert (run.results.converged.values == (is_low & is_learned)).all()
+        assert (run.members.converged == (is_low & is_learned).ravel()).all()
+    np.testing.assert_array_equal(losses[0], losses[1])
+    np.testing.assert_array_equal(losses[0], losses[2])
+
+
+def test_a_divergence_in_the_last_update_is_flagged(tmp_path):
+    """Its loss and gradient were finite; what its parameters answer is not."""
+    changes = BRIEF | {'train__num_steps': 1, 'train__eval_every': 1}
+    changes |= {'grid__learning_rate': (1e-3, 2e38), 'grid__seed': (0,)}
+    changes |= {'optimizer__shape': 'constant', 'optimizer__floor': 0.0}
+    run = api.train(sweeps.experiment(**changes), tmp_path)
+    assert np.isfinite(run.results.train_loss).all()
+    assert run.members.diverged.tolist() == [-1, 1]
+    assert not run.members.converged[1]
 
 
 @pytest.mark.slow

@@ -28,7 +28,8 @@ def plant_curves(
     random = np.random.default_rng(0)
     for name in RECORDED:
         curves[name][:] = random.uniform(size=curves[name].shape)
-    curves['train_loss'][:] = CONVERGED_LOSS if has_converged else 1.0
+    for name in ('train_loss', 'fit_loss'):
+        curves[name][:] = CONVERGED_LOSS if has_converged else 1.0
     curves['trained'][:] = True
     curves['converged'][:] = has_converged
     curves['diverged'][:] = -1
@@ -77,7 +78,7 @@ def plant_member(
     scores['assigned'] = inferential
     results['trained'][place] = True
     results['diverged'][place] = diverged
-    results['train_loss'][place] = train_loss
+    results['train_loss'][place] = results['fit_loss'][place] = train_loss
     results['converged'][place] = diverged < 0 and train_loss <= 0.02
     member = results['agreement'][place]
     by_group = results['agreement_by_group'][place]

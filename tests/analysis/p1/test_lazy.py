@@ -13,7 +13,7 @@ from analysis.changes.distances import (
 )
 from analysis.changes.kernels import kernel_distance
 from analysis.drawing import style
-from analysis.members.member import make_untrained, member_of
+from analysis.members.member import draw_independent, member_of
 from analysis.p1 import lazy
 from anchorjax import api, config
 from anchorjax.errors import UserError
@@ -99,7 +99,7 @@ def compute_plain_kernel(member, tokens_BT, labels_B):
 
 
 def test_the_null_is_the_distance_of_two_independent_starts(result, start):
-    other = make_untrained(start, 0 + 1_000_003)
+    other = draw_independent(start, 0 + 1_000_003)
     tokens_BT, labels_B = choose_sequences(start, NUMBER)
     plain = compute_plain_kernel(start, tokens_BT, labels_B)
     other_plain = compute_plain_kernel(other, tokens_BT, labels_B)

@@ -172,7 +172,8 @@ def test_what_is_wrong_with_a_network_is_said_and_marked(tab, open_tab):
     assert 'diverged at step 2' in diverged.inner_text('#detail')
     assert 'Not recorded for this member.' in diverged.inner_text('#detail')
     unconverged = open_tab(f'{start}2&exception=trained&gamma=0.9&seed=1')
-    assert 'not converged (train loss 0.31)' in unconverged.inner_text('.verdict-line')
+    verdict = unconverged.inner_text('.verdict-line')
+    assert 'not converged (loss on training examples 0.31)' in verdict
     cell = tab.locator(find_cell(1, 1, 3))
     assert 'unconverged' in cell.get_attribute('class')
     assert 'unconverged' not in tab.locator(find_cell(1, 1, 1)).get_attribute('class')

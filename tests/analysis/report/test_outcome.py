@@ -80,14 +80,15 @@ def test_every_setting_has_its_row_as_in_the_figure(scan):
 
 def test_networks_that_have_not_converged_are_left_out(scan):
     scan.curves['converged'][0, 0, 0, 0] = False  # gamma 0.5, decay 0.01, seed 0
-    scan.curves['train_loss'][0, 0, 0, 0] = 0.7
+    scan.curves['fit_loss'][0, 0, 0, 0] = 0.7
     scan.curves['converged'][-1, :, -1] = False  # gamma 0.7, decay 0.5
     subject = read_subject(scan)
     outcome = describe_outcome(subject)
     assert outcome['counted'] == 8
     assert outcome['networks'][:2] == ['8 of 12', '5 of 6']
     payload = collect(subject, samples.ignore)
-    assert payload['data']['members'][0]['status'] == 'not converged (train loss 0.7)'
+    status = payload['data']['members'][0]['status']
+    assert status == 'not converged (loss on training examples 0.7)'
     first, *_, last = list_tested(scan)
     assert first == {'mean': '0.25', 'interval': ''}  # of two seeds
     assert last['mean'] == '(0.97)'  # of all that did not diverge

@@ -1,7 +1,6 @@
 """The table of networks: the numbers of the run, and when each has converged."""
 
 import numpy as np
-import pytest
 
 from analysis.frame import find_points
 from analysis.members.point import list_points
@@ -39,39 +38,17 @@ def test_other_axes_are_settings(open_planted):
     assert set(read_members(run).setting) == settings
 
 
-@pytest.mark.parametrize(
-    ('task', 'fields', 'curve'),
-    [
-        ('scan', {}, 'train_loss'),
-        ('scan', {'task__loss_on': 'answer_and_padding'}, 'probe_loss'),
-        ('prontoqa', {}, 'probe_loss'),
-    ],
-)
-def test_convergence_is_judged_by_the_answers(open_planted, task, fields, curve):
-    steps = {'train__num_steps': 4, 'grid__gamma': (0.5,)}
-    run = open_planted(task, **steps, **fields)
-    for name in ('train_loss', 'probe_loss'):
-        run.curves[name][:] = 1.0 if name == curve else 0.0
-    losses = run.curves[curve]
-    if curve == 'probe_loss':
-        losses = losses.sel(probe='seen_train')
-    first = losses.squeeze().isel(weight_decay=0)
-    first[:] = [1.0, 0.5, 0.01, 0.03]  # falls, and rises again
-    losses.squeeze().isel(weight_decay=1)[:] = [1.0, 0.5, 0.5, 0.02]
+def test_the_steps_until_a_network_converges(open_planted):
+    run = open_planted('scan', train__num_steps=4, grid__gamma=(0.5,))
+    losses = run.curves.fit_loss.squeeze()
+    losses.isel(weight_decay=0)[:] = [1.0, 0.5, 0.01, 0.03]  # falls, and rises again
+    losses.isel(weight_decay=1)[:] = [1.0, 0.5, 0.5, 0.02]
+    run.curves['converged'][{'weight_decay': 0}] = False
     members = read_members(run)
     assert members['converged'].tolist() == [False, True]
     # Between steps 2 and 3, 0.48 of 0.49 down; 0.02 is not below itself, and the last
     # step stands for never.
     np.testing.assert_allclose(members['steps'], [2 + 0.48 / 0.49, 4], rtol=1e-5)
-
-
-def test_convergence_is_judged_by_the_answers_if_one_cohort_trains_prompts(
-    open_planted,
-):
-    run = open_planted('scan', loop=(('task.loss_on', ('answer', 'all')),))
-    run.curves['train_loss'][:] = 1.0  # of prompts, which nobody can predict
-    run.curves['probe_loss'][:] = 0.01
-    assert read_members(run).converged.all()
 
 
 def test_tables_have_the_perplexity_of_texts_beside_their_loss(open_planted):
