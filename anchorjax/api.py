@@ -25,6 +25,7 @@ from anchorjax.storage.sweep_folder import (
     read_folder,
 )
 from anchorjax.sweeps import memory
+from anchorjax.sweeps.checks import require_trainable
 from anchorjax.sweeps.code import digest_code
 from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.jobs import hold_shard
@@ -78,8 +79,9 @@ def train(
       The sweep, for reading. With several hosts, the first writes the tables.
 
     Raises:
-      ConfigError: the members do not fit the devices, or `experiment` was not made by
-        `config.resolve`; nothing was trained.
+      ConfigError: the members do not fit the devices, a task or a model breaks its
+        contract (`sweeps.checks`), or `experiment` was not made by `config.resolve`;
+        nothing was trained.
       StoreError: the folder holds another sweep, was trained in another environment,
         is in use, is damaged or cannot be written.
       UserError: the data of a task cannot be read, there is no such shard, workdir is
@@ -115,6 +117,9 @@ def train(
             pass  # removes what killed jobs left
         hosts.run_on_first(lambda: publish(finished, draw))
         return Run(finished)
+    is_new = not (workdir / MANIFEST_FILE).exists()
+    if is_new:
+        require_trainable(experiment)
     hosts.run_on_first(lambda: require_disk(experiment, workdir))
     if is_too_late:
         warn(
@@ -127,7 +132,7 @@ def train(
         device_bytes = min(hosts.gather(memory.device_bytes(mesh)))
     environment = describe_environment(experiment, mesh, device_bytes, workdir)
     environment = add_data(environment, experiment)
-    if not (workdir / MANIFEST_FILE).exists():
+    if is_new:
         memory.require_fit(experiment, mesh, environment.lanes, device_bytes)
     folder = create_folder(workdir, experiment, environment, allow_environment_change)
 

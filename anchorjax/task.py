@@ -11,12 +11,14 @@ import jax.numpy as jnp
 class Batch(NamedTuple):
     """Training sequences, and the right answer at every scored position.
 
-    Q is 1 in a task that scores the last position only, else T.
+    Q is 1 in a task that scores the last position only, else T. Tokens and targets are
+    integers from 0 to V - 1, also where nothing is scored. `sweeps.checks` asks before
+    training whether this and what `Probes` and `Task` say is so.
     """
 
     tokens_BT: jax.Array
     targets_BQ: jax.Array
-    # Weight in the loss; 0: not scored. None: all positions count alike.
+    # Weight in the loss, float32; 0: not scored. None: all positions count alike.
     weights_BQ: jax.Array | None = None
 
 
@@ -64,11 +66,13 @@ class Task(NamedTuple):
     seq_len: int
     num_train: int  # training examples, numbered from 0
     probe_names: tuple[str, ...]  # P
-    # key -> data: whatever differs by seed (the split, the examples).
+    # key -> data: whatever differs by seed (the split, the examples). All draws come
+    # from the key: what NumPy draws would be others in the next process.
     make_data: Callable[[jax.Array], Any]
     # (data, index_B) -> the training examples with these numbers.
     batch: Callable[[Any, jax.Array], Batch]
-    # data -> the sequences to evaluate, and their answers.
+    # data -> the sequences to evaluate, and their answers. Those of a probe of trained
+    # examples are some that `batch` gives, those of a held-out probe are not.
     probes: Callable[[Any], Probes]
     # The probes of training examples, on which it is judged who has converged.
     trained_probes: tuple[str, ...] = ('seen_train',)

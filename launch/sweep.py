@@ -14,6 +14,7 @@ from anchorjax.errors import UserError
 from anchorjax.storage.manifest import find_sweep
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps import plan
+from anchorjax.sweeps.checks import require_trainable
 from anchorjax.sweeps.progress import ProgressBar
 from anchorjax.sweeps.shards import parse_shard
 from anchorjax.sweeps.signals import catch_stop
@@ -43,6 +44,7 @@ def command() -> None:
         print(planned.text, *plan.describe_data(experiment), sep='\n', flush=True)
         hosts.run_on_first(lambda: plan.require_disk(experiment, workdir))
         if flags.dry_run:
+            require_trainable(experiment)
             return
         if not flags.yes:
             plan.require_time(planned)

@@ -362,7 +362,7 @@ def _draw_probe(config: MemoryReasoningConfig, data: Data, probe: Probe) -> Sequ
     i_B = jnp.arange(config.probe_examples)
     row_B = probe.first + i_B % probe.number
     if probe.is_trained:
-        round_B = (i_B // probe.number) % config.num_per_combination
+        round_B = (i_B // probe.number) % config.num_per_combination  # again: no weight
         number_B = round_B * config.num_trained + row_B
         return draw_sequences(config, data.key, row_B, number_B)
     new_key = jax.random.fold_in(data.key, config.num_examples)
@@ -383,11 +383,19 @@ def make_batch(config: MemoryReasoningConfig, data: Data, index_B: jax.Array) ->
 
 
 def make_probes(config: MemoryReasoningConfig, data: Data) -> Probes:
-    """The sequences of every probe, with both answers."""
+    """The sequences of every probe, with both answers.
+
+    Where there are fewer training examples than `probe_examples`, the rest has no
+    weight.
+    """
     sums_of = combinations(config).sum(-1)
     groups_of = memory_groups(config)
-    tokens, answers, groups = [], [], []
+    tokens, answers, groups, num_real = [], [], [], []
     for probe in list_probes(config).values():
+        number = config.probe_examples
+        if probe.is_trained:
+            number = min(number, probe.number * config.num_per_combination)
+        num_real.append(number)
         drawn = _draw_probe(config, data, probe)
         label_B = _find_labels(config, data, drawn)
         sum_B = drawn.x_B + jnp.asarray(sums_of)[drawn.row_B]
@@ -396,8 +404,12 @@ def make_probes(config: MemoryReasoningConfig, data: Data) -> Probes:
         groups.append(jnp.asarray(groups_of)[drawn.row_B])
     tokens_PBT = jnp.stack(tokens)
     answers_PRB = jnp.stack(answers)
+    weights_PBQ = None
+    if min(num_real) < config.probe_examples:
+        is_real_PB = jnp.arange(config.probe_examples) < jnp.array(num_real)[:, None]
+        weights_PBQ = is_real_PB.astype(jnp.float32)[..., None]
     groups_PB = jnp.stack(groups) if config.label_ranges else None
-    return Probes(tokens_PBT, answers_PRB[..., None], groups_PB=groups_PB)
+    return Probes(tokens_PBT, answers_PRB[..., None], weights_PBQ, groups_PB)
 
 
 def _name_groups(config: MemoryReasoningConfig) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from anchorjax.limits import at_least, at_most, check_fields, require_default
 from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import prontoqa, texts
 from anchorjax.tasks.corpus import token_files
-from anchorjax.tasks.corpus.sample import DOCUMENTS
+from anchorjax.tasks.corpus.sample import write_documents
 from anchorjax.tasks.prontoqa.texts import (
     END,
     encode,
@@ -42,7 +42,7 @@ class MixtureConfig:
     """Defaults are P2's number of sequences; what it does not state is ours."""
 
     name: str = 'mixture'
-    # The stories as words: a folder that launch/data.py wrote; '': a tiny sample.
+    # The stories as words: a folder that launch/data.py wrote; '': the bundled text.
     story_path: str = ''
     # PrOntoQA as such a folder too, of the same tokenizer; '': questions are drawn, a
     # token a word.
@@ -75,7 +75,7 @@ class MixtureConfig:
             batch=functools.partial(make_batch, self),
             probes=functools.partial(make_probes, self),
             trained_probes=SOURCES,
-            describe_data=functools.partial(describe_cut, self),
+            describe_data=functools.partial(describe_sequences, self),
             digest_data=functools.partial(
                 token_files.digest_corpora, self.story_path, self.reasoning_path
             ),
@@ -102,16 +102,38 @@ def make_batch(config: MixtureConfig, key: jax.Array, index_B: jax.Array) -> Bat
 
 
 def make_probes(config: MixtureConfig, key: jax.Array) -> Probes:
-    """The first trained sequences of each source, and the held-out ones."""
-    trained = (0, config.num_sequences)
-    heldout = (config.num_sequences, config.num_heldout)
+    """The first trained sequences of each source, and held-out ones."""
+    trained_N = np.arange(config.num_sequences)
+    rows = [trained_N for _ in SOURCES]
+    rows += [find_heldout(config, source) for source in SOURCES]
     asked, are_real = [], []
-    for first, count in (trained, heldout):
-        chosen = texts.choose(first, count, config.probe_examples)
-        for source in SOURCES:
-            asked.append(_ask(config, source, chosen.row_B))
-            are_real.append(chosen.is_real_B)
+    for source, row_N in zip((*SOURCES, *SOURCES), rows, strict=True):
+        chosen = texts.choose(0, len(row_N), config.probe_examples)
+        asked.append(_ask(config, source, jnp.asarray(row_N)[chosen.row_B]))
+        are_real.append(chosen.is_real_B)
     return texts.join_probes(asked, are_real)
+
+
+@functools.lru_cache(maxsize=8)
+def find_heldout(config: MixtureConfig, source: str) -> np.ndarray:
+    """The held-out sequences of a source that are not trained as well.
+
+    Short ones may be: of questions that are cut, only the beginnings are left.
+
+    Raises:
+      ConfigError: there is none.
+    """
+    read_NT = read_mixture(config).sequences[source].tokens_NL[:, :-1]
+    trained_NT = read_NT[: config.num_sequences]
+    heldout = {row.tobytes() for row in read_NT[config.num_sequences :]}
+    repeated = {row for row in map(np.ndarray.tobytes, trained_NT) if row in heldout}
+    new = []
+    for number in range(config.num_sequences, config.num_all):
+        if read_NT[number].tobytes() not in repeated:
+            new.append(number)
+    allowed = f'longer: all held-out sequences of {source} are trained as well'
+    require(len(new) > 0, 'task.seq_len', config.seq_len, allowed)
+    return np.array(new, np.int32)
 
 
 def _ask(config: MixtureConfig, source: str, row_B: jax.Array) -> Batch:
@@ -176,6 +198,16 @@ def read_mixture(config: MixtureConfig) -> Mixture:
             'of both sources'
         )
     return mixture
+
+
+def describe_sequences(config: MixtureConfig) -> str:
+    """How many sequences are cut or left out; errors as `find_heldout`."""
+    num_new = sum(len(find_heldout(config, source)) for source in SOURCES)
+    num_repeated = 2 * config.num_heldout - num_new
+    return (
+        f'{describe_cut(config)}; {num_repeated:,} of {2 * config.num_heldout:,} '
+        'held-out sequences are trained as well, and not asked'
+    )
 
 
 def describe_cut(config: MixtureConfig) -> str:
@@ -295,8 +327,7 @@ def _write_questions(config: MixtureConfig) -> Sequences:
 def _read_stories(config: MixtureConfig) -> tuple[Sequences, tuple[str, ...]]:
     """Windows of the stories, and what their tokens are."""
     if not config.story_path:
-        sample, words = _split_sample()
-        tokens = np.resize(sample, config.num_all * config.seq_len + 1)  # repeats it
+        tokens, words = _split_sample(config.num_all * config.seq_len + 1)
         return _cut(config, tokens), words
     corpus = token_files.open_corpus(config.story_path)
     if not corpus.words:
@@ -358,13 +389,14 @@ def _pad(questions: list[list[int]], size: int, end: int) -> Sequences:
     return Sequences(tokens_NL, length_N)
 
 
-def _split_sample() -> tuple[np.ndarray, tuple[str, ...]]:
-    """The bundled sample as tokens of its words, and the words."""
-    stream = []
-    for document in DOCUMENTS:
-        stream += [*document.split(), '<end>']
+def _split_sample(number: int) -> tuple[np.ndarray, tuple[str, ...]]:
+    """So many words of the bundled text as tokens, and the words."""
+    stream: list[str] = []
+    documents = write_documents()
+    while len(stream) < number:
+        stream += [*next(documents).split(), '<end>']
     token_of: dict[str, int] = {}
     for word in stream:
         token_of.setdefault(word, len(token_of))
-    tokens = np.array([token_of[word] for word in stream])
+    tokens = np.array([token_of[word] for word in stream[:number]])
     return tokens, tuple(token_of)

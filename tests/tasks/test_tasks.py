@@ -1,5 +1,7 @@
 """What holds of every task: a seed is its data, and a wrong config is one line."""
 
+from collections import Counter
+
 import chex
 import jax
 import jax.numpy as jnp
@@ -20,6 +22,7 @@ from anchorjax.tasks import (
     ProntoqaConfig,
     ScanConfig,
 )
+from tests.tasks.draws import draw_batch, draw_probes
 
 SMALL = [
     AnchorsConfig(split='random', probe_examples=20),
@@ -35,6 +38,26 @@ SMALL = [
     ),
     CorpusConfig(seq_len=8, vocab=257, probe_examples=4),
 ]
+# Few training examples, short sequences, and eval sets larger than what there is.
+FEW = [
+    AnchorsConfig(seq_len=4, split='random', num_examples=320, probe_examples=32),
+    AnchorsConfig(seq_len=4, split='random', num_examples=320, probe_examples=400),
+    AnchorsConfig(split='code', num_examples=9_000, probe_examples=64),
+    AnchorsConfig(order='anchors_first', num_examples=899_999, probe_examples=64),
+    AdditionConfig(largest=9, square=(3, 5), num_examples=40, probe_examples=60),
+    AnchorPermutationsConfig(num_keys=3, num_anchors=2, trained_share=0.5),
+    ModularAdditionConfig(modulus=5),
+    MemoryReasoningConfig(num_examples=400, probe_examples=300),
+    ScanConfig(num_examples=30, probe_examples=40),
+    CogsConfig(num_examples=30, probe_examples=42),
+    ProntoqaConfig(hops=1, num_examples=30, probe_examples=40),
+    MixtureConfig(hops=1, num_sequences=500, num_heldout=60, seq_len=8, vocab=512),
+    MixtureConfig(hops=1, num_sequences=90, num_heldout=30, seq_len=64, vocab=512),
+    CorpusConfig(seq_len=8, vocab=257),
+    CorpusConfig(seq_len=64, vocab=257),
+    CorpusConfig(seq_len=512, vocab=257, holdout=0.3),
+]
+TRAINED = ('seen_train', 'memory', 'reasoning_train', 'prontoqa', 'stories')
 _ALL_TRAINED = {'noninferential': (), 'unseen': ()}
 # What fields demand of each other, once of each kind.
 WRONG = [
@@ -113,6 +136,29 @@ def test_probes_have_the_shapes_that_a_task_states(config):
     shape = (num_probes, len(task.mapping_names), size, num_asked)
     assert probes.targets_PRBQ.shape == shape
     assert (probes.groups_PB is None) == (task.group_names == ())
+
+
+@pytest.mark.parametrize('config', FEW, ids=lambda config: config.name)
+def test_what_is_asked_is_trained_or_held_out_as_its_name_says(config):
+    task = config.make()
+    probes = draw_probes(config)
+    trained = list_sequences(draw_batch(config).tokens_BT)
+    for p, name in enumerate(task.probe_names):
+        is_asked_B = np.ones(probes.tokens_PBT.shape[1], bool)
+        if probes.weights_PBQ is not None:
+            is_asked_B = (probes.weights_PBQ[p] > 0).any(-1)
+        asked = list_sequences(probes.tokens_PBT[p][is_asked_B])
+        if name in TRAINED:
+            assert set(asked) <= set(trained), name
+            # None counts more often than it is trained.
+            assert not Counter(asked) - Counter(trained)
+        else:
+            assert not set(asked) & set(trained), name
+        assert asked
+
+
+def list_sequences(tokens_BT: np.ndarray) -> list[bytes]:
+    return [row.tobytes() for row in np.asarray(tokens_BT, np.int32)]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from anchorjax.errors import ConfigError, require
 from anchorjax.limits import above, at_least, at_most, below, check_fields
 from anchorjax.permutation import permute
 from anchorjax.task import Batch, Probes, Task, keep_key
+from anchorjax.tasks import texts
 from anchorjax.tasks.corpus import sample, token_files
 
 _MOST_WINDOWS = 2**31 - 1  # they are numbered in int32
@@ -59,6 +60,7 @@ class CorpusConfig:
             make_data=keep_key,
             batch=functools.partial(make_batch, self),
             probes=functools.partial(make_probes, self),
+            describe_data=functools.partial(describe_probes, self),
             digest_data=functools.partial(token_files.digest_corpora, self.path),
             last_only=False,
             is_text_alone=True,
@@ -70,7 +72,7 @@ class Windows(NamedTuple):
 
     tokens: np.ndarray
     num_available: int  # the first windows of `tokens`, which may be trained
-    heldout_N: np.ndarray  # the numbers of the held-out windows that the probe shows
+    num_heldout: int  # the windows after them
 
 
 @functools.lru_cache(maxsize=8)
@@ -81,8 +83,42 @@ def open_windows(config: CorpusConfig) -> Windows:
     num_heldout = max(1, round(config.holdout * num_windows))
     num_available = num_windows - num_heldout
     _require_fit(config, len(tokens), num_windows, num_available)
+    return Windows(tokens, num_available, num_heldout)
+
+
+@functools.lru_cache(maxsize=8)
+def find_heldout(config: CorpusConfig) -> np.ndarray:
+    """The numbers of the held-out windows that are asked; no trained one reads alike.
+
+    Raises:
+      ConfigError: there is none, since the corpus repeats itself.
+    """
+    tokens, num_available, num_heldout = open_windows(config)
     heldout_N = num_available + np.arange(min(num_heldout, config.probe_examples))
-    return Windows(tokens, num_available, heldout_N)
+    first_token_N = np.asarray(
+        tokens[: num_available * config.seq_len : config.seq_len]
+    )
+    new = []
+    for number in heldout_N:
+        window = token_files.read_windows(tokens, number, config.seq_len)
+        same = np.flatnonzero(first_token_N == window[0])
+        for place in range(1, config.seq_len):
+            same = same[tokens[same * config.seq_len + place] == window[place]]
+        if not same.size:
+            new.append(number)
+    allowed = f'longer: the {len(heldout_N)} held-out windows are trained as well'
+    require(len(new) > 0, 'task.seq_len', config.seq_len, allowed)
+    return np.array(new)
+
+
+def describe_probes(config: CorpusConfig) -> str:
+    """How many windows are asked; errors as `find_heldout`."""
+    num_trained = min(count_trained(config), config.probe_examples)
+    return (
+        f'{num_trained:,} trained and {len(find_heldout(config)):,} held-out windows '
+        f'are asked, of task.probe_examples, {config.probe_examples:,}; held-out ones '
+        'that are trained as well are left out'
+    )
 
 
 def _require_fit(
@@ -113,19 +149,19 @@ def make_batch(config: CorpusConfig, key: jax.Array, index_B: jax.Array) -> Batc
 
 
 def make_probes(config: CorpusConfig, key: jax.Array) -> Probes:
-    """Windows that are trained, and held-out ones; a short probe repeats."""
-    windows = open_windows(config)
+    """Windows that are trained, and held-out ones; where a probe is short, padding."""
     size = config.probe_examples
-    number_B = jnp.arange(size) % count_trained(config)
     # Read once, not at every evaluation: their rows are known before the key is.
-    read = token_files.read_windows(windows.tokens, windows.heldout_N, config.seq_len)
-    all_heldout = jnp.asarray(read.astype(np.int32))
-    heldout_BL = all_heldout[jnp.arange(size) % len(all_heldout)]
-    trained = make_batch(config, key, number_B)
-    heldout = _ask(heldout_BL)
-    tokens_PBT = jnp.stack([trained.tokens_BT, heldout.tokens_BT])
-    targets_PBQ = jnp.stack([trained.targets_BQ, heldout.targets_BQ])
-    return Probes(tokens_PBT, targets_PBQ[:, None])
+    read = token_files.read_windows(
+        open_windows(config).tokens, find_heldout(config), config.seq_len
+    )
+    trained = texts.choose(0, count_trained(config), size)
+    heldout = texts.choose(0, len(read), size)
+    heldout_BL = jnp.asarray(read.astype(np.int32))[heldout.row_B]
+    asked = [make_batch(config, key, trained.row_B), _ask(heldout_BL)]
+    probes = texts.join_probes(asked, [trained.is_real_B, heldout.is_real_B])
+    is_full = min(count_trained(config), len(read)) >= size
+    return probes._replace(weights_PBQ=None) if is_full else probes
 
 
 def read_on_device(tokens: np.ndarray, index_B: jax.Array, seq_len: int) -> jax.Array:

@@ -1,0 +1,229 @@
+"""Is a task what `Task` says, and a model what `ModelConfig` says? Asked once.
+
+JAX would train something else without a word: it broadcasts weights [B], clamps a token
+beyond the vocabulary, and takes the label -1 for the last token.
+"""
+
+import hashlib
+from typing import Any
+
+import flax
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from anchorjax.errors import ConfigError, describe_cause, require
+from anchorjax.experiment import Experiment
+from anchorjax.grid import DATA, INIT, random_key
+from anchorjax.model import Activations, draw_params
+from anchorjax.task import Batch, Probes, Task, TaskConfig
+from anchorjax.training.forward import forward
+
+_MOST_TOKENS = 2**18  # of the training examples that are looked at
+# Data of a task are looked at once: fast code would take longer to make than to run.
+_COMPILER = {'xla_backend_optimization_level': 0}
+_DRAWN_ELSEWHERE = (
+    'the same when it is made twice: a draw comes from the key alone, not from the '
+    'global state of NumPy or of Python'
+)
+
+
+def require_trainable(experiment: Experiment) -> None:
+    """Raises ConfigError for a task or a model of the sweep that breaks its contract.
+
+    Of every task the eval sets of one seed and up to 2^18 tokens of its training
+    examples are computed; of a model, shapes and types alone.
+    """
+    of_cohorts = [experiment.for_cohort(cohort) for cohort in experiment.cohorts()]
+    seed = experiment.grid.seed[0]
+    for task in dict.fromkeys(of_cohort.task for of_cohort in of_cohorts):
+        _check_task(task, seed)
+    tried = set()
+    for of_cohort in of_cohorts:
+        read = (of_cohort.task, of_cohort.model)
+        if read not in tried:
+            tried.add(read)
+            _check_model(of_cohort)
+
+
+def _check_task(config: TaskConfig, seed: int) -> None:
+    task = config.make()
+    _check_names(task)
+    for field in ('vocab', 'seq_len'):
+        stated, known = getattr(task, field), getattr(config, field)
+        require(
+            stated == known, f'Task.{field}', stated, f'that of its config, {known}'
+        )
+    size = min(task.num_train, max(1, _MOST_TOKENS // task.seq_len))
+    number_B = np.linspace(0, task.num_train - 1, size).astype(np.int32)
+    key = random_key(seed, DATA)
+
+    def lower() -> jax.stages.Lowered:
+        made = config.make()
+
+        def draw(key: jax.Array, number_B: jax.Array) -> tuple[Batch, Probes]:
+            data = made.make_data(key)
+            return made.batch(data, number_B), made.probes(data)
+
+        return jax.jit(draw).lower(key, number_B)
+
+    lowered = lower()
+    batch, probes = lowered.out_info
+    _check_batch_shapes(task, batch, size)
+    _check_probe_shapes(task, probes)
+    is_same = _digest(lowered) == _digest(lower())
+    require(is_same, 'task.name', config.name, _DRAWN_ELSEWHERE)
+    compiled = lowered.compile(compiler_options=_COMPILER)
+    batch, probes = jax.device_get(compiled(key, number_B))
+    _check_batch(task, batch)
+    _check_probes(task, probes)
+
+
+def _check_names(task: Task) -> None:
+    for field in ('probe_names', 'mapping_names', 'group_names'):
+        names = getattr(task, field)
+        require(len(set(names)) == len(names), f'Task.{field}', names, 'distinct')
+    for field in ('probe_names', 'mapping_names'):
+        require(len(getattr(task, field)) > 0, f'Task.{field}', (), 'at least one')
+    probes, mappings = task.probe_names, task.mapping_names
+    is_known = task.trained_mapping in mappings
+    allowed = f'one of {mappings}'
+    require(is_known, 'Task.trained_mapping', task.trained_mapping, allowed)
+    if task.deviation is not None:
+        probe, mapping = task.deviation
+        is_known = probe in probes and mapping in mappings
+        allowed = f'of a probe {probes} and a mapping {mappings}'
+        require(is_known, 'Task.deviation', task.deviation, allowed)
+
+
+def _check_batch_shapes(task: Task, batch: Any, size: int) -> None:
+    is_batch = isinstance(batch, Batch)
+    require(is_batch, 'Task.batch', type(batch).__name__, 'a Batch')
+    num_scored = 1 if task.last_only else task.seq_len
+    where = f'of {size} examples'
+    _check_leaf('batch.tokens_BT', batch.tokens_BT, (size, task.seq_len), where)
+    _check_leaf('batch.targets_BQ', batch.targets_BQ, (size, num_scored), where)
+    if batch.weights_BQ is not None:
+        _check_leaf('batch.weights_BQ', batch.weights_BQ, (size, num_scored), where)
+
+
+def _check_probe_shapes(task: Task, probes: Any) -> None:
+    is_probes = isinstance(probes, Probes)
+    require(is_probes, 'Task.probes', type(probes).__name__, 'Probes')
+    num_probes, num_mappings = len(task.probe_names), len(task.mapping_names)
+    num_scored = 1 if task.last_only else task.seq_len
+    shape = jnp.shape(probes.tokens_PBT)
+    size = shape[1] if len(shape) == 3 else 0
+    allowed = f'({num_probes} probes, sequences, {task.seq_len})'
+    is_stack = size > 0 and shape == (num_probes, size, task.seq_len)
+    require(is_stack, 'probes.tokens_PBT.shape', shape, allowed)
+    where = f'of {num_probes} probes, {num_mappings} mappings and {size} sequences'
+    leaves = {
+        'tokens_PBT': shape,
+        'targets_PRBQ': (num_probes, num_mappings, size, num_scored),
+        'weights_PBQ': (num_probes, size, num_scored),
+        'groups_PB': (num_probes, size),
+    }
+    for field, expected in leaves.items():
+        leaf = getattr(probes, field)
+        if leaf is not None or field in ('tokens_PBT', 'targets_PRBQ'):
+            _check_leaf(f'probes.{field}', leaf, expected, where)
+    has_groups = probes.groups_PB is not None
+    allowed = 'given if probes have groups_PB, and only then'
+    is_both = has_groups == (task.group_names != ())
+    require(is_both, 'Task.group_names', task.group_names, allowed)
+
+
+def _check_leaf(name: str, leaf: Any, shape: tuple[int, ...], where: str) -> None:
+    """Raises ConfigError unless an array has this shape, and the type of its name."""
+    require(
+        jnp.shape(leaf) == shape, f'{name}.shape', jnp.shape(leaf), f'{shape}, {where}'
+    )
+    is_weight = 'weights' in name
+    is_right = leaf.dtype == jnp.float32
+    if not is_weight:
+        is_right = jnp.issubdtype(leaf.dtype, jnp.integer)
+    allowed = 'float32' if is_weight else 'of integers'
+    require(is_right, f'{name}.dtype', leaf.dtype.name, allowed)
+
+
+def _check_batch(task: Task, batch: Batch) -> None:
+    end = task.vocab
+    _check_range('batch.tokens_BT', batch.tokens_BT, end, 'task.vocab')
+    _check_range('batch.targets_BQ', batch.targets_BQ, end, 'task.vocab')
+    _check_weights('batch.weights_BQ', batch.weights_BQ)
+
+
+def _check_probes(task: Task, probes: Probes) -> None:
+    """The answers of other mappings may be none: a rule may leave the vocabulary."""
+    end = task.vocab
+    trained = task.mapping_names.index(task.trained_mapping)
+    answers = probes.targets_PRBQ[:, trained]
+    _check_range('probes.tokens_PBT', probes.tokens_PBT, end, 'task.vocab')
+    _check_range('probes.targets_PRBQ', answers, end, 'task.vocab')
+    if probes.weights_PBQ is not None:
+        for name, weights_BQ in zip(task.probe_names, probes.weights_PBQ, strict=True):
+            _check_weights(f'probes.weights_PBQ of {name!r}', weights_BQ)
+    if probes.groups_PB is not None:
+        number = len(task.group_names)
+        _check_range('probes.groups_PB', probes.groups_PB, number, 'Task.group_names')
+
+
+def _check_range(name: str, values: np.ndarray, end: int, bound: str) -> None:
+    outside = values[(values < 0) | (values >= end)]
+    value = outside.flat[0].item() if outside.size else None
+    require(value is None, name, value, f'from 0 to {end - 1}, by {bound}')
+
+
+def _check_weights(name: str, weights: np.ndarray | None) -> None:
+    if weights is None:
+        return
+    wrong = weights[~(np.isfinite(weights) & (weights >= 0))]
+    value = wrong.flat[0].item() if wrong.size else None
+    require(value is None, name, value, 'at least 0 and finite')
+    allowed = 'above 0 at some position: else nothing is scored'
+    require(bool(weights.any()), name, 0.0, allowed)
+
+
+def _check_model(experiment: Experiment) -> None:
+    task = experiment.task.make()
+    size = experiment.train.batch_size
+    tokens_BT = jax.ShapeDtypeStruct((size, task.seq_len), jnp.int32)
+    gamma = jax.ShapeDtypeStruct((), jnp.float32)
+    key = jax.eval_shape(lambda: random_key(0, INIT))
+
+    def lower() -> jax.stages.Lowered:
+        def answer(gamma: jax.Array, key: jax.Array, tokens_BT: jax.Array) -> Any:
+            params = draw_params(experiment.model, task.vocab, gamma, key)
+            return params, forward(experiment, params, tokens_BT, task.last_only)
+
+        return jax.jit(answer).lower(gamma, key, tokens_BT)
+
+    name = experiment.model.name
+    try:
+        lowered = lower()
+        is_same = _digest(lowered) == _digest(lower())
+    except flax.errors.FlaxError as e:
+        raise ConfigError(
+            f'model.name = {name!r}: must be a module of parameters alone, without '
+            f'dropout and other collections ({describe_cause(e)})'
+        ) from e
+    params, activations = lowered.out_info
+    for path, leaf in jax.tree_util.tree_leaves_with_path(params):
+        field = f'parameter {jax.tree_util.keystr(path, simple=True, separator="/")}'
+        is_float32 = leaf.dtype == jnp.float32
+        require(is_float32, f'{field}.dtype', leaf.dtype.name, 'float32')
+    is_whole = isinstance(activations, Activations)
+    require(is_whole, 'the module', type(activations).__name__, 'one of Activations')
+    logits = activations.logits
+    shape = (size, 1 if task.last_only else task.seq_len, task.vocab)
+    allowed = f'{shape}: [B, Q, V], with last_only={task.last_only}'
+    require(logits.shape == shape, 'logits.shape', logits.shape, allowed)
+    is_float32 = logits.dtype == jnp.float32
+    require(is_float32, 'logits.dtype', logits.dtype.name, 'float32')
+    require(is_same, 'model.name', name, _DRAWN_ELSEWHERE)
+
+
+def _digest(lowered: jax.stages.Lowered) -> str:
+    """The SHA-256 of a program with its constants."""
+    return hashlib.sha256(lowered.as_text().encode()).hexdigest()
