@@ -24,9 +24,10 @@ The number of converged networks alone stands beside it and decides nothing: sma
 initializations converge later, so leaving them out changes what is measured.
 """
 
+import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -49,12 +50,35 @@ NOTHING = '–'  # in a cell
 NOT_STORED = 'not stored'  # the networks are in the table, the number of them is not
 VERDICTS = (HOLDS, FAILS, OPPOSITE, UNDECIDED, NOT_TRAINED)
 
-TITLES = {
+# What the number of a row is.
+LEVEL, DIFFERENCE, RATIO = 'level', 'difference', 'ratio'
+CORRELATION = 'rank correlation'
+
+SUFFIXES = {'mean': '', 'low': '_low', 'high': '_high'}
+NUMBERS = (  # of all networks; with 'converged_' before, of those that converged
+    'kind',
+    *('first_name', 'first_bound', 'first', 'first_low', 'first_high'),
+    *('second_name', 'second_bound', 'second', 'second_low', 'second_high'),
+    *('bound', 'value', 'low', 'high', 'n'),
+)
+COLUMNS = (  # of a table of claims
+    *('address', 'source', 'family', 'claim', 'run'),
+    *NUMBERS,
+    *('p', 'p_corrected', 'verdict', 'null', 'note'),
+    *(f'converged_{name}' for name in NUMBERS),
+)
+# Ends of the names of columns that are no numbers.
+TEXTS = (
+    *('address', 'source', 'family', 'claim', 'run', 'kind', 'name', 'bound'),
+    *('verdict', 'note'),
+)
+TITLES = {  # of the same as words
+    'address': 'address',
     'source': 'paper',
     'claim': 'claim',
     'run': 'runs',
     'number': 'all networks',
-    'seeds': 'seeds',
+    'n': 'seeds',
     'null': 'null',
     'converged': 'converged networks alone',
     'p': 'p (Holm)',
@@ -97,21 +121,42 @@ def within(border: float) -> Rule:
     return Rule(-border, border)
 
 
-class Estimate(NamedTuple):
-    """One number per seed, and the words of the table."""
+class Side(NamedTuple):
+    """One of the two groups, or columns, that an estimate compares."""
 
-    values: pd.Series  # [seed]
-    text: str
-    null: str = ''
+    name: str
+    mean: stats.Mean  # over the seeds of the estimate
+    bound: str = ''  # 'at least': what the mean is if not exact
+
+
+class Estimate(NamedTuple):
+    """One number per seed, and what it is made of: numbers, which `describe` words."""
+
+    values: pd.Series  # [seed]; of a RATIO its logarithms, so that 0 is equality
+    kind: str
+    sides: tuple[Side, ...] = ()
+    bound: str = ''  # of the mean, as of a Side
+    null: float = np.nan  # what a network scores that does not compose
     note: str = ''
+
+    @property
+    def mean(self) -> stats.Mean:
+        """The number of the row, and its interval."""
+        found = stats.mean_interval(self.values)
+        return stats.Mean(*np.exp(found)) if self.kind == RATIO else found
 
 
 Estimator = Callable[[pd.DataFrame], Estimate]
 
 
 class Claim(NamedTuple):
-    """A row of a table of claims."""
+    """A row of a table of claims.
 
+    Its address, 'p1.fig02.w400_d2.composed', is what pages know it by: the paper, the
+    figure, the networks, and the number. All but the last part is its `family`.
+    """
+
+    address: str
     source: str  # paper and figure
     sentence: str
     runs: tuple[str, ...]  # names of the runs it is about; their seeds are pooled
@@ -119,6 +164,11 @@ class Claim(NamedTuple):
     rule: Rule | None = None  # None: exploratory
     where: Levels = MappingProxyType({})  # the part of these runs that it is about
     note: str = ''  # beside its number: what the paper prints
+
+    @property
+    def family(self) -> str:
+        """One figure at one width and depth."""
+        return self.address.rpartition('.')[0]
 
 
 def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
@@ -135,15 +185,13 @@ def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
     return members
 
 
-def name_null(members: pd.DataFrame, column: str) -> str:
+def average_null(members: pd.DataFrame, column: str) -> float:
     """What a network scores in a column that does not compose, if the table knows it.
 
     It is in the column `null_COLUMN`.
     """
     name = f'null_{column}'
-    if name not in members or members[name].isna().all():
-        return ''
-    return f'{members[name].mean():.2f}'
+    return members[name].mean() if name in members else np.nan
 
 
 def average(members: pd.DataFrame, column: str) -> pd.Series:
@@ -156,27 +204,37 @@ def level(column: str, group: Group) -> Estimator:
 
     def estimate(members: pd.DataFrame) -> Estimate:
         chosen = select(members, group.levels)
-        values = average(chosen, column)
-        text = f'{group.name} {stats.describe_mean(values)}'
-        return Estimate(values, text.strip(), name_null(chosen, column))
+        null = average_null(chosen, column)
+        return measure(group.name, average(chosen, column), null)
 
     return estimate
 
 
 def share(column: str, border: float, group: Group) -> Estimator:
-    """The share of networks whose column is above the border.
-
-    Its exact interval takes networks for independent; those of one seed are not quite.
-    """
+    """The share of networks whose column is above the border."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
         chosen = select(members, group.levels).dropna(subset=column)
         is_above = chosen[column] > border
-        count = stats.format_share(int(is_above.sum()), len(is_above))
-        text = f'{group.name}: above {border:g} in {count}'
-        return Estimate(is_above.groupby(chosen.seed).mean(), text)
+        found = measure(
+            f'{group.name} above {border:g}', average_flags(is_above, chosen)
+        )
+        note = f'{is_above.sum()} of {len(is_above)} networks'
+        return found._replace(note=note if len(is_above) else '')
 
     return estimate
+
+
+def average_flags(is_true: pd.Series, members: pd.DataFrame) -> pd.Series:
+    """By seed, the share of its networks of which this is true."""
+    return is_true.groupby(members.seed).mean()
+
+
+def measure(name: str, values: pd.Series, null: float = np.nan) -> Estimate:
+    """The mean of one group's numbers, by seed."""
+    return Estimate(
+        values, LEVEL, (Side(name, stats.mean_interval(values)),), null=null
+    )
 
 
 def difference(column: str, first: Group, second: Group) -> Estimator:
@@ -187,7 +245,7 @@ def difference(column: str, first: Group, second: Group) -> Estimator:
         sides = []
         for group, of_group in zip((first, second), chosen, strict=True):
             sides.append((group.name, average(of_group, column)))
-        return compare(*sides, name_null(pd.concat(chosen), column))
+        return compare(*sides, average_null(pd.concat(chosen), column))
 
     return estimate
 
@@ -196,18 +254,17 @@ def ratio(column: str, first: Group, second: Group) -> Estimator:
     """The first group by the second, of the seeds that both have.
 
     The ratio is a geometric mean; the numbers of both groups beside it are plain means.
-    The values of the estimate are logarithms, so that 0 stands for equal groups.
     """
 
     def estimate(members: pd.DataFrame) -> Estimate:
         above = average(select(members, first.levels), column)
         below = average(select(members, second.levels), column)
         values = np.log(above / below).dropna()
-        words = []
+        sides = []
         for group, side in ((first, above), (second, below)):
-            words.append(f'{group.name} {side.loc[values.index].mean():,.0f}')
-        found = stats.describe_ratio(np.exp(values))
-        return Estimate(values, f'{" against ".join(words)}; ratio {found}', 'ratio 1')
+            mean = stats.mean_interval(side.loc[values.index])
+            sides.append(Side(group.name, mean))
+        return Estimate(values, RATIO, tuple(sides))
 
     return estimate
 
@@ -238,25 +295,20 @@ def rank_correlation(first: str, second: str, levels: Levels) -> Estimator:
         found = {}
         for seed, of_seed in select(members, levels).groupby('seed'):
             found[seed] = spectra.rank_correlation(of_seed[first], of_seed[second])
-        values = pd.Series(found, dtype=float).dropna()
-        text = stats.describe_mean(values)
-        return Estimate(values, f'rank correlation {text}', '0')
+        return Estimate(pd.Series(found, dtype=float).dropna(), CORRELATION)
 
     return estimate
 
 
 def compare(
-    first: tuple[str, pd.Series], second: tuple[str, pd.Series], null: str = ''
+    first: tuple[str, pd.Series], second: tuple[str, pd.Series], null: float = np.nan
 ) -> Estimate:
     """The difference of two named numbers of the seeds that have both."""
     values = (first[1] - second[1]).dropna()
-    words = []
+    sides = []
     for name, side in (first, second):
-        words.append(f'{name} {stats.describe_mean(side.loc[values.index])}')
-    gap = stats.describe_mean(values)
-    text = f'{" against ".join(words)}; difference {gap}'
-    nulls = filter(None, (null, 'difference 0'))
-    return Estimate(values, text, '; '.join(nulls))
+        sides.append(Side(name, stats.mean_interval(side.loc[values.index])))
+    return Estimate(values, DIFFERENCE, tuple(sides), null=null)
 
 
 def find_named(room: ModuleType, run: Run) -> list[Claim]:
@@ -280,7 +332,7 @@ def _name_run(run: Run) -> str:
 
 
 def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
-    """A row for every claim of one paper, with the columns of TITLES.
+    """A row for every claim of one paper, with COLUMNS: numbers, not words.
 
     Args:
       members: a row per network that did not diverge: `run`, `seed`, `converged`, and
@@ -293,37 +345,61 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
         found = claim.estimate(of_claim)
         converged = claim.estimate(of_claim[of_claim.converged])
         estimates.append(found)
-        missing = NOT_STORED if len(of_claim) else NOTHING
         row = {
+            'address': claim.address,
             'source': claim.source,
+            'family': claim.family,
             'claim': claim.sentence,
-            'run': ', '.join(dict.fromkeys(of_claim.run)) or NOTHING,
-            'number': found.text if len(found.values) else missing,
-            'seeds': len(found.values),
+            'run': ', '.join(dict.fromkeys(of_claim.run)),
             'null': found.null,
-            'converged': converged.text if len(converged.values) else NOTHING,
             'note': '; '.join(filter(None, (claim.note, found.note))),
         }
+        row |= _list_numbers(found)
+        for name, number in _list_numbers(converged).items():
+            row[f'converged_{name}'] = number
         rows.append(row)
     table = pd.DataFrame(rows)
-    table['p'], table['verdict'] = judge(claims, estimates)
-    table.loc[table.number == NOT_STORED, 'verdict'] = EXPLORATORY
-    return table[list(TITLES)]
+    table['p'], table['p_corrected'], table['verdict'] = judge(claims, estimates)
+    is_unknown = (table.n == 0) & (table.run != '')
+    table.loc[is_unknown, 'verdict'] = EXPLORATORY
+    return table[list(COLUMNS)]
+
+
+def _list_numbers(found: Estimate) -> dict[str, object]:
+    """The columns of a table that an estimate alone decides."""
+    numbers = {'kind': found.kind, 'n': len(found.values), 'bound': found.bound.strip()}
+    numbers |= found.mean._asdict()
+    nothing = Side('', stats.Mean(np.nan, np.nan, np.nan))
+    first, second = (*found.sides, nothing, nothing)[:2]
+    for place, side in (('first', first), ('second', second)):
+        numbers[f'{place}_name'] = side.name
+        numbers[f'{place}_bound'] = side.bound.strip()
+        for name, number in side.mean._asdict().items():
+            numbers[place + SUFFIXES[name]] = number
+    numbers['value'] = numbers.pop('mean')
+    return numbers
+
+
+def read_table(path: pathlib.Path) -> pd.DataFrame:
+    """A committed verdicts.csv: numbers, and texts that may be empty."""
+    table = pd.read_csv(path)
+    texts = [name for name in table if name.rpartition('_')[2] in TEXTS]
+    return table.assign(**table[texts].astype(object).fillna(''))
 
 
 def judge(
     claims: Sequence[Claim], estimates: Sequence[Estimate]
-) -> tuple[np.ndarray, list[str]]:
-    """(p-value after Holm's correction, NaN: not judged; verdict) of every claim."""
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """(p-value, NaN: not judged; after Holm's correction; verdict) of every claim."""
     p_values = np.full(len(claims), np.nan)
     for i, (claim, found) in enumerate(zip(claims, estimates, strict=True)):
         if claim.rule is not None and len(found.values) >= SEEDS:
             p_values[i] = stats.p_value(found.values, _nearest_border(claim, found))
-    p_values = stats.holm(p_values)
+    corrected = stats.holm(p_values)
     verdicts = []
-    for claim, found, p in zip(claims, estimates, p_values, strict=True):
+    for claim, found, p in zip(claims, estimates, corrected, strict=True):
         verdicts.append(_conclude(claim, found, p))
-    return p_values, verdicts
+    return p_values, corrected, verdicts
 
 
 def _conclude(claim: Claim, found: Estimate, p: float) -> str:
@@ -360,18 +436,67 @@ def count_verdicts(table: pd.DataFrame) -> str:
 
 def format_markdown(table: pd.DataFrame, introduction: str) -> str:
     """The table as Markdown, below the counts of its verdicts and some words."""
-    verdicts = table.verdict.map(_format_verdict)
-    texts = table.assign(p=format_p_values(table, NOTHING), verdict=verdicts)
-    rows = texts[list(TITLES)].astype(str).values.tolist()
+    words = write_words(table)
+    words['verdict'] = table.verdict.map(_format_verdict)
+    rows = words.values.tolist()
     body = format_table(list(TITLES.values()), rows)
     return f'{count_verdicts(table)}\n\n{introduction}\n\n{body}\n'
+
+
+def write_words(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a table as texts, with the columns of TITLES."""
+    rows = []
+    for row in table.to_dict('records'):
+        converged = {name: row[f'converged_{name}'] for name in NUMBERS}
+        is_null = np.isnan(row['null'])
+        words = {
+            'run': row['run'] or NOTHING,
+            'number': describe(row) if row['n'] or not row['run'] else NOT_STORED,
+            'n': str(row['n']),
+            'null': '' if is_null else stats.format_number(row['null']),
+            'converged': describe(converged),
+            'p': format_p_value(row['p_corrected']),
+        }
+        rows.append(row | words)
+    return pd.DataFrame(rows, columns=list(TITLES))
+
+
+def describe(row: Mapping[str, Any]) -> str:
+    """'small 0.42 [0.10, 0.73] against large 0.03 [0.00, 0.05]; difference 0.39 ...'.
+
+    Args:
+      row: the columns NUMBERS of a table.
+    """
+    if not row['n']:
+        return NOTHING
+    names = ('first', 'second') if row['kind'] != LEVEL else ()
+    sides = []
+    for side in names:
+        if row[f'{side}_name']:
+            sides.append(f'{row[f"{side}_name"]} {describe_number(row, side)}')
+    name = row['first_name'] if row['kind'] == LEVEL else row['kind']
+    number = f'{name} {describe_number(row)}'.strip()
+    return '; '.join(filter(None, (' against '.join(sides), number)))
+
+
+def describe_number(row: Mapping[str, Any], side: str = 'value') -> str:
+    """'at least 8.05 [6.76, 9.58]': a number of a row with its interval and bound.
+
+    Args:
+      side: 'value', or the 'first' or 'second' that it is made of.
+    """
+    prefix = '' if side == 'value' else f'{side}_'
+    mean = stats.Mean(row[side], row[f'{prefix}low'], row[f'{prefix}high'])
+    return f'{row[f"{prefix}bound"]} {stats.format_mean(mean)}'.strip()
 
 
 def _format_verdict(verdict: str) -> str:
     return f'**{verdict}**' if verdict else 'exploratory'
 
 
-def format_p_values(table: pd.DataFrame, missing: str) -> pd.Series:
-    """The p-values of a table as texts."""
-    texts = table.p.map('{:.3f}'.format)
-    return texts.replace({'nan': missing, '0.000': '<0.001'})
+def format_p_value(p: float) -> str:
+    """'0.042', '<0.001'; NOTHING of none."""
+    if np.isnan(p):
+        return NOTHING
+    text = f'{p:.3f}'
+    return '<0.001' if text == '0.000' else text

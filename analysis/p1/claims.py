@@ -105,6 +105,7 @@ def difference_of_best(
 
 CLAIMS = (
     Claim(
+        'p1.fig02.w400_d2.composed',
         "P1 Fig 2, P1's width",
         'From γ 0.5 to 0.8 more answers are composed.',
         PAPER_SIZE,
@@ -112,6 +113,7 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p1.fig02.w400_d2.symmetric',
         "P1 Fig 2, P1's width",
         'From γ 0.5 to 0.8 fewer answers are symmetric.',
         PAPER_SIZE,
@@ -119,6 +121,7 @@ CLAIMS = (
         below(0),
     ),
     Claim(
+        'p1.fig02.w64_d2.composed',
         'P1 Fig 2, width 64',
         'From γ 0.72 (0.50 at width 400) to 1.15 (0.80) more answers are composed.',
         FAIR,
@@ -126,6 +129,7 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p1.fig02.w64_d2.symmetric',
         'P1 Fig 2, width 64',
         'From γ 0.72 (0.50 at width 400) to 1.15 (0.80) fewer answers are symmetric.',
         FAIR,
@@ -133,6 +137,7 @@ CLAIMS = (
         below(0),
     ),
     Claim(
+        'p1.fig02.w32_d2.best_composed',
         'P1 Fig 2, width 32',
         'Best of nine rates: from γ 0.865 (0.50 at width 400) to 1.38 (0.80) more '
         'answers are composed.',
@@ -141,6 +146,7 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p1.fig02.w32_d2.best_symmetric',
         'P1 Fig 2, width 32',
         'Best of nine rates: from γ 0.865 (0.50 at width 400) to 1.38 (0.80) fewer '
         'answers are symmetric.',
@@ -149,18 +155,21 @@ CLAIMS = (
         below(0),
     ),
     Claim(
+        'p1.fig02.w32_d2.mean_composed',
         'P1 Fig 2, width 32',
         'Mean of nine rates: from γ 0.865 to 1.38 more answers are composed.',
         RATES,
         difference('unseen_inferential', SMALL_32, LARGE_32),
     ),
     Claim(
+        'p1.fig02.w32_d2.mean_symmetric',
         'P1 Fig 2, width 32',
         'Mean of nine rates: from γ 0.865 to 1.38 fewer answers are symmetric.',
         RATES,
         difference('unseen_symmetric', SMALL_32, LARGE_32),
     ),
     Claim(
+        'p1.default.w64_d2.composed',
         'ours, on P1 Fig 2',
         'Four tokens, strong decay: from γ 0.7 (0.49 at width 400) to 1.7 (1.18) '
         'more answers are composed.',
@@ -169,6 +178,7 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p1.default.w64_d2.symmetric',
         'ours, on P1 Fig 2',
         'Four tokens, strong decay: from γ 0.7 (0.49 at width 400) to 1.7 (1.18) '
         'fewer answers are symmetric.',
