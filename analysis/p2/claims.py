@@ -310,7 +310,7 @@ CLAIMS = (
     ),
     *list_attention(),
     Claim(
-        'p2.fig08.near.lag',
+        'p2.fig08.transformer.near',
         'P2 Fig 8 left',
         'Memory labels near the key are learned earlier than uniform ones.',
         ('memory_reasoning_near',),
@@ -318,7 +318,7 @@ CLAIMS = (
         above(0),
     ),
     Claim(
-        'p2.fig08.groups.own_range',
+        'p2.fig08.transformer.own_range',
         'P2 Fig 8 right',
         'Early answers never leave the range of labels of their group.',
         ('memory_reasoning_groups',),

@@ -145,7 +145,7 @@ def compare(
                     runs, rule = FRESH[task, size], above(0)
             claims.append(
                 Claim(
-                    f'{figure}.w64_{size}.{name}',
+                    f'{figure}.w64.{name}_{size}',
                     source,
                     write_sentence(contrast.format(what), size),
                     runs,
@@ -173,7 +173,7 @@ def compare_in_range(
     large_weak = Group('large, weak', {'gamma': large, 'weight_decay': 0.01})
     small_strong = Group('small, strong', {'gamma': small, 'weight_decay': 0.5})
     return Claim(
-        f'{figure}.in_range_{steps}.both',
+        f'{figure}.w64.in_range_{steps}',
         source.removeprefix('ours, on '),
         write_sentence(BOTH.format(what), size, f', {steps:,} steps'),
         runs,
@@ -193,7 +193,7 @@ def list_steps() -> list[Claim]:
         )
         claims.append(
             Claim(
-                f'text_tasks.fig07.w64_{size}.steps',
+                f'text_tasks.fig07.w64.steps_{size}',
                 'ours, on P1 Fig 7',
                 write_sentence(sentence, size),
                 RUNS['prontoqa'],
@@ -260,7 +260,7 @@ CLAIMS = (
     ),
     *compare(*SQUARE, (8_600,), (BOTH, *ALONE)),
     Claim(
-        'text_tasks.fig17a.w64_8600.small_strong',
+        'text_tasks.fig17a.w64.small_strong',
         'ours, on P1 Fig 17 a',
         'A small initialization with strong decay answers the held-out square.',
         RUNS['addition'],
@@ -268,7 +268,7 @@ CLAIMS = (
         note=published.describe_exact_match('addition', 'test', 0),
     ),
     Claim(
-        'text_tasks.fig17a.w64_8600.large_weak',
+        'text_tasks.fig17a.w64.large_weak',
         'ours, on P1 Fig 17 a',
         'A large initialization with weak decay does not answer the held-out square.',
         RUNS['addition'],
@@ -276,7 +276,7 @@ CLAIMS = (
         note=published.describe_exact_match('addition', 'test', 0),
     ),
     Claim(
-        'text_tasks.fig17a.w64_8600.outside',
+        'text_tasks.fig17a.w64.outside',
         'ours, on P1 Fig 17 a',
         'A large initialization with weak decay answers held-out pairs outside the '
         'square.',
@@ -295,7 +295,7 @@ CLAIMS = (
     *compare(*QUESTIONS, (2_000, 5_000, 20_000)),
     *list_steps(),
     Claim(
-        'text_tasks.fig07.w64_5000.own_proof',
+        'text_tasks.fig07.w64.own_proof',
         'ours, on P1 Fig 7',
         '5,000 examples: a small initialization with strong decay judges as well after '
         'its own proof as after the right one.',
