@@ -3,8 +3,9 @@
 One rule for every paper:
 
 - The number of a claim is a mean over all networks of its runs that did not diverge, at
-  the step at which their training was set to end, paired by seed. P1's statistic of Fig
-  2 alone is the largest over the rates of a seed.
+  the step at which their training was set to end. Two groups are compared by networks
+  with the same seed and the same value of every other axis; what has no partner is left
+  out and counted. P1's statistic of Fig 2 alone is the largest over a seed's rates.
 - It is judged with at least SEEDS seeds, by Student's t test against the border of the
   rule, and Holm's correction over the judged claims of its family: one figure at one
   width and depth, as the address says, so that a row elsewhere moves no verdict. The
@@ -34,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import frame, spectra, stats
-from analysis.members.columns import name_gamma
+from analysis.members.columns import list_varying_axes, name_gamma
 from analysis.tables.text import format_table
 from anchorjax.storage.reader import Run
 
@@ -65,7 +66,7 @@ NUMBERS = (  # of all networks; with 'converged_' before, of those that converge
 COLUMNS = (  # of a table of claims
     *('address', 'source', 'family', 'claim', 'run'),
     *NUMBERS,
-    *('p', 'p_corrected', 'verdict', 'null', 'note'),
+    *('p', 'p_corrected', 'verdict', 'null', 'left_out', 'note'),
     *(f'converged_{name}' for name in NUMBERS),
 )
 # Ends of the names of columns that are no numbers.
@@ -139,6 +140,7 @@ class Estimate(NamedTuple):
     bound: str = ''  # of the mean, as of a Side
     null: float = np.nan  # what a network scores that does not compose
     note: str = ''
+    left_out: int = 0  # networks without a partner to be compared with
 
     @property
     def mean(self) -> stats.Mean:
@@ -238,34 +240,74 @@ def measure(name: str, values: pd.Series, null: float = np.nan) -> Estimate:
     )
 
 
+def select_pairs(
+    members: pd.DataFrame, first: Levels, second: Levels
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The members of two groups that have a partner in the other one.
+
+    Partners have the same seed, and the same value of every other axis that varies here
+    and that neither group names: a rate that diverged at one γ alone says nothing of γ.
+    The axes are the columns up to `seed`.
+    """
+    axes = list_varying_axes(members.drop(columns='run', errors='ignore'))
+    keys = ['seed', *(axis for axis in axes if axis not in {*first, *second})]
+    groups = [select(members, levels) for levels in (first, second)]
+    settings = [pd.MultiIndex.from_frame(group[keys].astype(str)) for group in groups]
+    is_paired = settings[0].isin(settings[1]), settings[1].isin(settings[0])
+    return groups[0][is_paired[0]], groups[1][is_paired[1]]
+
+
+class Pairs(NamedTuple):
+    """Means by seed of two groups, or columns, of the networks that have partners."""
+
+    first: pd.Series
+    second: pd.Series
+    left_out: int  # networks without a partner
+    null: float  # what a network scores in the first column that does not compose
+
+
+def pair(
+    members: pd.DataFrame, first: tuple[str, Levels], second: tuple[str, Levels]
+) -> Pairs:
+    """A column of some members beside a column of others, or of the same.
+
+    Args:
+      first, second: the column, and which members. Those whose number is not known are
+        left out without being counted.
+    """
+    (first_column, first_levels), (second_column, second_levels) = first, second
+    known = members.dropna(subset=[first_column, second_column])
+    groups = select_pairs(known, first_levels, second_levels)
+    everyone = [len(select(known, levels)) for levels in (first_levels, second_levels)]
+    return Pairs(
+        average(groups[0], first_column),
+        average(groups[1], second_column),
+        sum(everyone) - sum(map(len, groups)),
+        average_null(pd.concat(groups), first_column),
+    )
+
+
 def difference(column: str, first: Group, second: Group) -> Estimator:
-    """The first group less the second, of the seeds that both have."""
+    """The first group less the second, of networks that are partners."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
-        chosen = [select(members, group.levels) for group in (first, second)]
-        sides = []
-        for group, of_group in zip((first, second), chosen, strict=True):
-            sides.append((group.name, average(of_group, column)))
-        return compare(*sides, average_null(pd.concat(chosen), column))
+        pairs = pair(members, (column, first.levels), (column, second.levels))
+        return subtract(pairs, (first.name, second.name))
 
     return estimate
 
 
 def ratio(column: str, first: Group, second: Group) -> Estimator:
-    """The first group by the second, of the seeds that both have.
+    """The first group by the second, of networks that are partners.
 
     The ratio is a geometric mean; the numbers of both groups beside it are plain means.
     """
 
     def estimate(members: pd.DataFrame) -> Estimate:
-        above = average(select(members, first.levels), column)
-        below = average(select(members, second.levels), column)
-        values = np.log(above / below).dropna()
-        sides = []
-        for group, side in ((first, above), (second, below)):
-            mean = stats.mean_interval(side.loc[values.index])
-            sides.append(Side(group.name, mean))
-        return Estimate(values, RATIO, tuple(sides))
+        pairs = pair(members, (column, first.levels), (column, second.levels))
+        values = np.log(pairs.first / pairs.second)
+        sides = name_sides(pairs, (first.name, second.name))
+        return Estimate(values, RATIO, sides, left_out=pairs.left_out)
 
     return estimate
 
@@ -280,11 +322,8 @@ def change(
     """
 
     def estimate(members: pd.DataFrame) -> Estimate:
-        chosen = select(members, levels)
-        sides = []
-        for name, column in zip(names, (first, second), strict=True):
-            sides.append((name, average(chosen, column)))
-        return compare(*sides)
+        pairs = pair(members, (first, levels), (second, levels))
+        return subtract(pairs, names)._replace(null=np.nan)
 
     return estimate
 
@@ -301,15 +340,24 @@ def rank_correlation(first: str, second: str, levels: Levels) -> Estimator:
     return estimate
 
 
-def compare(
-    first: tuple[str, pd.Series], second: tuple[str, pd.Series], null: float = np.nan
-) -> Estimate:
-    """The difference of two named numbers of the seeds that have both."""
-    values = (first[1] - second[1]).dropna()
-    sides = []
-    for name, side in (first, second):
-        sides.append(Side(name, stats.mean_interval(side.loc[values.index])))
-    return Estimate(values, DIFFERENCE, tuple(sides), null=null)
+def subtract(pairs: Pairs, names: tuple[str, str]) -> Estimate:
+    """The first less the second, by seed."""
+    return Estimate(
+        pairs.first - pairs.second,
+        DIFFERENCE,
+        name_sides(pairs, names),
+        null=pairs.null,
+        left_out=pairs.left_out,
+    )
+
+
+def name_sides(pairs: Pairs, names: tuple[str, str]) -> tuple[Side, Side]:
+    """Both means with their intervals."""
+    first, second = names
+    return (
+        Side(first, stats.mean_interval(pairs.first)),
+        Side(second, stats.mean_interval(pairs.second)),
+    )
 
 
 def find_named(room: ModuleType, run: Run) -> list[Claim]:
@@ -353,6 +401,7 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
             'claim': claim.sentence,
             'run': ', '.join(dict.fromkeys(of_claim.run)),
             'null': found.null,
+            'left_out': found.left_out,
             'note': '; '.join(filter(None, (claim.note, found.note))),
         }
         row |= _list_numbers(found)
@@ -459,9 +508,15 @@ def write_words(table: pd.DataFrame) -> pd.DataFrame:
             'null': '' if is_null else stats.format_number(row['null']),
             'converged': describe(converged),
             'p': format_p_value(row['p_corrected']),
+            'note': '; '.join(filter(None, (row['note'], _count_left_out(row)))),
         }
         rows.append(row | words)
     return pd.DataFrame(rows, columns=list(TITLES))
+
+
+def _count_left_out(row: Mapping[str, Any]) -> str:
+    number = row['left_out']
+    return f'networks left out, without a partner: {number}' if number else ''
 
 
 def describe(row: Mapping[str, Any]) -> str:

@@ -13,10 +13,22 @@ network_claims.py, the rest in more_claims.py, which is exploratory.
 
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 
 from analysis import frame
-from analysis.claims import Claim, Estimate, Group, above, below, difference
+from analysis.claims import (
+    Claim,
+    Estimate,
+    Group,
+    Pairs,
+    above,
+    below,
+    difference,
+    select,
+    select_pairs,
+    subtract,
+)
 from analysis.p1 import network_claims
 from analysis.p1.more_claims import FAMILIES, add_levels
 from analysis.p1.network_claims import (
@@ -39,15 +51,16 @@ INTRODUCTION = (
 )
 COLUMNS = (
     'width',
-    'gamma',
-    'gamma_at_400',
-    'learning_rate',
-    'weight_decay',
-    'seed',
-    'num_steps',
+    'depth',
     'num_anchors',
     'num_examples',
     'norm',
+    'learning_rate',
+    'weight_decay',
+    'gamma',
+    'seed',  # the last of the axes
+    'gamma_at_400',
+    'num_steps',
     'converged',
     'train_loss',
     'seen_heldout_assigned',
@@ -94,11 +107,13 @@ def difference_of_best(
     column: str, first: Group, second: Group
 ) -> Callable[[pd.DataFrame], Estimate]:
     """The difference of a seed's highest shares over its learning rates (P1 Sec 4)."""
-    compare_groups = difference(column, first, second)
 
     def estimate(members: pd.DataFrame) -> Estimate:
-        best = members.groupby(['gamma', 'seed'], as_index=False)[column].max()
-        return compare_groups(best)
+        groups = select_pairs(members, first.levels, second.levels)
+        best = [group.groupby('seed')[column].max() for group in groups]
+        everyone = [len(select(members, group.levels)) for group in (first, second)]
+        left_out = sum(everyone) - sum(map(len, groups))
+        return subtract(Pairs(*best, left_out, np.nan), (first.name, second.name))
 
     return estimate
 

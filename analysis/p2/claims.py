@@ -19,12 +19,11 @@ from analysis.claims import (
     Rule,
     Side,
     above,
-    average,
     below,
     change,
     difference,
     level,
-    select,
+    pair,
 )
 from analysis.p2 import members
 
@@ -51,9 +50,8 @@ def measure_lag(
     table: pd.DataFrame, slow: str, fast: str, slow_group: Group, fast_group: Group
 ) -> Lag:
     """How many times later the slow moment of a group is than the other's fast one."""
-    late = average(select(table, slow_group.levels), slow)
-    early = average(select(table, fast_group.levels), fast)
-    return compare_moments(late, early, table.num_steps.max())
+    pairs = pair(table, (slow, slow_group.levels), (fast, fast_group.levels))
+    return compare_moments(pairs.first, pairs.second, table.num_steps.max())
 
 
 def lag(

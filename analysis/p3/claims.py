@@ -27,13 +27,14 @@ from analysis.claims import (
     Side,
     above,
     at_gamma,
-    average,
     average_flags,
     change,
     difference,
     measure,
+    pair,
     ratio,
     select,
+    select_pairs,
 )
 from analysis.p3 import members
 from analysis.p3.members import PHASES
@@ -55,9 +56,8 @@ tabulate = members.tabulate
 def measure_growth(table: pd.DataFrame, column: str) -> Lag:
     """The time with five wrong pairs by that with none."""
     table = table.fillna({column: np.inf})
-    wrong = average(select(table, {'complexity': 5}), column)
-    none = average(select(table, {'complexity': 0}), column)
-    return compare_moments(wrong, none, table.last_epoch.max())
+    pairs = pair(table, (column, {'complexity': 5}), (column, {'complexity': 0}))
+    return compare_moments(pairs.first, pairs.second, table.last_epoch.max())
 
 
 def growth(column: str, group: Group) -> Estimator:
@@ -80,8 +80,9 @@ def compare_growths(column: str, first: Group, second: Group) -> Estimator:
     def estimate(table: pd.DataFrame) -> Estimate:
         growths = []
         sides = []
-        for group in (first, second):
-            found = measure_growth(select(table, group.levels), column)
+        members = select_pairs(table, first.levels, second.levels)
+        for group, of_group in zip((first, second), members, strict=True):
+            found = measure_growth(of_group, column)
             mean = stats.ratio_interval(found.ratios)
             sides.append(Side(group.name, mean, found.bound))
             growths.append(found)

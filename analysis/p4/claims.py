@@ -28,13 +28,12 @@ from analysis.claims import (
     Group,
     Side,
     above,
-    average,
     change,
     difference,
     level,
     measure,
+    pair,
     rank_correlation,
-    select,
     share,
     within,
 )
@@ -168,9 +167,9 @@ def lag(first: Group, second: Group) -> Estimator:
     def estimate(table: pd.DataFrame) -> Estimate:
         last = table.num_steps.max()
         table = table.fillna({'moment': np.inf})
-        late = average(select(table, first.levels), 'moment')
-        early = average(select(table, second.levels), 'moment')
-        found = compare_moments(late, early, last)
+        groups = [('moment', group.levels) for group in (first, second)]
+        pairs = pair(table, *groups)
+        found = compare_moments(pairs.first, pairs.second, last)
         sides = []
         for group, steps in ((first, found.slow), (second, found.fast)):
             sides.append(Side(group.name, stats.mean_interval(steps)))

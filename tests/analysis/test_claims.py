@@ -119,8 +119,8 @@ def test_claims_that_are_judged_together_share_the_risk(p_values, verdicts):
 MEMBERS = pd.DataFrame(
     {
         'run': 'run',
-        'seed': [0, 0, 1, 1, 2, 2],
         'side': ['a', 'b', 'a', 'b', 'a', 'a'],
+        'seed': [0, 0, 1, 1, 2, 2],
         'rate': [0.1, 0.1, 0.1, 0.2, 0.1, 0.2],
         'score': [0.5, 0.2, 0.7, 0.3, 0.9, 0.7],
         'before': [0.4, 0.4, 0.4, np.nan, 0.4, 0.4],
@@ -227,3 +227,34 @@ def test_words_are_made_of_the_numbers_alone(estimator, words, tmp_path):
     table.to_csv(tmp_path / 'verdicts.csv', index=False)
     read = claims.read_table(tmp_path / 'verdicts.csv')
     assert claims.write_words(read).number.tolist() == [words]
+
+
+@pytest.mark.parametrize(
+    'estimator', [claims.difference('score', A, B), claims.ratio('score', A, B)]
+)
+@pytest.mark.parametrize('axis', ['rate', 'depth'])
+def test_what_one_group_lacks_is_no_effect(estimator, axis):
+    """Without any effect of the side: what scores more diverged on one side alone."""
+    rows = []
+    for seed in range(8):
+        for side in 'ab':
+            for setting, score in ((1, 0.2), (2, 0.8)):
+                noise = 0.01 * (-1) ** (seed + (side == 'a'))
+                rows.append((setting, side, seed, score + noise))
+    members = pd.DataFrame(rows, columns=[axis, 'side', 'seed', 'score'])
+    members = members.assign(run='run', converged=True)
+    # All networks of a side, of one seed alone, and another of either side.
+    for lost in (
+        (members.side == 'a') & (members[axis] == 1),
+        (members.side == 'a') & (members[axis] == 1) & (members.seed < 5),
+    ):
+        claim = make_claim(above(0))._replace(estimate=estimator)
+        (row,) = claims.tabulate([claim], members[~lost]).to_dict('records')
+        assert (row['verdict'], row['left_out']) == ('undecided', lost.sum())
+
+
+def test_what_diverged_at_different_rates_has_no_partner():
+    """Each side has one rate left, another one."""
+    members = MEMBERS[(MEMBERS.side == 'a') == (MEMBERS.rate == 0.1)]
+    members = members[['run', 'rate', 'side', 'seed', 'score']]
+    assert not len(claims.difference('score', A, B)(members).values)
