@@ -14,7 +14,7 @@ One rule for every paper:
   seeds were not used to choose the settings is seen to by hand: a claim names runs with
   fresh ones (predictions.md).
 - With fewer seeds, or without a rule, the row is exploratory: a number with an interval
-  and no verdict.
+  and no verdict. So has a sweep of which networks are missing: "partly trained".
 
   holds          the number is on the side of the border that the claim says
   does not hold  it is on the other side
@@ -48,9 +48,10 @@ OPPOSITE = 'opposite'
 UNDECIDED = 'undecided'
 EXPLORATORY = ''
 NOT_TRAINED = 'not trained'
+PARTLY_TRAINED = 'partly trained'  # no verdict from whatever is there
 NOTHING = '–'  # in a cell
 NOT_STORED = 'not stored'  # the networks are in the table, the number of them is not
-VERDICTS = (HOLDS, FAILS, OPPOSITE, UNDECIDED, NOT_TRAINED)
+VERDICTS = (HOLDS, FAILS, OPPOSITE, UNDECIDED, PARTLY_TRAINED, NOT_TRAINED)
 
 # What the number of a row is.
 LEVEL, DIFFERENCE, RATIO = 'level', 'difference', 'ratio'
@@ -66,7 +67,7 @@ NUMBERS = (  # of all networks; with 'converged_' before, of those that converge
 COLUMNS = (  # of a table of claims
     *('address', 'source', 'family', 'claim', 'run'),
     *NUMBERS,
-    *('p', 'p_corrected', 'verdict', 'null', 'left_out', 'note'),
+    *('p', 'p_corrected', 'verdict', 'null', 'left_out', 'untrained', 'note'),
     *(f'converged_{name}' for name in NUMBERS),
 )
 # Ends of the names of columns that are no numbers.
@@ -384,8 +385,8 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
     """A row for every claim of one paper, with COLUMNS: numbers, not words.
 
     Args:
-      members: a row per network that did not diverge: `run`, `seed`, `converged`, and
-        the columns that the claims read.
+      members: a row per network that did not diverge: `run`, `seed`, `converged`, the
+        columns that the claims read, and of the grid of its run `untrained`.
     """
     rows = []
     estimates = []
@@ -402,6 +403,7 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
             'run': ', '.join(dict.fromkeys(of_claim.run)),
             'null': found.null,
             'left_out': found.left_out,
+            'untrained': count_untrained(of_claim),
             'note': '; '.join(filter(None, (claim.note, found.note))),
         }
         row |= _list_numbers(found)
@@ -409,10 +411,25 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
             row[f'converged_{name}'] = number
         rows.append(row)
     table = pd.DataFrame(rows)
-    table['p'], table['p_corrected'], table['verdict'] = judge(claims, estimates)
+    is_partial = table.untrained > 0
+    judged = []
+    for claim, is_left in zip(claims, is_partial, strict=True):
+        judged.append(claim._replace(rule=None) if is_left else claim)
+    table['p'], table['p_corrected'], table['verdict'] = judge(judged, estimates)
     is_unknown = (table.n == 0) & (table.run != '')
     table.loc[is_unknown, 'verdict'] = EXPLORATORY
+    table.loc[is_partial, 'verdict'] = PARTLY_TRAINED
     return table[list(COLUMNS)]
+
+
+def count_untrained(members: pd.DataFrame) -> int:
+    """How many networks are missing from the grids of these runs.
+
+    0 of a table without that column, whose sweeps had all ended.
+    """
+    if 'untrained' not in members:
+        return 0
+    return int(members.groupby('run').untrained.first().sum())
 
 
 def _list_numbers(found: Estimate) -> dict[str, object]:
@@ -508,15 +525,20 @@ def write_words(table: pd.DataFrame) -> pd.DataFrame:
             'null': '' if is_null else stats.format_number(row['null']),
             'converged': describe(converged),
             'p': format_p_value(row['p_corrected']),
-            'note': '; '.join(filter(None, (row['note'], _count_left_out(row)))),
+            'note': '; '.join(filter(None, (row['note'], *_list_missing(row)))),
         }
         rows.append(row | words)
     return pd.DataFrame(rows, columns=list(TITLES))
 
 
-def _count_left_out(row: Mapping[str, Any]) -> str:
-    number = row['left_out']
-    return f'networks left out, without a partner: {number}' if number else ''
+def _list_missing(row: Mapping[str, Any]) -> list[str]:
+    """What the number of a row leaves out: '2 networks have no partner'."""
+    reasons = {'left_out': 'have no partner', 'untrained': 'are not trained yet'}
+    found = []
+    for name, words in reasons.items():
+        if row[name]:
+            found.append(f'{row[name]} networks {words}')
+    return found
 
 
 def describe(row: Mapping[str, Any]) -> str:

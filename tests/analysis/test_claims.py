@@ -258,3 +258,15 @@ def test_what_diverged_at_different_rates_has_no_partner():
     members = MEMBERS[(MEMBERS.side == 'a') == (MEMBERS.rate == 0.1)]
     members = members[['run', 'rate', 'side', 'seed', 'score']]
     assert not len(claims.difference('score', A, B)(members).values)
+
+
+@pytest.mark.parametrize(
+    ('untrained', 'verdict'), [(0, 'holds'), (1, 'partly trained')]
+)
+def test_a_sweep_half_trained_has_no_verdict(untrained, verdict):
+    members = pd.DataFrame({'seed': range(8), 'score': 0.3 + SPREAD})
+    members = members.assign(run='run', converged=True, untrained=untrained)
+    table = claims.tabulate([make_claim(above(0)), make_claim(None)], members)
+    expected = [verdict, verdict if untrained else '']
+    assert table.verdict.tolist() == expected
+    assert table.untrained.tolist() == [untrained] * 2
