@@ -3,16 +3,18 @@
 One rule for every paper:
 
 - The number of a claim is a mean over all networks of its runs that did not diverge, at
-  the step at which their training was set to end, paired by seed. P1's statistic of Fig
-  2 alone is the largest over the rates of a seed.
+  the step at which their training was set to end. Two groups are compared by networks
+  with the same seed and the same value of every other axis; what has no partner is left
+  out and counted. P1's statistic of Fig 2 alone is the largest over a seed's rates.
 - It is judged with at least SEEDS seeds, by Student's t test against the border of the
-  rule, and Holm's correction over the judged claims of one table. The border is 0, or a
-  size that the paper prints, or, where it says "much", "as much as" or "no worse", one
-  of ours that was fixed before the runs (p4/claims.py). That the seeds were not used to
-  choose the settings is seen to by hand: a claim names runs with fresh ones
-  (predictions.md).
+  rule, and Holm's correction over the judged claims of its family: one figure at one
+  width and depth, as the address says, so that a row elsewhere moves no verdict. The
+  border is 0, or a size that the paper prints, or, where it says "much", "as much as"
+  or "no worse", one of ours that was fixed before the runs (p4/claims.py). That the
+  seeds were not used to choose the settings is seen to by hand: a claim names runs with
+  fresh ones (predictions.md).
 - With fewer seeds, or without a rule, the row is exploratory: a number with an interval
-  and no verdict.
+  and no verdict. So has a sweep of which networks are missing: "partly trained".
 
   holds          the number is on the side of the border that the claim says
   does not hold  it is on the other side
@@ -24,15 +26,16 @@ The number of converged networks alone stands beside it and decides nothing: sma
 initializations converge later, so leaving them out changes what is measured.
 """
 
+import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from analysis import frame, spectra, stats
-from analysis.members.columns import name_gamma
+from analysis.members.columns import list_varying_axes, name_gamma
 from analysis.tables.text import format_table
 from anchorjax.storage.reader import Run
 
@@ -45,16 +48,40 @@ OPPOSITE = 'opposite'
 UNDECIDED = 'undecided'
 EXPLORATORY = ''
 NOT_TRAINED = 'not trained'
+PARTLY_TRAINED = 'partly trained'  # no verdict from whatever is there
 NOTHING = '–'  # in a cell
 NOT_STORED = 'not stored'  # the networks are in the table, the number of them is not
-VERDICTS = (HOLDS, FAILS, OPPOSITE, UNDECIDED, NOT_TRAINED)
+VERDICTS = (HOLDS, FAILS, OPPOSITE, UNDECIDED, PARTLY_TRAINED, NOT_TRAINED)
 
-TITLES = {
+# What the number of a row is.
+LEVEL, DIFFERENCE, RATIO = 'level', 'difference', 'ratio'
+CORRELATION = 'rank correlation'
+
+SUFFIXES = {'mean': '', 'low': '_low', 'high': '_high'}
+NUMBERS = (  # of all networks; with 'converged_' before, of those that converged
+    'kind',
+    *('first_name', 'first_bound', 'first', 'first_low', 'first_high'),
+    *('second_name', 'second_bound', 'second', 'second_low', 'second_high'),
+    *('bound', 'value', 'low', 'high', 'n'),
+)
+COLUMNS = (  # of a table of claims
+    *('address', 'source', 'family', 'claim', 'run'),
+    *NUMBERS,
+    *('p', 'p_corrected', 'verdict', 'null', 'left_out', 'untrained', 'note'),
+    *(f'converged_{name}' for name in NUMBERS),
+)
+# Ends of the names of columns that are no numbers.
+TEXTS = (
+    *('address', 'source', 'family', 'claim', 'run', 'kind', 'name', 'bound'),
+    *('verdict', 'note'),
+)
+TITLES = {  # of the same as words
+    'address': 'address',
     'source': 'paper',
     'claim': 'claim',
     'run': 'runs',
     'number': 'all networks',
-    'seeds': 'seeds',
+    'n': 'seeds',
     'null': 'null',
     'converged': 'converged networks alone',
     'p': 'p (Holm)',
@@ -97,21 +124,43 @@ def within(border: float) -> Rule:
     return Rule(-border, border)
 
 
-class Estimate(NamedTuple):
-    """One number per seed, and the words of the table."""
+class Side(NamedTuple):
+    """One of the two groups, or columns, that an estimate compares."""
 
-    values: pd.Series  # [seed]
-    text: str
-    null: str = ''
+    name: str
+    mean: stats.Mean  # over the seeds of the estimate
+    bound: str = ''  # 'at least': what the mean is if not exact
+
+
+class Estimate(NamedTuple):
+    """One number per seed, and what it is made of: numbers, which `describe` words."""
+
+    values: pd.Series  # [seed]; of a RATIO its logarithms, so that 0 is equality
+    kind: str
+    sides: tuple[Side, ...] = ()
+    bound: str = ''  # of the mean, as of a Side
+    null: float = np.nan  # what a network scores that does not compose
     note: str = ''
+    left_out: int = 0  # networks without a partner to be compared with
+
+    @property
+    def mean(self) -> stats.Mean:
+        """The number of the row, and its interval."""
+        found = stats.mean_interval(self.values)
+        return stats.Mean(*np.exp(found)) if self.kind == RATIO else found
 
 
 Estimator = Callable[[pd.DataFrame], Estimate]
 
 
 class Claim(NamedTuple):
-    """A row of a table of claims."""
+    """A row of a table of claims.
 
+    Its address, 'p1.fig02.w400_d2.composed', is what pages know it by: the paper, the
+    figure, the networks, and the number. All but the last part is its `family`.
+    """
+
+    address: str
     source: str  # paper and figure
     sentence: str
     runs: tuple[str, ...]  # names of the runs it is about; their seeds are pooled
@@ -119,6 +168,11 @@ class Claim(NamedTuple):
     rule: Rule | None = None  # None: exploratory
     where: Levels = MappingProxyType({})  # the part of these runs that it is about
     note: str = ''  # beside its number: what the paper prints
+
+    @property
+    def family(self) -> str:
+        """One figure at one width and depth."""
+        return self.address.rpartition('.')[0]
 
 
 def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
@@ -135,15 +189,13 @@ def select(members: pd.DataFrame, levels: Levels) -> pd.DataFrame:
     return members
 
 
-def name_null(members: pd.DataFrame, column: str) -> str:
+def average_null(members: pd.DataFrame, column: str) -> float:
     """What a network scores in a column that does not compose, if the table knows it.
 
     It is in the column `null_COLUMN`.
     """
     name = f'null_{column}'
-    if name not in members or members[name].isna().all():
-        return ''
-    return f'{members[name].mean():.2f}'
+    return members[name].mean() if name in members else np.nan
 
 
 def average(members: pd.DataFrame, column: str) -> pd.Series:
@@ -156,58 +208,107 @@ def level(column: str, group: Group) -> Estimator:
 
     def estimate(members: pd.DataFrame) -> Estimate:
         chosen = select(members, group.levels)
-        values = average(chosen, column)
-        text = f'{group.name} {stats.describe_mean(values)}'
-        return Estimate(values, text.strip(), name_null(chosen, column))
+        null = average_null(chosen, column)
+        return measure(group.name, average(chosen, column), null)
 
     return estimate
 
 
 def share(column: str, border: float, group: Group) -> Estimator:
-    """The share of networks whose column is above the border.
-
-    Its exact interval takes networks for independent; those of one seed are not quite.
-    """
+    """The share of networks whose column is above the border."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
         chosen = select(members, group.levels).dropna(subset=column)
         is_above = chosen[column] > border
-        count = stats.format_share(int(is_above.sum()), len(is_above))
-        text = f'{group.name}: above {border:g} in {count}'
-        return Estimate(is_above.groupby(chosen.seed).mean(), text)
+        found = measure(
+            f'{group.name} above {border:g}', average_flags(is_above, chosen)
+        )
+        note = f'{is_above.sum()} of {len(is_above)} networks'
+        return found._replace(note=note if len(is_above) else '')
 
     return estimate
 
 
+def average_flags(is_true: pd.Series, members: pd.DataFrame) -> pd.Series:
+    """By seed, the share of its networks of which this is true."""
+    return is_true.groupby(members.seed).mean()
+
+
+def measure(name: str, values: pd.Series, null: float = np.nan) -> Estimate:
+    """The mean of one group's numbers, by seed."""
+    return Estimate(
+        values, LEVEL, (Side(name, stats.mean_interval(values)),), null=null
+    )
+
+
+def select_pairs(
+    members: pd.DataFrame, first: Levels, second: Levels
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The members of two groups that have a partner in the other one.
+
+    Partners have the same seed, and the same value of every other axis that varies here
+    and that neither group names: a rate that diverged at one γ alone says nothing of γ.
+    The axes are the columns up to `seed`.
+    """
+    axes = list_varying_axes(members.drop(columns='run', errors='ignore'))
+    keys = ['seed', *(axis for axis in axes if axis not in {*first, *second})]
+    groups = [select(members, levels) for levels in (first, second)]
+    settings = [pd.MultiIndex.from_frame(group[keys].astype(str)) for group in groups]
+    is_paired = settings[0].isin(settings[1]), settings[1].isin(settings[0])
+    return groups[0][is_paired[0]], groups[1][is_paired[1]]
+
+
+class Pairs(NamedTuple):
+    """Means by seed of two groups, or columns, of the networks that have partners."""
+
+    first: pd.Series
+    second: pd.Series
+    left_out: int  # networks without a partner
+    null: float  # what a network scores in the first column that does not compose
+
+
+def pair(
+    members: pd.DataFrame, first: tuple[str, Levels], second: tuple[str, Levels]
+) -> Pairs:
+    """A column of some members beside a column of others, or of the same.
+
+    Args:
+      first, second: the column, and which members. Those whose number is not known are
+        left out without being counted.
+    """
+    (first_column, first_levels), (second_column, second_levels) = first, second
+    known = members.dropna(subset=[first_column, second_column])
+    groups = select_pairs(known, first_levels, second_levels)
+    everyone = [len(select(known, levels)) for levels in (first_levels, second_levels)]
+    return Pairs(
+        average(groups[0], first_column),
+        average(groups[1], second_column),
+        sum(everyone) - sum(map(len, groups)),
+        average_null(pd.concat(groups), first_column),
+    )
+
+
 def difference(column: str, first: Group, second: Group) -> Estimator:
-    """The first group less the second, of the seeds that both have."""
+    """The first group less the second, of networks that are partners."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
-        chosen = [select(members, group.levels) for group in (first, second)]
-        sides = []
-        for group, of_group in zip((first, second), chosen, strict=True):
-            sides.append((group.name, average(of_group, column)))
-        return compare(*sides, name_null(pd.concat(chosen), column))
+        pairs = pair(members, (column, first.levels), (column, second.levels))
+        return subtract(pairs, (first.name, second.name))
 
     return estimate
 
 
 def ratio(column: str, first: Group, second: Group) -> Estimator:
-    """The first group by the second, of the seeds that both have.
+    """The first group by the second, of networks that are partners.
 
     The ratio is a geometric mean; the numbers of both groups beside it are plain means.
-    The values of the estimate are logarithms, so that 0 stands for equal groups.
     """
 
     def estimate(members: pd.DataFrame) -> Estimate:
-        above = average(select(members, first.levels), column)
-        below = average(select(members, second.levels), column)
-        values = np.log(above / below).dropna()
-        words = []
-        for group, side in ((first, above), (second, below)):
-            words.append(f'{group.name} {side.loc[values.index].mean():,.0f}')
-        found = stats.describe_ratio(np.exp(values))
-        return Estimate(values, f'{" against ".join(words)}; ratio {found}', 'ratio 1')
+        pairs = pair(members, (column, first.levels), (column, second.levels))
+        values = np.log(pairs.first / pairs.second)
+        sides = name_sides(pairs, (first.name, second.name))
+        return Estimate(values, RATIO, sides, left_out=pairs.left_out)
 
     return estimate
 
@@ -222,11 +323,8 @@ def change(
     """
 
     def estimate(members: pd.DataFrame) -> Estimate:
-        chosen = select(members, levels)
-        sides = []
-        for name, column in zip(names, (first, second), strict=True):
-            sides.append((name, average(chosen, column)))
-        return compare(*sides)
+        pairs = pair(members, (first, levels), (second, levels))
+        return subtract(pairs, names)._replace(null=np.nan)
 
     return estimate
 
@@ -238,25 +336,29 @@ def rank_correlation(first: str, second: str, levels: Levels) -> Estimator:
         found = {}
         for seed, of_seed in select(members, levels).groupby('seed'):
             found[seed] = spectra.rank_correlation(of_seed[first], of_seed[second])
-        values = pd.Series(found, dtype=float).dropna()
-        text = stats.describe_mean(values)
-        return Estimate(values, f'rank correlation {text}', '0')
+        return Estimate(pd.Series(found, dtype=float).dropna(), CORRELATION)
 
     return estimate
 
 
-def compare(
-    first: tuple[str, pd.Series], second: tuple[str, pd.Series], null: str = ''
-) -> Estimate:
-    """The difference of two named numbers of the seeds that have both."""
-    values = (first[1] - second[1]).dropna()
-    words = []
-    for name, side in (first, second):
-        words.append(f'{name} {stats.describe_mean(side.loc[values.index])}')
-    gap = stats.describe_mean(values)
-    text = f'{" against ".join(words)}; difference {gap}'
-    nulls = filter(None, (null, 'difference 0'))
-    return Estimate(values, text, '; '.join(nulls))
+def subtract(pairs: Pairs, names: tuple[str, str]) -> Estimate:
+    """The first less the second, by seed."""
+    return Estimate(
+        pairs.first - pairs.second,
+        DIFFERENCE,
+        name_sides(pairs, names),
+        null=pairs.null,
+        left_out=pairs.left_out,
+    )
+
+
+def name_sides(pairs: Pairs, names: tuple[str, str]) -> tuple[Side, Side]:
+    """Both means with their intervals."""
+    first, second = names
+    return (
+        Side(first, stats.mean_interval(pairs.first)),
+        Side(second, stats.mean_interval(pairs.second)),
+    )
 
 
 def find_named(room: ModuleType, run: Run) -> list[Claim]:
@@ -280,11 +382,11 @@ def _name_run(run: Run) -> str:
 
 
 def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
-    """A row for every claim of one paper, with the columns of TITLES.
+    """A row for every claim of one paper, with COLUMNS: numbers, not words.
 
     Args:
-      members: a row per network that did not diverge: `run`, `seed`, `converged`, and
-        the columns that the claims read.
+      members: a row per network that did not diverge: `run`, `seed`, `converged`, the
+        columns that the claims read, and of the grid of its run `untrained`.
     """
     rows = []
     estimates = []
@@ -293,37 +395,80 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
         found = claim.estimate(of_claim)
         converged = claim.estimate(of_claim[of_claim.converged])
         estimates.append(found)
-        missing = NOT_STORED if len(of_claim) else NOTHING
         row = {
+            'address': claim.address,
             'source': claim.source,
+            'family': claim.family,
             'claim': claim.sentence,
-            'run': ', '.join(dict.fromkeys(of_claim.run)) or NOTHING,
-            'number': found.text if len(found.values) else missing,
-            'seeds': len(found.values),
+            'run': ', '.join(dict.fromkeys(of_claim.run)),
             'null': found.null,
-            'converged': converged.text if len(converged.values) else NOTHING,
+            'left_out': found.left_out,
+            'untrained': count_untrained(of_claim),
             'note': '; '.join(filter(None, (claim.note, found.note))),
         }
+        row |= _list_numbers(found)
+        for name, number in _list_numbers(converged).items():
+            row[f'converged_{name}'] = number
         rows.append(row)
     table = pd.DataFrame(rows)
-    table['p'], table['verdict'] = judge(claims, estimates)
-    table.loc[table.number == NOT_STORED, 'verdict'] = EXPLORATORY
-    return table[list(TITLES)]
+    is_partial = table.untrained > 0
+    judged = []
+    for claim, is_left in zip(claims, is_partial, strict=True):
+        judged.append(claim._replace(rule=None) if is_left else claim)
+    table['p'], table['p_corrected'], table['verdict'] = judge(judged, estimates)
+    is_unknown = (table.n == 0) & (table.run != '')
+    table.loc[is_unknown, 'verdict'] = EXPLORATORY
+    table.loc[is_partial, 'verdict'] = PARTLY_TRAINED
+    return table[list(COLUMNS)]
+
+
+def count_untrained(members: pd.DataFrame) -> int:
+    """How many networks are missing from the grids of these runs.
+
+    0 of a table without that column, whose sweeps had all ended.
+    """
+    if 'untrained' not in members:
+        return 0
+    return int(members.groupby('run').untrained.first().sum())
+
+
+def _list_numbers(found: Estimate) -> dict[str, object]:
+    """The columns of a table that an estimate alone decides."""
+    numbers = {'kind': found.kind, 'n': len(found.values), 'bound': found.bound.strip()}
+    numbers |= found.mean._asdict()
+    nothing = Side('', stats.Mean(np.nan, np.nan, np.nan))
+    first, second = (*found.sides, nothing, nothing)[:2]
+    for place, side in (('first', first), ('second', second)):
+        numbers[f'{place}_name'] = side.name
+        numbers[f'{place}_bound'] = side.bound.strip()
+        for name, number in side.mean._asdict().items():
+            numbers[place + SUFFIXES[name]] = number
+    numbers['value'] = numbers.pop('mean')
+    return numbers
+
+
+def read_table(path: pathlib.Path) -> pd.DataFrame:
+    """A committed verdicts.csv: numbers, and texts that may be empty."""
+    table = pd.read_csv(path)
+    texts = [name for name in table if name.rpartition('_')[2] in TEXTS]
+    return table.assign(**table[texts].astype(object).fillna(''))
 
 
 def judge(
     claims: Sequence[Claim], estimates: Sequence[Estimate]
-) -> tuple[np.ndarray, list[str]]:
-    """(p-value after Holm's correction, NaN: not judged; verdict) of every claim."""
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """(p-value, NaN: not judged; after Holm's correction; verdict) of every claim."""
     p_values = np.full(len(claims), np.nan)
     for i, (claim, found) in enumerate(zip(claims, estimates, strict=True)):
         if claim.rule is not None and len(found.values) >= SEEDS:
             p_values[i] = stats.p_value(found.values, _nearest_border(claim, found))
-    p_values = stats.holm(p_values)
+    families = pd.Series([claim.family for claim in claims], dtype=str)
+    by_family = pd.Series(p_values).groupby(families.values)
+    corrected = by_family.transform(stats.holm).to_numpy(float)
     verdicts = []
-    for claim, found, p in zip(claims, estimates, p_values, strict=True):
+    for claim, found, p in zip(claims, estimates, corrected, strict=True):
         verdicts.append(_conclude(claim, found, p))
-    return p_values, verdicts
+    return p_values, corrected, verdicts
 
 
 def _conclude(claim: Claim, found: Estimate, p: float) -> str:
@@ -360,18 +505,78 @@ def count_verdicts(table: pd.DataFrame) -> str:
 
 def format_markdown(table: pd.DataFrame, introduction: str) -> str:
     """The table as Markdown, below the counts of its verdicts and some words."""
-    verdicts = table.verdict.map(_format_verdict)
-    texts = table.assign(p=format_p_values(table, NOTHING), verdict=verdicts)
-    rows = texts[list(TITLES)].astype(str).values.tolist()
+    words = write_words(table)
+    words['verdict'] = table.verdict.map(_format_verdict)
+    rows = words.values.tolist()
     body = format_table(list(TITLES.values()), rows)
     return f'{count_verdicts(table)}\n\n{introduction}\n\n{body}\n'
+
+
+def write_words(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a table as texts, with the columns of TITLES."""
+    rows = []
+    for row in table.to_dict('records'):
+        converged = {name: row[f'converged_{name}'] for name in NUMBERS}
+        is_null = np.isnan(row['null'])
+        words = {
+            'run': row['run'] or NOTHING,
+            'number': describe(row) if row['n'] or not row['run'] else NOT_STORED,
+            'n': str(row['n']),
+            'null': '' if is_null else stats.format_number(row['null']),
+            'converged': describe(converged),
+            'p': format_p_value(row['p_corrected']),
+            'note': '; '.join(filter(None, (row['note'], *_list_missing(row)))),
+        }
+        rows.append(row | words)
+    return pd.DataFrame(rows, columns=list(TITLES))
+
+
+def _list_missing(row: Mapping[str, Any]) -> list[str]:
+    """What the number of a row leaves out: '2 networks have no partner'."""
+    reasons = {'left_out': 'have no partner', 'untrained': 'are not trained yet'}
+    found = []
+    for name, words in reasons.items():
+        if row[name]:
+            found.append(f'{row[name]} networks {words}')
+    return found
+
+
+def describe(row: Mapping[str, Any]) -> str:
+    """'small 0.42 [0.10, 0.73] against large 0.03 [0.00, 0.05]; difference 0.39 ...'.
+
+    Args:
+      row: the columns NUMBERS of a table.
+    """
+    if not row['n']:
+        return NOTHING
+    names = ('first', 'second') if row['kind'] != LEVEL else ()
+    sides = []
+    for side in names:
+        if row[f'{side}_name']:
+            sides.append(f'{row[f"{side}_name"]} {describe_number(row, side)}')
+    name = row['first_name'] if row['kind'] == LEVEL else row['kind']
+    number = f'{name} {describe_number(row)}'.strip()
+    return '; '.join(filter(None, (' against '.join(sides), number)))
+
+
+def describe_number(row: Mapping[str, Any], side: str = 'value') -> str:
+    """'at least 8.05 [6.76, 9.58]': a number of a row with its interval and bound.
+
+    Args:
+      side: 'value', or the 'first' or 'second' that it is made of.
+    """
+    prefix = '' if side == 'value' else f'{side}_'
+    mean = stats.Mean(row[side], row[f'{prefix}low'], row[f'{prefix}high'])
+    return f'{row[f"{prefix}bound"]} {stats.format_mean(mean)}'.strip()
 
 
 def _format_verdict(verdict: str) -> str:
     return f'**{verdict}**' if verdict else 'exploratory'
 
 
-def format_p_values(table: pd.DataFrame, missing: str) -> pd.Series:
-    """The p-values of a table as texts."""
-    texts = table.p.map('{:.3f}'.format)
-    return texts.replace({'nan': missing, '0.000': '<0.001'})
+def format_p_value(p: float) -> str:
+    """'0.042', '<0.001'; NOTHING of none."""
+    if np.isnan(p):
+        return NOTHING
+    text = f'{p:.3f}'
+    return '<0.001' if text == '0.000' else text

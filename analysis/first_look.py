@@ -47,9 +47,9 @@ def describe_claims(run: Run, overrides: Mapping[str, str]) -> list[str]:
         except UserError as error:  # of another task than theirs, say: it is trained
             lines.append(f'no claims: {error}')
             continue
-        for row in table[table.seeds > 0].itertuples():
-            verdict = row.verdict or 'exploratory'
-            lines.append(f'{row.claim}\n  {row.number} ({row.seeds} seeds): {verdict}')
+        for row in table[table.n > 0].to_dict('records'):
+            number, verdict = claims.describe(row), row['verdict'] or 'exploratory'
+            lines.append(f'{row["claim"]}\n  {number} ({row["n"]} seeds): {verdict}')
     others = [f'{path}={text}' for path, text in overrides.items() if path != SEEDS]
     if lines and others:
         name = run.folder.workdir.resolve().name

@@ -141,6 +141,8 @@ def add_equivalents(run: Run, members: pd.DataFrame) -> pd.DataFrame:
 def collect(runs: dict[str, Run], tabulate: Tabulate) -> pd.DataFrame:
     """The rows of several runs, each with the name of its `run`.
 
+    `untrained` is how many networks of the run's grid are missing.
+
     Raises:
       UserError: no member is trained.
     """
@@ -148,6 +150,7 @@ def collect(runs: dict[str, Run], tabulate: Tabulate) -> pd.DataFrame:
     for name, run in runs.items():
         table = tabulate(run)
         table.insert(0, 'run', name)
+        table['untrained'] = int((~run.members.trained).sum())
         tables.append(table)
     members = pd.concat(tables, ignore_index=True)
     if not len(members):

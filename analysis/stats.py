@@ -76,24 +76,12 @@ def holm(p_values: ArrayLike) -> np.ndarray:
     return corrected
 
 
+def format_number(number: float) -> str:
+    """'0.97', '15.72'; thousands without decimals: '10,456'."""
+    return f'{number:,.0f}' if abs(number) >= 1000 else f'{number:.2f}'
+
+
 def format_mean(found: Mean) -> str:
     """'0.97 [0.95, 0.99]', or the mean alone without an interval."""
-    if np.isnan(found.low):
-        return f'{found.mean:.2f}'
-    return f'{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]'
-
-
-def describe_mean(values: ArrayLike) -> str:
-    """'0.97 [0.95, 0.99]': the mean of one value per seed with its interval."""
-    return format_mean(mean_interval(values))
-
-
-def describe_ratio(ratios: ArrayLike) -> str:
-    """The same of the geometric mean of one ratio per seed."""
-    return format_mean(ratio_interval(ratios))
-
-
-def format_share(count: int, total: int) -> str:
-    """'4 of 5 [0.28, 0.99]'."""
-    low, high = share_interval(count, total)
-    return f'{count} of {total} [{low:.2f}, {high:.2f}]'
+    mean, low, high = map(format_number, found)
+    return mean if np.isnan(found.low) else f'{mean} [{low}, {high}]'

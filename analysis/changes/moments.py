@@ -5,8 +5,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis import stats
-
 
 def find_first(step_S: np.ndarray, is_true_SX: np.ndarray) -> np.ndarray:
     """The first step at which each is true, [X]; NaN: none."""
@@ -36,7 +34,7 @@ def find_crossings(
     return np.array(crossings, float)
 
 
-AT_LEAST, AT_MOST, NO_BOUND = 'at least ', 'at most ', 'no bound, '
+AT_LEAST, AT_MOST, NO_BOUND = 'at least', 'at most', 'no bound,'
 
 
 class Lag(NamedTuple):
@@ -44,8 +42,8 @@ class Lag(NamedTuple):
 
     ratios: pd.Series  # slow moment by fast moment, by seed
     bound: str  # what their mean is if one never comes: AT_LEAST, ...; '' if exact
-    text: str  # their mean: '2.10 [1.90, 2.30]', 'at least 2.10 ...' if it is a bound
-    steps: tuple[str, str]  # '1,234': means of the slow and fast moments of these
+    slow: pd.Series  # step of the slow moment of these, by seed
+    fast: pd.Series
     never: str  # '2 and 0': how many of each never come, of all pairs
 
 
@@ -67,25 +65,24 @@ def compare_moments(slow: pd.Series, fast: pd.Series, last: float) -> Lag:
         bound = AT_MOST
     pairs = moments[has_ratio].clip(upper=last)
     ratios = pairs.slow / pairs.fast
-    slow_step, fast_step = pairs.mean()
     slow_count, fast_count = is_never.sum()
     return Lag(
         ratios=ratios,
         bound=bound,
-        text=f'{bound}{stats.describe_ratio(ratios)}',
-        steps=(f'{slow_step:,.0f}', f'{fast_step:,.0f}'),
+        slow=pairs.slow,
+        fast=pairs.fast,
         never=f'{slow_count} and {fast_count}',
     )
 
 
 def divide_lags(first: Lag, second: Lag) -> tuple[pd.Series, str]:
-    """(Ratios of the first by the second, of the seeds that have both; their mean).
+    """(Ratios of the first by the second, of the seeds that have both; their bound).
 
-    The mean is a text as `Lag.text`: the quotient of bounds is a bound, or none.
+    The quotient of bounds is a bound, or none.
     """
     quotients = (first.ratios / second.ratios).dropna()
     turned = {AT_LEAST: AT_MOST, AT_MOST: AT_LEAST}.get(second.bound, second.bound)
     bound = first.bound or turned
     if turned not in ('', bound):
         bound = NO_BOUND
-    return quotients, f'{bound}{stats.describe_ratio(quotients)}'
+    return quotients, bound

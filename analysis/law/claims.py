@@ -37,6 +37,7 @@ EIGHT = Group('eight', {'anchors': 8, 'gamma': 0.2})
 
 
 def claim(
+    name: str,
     time: str,
     sentence: str,
     runs: tuple[str, ...],
@@ -44,14 +45,19 @@ def claim(
     groups: tuple[Group, Group],
     rule: Rule,
 ) -> Claim:
-    """The first group less the second, as it was predicted at this time."""
-    return Claim(
-        f'ours, 2026-11-{time}', sentence, runs, difference(column, *groups), rule
-    )
+    """The first group less the second, as it was predicted at this time.
+
+    Args:
+      name: the address, without the paper.
+    """
+    estimate = difference(column, *groups)
+    address, source = f'law.{name}', f'ours, 2026-11-{time}'
+    return Claim(address, source, sentence, runs, estimate, rule)
 
 
 CLAIMS = (
     claim(
+        'order.w64_d2.composed',
         '23 04:02',
         'Four tokens and anchors, decay 0.15, 12,000 steps: from γ 1.0 (0.69 at width '
         '400) to 2.0 (1.39) more answers are composed.',
@@ -61,6 +67,7 @@ CLAIMS = (
         above(0),
     ),
     claim(
+        'order.w64_d2.symmetric',
         '23 04:02',
         'The same: from γ 1.0 (0.69) to 2.0 (1.39) fewer answers are symmetric.',
         ('law_order',),
@@ -69,6 +76,7 @@ CLAIMS = (
         below(0),
     ),
     claim(
+        'tipping.w64_d2.composed',
         '23 01:03',
         'Four tokens and anchors, decay 0.15, 6,000 steps: from γ 1.0 (0.69) to 1.4 '
         '(0.97) more answers are composed.',
@@ -78,6 +86,7 @@ CLAIMS = (
         above(0),
     ),
     claim(
+        'tipping.w64_d2.symmetric',
         '23 01:03',
         'The same: from γ 1.0 (0.69) to 1.4 (0.97) fewer answers are symmetric.',
         ('law_tipping',),
@@ -86,6 +95,7 @@ CLAIMS = (
         below(0),
     ),
     claim(
+        'pair_last.w64_d2.symmetric',
         '23 08:26',
         'Four tokens and anchors, decay 0.15, γ 0.6 and 1.0 (0.42 and 0.69): where '
         'the pair always comes last, fewer answers are symmetric than where noise '
@@ -96,6 +106,7 @@ CLAIMS = (
         below(0),
     ),
     claim(
+        'attention.w64_d2.composed',
         '23 11:45',
         'Four tokens, eight anchors, decay 0.15, γ 0.6 (0.42): with W_Q and W_K alone '
         'drawn larger, at γ −0.2 (−0.14), more answers are composed.',
@@ -105,6 +116,7 @@ CLAIMS = (
         above(0),
     ),
     claim(
+        'batch.w64_d2.composed',
         '24 15:08',
         'Nine tokens, four anchors, decay 0.1, γ 1.0 (0.69), split by pair: with batch '
         '2048 more answers are composed than with 512.',
@@ -114,6 +126,7 @@ CLAIMS = (
         above(0),
     ),
     claim(
+        'anchors.w64_d2.composed',
         '22 23:53',
         'Four tokens, decay 0.03, noise always last, γ 0.2 (0.14): with eight anchors '
         'more answers are composed than with four.',

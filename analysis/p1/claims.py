@@ -13,10 +13,22 @@ network_claims.py, the rest in more_claims.py, which is exploratory.
 
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 
 from analysis import frame
-from analysis.claims import Claim, Estimate, Group, above, below, difference
+from analysis.claims import (
+    Claim,
+    Estimate,
+    Group,
+    Pairs,
+    above,
+    below,
+    difference,
+    select,
+    select_pairs,
+    subtract,
+)
 from analysis.p1 import network_claims
 from analysis.p1.more_claims import FAMILIES, add_levels
 from analysis.p1.network_claims import (
@@ -39,15 +51,16 @@ INTRODUCTION = (
 )
 COLUMNS = (
     'width',
-    'gamma',
-    'gamma_at_400',
-    'learning_rate',
-    'weight_decay',
-    'seed',
-    'num_steps',
+    'depth',
     'num_anchors',
     'num_examples',
     'norm',
+    'learning_rate',
+    'weight_decay',
+    'gamma',
+    'seed',  # the last of the axes
+    'gamma_at_400',
+    'num_steps',
     'converged',
     'train_loss',
     'seen_heldout_assigned',
@@ -94,17 +107,20 @@ def difference_of_best(
     column: str, first: Group, second: Group
 ) -> Callable[[pd.DataFrame], Estimate]:
     """The difference of a seed's highest shares over its learning rates (P1 Sec 4)."""
-    compare_groups = difference(column, first, second)
 
     def estimate(members: pd.DataFrame) -> Estimate:
-        best = members.groupby(['gamma', 'seed'], as_index=False)[column].max()
-        return compare_groups(best)
+        groups = select_pairs(members, first.levels, second.levels)
+        best = [group.groupby('seed')[column].max() for group in groups]
+        everyone = [len(select(members, group.levels)) for group in (first, second)]
+        left_out = sum(everyone) - sum(map(len, groups))
+        return subtract(Pairs(*best, left_out, np.nan), (first.name, second.name))
 
     return estimate
 
 
 CLAIMS = (
     Claim(
+        'p1.fig02.w400_d2.composed',
         "P1 Fig 2, P1's width",
         'From γ 0.5 to 0.8 more answers are composed.',
         PAPER_SIZE,
@@ -112,6 +128,7 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p1.fig02.w400_d2.symmetric',
         "P1 Fig 2, P1's width",
         'From γ 0.5 to 0.8 fewer answers are symmetric.',
         PAPER_SIZE,
@@ -119,6 +136,7 @@ CLAIMS = (
         below(0),
     ),
     Claim(
+        'p1.fig02.w64_d2.composed',
         'P1 Fig 2, width 64',
         'From γ 0.72 (0.50 at width 400) to 1.15 (0.80) more answers are composed.',
         FAIR,
@@ -126,6 +144,7 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p1.fig02.w64_d2.symmetric',
         'P1 Fig 2, width 64',
         'From γ 0.72 (0.50 at width 400) to 1.15 (0.80) fewer answers are symmetric.',
         FAIR,
@@ -133,6 +152,7 @@ CLAIMS = (
         below(0),
     ),
     Claim(
+        'p1.fig02.w32_d2.best_composed',
         'P1 Fig 2, width 32',
         'Best of nine rates: from γ 0.865 (0.50 at width 400) to 1.38 (0.80) more '
         'answers are composed.',
@@ -141,6 +161,7 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p1.fig02.w32_d2.best_symmetric',
         'P1 Fig 2, width 32',
         'Best of nine rates: from γ 0.865 (0.50 at width 400) to 1.38 (0.80) fewer '
         'answers are symmetric.',
@@ -149,18 +170,21 @@ CLAIMS = (
         below(0),
     ),
     Claim(
+        'p1.fig02.w32_d2.mean_composed',
         'P1 Fig 2, width 32',
         'Mean of nine rates: from γ 0.865 to 1.38 more answers are composed.',
         RATES,
         difference('unseen_inferential', SMALL_32, LARGE_32),
     ),
     Claim(
+        'p1.fig02.w32_d2.mean_symmetric',
         'P1 Fig 2, width 32',
         'Mean of nine rates: from γ 0.865 to 1.38 fewer answers are symmetric.',
         RATES,
         difference('unseen_symmetric', SMALL_32, LARGE_32),
     ),
     Claim(
+        'p1.default.w64_d2.composed',
         'ours, on P1 Fig 2',
         'Four tokens, strong decay: from γ 0.7 (0.49 at width 400) to 1.7 (1.18) '
         'more answers are composed.',
@@ -169,6 +193,7 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p1.default.w64_d2.symmetric',
         'ours, on P1 Fig 2',
         'Four tokens, strong decay: from γ 0.7 (0.49 at width 400) to 1.7 (1.18) '
         'fewer answers are symmetric.',

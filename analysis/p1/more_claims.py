@@ -63,18 +63,21 @@ MOST = Group('40,000 examples', {'gamma': 1.3, 'num_examples': 40_000})
 
 FAMILIES = (
     Claim(
+        'p1.sec05.w64_d2.composed',
         'P1 Sec 5',
         'Small initialization: composed anchors explain the answers to unseen pairs.',
         ('law_anchors',),
         level('unseen_composed', SMALL),
     ),
     Claim(
+        'p1.sec05.w64_d2.symmetric',
         'P1 Sec 5',
         'Large initialization: one function an unordered pair explains them.',
         ('law_anchors',),
         level('unseen_as_reverse', LARGE),
     ),
     Claim(
+        'p1.slides.w64_d2.heldout_large',
         'P1 slides',
         'Large initialization: from memory to inference; few held-out answers are '
         'functions of the pair when 0.9 of the data are known.',
@@ -82,6 +85,7 @@ FAMILIES = (
         level('heldout_when_known', LARGE),
     ),
     Claim(
+        'p1.slides.w64_d2.heldout_small',
         'P1 slides',
         'Small initialization: inference at once; most held-out answers are functions '
         'of the pair when 0.9 of the data are known.',
@@ -89,6 +93,7 @@ FAMILIES = (
         level('heldout_when_known', SMALL),
     ),
     Claim(
+        'p1.slides.w64_d2.examples',
         'P1 slides',
         'Small initialization: more training examples turn memory into functions; more '
         'held-out answers are functions of the pair.',
@@ -96,6 +101,7 @@ FAMILIES = (
         difference('heldout_as_function', MOST, FEWEST),
     ),
     Claim(
+        'p1.slides.w64_d2.gamma',
         'P1 slides',
         'A small initialization needs fewer examples for it; over all numbers of '
         'examples more held-out answers are functions of the pair.',
@@ -103,12 +109,14 @@ FAMILIES = (
         difference('heldout_as_function', at(1.3), at(0.3)),
     ),
     Claim(
+        'p1.fig02c.w64_pre.composed',
         'P1 Fig 2 (c)',
         'GPT-2-like networks with pre-norm compose more at a small initialization.',
         ('gpt2_range',),
         difference('unseen_inferential', at(1.1, norm='pre'), at(0.7, norm='pre')),
     ),
     Claim(
+        'p1.fig02c.w64_post.composed',
         'P1 Fig 2 (c)',
         'GPT-2-like networks with post-norm compose more at a small initialization.',
         ('gpt2_range',),

@@ -124,11 +124,17 @@ def _measure_directions(member: Member) -> dict[str, float]:
     }
 
 
-def list_edges(width: str, runs: tuple[str, ...]) -> list[Claim]:
-    """Whether symmetric networks of this width work as P1 Fig 3 (a) shows."""
+def list_edges(networks: str, width: str, runs: tuple[str, ...]) -> list[Claim]:
+    """Whether symmetric networks of this width work as P1 Fig 3 (a) shows.
+
+    Args:
+      networks: in the address of the claims.
+    """
+    networks = f'p1.fig03a.{networks}'
     source = f'P1 Fig 3 (a), {width}'
     return [
         Claim(
+            f'{networks}.cut',
             source,
             'Symmetric networks need each of its three edges; a cut of the one that '
             'matters least leaves few answers.',
@@ -136,12 +142,14 @@ def list_edges(width: str, runs: tuple[str, ...]) -> list[Claim]:
             level('shown_edge_cut', SYMMETRIC),
         ),
         Claim(
+            f'{networks}.spared',
             source,
             'Symmetric networks in which one of these edges is not needed.',
             runs,
             share('shown_edge_cut', SURVIVE, SYMMETRIC),
         ),
         Claim(
+            f'{networks}.alone',
             source,
             'These edges are enough: alone they leave the answers of symmetric '
             'networks.',
@@ -152,8 +160,9 @@ def list_edges(width: str, runs: tuple[str, ...]) -> list[Claim]:
 
 
 CLAIMS = (
-    *list_edges("P1's width", PAPER_SIZE),
+    *list_edges('w400_d2', "P1's width", PAPER_SIZE),
     Claim(
+        'p1.fig03c.w400_d2.alone',
         "P1 Fig 3 (c), P1's width",
         'Its four edges are enough: alone they leave the answers of a composing '
         'network.',
@@ -161,6 +170,7 @@ CLAIMS = (
         level('shown_edges_alone', COMPOSING),
     ),
     Claim(
+        'p1.fig04.w400_d2.parallel',
         "P1 Fig 4 (a, b), P1's width",
         'From γ 0.5 to 0.8 vectors of equal composed targets become more parallel than '
         'others; the difference of their cosines.',
@@ -169,6 +179,7 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p1.fig05.w400_d2.directions',
         "P1 Figs 5 (a, b), 10, P1's width",
         'From γ 0.5 to 0.8 W_Q of the first block has fewer directions.',
         PAPER_SIZE,
@@ -176,6 +187,7 @@ CLAIMS = (
         below(0),
     ),
     Claim(
+        'p1.fig05.w400_d2.order',
         "P1 Figs 5 (c, d), 11, P1's width",
         'From γ 0.5 to 0.8 the embedding has more of the order of the keys.',
         PAPER_SIZE,
@@ -183,14 +195,16 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p1.fig12.w400_d2.participation',
         "P1 Fig 12, P1's width",
         'From γ 0.5 to 0.8 the embedding has fewer large eigenvalues.',
         PAPER_SIZE,
         difference('participation', PAPER_SMALL, PAPER_LARGE),
         below(0),
     ),
-    *list_edges('width 32', LOOKED_INTO),
+    *list_edges('w32_d2', 'width 32', LOOKED_INTO),
     Claim(
+        'p1.fig03c.w32_d2.cut',
         'P1 Fig 3 (c), width 32',
         'Composing networks need each of its four edges; a cut of the one that matters '
         'least leaves few answers.',
@@ -198,12 +212,14 @@ CLAIMS = (
         level('shown_edge_cut', COMPOSING),
     ),
     Claim(
+        'p1.fig03c.w32_d2.alone',
         'P1 Fig 3 (c), width 32',
         'These edges are enough: alone they leave the answers of composing networks.',
         LOOKED_INTO,
         level('shown_edges_alone', COMPOSING),
     ),
     Claim(
+        'p1.fig04.w32_d2.composing',
         'P1 Fig 4 (a), width 32',
         'Composing networks: vectors of equal composed targets are parallel; their '
         'cosine less that of others.',
@@ -211,12 +227,14 @@ CLAIMS = (
         level('parallel', COMPOSING),
     ),
     Claim(
+        'p1.fig04.w32_d2.symmetric',
         'P1 Fig 4 (b), width 32',
         'Symmetric networks: they are not.',
         LOOKED_INTO,
         level('parallel', SYMMETRIC),
     ),
     Claim(
+        'p1.fig05.w32_d2.directions',
         'P1 Figs 5 (a, b), 10, width 32',
         'From γ 0.865 (0.50 at width 400) to 1.38 (0.80) W_Q of the first block has '
         'fewer directions.',
@@ -224,12 +242,14 @@ CLAIMS = (
         difference('directions', SMALL, LARGE),
     ),
     Claim(
+        'p1.fig05.w32_d2.order',
         'P1 Figs 5 (c, d), 11, width 32',
         'From γ 0.865 to 1.38 the embedding has more of the order of the keys.',
         LOOKED_INTO,
         difference('value_order', SMALL, LARGE),
     ),
     Claim(
+        'p1.fig12.w32_d2.participation',
         'P1 Fig 12, width 32',
         'From γ 0.865 to 1.38 the embedding has fewer large eigenvalues.',
         LOOKED_INTO,

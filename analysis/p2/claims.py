@@ -11,18 +11,19 @@ import pandas as pd
 from analysis import stats
 from analysis.changes.moments import Lag, compare_moments, divide_lags
 from analysis.claims import (
+    RATIO,
     Claim,
     Estimate,
     Estimator,
     Group,
     Rule,
+    Side,
     above,
-    average,
     below,
     change,
     difference,
     level,
-    select,
+    pair,
 )
 from analysis.p2 import members
 
@@ -49,9 +50,8 @@ def measure_lag(
     table: pd.DataFrame, slow: str, fast: str, slow_group: Group, fast_group: Group
 ) -> Lag:
     """How many times later the slow moment of a group is than the other's fast one."""
-    late = average(select(table, slow_group.levels), slow)
-    early = average(select(table, fast_group.levels), fast)
-    return compare_moments(late, early, table.num_steps.max())
+    pairs = pair(table, (slow, slow_group.levels), (fast, fast_group.levels))
+    return compare_moments(pairs.first, pairs.second, table.num_steps.max())
 
 
 def lag(
@@ -64,9 +64,16 @@ def lag(
 
     def estimate(table: pd.DataFrame) -> Estimate:
         found = measure_lag(table, slow, fast, slow_group, fast_group)
-        text = f'step {" against ".join(found.steps)}; ratio {found.text}'
+        sides = []
+        for column, group, steps in (
+            (slow, slow_group, found.slow),
+            (fast, fast_group, found.fast),
+        ):
+            name = f'{group.name} {column.removeprefix("moment_").replace("_", " ")}'
+            sides.append(Side(name, stats.mean_interval(steps)))
         note = f'never: {found.never}' if len(found.ratios) else ''
-        return Estimate(np.log(found.ratios), text, 'ratio 1', note)
+        log_ratios = np.log(found.ratios)
+        return Estimate(log_ratios, RATIO, tuple(sides), found.bound, note=note)
 
     return estimate
 
@@ -79,21 +86,20 @@ def lag_grows(slow: str, fast: str) -> Estimator:
     """
 
     def estimate(table: pd.DataFrame) -> Estimate:
-        sides = []
+        lags = []
         notes = []
         for group, needed in ((SMALL, fast), (LARGE, slow)):
             known = table.replace({needed: {np.inf: np.nan}})
-            sides.append(measure_lag(known, slow, fast, group, group))
+            lags.append(measure_lag(known, slow, fast, group, group))
             never = measure_lag(table, slow, fast, group, group).never
             notes.append(f'{group.name} never: {never}')
-        quotients, mean = divide_lags(*sides)
-        words = []
-        for group, side in zip((SMALL, LARGE), sides, strict=True):
-            ratio = stats.describe_ratio(side.ratios.loc[quotients.index])
-            words.append(f'{group.name} {side.bound}{ratio}')
-        text = f'{" against ".join(words)}; ratio {mean}'
+        quotients, bound = divide_lags(*lags)
+        sides = []
+        for group, found in zip((SMALL, LARGE), lags, strict=True):
+            mean = stats.ratio_interval(found.ratios.loc[quotients.index])
+            sides.append(Side(group.name, mean, found.bound))
         note = ', '.join(notes) if len(quotients) else ''
-        return Estimate(np.log(quotients), text, 'ratio 1', note)
+        return Estimate(np.log(quotients), RATIO, tuple(sides), bound, note=note)
 
     return estimate
 
@@ -103,7 +109,9 @@ def at_small(first: str, second: str, names: tuple[str, str]) -> Estimator:
     return change(first, second, names, SMALL.levels)
 
 
-def list_order(source: str, words: str, run: str, source_at_large: str) -> list[Claim]:
+def list_order(
+    family: str, source: str, words: str, run: str, source_at_large: str
+) -> list[Claim]:
     """Which of sums and facts a model learns first, and what it knows in the end.
 
     Args:
@@ -112,6 +120,7 @@ def list_order(source: str, words: str, run: str, source_at_large: str) -> list[
     slow, fast = 'moment_memory', 'moment_reasoning_train'
     return [
         Claim(
+            f'{family}.lag',
             source,
             f'{words}: at a small initialization the loss of reasoning falls earlier '
             'than that of memory.',
@@ -120,6 +129,7 @@ def list_order(source: str, words: str, run: str, source_at_large: str) -> list[
             above(0),
         ),
         Claim(
+            f'{family}.lag_grows',
             source_at_large,
             f'{words}: the smaller the initialization, the stronger the bias to '
             'reasoning.',
@@ -128,6 +138,7 @@ def list_order(source: str, words: str, run: str, source_at_large: str) -> list[
             above(0),
         ),
         Claim(
+            f'{family}.sums_or_facts',
             f'ours, on {source}',
             f'{words}: in the end a small initialization knows more sums than facts.',
             (run,),
@@ -136,11 +147,12 @@ def list_order(source: str, words: str, run: str, source_at_large: str) -> list[
     ]
 
 
-def list_embeddings(source: str, words: str, run: str) -> list[Claim]:
+def list_embeddings(family: str, source: str, words: str, run: str) -> list[Claim]:
     """What the cosines of a model's anchors show before reasoning is learned."""
     names = ('rank correlation', 'untrained')
     return [
         Claim(
+            f'{family}.order',
             source,
             f'{words}: at a small initialization the cosine of two reasoning anchors '
             'falls with their distance, early.',
@@ -149,6 +161,7 @@ def list_embeddings(source: str, words: str, run: str) -> list[Claim]:
             below(0),
         ),
         Claim(
+            f'{family}.memory_alike',
             source,
             f'{words}: at a small initialization memory anchors are more alike than '
             'reasoning anchors, early.',
@@ -161,27 +174,37 @@ def list_embeddings(source: str, words: str, run: str) -> list[Claim]:
 def list_attention() -> list[Claim]:
     """P2 Fig 6: what the attentions of the transformer do at a small initialization."""
     rows = {
-        'the first attention is nearer to 1/i than rows at random.': at_small(
-            'attention_distance', 'attention_random', ('distance', 'at random')
+        'attention': (
+            'the first attention is nearer to 1/i than rows at random.',
+            at_small(
+                'attention_distance', 'attention_random', ('distance', 'at random')
+            ),
         ),
-        'the first W_V reads reasoning anchors, not memory anchors.': at_small(
-            'aligned_reasoning', 'aligned_memory', ('reasoning', 'memory')
+        'values': (
+            'the first W_V reads reasoning anchors, not memory anchors.',
+            at_small('aligned_reasoning', 'aligned_memory', ('reasoning', 'memory')),
         ),
-        'the second attention finds the key by its position.': at_small(
-            'key', 'key_blind', ('key', 'all positions alike')
+        'key': (
+            'the second attention finds the key by its position.',
+            at_small('key', 'key_blind', ('key', 'all positions alike')),
         ),
     }
     claims = []
-    for sentence, estimate in rows.items():
+    for name, (sentence, estimate) in rows.items():
+        address = f'p2.fig06.transformer.{name}'
         words = f'Transformer: at a small initialization {sentence}'
-        claims.append(Claim('P2 Fig 6', words, ('memory_reasoning',), estimate))
+        runs = ('memory_reasoning',)
+        claims.append(Claim(address, 'P2 Fig 6', words, runs, estimate))
     return claims
 
 
-def list_sources(run: str, source: str, words: str, rule: Rule | None) -> list[Claim]:
+def list_sources(
+    data: str, run: str, source: str, words: str, rule: Rule | None
+) -> list[Claim]:
     """PrOntoQA beside stories: the mixture, or the control with merged words.
 
     Args:
+      data: in the address of the claims.
       words: of the control, before every sentence.
       rule: of the mixture, which P2 is about.
     """
@@ -190,25 +213,28 @@ def list_sources(run: str, source: str, words: str, rule: Rule | None) -> list[C
     )
     rows = {
         'Fig 1': (
+            f'p2.fig01.{data}.earlier',
             'at a small initialization the loss of PrOntoQA falls earlier than that of '
             'stories.',
             lag('moment_stories', 'moment_prontoqa'),
         ),
         'Fig 7 A': (
+            f'p2.fig07a.{data}.bias',
             'the smaller the initialization, the larger is Delta L, mean over '
             'training.',
             difference('mean_delta', SMALL, LARGE),
         ),
         'Fig 7 B': (
+            f'p2.fig07b.{data}.cosine',
             'at a small initialization the tokens of stories are more alike than those '
             'of PrOntoQA, early.',
             cosines,
         ),
     }
     claims = []
-    for figure, (sentence, estimate) in rows.items():
+    for figure, (address, sentence, estimate) in rows.items():
         name = f'{source} {figure}'
-        claims.append(Claim(name, words + sentence, (run,), estimate, rule))
+        claims.append(Claim(address, name, words + sentence, (run,), estimate, rule))
     return claims
 
 
@@ -219,8 +245,15 @@ NEAR = Group('near', {**SMALL.levels, 'setting': 'memory_labels=near'})
 FIG_3A_LARGE = 'ours, on P2 Fig 3 A'
 
 CLAIMS = (
-    *list_order('P2 Fig 3 A', 'Transformer', 'memory_reasoning', FIG_3A_LARGE),
+    *list_order(
+        'p2.fig03.transformer',
+        'P2 Fig 3 A',
+        'Transformer',
+        'memory_reasoning',
+        FIG_3A_LARGE,
+    ),
     Claim(
+        'p2.fig03.transformer.masked',
         FIG_3A_LARGE,
         'Transformer: a smaller initialization answers more sums that were masked.',
         ('memory_reasoning',),
@@ -228,16 +261,28 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p2.fig03.transformer.lag_large',
         FIG_3A_LARGE,
         'Transformer: at a large initialization both losses fall at nearly the same '
         'rate.',
         ('memory_reasoning',),
         lag('moment_memory', 'moment_reasoning_train', LARGE, LARGE),
     ),
-    *list_order('P2 Fig 3 B', 'Emb-MLP', 'memory_reasoning_emb_mlp', 'P2 Fig 3 B'),
-    *list_embeddings('P2 Fig 4 A', 'Emb-MLP', 'memory_reasoning_emb_mlp'),
-    *list_embeddings('P2 Fig 5 A', 'Transformer', 'memory_reasoning'),
+    *list_order(
+        'p2.fig03.emb_mlp',
+        'P2 Fig 3 B',
+        'Emb-MLP',
+        'memory_reasoning_emb_mlp',
+        'P2 Fig 3 B',
+    ),
+    *list_embeddings(
+        'p2.fig04.emb_mlp', 'P2 Fig 4 A', 'Emb-MLP', 'memory_reasoning_emb_mlp'
+    ),
+    *list_embeddings(
+        'p2.fig05.transformer', 'P2 Fig 5 A', 'Transformer', 'memory_reasoning'
+    ),
     Claim(
+        'p2.fig14.emb_mlp.orthogonal',
         'P2 Fig 14',
         'Emb-MLP: at a large initialization the embeddings of all anchors are '
         'orthogonal, late.',
@@ -245,6 +290,7 @@ CLAIMS = (
         level('abs_cosine_late', Group('mean |cosine|', LARGE.levels)),
     ),
     Claim(
+        'p2.fig04.emb_mlp.label_law',
         'P2 Fig 4 B, C',
         'Emb-MLP: the label law predicts the cosines of all anchors, early.',
         ('memory_reasoning_emb_mlp',),
@@ -252,6 +298,7 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p2.fig05.one_layer.closed_form',
         'P2 Fig 5 C',
         "One layer, nine tokens: P2's closed form predicts the cosines of reasoning "
         'anchors, early.',
@@ -261,6 +308,7 @@ CLAIMS = (
     ),
     *list_attention(),
     Claim(
+        'p2.fig08.transformer.near',
         'P2 Fig 8 left',
         'Memory labels near the key are learned earlier than uniform ones.',
         ('memory_reasoning_near',),
@@ -268,25 +316,32 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p2.fig08.transformer.own_range',
         'P2 Fig 8 right',
         'Early answers never leave the range of labels of their group.',
         ('memory_reasoning_groups',),
         level('own_range', Group('lowest share', SMALL.levels)),
     ),
     Claim(
+        'p2.sec04.emb_mlp.linear',
         'ours, on P2 Sec 4',
         "Gradient descent: P2's linear equation predicts the embedding for more steps "
         'at a small initialization than at a large one.',
         ('memory_reasoning_flow',),
         difference('frozen_until', SMALL, LARGE),
     ),
-    *list_sources('reasoning_bias_laptop', 'P2', 'Both as they are: ', above(0)),
+    *list_sources(
+        'mixture', 'reasoning_bias_laptop', 'P2', 'Both as they are: ', above(0)
+    ),
     Claim(
+        'p2.fig07a.mixture.counting',
         'ours, on P2 Fig 7 A',
         'Both as they are: at a small initialization Delta L ends above what counting '
         'tokens makes it.',
         ('reasoning_bias_laptop',),
         at_small('last_delta', 'delta_of_counting', ('at the end', 'counting')),
     ),
-    *list_sources('reasoning_bias_matched', 'ours, on P2', 'Labels matched: ', None),
+    *list_sources(
+        'matched', 'reasoning_bias_matched', 'ours, on P2', 'Labels matched: ', None
+    ),
 )

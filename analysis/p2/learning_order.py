@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from analysis import frame
+from analysis import frame, stats
 from analysis.changes.moments import compare_moments
 from analysis.drawing import style
 from analysis.drawing.bands import draw_band
@@ -81,7 +81,8 @@ def describe_lag(panel: xr.Dataset) -> str:
     lag = compare_moments(moments.memory, moments.reasoning_train, last)
     words = 'neither is learned'
     if len(lag.ratios):
-        words = f'memory / reasoning {lag.text}'
+        ratio = stats.format_mean(stats.ratio_interval(lag.ratios))
+        words = f'memory / reasoning {lag.bound} {ratio}'
     return f'{words}\ntrain loss {float(panel.train_loss.mean()):.2g}'
 
 

@@ -18,17 +18,23 @@ import pandas as pd
 from analysis import stats
 from analysis.changes.moments import Lag, compare_moments, divide_lags
 from analysis.claims import (
+    CORRELATION,
+    RATIO,
     Claim,
     Estimate,
     Estimator,
     Group,
+    Side,
     above,
     at_gamma,
-    average,
+    average_flags,
     change,
     difference,
+    measure,
+    pair,
     ratio,
     select,
+    select_pairs,
 )
 from analysis.p3 import members
 from analysis.p3.members import PHASES
@@ -50,9 +56,8 @@ tabulate = members.tabulate
 def measure_growth(table: pd.DataFrame, column: str) -> Lag:
     """The time with five wrong pairs by that with none."""
     table = table.fillna({column: np.inf})
-    wrong = average(select(table, {'complexity': 5}), column)
-    none = average(select(table, {'complexity': 0}), column)
-    return compare_moments(wrong, none, table.last_epoch.max())
+    pairs = pair(table, (column, {'complexity': 5}), (column, {'complexity': 0}))
+    return compare_moments(pairs.first, pairs.second, table.last_epoch.max())
 
 
 def growth(column: str, group: Group) -> Estimator:
@@ -60,8 +65,11 @@ def growth(column: str, group: Group) -> Estimator:
 
     def estimate(table: pd.DataFrame) -> Estimate:
         found = measure_growth(select(table, group.levels), column)
-        text = f'{group.name}: ratio {found.text}'
-        return Estimate(np.log(found.ratios), text, 'ratio 1')
+        sides = []
+        for name, epochs in (('five wrong', found.slow), ('none', found.fast)):
+            mean = stats.mean_interval(epochs)
+            sides.append(Side(f'{group.name}, {name}', mean))
+        return Estimate(np.log(found.ratios), RATIO, tuple(sides), found.bound)
 
     return estimate
 
@@ -70,28 +78,29 @@ def compare_growths(column: str, first: Group, second: Group) -> Estimator:
     """The first growth by the second, of the seeds that have both: logarithms."""
 
     def estimate(table: pd.DataFrame) -> Estimate:
+        growths = []
         sides = []
-        words = []
-        for group in (first, second):
-            found = measure_growth(select(table, group.levels), column)
-            words.append(f'{group.name}: {found.text}')
-            sides.append(found)
-        quotients, mean = divide_lags(*sides)
-        text = f'{", ".join(words)}; quotient {mean}'
-        return Estimate(np.log(quotients), text, 'quotient 1')
+        members = select_pairs(table, first.levels, second.levels)
+        for group, of_group in zip((first, second), members, strict=True):
+            found = measure_growth(of_group, column)
+            mean = stats.ratio_interval(found.ratios)
+            sides.append(Side(group.name, mean, found.bound))
+            growths.append(found)
+        quotients, bound = divide_lags(*growths)
+        return Estimate(np.log(quotients), RATIO, tuple(sides), bound)
 
     return estimate
 
 
 def count_phases(table: pd.DataFrame) -> Estimate:
-    """How many networks are in each phase; by seed the share of those in phase 3."""
+    """By seed the share of networks in phase 3; the note counts those in each."""
     counts = table.phase.value_counts()
     parts = []
     for place, name in enumerate(PHASES):
         parts.append(f'{name}: {counts.get(place, 0)}')
     is_last = table.phase == PHASES.index('3')
-    text = f'networks by phase: {", ".join(parts)}'
-    return Estimate(is_last.groupby(table.seed).mean(), text, 'all four occur')
+    found = measure('in phase 3', average_flags(is_last, table))
+    return found._replace(note=f'networks by phase: {", ".join(parts)}')
 
 
 def trend(column: str, along: str) -> Estimator:
@@ -104,35 +113,39 @@ def trend(column: str, along: str) -> Estimator:
             rows.append((seed, rank_correlation(line[along], line[column])))
         lines = pd.DataFrame(rows, columns=['seed', 'rho'])
         values = lines.groupby('seed').rho.mean().dropna()
-        low, high = table[column].min(), table[column].max()
-        found = stats.describe_mean(values)
-        text = f'{low:.2f} to {high:.2f}; rank correlation {found}'
-        return Estimate(values, text, '0')
+        note = f'from {table[column].min():.2f} to {table[column].max():.2f}'
+        return Estimate(values, CORRELATION, note=note if len(values) else '')
 
     return estimate
 
 
 def list_times() -> list[Claim]:
     """The time to fit, by both published thresholds."""
-    published = (('P1 v1 Fig 6', 0.05, None), ('P3 Fig 8 A, B', 0.1, above(0)))
+    published = (
+        ('p3.p1v1_fig06', 'P1 v1 Fig 6', 0.05, None),
+        ('p3.fig08', 'P3 Fig 8 A, B', 0.1, above(0)),
+    )
     claims = []
-    for source, threshold, rule in published:
+    for figure, source, threshold, rule in published:
         column = f'epochs_{threshold:g}'
         words = f'the time to a train loss of {threshold:g}'
         claims += [
             Claim(
+                f'{figure}.w32_d2.small',
                 source,
                 f'Small initialization: {words} grows with five wrong pairs.',
                 MATCHED,
                 growth(column, MATCHED_SMALL),
             ),
             Claim(
+                f'{figure}.w32_d2.large',
                 source,
                 f'Large initialization: {words} does not grow.',
                 MATCHED,
                 growth(column, MATCHED_LARGE),
             ),
             Claim(
+                f'{figure}.w32_d2.gamma',
                 source,
                 f'{words.capitalize()} grows more at a small than at a large '
                 'initialization.',
@@ -141,6 +154,7 @@ def list_times() -> list[Claim]:
                 rule,
             ),
             Claim(
+                f'{figure}.w64.depth',
                 source,
                 f'Small initialization: {words} grows less in deeper networks.',
                 ('inferential_complexity_08',),
@@ -153,16 +167,18 @@ def list_times() -> list[Claim]:
 def list_trends() -> list[Claim]:
     """P1 Figs 14 to 16: three numbers along two axes."""
     columns = {
-        'unseen_inferential': ('P1 Fig 14', 'the unseen pair is composed more often'),
-        'directions': ('P1 Fig 15', 'W_Q has fewer directions'),
-        'order': ('P1 Fig 16', 'the embedding is more ordered'),
+        'unseen_inferential': ('14', 'the unseen pair is composed more often'),
+        'directions': ('15', 'W_Q has fewer directions'),
+        'order': ('16', 'the embedding is more ordered'),
     }
     claims = []
-    for column, (source, words) in columns.items():
+    for column, (figure, words) in columns.items():
         for along, axis in (('learning_rate', 'rate'), ('weight_decay', 'decay')):
             sentence = f'The larger the {axis}, the more: {words}.'
             estimate = trend(column, along)
-            claims.append(Claim(source, sentence, ('decay_rates',), estimate))
+            address = f'p3.p1_fig{figure}.w64.{axis}'
+            source = f'P1 Fig {figure}'
+            claims.append(Claim(address, source, sentence, ('decay_rates',), estimate))
     return claims
 
 
@@ -183,6 +199,7 @@ DEEP = Group('depth 4', {'gamma': 0.8, 'depth': 4})
 CLAIMS = (
     *list_times(),
     Claim(
+        'p3.fig03.w64_d2.gamma',
         'P3 Fig 3 A',
         'At decay 0.01 small initialization composes the unseen pairs more often than '
         'large.',
@@ -191,14 +208,22 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p3.fig03.w64_d2.decay',
         'P3 Fig 3',
         'At large initialization more decay makes networks compose.',
         ('decay',),
         difference('unseen_inferential', STRONG, WEAK),
         above(0),
     ),
-    Claim('P3 Fig 3', 'The four phases occur.', ('decay',), count_phases),
     Claim(
+        'p3.fig03.w64_d2.phases',
+        'P3 Fig 3',
+        'The four phases occur.',
+        ('decay',),
+        count_phases,
+    ),
+    Claim(
+        'p3.fig03.w64_d2.commutes',
         'P3 Fig 3',
         'Between memory and reasoning, where nothing is composed, the unseen pair and '
         'its reverse get the same answer more often than another pair gets it.',
@@ -207,6 +232,7 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p3.fig05.w64_d2.rank_gamma',
         'P3 Fig 5 C',
         'At decay 0.01 the stable rank of W_Q is lower at small initialization.',
         ('decay',),
@@ -214,6 +240,7 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p3.fig05.w64_d2.rank_decay',
         'P3 Fig 5 C',
         'At large initialization the stable rank of W_Q is lower with more decay.',
         ('decay',),
@@ -221,6 +248,7 @@ CLAIMS = (
         above(0),
     ),
     Claim(
+        'p3.fig03.w64_d2.best_record',
         'Ours, on P3 Fig 3',
         'The best record of training is higher than the last one.',
         ('decay',),

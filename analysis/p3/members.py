@@ -43,7 +43,7 @@ COLUMNS = (
 
 
 def tabulate(run: Run) -> pd.DataFrame:
-    """A row per trained network that did not diverge: COLUMNS, and its other axes.
+    """A row per trained network that did not diverge: its other axes, and COLUMNS.
 
     Sweeps of inferential complexity have the columns of `measure_times`, all others
     those of `measure_networks`.
@@ -57,7 +57,7 @@ def tabulate(run: Run) -> pd.DataFrame:
     else:
         more = measure_networks(run, members)
     others = set(run.experiment.axes) - {*COLUMNS, WINDOWS}
-    return members.join(more).reindex(columns=[*COLUMNS, *sorted(others)])
+    return members.join(more).reindex(columns=[*sorted(others), *COLUMNS])
 
 
 def measure_networks(run: Run, members: pd.DataFrame) -> pd.DataFrame:

@@ -20,17 +20,20 @@ import pandas as pd
 from analysis import stats
 from analysis.changes.moments import compare_moments
 from analysis.claims import (
+    DIFFERENCE,
+    RATIO,
     Claim,
     Estimate,
     Estimator,
     Group,
+    Side,
     above,
-    average,
     change,
     difference,
     level,
+    measure,
+    pair,
     rank_correlation,
-    select,
     share,
     within,
 )
@@ -84,9 +87,16 @@ def tabulate(run: Run) -> pd.DataFrame:
     return table.assign(early_complexity=measure_early(run, table))
 
 
-def explore(source: str, preset: str, sentence: str, estimate: Estimator) -> Claim:
-    """An exploratory claim about a preset of configs/critical_windows.py."""
-    return Claim(source, sentence, (f'critical_windows_{preset}',), estimate)
+def explore(
+    name: str, source: str, preset: str, sentence: str, estimate: Estimator
+) -> Claim:
+    """An exploratory claim about a preset of configs/critical_windows.py.
+
+    Args:
+      name: the address of the claim, without the paper.
+    """
+    runs = (f'critical_windows_{preset}',)
+    return Claim(f'p4.{name}', source, sentence, runs, estimate)
 
 
 AS_NONE = 'A window that begins with training is worth as much as no decay.'
@@ -100,50 +110,54 @@ LATE_NONE = (
 
 
 def list_positions(
-    source: str, words: str, run: str, judged: tuple[str, ...] = ()
+    family: str, source: str, words: str, run: str, judged: tuple[str, ...] = ()
 ) -> list[Claim]:
     """P4's main result for one model and optimizer: five claims.
 
     Args:
+      family: of their addresses, without the paper.
       judged: the sentences that are judged.
     """
     rows = (
-        (AS_NONE, EARLY, NONE, within(NEAR)),
-        (MIDDLE_EARLY, MIDDLE, EARLY, above(MUCH)),
-        (MIDDLE_ALL, MIDDLE, CONSTANT, above(-NEAR)),
-        (MIDDLE_LATE, MIDDLE, LATE, above(0)),
-        (LATE_NONE, LATE, NONE, None),
+        ('early_none', AS_NONE, EARLY, NONE, within(NEAR)),
+        ('middle_early', MIDDLE_EARLY, MIDDLE, EARLY, above(MUCH)),
+        ('middle_all', MIDDLE_ALL, MIDDLE, CONSTANT, above(-NEAR)),
+        ('middle_late', MIDDLE_LATE, MIDDLE, LATE, above(0)),
+        ('late_none', LATE_NONE, LATE, NONE, None),
     )
     claims = []
-    for sentence, first, second, border in rows:
+    for name, sentence, first, second, border in rows:
+        address = f'p4.{family}.{name}'
         rule = border if sentence in judged else None
         estimate = gap(first, second)
-        claims.append(Claim(source, words + sentence, (run,), estimate, rule))
+        claims.append(Claim(address, source, words + sentence, (run,), estimate, rule))
     return claims
 
 
 def list_scan() -> list[Claim]:
     """P4's windows on SCAN, for both readings of its decay, and for one between."""
     windows = {
-        'the first quarter': EARLY,
-        'the middle half': decayed('0.25–0.75', '0.25–0.75'),
-        'all steps': CONSTANT,
+        'the first quarter': ('early', EARLY),
+        'the middle half': ('middle', decayed('0.25–0.75', '0.25–0.75')),
+        'all steps': ('all', CONSTANT),
     }
     decays = (
-        ('P4 E9, as written', 'λ 5e-3 with η in it', 5e-3),
-        ('P4 E9', 'λ 5e-3 a step of P4', 50.0),
-        ('ours, on P4 E9', 'decay 0.5, between the two', 0.5),
+        ('written', 'P4 E9, as written', 'λ 5e-3 with η in it', 5e-3),
+        ('step', 'P4 E9', 'λ 5e-3 a step of P4', 50.0),
+        ('between', 'ours, on P4 E9', 'decay 0.5, between the two', 0.5),
     )
     claims = []
-    for source, words, decay in decays:
+    for reading, source, words, decay in decays:
         without = decayed('none', members.NONE, decay=decay)
-        for where, group in windows.items():
+        for where, (name, group) in windows.items():
+            address = f'p4.e09.scan_{reading}.{name}'
             sentence = (
                 f'SCAN, {words}: with decay in {where} more tokens are right than '
                 'without.'
             )
             windowed = decayed(group.name, group.levels['window'], decay=decay)
-            claims.append(Claim(source, sentence, SCAN, gap(windowed, without)))
+            estimate = gap(windowed, without)
+            claims.append(Claim(address, source, sentence, SCAN, estimate))
     return claims
 
 
@@ -153,15 +167,15 @@ def lag(first: Group, second: Group) -> Estimator:
     def estimate(table: pd.DataFrame) -> Estimate:
         last = table.num_steps.max()
         table = table.fillna({'moment': np.inf})
-        late = average(select(table, first.levels), 'moment')
-        early = average(select(table, second.levels), 'moment')
-        found = compare_moments(late, early, last)
-        late_step, early_step = found.steps
-        text = (
-            f'step {late_step} ({first.name}) against {early_step} ({second.name}); '
-            f'ratio {found.text}; never: {found.never}'
-        )
-        return Estimate(np.log(found.ratios), text, 'ratio 1')
+        groups = [('moment', group.levels) for group in (first, second)]
+        pairs = pair(table, *groups)
+        found = compare_moments(pairs.first, pairs.second, last)
+        sides = []
+        for group, steps in ((first, found.slow), (second, found.fast)):
+            sides.append(Side(group.name, stats.mean_interval(steps)))
+        note = f'never: {found.never}' if len(found.ratios) else ''
+        log_ratios = np.log(found.ratios)
+        return Estimate(log_ratios, RATIO, tuple(sides), found.bound, note=note)
 
     return estimate
 
@@ -172,10 +186,10 @@ def gain_of(effect: str, left_out: str = '') -> Estimator:
     def estimate(table: pd.DataFrame) -> Estimate:
         single = select_grid(table)
         single = single[single.window != left_out]
-        values = start_or_end.measure_gain(single, effect)
-        found = stats.describe_mean(values)
+        found = measure(f'a later {effect}', start_or_end.measure_gain(single, effect))
         pairs = start_or_end.list_pairs(single, effect).groupby('seed').size().max()
-        return Estimate(values, f'{found} in {pairs} pairs of windows', '0')
+        note = f'{pairs} pairs of windows'
+        return found._replace(note=note if len(found.values) else '')
 
     return estimate
 
@@ -184,14 +198,14 @@ def compare_effects(table: pd.DataFrame) -> Estimate:
     """By how much a later end changes accuracy more than a later start does."""
     single = select_grid(table)
     sizes = {}
-    words = []
+    sides = []
     for effect in ('end', 'start'):
         gain = start_or_end.measure_gain(single, effect)
         sizes[effect] = gain * np.sign(gain.mean())
-        words.append(f'a later {effect} {stats.describe_mean(gain)}')
+        sides.append(Side(f'a later {effect}', stats.mean_interval(gain)))
     values = (sizes['end'] - sizes['start']).dropna()
-    gap = stats.describe_mean(values)
-    return Estimate(values, f'{", ".join(words)}; difference in size {gap}', '0')
+    note = 'the difference is of their sizes' if len(values) else ''
+    return Estimate(values, DIFFERENCE, tuple(sides), note=note)
 
 
 def select_grid(table: pd.DataFrame) -> pd.DataFrame:
@@ -201,6 +215,7 @@ def select_grid(table: pd.DataFrame) -> pd.DataFrame:
 
 CLAIMS = (
     *list_positions(
+        'e02a.w64',
         'P4 E2a',
         '',
         'critical_windows_paper_position',
@@ -208,35 +223,45 @@ CLAIMS = (
     ),
     # Of SGD P4 prints 0.32 for the beginning and 0.11 for no decay: not "as much as".
     *list_positions(
+        'e11.w64',
         'P4 E11',
         'SGD with momentum: ',
         'critical_windows_paper_sgd',
         judged=(MIDDLE_EARLY, MIDDLE_ALL, MIDDLE_LATE),
     ),
-    *list_positions('P4 E2a', 'Half the width: ', 'critical_windows'),
+    *list_positions('e02a.w32', 'P4 E2a', 'Half the width: ', 'critical_windows'),
     *list_positions(
-        'P4 E11', 'SGD with momentum, half the width: ', 'critical_windows_sgd_fresh'
+        'e11.w32',
+        'P4 E11',
+        'SGD with momentum, half the width: ',
+        'critical_windows_sgd_fresh',
     ),
-    *list_positions('P4 E10', 'Four layers, half the width: ', 'critical_windows_deep'),
+    *list_positions(
+        'e10.w32_d4', 'P4 E10', 'Four layers, half the width: ', 'critical_windows_deep'
+    ),
     explore(
+        'sec4.w32.decay_written',
         'P4 Sec 4, as written',
         'static',
         'θ ← θ − η λ θ with λ 1e-3 makes it much better than no decay.',
         gap(at_decay('η λ with λ 1e-3', 3e-6), NO_DECAY),
     ),
     explore(
+        'e01.w32.decay',
         'P4 E1',
         'static',
         'A decay of λ 1e-3 a step makes it much better than no decay.',
         gap(BEST, NO_DECAY),
     ),
     explore(
+        'e01.w32.collapse',
         'P4 E1',
         'static',
         'Three times more, λ 3e-3 a step, collapses: much worse than λ 1e-3.',
         gap(BEST, at_decay('λ 3e-3', 3e-3)),
     ),
     explore(
+        'e02b.w32.narrow',
         'P4 E2b',
         'widths',
         'Narrow windows (a tenth of training): the middle is much better than the '
@@ -244,24 +269,28 @@ CLAIMS = (
         gap(decayed('narrow middle', '0.25–0.35'), decayed('narrow early', '0–0.1')),
     ),
     explore(
+        'e03.w32.band_low',
         'P4 E3',
         'complexity',
         'There is a good band: λ 1e-3 is much better than λ 0.',
         gap(BEST, NO_DECAY),
     ),
     explore(
+        'e03.w32.band_high',
         'P4 E3',
         'complexity',
         'There is a good band: λ 1e-3 is much better than λ 1e-2.',
         gap(BEST, at_decay('λ 1e-2', 1e-2)),
     ),
     explore(
+        'e03.w32.complexity',
         'P4 E3',
         'complexity',
         'Early complexity hardly ranks networks: correlation with accuracy, by seed.',
         rank_correlation('early_complexity', 'unseen', {}),
     ),
     explore(
+        'e05.w32.gamma',
         'P4 E5',
         'gammas',
         'With a window in the middle a start with γ 1.1 is much better than one with '
@@ -272,12 +301,14 @@ CLAIMS = (
         ),
     ),
     explore(
+        'e06.w32.cliff',
         'P4 E6, E7',
         'onset',
         'A cliff: a window from 0.02 of training on is better by half than one from 0.',
         gap(decayed('from 0.02', '0.02–0.27'), EARLY),
     ),
     explore(
+        'e08.w32.share',
         'P4 E8',
         'seeds',
         'With a window in the middle and γ 1.1, most of twelve seeds answer more than '
@@ -285,24 +316,28 @@ CLAIMS = (
         share('unseen', 0.5, LARGE),
     ),
     explore(
+        'e08.w32.gamma',
         'P4 E8',
         'seeds',
         'A start with γ 1.1 is better than one with γ 0.5.',
         gap(LARGE, SMALL),
     ),
     explore(
+        'e04.grokking.lag',
         'P4 E4',
         'grokking',
         'Grokking: a window does not make a network learn earlier than constant decay.',
         lag(decayed('window 0.1–0.6', '0.1–0.6'), CONSTANT),
     ),
     explore(
+        'e09.scan.whole',
         'P4 E9',
         'scan',
         'SCAN: no network answers a whole command with `jump`.',
         level('whole', Group('', {})),
     ),
     explore(
+        'e09.scan.falls',
         'P4 E9',
         'scan',
         'SCAN: without decay the share of right tokens falls after a third of '
@@ -316,6 +351,7 @@ CLAIMS = (
     ),
     *list_scan(),
     explore(
+        'e06.w32.after_or_inside',
         'Ours, on P4 E6',
         'onset',
         'Composition shows when decay stops: accuracy rises more in the eighth of '
@@ -323,30 +359,35 @@ CLAIMS = (
         change('rise_after', 'rise_inside', ('after', 'inside'), {}),
     ),
     explore(
+        'e06.w32.end_or_start',
         'Ours, on P4 E6',
         'start_or_end',
         'It is the end of decay that decides, not its start.',
         compare_effects,
     ),
     explore(
+        'e06.w32.start',
         'Ours, on P4 E6',
         'start_or_end',
         'At the same end, a later start is better.',
         gain_of('start'),
     ),
     explore(
+        'e06.w32.end',
         'Ours, on P4 E6',
         'start_or_end',
         'At the same start, a later end is better.',
         gain_of('end'),
     ),
     explore(
+        'e06.w32.end_later',
         'Ours, on P4 E6',
         'start_or_end',
         'The same without the window 0–0.25.',
         gain_of('end', left_out='0–0.25'),
     ),
     explore(
+        'e06.w32.two_pieces',
         'Ours, on P4 E6',
         'start_or_end',
         'Half of the decay at the beginning and half late is no worse than all of it '

@@ -30,10 +30,10 @@ COLUMNS = (
     'gamma',
     'decay',  # mean weight decay, per unit of learning rate
     'window',  # its name: shares of training, NONE or ALL
+    'seed',  # the last of the axes
     'start',  # share of training at which decay first acts
     'end',  # and at which it stops for good; NaN without decay
     'window_share',  # of training, in which it acts
-    'seed',
     'num_steps',  # of training
     'train_loss',  # at the end, nats
     'converged',

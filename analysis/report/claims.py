@@ -81,11 +81,11 @@ def _list_rows(
 ) -> list[dict[str, Any]]:
     """The rows that have a number: those with a rule only if it was applied."""
     table = claims.tabulate_run(named, room, run)
-    table['p'] = claims.format_p_values(table, '')
+    words = claims.write_words(table).to_dict('records')
     rows = []
-    for claim, row in zip(named, table.to_dict('records'), strict=True):
-        is_decided = claim.rule is None or row['seeds'] >= claims.SEEDS
-        if row['seeds'] and is_decided:
+    for claim, n, row in zip(named, table.n, words, strict=True):
+        is_decided = claim.rule is None or n >= claims.SEEDS
+        if n and is_decided:
             rows.append(row)
     return rows
 

@@ -67,13 +67,13 @@ GAMMA_WEAK = 'At weak decay, a smaller initialization answers more {}.'
 GAMMA_STRONG = 'At strong decay, a smaller initialization answers more {}.'
 DECAY_LARGE = 'At a large initialization, stronger decay answers more {}.'
 DECAY_SMALL = 'At a small initialization, stronger decay answers more {}.'
-# By the sentence, the group that answers more than the other one.
+# By the sentence, its name in an address, and the group that answers more than another.
 CONTRASTS = {
-    BOTH: (SMALL_STRONG, LARGE_WEAK),
-    GAMMA_WEAK: (SMALL_WEAK, LARGE_WEAK),
-    GAMMA_STRONG: (SMALL_STRONG, LARGE_STRONG),
-    DECAY_LARGE: (LARGE_STRONG, LARGE_WEAK),
-    DECAY_SMALL: (SMALL_STRONG, SMALL_WEAK),
+    BOTH: ('both', SMALL_STRONG, LARGE_WEAK),
+    GAMMA_WEAK: ('gamma_weak', SMALL_WEAK, LARGE_WEAK),
+    GAMMA_STRONG: ('gamma_strong', SMALL_STRONG, LARGE_STRONG),
+    DECAY_LARGE: ('decay_large', LARGE_STRONG, LARGE_WEAK),
+    DECAY_SMALL: ('decay_small', SMALL_STRONG, SMALL_WEAK),
 }
 ALONE = (GAMMA_WEAK, GAMMA_STRONG, DECAY_LARGE, DECAY_SMALL)
 
@@ -118,6 +118,7 @@ def write_sentence(sentence: str, size: int, more: str = '') -> str:
 
 
 def compare(
+    figure: str,
     source: str,
     task: str,
     probe: str,
@@ -130,11 +131,13 @@ def compare(
     P1's comparison has a rule at the sizes that have fresh seeds and P1's numbers.
 
     Args:
+      figure: in the address of the claims.
       what: is asked, in words: 'commands with `turn left`'.
     """
     claims = []
     for size in sizes:
         for contrast in contrasts:
+            name, *groups = CONTRASTS[contrast]
             printed, runs, rule = '', RUNS[task], None
             if contrast == BOTH:
                 printed = published.describe_exact_match(task, probe, size)
@@ -142,10 +145,11 @@ def compare(
                     runs, rule = FRESH[task, size], above(0)
             claims.append(
                 Claim(
+                    f'{figure}.w64.{name}_{size}',
                     source,
                     write_sentence(contrast.format(what), size),
                     runs,
-                    difference(probe, *CONTRASTS[contrast]),
+                    difference(probe, *groups),
                     rule,
                     {'size': size},
                     printed,
@@ -155,6 +159,7 @@ def compare(
 
 
 def compare_in_range(
+    figure: str,
     source: str,
     task: str,
     probe: str,
@@ -168,6 +173,7 @@ def compare_in_range(
     large_weak = Group('large, weak', {'gamma': large, 'weight_decay': 0.01})
     small_strong = Group('small, strong', {'gamma': small, 'weight_decay': 0.5})
     return Claim(
+        f'{figure}.w64.in_range_{steps}',
         source.removeprefix('ours, on '),
         write_sentence(BOTH.format(what), size, f', {steps:,} steps'),
         runs,
@@ -187,6 +193,7 @@ def list_steps() -> list[Claim]:
         )
         claims.append(
             Claim(
+                f'text_tasks.fig07.w64.steps_{size}',
                 'ours, on P1 Fig 7',
                 write_sentence(sentence, size),
                 RUNS['prontoqa'],
@@ -198,17 +205,48 @@ def list_steps() -> list[Claim]:
     return claims
 
 
-TURN_LEFT = ('ours, on P1 Fig 6 a', 'scan', 'test', 'commands with `turn left`')
+TURN_LEFT = (
+    'text_tasks.fig06a',
+    'ours, on P1 Fig 6 a',
+    'scan',
+    'test',
+    'commands with `turn left`',
+)
 NEW_COMMANDS = (
+    'text_tasks.fig06a_new',
     'ours, on P1 Fig 6 a',
     'scan',
     'seen_heldout',
     'new commands of the trained kinds',
 )
-SENTENCES = ('ours, on P1 Fig 6 b', 'cogs', 'seen_heldout', 'in-distribution sentences')
-CASES = ('ours, on P1 Fig 6 c', 'cogs', 'gen', 'sentences of the 21 cases')
-QUESTIONS = ('ours, on P1 Fig 7', 'prontoqa', 'seen_heldout', 'new questions')
-SQUARE = ('ours, on P1 Fig 17 a', 'addition', 'test', 'of the held-out square')
+SENTENCES = (
+    'text_tasks.fig06b',
+    'ours, on P1 Fig 6 b',
+    'cogs',
+    'seen_heldout',
+    'in-distribution sentences',
+)
+CASES = (
+    'text_tasks.fig06c',
+    'ours, on P1 Fig 6 c',
+    'cogs',
+    'gen',
+    'sentences of the 21 cases',
+)
+QUESTIONS = (
+    'text_tasks.fig07',
+    'ours, on P1 Fig 7',
+    'prontoqa',
+    'seen_heldout',
+    'new questions',
+)
+SQUARE = (
+    'text_tasks.fig17a',
+    'ours, on P1 Fig 17 a',
+    'addition',
+    'test',
+    'of the held-out square',
+)
 
 CLAIMS = (
     compare_in_range(*SQUARE, 8_600, 4_000, ('addition_matched',)),
@@ -222,6 +260,7 @@ CLAIMS = (
     ),
     *compare(*SQUARE, (8_600,), (BOTH, *ALONE)),
     Claim(
+        'text_tasks.fig17a.w64.small_strong',
         'ours, on P1 Fig 17 a',
         'A small initialization with strong decay answers the held-out square.',
         RUNS['addition'],
@@ -229,6 +268,7 @@ CLAIMS = (
         note=published.describe_exact_match('addition', 'test', 0),
     ),
     Claim(
+        'text_tasks.fig17a.w64.large_weak',
         'ours, on P1 Fig 17 a',
         'A large initialization with weak decay does not answer the held-out square.',
         RUNS['addition'],
@@ -236,6 +276,7 @@ CLAIMS = (
         note=published.describe_exact_match('addition', 'test', 0),
     ),
     Claim(
+        'text_tasks.fig17a.w64.outside',
         'ours, on P1 Fig 17 a',
         'A large initialization with weak decay answers held-out pairs outside the '
         'square.',
@@ -254,6 +295,7 @@ CLAIMS = (
     *compare(*QUESTIONS, (2_000, 5_000, 20_000)),
     *list_steps(),
     Claim(
+        'text_tasks.fig07.w64.own_proof',
         'ours, on P1 Fig 7',
         '5,000 examples: a small initialization with strong decay judges as well after '
         'its own proof as after the right one.',

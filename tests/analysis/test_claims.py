@@ -13,13 +13,19 @@ SPREAD = 0.02 * np.array([1, -1, 1, -1, 1, -1, 1, -1])
 
 
 def make_claim(rule):
-    return Claim('P', 'A sentence.', ('run',), claims.level('score', ALL), rule)
+    return Claim(
+        'p.fig.w.score', 'P', 'A sentence.', ('run',), claims.level('score', ALL), rule
+    )
+
+
+def estimate_of(values):
+    return Estimate(values, claims.LEVEL)
 
 
 def judge(values, rule):
     """The verdict on one claim by itself."""
     values = pd.Series(values, dtype=float)
-    _, (verdict,) = claims.judge([make_claim(rule)], [Estimate(values, '')])
+    *_, (verdict,) = claims.judge([make_claim(rule)], [estimate_of(values)])
     return verdict
 
 
@@ -99,19 +105,22 @@ def make_values(p):
 )
 def test_claims_that_are_judged_together_share_the_risk(p_values, verdicts):
     judged = [make_claim(above(0)) for _ in p_values]
-    estimates = [Estimate(make_values(p), '') for p in p_values]
+    estimates = [estimate_of(make_values(p)) for p in p_values]
     # What is exploratory or not trained takes no part in the correction.
     judged += [make_claim(None), make_claim(above(0))]
-    estimates += [Estimate(make_values(0.5), ''), Estimate(pd.Series(dtype=float), '')]
-    _, found = claims.judge(judged, estimates)
-    assert found == [*verdicts, '', 'not trained']
+    estimates += [estimate_of(make_values(0.5)), estimate_of(pd.Series(dtype=float))]
+    # Nor do claims about another figure, or other networks, whatever comes of them.
+    judged += [make_claim(above(0))._replace(address='p.fig.other.score')] * 9
+    estimates += [estimate_of(make_values(0.9))] * 9
+    *_, found = claims.judge(judged, estimates)
+    assert found[:-9] == [*verdicts, '', 'not trained']
 
 
 MEMBERS = pd.DataFrame(
     {
         'run': 'run',
-        'seed': [0, 0, 1, 1, 2, 2],
         'side': ['a', 'b', 'a', 'b', 'a', 'a'],
+        'seed': [0, 0, 1, 1, 2, 2],
         'rate': [0.1, 0.1, 0.1, 0.2, 0.1, 0.2],
         'score': [0.5, 0.2, 0.7, 0.3, 0.9, 0.7],
         'before': [0.4, 0.4, 0.4, np.nan, 0.4, 0.4],
@@ -156,7 +165,8 @@ def test_a_rank_correlation_is_over_the_networks_of_a_seed():
 def test_a_ratio_is_of_the_seeds_that_both_groups_have():
     found = claims.ratio('score', A, B)(MEMBERS)
     np.testing.assert_allclose(np.exp(found.values), [0.5 / 0.2, 0.7 / 0.3])
-    assert found.text == 'a 1 against b 0; ratio 2.42' and found.null == 'ratio 1'
+    assert found.mean.mean == pytest.approx((0.5 / 0.2 * 0.7 / 0.3) ** 0.5)
+    assert [side.mean.mean for side in found.sides] == pytest.approx([0.6, 0.25])
 
 
 def test_a_claim_may_be_about_a_part_of_its_runs():
@@ -164,15 +174,15 @@ def test_a_claim_may_be_about_a_part_of_its_runs():
         estimate=claims.level('score', A), where={'rate': 0.2}, note='the paper: 0.6'
     )
     (row,) = claims.tabulate([claim], MEMBERS).to_dict('records')
-    assert (row['number'], row['note']) == ('a 0.70', 'the paper: 0.6')
+    assert (row['value'], row['note']) == (0.7, 'the paper: 0.6')
 
 
 def test_a_null_is_of_one_column_alone():
     """What a table of bigrams scores by token is no null of whole answers."""
     members = MEMBERS.assign(null_score=0.1)
-    assert claims.level('score', A)(members).null == '0.10'
-    assert claims.level('rate', A)(members).null == ''
-    assert claims.difference('score', A, B)(members).null == '0.10; difference 0'
+    assert claims.level('score', A)(members).null == pytest.approx(0.1)
+    assert np.isnan(claims.level('rate', A)(members).null)
+    assert claims.difference('score', A, B)(members).null == pytest.approx(0.1)
 
 
 def test_numbers_match_to_three_digits_and_a_tuple_allows_several():
@@ -184,15 +194,79 @@ def test_numbers_match_to_three_digits_and_a_tuple_allows_several():
 def test_converged_networks_stand_beside_all_and_decide_nothing():
     claim = make_claim(above(0))._replace(estimate=claims.level('score', A))
     (row,) = claims.tabulate([claim], MEMBERS).to_dict('records')
-    assert row['number'] == 'a 0.67 [0.29, 1.05]' and row['seeds'] == 3
-    assert row['converged'] == 'a 0.65' and row['verdict'] == ''
+    assert (row['n'], row['converged_n'], row['verdict']) == (3, 2, '')
+    numbers = [row[name] for name in ('value', 'low', 'high', 'converged_value')]
+    assert numbers == pytest.approx([0.6667, 0.2872, 1.0461, 0.65], abs=1e-4)
     elsewhere = claim._replace(runs=('another',))
     (row,) = claims.tabulate([elsewhere], MEMBERS).to_dict('records')
-    assert (row['number'], row['run'], row['verdict']) == ('–', '–', 'not trained')
+    assert (row['n'], row['run'], row['verdict']) == (0, '', 'not trained')
 
 
 def test_a_number_that_the_table_does_not_have_is_not_stored():
     claim = make_claim(above(0))._replace(estimate=claims.level('score', A))
     members = MEMBERS.assign(score=np.nan, null_score=np.nan)
-    (row,) = claims.tabulate([claim], members).to_dict('records')
-    assert (row['number'], row['verdict'], row['null']) == ('not stored', '', '')
+    table = claims.tabulate([claim], members)
+    (words,) = claims.write_words(table).to_dict('records')
+    assert (words['number'], words['verdict'], words['null']) == ('not stored', '', '')
+
+
+@pytest.mark.parametrize(
+    ('estimator', 'words'),
+    [
+        (claims.level('score', A), 'a 0.67 [0.29, 1.05]'),
+        (claims.difference('score', A, B), 'a 0.60 against b 0.25; difference 0.35'),
+        (claims.ratio('score', A, B), 'a 0.60 against b 0.25; ratio 2.42'),
+        (claims.level('score', Group('c', {'side': 'c'})), 'not stored'),
+    ],
+)
+def test_words_are_made_of_the_numbers_alone(estimator, words, tmp_path):
+    """Those of the committed table, read back, too."""
+    claim = make_claim(above(0))._replace(estimate=estimator)
+    table = claims.tabulate([claim], MEMBERS)
+    assert claims.write_words(table).number.tolist() == [words]
+    table.to_csv(tmp_path / 'verdicts.csv', index=False)
+    read = claims.read_table(tmp_path / 'verdicts.csv')
+    assert claims.write_words(read).number.tolist() == [words]
+
+
+@pytest.mark.parametrize(
+    'estimator', [claims.difference('score', A, B), claims.ratio('score', A, B)]
+)
+@pytest.mark.parametrize('axis', ['rate', 'depth'])
+def test_what_one_group_lacks_is_no_effect(estimator, axis):
+    """Without any effect of the side: what scores more diverged on one side alone."""
+    rows = []
+    for seed in range(8):
+        for side in 'ab':
+            for setting, score in ((1, 0.2), (2, 0.8)):
+                noise = 0.01 * (-1) ** (seed + (side == 'a'))
+                rows.append((setting, side, seed, score + noise))
+    members = pd.DataFrame(rows, columns=[axis, 'side', 'seed', 'score'])
+    members = members.assign(run='run', converged=True)
+    # All networks of a side, of one seed alone, and another of either side.
+    for lost in (
+        (members.side == 'a') & (members[axis] == 1),
+        (members.side == 'a') & (members[axis] == 1) & (members.seed < 5),
+    ):
+        claim = make_claim(above(0))._replace(estimate=estimator)
+        (row,) = claims.tabulate([claim], members[~lost]).to_dict('records')
+        assert (row['verdict'], row['left_out']) == ('undecided', lost.sum())
+
+
+def test_what_diverged_at_different_rates_has_no_partner():
+    """Each side has one rate left, another one."""
+    members = MEMBERS[(MEMBERS.side == 'a') == (MEMBERS.rate == 0.1)]
+    members = members[['run', 'rate', 'side', 'seed', 'score']]
+    assert not len(claims.difference('score', A, B)(members).values)
+
+
+@pytest.mark.parametrize(
+    ('untrained', 'verdict'), [(0, 'holds'), (1, 'partly trained')]
+)
+def test_a_sweep_half_trained_has_no_verdict(untrained, verdict):
+    members = pd.DataFrame({'seed': range(8), 'score': 0.3 + SPREAD})
+    members = members.assign(run='run', converged=True, untrained=untrained)
+    table = claims.tabulate([make_claim(above(0)), make_claim(None)], members)
+    expected = [verdict, verdict if untrained else '']
+    assert table.verdict.tolist() == expected
+    assert table.untrained.tolist() == [untrained] * 2

@@ -47,6 +47,15 @@ def test_few_claims_of_a_paper_are_judged(paper):
     assert len(set(keys)) == len(keys)
 
 
+@pytest.mark.parametrize('paper', ROOMS)
+def test_an_address_is_of_one_row_of_its_paper(paper):
+    """PAPER.FIGURE.NETWORKS.NUMBER, in letters that a template can write."""
+    addresses = [claim.address for claim in import_claims(paper).CLAIMS]
+    assert len(set(addresses)) == len(addresses)
+    for address in addresses:
+        assert re.fullmatch(rf'{paper}(\.[a-z][a-z0-9_]*){{3}}', address), address
+
+
 @functools.cache
 def list_names():
     """The names of the sweeps of all presets."""

@@ -41,5 +41,5 @@ def plant(symmetric, composing):
 )
 def test_every_claim_finds_what_is_planted(shares, verdict):
     table = claims.tabulate(CLAIMS, plant(*shares))
-    assert table.seeds.tolist() == [6] * len(CLAIMS)
+    assert table.n.tolist() == [6] * len(CLAIMS)
     assert set(table.verdict) == {verdict}

@@ -18,7 +18,7 @@ def test_one_network_among_several_rates_brings_about_the_best_of_its_seed():
         (0.8, 3e-4, 1, 0.9),
         (0.5, 1e-4, 1, 0.2),
         (0.5, 3e-4, 1, 0.1),
-        (0.8, 1e-4, 2, 0.3),
+        (0.8, 3e-4, 2, 0.3),
         (0.5, 3e-4, 2, 0.3),
     ]
     members = pd.DataFrame(rows, columns=columns)

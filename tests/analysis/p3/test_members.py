@@ -93,4 +93,4 @@ def test_the_table_has_the_networks_of_the_sweep(finished):
     np.testing.assert_allclose(members.gamma_at_400, expected)
     # One sweep is enough for the table of all claims.
     table = tabulate_claims(CLAIMS, members.assign(run='decay'))
-    assert table.seeds.max() == 2
+    assert table.n.max() == 2

@@ -48,7 +48,9 @@ def plant_members(strong: float = 0.5) -> pd.DataFrame:
     ],
 )
 def test_a_contrast_compares_its_two_corners_at_one_size(contrast, effect, strong):
-    found = claims.compare('P1', 'scan', 'test', 'commands', SIZES, (contrast,))
+    found = claims.compare(
+        'p.fig', 'P1', 'scan', 'test', 'commands', SIZES, (contrast,)
+    )
     members = plant_members(strong)
     for claim, factor in zip(found, (1, 2), strict=True):
         of_size = select(members, claim.where)
@@ -81,6 +83,6 @@ def test_a_run_of_one_task_is_enough_for_the_table(open_planted):
     run = open_planted('addition')
     members = frame.collect({'addition': run}, claims.tabulate)
     table = tabulate(claims.CLAIMS, members).set_index('source')
-    assert (table.loc['ours, on P1 Fig 6 b'].seeds == 0).all()
+    assert (table.loc['ours, on P1 Fig 6 b'].n == 0).all()
     assert members.test.notna().all()
     assert members.gen.isna().all()
