@@ -107,7 +107,7 @@ def describe_point(here: pd.DataFrame, varying: list[str]) -> dict[str, str]:
 
 def command(words: list[str]) -> None:
     """Prints the table of a run."""
-    parser = cli.Parser(description=__doc__.splitlines()[0])
+    parser = cli.Parser(prog='python -m analysis solutions', description=__doc__)
     parser.add_argument('--run', required=True, type=cli.parse_folder)
     flags = parser.parse_args(words)
     run = open_run(flags.run)
