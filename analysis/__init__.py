@@ -31,3 +31,26 @@ otherwise; the docstring of their Result says so.
   L  position that is patched    U  what differs between two sequences
   X  key item                    Y  row of a grid
 """
+
+import contextlib
+import os
+import sys
+
+
+def _import_matplotlib() -> None:
+    """Imports it under any MPLBACKEND; pictures of this package need no backend.
+
+    The shell of a notebook names one that our environment may lack, and such a name
+    lets matplotlib 3.11 raise an error where it is imported. A name that it knows
+    stays the reader's choice.
+    """
+    backend = os.environ.pop('MPLBACKEND')
+    import matplotlib
+
+    os.environ['MPLBACKEND'] = backend
+    with contextlib.suppress(ValueError):
+        matplotlib.rcParams['backend'] = backend
+
+
+if 'MPLBACKEND' in os.environ and 'matplotlib' not in sys.modules:
+    _import_matplotlib()

@@ -20,7 +20,7 @@ from anchorjax.errors import UserError
 def command() -> None:
     words = sys.argv[1:]
     if not words or words[0] in ('-h', '--help'):
-        print(__doc__.strip())
+        cli.print_usage(__doc__)
     elif words[0] == '--list':
         print(figure.list_figures())
     elif words[0] == 'claims':

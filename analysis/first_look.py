@@ -10,8 +10,27 @@ from analysis.frame import find_usable, read_members
 from analysis.p1 import answers, phase
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import Run
+from anchorjax.sweeps.plan import summarize_members
 
 SEEDS = 'grid.seed'  # other seeds are what a claim is about, too
+
+
+def show_run(
+    run: Run, folder: pathlib.Path, overrides: Mapping[str, str]
+) -> list[pathlib.Path]:
+    """Prints the table of members and the claims; then draws, and prints the paths.
+
+    The numbers come first: a picture may fail.
+
+    Args:
+      folder: of the figures.
+      overrides: as in `describe_claims`.
+    """
+    print(summarize_members(run), *describe_claims(run, overrides), sep='\n')
+    paths = save_figures(run, folder)
+    for path in paths:
+        print(path)
+    return paths
 
 
 def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:

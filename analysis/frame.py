@@ -183,7 +183,12 @@ def read_csv(path: pathlib.Path) -> pd.DataFrame:
     if not path.exists():
         raise UserError(f'{path}: no such file')
     try:
-        table = pd.read_csv(path, keep_default_na=False, na_values=['', 'nan'])
+        table = pd.read_csv(
+            path,
+            keep_default_na=False,
+            na_values=[''],
+            dtype={'run': str, 'seed': int, 'converged': bool},
+        )
     except (OSError, ValueError) as error:  # pandas' own are ValueErrors
         raise UserError(f'{path}: cannot be read as CSV: {error}') from None
     missing = {'run', 'seed', 'converged'} - set(table.columns)

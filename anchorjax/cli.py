@@ -17,8 +17,6 @@ from anchorjax import config
 from anchorjax.errors import CliError, ConfigError, UserError, is_temporary, nearest
 from anchorjax.experiment import Experiment
 from anchorjax.limits import declared_fields, read_meanings
-from anchorjax.storage.reader import Run
-from anchorjax.sweeps.plan import summarize_members
 from anchorjax.sweeps.signals import Preempted
 from anchorjax.training import hosts
 from anchorjax.training.devices import cpu_fingerprint
@@ -35,7 +33,12 @@ _MEANING = {'width': 88, 'initial_indent': 8 * ' ', 'subsequent_indent': 8 * ' '
 
 
 def run_command(command: Callable[[], None]) -> None:
-    """Runs a command; known errors become one line and an exit code."""
+    """Runs a command; known errors become one line and an exit code.
+
+    What it prints may be γ where the terminal knows ASCII alone: '\\u03b3' then.
+    """
+    if sys.stdout is not None:  # as after >&-
+        sys.stdout.reconfigure(errors='backslashreplace')
     try:
         command()
         sys.stdout.flush()
@@ -76,13 +79,18 @@ class Parser(argparse.ArgumentParser):
         raise UserError(f'{message} (see --help)')
 
 
+def print_usage(description: str | None) -> None:
+    """Prints the docstring of a command, which `python -OO` leaves out."""
+    print((description or 'see README.md: python -OO has no text of help').strip())
+
+
 def run_subcommand(
-    commands: Mapping[str, Callable[[list[str]], None]], description: str
+    commands: Mapping[str, Callable[[list[str]], None]], description: str | None
 ) -> None:
     """Runs the command that the first word names, on the others; UserError if none."""
     name = sys.argv[1] if len(sys.argv) > 1 else ''
     if name in ('-h', '--help'):
-        print(description)
+        print_usage(description)
         return
     if name not in commands:
         raise UserError(f'{name!r}: must be one of {tuple(commands)} (see --help)')
@@ -281,13 +289,6 @@ def parse_positive(text: str) -> float:
     if not 0 < number < math.inf:
         raise argparse.ArgumentTypeError(f'{text!r}: must be a positive number')
     return number
-
-
-def print_results(run: Run, paths: list[pathlib.Path]) -> None:
-    """Prints the table of members (see `summarize_members`) and paths of figures."""
-    print(summarize_members(run))
-    for path in paths:
-        print(path)
 
 
 def use_compilation_cache() -> None:

@@ -36,7 +36,7 @@ COMMANDS = {
 def command() -> None:
     words = sys.argv[1:]
     if not words or words[0] in ('-h', '--help'):
-        print(__doc__.strip())
+        cli.print_usage(__doc__)
         return
     name, *rest = words
     if name not in COMMANDS:

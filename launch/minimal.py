@@ -14,11 +14,11 @@ The package does the same with resume, more tasks and models, and figures that l
 inside. A test holds the losses of this file equal to the package's.
 """
 
+import os
+
+os.environ |= {'MPLBACKEND': 'agg', 'MATPLOTLIBRC': os.devnull}  # not the reader's
 import jax
 import jax.numpy as jnp
-import matplotlib
-
-matplotlib.use('Agg')
 import numpy as np
 import optax
 from matplotlib import pyplot as plt

@@ -8,7 +8,7 @@ SIGTERM or SIGUSR2 with everything saved (run it again).
 
 import pathlib
 
-from analysis.first_look import describe_claims, save_figures
+from analysis.first_look import show_run
 from anchorjax import api, cli
 from anchorjax.errors import UserError
 from anchorjax.storage.manifest import find_sweep
@@ -52,11 +52,7 @@ def command() -> None:
 
         def draw(run: Run, figures: pathlib.Path) -> list[pathlib.Path]:
             bar.close()
-            paths = save_figures(run, figures)
-            cli.print_results(run, paths)
-            for line in describe_claims(run, flags.overrides):
-                print(line)
-            return paths
+            return show_run(run, figures, flags.overrides)
 
         api.train(
             experiment,

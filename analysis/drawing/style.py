@@ -6,14 +6,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-import matplotlib
+import matplotlib.style
 import numpy as np
 import pandas as pd
 import xarray as xr
-
-matplotlib.use('Agg')
-
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
@@ -71,16 +67,19 @@ class Layout(NamedTuple):
 def draw_figure(
     result: Any, draw: Callable, layout: Layout | Callable[[Any], Layout]
 ) -> Iterator[Figure]:
-    """The drawn figure of a result, on which the layout may depend."""
+    """The drawn figure of a result, on which the layout may depend.
+
+    It starts from matplotlib's defaults, whatever the reader's own are, and pyplot has
+    no part in it: the reader's backend and figures stay as they are.
+    """
     if callable(layout):
         layout = layout(result)
     grid = {'nrows': layout.rows, 'ncols': layout.columns, 'squeeze': False}
     size = (layout.width, layout.height)
-    with plt.rc_context(_RC):
-        figure, axes = plt.subplots(**grid, figsize=size, layout='constrained')
-        draw(result, axes)
+    with matplotlib.style.context(_RC, after_reset=True):
+        figure = Figure(figsize=size, layout='constrained')
+        draw(result, figure.subplots(**grid))
         yield figure
-        plt.close(figure)
 
 
 def write_figure(
@@ -91,21 +90,22 @@ def write_figure(
 ) -> list[pathlib.Path]:
     """Writes path.png, path.pdf and the numbers behind them: path.csv or path.nc.
 
-    No time stamps: equal figures give equal bytes.
+    No time stamps: equal figures give equal bytes. The numbers are there first, for a
+    picture that cannot be drawn.
     """
-    with draw_figure(result, draw, layout) as figure:
-        paths = []
-        for kind, metadata in _NO_TIME_STAMP.items():
-            target = path.with_name(f'{path.name}.{kind}')
-            save = partial(figure.savefig, metadata=metadata, bbox_inches='tight')
-            files.write_atomic(target, save)
-            paths.append(target)
     if isinstance(result, pd.DataFrame):
         numbers = path.with_name(f'{path.name}.csv')
         files.write_text(numbers, format_csv(result))
     else:
         numbers = path.with_name(f'{path.name}.nc')
         files.write_atomic(numbers, result.to_netcdf)
+    paths = []
+    with draw_figure(result, draw, layout) as figure:
+        for kind, metadata in _NO_TIME_STAMP.items():
+            target = path.with_name(f'{path.name}.{kind}')
+            save = partial(figure.savefig, metadata=metadata, bbox_inches='tight')
+            files.write_atomic(target, save)
+            paths.append(target)
     return [*paths, numbers]
 
 

@@ -23,6 +23,7 @@ from anchorjax.experiment import Experiment
 from anchorjax.limits import check_value
 from anchorjax.model import ModelConfig
 from anchorjax.storage.reader import Run
+from anchorjax.storage.solution import classify_members
 
 TRAINED, BOTH_UNSEEN, NONE = 'trained', 'both unseen', 'none'  # kinds of exception
 TITLES_OF_EXCEPTIONS = {TRAINED: 'exception trained', NONE: 'no exception'}
@@ -122,6 +123,8 @@ def tabulate(run: Run) -> pd.DataFrame:
         rows.append(describe_factors(run.experiment_of(**point), point['gamma']))
     # A factor may have the name of a static axis.
     table = members.assign(**pd.DataFrame(rows, members.index))
+    # All networks count, converged or not, by what they answer.
+    table['solution'] = classify_members(members)
     of_tables = score_members(run, members).xs(LEVELS[-1], axis=1, level=1)
     table[LOOKUP] = of_tables.to_numpy()
     table['hardware'] = [_name_hardware(run, place) for place in table.environment]

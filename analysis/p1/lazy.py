@@ -31,7 +31,7 @@ from analysis.members.selection import find_row_axis, require_heldout_probe
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run
-from anchorjax.storage.solution import SOLUTIONS, classify_members
+from anchorjax.storage.solution import NOT_CONVERGED, SOLUTIONS, name_ends
 
 TITLE = 'Distance from the initialization'
 PAPER = 'ours'
@@ -48,6 +48,8 @@ PANELS = {
     'pattern': 'share of neurons switched',
 }
 _MARKERS = 'osD^v'  # one per row
+_LOOKS = {name: {'color': style.COLOURS[name], 'mew': 0} for name in SOLUTIONS}
+_LOOKS[NOT_CONVERGED] = {'color': 'black', 'mew': 0.6, 'mfc': 'none'}
 
 
 def compute(
@@ -103,7 +105,7 @@ def compute(
         raise UserError(f'lazy: no trained member has two snapshots from {start} on')
     axes = list(run.experiment.axes)
     # A task without an unseen pair has no column of solutions.
-    members = usable[[*axes, 'converged']].assign(solution=classify_members(usable))
+    members = usable[[*axes, 'converged']].assign(solution=name_ends(usable))
     members = members.join(pd.DataFrame.from_dict(rows, 'index'), how='inner')
     return frame.add_width(run, members).assign(row_name=find_row_axis(axes))
 
@@ -141,25 +143,22 @@ layout = style.Layout(1, 3, 7.0, 3.0)
 
 
 def _draw_members(axis: Axes, members: pd.DataFrame, column: str) -> None:
-    """One marker a member: colour by solution, shape by row, rows side by side.
-
-    Hollow: not converged.
-    """
+    """One marker a member: colour by solution, shape by row, rows side by side."""
     rows = list(members.groupby(members.row_name.iloc[0]))
     spacing = 0.02 * np.ptp(members.gamma)
     for i, (_, of_row) in enumerate(rows):
         shift = spacing * (i - (len(rows) - 1) / 2)
-        for (solution, is_full), here in of_row.groupby(['solution', 'converged']):
-            colour = style.COLOURS[solution]
-            look = {'marker': _MARKERS[i % 5], 'ms': 4, 'color': colour, 'alpha': 0.8}
-            fill = {'mew': 0} if is_full else {'mew': 0.6, 'mfc': 'none'}
-            axis.plot(here.gamma + shift, here[column], ls='', **look, **fill)
+        for solution, here in of_row.groupby('solution'):
+            look = {'marker': _MARKERS[i % 5], 'ms': 4, 'alpha': 0.8}
+            axis.plot(
+                here.gamma + shift, here[column], ls='', **look, **_LOOKS[solution]
+            )
 
 
 def _draw_legend(axis: Axes, members: pd.DataFrame) -> None:
     """Below all panels: colours, markers, and from which step on the change counts."""
-    for name in SOLUTIONS:
-        axis.plot([], [], 'o', ms=4, color=style.COLOURS[name], label=name)
+    for name, look in _LOOKS.items():
+        axis.plot([], [], 'o', ms=4, label=name, **look)
     row_name = members.row_name.iloc[0]
     for i, row in enumerate(sorted(members[row_name].unique())):
         marker = _MARKERS[i % 5]

@@ -15,7 +15,7 @@ from analysis.members.member import Member, make_untrained
 from analysis.p1 import causal, condensation, cosine, eigenvalues, embedding
 from analysis.spectra import single_thread
 from anchorjax.storage.reader import Run
-from anchorjax.storage.solution import UNSEEN_MAPPINGS
+from anchorjax.storage.solution import UNSEEN_MAPPINGS, classify_members
 
 SURVIVE = 0.1  # of the answers: the edge that was cut is not needed
 DRAWS = 16  # random sets of edges beside those of P1
@@ -59,7 +59,8 @@ COLUMNS = (
 def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
     """The members with COLUMNS, of their last parameters.
 
-    solution           of `Run.members`; NaN in the next three if it is neither
+    solution           of the answers (`classify_members`), converged or not; NaN in
+                       the next three if it is neither
                        symmetric nor inferential
     needed             each edge without which fewer than half of the answers to the
                        unseen pair survive
@@ -81,6 +82,7 @@ def add_insides(run: Run, members: pd.DataFrame) -> pd.DataFrame:
       members: rows of `Run.members`, by their place in the sweep.
     """
     rows = {}
+    members = members.assign(solution=classify_members(members))
     for place, member in frame.open_networks(run, members, 'claims'):
         row = _compare_vectors(member) | _measure_directions(member)
         if members.solution[place] in UNSEEN_MAPPINGS:

@@ -154,5 +154,6 @@ def command(words: list[str]) -> None:
     parser.add_argument('--out', type=cli.parse_folder, default=pathlib.Path('figures'))
     flags = parser.parse_args(words)
     run = open_run(flags.run) if flags.run else None
-    result = compute(pd.read_csv(flags.table), run)
+    table = pd.read_csv(flags.table, dtype={'model': str})
+    result = compute(table, run)
     print(*style.write_figure(result, draw, layout, flags.out / 'replies'), sep='\n')

@@ -22,7 +22,13 @@ from analysis.tables.text import (
 from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
-from anchorjax.storage.solution import classify_members, list_names, name_thirds
+from anchorjax.storage.solution import (
+    DIVERGED,
+    NOT_CONVERGED,
+    list_names,
+    name_ends,
+    name_thirds,
+)
 from anchorjax.tasks.anchors import AnchorsConfig
 
 TITLE = 'Solutions'
@@ -46,8 +52,6 @@ _ABOUT_TABLES = (
     f'{_TABLES}: what tables of the training data by {", by ".join(LEVELS)} would '
     'score; means over seeds.'
 )
-_DIVERGED = 'diverged'
-_UNCONVERGED = 'not converged'
 
 
 def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -63,7 +67,7 @@ def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> pd.Dat
     members = members[members.trained]
     varying = list_varying_axes(members) or ['gamma']
     solution = name_solutions(members)
-    order = [*list_names(solution), _UNCONVERGED, _DIVERGED]
+    order = [*list_names(solution), NOT_CONVERGED, DIVERGED]
     seeds = members.seed.nunique()
     rows = []
     for _, here in members.groupby(varying, sort=False):
@@ -86,11 +90,10 @@ def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> pd.Dat
 
 def name_solutions(members: pd.DataFrame) -> pd.Series:
     """What every member has reached, the third solutions by their names."""
-    solution = classify_members(members)
+    solution = name_ends(members)
     if 'unseen_answer' in members:
         solution = name_thirds(solution, members.unseen_answer)
-    solution = solution.where(members.converged, _UNCONVERGED)
-    return solution.where(members.diverged < 0, _DIVERGED)
+    return solution
 
 
 def describe_point(here: pd.DataFrame, varying: list[str]) -> dict[str, str]:
@@ -107,7 +110,7 @@ def describe_point(here: pd.DataFrame, varying: list[str]) -> dict[str, str]:
 
 def command(words: list[str]) -> None:
     """Prints the table of a run."""
-    parser = cli.Parser(description=__doc__.splitlines()[0])
+    parser = cli.Parser(prog='python -m analysis solutions', description=__doc__)
     parser.add_argument('--run', required=True, type=cli.parse_folder)
     flags = parser.parse_args(words)
     run = open_run(flags.run)

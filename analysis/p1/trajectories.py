@@ -5,7 +5,7 @@ pair, below the train loss. The authors published one run of each at width 400; 
 trajectory_0.5.csv and trajectory_0.8.csv of the folder --official (not distributed).
 
   python -m analysis trajectories --runs runs/paper_size_pair --out runs/fair \\
-      --official ../shared/data/official
+      --official FOLDER
 """
 
 import pathlib

@@ -8,7 +8,7 @@ from analysis.members.point import Point
 from analysis.report.names import name_network
 from analysis.report.subject import Subject
 from anchorjax.grid import short_name
-from anchorjax.storage.solution import SOLUTIONS, UNSEEN_MAPPINGS
+from anchorjax.storage.solution import SOLUTIONS, UNSEEN_MAPPINGS, classify_members
 
 TIE_BREAK = 1e-3  # weight of held-out agreement where two members score alike
 
@@ -111,10 +111,11 @@ def choose_one_of_each(subject: Subject, choices: dict[str, Choice]) -> list[Poi
     least from those already chosen. In a sweep without a converged member, all count.
     """
     counted = subject.members[subject.members.counted]
+    solutions = classify_members(counted)
     chosen: list[Point] = []
     for solution in SOLUTIONS:
         candidates = []
-        for place in counted.index[counted.solution == solution]:
+        for place in counted.index[solutions == solution]:
             point = subject.points[place]
             is_shown = solution in choices and choices[solution].point == point
             candidates.append((is_shown, *_score(point, chosen), -place))

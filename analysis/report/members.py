@@ -88,14 +88,14 @@ def _list_numbers(subject: Subject, row: pd.Series) -> dict[str, Any]:
 def _describe_answer(row: pd.Series) -> Described:
     """Its solution, its most frequent answer, and its answers by position.
 
-    The solution is that of the answers, converged or not: the status says which.
+    No solution where it has not converged: the status says so.
     """
     by_position = {}
     for mapping in UNSEEN_MAPPINGS:
         scores = row.filter(like=f'unseen_{mapping}_at_').to_numpy(float)
         by_position[mapping] = shorten(scores, CURVE_DIGITS)
     return {
-        'solution': row.solution,
+        'solution': row.solution if row.converged else None,
         'answer': f'{row.unseen_answer} (share {row.unseen_answer_share:.2f})',
         'by_position': by_position,
     }

@@ -1,6 +1,7 @@
 """Which folders of runs match the patterns of a command line."""
 
 import glob
+import os
 import pathlib
 
 from anchorjax.errors import UserError
@@ -10,20 +11,39 @@ from anchorjax.storage.manifest import MANIFEST_FILE
 def find_run_folders(patterns: list[str]) -> list[pathlib.Path]:
     """The folders with a manifest that match, in the order of their names.
 
+    What exists, but is no run, is left out: a shell makes it of runs/*.
+
     Raises:
-      UserError: there is none.
+      UserError: a pattern matches no run, or nothing that exists is one.
     """
-    runs = set()
+    runs = {}  # by absolute path: a folder counts once, however it is spelled
     for pattern in patterns:
-        for match in glob.glob(pattern, recursive=True):
-            folder = pathlib.Path(match)
+        found = list(filter(is_run, _match(pattern)))
+        if not found and not os.path.exists(pattern):
+            raise UserError(f'--runs {pattern}: no folder of a run matches')
+        for folder in found:
             if folder.name in ('', '..'):  # of '.' and '..' we need the name
                 folder = folder.resolve()
-            if is_run(folder):
-                runs.add(folder)
+            runs.setdefault(os.path.abspath(folder), folder)
     if not runs:
         raise UserError(f'--runs {" ".join(patterns)}: no folder of a run matches')
-    return sorted(runs, key=_order_by_name)
+    return sorted(runs.values(), key=_order_by_name)
+
+
+def _match(pattern: str) -> list[pathlib.Path]:
+    """The paths that a pattern stands for.
+
+    As much of it as exists is taken literally: a folder may be called 'fresh[1]'.
+    """
+    if not pattern:
+        return []
+    path = pathlib.Path(pattern)
+    existing = next(part for part in (path, *path.parents) if part.exists())
+    if existing == path:
+        return [path]
+    rest = str(path.relative_to(existing))
+    names = glob.glob(rest, root_dir=existing, recursive=True)
+    return [existing / name for name in names]
 
 
 def is_run(folder: pathlib.Path) -> bool:

@@ -22,7 +22,7 @@ from anchorjax.grid import Cohort, axis_label, find_indices, locate
 from anchorjax.storage.chunk import ChunkFolder
 from anchorjax.storage.cube import read_cube
 from anchorjax.storage.deviations import describe_deviations
-from anchorjax.storage.solution import classify_members
+from anchorjax.storage.solution import name_ends
 from anchorjax.storage.sweep_folder import SweepFolder, read_folder
 from anchorjax.training.members import describe_members
 
@@ -69,7 +69,7 @@ class Run:
         adds, for the probe of `Task.deviation`, agreement by group, the share of
         answers within 1 and 2 of the mapping's, and the most frequent answer with its
         share; see `deviations.describe_deviations`. The anchor task adds `solution`,
-        which `solution.classify_members` finds.
+        which `solution.name_ends` finds.
 
         A new table every time: it is the caller's to change.
         """
@@ -234,5 +234,5 @@ def _tabulate_members(run: Run) -> pd.DataFrame:
         for name, values in described.items():
             table[f'{probe}_{name}'] = values
     if 'inferential' in results.mapping.values:
-        table['solution'] = classify_members(table)
+        table['solution'] = name_ends(table)
     return table.drop(columns=['probe', 'mapping'], errors='ignore').reset_index()

@@ -13,6 +13,7 @@ SOLUTIONS = (
     'memorizing',
     'other',
 )
+NOT_CONVERGED, DIVERGED = 'not converged', 'diverged'  # no solutions
 THIRD = 'third'  # says nothing about the answer; `name_thirds` does
 SOLVED = 0.9  # from this agreement on, a member answers by a rule
 SEEN_ENOUGH = 0.9  # below this agreement on held-out seen pairs (P1 Fig 2: hatched)
@@ -37,7 +38,8 @@ def classify_members(members: pd.DataFrame) -> pd.Series:
     A table of the training data that ignores the order of a pair also answers the
     unseen pair symmetrically, so without held-out keys that answer is no rule.
     No table answers it by composition. Members that have not converged are classified
-    like all others: the caller leaves them out. '' where a member is not trained.
+    like all others, by what they answer: to a reader `name_ends` says how a member
+    ended. '' where a member is not trained.
 
     Args:
       members: rows of `Run.members` or of a members.csv; what a task does not ask is
@@ -57,6 +59,19 @@ def classify_members(members: pd.DataFrame) -> pd.Series:
     }
     solutions = np.select(list(rules.values()), list(rules), 'other')
     return pd.Series(solutions, members.index, dtype=str)
+
+
+def name_ends(members: pd.DataFrame) -> pd.Series:
+    """The solution of each converged member; of another why it has none.
+
+    NOT_CONVERGED, DIVERGED, or '' where it is not trained.
+
+    Args:
+      members: as in `classify_members`.
+    """
+    is_open = members.trained & ~members.converged
+    ends = classify_members(members).mask(is_open, NOT_CONVERGED)
+    return ends.mask(members.diverged >= 0, DIVERGED)
 
 
 def _read_share(members: pd.DataFrame, column: str) -> np.ndarray:

@@ -135,7 +135,10 @@ def silence_others() -> Iterator[None]:
     if is_first():
         yield
         return
-    with open(os.devnull, 'w') as devnull, contextlib.redirect_stdout(devnull):
+    with (
+        open(os.devnull, 'w', encoding='utf-8') as devnull,
+        contextlib.redirect_stdout(devnull),
+    ):
         yield
 
 

@@ -4,7 +4,6 @@ import gzip
 import hashlib
 import http.server
 import json
-import pathlib
 import threading
 
 import pytest
@@ -13,8 +12,8 @@ from anchorjax.errors import TemporaryError, UserError
 from anchorjax.extras.corpora.official import OFFICIAL, prepare_official
 from anchorjax.tasks.prontoqa import files as prontoqa_files
 from tests.support.in_process import run
+from tests.support.official_data import find_official
 
-OFFICIAL_FILES = pathlib.Path('/work/shared/data')
 CONTENT = b'IN: walk OUT: I_WALK\n' * 100
 
 
@@ -108,9 +107,7 @@ def test_a_file_of_the_user_is_not_replaced(monkeypatch, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize('name', OFFICIAL)
 def test_the_official_files_are_taken_from_a_folder(name, tmp_path):
-    if not (OFFICIAL_FILES / name).exists():
-        pytest.skip('the official files are not on this machine')
-    found = list(prepare_official(name, OFFICIAL_FILES / name, tmp_path))
+    found = list(prepare_official(name, find_official(name), tmp_path))
     assert len(found) == len(OFFICIAL[name].files)
 
 

@@ -1,9 +1,9 @@
-"""A third solution has the name of the pair whose answer it gives."""
+"""What a network is called where it ends, and a third solution by its answer."""
 
 import pandas as pd
 import pytest
 
-from anchorjax.storage.solution import SOLUTIONS, list_names, name_thirds
+from anchorjax.storage.solution import SOLUTIONS, list_names, name_ends, name_thirds
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,27 @@ def test_names_stand_where_third_solutions_stand():
     expected[place : place + 1] = ['third (2, 4)', 'third (4, 4)']
     assert list_names(names) == expected
     assert 'third' not in list_names(['other'])
+
+
+@pytest.mark.parametrize(
+    ('answers', 'solution'),
+    [((1, 0, 1), 'inferential'), ((0, 1, 1), 'symmetric'), ((0, 0, 0), 'memorizing')],
+)
+@pytest.mark.parametrize(
+    ('trained', 'diverged', 'converged', 'end'),
+    [
+        (True, -1, True, None),  # its solution
+        (True, -1, False, 'not converged'),
+        (True, 30, False, 'diverged'),
+        (True, 30, True, 'diverged'),
+        (False, -1, False, ''),
+    ],
+)
+def test_only_a_converged_network_has_a_solution(
+    answers, solution, trained, diverged, converged, end
+):
+    columns = ['unseen_inferential', 'unseen_symmetric', 'seen_heldout_assigned']
+    members = pd.DataFrame([answers], columns=columns, index=[7])
+    members = members.assign(trained=trained, diverged=diverged, converged=converged)
+    expected = solution if end is None else end
+    assert name_ends(members.assign(unseen_answer_share=0.0)).to_dict() == {7: expected}

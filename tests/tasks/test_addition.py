@@ -1,7 +1,6 @@
 """Addition: every text by hand, every pair counted, the square never trained."""
 
 import json
-import pathlib
 
 import jax
 import jax.numpy as jnp
@@ -14,12 +13,11 @@ from anchorjax import config
 from anchorjax.tasks import AdditionConfig, addition
 from anchorjax.training import evaluation
 from anchorjax.training.curves import DEVIATION_LIMIT
+from tests.support.official_data import find_official
 from tests.tasks.draws import draw_batch, draw_probes
 
 CHARACTERS = '0123456789+=.'  # the last is END
-OFFICIAL = pathlib.Path(
-    '/work/shared/data/addition/case_or_rule_1hole_50_50_len10_test.json'
-)
+OFFICIAL = 'addition/case_or_rule_1hole_50_50_len10_test.json'
 
 
 write_digits = jax.jit(addition.write_digits, static_argnums=0)
@@ -219,9 +217,7 @@ def test_pairs_inside_and_outside_of_any_square_are_all_pairs(data):
 
 
 def test_the_format_is_that_of_the_case_based_test():
-    if not OFFICIAL.exists():
-        pytest.skip('the official example is not on this machine')
-    rows = json.loads(OFFICIAL.read_text())
+    rows = json.loads(find_official(OFFICIAL).read_text())
     config = AdditionConfig(largest=99, square=(40, 60), probe_examples=441)
     probes = draw_probes(config)
     last_BQ = probes.targets_PRBQ[-1, 0, :, -1:]

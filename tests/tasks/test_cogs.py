@@ -1,7 +1,6 @@
 """COGS: logical forms by hand and on every official row, sentences, the 21 cases."""
 
 import collections
-import pathlib
 import re
 
 import jax
@@ -17,9 +16,9 @@ from anchorjax.tasks.cogs import task as cogs
 from anchorjax.tasks.cogs import words as cogs_words
 from anchorjax.tasks.cogs.logic import write_logical_form
 from anchorjax.tasks.cogs.sampler import Sampler, write_sentence
+from tests.support.official_data import find_official
 from tests.tasks.draws import draw_batch, draw_probes
 
-OFFICIAL = pathlib.Path('/work/shared/data/cogs')
 VERBS = ['OMISSIBLE', 'TRANSITIVE', 'UNACCUSATIVE', 'UNERGATIVE', 'INFINITIVE']
 VERBS += ['TAKES_INFINITIVE', 'TAKES_CLAUSE', 'DATIVE']
 NOUN = r'(?:\w+|(?:[Tt]he|[Aa]) \w+)'  # a name, or a noun without a place
@@ -51,9 +50,7 @@ PATTERNS = {
 
 
 def read_official(name: str) -> list[cogs_cases.Row]:
-    if not OFFICIAL.exists():
-        pytest.skip('the official files are not on this machine')
-    return cogs_files.read_split(OFFICIAL, name)
+    return cogs_files.read_split(find_official('cogs'), name)
 
 
 def draw_sentences(number: int, seed: int = 0) -> list[str]:
@@ -297,9 +294,9 @@ def test_what_is_cut_asks_for_a_word_that_is_never_trained(seq_len):
 
 
 def test_the_official_rows_are_trained_from_their_folder():
-    read_official('train')
-    config = CogsConfig(path=str(OFFICIAL), probe_examples=21)
-    rows = cogs.list_rows(str(OFFICIAL), 0, 21, 21)
+    folder = str(find_official('cogs'))
+    config = CogsConfig(path=folder, probe_examples=21)
+    rows = cogs.list_rows(folder, 0, 21, 21)
     assert [row.case for row in rows[-21:]] == list(cogs_cases.CASES)
     assert all(row.case != 'in_distribution' for row in rows[:155])
     assert all(row.case == 'in_distribution' for row in rows[155:24_176])

@@ -17,9 +17,10 @@ from anchorjax.tasks.prontoqa import sentences, shortcuts, worlds
 from anchorjax.tasks.prontoqa import task as prontoqa
 from anchorjax.tasks.prontoqa.sentences import Question, Statement, parse
 from anchorjax.tasks.prontoqa.words import TRUE, list_concepts
+from tests.support.official_data import find_official
 from tests.tasks.draws import draw_batch, draw_probes
 
-OFFICIAL = pathlib.Path('/work/shared/data/prontoqa/logic_llm_prontoqa_dev.json.gz')
+OFFICIAL = 'prontoqa/logic_llm_prontoqa_dev.json.gz'
 SETTINGS = [
     (ontology, order, 'original')
     for ontology in ('fictional', 'false', 'true')
@@ -88,9 +89,7 @@ def count_mentions(question: Question, concept: str) -> int:
 
 
 def read_official() -> list[Question]:
-    if not OFFICIAL.exists():
-        pytest.skip('the official examples are not on this machine')
-    return prontoqa_files.read_questions(OFFICIAL)
+    return prontoqa_files.read_questions(find_official(OFFICIAL))
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ from anchorjax.tasks.scan import files as scan_files
 from anchorjax.tasks.scan import grammar as scan_grammar
 from anchorjax.tasks.scan import task as scan
 from anchorjax.tasks.text_files import parse_lines
+from tests.support.official_data import find_official
 from tests.tasks.draws import draw_probes
 
-OFFICIAL = pathlib.Path('/work/shared/data/scan')
 COMMANDS = scan_grammar.list_commands()
 SIZES = {  # training lines, tested lines (DATASETS 2)
     'random': (16_728, 4_182),
@@ -37,9 +37,7 @@ SIZES = {  # training lines, tested lines (DATASETS 2)
 
 
 def read_official(name: str) -> list[tuple[str, list[str]]]:
-    path = OFFICIAL / f'tasks{name}.txt.gz'
-    if not path.exists():
-        pytest.skip('the official files are not on this machine')
+    path = find_official(f'scan/tasks{name}.txt.gz')
     return parse_lines(path, scan_files.parse_line)
 
 
@@ -272,17 +270,16 @@ def test_our_files_give_the_lines_that_are_generated(written, tmp_path):
 
 @pytest.mark.parametrize('split', ['addprim_jump', 'addprim_turn_left'])
 def test_official_files_give_the_lines_that_are_generated(split):
-    read_official(f'_train_{split}')  # skips without them
-    assert_same_lines(ScanConfig(split=split, path=str(OFFICIAL)))
+    assert_same_lines(ScanConfig(split=split, path=str(find_official('scan'))))
 
 
 def test_the_official_random_split_is_read():
     official = [command for command, _ in read_official('_train_simple')]
-    lines = scan.find_lines(ScanConfig(split='random', path=str(OFFICIAL)))
+    config = ScanConfig(split='random', path=str(find_official('scan')))
+    lines = scan.find_lines(config)
     assert {COMMANDS[row] for row in lines.trained} == set(official)
     assert not np.array_equal(lines.trained, scan_grammar.list_lines('random').trained)
-    task = ScanConfig(split='random', path=str(OFFICIAL)).make()
-    assert task.num_train == 16_728
+    assert config.make().num_train == 16_728
 
 
 @pytest.mark.parametrize(

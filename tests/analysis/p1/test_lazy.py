@@ -18,7 +18,6 @@ from analysis.p1 import lazy
 from anchorjax import api, config
 from anchorjax.errors import UserError
 from anchorjax.model import Activations
-from anchorjax.storage.solution import SOLUTIONS
 from anchorjax.training.devices import make_mesh
 from tests.support.converged import mark_converged
 from tests.support.networks import planted
@@ -215,4 +214,4 @@ def test_a_task_without_an_unseen_pair_has_rows_too(tmp_path):
     run = api.train(config.resolve(c), tmp_path, mesh=make_mesh(1))
     result = lazy.compute(run, number=4)
     assert result.gamma.tolist() == [0.5, 0.8] and (result.end == 4).all()
-    assert set(result.solution) <= set(SOLUTIONS)
+    assert set(result.solution) == {'not converged'}

@@ -36,6 +36,34 @@ def test_the_folder_one_is_in_is_found_with_its_name(runs, monkeypatch):
     assert find_run_folders(['..']) == [runs / 'a']
 
 
+@pytest.mark.parametrize(
+    ('name', 'patterns', 'found'),
+    [
+        ('fresh[1]', ['fresh[1]'], ['fresh[1]']),
+        ('fresh[1]', ['a', 'fresh[1]', 'c'], ['a', 'fresh[1]']),  # as a shell gives *
+        ('fresh[1]', ['*'], ['a', 'b', 'fresh[1]']),
+        ('[ab]', ['[ab]'], ['[ab]']),  # not the runs that the pattern would match
+        ('x*', ['x*'], ['x*']),
+        ('what?', ['what?'], ['what?']),
+        ('lr=[1e-3]/d', ['lr=[1e-3]/*'], ['d']),
+        ('lr=[1e-3]/d', ['**'], ['a', 'b', 'd']),
+        ('d', ['[a-b]'], ['a', 'b']),
+        ('d', ['d', './d', 'c/../d'], ['d']),
+    ],
+)
+def test_what_exists_is_taken_literally(runs, name, patterns, found):
+    (runs / name).mkdir(parents=True)
+    (runs / name / MANIFEST_FILE).touch()
+    assert [folder.name for folder in find_run_folders(patterns)] == found
+
+
+@pytest.mark.parametrize('pattern', ['typo', '../typo', 'c*', 'b[1]', '', 'a/typo'])
+def test_one_pattern_without_a_run_is_named_though_others_have_one(runs, pattern):
+    with pytest.raises(UserError) as caught:
+        find_run_folders(['a', pattern, '*'])
+    assert str(caught.value).startswith(f'--runs {pattern}:')
+
+
 @pytest.mark.parametrize('pattern', ['.', '/', '', 'c', '**x', 'a/**x'])
 def test_a_pattern_of_no_run_is_one_line(runs, pattern):
     with pytest.raises(UserError, match=r'--runs .*: no folder of a run matches'):

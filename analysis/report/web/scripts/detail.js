@@ -3,14 +3,14 @@
 const solutionClass = (name) => // 'half-and-half': a class has no spaces
   (Object.hasOwn(data.meanings, name) ? name.replaceAll(' ', '-') : 'other');
 
-const solutionMeaning = ({ solution }) => data.meanings[solution] ?? '';
+// Nothing of a network that has not converged: its status says so.
+const solutionWords = ({ solution }) => (solution ? [swatch(solutionClass(solution)),
+  h('strong', {}, solution), h('span', {}, data.meanings[solution] ?? '')] : []);
 
 function solutionLine(member) {
   const bad = member.status !== 'trained';
-  const { solution, answer } = member;
-  return h('p', { class: 'verdict-line' },
-    solution ? [swatch(solutionClass(solution)), h('strong', {}, solution),
-      h('span', {}, solutionMeaning(member))] : null,
+  const { answer } = member;
+  return h('p', { class: 'verdict-line' }, solutionWords(member),
     bad ? h('strong', { class: 'warning' }, `⚠ ${member.status}`) : null,
     answer ? h('span', { class: 'answer' }, `most frequent answer to ${data.unseen.pair}: ${answer}`) : null);
 }

@@ -6,7 +6,7 @@ function makeSide(side) {
     play.changed = true;
     redraw([side]);
   } }, networks.map((network, i) => h('option', { value: i },
-    `${memberOf(network).name} (${memberOf(network).solution})`)));
+    `${memberOf(network).name} (${memberOf(network).solution ?? memberOf(network).status})`)));
   const parts = {
     list,
     title: h('h3', { id: `${side.name}-title` }),
@@ -34,9 +34,8 @@ function describeSide(side) {
   const { list, title, solution } = side.parts;
   title.textContent = member.name;
   const converged = member.status === 'trained' ? '' : `⚠ ${member.status}`;
-  solution.replaceChildren(swatch(solutionClass(member.solution)),
-    h('strong', {}, String(member.solution)),
-    h('span', {}, solutionMeaning(member)), h('strong', { class: 'warning' }, converged));
+  solution.replaceChildren(...solutionWords(member),
+    h('strong', { class: 'warning' }, converged));
   list.value = side.network;
 }
 
