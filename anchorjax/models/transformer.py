@@ -27,6 +27,7 @@ from anchorjax.model import (
     restrict_edit,
 )
 from anchorjax.models import shortcuts
+from anchorjax.models.gradients import mix_rows, normalize, relu, score_keys
 from anchorjax.models.initializers import Initializer, gamma_normal, torch_uniform
 from anchorjax.models.shortcuts import Embedded, project
 
@@ -323,9 +324,7 @@ class LayerNorm(nn.Module):
     def __call__(self, x: jax.Array) -> jax.Array:
         scale = self.param('scale', nn.initializers.ones, (x.shape[-1],))
         bias = self.param('bias', nn.initializers.zeros, (x.shape[-1],))
-        x = x - x.mean(-1, keepdims=True)
-        variance = (x * x).mean(-1, keepdims=True)
-        return x * jax.lax.rsqrt(variance + self.eps) * scale + bias
+        return normalize(x, self.eps) * scale + bias
 
 
 def activate(name: Activation, x: jax.Array) -> jax.Array:
@@ -334,14 +333,14 @@ def activate(name: Activation, x: jax.Array) -> jax.Array:
         return nn.gelu(x, approximate=False)
     if name == 'identity':
         return x
-    return {'relu': nn.relu, 'tanh': jnp.tanh}[name](x)
+    return {'relu': relu, 'tanh': jnp.tanh}[name](x)
 
 
 def attention_weights(Q_BTHK: jax.Array, K_BTHK: jax.Array) -> jax.Array:
     """softmax(mask(Q K^T / sqrt(d_k))) with a causal mask, [B, H, T, T] (P1 App A)."""
     batch, length, heads, head_dim = Q_BTHK.shape
     Q, K = _heads_first(Q_BTHK), _heads_first(K_BTHK)
-    scores = jnp.einsum('nqk,ntk->nqt', Q, K) / head_dim**0.5
+    scores = score_keys(Q, K) / head_dim**0.5
     is_past = jnp.tril(jnp.ones((length, length), bool))
     Attn = nn.softmax(jnp.where(is_past, scores, -1e9))
     return Attn.reshape(batch, heads, length, length)
@@ -351,7 +350,7 @@ def mix_values(Attn_BHTT: jax.Array, V_BTHK: jax.Array) -> jax.Array:
     """Attn V, heads concatenated, [B, T, H * K] (P1 App A)."""
     batch, length, heads, head_dim = V_BTHK.shape
     Attn = Attn_BHTT.reshape(batch * heads, length, length)
-    mixed = jnp.einsum('nqt,ntk->nqk', Attn, _heads_first(V_BTHK))
+    mixed = mix_rows(Attn, _heads_first(V_BTHK))
     mixed_BHTK = mixed.reshape(batch, heads, length, head_dim)
     return mixed_BHTK.swapaxes(1, 2).reshape(batch, length, heads * head_dim)
 

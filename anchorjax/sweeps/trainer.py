@@ -16,6 +16,7 @@ from anchorjax.model import abstract_params
 from anchorjax.training.curves import Record
 from anchorjax.training.members import (
     MEMBERS,
+    count_slices,
     describe_members,
     make_batch_splitter,
     map_members,
@@ -39,7 +40,11 @@ class Trainer:
         self._compiled: dict[int, Any] = {}  # by number of members, padding included
         split = make_batch_splitter(mesh)
         init = functools.partial(init_member, experiment)
-        segment = functools.partial(train_segment, experiment, split=split)
+        batch_size, seq_len = experiment.train.batch_size, experiment.task.seq_len
+        slices = count_slices(mesh, batch_size, seq_len)
+        segment = functools.partial(
+            train_segment, experiment, split=split, slices=slices
+        )
         pin = numerics.pin(experiment.train.precision)
         # HParams -> states of new members
         self.init = pin(map_members(init, mesh, lanes))

@@ -24,6 +24,9 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 MEMBERS = PartitionSpec('member')
 EVERYWHERE = PartitionSpec()
+# Positions of a slice of a batch. With them a step of width 32 or 64 stays in the cache
+# of a CPU core; P1's 2,048 sequences of 9 do not, and took 1.4 times as long.
+_MOST_POSITIONS = 1200
 
 
 def make_batch_splitter(mesh: Mesh) -> Callable[[Any], Any]:
@@ -43,6 +46,19 @@ def make_batch_splitter(mesh: Mesh) -> Callable[[Any], Any]:
         return jax.tree.map(split_array, tree)
 
     return split
+
+
+def count_slices(mesh: Mesh, batch_size: int, seq_len: int) -> int:
+    """In how many equal slices, one after the other, a device takes a batch.
+
+    It is 1 on accelerators, and where devices share a batch.
+    """
+    if mesh.devices.flat[0].platform != 'cpu' or mesh.shape['batch'] > 1:
+        return 1
+    size = batch_size
+    while size % 2 == 0 and size * seq_len > _MOST_POSITIONS:
+        size //= 2
+    return batch_size // size
 
 
 def map_members(

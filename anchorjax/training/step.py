@@ -4,6 +4,7 @@ Every random draw depends on (seed, purpose, step) alone, so the state has no ra
 key, and a member that resumes at any step sees the batches it would have seen.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import chex
@@ -69,8 +70,13 @@ def train_step(
     state: TrainState,
     hparams: HParams,
     split: Split = keep_whole,
+    slices: int = 1,
 ) -> tuple[TrainState, jax.Array, jax.Array]:
     """One step of the optimizer on the batch of `state.step`.
+
+    Args:
+      slices: equal slices of the batch, taken one after the other. Their number changes
+        the rounding alone.
 
     Returns:
       The new state, the loss in nats, and the gradient norm before clipping.
@@ -81,13 +87,13 @@ def train_step(
     chex.assert_shape(batch.tokens_BT, (size, task.seq_len))
     chex.assert_shape(batch.targets_BQ, (size, num_scored))
 
-    def loss_of(params: Any) -> jax.Array:
+    def loss_of(params: Any, batch: Batch) -> jax.Array:
         logits_BQV = compute_logits(experiment, params, batch.tokens_BT, task.last_only)
-        chex.assert_shape(logits_BQV, (size, num_scored, task.vocab))
+        chex.assert_shape(logits_BQV, (*batch.targets_BQ.shape, task.vocab))
         loss_BQ = losses.cross_entropy(logits_BQV, batch.targets_BQ)
         return losses.weighted_mean(loss_BQ, batch.weights_BQ)
 
-    loss, grads = jax.value_and_grad(loss_of)(state.params)
+    loss, grads = _sum_slices(loss_of, state.params, batch, slices)
     norm = optax.tree.norm(grads)
     optimizer = optimizers.make_optimizer(experiment.optimizer)
     updates, opt_state = optimizer.update(grads, state.opt_state)
@@ -117,6 +123,29 @@ def train_step(
     return next_state, loss, norm
 
 
+def _sum_slices(
+    loss_of: Callable[[Any, Batch], jax.Array], params: Any, batch: Batch, slices: int
+) -> tuple[jax.Array, Any]:
+    """Loss and gradient of a batch: sums over slices of it, one after the other."""
+    if slices == 1:
+        return jax.value_and_grad(loss_of)(params, batch)
+
+    def loss_of_slice(params: Any, part: Batch) -> jax.Array:
+        share = 1 / slices
+        if batch.weights_BQ is not None:
+            share = part.weights_BQ.sum() / jnp.maximum(batch.weights_BQ.sum(), 1e-9)
+        return share * loss_of(params, part)
+
+    def add_slice(sums: tuple, part: Batch) -> tuple[tuple, None]:
+        of_slice = jax.value_and_grad(loss_of_slice)(params, part)
+        return jax.tree.map(jnp.add, sums, of_slice), None
+
+    parts = jax.tree.map(lambda x: x.reshape(slices, -1, *x.shape[1:]), batch)
+    zeros = jax.tree.map(jnp.zeros_like, (jnp.float32(0), params))
+    sums, _ = jax.lax.scan(add_slice, zeros, parts)
+    return sums
+
+
 def _draw_batch(
     experiment: Experiment,
     task: Task,
@@ -138,6 +167,7 @@ def train_segment(
     before: jax.Array | int = 0,
     is_end: jax.Array | bool = True,
     split: Split = keep_whole,
+    slices: int = 1,
 ) -> tuple[TrainState, Record]:
     """Takes `num_steps` steps and, if `is_end`, evaluates.
 
@@ -148,6 +178,7 @@ def train_segment(
       is_end: whether the segment ends with this piece. If not, nothing is evaluated,
         and the scores of the Record are NaN.
       split: divides a batch among devices.
+      slices: as in `train_step`.
     """
     task = experiment.task.make()
     data = task.make_data(random_key(hparams.seed, DATA))
@@ -158,7 +189,9 @@ def train_segment(
     )
 
     def take_step(_: jax.Array, state: TrainState) -> TrainState:
-        next_state, _, _ = train_step(experiment, task, data, state, hparams, split)
+        next_state, _, _ = train_step(
+            experiment, task, data, state, hparams, split, slices
+        )
         return next_state
 
     state = jax.lax.fori_loop(0, num_steps, take_step, state)

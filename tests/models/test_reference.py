@@ -72,7 +72,9 @@ def draw_batch(
     return tasks.Batch(tokens_BT, targets_BQ, weights_BQ)
 
 
-def start_member(experiment: Experiment, params: Any, last_only: bool = True) -> Start:
+def start_member(
+    experiment: Experiment, params: Any, last_only: bool = True, slices: int = 1
+) -> Start:
     batch = draw_batch(experiment, experiment.train.batch_size, last_only)
 
     def get_batch(data: Any, index_B: jax.Array) -> tasks.Batch:
@@ -89,7 +91,7 @@ def start_member(experiment: Experiment, params: Any, last_only: bool = True) ->
 
     @jax.jit
     def step(state: TrainState) -> tuple[TrainState, jax.Array, jax.Array]:
-        return train_step(experiment, task, None, state, hparams)
+        return train_step(experiment, task, None, state, hparams, slices=slices)
 
     state = new_state(experiment, params)
     return Start(state, step, batch, reference.to_float64(params))
@@ -126,21 +128,23 @@ def test_gpt2s_forward_is_the_references(option):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ('option', 'last_only'),
+    ('option', 'last_only', 'slices'),
     [
-        ('post', True),
-        ('post_heads', True),
-        ('pre_gelu', True),
-        ('pre_query', True),
-        ('none', True),
-        ('post_heads', False),
+        ('post', True, 1),
+        ('post_heads', True, 1),
+        ('pre_gelu', True, 1),
+        ('pre_query', True, 1),
+        ('none', True, 1),
+        ('post_heads', False, 1),
+        ('post', True, 4),
+        ('post_heads', False, 4),
     ],
 )
-def test_loss_gradient_and_adamw_steps_are_the_references(option, last_only):
+def test_loss_gradient_and_adamw_steps_are_the_references(option, last_only, slices):
     experiment, drawn = cases.draw_member(
         **BASE, **OPTIONS[option], optimizer__clip_norm=0.2
     )
-    state, step, batch, params = start_member(experiment, drawn, last_only)
+    state, step, batch, params = start_member(experiment, drawn, last_only, slices)
     config = experiment.optimizer
     adamw = reference.AdamW(
         params, config.b1, config.b2, config.eps, DECAY, config.clip_norm
