@@ -1,4 +1,4 @@
-"""What a sweep shows when it is trained: two figures, and a line for each claim."""
+"""What a sweep shows when it is trained: numbers, claims, and two figures."""
 
 import pathlib
 from collections.abc import Mapping
@@ -8,25 +8,60 @@ from analysis.drawing import style
 from analysis.figure import ROOMS, import_claims, name_module
 from analysis.frame import find_usable, read_members
 from analysis.p1 import answers, phase
-from anchorjax.errors import UserError
+from anchorjax import cli
+from anchorjax.errors import UserError, describe_failure
 from anchorjax.storage.reader import Run
 
 SEEDS = 'grid.seed'  # other seeds are what a claim is about, too
 
 
+def show_results(
+    run: Run, folder: pathlib.Path, overrides: Mapping[str, str]
+) -> list[pathlib.Path]:
+    """Prints the table of members and the claims, then saves the figures.
+
+    Args:
+      folder: for the figures; their paths are returned, and printed.
+      overrides: as in `describe_claims`.
+
+    Raises:
+      UserError: as `save_figures`.
+    """
+    cli.print_members(run)
+    for line in describe_claims(run, overrides):
+        print(line)
+    paths = save_figures(run, folder)
+    for path in paths:
+        print(path)
+    return paths
+
+
 def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
-    """Draws `answers` and `phase`, if the sweep has what they show."""
+    """Draws `answers` and `phase`, if the sweep has what they show.
+
+    Raises:
+      UserError: one of them cannot be drawn; the line has the error. The other one is.
+    """
     members = read_members(run)
     shown = []
     if set(answers.SHARES) <= set(members) and len(find_usable(members)):
         shown.append(answers)
     if 'seen_heldout_assigned' in members:
         shown.append(phase)
-    paths = []
+    paths, failed = [], {}
     for module in shown:
         path = folder / name_module(module)
-        result = module.compute(members)
-        paths += style.write_figure(result, module.draw, module.layout, path)
+        try:
+            result = module.compute(members)
+            paths += style.write_figure(result, module.draw, module.layout, path)
+        except Exception as error:  # Matplotlib raises many kinds
+            failed[name_module(module)] = error
+    if failed:
+        causes = [f'{name} ({describe_failure(e)})' for name, e in failed.items()]
+        raise UserError(
+            f'cannot draw {", ".join(causes)}; all else is done, and python '
+            f'launch/finalize.py --run {run.folder.workdir} draws again'
+        ) from next(iter(failed.values()))
     return paths
 
 

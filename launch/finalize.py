@@ -4,7 +4,9 @@ They show what is trained so far. Every shard writes them when it ends; this com
 for a sweep that is still running, or was stopped.
 """
 
-from analysis.first_look import describe_claims, save_figures
+import functools
+
+from analysis.first_look import show_results
 from anchorjax import cli
 from anchorjax.storage.sweep_folder import read_folder
 from anchorjax.sweeps.publish import publish
@@ -15,10 +17,9 @@ def command() -> None:
     parser.add_argument(
         '--run', type=cli.parse_folder, required=True, help='folder of the sweep'
     )
-    run, paths = publish(read_folder(parser.parse_args().run), save_figures)
-    cli.print_results(run, paths)
-    for line in describe_claims(run, {}):  # what was set then is not known here
-        print(line)
+    folder = read_folder(parser.parse_args().run)
+    # What the command line of the sweep set is not known here.
+    publish(folder, functools.partial(show_results, overrides={}))
 
 
 if __name__ == '__main__':

@@ -78,9 +78,11 @@ def draw_figure(
     size = (layout.width, layout.height)
     with plt.rc_context(_RC):
         figure, axes = plt.subplots(**grid, figsize=size, layout='constrained')
-        draw(result, axes)
-        yield figure
-        plt.close(figure)
+        try:
+            draw(result, axes)
+            yield figure
+        finally:
+            plt.close(figure)
 
 
 def write_figure(

@@ -103,7 +103,8 @@ def compute(
 
 def _measure_null(member: Member, number: int) -> float:
     """The distance of two independent untrained networks, one of them the member's."""
-    other = make_untrained(member, member.point['seed'] + _OTHER_START)
+    other_seed = (member.point['seed'] + _OTHER_START) % 2**31
+    other = make_untrained(member, other_seed)
     return measure_kernel_distance(make_untrained(member), other, number)
 
 
