@@ -93,7 +93,7 @@ def _list_files() -> dict[str, str]:
     """Paths for import of the modules in ROOMS, by the names of their files."""
     files = {}
     for room in ROOMS:
-        for path in sorted((ANALYSIS / room).glob('[!_]*.py')):
+        for path in sorted((ANALYSIS / room).glob('[!_.]*.py')):
             files[path.stem] = f'analysis.{room}.{path.stem}'
     return files
 

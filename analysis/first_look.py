@@ -1,4 +1,4 @@
-"""What a sweep shows when it is trained: two figures, and a line for each claim."""
+"""What a sweep shows when it is trained: numbers, claims, and two figures."""
 
 import pathlib
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from analysis.drawing import style
 from analysis.figure import ROOMS, import_claims, name_module
 from analysis.frame import find_usable, read_members
 from analysis.p1 import answers, phase
-from anchorjax.errors import UserError
+from anchorjax.errors import UserError, describe_failure
 from anchorjax.storage.reader import Run
 from anchorjax.sweeps.plan import summarize_members
 
@@ -25,6 +25,9 @@ def show_run(
     Args:
       folder: of the figures.
       overrides: as in `describe_claims`.
+
+    Raises:
+      UserError: as `save_figures`.
     """
     print(summarize_members(run), *describe_claims(run, overrides), sep='\n')
     paths = save_figures(run, folder)
@@ -34,16 +37,30 @@ def show_run(
 
 
 def save_figures(run: Run, folder: pathlib.Path) -> list[pathlib.Path]:
-    """Draws `answers` and `phase`, if the sweep has what they show."""
+    """Draws `answers` and `phase`, if the sweep has what they show.
+
+    Raises:
+      UserError: one of them cannot be drawn; the line has the error. The other one is.
+    """
     members = read_members(run)
-    paths = []
+    paths, failed = [], {}
     for module in (answers, phase):
-        path = folder / name_module(module)
+        name = name_module(module)
         try:
             result = module.compute(members)
         except UserError:  # it has nothing to show of this sweep
             continue
-        paths += style.write_figure(result, module.draw, module.layout, path)
+        try:
+            path = folder / name
+            paths += style.write_figure(result, module.draw, module.layout, path)
+        except Exception as error:  # Matplotlib raises many kinds
+            failed[name] = error
+    if failed:
+        causes = [f'{name} ({describe_failure(e)})' for name, e in failed.items()]
+        raise UserError(
+            f'cannot draw {", ".join(causes)}; all else is done, and python '
+            f'launch/finalize.py --run {run.folder.workdir} draws again'
+        ) from next(iter(failed.values()))
     return paths
 
 

@@ -34,6 +34,7 @@ from anchorjax.sweeps.progress import Progress
 from anchorjax.sweeps.publish import Draw, publish
 from anchorjax.sweeps.run import Report, ShouldStop, Warn, run_sweep
 from anchorjax.sweeps.shards import WHOLE, Shard, chunks_of_shard
+from anchorjax.sweeps.signals import Preempted, catch_interrupt
 from anchorjax.training import hosts
 from anchorjax.training.devices import make_mesh, use_every_core
 
@@ -87,6 +88,8 @@ def train(
       UserError: the data of a task cannot be read, there is no such shard, workdir is
         '', or what will be written does not fit its disk.
       Preempted: should_stop returned True; everything is saved.
+      KeyboardInterrupt: Ctrl-C, or a notebook's stop button; everything is saved, and
+        the same call resumes. A second one does not wait for that.
     """
     if not isinstance(experiment, Experiment):
         kind = type(experiment).__name__
@@ -136,22 +139,31 @@ def train(
         memory.require_fit(experiment, mesh, environment.lanes, device_bytes)
     folder = create_folder(workdir, experiment, environment, allow_environment_change)
 
-    with hold_shard(folder, shard) as report_to_job:
+    with hold_shard(folder, shard) as report_to_job, catch_interrupt() as interrupted:
 
         def report_to_both(progress: Progress) -> None:
             report_to_job(progress)
             if report is not None:
                 report(progress)
 
-        run_sweep(
-            folder,
-            mesh,
-            chunks=chunks_of_shard(folder, shard),
-            should_stop=should_stop,
-            report=report_to_both,
-            warn=warn,
-            allow_environment_change=allow_environment_change,
-        )
+        def must_stop() -> bool:
+            return interrupted() or (should_stop is not None and should_stop())
+
+        try:
+            run_sweep(
+                folder,
+                mesh,
+                chunks=chunks_of_shard(folder, shard),
+                should_stop=must_stop,
+                report=report_to_both,
+                warn=warn,
+                allow_environment_change=allow_environment_change,
+            )
+        except Preempted:
+            if not interrupted():
+                raise
+        if interrupted():  # after the last step, too: it is for the caller's loop
+            raise KeyboardInterrupt('everything is saved; the same call resumes')
     hosts.run_on_first(lambda: publish(folder, draw))
     return open_run(workdir)
 

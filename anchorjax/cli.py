@@ -1,19 +1,28 @@
 """What the command lines share: reading a config, one-line errors, exit codes."""
 
 import argparse
+import contextlib
 import math
 import os
 import pathlib
 import sys
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import NoneType
-from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NoReturn,
+    TextIO,
+    get_args,
+    get_origin,
+)
 
 import jax
 import jaxlib
 
-from anchorjax import config
+from anchorjax import config, files
 from anchorjax.errors import CliError, ConfigError, UserError, is_temporary, nearest
 from anchorjax.experiment import Experiment
 from anchorjax.limits import declared_fields, read_meanings
@@ -32,18 +41,70 @@ _WIDEST_FIELD = 36  # characters of a field and its value in --help
 _MEANING = {'width': 88, 'initial_indent': 8 * ' ', 'subsequent_indent': 8 * ' '}
 
 
+class LossyStream:
+    """A text stream that loses what it cannot write, from the first failure on."""
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Writes the text if possible; returns its length."""
+        self._try(lambda: self._stream.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Flushes the stream if possible."""
+        self._try(self._stream.flush)
+
+    def _try(self, use: Callable[[], object]) -> None:
+        try:
+            use()
+        except OSError:  # its reader has ended, or its disk is full
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextlib.contextmanager
+def lose_output() -> Iterator[None]:
+    """Inside the block, what cannot be written to standard output is lost."""
+    stream = LossyStream(sys.stdout)
+    with contextlib.redirect_stdout(stream):
+        yield
+        stream.flush()
+
+
+def _open_closed_streams() -> None:
+    """Gives /dev/null to the standard streams that this process began without.
+
+    Otherwise the next file that is opened would have their numbers, and get what
+    libraries print.
+    """
+    for number, name in enumerate(('stdin', 'stdout', 'stderr')):
+        if getattr(sys, name) is None:
+            mode = 'w' if number else 'r'
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
+
+
 def run_command(command: Callable[[], None]) -> None:
     """Runs a command; known errors become one line and an exit code.
 
-    What it prints may be γ where the terminal knows ASCII alone: '\\u03b3' then.
+    What cannot be written to standard error is lost, and nothing else. What is printed
+    may be γ where the terminal knows ASCII alone: '\\u03b3' then.
     """
-    if sys.stdout is not None:  # as after >&-
-        sys.stdout.reconfigure(errors='backslashreplace')
+    _open_closed_streams()
+    sys.stdout.reconfigure(errors='backslashreplace')
+    with contextlib.redirect_stderr(LossyStream(sys.stderr)):
+        _run(command)
+
+
+def _run(command: Callable[[], None]) -> None:
     try:
         command()
         sys.stdout.flush()
     except BrokenPipeError:  # `| head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        LossyStream(sys.stdout).flush()
         sys.exit(EXIT_FAILED)
     except CliError as e:
         # A full disk is no bad input, whoever found it.
@@ -192,7 +253,7 @@ def sweep_parser(**kwargs: str) -> Parser:
     add = parser.add_argument
     switch = {'action': 'store_true'}
     add('-h', '--help', action=_Help, nargs=0, help='show this text and exit')
-    add('--workdir', type=parse_folder, help='default: runs/<config name>')
+    add('--workdir', type=check_folder, help='default: runs/<config name>')
     add('--dry_run', help='print the plan and exit', **switch)
     add('--yes', help='begin what will take more than a week', **switch)
     add('--shard', default='0/1', metavar='I/N', help='train part I (from 0) of N')
@@ -216,9 +277,9 @@ def sweep_parser(**kwargs: str) -> Parser:
     return parser
 
 
-def sweep_workdir(given: pathlib.Path | None, experiment: Experiment) -> pathlib.Path:
-    """The folder of a sweep: the given one, or runs/<config name>."""
-    return given or pathlib.Path('runs') / experiment.name
+def sweep_workdir(given: str | None, experiment: Experiment) -> pathlib.Path:
+    """The absolute path of a sweep: the given folder, or runs/<config name>."""
+    return parse_folder(given or os.path.join('runs', experiment.name))
 
 
 def split_words(words: list[str]) -> tuple[list[str], list[str]]:
@@ -261,18 +322,27 @@ def join_hosts(flags: argparse.Namespace) -> None:
         hosts.join(*explicit)
 
 
+def check_folder(text: str) -> str:
+    """The text that is the path of a folder, maybe on another machine."""
+    _parse_path(text, 'folder')
+    return text
+
+
 def parse_folder(text: str) -> pathlib.Path:
-    """The path of a folder, for argparse; '' (of an unset variable) would be '.'."""
-    if not text:
-        raise argparse.ArgumentTypeError("'': must be the path of a folder")
-    return pathlib.Path(text)
+    """The absolute path of a folder, for argparse; '' (an unset variable) is none."""
+    return _parse_path(text, 'folder')
 
 
 def parse_file(text: str) -> pathlib.Path:
-    """The path of a file, for argparse; '' (of an unset variable) would be '.'."""
-    if not text:
-        raise argparse.ArgumentTypeError("'': must be the path of a file")
-    return pathlib.Path(text)
+    """The absolute path of a file, for argparse; '' is none."""
+    return _parse_path(text, 'file')
+
+
+def _parse_path(text: str, kind: str) -> pathlib.Path:
+    try:
+        return files.absolute_path(text, kind)
+    except UserError as e:
+        raise argparse.ArgumentTypeError(str(e)) from None
 
 
 def parse_gibibytes(text: str) -> float:
@@ -303,5 +373,6 @@ def use_compilation_cache() -> None:
 
 
 def _exit(line: str, code: int) -> NoReturn:
+    LossyStream(sys.stdout).flush()  # or Python would try again, and change the code
     print(line, file=sys.stderr)
     sys.exit(code)

@@ -8,10 +8,12 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 _LONGEST = 300  # characters shown of a text that may be a whole file
-# A full disk, or a network file system that is away: not what the user gave.
+# A full disk (a quota, a limit of files), or a network file system that is away: not
+# what the user gave.
 _TEMPORARY_ERRNOS = (
     errno.ENOSPC,
     errno.EDQUOT,
+    errno.EFBIG,
     errno.ESTALE,
     errno.EIO,
     errno.ETIMEDOUT,
@@ -79,6 +81,11 @@ def describe_cause(e: BaseException) -> str:
     """The kind and the first line of an error, for a line of our own."""
     reason = getattr(e, 'strerror', None) or str(e) or 'no message'
     return brief(f'{type(e).__name__}: {reason.splitlines()[0]}')
+
+
+def describe_failure(e: Exception) -> str:
+    """The line of an error that is one, or `describe_cause`."""
+    return str(e) if isinstance(e, CliError) else describe_cause(e)
 
 
 def require_names(found: Collection[str], expected: Collection[str]) -> None:

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import time
 import uuid
@@ -13,11 +14,35 @@ from typing import Any
 
 import numpy as np
 
-from anchorjax.errors import Damaged, StoreError, brief, describe_cause
+from anchorjax.errors import Damaged, StoreError, UserError, brief, describe_cause
 
 # Name of a file that is being written: '.', 32 hex digits, '.', the final name.
 _TEMPORARY = '.' + '[0-9a-f]' * 32 + '.'
 _ROOM = 2**20  # bytes that a disk that is not full can take
+_URL = re.compile('[a-z][a-z0-9+.-]*:/', re.IGNORECASE)  # pathlib makes // a /
+_NO_NAME = re.compile('[\0\ud800-\udfff]')  # Python's stand-ins for bytes not in UTF-8
+
+
+def absolute_path(given: str | os.PathLike[str], kind: str) -> pathlib.Path:
+    """The path that a user means, whatever the current directory is later.
+
+    It has no '..', which tensorstore refuses; '~' is the home directory.
+
+    Args:
+      kind: 'folder' or 'file', for the error.
+
+    Raises:
+      UserError: the text is '', a URL, or none that a file can be called.
+    """
+    text = os.fspath(given)
+    if _URL.match(text):
+        raise UserError(f'{text!r}: must be the path of a {kind}, not a URL')
+    if not text or _NO_NAME.search(text):
+        raise UserError(f'{text!r}: must be the path of a {kind}')
+    path = pathlib.Path(os.path.expanduser(text)).absolute()
+    if '..' in path.parts:
+        path = pathlib.Path(os.path.realpath(path))  # '..' of where a link leads to
+    return path
 
 
 @contextlib.contextmanager

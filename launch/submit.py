@@ -54,7 +54,7 @@ def command() -> None:
     check_flags(flags)
     # What every job would refuse is refused here, before anything is queued.
     sweep_flags, experiment = cli.check_job_words(words)
-    workdir = cli.sweep_workdir(sweep_flags.workdir, experiment).absolute()
+    workdir = cli.sweep_workdir(sweep_flags.workdir, experiment)
     find_sweep(workdir, experiment)
     array = submit(words, workdir, flags)
     print(f'job {array} is in the queue; logs: {workdir}/jobs/*.log')

@@ -2,8 +2,9 @@
 
 Prints the plan, the progress, the table of members, and the paths of the figures. The
 same command again resumes, or says that all is done. Exit codes: 1 failed for a reason
-that may pass (a full disk, other hosts that do not answer), 2 bad input, 75 stopped by
-SIGTERM or SIGUSR2 with everything saved (run it again).
+that may pass (a full disk, other hosts that do not answer), 2 bad input, or a figure
+that cannot be drawn, 75 stopped by Ctrl-C, SIGHUP, SIGTERM or SIGUSR2 with everything
+saved (run it again). Output that cannot be written stops nothing.
 """
 
 import pathlib
@@ -38,7 +39,7 @@ def command() -> None:
     cli.join_hosts(flags)
     cli.use_compilation_cache()
 
-    with catch_stop() as should_stop, hosts.silence_others():
+    with cli.lose_output(), catch_stop() as should_stop, hosts.silence_others():
         hosts.run_on_first(lambda: find_sweep(workdir, experiment))
         planned = plan.make_plan(experiment, workdir, shard)
         print(planned.text, *plan.describe_data(experiment), sep='\n', flush=True)

@@ -115,7 +115,7 @@ def _measure_null(member: Member, number: int) -> float:
 
     NaN where all members start from the same weights: no two are independent.
     """
-    other = draw_independent(member, member.point['seed'] + _OTHER_START)
+    other = draw_independent(member, (member.point['seed'] + _OTHER_START) % 2**31)
     if other is None:
         return math.nan
     return measure_kernel_distance(make_untrained(member), other, number)

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from analysis import claims, figure
-from anchorjax.errors import UserError
+from anchorjax.errors import describe_failure
 from anchorjax.storage.reader import Run
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -44,8 +44,8 @@ def check_claims(run: Run, page: pathlib.Path) -> dict[str, Any]:
     if named:
         try:
             rows = _list_rows(named, room, run)
-        except UserError as error:
-            failure = str(error)
+        except Exception as error:  # of any kind: the rest of the page is written
+            failure = describe_failure(error)
     gallery = pathlib.Path('analysis', 'gallery', room.GALLERY, 'verdicts.md')
     link = ''
     if (ROOT / gallery).exists():

@@ -18,8 +18,12 @@ from analysis.report.figures import Section
 from analysis.report.names import name_axis
 from analysis.report.numbers import format_numbers
 from analysis.report.subject import Subject
-from anchorjax.errors import UserError
+from anchorjax.errors import UserError, describe_failure
 from anchorjax.storage.reader import Run
+
+
+class Undrawn(UserError):
+    """Why a figure is not on the page."""
 
 
 def draw_all(
@@ -54,13 +58,13 @@ def draw_all(
             began = time.monotonic()
             module = figure.find_figure(name)
             try:
-                result = compute(subject.run, name, point)
-            except UserError as error:
+                picture = make_picture(subject.run, name, point, folder / file)
+            except Undrawn as error:
                 title = f'{module.TITLE} ({section.title})'
                 missing.append((title, str(error)))
                 report_progress(f'{number}/{total} {file}: {error}')
                 continue
-            drawn.append(draw(module, result, folder / file))
+            drawn.append(picture)
             seconds = time.monotonic() - began
             report_progress(f'{number}/{total} {file}: {seconds:.1f} s')
         if drawn:
@@ -90,6 +94,27 @@ def explain_absence(name: str, axes: dict[str, tuple]) -> str:
     if not needed or set(needed) & set(list_varying(axes)):
         return ''
     return f'needs several values of {" or ".join(map(name_axis, needed))}'
+
+
+def make_picture(
+    run: Run, name: str, point: Point, path: pathlib.Path
+) -> dict[str, Any]:
+    """Computes and writes a figure; what the page shows of it.
+
+    Raises:
+      Undrawn: the run does not support it, or it fails, whatever its error is.
+      StoreError: it cannot be written.
+    """
+    try:
+        result = compute(run, name, point)
+    except Exception as error:
+        raise Undrawn(describe_failure(error)) from error
+    try:
+        return draw(figure.find_figure(name), result, path)
+    except Exception as error:  # of Matplotlib or the disk
+        if isinstance(error.__cause__, OSError):
+            raise
+        raise Undrawn(describe_failure(error)) from error
 
 
 def compute(run: Run, name: str, point: Point) -> Any:

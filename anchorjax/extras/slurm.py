@@ -23,7 +23,7 @@ from submitit.core.utils import FailedJobError
 
 from anchorjax import cli
 from anchorjax.errors import UserError
-from anchorjax.sweeps.signals import STOP_SIGNALS, handle_signals
+from anchorjax.sweeps.signals import OF_SCHEDULERS, handle_signals
 
 _PAUSE = 5.0  # seconds between a crash and the next try
 # submitit counts stops near the time limit as failures. A shard continues where it was,
@@ -79,8 +79,8 @@ class ShardJob(submitit.helpers.Checkpointable):
         received: list[int] = []
 
         def stop(number: int, frame: FrameType | None) -> None:
-            child.terminate()
-            if not received:
+            if not received:  # a second signal would end the child before it has saved
+                child.terminate()
                 killer.start()
             received.append(number)
 
@@ -88,7 +88,7 @@ class ShardJob(submitit.helpers.Checkpointable):
             child = subprocess.Popen(self.command, stdout=log, stderr=log)
         killer = threading.Timer(self.grace, child.kill)
         killer.daemon = True
-        with handle_signals(STOP_SIGNALS, stop):
+        with handle_signals(OF_SCHEDULERS, stop):
             code = child.wait()
         killer.cancel()
         return code, received

@@ -7,6 +7,7 @@ of its own devices, and reads all.
 import contextlib
 import functools
 import logging
+import os
 import pathlib
 import sys
 import threading
@@ -41,7 +42,8 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
       keep: how many of the newest checkpoints stay; None: all.
 
     Raises:
-      StoreError: it cannot be written; other checkpoints are still there.
+      StoreError: it cannot be written, or not read back; other checkpoints are still
+        there.
     """
     if jax.process_count() == 1:
         tree = jax.tree.map(np.asarray, tree)
@@ -50,13 +52,19 @@ def save(folder: pathlib.Path, step: int, tree: Any, keep: int | None = None) ->
     args = ocp.args.Composite(tree=ocp.args.StandardSave(stored, row_by_row))
     path = folder / str(step)
     hosts.run_on_first(functools.partial(_make_place, folder, step))
+    # By every process: on a network file system others see a new folder late.
+    hosts.run_together(functools.partial(_make_folder, folder))
     try:
-        with _mute_threads(), _open_manager(folder, keep) as manager:
+        with (
+            _mute_threads(),
+            _open_by_number(folder) as nameless,
+            _open_manager(nameless, keep) as manager,
+        ):
             manager.save(step, args=args, force=True)
             manager.wait_until_finished()
     except Exception as e:  # Orbax and tensorstore raise many kinds
         raise StoreError(f'cannot write checkpoint {path}: {describe_cause(e)}') from e
-    hosts.run_on_first(lambda: files.write_json(path / _FILES, _digest_files(path)))
+    hosts.run_on_first(functools.partial(_complete, path, stored))
 
 
 def list_steps(folder: pathlib.Path) -> list[int]:
@@ -80,22 +88,34 @@ def load(folder: pathlib.Path, step: int, abstract: Any, row: int | None = None)
     rows = slice(None) if row is None else row
     leaves, structure = jax.tree_util.tree_flatten_with_path(abstract)
     with _open_checkpoint(folder, step) as path:
-        opening, reading = {}, {}  # of all leaves at once
+        return structure.unflatten(_read_leaves(path, leaves, rows))
+
+
+def _read_leaves(
+    path: pathlib.Path, leaves: list[tuple], rows: slice | int
+) -> list[np.ndarray]:
+    """The arrays of some (path, like) of a checkpoint, all at once."""
+    opening, reading, arrays = {}, {}, []
+    with _open_by_number(_find_store(path)) as store_path:
         for i, (leaf_path, like) in enumerate(leaves):
             if like.size:  # see `_leave_out_empty`
-                spec = _zarr_spec(path, leaf_path)
+                spec = _zarr_spec(store_path, leaf_path)
                 opening[i] = ts.open(spec, open=True, read=True)
         for i, future in opening.items():
             store = future.result()
             _require_like(store, leaves[i], path)
             reading[i] = store[rows].read()
-        arrays = []
         for i, (_, like) in enumerate(leaves):
             if i in reading:
                 arrays.append(np.asarray(reading[i].result()))
             else:
                 arrays.append(np.zeros(like.shape, like.dtype)[rows])
-    return structure.unflatten(arrays)
+    return arrays
+
+
+def _make_folder(folder: pathlib.Path) -> None:
+    with files.report_in_one_line('write', folder):
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def _make_place(folder: pathlib.Path, step: int) -> None:
@@ -106,6 +126,18 @@ def _make_place(folder: pathlib.Path, step: int) -> None:
     for path in _list_begun(folder):
         if int(path.name) == step or not _is_complete(path):
             files.remove(path)
+
+
+def _complete(path: pathlib.Path, stored: Any) -> None:
+    """Marks a checkpoint complete, once its smallest array could be read from it."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(stored)
+    smallest = min(leaves, key=lambda leaf: leaf[1].size)
+    try:
+        _read_leaves(path, [smallest], slice(None))
+    except Exception as e:  # tensorstore raises many kinds
+        line = f'checkpoint {path} cannot be read back: {describe_cause(e)}'
+        raise StoreError(line) from e
+    files.write_json(path / _FILES, _digest_files(path))
 
 
 def _list_begun(folder: pathlib.Path) -> list[pathlib.Path]:
@@ -193,15 +225,44 @@ def _store_row_by_row(array: np.ndarray | jax.Array) -> ocp.SaveArgs:
     return ocp.SaveArgs(chunk_byte_size=max(bytes_per_row, 1), shard_axes=(0,))
 
 
-def _zarr_spec(path: pathlib.Path, leaf_path: tuple) -> dict:
+def _find_store(path: pathlib.Path) -> pathlib.Path:
+    """The folder of a checkpoint's arrays.
+
+    Until November 2026 a folder with [ or ] in its path kept them where the only
+    process had written them; see `_open_by_number`.
+    """
+    tree = path / 'tree'
+    is_merged = (tree / 'manifest.ocdbt').exists()
+    of_processes = list(tree.glob('ocdbt.process_*'))
+    if not is_merged and len(of_processes) == 1:
+        return of_processes[0]
+    return tree
+
+
+def _zarr_spec(store_path: pathlib.Path, leaf_path: tuple) -> dict:
     """Where Orbax put a leaf: under its path in the tree, joined by dots."""
     name = '.'.join(ocp.utils.tuple_path_from_keypath(leaf_path))
     kvstore = {
         'driver': 'ocdbt',
-        'base': {'driver': 'file', 'path': f'{path.absolute()}/tree/'},
+        'base': {'driver': 'file', 'path': f'{store_path}/'},
         'path': f'{name}/',
     }
     return {'driver': 'zarr', 'kvstore': kvstore}
+
+
+@contextlib.contextmanager
+def _open_by_number(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A path of a folder that is free of its name, while the block lasts.
+
+    Orbax takes a name for a pattern when it merges what its processes wrote: with [x]
+    in the path it finds nothing to merge, with * what another sweep writes, and below
+    /gs it looks for a bucket. Tensorstore takes a backslash for /.
+    """
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        yield pathlib.Path(f'/proc/self/fd/{number}')
+    finally:
+        os.close(number)
 
 
 @contextlib.contextmanager
@@ -225,6 +286,6 @@ def _open_manager(folder: pathlib.Path, keep: int | None) -> ocp.CheckpointManag
     # In the foreground, so that a failure is raised here; saving takes far less than
     # 2 % of the time.
     options = ocp.CheckpointManagerOptions(
-        max_to_keep=keep, enable_async_checkpointing=False, create=True
+        max_to_keep=keep, enable_async_checkpointing=False
     )
-    return ocp.CheckpointManager(folder.absolute(), options=options)
+    return ocp.CheckpointManager(folder, options=options)

@@ -275,10 +275,16 @@ def _write(workdir: pathlib.Path, manifest: Manifest) -> None:
 
 
 def _git_commit() -> str:
-    here = str(pathlib.Path(__file__).parent)
-    command = ['git', '-C', here, 'describe', '--always', '--dirty']
+    """The commit of this file; 'unknown' if git does not track it.
+
+    Installed into a user's own project, it lies in a repository of other code.
+    """
+    git = ['git', '-C', str(pathlib.Path(__file__).parent)]
+    is_tracked = [*git, 'ls-files', '--error-unmatch', pathlib.Path(__file__).name]
+    describe = [*git, 'describe', '--always', '--dirty']
     try:
-        found = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError:  # there is no git, as in a slim container
+        for command in (is_tracked, describe):
+            found = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):  # no git, as in a slim container
         return 'unknown'
-    return found.stdout.strip() or 'unknown'
+    return found.stdout.strip()

@@ -17,7 +17,7 @@ import functools
 import pathlib
 from typing import NamedTuple
 
-from anchorjax import config
+from anchorjax import config, files
 from anchorjax.errors import StoreError, UserError
 from anchorjax.grid import Cohort
 from anchorjax.storage.chunk import ChunkFolder
@@ -86,10 +86,7 @@ class SweepFolder:
         Without it, all members would look as if they were not trained yet.
         """
         if not (self.workdir / MANIFEST_FILE).exists():
-            raise StoreError(
-                f'{self.workdir} holds the sweep no longer: it was moved, or the '
-                'current directory is another'
-            )
+            raise StoreError(f'{self.workdir} holds the sweep no longer: it was moved')
 
     def chunk_folder(self, cohort: Cohort, index: int) -> ChunkFolder:
         """The folder of the chunk with this index in a cohort."""
@@ -98,10 +95,11 @@ class SweepFolder:
 
 
 def as_folder(workdir: str | pathlib.Path) -> pathlib.Path:
-    """The path of a folder; UserError for '', which pathlib would take for '.'."""
-    if workdir == '':
-        raise UserError("workdir = '': must be the path of a folder")
-    return pathlib.Path(workdir)
+    """The absolute path of a folder; errors as `files.absolute_path`."""
+    try:
+        return files.absolute_path(workdir, 'folder')
+    except UserError as e:
+        raise UserError(f'workdir = {e}') from None
 
 
 def create_folder(
@@ -120,7 +118,7 @@ def create_folder(
       StoreError: the folder holds another experiment or is damaged, or the environment
         is new and not allowed.
     """
-    workdir = pathlib.Path(workdir)
+    workdir = as_folder(workdir)
     hosts.run_on_first(
         lambda: take_up_sweep(workdir, experiment, environment, allow_change)
     )

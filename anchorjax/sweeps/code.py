@@ -39,14 +39,20 @@ def digest_code(experiment: Experiment) -> dict[str, str]:
 
 
 def digest_package(root: pathlib.Path) -> dict[str, str]:
-    """The digests of the sources of tasks, models and training below a package."""
+    """The digests of the sources of tasks, models and training below a package.
+
+    What is hidden (an editor's lock is a link to nowhere) cannot be imported.
+    """
     paths = [root / name for name in _FILES]
     for folder in _FOLDERS:
         paths += (root / folder).rglob('*.py')
     digests = {}
     for path in sorted(paths):
-        name = f'{root.name}/{path.relative_to(root).as_posix()}'
-        digests[name] = digest_file(path)[:_LENGTH]
+        inner = path.relative_to(root)
+        is_hidden = any(part.startswith('.') for part in inner.parts)
+        if path.is_file() and not is_hidden:
+            name = f'{root.name}/{inner.as_posix()}'
+            digests[name] = digest_file(path)[:_LENGTH]
     return digests
 
 

@@ -4,7 +4,7 @@ for chunk in the chunks that are not done:
     restore its members, or draw new ones
     until the last step:
         train for a few seconds, at most to the next record of the curves
-        report, and save what is due
+        save what is due, and report
 """
 
 import time
@@ -131,15 +131,18 @@ def train_chunk(
 
         progress.add_piece(num_steps * members, operations, seconds)
         progress.loss = _mean_finite(record.train_loss[:members])
-        if report is not None:
-            report(progress)
-        stop = should_stop is not None and should_stop()
         is_due = time.monotonic() - last_save >= train.resume_every
-        stop, is_due, trainer.pace = _agree(stop, is_due, trainer.pace)
+        # The first host decides on saving and on the pace.
+        is_due, trainer.pace = hosts.broadcast([is_due, trainer.pace])
         _save(trainer, chunk.folder, step, state, curves, is_due)
         if is_due:
             last_save = time.monotonic()
-        if stop and step < train.num_steps:
+        if report is not None:  # which may fail, as its log's disk does
+            report(progress)
+        stop = should_stop is not None and should_stop()
+        if any(hosts.gather(stop)) and step < train.num_steps:
+            if not is_due:
+                _save_state(chunk.folder, step, state, curves)
             raise Preempted
 
 
@@ -157,14 +160,6 @@ def _mean_held_out(experiment: Experiment, record: Record, members: int) -> floa
     probe = task.probe_names.index('seen_heldout')
     mapping = task.mapping_names.index(task.trained_mapping)
     return float(np.mean(record.agreement[:members, probe, mapping]))
-
-
-def _agree(stop: bool, is_due: bool, pace: int) -> tuple[bool, bool, int]:
-    """All hosts stop if one has to; the first decides on saving and on the pace."""
-    votes = hosts.gather([stop, is_due, pace])
-    _, is_due, pace = votes[0]
-    stop = any(vote[0] for vote in votes)
-    return stop, is_due or stop, pace
 
 
 def _start(
@@ -207,8 +202,14 @@ def _save(
         arrays['diverged'] = fetch_to_host(state.diverged)[:size]
         folder.finish(arrays)
     elif is_due:
-        whole = drop_padding(state, size)
-        folder.save_resume(step, {'state': whole, 'curves': curves})
+        _save_state(folder, step, state, curves)
+
+
+def _save_state(
+    folder: ChunkFolder, step: int, state: TrainState, curves: Record
+) -> None:
+    whole = drop_padding(state, curves.train_loss.shape[1])
+    folder.save_resume(step, {'state': whole, 'curves': curves})
 
 
 def chunk_hparams(cohort: Cohort, index: int, size: int) -> HParams:

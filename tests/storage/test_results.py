@@ -108,17 +108,17 @@ def test_what_a_member_lacks_is_refused_with_what_there_is(finished):
 
 
 def test_a_run_that_was_moved_is_refused_and_not_taken_for_untrained(
-    one_member, tmp_path, monkeypatch
+    one_member, tmp_path
 ):
-    shutil.copytree(one_member, tmp_path / 'run')
-    monkeypatch.chdir(tmp_path)
-    run = open_run('run')
+    folder = tmp_path / 'run'
+    shutil.copytree(one_member, folder)
+    run = open_run(folder)
     params = run.params()
-    monkeypatch.chdir('/')
+    folder.rename(tmp_path / 'moved')
     for read in (lambda: run.members, run.params, run.steps):
         with pytest.raises(StoreError, match='run holds the sweep no longer: it was m'):
             read()
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'moved').rename(folder)
     assert run.members.trained.all()
     np.testing.assert_array_equal(run.params()['W_U'], params['W_U'])
 

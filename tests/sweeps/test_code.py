@@ -100,6 +100,32 @@ def test_an_edit_of_any_source_of_the_package_changes_its_digest(tmp_path):
     assert FILES[0] not in code.digest_package(copy)
 
 
+def link_nowhere(path: pathlib.Path) -> None:
+    path.symlink_to('me@host.1:1')
+
+
+# What editors and systems leave among sources, and how: no import reads it.
+STRAY = [
+    ('tasks/.#anchors.py', link_nowhere),  # Emacs: a file with unsaved changes
+    ('models/gone.py', link_nowhere),
+    ('training/._step.py', pathlib.Path.touch),  # macOS
+    ('tasks/.ipynb_checkpoints/anchors.py', pathlib.Path.touch),
+    ('tasks/scan/.#task.py', link_nowhere),
+    ('tasks/folder.py', pathlib.Path.mkdir),
+]
+
+
+@pytest.mark.parametrize(('name', 'make'), STRAY)
+def test_what_no_import_reads_is_no_code(tmp_path, name, make):
+    source = pathlib.Path(anchorjax.__file__).parent
+    copy = tmp_path / '.hidden' / 'anchorjax'  # where the package lies does not matter
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns('__pycache__'))
+    path = copy / name
+    path.parent.mkdir(exist_ok=True)
+    make(path)
+    assert code.digest_package(copy) == code.digest_package(source)
+
+
 def test_the_file_of_a_task_of_the_users_own_is_among_the_code(tmp_path, monkeypatch):
     path = tmp_path / 'own_task.py'
     module = types.ModuleType('own_task')

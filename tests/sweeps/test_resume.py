@@ -12,6 +12,7 @@ import pytest
 
 from anchorjax.errors import StoreError
 from anchorjax.storage.reader import open_run
+from anchorjax.sweeps.signals import handle_signals
 from tests.support.faults import ONE, find_arrays, flip, mounted, train_and_stop
 from tests.support.sweeps import (
     bits,
@@ -24,7 +25,8 @@ from tests.support.sweeps import (
 
 CHUNK = 'cohorts/all/chunk_0000'
 LAST_STEP = 40
-ODD_NAME = 'r#1 ?%41'  # each of # ? % means something in a URL
+# Each of # ? % means something in a URL, each of [ ] * ? in a pattern.
+ODD_NAME = 'r#1 ?%41 [*]'
 
 
 @pytest.mark.parametrize('stops', [(2,), (1, 1, 1)])
@@ -118,11 +120,17 @@ def test_five_kills_at_random_moments_change_no_bit(one_member, tmp_path):
         assert bits(folder) == bits(one_member)
 
 
+STOPS = [signal.SIGINT, signal.SIGHUP, signal.SIGTERM]
+
+
 @pytest.mark.slow
-def test_sigterm_saves_and_exits_75(launched, tmp_path):
+@pytest.mark.parametrize('number', STOPS)
+def test_a_stop_signal_saves_and_exits_75(launched, tmp_path, number):
     workdir = tmp_path / ODD_NAME
-    process = start_until_saved(workdir)
-    process.terminate()
+    # Not ignored, as it may be where these tests run.
+    with handle_signals([number], signal.default_int_handler):
+        process = start_until_saved(workdir)
+    process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 75
     assert 'saved; the same command continues.' in errors

@@ -1,7 +1,9 @@
 """Answers by γ: a row for every network, and a sweep in which none can be shown."""
 
+import errno
 import math
 import shutil
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -10,8 +12,10 @@ from analysis.drawing import style
 from analysis.first_look import describe_claims, save_figures
 from analysis.frame import list_usable, read_members
 from analysis.p1 import answers, phase
+from anchorjax import cli
 from anchorjax.errors import UserError
 from anchorjax.storage.reader import open_run
+from tests.support import in_process
 
 
 def test_every_network_is_a_row_with_its_gamma_at_the_papers_width(finished):
@@ -41,6 +45,33 @@ def test_a_sweep_that_diverged_ends_without_answers_and_claims(
         answers.compute(read_members(finished))
     with pytest.raises(UserError, match='or all have diverged'):
         list_usable(finished)
+
+
+FAILURES = [
+    (OverflowError('too large'), cli.EXIT_USER_ERROR),
+    (RuntimeError('no latex'), cli.EXIT_USER_ERROR),
+    (OSError(errno.ENOSPC, 'full'), cli.EXIT_FAILED),
+]
+
+
+@pytest.mark.parametrize(('error', 'code'), FAILURES, ids=repr)
+@pytest.mark.parametrize('failing', [answers, phase])
+def test_a_figure_that_fails_leaves_all_else_done_and_is_an_exit_code(
+    one_member, tmp_path, monkeypatch, capsys, failing, error, code
+):
+    run = shutil.copytree(one_member, tmp_path / 'run')
+    for path in (run / 'members.csv', run / 'results.nc', *run.glob('figures/*')):
+        path.unlink()
+    monkeypatch.setattr(failing, 'draw', Mock(side_effect=error))
+    said = in_process.run('finalize.py', ['--run', str(run)], monkeypatch, capsys)
+    assert said.code == code
+    assert 'converged' in said.out  # the table
+    (line,) = said.errors.splitlines()
+    assert failing.__name__.rpartition('.')[2] in line and error.args[-1] in line
+    assert (run / 'members.csv').exists() and (run / 'results.nc').exists()
+    (other,) = {answers, phase} - {failing}
+    names = {path.stem for path in (run / 'figures').iterdir()}
+    assert names == {other.__name__.rpartition('.')[2]}
 
 
 def test_a_task_without_a_symmetric_answer_has_a_phase_alone(finished, tmp_path):

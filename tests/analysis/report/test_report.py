@@ -1,18 +1,24 @@
 """The report of a run: numbers of every member, and figures or why there are none."""
 
+import html
 import json
 import pathlib
 import runpy
 import sys
+from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 from analysis import figure
 from analysis.members.point import list_points
+from analysis.p1 import phase
 from analysis.report import figures, numbers, page, words
 from analysis.report.pictures import explain_absence
 from analysis.report.subject import read_subject
@@ -134,6 +140,48 @@ def test_figures_that_cannot_be_written_end_the_report(finished, tmp_path, monke
     with pytest.raises(StoreError, match=r'cannot write .*phase\.png'):
         write_report(finished, path, samples.ignore)
     assert not path.exists()
+
+
+def fail_to_compute(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    monkeypatch.setattr(phase, 'compute', Mock(side_effect=error))
+
+
+def fail_to_draw(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    monkeypatch.setattr(phase, 'draw', Mock(side_effect=error))
+
+
+def fail_to_save(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """As Matplotlib with a user's `text.usetex` and no LaTeX."""
+    save = Figure.savefig
+
+    def fail_once(*args: Any, **kwargs: Any) -> None:
+        monkeypatch.setattr(Figure, 'savefig', save)
+        raise error
+
+    monkeypatch.setattr(Figure, 'savefig', fail_once)
+
+
+FAILURES = [OverflowError('Python int too large'), RuntimeError('no latex')]
+FAILURES += [KeyError('x'), MemoryError(), AssertionError(), PermissionError(13, 'x')]
+
+
+@pytest.mark.parametrize('fail', [fail_to_compute, fail_to_draw, fail_to_save])
+@pytest.mark.parametrize('error', FAILURES, ids=repr)
+def test_a_figure_that_fails_is_listed_and_the_others_are_drawn(
+    two_lanes, tmp_path, monkeypatch, fail, error
+):
+    if fail is fail_to_save and isinstance(error, OSError):
+        pytest.skip('a disk that cannot be written: see above')
+    keep_figures(monkeypatch, 'phase', 'answers')
+    fail(monkeypatch, error)
+    path = tmp_path / 'page.html'
+    write_report(open_run(two_lanes.folder.workdir), path, samples.ignore)
+    text = path.read_text()
+    assert text.count('data:image/png;base64,') == 1
+    assert html.escape(f'{phase.TITLE} (', quote=False) in text
+    shown = getattr(error, 'strerror', None) or str(error)
+    assert shown in html.unescape(text)
+    assert not plt.get_fignums()
 
 
 def test_every_figure_of_a_page_is_there_and_some_need_several_values():

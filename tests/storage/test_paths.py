@@ -1,0 +1,192 @@
+"""A folder of any name, given in any way, is read again, and is always the same one."""
+
+import json
+import pathlib
+import shutil
+
+import jax
+import numpy as np
+import orbax.checkpoint as ocp
+import pytest
+
+from analysis import frame
+from analysis.members.member import member_of
+from anchorjax import api, cli, files
+from anchorjax.errors import StoreError, UserError
+from anchorjax.hashing import digest_file
+from anchorjax.storage import checkpoint
+from tests.support.faults import ONE, train_and_stop
+from tests.support.sweeps import bits, experiment, opened, require_line, trained
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch) -> pathlib.Path:
+    """The current directory A, beside a link into another place, and a home."""
+    for folder in ('A', 'home', 'far/away'):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / 'A' / 'link').symlink_to(tmp_path / 'far' / 'away')
+    monkeypatch.chdir(tmp_path / 'A')
+    monkeypatch.setenv('HOME', str(tmp_path / 'home'))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ('given', 'expected'),
+    [
+        ('run', 'A/run'),
+        ('./run/', 'A/run'),
+        ('runs//a/./b', 'A/runs/a/b'),
+        ('../run', 'run'),
+        ('new/../run', 'A/run'),
+        ('..', '.'),
+        ('../A/../B/run', 'B/run'),
+        ('link', 'A/link'),  # its own name is that of the run
+        ('link/../run', 'far/run'),  # as the kernel reads it
+        ('~/run', 'home/run'),
+        ('./~/run', 'A/~/run'),
+        (pathlib.Path('../run'), 'run'),
+        ('s3:run', 'A/s3:run'),
+        ('a b/%41#[x]', 'A/a b/%41#[x]'),
+    ],
+)
+def test_a_path_is_absolute_and_plain(place, given, expected):
+    assert files.absolute_path(given, 'folder') == place / expected
+
+
+NO_PATHS = [
+    '',
+    'gs://bucket/run',
+    'S3://bucket/run',
+    'file:///tmp/run',
+    'file:/tmp/run',
+    pathlib.Path('hf://user/run'),
+    'host:/data/run',
+    'a\0b',
+    'caf\udce9',
+]
+
+
+@pytest.mark.parametrize('given', NO_PATHS)
+def test_what_is_no_path_is_refused_before_anything_is_made(place, given):
+    before = sorted(place.rglob('*'))
+    line = r'workdir = .*: must be the path of a folder'
+    for use in (api.open, lambda folder: api.train(experiment(**ONE), folder)):
+        with pytest.raises(UserError, match=line) as caught:
+            use(given)
+        require_line(caught.value)
+    with pytest.raises(UserError, match=r'argument --workdir: .*: must be the path'):
+        cli.sweep_parser().parse_args(['--workdir', str(given)])
+    assert sorted(place.rglob('*')) == before
+
+
+NAMES = ['lr=[1e-3]', '[', '[!a]', 'a*', 'a**b', 'w?', '{x}', 'a b ', '%41', '#x', '~']
+NAMES += ['é漢', 'a\nb', 'a\\b', 'gs', 'a:b', '$HOME', '-r', 'x' * 200, '\'"']
+NAMES += ['ocdbt.process_1', '7.orbax-checkpoint-tmp']
+
+
+def make_tree(seed: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return {'W': rng.normal(size=(4, 3)), 'b': {'none': np.zeros((4, 0))}}
+
+
+def describe(tree: dict) -> dict:
+    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), tree)
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_a_checkpoint_in_a_folder_of_any_name_is_read_back(tmp_path, name):
+    # Two folders and equal steps: what is cached of one is not read for the other.
+    folders = [tmp_path / name / part / name for part in ('one', 'two')]
+    for seed, folder in enumerate(folders):
+        for step in (1, 2, 3):
+            checkpoint.save(folder, step, make_tree(seed + step), keep=2)
+    for seed, folder in enumerate(folders):
+        assert checkpoint.list_steps(folder) == [2, 3]
+        for step in (2, 3):
+            expected = make_tree(seed + step)
+            found = checkpoint.load(folder, step, describe(expected))
+            np.testing.assert_array_equal(found['W'], expected['W'])
+            row = checkpoint.load(folder, step, describe(expected), row=2)
+            np.testing.assert_array_equal(row['W'], expected['W'][2])
+
+
+def leave_unmerged(folder: pathlib.Path) -> None:
+    """Makes of a checkpoint what Orbax made of one below [x]."""
+    shutil.rmtree(folder / 'tree' / 'd')
+    (folder / 'tree' / 'manifest.ocdbt').unlink()
+    listed = {}
+    for path in sorted(folder.rglob('*')):
+        if path.is_file() and path.name != 'files.json':
+            listed[str(path.relative_to(folder))] = digest_file(path)
+    (folder / 'files.json').write_text(json.dumps(listed))
+
+
+def test_an_old_checkpoint_that_was_not_merged_comes_back(tmp_path):
+    tree = make_tree(0)
+    checkpoint.save(tmp_path, 7, tree)
+    leave_unmerged(tmp_path / '7')
+    found = checkpoint.load(tmp_path, 7, describe(tree))
+    np.testing.assert_array_equal(found['W'], tree['W'])
+
+
+def test_unmerged_rows_of_several_processes_are_not_taken_for_all(tmp_path):
+    tree = make_tree(0)
+    checkpoint.save(tmp_path, 7, tree)
+    arrays = tmp_path / '7' / 'tree'
+    shutil.copytree(arrays / 'ocdbt.process_0', arrays / 'ocdbt.process_1')
+    leave_unmerged(tmp_path / '7')
+    with pytest.raises(StoreError, match='cannot read checkpoint'):
+        checkpoint.load(tmp_path, 7, describe(tree))
+
+
+@pytest.mark.parametrize('lost', ['tree', 'tree/d', 'tree/manifest.ocdbt'])
+def test_a_save_that_cannot_be_read_back_is_an_error(tmp_path, monkeypatch, lost):
+    """Whatever the library says: the save before is still the newest."""
+    wait = ocp.CheckpointManager.wait_until_finished
+    tree = make_tree(0)
+    checkpoint.save(tmp_path, 1, tree, keep=2)
+
+    def lose(manager: ocp.CheckpointManager) -> None:
+        wait(manager)
+        path = tmp_path / '2' / lost
+        files.remove(path)
+        files.remove(tmp_path / '2' / 'tree' / 'ocdbt.process_0')
+
+    monkeypatch.setattr(ocp.CheckpointManager, 'wait_until_finished', lose)
+    with pytest.raises(StoreError, match='2 cannot be read back') as caught:
+        checkpoint.save(tmp_path, 2, tree, keep=2)
+    require_line(caught.value, tmp_path)
+    assert checkpoint.list_steps(tmp_path) == [1]
+
+
+ODD = ('../r', 'lr=[1e-3]/r', 'link/../r [*]')
+
+
+@pytest.mark.parametrize('given', ODD)
+def test_a_sweep_is_stopped_resumed_and_read_by_any_path(place, one_member, given):
+    train_and_stop(given, segments=2)
+    warnings = []
+    run = trained(given, warn=warnings.append, **ONE)
+    assert not warnings
+    assert bits(given) == bits(one_member)
+    np.testing.assert_array_equal(
+        run.params()['W_U'], api.open(one_member).params()['W_U']
+    )
+
+
+def test_another_current_directory_reads_the_same_run(one_member, place, monkeypatch):
+    """Though another run lies there under the same name."""
+    shutil.copytree(one_member, place / 'A' / 'run')
+    run = api.open('run')
+    same = api.train(experiment(**ONE), 'run')
+    (collected,) = frame.open_runs(['run']).values()
+    expected, table = run.params()['W_U'], run.members
+    (place / 'B').mkdir()
+    monkeypatch.chdir(place / 'B')
+    opened('run', **ONE)  # not trained
+    for found in (run, same, collected):
+        np.testing.assert_array_equal(found.params()['W_U'], expected)
+        np.testing.assert_array_equal(member_of(found).params['W_U'], expected)
+        assert found.members.equals(table)
+        assert found.steps() == [40]
+        assert bool(found.results.trained.all())
