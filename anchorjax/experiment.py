@@ -40,16 +40,17 @@ P1_EPOCH = 370
 class OptimizerConfig:
     """AdamW and its schedule; defaults are P1's (PAPERS 1.3)."""
 
-    # 'sgd': with momentum b1; b2 and eps mean nothing there.
+    # 'adam' is AdamW; 'sgd' has momentum b1, and neither b2 nor eps.
     method: Literal['adam', 'sgd'] = 'adam'
-    b1: Momentum = 0.9
-    b2: Momentum = 0.999
-    eps: Positive = 1e-8
+    b1: Momentum = 0.9  # of the mean gradient
+    b2: Momentum = 0.999  # of the mean squared gradient
+    eps: Positive = 1e-8  # added to the root of the mean squared gradient
     clip_norm: Positive = 1.0  # largest gradient norm, over all parameters
-    # Of the schedule; see training/optimizers.py.
+    # Of the rate over the steps: warm-up and cosine, warm-up and a drop (P4), or none;
+    # see training/optimizers.py.
     shape: Literal['warmup_cosine', 'warmup_drop', 'constant'] = 'warmup_cosine'
-    warmup_steps: Steps = 10 * P1_EPOCH
-    schedule_steps: Steps = 0  # with the warm-up; 0: train.num_steps
+    warmup_steps: Steps = 10 * P1_EPOCH  # from `floor` to the rate, linearly
+    schedule_steps: Steps = 0  # its length with the warm-up; 0: train.num_steps
     floor: NotNegative = 1e-5  # rate before warm-up and after decay
     # Whether a window of weight decay is as much stronger as it is shorter than
     # training, so that every window has the same sum over the steps (PAPERS 4.2, E2b).
@@ -63,10 +64,12 @@ class OptimizerConfig:
 class TrainConfig:
     """Length and layout of training; defaults are P1's, 210 epochs."""
 
-    batch_size: Count = 2048
+    batch_size: Count = 2048  # training examples of a step
+    # Steps of training; the schedule may be longer.
     num_steps: Annotated[int, at_least(1), at_most(2**31 - 1)] = 210 * P1_EPOCH
     eval_every: Count = P1_EPOCH  # steps between two rows of the curves
-    snapshot_steps: tuple[int, ...] = ()  # besides the last step
+    # Steps at which parameters are kept, besides the last one.
+    snapshot_steps: tuple[int, ...] = ()
     resume_every: NotNegative = 60.0  # seconds between two saves
     precision: Precision = 'float32'  # of matrix products
     lanes: int = AUTO  # members side by side on a device; bits depend on it
@@ -91,13 +94,16 @@ class TrainConfig:
 class GridConfig:
     """The traced axes, always tuples; a cohort is their product."""
 
+    # Initialization rates: weights have std = d_in^-gamma, so a large one is a small
+    # initialization.
     gamma: tuple[float, ...] = (0.3, 0.5, 0.8)
-    learning_rate: tuple[Positive, ...] = (2.5e-4,)
+    learning_rate: tuple[Positive, ...] = (2.5e-4,)  # peak of the schedule
+    # Per unit of rate: a step shrinks weights by rate * decay.
     weight_decay: tuple[NotNegative, ...] = (0.01,)
     # Steps in which weight decay acts (PAPERS 4.1): (start, end), (start, end, start,
     # end) for two pieces, () for all; the end is not among them, (0, 0) has none.
     decay_window: tuple[tuple[Steps, ...], ...] = NO_WINDOWS
-    seed: tuple[Seed, ...] = (0,)
+    seed: tuple[Seed, ...] = (0,)  # of the weights, the data and their order
 
     def __post_init__(self) -> None:
         check_fields(self, 'grid')

@@ -52,12 +52,14 @@ class GPT2Config(ModelConfig):
     """
 
     name: str = 'gpt2'
-    depth: Size = 12
-    width: Size = 768
+    depth: Size = 12  # blocks
+    width: Size = 768  # of the stream and the embedding
     heads: Size = 12  # of width / heads each
     max_len: Size = 1024  # rows of the position table
     fan: Literal['in', 'out'] = 'in'  # which side of a matrix is d in d^-gamma
+    # W_O and W_out: see above.
     residual_init: Literal['scaled', 'plain', 'overwritten'] = 'scaled'
+    # Embeddings by gamma, or with GPT-2's std of 0.02.
     embed_init: Literal['gamma', 'fixed'] = 'gamma'
     # Of matrix products and what is between them. Parameters, the residual stream,
     # LayerNorm, softmax and logits are float32.

@@ -50,15 +50,15 @@ class TransformerConfig(ModelConfig):
     """
 
     name: str = 'transformer'
-    depth: Size = 2
-    width: Size = 400
-    heads: Size = 1
+    depth: Size = 2  # blocks
+    width: Size = 400  # of the stream and the embedding
+    heads: Size = 1  # of attention in a block
     # 0: width / heads or, of a single head, P1's width / 2.
     head_dim: Annotated[int, at_least(0)] = 0
     mlp_dim: Annotated[int, at_least(0)] = 0  # 0: P1's 3 * width
     max_len: Size = 20  # rows of the position table
     norm: Norm = 'post'  # 'post': P1; 'pre': GPT-2; 'pre_query': P3; 'none': P2
-    activation: Activation = 'relu'
+    activation: Activation = 'relu'  # of the MLP
     biases: bool = False  # in every linear map, not only the output projection
     # What gamma acts on; see `initializers`.
     init: Literal['d_in', 'd_model', 'scale'] = 'd_in'

@@ -57,8 +57,9 @@ class AnchorsConfig:
     name: str = 'anchors'
     seq_len: Annotated[int, at_least(3), at_most(2**16)] = 9  # a key and two anchors
     keys: tuple[int, int] = (20, 100)  # key items and noise; upper end excluded
-    anchors: tuple[int, ...] = (1, 2, 3, 4)
-    shifts: tuple[int, ...] = (5, 1, -2, -8)  # one for each anchor
+    anchors: tuple[int, ...] = (1, 2, 3, 4)  # their tokens
+    # What each anchor adds to the key.
+    shifts: tuple[int, ...] = (5, 1, -2, -8)
     # Only the first `num_anchors` are in use; 0: all. One number, so it can be an axis.
     num_anchors: Annotated[int, at_least(0)] = 0
     # (a1, a2, shift): pairs trained on this shift instead of their composition.
@@ -81,7 +82,7 @@ class AnchorsConfig:
     split: Literal['code', 'paper', 'random', 'random_position'] = 'code'
     # Share of each unordered pair's key items that the random splits hold out.
     holdout: Annotated[float, at_least(0), at_most(1)] = 0.1
-    vocab: Annotated[int, at_most(2**20)] = 201
+    vocab: Annotated[int, at_most(2**20)] = 201  # tokens; more than the largest label
     probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 8192  # per probe
     # Inferential complexity: this many of WRONG_PAIRS are trained on their wrong shift,
     # in both orders. Needs noninferential=() and the anchors and shifts of the paper.

@@ -36,8 +36,8 @@ class MemoryReasoningConfig:
     seq_len: Annotated[int, at_least(2), at_most(2**16)] = 9
     q: Annotated[int, at_least(1), at_most(16)] = 2  # anchors in a sequence
     keys: Range = (21, 121)  # keys and noise
-    memory_anchors: Range = (1, 11)
-    reasoning_anchors: Range = (11, 21)
+    memory_anchors: Range = (1, 11)  # tokens of facts; upper end excluded
+    reasoning_anchors: Range = (11, 21)  # tokens that are added to the key
     # Combinations of reasoning anchors that are never trained; () trains all.
     masked: tuple[tuple[int, ...], ...] = ((11, 13), (13, 11))
     # 'uniform': any key. 'near': from x - s to x + s, where x is the key and s the sum

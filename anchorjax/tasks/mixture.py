@@ -47,12 +47,13 @@ class MixtureConfig:
     # PrOntoQA as such a folder too, of the same tokenizer; '': questions are drawn, a
     # token a word.
     reasoning_path: str = ''
+    # 'matched': labels of both sources are equally frequent.
     control: Literal['none', 'matched'] = 'none'
     hops: Annotated[int, at_least(1), at_most(5)] = 2  # of drawn questions
     num_sequences: Annotated[int, at_least(1), at_most(10**6)] = 5_000  # per source
     num_heldout: Annotated[int, at_least(1), at_most(10**5)] = 100  # per source
-    seq_len: Annotated[int, at_least(8), at_most(2**14)] = 128
-    vocab: Annotated[int, at_least(2), at_most(2**20)] = 8_192
+    seq_len: Annotated[int, at_least(8), at_most(2**14)] = 128  # longer texts are cut
+    vocab: Annotated[int, at_least(2), at_most(2**20)] = 8_192  # of both sources
     probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 100  # per probe
 
     def __post_init__(self) -> None:

@@ -42,8 +42,9 @@ class CogsConfig:
     # Longer texts are cut: trained up to there, and counted as wrong in the probes.
     seq_len: Annotated[int, at_least(32), at_most(1024)] = 192
     sample_seed: Annotated[int, at_least(0), at_most(2**31 - 1)] = 0  # of our own rows
-    loss_on: LossOn = 'answer'
+    loss_on: LossOn = 'answer'  # which tokens are trained
     score_end: bool = True  # whether END belongs to the answer
+    # Per probe.
     probe_examples: Annotated[int, at_least(1), at_most(NUM_ROWS['gen'])] = 1050
 
     def __post_init__(self) -> None:

@@ -37,8 +37,8 @@ class CorpusConfig:
 
     name: str = 'corpus'
     path: str = ''  # folder that launch/data.py wrote; '': the bundled sample
-    seq_len: Annotated[int, at_least(1), at_most(2**16)] = 1024
-    vocab: Annotated[int, at_least(2), at_most(2**20)] = 50257
+    seq_len: Annotated[int, at_least(1), at_most(2**16)] = 1024  # tokens of a window
+    vocab: Annotated[int, at_least(2), at_most(2**20)] = 50257  # of the tokenizer
     # Windows that are trained; 0: all that are not held out.
     num_examples: Annotated[int, at_least(0), at_most(_MOST_WINDOWS)] = 0
     holdout: Annotated[float, above(0), below(1)] = 0.02  # share of the windows

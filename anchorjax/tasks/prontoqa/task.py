@@ -41,17 +41,19 @@ class ProntoqaConfig:
     """Defaults are those of the official generator, at five hops, with the proof."""
 
     name: str = 'prontoqa'
-    hops: Annotated[int, at_least(1), at_most(5)] = 5
-    ontology: worlds.Ontology = 'fictional'
-    order: worlds.Order = 'postorder'
+    hops: Annotated[int, at_least(1), at_most(5)] = 5  # steps of a proof
+    ontology: worlds.Ontology = 'fictional'  # what its words name
+    order: worlds.Order = 'postorder'  # of the sentences
+    # Sentences that lead nowhere.
     distractor: worlds.Distractor = 'original'
-    chain_of_thought: bool = True
+    chain_of_thought: bool = True  # whether the proof stands before the answer
+    # Trained questions.
     num_examples: Annotated[int, at_least(1), at_most(10**6)] = 10_000
     pool_seed: Annotated[int, at_least(0), at_most(2**31 - 1)] = 0  # of the questions
     # A JSON file with the questions; '': they are generated. It must hold the probe's
     # and the training examples, in this order.
     path: str = ''
-    loss_on: LossOn = 'text'
+    loss_on: LossOn = 'text'  # which tokens are trained
     probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 500  # per probe
 
     def __post_init__(self) -> None:

@@ -34,14 +34,14 @@ class ScanConfig:
     """Defaults are P1's split: `turn left` is trained only by itself."""
 
     name: str = 'scan'
-    split: grammar.Split = 'addprim_turn_left'
+    split: grammar.Split = 'addprim_turn_left'  # which lines are held out
     # Folder of the official files of the split, which are held to its rule; '': the
     # lines are generated. They are the same lines, but for the random split.
     path: str = ''
     # Training lines, repeated primitives included; 0: all. The other lines of the split
     # are the probe seen_heldout.
     num_examples: Annotated[int, at_least(0)] = 0
-    loss_on: LossOn = 'answer'
+    loss_on: LossOn = 'answer'  # which tokens are trained
     score_end: bool = True  # whether END belongs to the answer
     probe_examples: Annotated[int, at_least(1), at_most(2**20)] = 1208  # per probe
 
