@@ -159,7 +159,9 @@ def _check_plain(value: Any, kind: type, field: str) -> Any:
         is_finite = math.isfinite(value) and abs(value) <= _FLOAT32_MAX
         require(is_finite, field, value, 'finite in float32')
         is_itself = value == 0 or abs(value) >= _FLOAT32_MIN
-        require(is_itself, field, value, f'0 or at least {_FLOAT32_MIN:.1g} in size')
+        require(
+            is_itself, field, value, f'at least {_FLOAT32_MIN:.2g} in size, as float32'
+        )
     return value
 
 

@@ -1,6 +1,7 @@
 """The untrained network of a member is the one that its training started from."""
 
 import math
+import pathlib
 
 import jax
 import numpy as np
@@ -13,6 +14,11 @@ from analysis.members.member import (
     member_of,
 )
 from analysis.p1 import attention_flow, cosine, tsne
+from anchorjax import api, config
+from anchorjax.errors import UserError
+from anchorjax.experiment import Experiment
+from anchorjax.models import gpt2_weights
+from anchorjax.storage.reader import Run
 from tests.support import cases
 from tests.support.networks import planted
 
@@ -23,8 +29,10 @@ def test_it_is_the_start_of_the_training(finished):
     member = member_of(finished, **POINT)
     untrained = make_untrained(member)
     start = finished.params(0, **POINT)
+    drawn = make_untrained(member._replace(run=None))  # as without that snapshot
+    require_equal(untrained.params, start)
     for ours, saved in zip(
-        jax.tree.leaves(untrained.params), jax.tree.leaves(start), strict=True
+        jax.tree.leaves(drawn.params), jax.tree.leaves(start), strict=True
     ):
         np.testing.assert_allclose(ours, saved, rtol=1e-5, atol=1e-7)
     assert untrained.step == 0 and untrained.point == member.point
@@ -42,6 +50,68 @@ def test_another_seed_is_another_network_for_the_same_task(finished):
 def test_weights_of_unknown_origin_have_no_start(point):
     member = Member(cases.tiny(), {}, point, 0)
     assert make_untrained(member) is None
+
+
+@pytest.fixture
+def started(tmp_path) -> Run:
+    """Two seeds of a tiny GPT-2 that start from one file, without a snapshot of it."""
+    return begin_from_file(tmp_path, snapshot_steps=())
+
+
+def begin_from_file(folder: pathlib.Path, snapshot_steps: tuple[int, ...]) -> Run:
+    c = cases.tiny_gpt2(train__snapshot_steps=snapshot_steps)
+    write_weights(c, folder, scale=0.3)
+    values = config.to_dict(c)
+    values['model']['start'] = str(folder / 'weights')
+    values['grid'] |= {'gamma': (0.5,), 'seed': (0, 1)}
+    values['train'] |= {'num_steps': 1, 'eval_every': 1}
+    values['optimizer']['schedule_steps'] = 0
+    values['optimizer']['warmup_steps'] = 1
+    return api.train(config.from_dict(values), folder / 'run')
+
+
+def write_weights(experiment: Experiment, folder: pathlib.Path, scale: float) -> None:
+    pytest.importorskip('safetensors')
+    params = cases.random_params(experiment, scale=scale)
+    model = experiment.model
+    gpt2_weights.write_model(folder / 'weights', params, model.heads, model.eps)
+
+
+def require_equal(found, expected):
+    jax.tree.map(np.testing.assert_array_equal, found, expected)
+
+
+def test_members_that_start_from_a_file_have_it_as_their_null(started):
+    member = member_of(started, seed=1)
+    expected = member.experiment.model.read_start(20)
+    require_equal(make_untrained(member).params, expected)
+    assert draw_independent(member, 7) is None  # no second network is independent
+
+
+def test_another_file_in_its_place_is_refused(started):
+    folder = started.folder.workdir.parent
+    member = member_of(started, seed=1)
+    write_weights(member.experiment, folder, scale=0.7)
+    with pytest.raises(UserError, match=r'is not the file that .* started from'):
+        make_untrained(member)
+
+
+def test_the_snapshot_of_step_0_is_the_start_whatever_the_file_is_now(tmp_path):
+    run = begin_from_file(tmp_path, snapshot_steps=(0,))
+    member = member_of(run, seed=1)
+    write_weights(member.experiment, tmp_path, scale=0.7)
+    require_equal(make_untrained(member).params, run.params(0, seed=1))
+    (tmp_path / 'weights' / 'model.safetensors').unlink()
+    require_equal(make_untrained(member).params, run.params(0, seed=1))
+    assert draw_independent(member, 7) is None
+
+
+def test_other_weights_in_its_place_are_other_members(started):
+    """In one process: what was read of the first file is not used again."""
+    folder = started.folder.workdir.parent
+    write_weights(started.experiment, folder, scale=0.7)
+    other = api.train(started.experiment, folder / 'other')
+    assert (other.results.train_loss != started.results.train_loss).all()
 
 
 MAP = {'number': 200, 'map_number': 60, 'perplexity': 8, 'neighbours': 4}

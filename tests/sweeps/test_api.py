@@ -1,7 +1,9 @@
 """The public functions, used as in a notebook."""
 
+import dataclasses
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 
@@ -79,6 +81,32 @@ def test_a_config_that_is_not_resolved_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=line):
         api.train(tiny.get_config(), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def follow_training(changed: config.Experiment) -> config.Experiment:
+    """Half as many steps: the schedule would stay as long as it was."""
+    train = dataclasses.replace(changed.train, num_steps=20)
+    return dataclasses.replace(changed, train=train)
+
+
+def follow_width(changed: config.Experiment) -> config.Experiment:
+    """A wider model: sizes that follow the width would stay as they were."""
+    model = dataclasses.replace(changed.model, width=16)
+    return dataclasses.replace(changed, model=model)
+
+
+@pytest.mark.parametrize('change', [follow_training, follow_width])
+def test_an_experiment_that_was_changed_after_it_was_resolved_is_refused(
+    tmp_path, change
+):
+    changed = change(experiment())
+    for one in (changed, changed.for_cohort(changed.cohorts()[0])):
+        with pytest.raises(ConfigError, match='experiment: was changed after config'):
+            api.train(one, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    resolved = pickle.loads(pickle.dumps(experiment()))  # as for another process
+    assert resolved.is_resolved
+    assert resolved.for_cohort(resolved.cohorts()[0]).is_resolved
 
 
 @pytest.mark.parametrize('shard', [Shard(4, 4), Shard(-1, 4), '0/4', (0, 4)])

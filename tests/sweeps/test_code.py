@@ -1,5 +1,6 @@
 """A sweep that was half trained with other code is refused; a finished one stays."""
 
+import importlib
 import os
 import pathlib
 import shutil
@@ -176,3 +177,50 @@ def test_a_task_in_a_config_file_is_among_the_code(tmp_path, monkeypatch):
         ConfigError, match=r"mine.py:x, line 8: NameError: name 'absent"
     ):
         config.load('mine.py:x')
+
+
+PROJECT = {
+    'own_project_task.py': """
+import numpy
+import own_project_rules
+from own_project.shifts import SHIFT
+from anchorjax.tasks import AnchorsConfig
+class OwnConfig(AnchorsConfig):
+    def make(self):
+        from own_project_late import change
+        return super().make()
+""",
+    'own_project_rules.py': 'from own_project_deep import *',
+    'own_project_deep.py': 'DEPTH = 1',
+    'own_project_late.py': 'change = 1',
+    'own_project/__init__.py': '',
+    'own_project/shifts.py': 'from . import numbers\nSHIFT = numbers.ONE',
+    'own_project/numbers.py': 'ONE = 1',
+}
+
+
+def test_modules_that_a_task_of_the_users_own_imports_are_among_the_code(
+    tmp_path, monkeypatch
+):
+    def write(name: str, text: str) -> None:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+    for name, text in PROJECT.items():
+        write(name, text)
+    write('own_project/unused.py', 'UNUSED = 1')
+    monkeypatch.syspath_prepend(tmp_path)
+    own = importlib.import_module('own_project_task')
+    monkeypatch.setitem(tasks.TASKS, 'anchors', own.OwnConfig)
+    before = code.digest_code(experiment())
+    assert {*before} - {*code.digest_package(code._ROOT)} == {*PROJECT}
+    for name, text in PROJECT.items():
+        write(name, text + '\n# edited')
+        after = code.digest_code(experiment())
+        assert [path for path in after if after[path] != before[path]] == [name]
+        before = after
+    write('own_project/unused.py', 'UNUSED = 2')
+    assert code.digest_code(experiment()) == before
+    for name in [name for name in sys.modules if name.startswith('own_project')]:
+        monkeypatch.delitem(sys.modules, name)

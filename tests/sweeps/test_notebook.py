@@ -1,0 +1,110 @@
+"""A task that is edited in a notebook: the new rule is trained, and the new one asked.
+
+Cells are run again in one process; nothing on disk says that a function is another one.
+"""
+
+import dataclasses
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from analysis.members.member import draw_probes, draw_training
+from anchorjax import api, config, tasks
+from anchorjax.task import Batch, Probes, Task
+
+P = 7
+HERE = sys.modules[__name__]
+
+
+def add(a: jax.Array, b: jax.Array) -> jax.Array:
+    return (a + b) % P
+
+
+def multiply(a: jax.Array, b: jax.Array) -> jax.Array:
+    return (a * b) % P
+
+
+rule = add
+rules = {'now': add}  # what a function closes over
+
+
+def ask(pair_B: jax.Array) -> Batch:
+    a_B, b_B = jnp.divmod(pair_B, P)
+    tokens_BT = jnp.stack([a_B, b_B, jnp.full_like(a_B, P)], axis=-1)
+    label_B = rule(a_B, b_B) + rules['now'](a_B, b_B)
+    return Batch(tokens_BT, label_B[:, None] % P)
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnConfig:
+    name: str = 'own'
+    seq_len = 3
+    vocab = P + 1
+
+    def make(self) -> Task:
+        def make_probes(order: jax.Array) -> Probes:
+            batch = ask(order[None, :10])
+            return Probes(
+                batch.tokens_BT[0][None], batch.targets_BQ.reshape(1, 1, -1, 1)
+            )
+
+        return Task(
+            vocab=self.vocab,
+            seq_len=self.seq_len,
+            num_train=P * P,
+            probe_names=('seen_train',),
+            make_data=lambda key: jax.random.permutation(key, P * P),
+            batch=lambda order, index_B: ask(order[index_B]),
+            probes=make_probes,
+        )
+
+
+@pytest.fixture
+def experiment(monkeypatch) -> config.Experiment:
+    monkeypatch.setitem(tasks.TASKS, 'own', OwnConfig)
+    c = config.default(task='own', model='emb_mlp')
+    c.model.width = c.model.mlp_dim = 8
+    c.train.batch_size, c.train.num_steps, c.train.eval_every = 7, 4, 2
+    c.optimizer.warmup_steps, c.optimizer.floor = 0, 0.0
+    c.grid.gamma, c.grid.learning_rate = (0.5,), (1e-2,)
+    return config.resolve(c)
+
+
+def edit_a_helper(monkeypatch) -> None:
+    monkeypatch.setattr(HERE, 'rule', multiply)
+
+
+def edit_what_is_closed_over(monkeypatch) -> None:
+    monkeypatch.setitem(rules, 'now', multiply)
+
+
+def edit_the_batch(monkeypatch) -> None:
+    monkeypatch.setattr(HERE, 'ask', lambda pair_B: old(pair_B[..., ::-1]))
+
+
+old = ask
+
+
+@pytest.mark.parametrize(
+    'edit', [edit_a_helper, edit_what_is_closed_over, edit_the_batch]
+)
+def test_an_edited_task_trains_its_new_rule(experiment, tmp_path, monkeypatch, edit):
+    def train(name: str) -> dict[str, np.ndarray]:
+        run = api.train(experiment, tmp_path / name)
+        task = run.experiment.task
+        (batch,) = draw_training(task, 0)
+        return {
+            'loss': run.results.fit_loss.values,
+            'asked': draw_probes(task, 0).targets_PRBQ,
+            'trained': batch.targets_BQ,
+        }
+
+    before, again = train('before'), train('again')
+    edit(monkeypatch)
+    after = train('after')
+    for name, values in before.items():
+        np.testing.assert_array_equal(again[name], values)
+        assert (after[name] != values).any(), name

@@ -1,0 +1,97 @@
+"""No setting of JAX in this process changes a network, its data or its answers."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from analysis.members.lookup import lookup_scores
+from analysis.members.member import (
+    Member,
+    draw_independent,
+    draw_probes,
+    draw_training,
+)
+from anchorjax import api
+from anchorjax.grid import DATA, INIT
+from anchorjax.models import draw_params
+from anchorjax.sweeps import trainer
+from tests.support import cases
+from tests.support.faults import ONE
+from tests.support.sweeps import bits, experiment
+
+SETTINGS = {
+    'jax_threefry_partitionable': False,
+    'jax_random_seed_offset': 7,
+    'jax_default_prng_impl': 'rbg',
+    'jax_enable_x64': True,
+    'jax_default_matmul_precision': 'BF16_BF16_F32',  # known on a CPU, too
+    'jax_numpy_dtype_promotion': 'strict',
+    'jax_numpy_rank_promotion': 'raise',
+    'jax_softmax_custom_jvp': True,
+    'jax_disable_jit': True,
+}
+
+
+@contextlib.contextmanager
+def set_in_process(name: str) -> Iterator[None]:
+    before = getattr(jax.config, name)
+    jax.config.update(name, SETTINGS[name])
+    try:
+        yield
+    finally:
+        jax.config.update(name, before)
+
+
+def require_equal(found: Any, expected: Any) -> None:
+    jax.tree.map(np.testing.assert_array_equal, found, expected)
+
+
+def make_own_experiment(setting: str) -> Any:
+    """One that no other setting has seen, so that nothing is found in a cache."""
+    number = list(SETTINGS).index(setting)
+    return cases.tiny(task__probe_examples=20 + number, model__mlp_dim=9 + number)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('setting', SETTINGS)
+def test_a_sweep_has_the_same_bits(one_member, tmp_path, monkeypatch, setting):
+    monkeypatch.setattr(trainer, '_trainers', {})  # as in a process of its own
+    with set_in_process(setting):
+        run = api.train(experiment(**ONE), tmp_path)
+        assert run.params()['W_U'].dtype == np.float32
+    assert bits(tmp_path) == bits(one_member)
+
+
+@pytest.mark.parametrize('setting', SETTINGS)
+def test_data_are_drawn_as_in_training(setting):
+    own, seed = make_own_experiment(setting), 3
+    with set_in_process(setting):
+        probes = draw_probes(own.task, seed)
+        (batch,) = draw_training(own.task, seed)
+        scores = lookup_scores(own.task, seed)
+    task = own.task.make()
+    data = task.make_data(jax.random.fold_in(jax.random.key(seed), DATA))
+    require_equal(probes, task.probes(data))
+    require_equal(batch, task.batch(data, jnp.arange(task.num_train)))
+    assert scores == lookup_scores.__wrapped__(own.task, seed)
+
+
+@pytest.mark.parametrize('setting', SETTINGS)
+def test_networks_start_and_answer_as_in_training(setting):
+    own, seed = make_own_experiment(setting), 3
+    member = Member(own, {}, {'gamma': 0.5, 'seed': 0}, 0)
+    tokens_BT = np.array([[5, 6, 1, 2], [7, 3, 4, 9]])
+    with set_in_process(setting):
+        untrained = draw_independent(member, seed)
+        logits = untrained.forward(tokens_BT).logits
+    key = jax.random.fold_in(jax.random.key(seed), INIT)
+    params = jax.jit(draw_params, static_argnums=(0, 1))(own.model, 20, 0.5, key)
+    require_equal(untrained.params, params)
+    with jax.default_matmul_precision(own.train.precision):
+        apply = jax.jit(member.apply)
+        require_equal(logits, apply(params, tokens_BT).logits)
