@@ -176,6 +176,9 @@ def prepare_corpus(flags: argparse.Namespace) -> None:
         f'{listed["skipped"]:,} rows without text and {listed["empty"]:,} empty ones '
         f'left out, {state}'
     )
+    if tokenizer.description['kind'] == 'words':
+        share = write.measure_unknown(flags.out)
+        print(f'{share:.1%} of the words are beyond the vocabulary')
     print(f'sha256 of the tokens: {listed["sha256"]}')
 
 

@@ -20,6 +20,7 @@ from analysis.members.selection import list_varying
 from analysis.p1.answers import MAPPINGS
 from anchorjax import cli
 from anchorjax.errors import UserError
+from anchorjax.experiment import Experiment
 from anchorjax.storage.reader import Run
 
 TITLE = "P1's pair of γ over training"
@@ -30,7 +31,6 @@ CAPTION = (
     '400, dashed for answers of the reversed pair.'
 )
 PAPER_GAMMAS = (0.5, 0.8)
-EPOCH = 370  # steps (PAPERS 1.1)
 layout = style.Layout(rows=2, columns=2, width=7.0, height=4.0)
 
 
@@ -43,6 +43,9 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
     tables = []
     for name, run in runs.items():
         usable = frame.list_usable(run, 'anchors')
+        points = frame.find_points(run, usable)
+        steps = [count_epoch(run.experiment_of(**point)) for point in points]
+        usable['epoch_steps'] = steps
         agreement = run.curves.agreement
         if 'unseen' not in agreement.probe:
             raise UserError(f'{name}: its task has no unseen pair')
@@ -55,9 +58,9 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
         for mapping in MAPPINGS:
             columns[mapping] = unseen.sel(mapping=mapping).to_series()
         table = pd.DataFrame(columns).reset_index()
-        table = table.merge(usable[[*run.experiment.axes]])
+        table = table.merge(usable[[*run.experiment.axes, 'epoch_steps']])
         at_400 = frame.add_equivalents(run, table).gamma_at_400
-        epochs = table.step / EPOCH
+        epochs = table.step / table.epoch_steps
         table = table.assign(run=name, paper_gamma=at_400.round(1), epoch=epochs)
         for axis in list_varying(run.experiment.axes):
             if axis != 'gamma':  # a line is one network
@@ -72,6 +75,11 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
             f'runs: no network starts like γ {min(missing):g}: give {allowed}'
         )
     return curves
+
+
+def count_epoch(experiment: Experiment) -> int:
+    """Steps of an epoch, whose last, partial batch is dropped: 370 in P1."""
+    return experiment.task.make().num_train // experiment.train.batch_size
 
 
 def read_official(folder: pathlib.Path | None) -> dict[float, pd.DataFrame]:

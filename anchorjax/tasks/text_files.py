@@ -46,11 +46,29 @@ def parse_lines(path: pathlib.Path, parse: Callable[[str], T]) -> list[T]:
 
 def read_text(path: pathlib.Path) -> str:
     """A text file with plain line ends; UserError also if it is not UTF-8."""
+    return decode_text(read_bytes(path), str(path)).replace('\r\n', '\n')
+
+
+def decode_text(data: bytes, path: str, place: int = 0) -> str:
+    """The text of bytes in UTF-8, without a mark at the beginning of the file.
+
+    Args:
+      place: where in the file the bytes begin.
+
+    Raises:
+      UserError: they are not UTF-8, or are binary, which often is text in UTF-16; the
+        line names the file and the byte.
+    """
+    text = ''
     try:
-        text = read_bytes(path).decode('utf-8')
+        text = data.decode()
+        wrong = data.find(0)
     except UnicodeDecodeError as e:
-        raise UserError(f'{path}: cannot be read ({brief(str(e))})') from None
-    return text.replace('\r\n', '\n')
+        wrong = e.start
+    if wrong >= 0:
+        where = f'byte {place + wrong:,} is {data[wrong]:#04x}'
+        raise UserError(f'{path}: cannot be read ({where}: must be UTF-8)')
+    return text.removeprefix('\ufeff') if place == 0 else text
 
 
 def read_bytes(path: pathlib.Path) -> bytes:

@@ -20,6 +20,7 @@ from anchorjax.extras.corpora.tokenizers import (
     load_gpt2,
     make_bytes,
     make_words,
+    read_words,
     split_words,
 )
 from anchorjax.storage import locks
@@ -149,6 +150,31 @@ def test_words():
     assert (tokenizer.description['vocab'], tokenizer.description['end']) == (4, 3)
 
 
+@pytest.mark.parametrize(
+    'content', [b'\xef\xbb\xbfthe\nend\n', b'the  \r\n\tend \r\n\r\n', b'the\nend']
+)
+def test_a_vocabulary_is_its_words_whatever_is_around_them(tmp_path, content):
+    path = tmp_path / 'words.txt'
+    path.write_bytes(content)
+    assert read_words(path) == ['the', 'end']
+
+
+@pytest.mark.parametrize(
+    ('content', 'line'),
+    [
+        (b'the\nthe \n', 'must have distinct words'),
+        (b'\xff\xfet\x00', 'byte 0 is 0xff: must be UTF-8'),
+        (b'caf\xe9\n', 'byte 3 is 0xe9: must be UTF-8'),
+        (b'\n \n', 'must have distinct words'),
+    ],
+)
+def test_a_wrong_vocabulary_is_one_line(tmp_path, content, line):
+    path = tmp_path / 'words.txt'
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=f'--vocabulary .*words.txt.*{line}'):
+        read_words(path)
+
+
 @pytest.mark.skipif(not RANKS.is_file(), reason='ANCHORJAX_GPT2_RANKS is not set')
 def test_gpt2s_own_ids():
     tokenizer = load_gpt2(RANKS)
@@ -226,6 +252,16 @@ def test_the_command_line(source, tmp_path, monkeypatch, capsys):
         assert f', {state}\n' in done.out
     done = say(*words[:4], tmp_path / 'words', '--tokenizer', 'words')
     assert '7 words are 100.0% of all' in done.out, done.out
+    (tmp_path / 'few.txt').write_text('the\nof\n')
+    done = say(
+        *words[:4],
+        tmp_path / 'few',
+        *words[5:6],
+        'words',
+        '--vocabulary',
+        tmp_path / 'few.txt',
+    )
+    assert '71.4% of the words are beyond the vocabulary' in done.out, done.out
     corpus = open_corpus(str(tmp_path / 'words'))
     assert corpus.words[-2:] == ('<unknown>', '<end>')
     for bad, line in (

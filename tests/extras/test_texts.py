@@ -71,10 +71,39 @@ def test_sets_select_rows(tmp_path, kind, metas):
     assert read(path, sets=('RedPajamaBook',)) == []
 
 
-def test_line_ends_around_documents_empty_ones_and_damaged_letters(tmp_path):
+def test_line_ends_around_documents_and_empty_ones(tmp_path):
     path = tmp_path / 'a.txt'
-    path.write_bytes(b'one\ntwo\n<|endoftext|>\n\n<|endoftext|>\n\xff\xe2\x98\n')
-    assert read(path) == ['one\ntwo', '', '\ufffd' * 2]
+    path.write_bytes(b'one\r\ntwo\n<|endoftext|>\n\n<|endoftext|>\nthree\n')
+    assert read(path) == ['one\ntwo', '', 'three']
+
+
+@pytest.mark.parametrize('packing', PACKINGS)
+def test_a_mark_of_utf_8_is_no_letter(tmp_path, packing):
+    path = tmp_path / f'a.txt{packing}'
+    path.write_bytes(PACKINGS[packing]('\ufeffone \ufeff'.encode()))
+    assert read(path) == ['one \ufeff']
+
+
+@pytest.mark.parametrize('packing', PACKINGS)
+@pytest.mark.parametrize('kind', ['.txt', '.jsonl'])
+@pytest.mark.parametrize(
+    ('encoding', 'byte'),
+    [
+        ('latin-1', 11),
+        ('utf-16', 0),  # begins with its mark
+        ('utf-16-le', 1),  # every second byte is 0
+        ('utf-16-be', 0),
+        ('utf-32', 0),
+    ],
+)
+def test_another_encoding_is_refused_with_its_first_byte(
+    tmp_path, kind, encoding, byte, packing
+):
+    path = tmp_path / f'a{kind}{packing}'
+    path.write_bytes(PACKINGS[packing]('"plain"\n"naïve é"\n'.encode(encoding)))
+    with pytest.raises(UserError, match=rf'a{kind}.*byte {byte} is 0x') as error:
+        read(path)
+    assert '\n' not in str(error.value)
 
 
 def test_rows_without_text_and_half_letters(tmp_path):
@@ -112,6 +141,14 @@ def test_the_files_of_a_folder_are_in_order(tmp_path):
         (tmp_path / name).write_text('x')
     assert list(find_local(tmp_path).sizes) == ['a.jsonl.gz', 'b.txt', 'sub/c.txt.zst']
     assert list(find_local(tmp_path, '*/*.zst').sizes) == ['sub/c.txt.zst']
+    left_out = ('.b.txt', '.ipynb_checkpoints/b.txt', 'sub/.git/c.txt', 'b.txt.gz')
+    for name in (*left_out, 'b.txt.zst', 'sub/c.txt.gz'):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text('x')
+    (tmp_path / 'z.txt').symlink_to(tmp_path / 'b.txt')
+    names = ['a.jsonl.gz', 'b.txt', 'sub/c.txt.gz']
+    assert list(find_local(tmp_path).sizes) == names
+    assert list(find_local(tmp_path / '.b.txt').sizes) == ['.b.txt']  # as it is asked
     for path in (tmp_path / 'nothing', tmp_path / 'd.csv'):
         with pytest.raises(UserError, match='no file that ends in one of'):
             find_local(path)

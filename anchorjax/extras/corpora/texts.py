@@ -1,25 +1,30 @@
-"""The texts of a corpus, one after another, read by the package datasets.
+"""The texts of a corpus, one after another.
 
   .txt       documents between <|endoftext|>
   .jsonl     an object a line, the text in a field
   .parquet   a column with the text
 
-Text files may be packed (.gz, .zst). Files on the Hugging Face hub are streamed: they
-are never on the disk. The memory that this takes is that of the longest document.
+Text files are UTF-8, and may be packed (.gz, .zst). Files on the Hugging Face hub are
+streamed: they are never on the disk. The memory that this takes is that of the longest
+document.
 """
 
 import fnmatch
 import glob
+import gzip
+import io
 import pathlib
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from anchorjax.errors import TemporaryError, UserError, describe_cause, import_extra
 from anchorjax.files import parse_json
+from anchorjax.tasks.text_files import decode_text
 
 SEPARATOR = '<|endoftext|>'
 _KINDS = ('.txt', '.jsonl', '.parquet')
+_PACKINGS = ('.gz', '.zst')
 _SUFFIXES = (*_KINDS, '.txt.gz', '.txt.zst', '.jsonl.gz', '.jsonl.zst')
 # JSON can escape half of a letter beyond 16 bits, which UTF-8 cannot write.
 _HALF_LETTER = re.compile(r'[\ud800-\udfff]')
@@ -45,19 +50,22 @@ class Wanted(NamedTuple):
 def find_local(path: pathlib.Path, pattern: str = '') -> Files:
     """A file, or all in a folder that can be read; UserError if there is none.
 
+    Hidden files and folders are left out, and so is a text that is there twice: packed
+    beside itself, or by a link.
+
     Args:
       pattern: of their names inside of the folder; '' takes all.
     """
-    folder, found = path.parent, [path]
+    names, folder = [path.name], path.parent
     if path.is_dir():
-        folder, found = path, sorted(path.rglob('*'))
-    paths, sizes, times = [], {}, {}
-    for file in found:
-        if not file.is_file() or not file.name.endswith(_SUFFIXES):
+        found = [str(file.relative_to(path)) for file in sorted(path.rglob('*'))]
+        names, folder = [name for name in found if not _is_hidden(name)], path
+    paths, sizes, times, targets = [], {}, {}, set()
+    for name in _choose_names(names, pattern):
+        file = folder / name
+        if not file.is_file() or file.resolve() in targets:
             continue
-        name = str(file.relative_to(folder))
-        if pattern and not fnmatch.fnmatch(name, pattern):
-            continue
+        targets.add(file.resolve())
         if '::' in str(file):  # datasets might read nothing, and say nothing
             raise UserError(f"{file}: must have no '::', which chains addresses")
         sizes[name] = file.stat().st_size
@@ -99,11 +107,26 @@ def find_public(repository: str, pattern: str, revision: str = '') -> Files:
 
 def _select_entries(entries: Iterable[Any], pattern: str) -> dict[str, int]:
     """{path: bytes} of the files on the hub that match and can be read, in order."""
-    sizes = {}
-    for entry in entries:
-        if fnmatch.fnmatch(entry.path, pattern) and entry.path.endswith(_SUFFIXES):
-            sizes[entry.path] = entry.size
-    return dict(sorted(sizes.items()))
+    entry_of = {entry.path: entry for entry in entries if not _is_hidden(entry.path)}
+    names = _choose_names(sorted(entry_of), pattern)
+    return {name: entry_of[name].size for name in names}
+
+
+def _choose_names(names: Iterable[str], pattern: str) -> list[str]:
+    """Those of sorted names that match and can be read; of a text there twice, one."""
+    chosen: dict[str, str] = {}
+    for name in names:
+        matches = not pattern or fnmatch.fnmatch(name, pattern)
+        if matches and name.endswith(_SUFFIXES):
+            plain = name
+            for packing in _PACKINGS:
+                plain = plain.removesuffix(packing)
+            chosen.setdefault(plain, name)
+    return list(chosen.values())
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith('.') for part in pathlib.PurePath(name).parts)
 
 
 def read_texts(path: str, wanted: Wanted) -> Iterator[str | None]:
@@ -135,22 +158,39 @@ def _read_kind(path: str, wanted: Wanted) -> Iterator[str | None]:
     return _split_documents(path)
 
 
-def _load(kind: str, path: str, **options: Any) -> Iterable[dict[str, Any]]:
+def _load_parquet(path: str, columns: list[str]) -> Iterable[dict[str, Any]]:
     """The rows of a file, streamed."""
     datasets = import_extra('datasets', 'data')
     if '://' not in path:
         path = glob.escape(path)
     return datasets.load_dataset(
-        kind, data_files=[path], split='train', streaming=True, **options
+        'parquet', data_files=[path], split='train', streaming=True, columns=columns
     )
 
 
 def _list_lines(path: str) -> Iterator[str]:
-    """The lines of a text file, with their ends."""
-    # Some official text is damaged (DATASETS 6); it is not mended.
-    options = {'keep_linebreaks': True, 'encoding_errors': 'replace'}
-    for row in _load('text', path, **options):
-        yield row['text']
+    """The lines of a text file, which all end in \\n; UserError if it is not UTF-8."""
+    with _open_packed(path) as file:
+        place = 0
+        for line in file:
+            text = decode_text(line, path, place)
+            yield from io.StringIO(text, newline=None)
+            place += len(line)
+
+
+def _open_packed(path: str) -> BinaryIO:
+    """The bytes of a file, unpacked."""
+    if '://' in path:
+        file = import_extra('fsspec', 'data').open(path, 'rb').open()
+    else:
+        file = open(path, 'rb')  # noqa: SIM115
+    if path.endswith('.gz'):
+        return gzip.open(file)
+    if path.endswith('.zst'):
+        unpacker = import_extra('zstandard', 'data').ZstdDecompressor()
+        reader = unpacker.stream_reader(file, read_across_frames=True)
+        return io.BufferedReader(reader)
+    return file
 
 
 def _split_documents(path: str) -> Iterator[str]:
@@ -180,7 +220,7 @@ def _number_rows(path: str, wanted: Wanted) -> Iterator[tuple[str, Any]]:
     columns = [wanted.field]
     if wanted.sets:
         columns.append('meta')
-    for number, row in enumerate(_load('parquet', path, columns=columns), 1):
+    for number, row in enumerate(_load_parquet(path, columns), 1):
         yield f'{path}, row {number}', row
 
 

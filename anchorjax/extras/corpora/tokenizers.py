@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorjax.errors import UserError, brief, import_extra
+from anchorjax.errors import UserError, import_extra
+from anchorjax.tasks.text_files import read_text
 
 # DATASETS 8: the file of ranks that tiktoken itself expects.
 _GPT2_SHA256 = '306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930'
@@ -99,9 +100,10 @@ def count_words(texts: Iterable[str], most: int) -> tuple[list[str], float]:
 def read_words(path: pathlib.Path) -> list[str]:
     """A vocabulary, a word a line; UserError if missing, empty or with one twice."""
     try:
-        words = [word for word in path.read_text('utf-8').split('\n') if word]
-    except (OSError, UnicodeDecodeError) as e:
-        raise UserError(f'--vocabulary {path}: {brief(str(e))}') from None
+        lines = read_text(path).split('\n')
+    except UserError as e:
+        raise UserError(f'--vocabulary {e}') from None
+    words = [line.strip() for line in lines if line.strip()]
     if not words or len(set(words)) != len(words):
         raise UserError(f'--vocabulary {path}: must have distinct words, one a line')
     return words

@@ -24,6 +24,7 @@ from anchorjax.tasks.corpus import token_files
 
 PROGRESS_FILE = 'progress.json'
 _BATCH = 2**22  # characters that are tokenized and saved together
+_PIECE = 2**24  # tokens that are read together
 # Rows without a text are skipped, those of an empty one are empty.
 _COUNTS = ('documents', 'tokens', 'skipped', 'empty')
 
@@ -60,6 +61,19 @@ def write_corpus(
         write_json(path, listed)
         (out / PROGRESS_FILE).unlink()
         return listed
+
+
+def measure_unknown(out: pathlib.Path) -> float:
+    """The share of the words of a corpus that its vocabulary does not have."""
+    corpus = token_files.read_corpus(out)
+    unknown = corpus.words.index('<unknown>')
+    num_unknown = 0
+    for first in range(0, len(corpus.tokens), _PIECE):
+        num_unknown += np.count_nonzero(
+            corpus.tokens[first : first + _PIECE] == unknown
+        )
+    num_words = len(corpus.tokens) - len(corpus.start_N)  # without their END
+    return num_unknown / max(1, num_words)
 
 
 def read_revision(out: pathlib.Path) -> str:

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.p1 import trajectories
+from anchorjax import config
 from anchorjax.errors import UserError
 from tests.support.planted_results import plant_curves
 from tests.support.sweeps import experiment
@@ -16,11 +17,31 @@ def test_a_row_is_a_network_at_an_epoch_with_its_gamma_at_the_papers_width(tmp_p
     result = trajectories.compute({'a': run})
     assert result.groupby('gamma').paper_gamma.unique().str[0].tolist() == [0.5, 0.8]
     row = result.iloc[-1]
-    point = {'gamma': row.gamma, 'seed': row.seed, 'step': row.epoch * 370}
+    point = {'gamma': row.gamma, 'seed': row.seed, 'step': row.epoch * (270 // 16)}
     found = run.curves.sel(point).squeeze()
     agreement = found.agreement.sel(probe='unseen', mapping='symmetric')
     assert row.symmetric == float(agreement)
     assert row.train_loss == float(found.train_loss)
+
+
+def test_an_epoch_is_that_of_each_run_and_network(tmp_path):
+    pair = {'model__width': 20, 'grid__gamma': (1.0, 1.6)}
+    sizes = {'loop': (('train.batch_size', (8, 16, 100)),)}
+    examples = {'loop': (('task.num_examples', (320, 640)),)}
+    runs = {
+        'sizes': plant_curves(tmp_path / 'sizes', experiment(**pair, **sizes)),
+        'examples': plant_curves(tmp_path / 'examples', experiment(**pair, **examples)),
+    }
+    last = trajectories.compute(runs).groupby('run').epoch.max()
+    assert last.to_dict() == {  # 40 steps; of 270 examples in batches of 8: 33 each
+        'sizes, batch_size 8': 40 / 33,
+        'sizes, batch_size 16': 40 / 16,
+        'sizes, batch_size 100': 40 / 2,
+        'examples, num_examples 320': 40 / 16,
+        'examples, num_examples 640': 40 / 33,
+    }
+    paper = trajectories.count_epoch(config.resolve(config.default()))
+    assert paper == config.P1_EPOCH
 
 
 def test_a_line_is_one_network(tmp_path):
