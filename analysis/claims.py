@@ -6,13 +6,15 @@ One rule for every paper:
   the step at which their training was set to end. Two groups are compared by networks
   with the same seed and the same value of every other axis; what has no partner is left
   out and counted. P1's statistic of Fig 2 alone is the largest over a seed's rates.
-- It is judged with at least SEEDS seeds, by Student's t test against the border of the
-  rule, and Holm's correction over the judged claims of its family: one figure at one
-  width and depth, as the address says, so that a row elsewhere moves no verdict. The
-  border is 0, or a size that the paper prints, or, where it says "much", "as much as"
-  or "no worse", one of ours that was fixed before the runs (p4/claims.py). That the
-  seeds were not used to choose the settings is seen to by hand: a claim names runs with
-  fresh ones (predictions.md).
+- It is judged with at least SEEDS seeds, or with EARLIER if its design is older, by
+  Student's t test against the border of the rule, and Holm's correction over the judged
+  claims of its family: one figure at one width and depth, as the address says, so that
+  a row elsewhere moves no verdict. The border is 0, or a size that the paper prints,
+  or, where it says "much", "as much as" or "no worse", one of ours that was fixed
+  before the runs (p4/claims.py). That the seeds were not used to choose the settings is
+  seen to by hand: a claim names runs with fresh ones (predictions.md).
+- Its power stands beside it (`measure_power`): where that is low, "undecided" is what
+  so few seeds say whatever is true.
 - With fewer seeds, or without a rule, the row is exploratory: a number with an interval
   and no verdict. So has a sweep of which networks are missing: "partly trained".
 
@@ -39,7 +41,8 @@ from analysis.members.columns import list_varying_axes, name_gamma
 from analysis.tables.text import format_table
 from anchorjax.storage.reader import Run
 
-SEEDS = 6  # fewer are exploratory
+SEEDS = 12  # with fewer a claim is exploratory
+EARLIER = 6  # of claims whose design was fixed before 2026-11-27
 P_VALUE = 0.05  # after Holm's correction
 
 HOLDS = 'holds'
@@ -57,6 +60,9 @@ VERDICTS = (HOLDS, FAILS, OPPOSITE, UNDECIDED, PARTLY_TRAINED, NOT_TRAINED)
 LEVEL, DIFFERENCE, RATIO = 'level', 'difference', 'ratio'
 CORRELATION = 'rank correlation'
 
+# What `measure_power` asks for: 0.4 of the answers, as at P1's own size; a factor of 2.
+EFFECTS = {DIFFERENCE: 0.4, LEVEL: 0.4, RATIO: float(np.log(2))}
+
 SUFFIXES = {'mean': '', 'low': '_low', 'high': '_high'}
 NUMBERS = (  # of all networks; with 'converged_' before, of those that converged
     'kind',
@@ -67,7 +73,7 @@ NUMBERS = (  # of all networks; with 'converged_' before, of those that converge
 COLUMNS = (  # of a table of claims
     *('address', 'source', 'family', 'claim', 'run'),
     *NUMBERS,
-    *('p', 'p_corrected', 'verdict', 'null', 'left_out', 'untrained', 'note'),
+    *('p', 'p_corrected', 'power', 'verdict', 'null', 'left_out', 'untrained', 'note'),
     *(f'converged_{name}' for name in NUMBERS),
 )
 # Ends of the names of columns that are no numbers.
@@ -85,6 +91,7 @@ TITLES = {  # of the same as words
     'null': 'null',
     'converged': 'converged networks alone',
     'p': 'p (Holm)',
+    'power': 'power',
     'verdict': 'verdict',
     'note': 'note',
 }
@@ -110,18 +117,23 @@ class Rule(NamedTuple):
 
     low: float = -np.inf
     high: float = np.inf
+    seeds: int = SEEDS  # that it takes at least
+
+    @property
+    def borders(self) -> np.ndarray:
+        return np.array([self.low, self.high])
 
 
-def above(border: float) -> Rule:
-    return Rule(low=border)
+def above(border: float, seeds: int = SEEDS) -> Rule:
+    return Rule(low=border, seeds=seeds)
 
 
-def below(border: float) -> Rule:
-    return Rule(high=border)
+def below(border: float, seeds: int = SEEDS) -> Rule:
+    return Rule(high=border, seeds=seeds)
 
 
-def within(border: float) -> Rule:
-    return Rule(-border, border)
+def within(border: float, seeds: int = SEEDS) -> Rule:
+    return Rule(-border, border, seeds)
 
 
 class Side(NamedTuple):
@@ -416,6 +428,7 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
     for claim, is_left in zip(claims, is_partial, strict=True):
         judged.append(claim._replace(rule=None) if is_left else claim)
     table['p'], table['p_corrected'], table['verdict'] = judge(judged, estimates)
+    table['power'] = measure_power(judged, estimates, table.p)
     is_unknown = (table.n == 0) & (table.run != '')
     table.loc[is_unknown, 'verdict'] = EXPLORATORY
     table.loc[is_partial, 'verdict'] = PARTLY_TRAINED
@@ -460,7 +473,7 @@ def judge(
     """(p-value, NaN: not judged; after Holm's correction; verdict) of every claim."""
     p_values = np.full(len(claims), np.nan)
     for i, (claim, found) in enumerate(zip(claims, estimates, strict=True)):
-        if claim.rule is not None and len(found.values) >= SEEDS:
+        if claim.rule is not None and len(found.values) >= claim.rule.seeds:
             p_values[i] = stats.p_value(found.values, _nearest_border(claim, found))
     families = pd.Series([claim.family for claim in claims], dtype=str)
     by_family = pd.Series(p_values).groupby(families.values)
@@ -469,6 +482,26 @@ def judge(
     for claim, found, p in zip(claims, estimates, corrected, strict=True):
         verdicts.append(_conclude(claim, found, p))
     return p_values, corrected, verdicts
+
+
+def measure_power(
+    claims: Sequence[Claim], estimates: Sequence[Estimate], p_values: Sequence[float]
+) -> list[float]:
+    """How often a judged design finds an effect of EFFECTS beyond its border.
+
+    With its seeds and the spread that they have, at the first step of Holm's
+    correction; NaN: it is not judged, or such a number has no EFFECT.
+    """
+    is_judged = np.isfinite(np.asarray(p_values, float))
+    families = [claim.family for claim in claims]
+    sizes = pd.Series(is_judged).groupby(families).transform('sum')
+    powers = []
+    for found, size, is_here in zip(estimates, sizes, is_judged, strict=True):
+        effect = EFFECTS.get(found.kind) if is_here else None
+        level = P_VALUE / max(size, 1)
+        is_known = effect is not None
+        powers.append(stats.power(found.values, effect, level) if is_known else np.nan)
+    return powers
 
 
 def _conclude(claim: Claim, found: Estimate, p: float) -> str:
@@ -492,8 +525,8 @@ def _conclude(claim: Claim, found: Estimate, p: float) -> str:
 
 def _nearest_border(claim: Claim, found: Estimate) -> float:
     """The border that the mean is nearest to: the one whose test decides."""
-    distances = np.abs(np.array(claim.rule) - found.values.mean())
-    return claim.rule[int(distances.argmin())]
+    borders = claim.rule.borders
+    return borders[np.abs(borders - found.values.mean()).argmin()]
 
 
 def count_verdicts(table: pd.DataFrame) -> str:
@@ -525,6 +558,7 @@ def write_words(table: pd.DataFrame) -> pd.DataFrame:
             'null': '' if is_null else stats.format_number(row['null']),
             'converged': describe(converged),
             'p': format_p_value(row['p_corrected']),
+            'power': NOTHING if np.isnan(row['power']) else f'{row["power"]:.2f}',
             'note': '; '.join(filter(None, (row['note'], *_list_missing(row)))),
         }
         rows.append(row | words)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from pandas.api.typing import SeriesGroupBy
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.power import TTestPower
 
 LEVEL = 0.95  # of every interval
 MIN_SEEDS = 3  # fewer have no interval
@@ -65,6 +66,19 @@ def p_value(values: ArrayLike, border: float) -> float:
     if np.ptp(values) < 1e-12:  # rounding is no spread
         return float(np.isclose(values[0], border))
     return float(stats.ttest_1samp(values, border).pvalue)
+
+
+def power(values: ArrayLike, effect: float, level: float) -> float:
+    """The chance that the t test at this level finds a mean this far from the border.
+
+    Args:
+      values: one per seed, as many as the design has, whose spread is taken for true.
+    """
+    values = np.asarray(values, float)
+    if np.ptp(values) < 1e-12:
+        return 1.0
+    size = effect / values.std(ddof=1)
+    return float(TTestPower().power(size, len(values), level))
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:

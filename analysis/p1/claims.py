@@ -18,6 +18,7 @@ import pandas as pd
 
 from analysis import frame
 from analysis.claims import (
+    EARLIER,
     Claim,
     Estimate,
     Group,
@@ -125,7 +126,7 @@ CLAIMS = (
         'From γ 0.5 to 0.8 more answers are composed.',
         PAPER_SIZE,
         difference('unseen_inferential', PAPER_SMALL, PAPER_LARGE),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p1.fig02.w400_d2.symmetric',
@@ -133,7 +134,7 @@ CLAIMS = (
         'From γ 0.5 to 0.8 fewer answers are symmetric.',
         PAPER_SIZE,
         difference('unseen_symmetric', PAPER_SMALL, PAPER_LARGE),
-        below(0),
+        below(0, EARLIER),
     ),
     Claim(
         'p1.fig02.w64_d2.composed',
@@ -141,7 +142,7 @@ CLAIMS = (
         'From γ 0.72 (0.50 at width 400) to 1.15 (0.80) more answers are composed.',
         FAIR,
         difference('unseen_inferential', SMALL, LARGE),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p1.fig02.w64_d2.symmetric',
@@ -149,7 +150,7 @@ CLAIMS = (
         'From γ 0.72 (0.50 at width 400) to 1.15 (0.80) fewer answers are symmetric.',
         FAIR,
         difference('unseen_symmetric', SMALL, LARGE),
-        below(0),
+        below(0, EARLIER),
     ),
     Claim(
         'p1.fig02.w32_d2.best_composed',
@@ -158,7 +159,7 @@ CLAIMS = (
         'answers are composed.',
         RATES,
         difference_of_best('unseen_inferential', SMALL_32, LARGE_32),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p1.fig02.w32_d2.best_symmetric',
@@ -167,7 +168,7 @@ CLAIMS = (
         'answers are symmetric.',
         RATES,
         difference_of_best('unseen_symmetric', SMALL_32, LARGE_32),
-        below(0),
+        below(0, EARLIER),
     ),
     Claim(
         'p1.fig02.w32_d2.mean_composed',
@@ -190,7 +191,7 @@ CLAIMS = (
         'more answers are composed.',
         DEFAULT,
         difference('unseen_inferential', LAST, MIDDLE),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p1.default.w64_d2.symmetric',
@@ -199,7 +200,7 @@ CLAIMS = (
         'fewer answers are symmetric.',
         DEFAULT,
         difference('unseen_symmetric', LAST, MIDDLE),
-        below(0),
+        below(0, EARLIER),
     ),
     *network_claims.CLAIMS,
     *FAMILIES,

@@ -10,7 +10,16 @@ import pandas as pd
 
 from analysis import frame
 from analysis.circuits import edge_sets
-from analysis.claims import Claim, Group, above, below, difference, level, share
+from analysis.claims import (
+    EARLIER,
+    Claim,
+    Group,
+    above,
+    below,
+    difference,
+    level,
+    share,
+)
 from analysis.members.member import Member, make_untrained
 from analysis.p1 import causal, condensation, cosine, eigenvalues, embedding
 from analysis.spectra import single_thread
@@ -176,7 +185,7 @@ CLAIMS = (
         'others; the difference of their cosines.',
         PAPER_SIZE,
         difference('parallel', PAPER_SMALL, PAPER_LARGE),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p1.fig05.w400_d2.directions',
@@ -184,7 +193,7 @@ CLAIMS = (
         'From γ 0.5 to 0.8 W_Q of the first block has fewer directions.',
         PAPER_SIZE,
         difference('directions', PAPER_SMALL, PAPER_LARGE),
-        below(0),
+        below(0, EARLIER),
     ),
     Claim(
         'p1.fig05.w400_d2.order',
@@ -192,7 +201,7 @@ CLAIMS = (
         'From γ 0.5 to 0.8 the embedding has more of the order of the keys.',
         PAPER_SIZE,
         difference('value_order', PAPER_SMALL, PAPER_LARGE),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p1.fig12.w400_d2.participation',
@@ -200,7 +209,7 @@ CLAIMS = (
         'From γ 0.5 to 0.8 the embedding has fewer large eigenvalues.',
         PAPER_SIZE,
         difference('participation', PAPER_SMALL, PAPER_LARGE),
-        below(0),
+        below(0, EARLIER),
     ),
     *list_edges('w32_d2', 'width 32', LOOKED_INTO),
     Claim(

@@ -11,6 +11,7 @@ import pandas as pd
 from analysis import stats
 from analysis.changes.moments import Lag, compare_moments, divide_lags
 from analysis.claims import (
+    EARLIER,
     RATIO,
     Claim,
     Estimate,
@@ -126,7 +127,7 @@ def list_order(
             'than that of memory.',
             (run,),
             lag(slow, fast),
-            above(0),
+            above(0, EARLIER),
         ),
         Claim(
             f'{family}.lag_grows',
@@ -135,7 +136,7 @@ def list_order(
             'reasoning.',
             (run,),
             lag_grows(slow, fast),
-            above(0),
+            above(0, EARLIER),
         ),
         Claim(
             f'{family}.sums_or_facts',
@@ -158,7 +159,7 @@ def list_embeddings(family: str, source: str, words: str, run: str) -> list[Clai
             'falls with their distance, early.',
             (run,),
             at_small('order_early', 'order_untrained', names),
-            below(0),
+            below(0, EARLIER),
         ),
         Claim(
             f'{family}.memory_alike',
@@ -258,7 +259,7 @@ CLAIMS = (
         'Transformer: a smaller initialization answers more sums that were masked.',
         ('memory_reasoning',),
         difference('reasoning_test', SMALL, LARGE),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p2.fig03.transformer.lag_large',
@@ -295,7 +296,7 @@ CLAIMS = (
         'Emb-MLP: the label law predicts the cosines of all anchors, early.',
         ('memory_reasoning_emb_mlp',),
         at_small('law', 'law_untrained', ('r', 'untrained')),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p2.fig05.one_layer.closed_form',
@@ -313,7 +314,7 @@ CLAIMS = (
         'Memory labels near the key are learned earlier than uniform ones.',
         ('memory_reasoning_near',),
         lag('moment_memory', 'moment_memory', UNIFORM, NEAR),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p2.fig08.transformer.own_range',
@@ -331,7 +332,11 @@ CLAIMS = (
         difference('frozen_until', SMALL, LARGE),
     ),
     *list_sources(
-        'mixture', 'reasoning_bias_laptop', 'P2', 'Both as they are: ', above(0)
+        'mixture',
+        'reasoning_bias_laptop',
+        'P2',
+        'Both as they are: ',
+        above(0, EARLIER),
     ),
     Claim(
         'p2.fig07a.mixture.counting',

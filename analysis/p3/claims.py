@@ -19,6 +19,7 @@ from analysis import stats
 from analysis.changes.moments import Lag, compare_moments, divide_lags
 from analysis.claims import (
     CORRELATION,
+    EARLIER,
     RATIO,
     Claim,
     Estimate,
@@ -123,7 +124,7 @@ def list_times() -> list[Claim]:
     """The time to fit, by both published thresholds."""
     published = (
         ('p3.p1v1_fig06', 'P1 v1 Fig 6', 0.05, None),
-        ('p3.fig08', 'P3 Fig 8 A, B', 0.1, above(0)),
+        ('p3.fig08', 'P3 Fig 8 A, B', 0.1, above(0, EARLIER)),
     )
     claims = []
     for figure, source, threshold, rule in published:
@@ -205,7 +206,7 @@ CLAIMS = (
         'large.',
         ('decay',),
         difference('unseen_inferential', SMALL, LARGE),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p3.fig03.w64_d2.decay',
@@ -213,7 +214,7 @@ CLAIMS = (
         'At large initialization more decay makes networks compose.',
         ('decay',),
         difference('unseen_inferential', STRONG, WEAK),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p3.fig03.w64_d2.phases',
@@ -229,7 +230,7 @@ CLAIMS = (
         'its reverse get the same answer more often than another pair gets it.',
         ('decay',),
         change('commutativity', 'chance', ('reverse', 'another'), {'gamma': 0.7}),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p3.fig05.w64_d2.rank_gamma',
@@ -237,7 +238,7 @@ CLAIMS = (
         'At decay 0.01 the stable rank of W_Q is lower at small initialization.',
         ('decay',),
         ratio('stable_rank', LARGE, SMALL),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p3.fig05.w64_d2.rank_decay',
@@ -245,7 +246,7 @@ CLAIMS = (
         'At large initialization the stable rank of W_Q is lower with more decay.',
         ('decay',),
         ratio('stable_rank', WEAK, STRONG),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p3.fig03.w64_d2.best_record',

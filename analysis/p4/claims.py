@@ -21,6 +21,7 @@ from analysis import stats
 from analysis.changes.moments import compare_moments
 from analysis.claims import (
     DIFFERENCE,
+    EARLIER,
     RATIO,
     Claim,
     Estimate,
@@ -119,10 +120,10 @@ def list_positions(
       judged: the sentences that are judged.
     """
     rows = (
-        ('early_none', AS_NONE, EARLY, NONE, within(NEAR)),
-        ('middle_early', MIDDLE_EARLY, MIDDLE, EARLY, above(MUCH)),
-        ('middle_all', MIDDLE_ALL, MIDDLE, CONSTANT, above(-NEAR)),
-        ('middle_late', MIDDLE_LATE, MIDDLE, LATE, above(0)),
+        ('early_none', AS_NONE, EARLY, NONE, within(NEAR, EARLIER)),
+        ('middle_early', MIDDLE_EARLY, MIDDLE, EARLY, above(MUCH, EARLIER)),
+        ('middle_all', MIDDLE_ALL, MIDDLE, CONSTANT, above(-NEAR, EARLIER)),
+        ('middle_late', MIDDLE_LATE, MIDDLE, LATE, above(0, EARLIER)),
         ('late_none', LATE_NONE, LATE, NONE, None),
     )
     claims = []
