@@ -61,7 +61,8 @@ LEVEL, DIFFERENCE, RATIO = 'level', 'difference', 'ratio'
 CORRELATION = 'rank correlation'
 
 # What `measure_power` asks for: 0.4 of the answers, as at P1's own size; a factor of 2.
-EFFECTS = {DIFFERENCE: 0.4, LEVEL: 0.4, RATIO: float(np.log(2))}
+SHARE_EFFECT, RATIO_EFFECT = 0.4, float(np.log(2))
+SHARES = (stats.SHARE, stats.CHANGE)  # what numbers of answers may be
 
 SUFFIXES = {'mean': '', 'low': '_low', 'high': '_high'}
 NUMBERS = (  # of all networks; with 'converged_' before, of those that converged
@@ -154,11 +155,12 @@ class Estimate(NamedTuple):
     null: float = np.nan  # what a network scores that does not compose
     note: str = ''
     left_out: int = 0  # networks without a partner to be compared with
+    possible: stats.Possible = stats.ANY  # what the mean of the values may be
 
     @property
     def mean(self) -> stats.Mean:
         """The number of the row, and its interval."""
-        found = stats.mean_interval(self.values)
+        found = stats.mean_interval(self.values, self.possible)
         return stats.Mean(*np.exp(found)) if self.kind == RATIO else found
 
 
@@ -215,13 +217,19 @@ def average(members: pd.DataFrame, column: str) -> pd.Series:
     return members.groupby('seed')[column].mean().dropna()
 
 
-def level(column: str, group: Group) -> Estimator:
-    """The mean of a column."""
+def level(
+    column: str, group: Group, possible: stats.Possible = stats.SHARE
+) -> Estimator:
+    """The mean of a column.
+
+    Args:
+      possible: the values that the column may have, here and below: a share's.
+    """
 
     def estimate(members: pd.DataFrame) -> Estimate:
         chosen = select(members, group.levels)
         null = average_null(chosen, column)
-        return measure(group.name, average(chosen, column), null)
+        return measure(group.name, average(chosen, column), possible, null)
 
     return estimate
 
@@ -246,11 +254,15 @@ def average_flags(is_true: pd.Series, members: pd.DataFrame) -> pd.Series:
     return is_true.groupby(members.seed).mean()
 
 
-def measure(name: str, values: pd.Series, null: float = np.nan) -> Estimate:
+def measure(
+    name: str,
+    values: pd.Series,
+    possible: stats.Possible = stats.SHARE,
+    null: float = np.nan,
+) -> Estimate:
     """The mean of one group's numbers, by seed."""
-    return Estimate(
-        values, LEVEL, (Side(name, stats.mean_interval(values)),), null=null
-    )
+    side = Side(name, stats.mean_interval(values, possible))
+    return Estimate(values, LEVEL, (side,), null=null, possible=possible)
 
 
 def select_pairs(
@@ -300,12 +312,14 @@ def pair(
     )
 
 
-def difference(column: str, first: Group, second: Group) -> Estimator:
+def difference(
+    column: str, first: Group, second: Group, possible: stats.Possible = stats.SHARE
+) -> Estimator:
     """The first group less the second, of networks that are partners."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
         pairs = pair(members, (column, first.levels), (column, second.levels))
-        return subtract(pairs, (first.name, second.name))
+        return subtract(pairs, (first.name, second.name), possible)
 
     return estimate
 
@@ -319,14 +333,18 @@ def ratio(column: str, first: Group, second: Group) -> Estimator:
     def estimate(members: pd.DataFrame) -> Estimate:
         pairs = pair(members, (column, first.levels), (column, second.levels))
         values = np.log(pairs.first / pairs.second)
-        sides = name_sides(pairs, (first.name, second.name))
+        sides = name_sides(pairs, (first.name, second.name), stats.POSITIVE)
         return Estimate(values, RATIO, sides, left_out=pairs.left_out)
 
     return estimate
 
 
 def change(
-    first: str, second: str, names: tuple[str, str], levels: Levels
+    first: str,
+    second: str,
+    names: tuple[str, str],
+    levels: Levels,
+    possible: stats.Possible = stats.SHARE,
 ) -> Estimator:
     """One column less another, of the same networks.
 
@@ -336,7 +354,7 @@ def change(
 
     def estimate(members: pd.DataFrame) -> Estimate:
         pairs = pair(members, (first, levels), (second, levels))
-        return subtract(pairs, names)._replace(null=np.nan)
+        return subtract(pairs, names, possible)._replace(null=np.nan)
 
     return estimate
 
@@ -348,28 +366,35 @@ def rank_correlation(first: str, second: str, levels: Levels) -> Estimator:
         found = {}
         for seed, of_seed in select(members, levels).groupby('seed'):
             found[seed] = spectra.rank_correlation(of_seed[first], of_seed[second])
-        return Estimate(pd.Series(found, dtype=float).dropna(), CORRELATION)
+        values = pd.Series(found, dtype=float).dropna()
+        return Estimate(values, CORRELATION, possible=stats.COSINE)
 
     return estimate
 
 
-def subtract(pairs: Pairs, names: tuple[str, str]) -> Estimate:
+def subtract(
+    pairs: Pairs, names: tuple[str, str], possible: stats.Possible = stats.SHARE
+) -> Estimate:
     """The first less the second, by seed."""
+    low, high = possible
     return Estimate(
         pairs.first - pairs.second,
         DIFFERENCE,
-        name_sides(pairs, names),
+        name_sides(pairs, names, possible),
         null=pairs.null,
         left_out=pairs.left_out,
+        possible=(low - high, high - low),
     )
 
 
-def name_sides(pairs: Pairs, names: tuple[str, str]) -> tuple[Side, Side]:
+def name_sides(
+    pairs: Pairs, names: tuple[str, str], possible: stats.Possible
+) -> tuple[Side, Side]:
     """Both means with their intervals."""
     first, second = names
     return (
-        Side(first, stats.mean_interval(pairs.first)),
-        Side(second, stats.mean_interval(pairs.second)),
+        Side(first, stats.mean_interval(pairs.first, possible)),
+        Side(second, stats.mean_interval(pairs.second, possible)),
     )
 
 
@@ -487,19 +512,21 @@ def judge(
 def measure_power(
     claims: Sequence[Claim], estimates: Sequence[Estimate], p_values: Sequence[float]
 ) -> list[float]:
-    """How often a judged design finds an effect of EFFECTS beyond its border.
+    """How often a judged design finds 0.4 of the answers, or a factor of 2.
 
-    With its seeds and the spread that they have, at the first step of Holm's
-    correction; NaN: it is not judged, or such a number has no EFFECT.
+    That far beyond its border, with its seeds and the spread that they have, at the
+    first step of Holm's correction; NaN: it is not judged, or its number is neither.
     """
     is_judged = np.isfinite(np.asarray(p_values, float))
     families = [claim.family for claim in claims]
     sizes = pd.Series(is_judged).groupby(families).transform('sum')
     powers = []
     for found, size, is_here in zip(estimates, sizes, is_judged, strict=True):
-        effect = EFFECTS.get(found.kind) if is_here else None
+        effect = SHARE_EFFECT if found.possible in SHARES else np.nan
+        if found.kind == RATIO:
+            effect = RATIO_EFFECT
+        is_known = is_here and np.isfinite(effect)
         level = P_VALUE / max(size, 1)
-        is_known = effect is not None
         powers.append(stats.power(found.values, effect, level) if is_known else np.nan)
     return powers
 

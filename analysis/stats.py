@@ -13,6 +13,13 @@ from statsmodels.stats.power import TTestPower
 LEVEL = 0.95  # of every interval
 MIN_SEEDS = 3  # fewer have no interval
 
+Possible = tuple[float, float]  # the values that a mean may have
+ANY: Possible = (-np.inf, np.inf)
+POSITIVE: Possible = (0.0, np.inf)
+SHARE: Possible = (0.0, 1.0)
+COSINE: Possible = (-1.0, 1.0)  # or a correlation
+CHANGE: Possible = (-1.0, 1.0)  # of a share
+
 
 class Mean(NamedTuple):
     """A mean over seeds and its interval, NaN with fewer than MIN_SEEDS seeds."""
@@ -22,8 +29,12 @@ class Mean(NamedTuple):
     high: float
 
 
-def mean_interval(values: ArrayLike) -> Mean:
-    """The mean of one value per seed, with Student's t interval; NaN without values."""
+def mean_interval(values: ArrayLike, possible: Possible = ANY) -> Mean:
+    """The mean of one value per seed, with Student's t interval; NaN without values.
+
+    Args:
+      possible: where the interval is cut, which takes nothing from its coverage.
+    """
     values = np.asarray(values, float)
     if not len(values):
         return Mean(np.nan, np.nan, np.nan)
@@ -32,27 +43,20 @@ def mean_interval(values: ArrayLike) -> Mean:
         return Mean(mean, np.nan, np.nan)
     if np.ptp(values) == 0:
         return Mean(mean, mean, mean)
-    low, high = stats.t.interval(LEVEL, len(values) - 1, mean, stats.sem(values))
+    ends = stats.t.interval(LEVEL, len(values) - 1, mean, stats.sem(values))
+    low, high = np.clip(ends, *possible)
     return Mean(mean, float(low), float(high))
 
 
-def mean_intervals(groups: SeriesGroupBy) -> pd.DataFrame:
+def mean_intervals(groups: SeriesGroupBy, possible: Possible = ANY) -> pd.DataFrame:
     """The `mean_interval` of every group: a row each, with the columns of Mean."""
-    rows = [mean_interval(values) for _, values in groups]
+    rows = [mean_interval(values, possible) for _, values in groups]
     return pd.DataFrame(rows, groups.size().index, Mean._fields)
 
 
 def ratio_interval(ratios: ArrayLike) -> Mean:
     """The geometric mean of one ratio per seed; the interval is of its logarithm."""
     return Mean(*np.exp(mean_interval(np.log(ratios))))
-
-
-def share_interval(count: int, total: int) -> tuple[float, float]:
-    """The exact (Clopper-Pearson) interval of a share; (0, 1) of none."""
-    if not total:
-        return 0.0, 1.0
-    found = stats.binomtest(count, total).proportion_ci(LEVEL, method='exact')
-    return float(found.low), float(found.high)
 
 
 def p_value(values: ArrayLike, border: float) -> float:

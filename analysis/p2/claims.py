@@ -71,7 +71,7 @@ def lag(
             (fast, fast_group, found.fast),
         ):
             name = f'{group.name} {column.removeprefix("moment_").replace("_", " ")}'
-            sides.append(Side(name, stats.mean_interval(steps)))
+            sides.append(Side(name, stats.mean_interval(steps, stats.POSITIVE)))
         note = f'never: {found.never}' if len(found.ratios) else ''
         log_ratios = np.log(found.ratios)
         return Estimate(log_ratios, RATIO, tuple(sides), found.bound, note=note)
@@ -105,9 +105,14 @@ def lag_grows(slow: str, fast: str) -> Estimator:
     return estimate
 
 
-def at_small(first: str, second: str, names: tuple[str, str]) -> Estimator:
+def at_small(
+    first: str,
+    second: str,
+    names: tuple[str, str],
+    possible: stats.Possible = stats.COSINE,
+) -> Estimator:
     """One column less another, of the networks with a small initialization."""
-    return change(first, second, names, SMALL.levels)
+    return change(first, second, names, SMALL.levels, possible)
 
 
 def list_order(
@@ -143,7 +148,7 @@ def list_order(
             f'ours, on {source}',
             f'{words}: in the end a small initialization knows more sums than facts.',
             (run,),
-            at_small('reasoning_train', 'memory', ('sums', 'facts')),
+            at_small('reasoning_train', 'memory', ('sums', 'facts'), stats.SHARE),
         ),
     ]
 
@@ -178,7 +183,10 @@ def list_attention() -> list[Claim]:
         'attention': (
             'the first attention is nearer to 1/i than rows at random.',
             at_small(
-                'attention_distance', 'attention_random', ('distance', 'at random')
+                'attention_distance',
+                'attention_random',
+                ('distance', 'at random'),
+                stats.POSITIVE,
             ),
         ),
         'values': (
@@ -223,7 +231,7 @@ def list_sources(
             f'p2.fig07a.{data}.bias',
             'the smaller the initialization, the larger is Delta L, mean over '
             'training.',
-            difference('mean_delta', SMALL, LARGE),
+            difference('mean_delta', SMALL, LARGE, stats.ANY),
         ),
         'Fig 7 B': (
             f'p2.fig07b.{data}.cosine',
@@ -304,7 +312,7 @@ CLAIMS = (
         "One layer, nine tokens: P2's closed form predicts the cosines of reasoning "
         'anchors, early.',
         ('memory_reasoning_one_layer',),
-        level('closed_form', Group('r', SMALL.levels)),
+        level('closed_form', Group('r', SMALL.levels), stats.COSINE),
         where={'setting': 'seq_len=9'},
     ),
     *list_attention(),
@@ -329,7 +337,7 @@ CLAIMS = (
         "Gradient descent: P2's linear equation predicts the embedding for more steps "
         'at a small initialization than at a large one.',
         ('memory_reasoning_flow',),
-        difference('frozen_until', SMALL, LARGE),
+        difference('frozen_until', SMALL, LARGE, stats.POSITIVE),
     ),
     *list_sources(
         'mixture',
@@ -344,7 +352,9 @@ CLAIMS = (
         'Both as they are: at a small initialization Delta L ends above what counting '
         'tokens makes it.',
         ('reasoning_bias_laptop',),
-        at_small('last_delta', 'delta_of_counting', ('at the end', 'counting')),
+        at_small(
+            'last_delta', 'delta_of_counting', ('at the end', 'counting'), stats.ANY
+        ),
     ),
     *list_sources(
         'matched', 'reasoning_bias_matched', 'ours, on P2', 'Labels matched: ', None

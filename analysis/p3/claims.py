@@ -68,7 +68,7 @@ def growth(column: str, group: Group) -> Estimator:
         found = measure_growth(select(table, group.levels), column)
         sides = []
         for name, epochs in (('five wrong', found.slow), ('none', found.fast)):
-            mean = stats.mean_interval(epochs)
+            mean = stats.mean_interval(epochs, stats.POSITIVE)
             sides.append(Side(f'{group.name}, {name}', mean))
         return Estimate(np.log(found.ratios), RATIO, tuple(sides), found.bound)
 
@@ -115,7 +115,8 @@ def trend(column: str, along: str) -> Estimator:
         lines = pd.DataFrame(rows, columns=['seed', 'rho'])
         values = lines.groupby('seed').rho.mean().dropna()
         note = f'from {table[column].min():.2f} to {table[column].max():.2f}'
-        return Estimate(values, CORRELATION, note=note if len(values) else '')
+        note = note if len(values) else ''
+        return Estimate(values, CORRELATION, note=note, possible=stats.COSINE)
 
     return estimate
 
