@@ -82,7 +82,8 @@ def power(values: ArrayLike, effect: float, level: float) -> float:
     if np.ptp(values) < 1e-12:
         return 1.0
     size = effect / values.std(ddof=1)
-    return float(TTestPower().power(size, len(values), level))
+    found = float(TTestPower().power(size, len(values), level))
+    return 1.0 if np.isnan(found) else found  # so certain that SciPy has no number
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:
