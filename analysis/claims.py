@@ -6,13 +6,15 @@ One rule for every paper:
   the step at which their training was set to end. Two groups are compared by networks
   with the same seed and the same value of every other axis; what has no partner is left
   out and counted. P1's statistic of Fig 2 alone is the largest over a seed's rates.
-- It is judged with at least SEEDS seeds, by Student's t test against the border of the
-  rule, and Holm's correction over the judged claims of its family: one figure at one
-  width and depth, as the address says, so that a row elsewhere moves no verdict. The
-  border is 0, or a size that the paper prints, or, where it says "much", "as much as"
-  or "no worse", one of ours that was fixed before the runs (p4/claims.py). That the
-  seeds were not used to choose the settings is seen to by hand: a claim names runs with
-  fresh ones (predictions.md).
+- It is judged with at least SEEDS seeds, or with EARLIER if its design is older, by
+  Student's t test against the border of the rule, and Holm's correction over the judged
+  claims of its family: one figure at one width and depth, as the address says, so that
+  a row elsewhere moves no verdict. The border is 0, or a size that the paper prints,
+  or, where it says "much", "as much as" or "no worse", one of ours that was fixed
+  before the runs (p4/claims.py). That the seeds were not used to choose the settings is
+  seen to by hand: a claim names runs with fresh ones (predictions.md).
+- Its power stands beside it (`measure_power`): where that is low, "undecided" is what
+  so few seeds say whatever is true.
 - With fewer seeds, or without a rule, the row is exploratory: a number with an interval
   and no verdict. So has a sweep of which networks are missing: "partly trained".
 
@@ -39,7 +41,8 @@ from analysis.members.columns import list_varying_axes, name_gamma
 from analysis.tables.text import format_table
 from anchorjax.storage.reader import Run
 
-SEEDS = 6  # fewer are exploratory
+SEEDS = 12  # with fewer a claim is exploratory
+EARLIER = 6  # of claims whose design was fixed before 2026-11-27
 P_VALUE = 0.05  # after Holm's correction
 
 HOLDS = 'holds'
@@ -57,6 +60,10 @@ VERDICTS = (HOLDS, FAILS, OPPOSITE, UNDECIDED, PARTLY_TRAINED, NOT_TRAINED)
 LEVEL, DIFFERENCE, RATIO = 'level', 'difference', 'ratio'
 CORRELATION = 'rank correlation'
 
+# What `measure_power` asks for: 0.4 of the answers, as at P1's own size; a factor of 2.
+SHARE_EFFECT, RATIO_EFFECT = 0.4, float(np.log(2))
+SHARES = (stats.SHARE, stats.CHANGE)  # what numbers of answers may be
+
 SUFFIXES = {'mean': '', 'low': '_low', 'high': '_high'}
 NUMBERS = (  # of all networks; with 'converged_' before, of those that converged
     'kind',
@@ -67,7 +74,7 @@ NUMBERS = (  # of all networks; with 'converged_' before, of those that converge
 COLUMNS = (  # of a table of claims
     *('address', 'source', 'family', 'claim', 'run'),
     *NUMBERS,
-    *('p', 'p_corrected', 'verdict', 'null', 'left_out', 'untrained', 'note'),
+    *('p', 'p_corrected', 'power', 'verdict', 'null', 'left_out', 'untrained', 'note'),
     *(f'converged_{name}' for name in NUMBERS),
 )
 # Ends of the names of columns that are no numbers.
@@ -85,6 +92,7 @@ TITLES = {  # of the same as words
     'null': 'null',
     'converged': 'converged networks alone',
     'p': 'p (Holm)',
+    'power': 'power',
     'verdict': 'verdict',
     'note': 'note',
 }
@@ -110,18 +118,23 @@ class Rule(NamedTuple):
 
     low: float = -np.inf
     high: float = np.inf
+    seeds: int = SEEDS  # that it takes at least
+
+    @property
+    def borders(self) -> np.ndarray:
+        return np.array([self.low, self.high])
 
 
-def above(border: float) -> Rule:
-    return Rule(low=border)
+def above(border: float, seeds: int = SEEDS) -> Rule:
+    return Rule(low=border, seeds=seeds)
 
 
-def below(border: float) -> Rule:
-    return Rule(high=border)
+def below(border: float, seeds: int = SEEDS) -> Rule:
+    return Rule(high=border, seeds=seeds)
 
 
-def within(border: float) -> Rule:
-    return Rule(-border, border)
+def within(border: float, seeds: int = SEEDS) -> Rule:
+    return Rule(-border, border, seeds)
 
 
 class Side(NamedTuple):
@@ -142,11 +155,12 @@ class Estimate(NamedTuple):
     null: float = np.nan  # what a network scores that does not compose
     note: str = ''
     left_out: int = 0  # networks without a partner to be compared with
+    possible: stats.Possible = stats.ANY  # what the mean of the values may be
 
     @property
     def mean(self) -> stats.Mean:
         """The number of the row, and its interval."""
-        found = stats.mean_interval(self.values)
+        found = stats.mean_interval(self.values, self.possible)
         return stats.Mean(*np.exp(found)) if self.kind == RATIO else found
 
 
@@ -203,13 +217,19 @@ def average(members: pd.DataFrame, column: str) -> pd.Series:
     return members.groupby('seed')[column].mean().dropna()
 
 
-def level(column: str, group: Group) -> Estimator:
-    """The mean of a column."""
+def level(
+    column: str, group: Group, possible: stats.Possible = stats.SHARE
+) -> Estimator:
+    """The mean of a column.
+
+    Args:
+      possible: the values that the column may have, here and below: a share's.
+    """
 
     def estimate(members: pd.DataFrame) -> Estimate:
         chosen = select(members, group.levels)
         null = average_null(chosen, column)
-        return measure(group.name, average(chosen, column), null)
+        return measure(group.name, average(chosen, column), possible, null)
 
     return estimate
 
@@ -234,11 +254,15 @@ def average_flags(is_true: pd.Series, members: pd.DataFrame) -> pd.Series:
     return is_true.groupby(members.seed).mean()
 
 
-def measure(name: str, values: pd.Series, null: float = np.nan) -> Estimate:
+def measure(
+    name: str,
+    values: pd.Series,
+    possible: stats.Possible = stats.SHARE,
+    null: float = np.nan,
+) -> Estimate:
     """The mean of one group's numbers, by seed."""
-    return Estimate(
-        values, LEVEL, (Side(name, stats.mean_interval(values)),), null=null
-    )
+    side = Side(name, stats.mean_interval(values, possible))
+    return Estimate(values, LEVEL, (side,), null=null, possible=possible)
 
 
 def select_pairs(
@@ -288,12 +312,14 @@ def pair(
     )
 
 
-def difference(column: str, first: Group, second: Group) -> Estimator:
+def difference(
+    column: str, first: Group, second: Group, possible: stats.Possible = stats.SHARE
+) -> Estimator:
     """The first group less the second, of networks that are partners."""
 
     def estimate(members: pd.DataFrame) -> Estimate:
         pairs = pair(members, (column, first.levels), (column, second.levels))
-        return subtract(pairs, (first.name, second.name))
+        return subtract(pairs, (first.name, second.name), possible)
 
     return estimate
 
@@ -307,14 +333,18 @@ def ratio(column: str, first: Group, second: Group) -> Estimator:
     def estimate(members: pd.DataFrame) -> Estimate:
         pairs = pair(members, (column, first.levels), (column, second.levels))
         values = np.log(pairs.first / pairs.second)
-        sides = name_sides(pairs, (first.name, second.name))
+        sides = name_sides(pairs, (first.name, second.name), stats.POSITIVE)
         return Estimate(values, RATIO, sides, left_out=pairs.left_out)
 
     return estimate
 
 
 def change(
-    first: str, second: str, names: tuple[str, str], levels: Levels
+    first: str,
+    second: str,
+    names: tuple[str, str],
+    levels: Levels,
+    possible: stats.Possible = stats.SHARE,
 ) -> Estimator:
     """One column less another, of the same networks.
 
@@ -324,7 +354,7 @@ def change(
 
     def estimate(members: pd.DataFrame) -> Estimate:
         pairs = pair(members, (first, levels), (second, levels))
-        return subtract(pairs, names)._replace(null=np.nan)
+        return subtract(pairs, names, possible)._replace(null=np.nan)
 
     return estimate
 
@@ -336,28 +366,35 @@ def rank_correlation(first: str, second: str, levels: Levels) -> Estimator:
         found = {}
         for seed, of_seed in select(members, levels).groupby('seed'):
             found[seed] = spectra.rank_correlation(of_seed[first], of_seed[second])
-        return Estimate(pd.Series(found, dtype=float).dropna(), CORRELATION)
+        values = pd.Series(found, dtype=float).dropna()
+        return Estimate(values, CORRELATION, possible=stats.COSINE)
 
     return estimate
 
 
-def subtract(pairs: Pairs, names: tuple[str, str]) -> Estimate:
+def subtract(
+    pairs: Pairs, names: tuple[str, str], possible: stats.Possible = stats.SHARE
+) -> Estimate:
     """The first less the second, by seed."""
+    low, high = possible
     return Estimate(
         pairs.first - pairs.second,
         DIFFERENCE,
-        name_sides(pairs, names),
+        name_sides(pairs, names, possible),
         null=pairs.null,
         left_out=pairs.left_out,
+        possible=(low - high, high - low),
     )
 
 
-def name_sides(pairs: Pairs, names: tuple[str, str]) -> tuple[Side, Side]:
+def name_sides(
+    pairs: Pairs, names: tuple[str, str], possible: stats.Possible
+) -> tuple[Side, Side]:
     """Both means with their intervals."""
     first, second = names
     return (
-        Side(first, stats.mean_interval(pairs.first)),
-        Side(second, stats.mean_interval(pairs.second)),
+        Side(first, stats.mean_interval(pairs.first, possible)),
+        Side(second, stats.mean_interval(pairs.second, possible)),
     )
 
 
@@ -416,6 +453,7 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
     for claim, is_left in zip(claims, is_partial, strict=True):
         judged.append(claim._replace(rule=None) if is_left else claim)
     table['p'], table['p_corrected'], table['verdict'] = judge(judged, estimates)
+    table['power'] = measure_power(judged, estimates, table.p)
     is_unknown = (table.n == 0) & (table.run != '')
     table.loc[is_unknown, 'verdict'] = EXPLORATORY
     table.loc[is_partial, 'verdict'] = PARTLY_TRAINED
@@ -460,7 +498,7 @@ def judge(
     """(p-value, NaN: not judged; after Holm's correction; verdict) of every claim."""
     p_values = np.full(len(claims), np.nan)
     for i, (claim, found) in enumerate(zip(claims, estimates, strict=True)):
-        if claim.rule is not None and len(found.values) >= SEEDS:
+        if claim.rule is not None and len(found.values) >= claim.rule.seeds:
             p_values[i] = stats.p_value(found.values, _nearest_border(claim, found))
     families = pd.Series([claim.family for claim in claims], dtype=str)
     by_family = pd.Series(p_values).groupby(families.values)
@@ -469,6 +507,28 @@ def judge(
     for claim, found, p in zip(claims, estimates, corrected, strict=True):
         verdicts.append(_conclude(claim, found, p))
     return p_values, corrected, verdicts
+
+
+def measure_power(
+    claims: Sequence[Claim], estimates: Sequence[Estimate], p_values: Sequence[float]
+) -> list[float]:
+    """How often a judged design finds 0.4 of the answers, or a factor of 2.
+
+    That far beyond its border, with its seeds and the spread that they have, at the
+    first step of Holm's correction; NaN: it is not judged, or its number is neither.
+    """
+    is_judged = np.isfinite(np.asarray(p_values, float))
+    families = [claim.family for claim in claims]
+    sizes = pd.Series(is_judged).groupby(families).transform('sum')
+    powers = []
+    for found, size, is_here in zip(estimates, sizes, is_judged, strict=True):
+        effect = SHARE_EFFECT if found.possible in SHARES else np.nan
+        if found.kind == RATIO:
+            effect = RATIO_EFFECT
+        is_known = is_here and np.isfinite(effect)
+        level = P_VALUE / max(size, 1)
+        powers.append(stats.power(found.values, effect, level) if is_known else np.nan)
+    return powers
 
 
 def _conclude(claim: Claim, found: Estimate, p: float) -> str:
@@ -492,8 +552,8 @@ def _conclude(claim: Claim, found: Estimate, p: float) -> str:
 
 def _nearest_border(claim: Claim, found: Estimate) -> float:
     """The border that the mean is nearest to: the one whose test decides."""
-    distances = np.abs(np.array(claim.rule) - found.values.mean())
-    return claim.rule[int(distances.argmin())]
+    borders = claim.rule.borders
+    return borders[np.abs(borders - found.values.mean()).argmin()]
 
 
 def count_verdicts(table: pd.DataFrame) -> str:
@@ -525,6 +585,7 @@ def write_words(table: pd.DataFrame) -> pd.DataFrame:
             'null': '' if is_null else stats.format_number(row['null']),
             'converged': describe(converged),
             'p': format_p_value(row['p_corrected']),
+            'power': NOTHING if np.isnan(row['power']) else f'{row["power"]:.2f}',
             'note': '; '.join(filter(None, (row['note'], *_list_missing(row)))),
         }
         rows.append(row | words)

@@ -8,9 +8,17 @@ from numpy.typing import ArrayLike
 from pandas.api.typing import SeriesGroupBy
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.power import TTestPower
 
 LEVEL = 0.95  # of every interval
 MIN_SEEDS = 3  # fewer have no interval
+
+Possible = tuple[float, float]  # the values that a mean may have
+ANY: Possible = (-np.inf, np.inf)
+POSITIVE: Possible = (0.0, np.inf)
+SHARE: Possible = (0.0, 1.0)
+COSINE: Possible = (-1.0, 1.0)  # or a correlation
+CHANGE: Possible = (-1.0, 1.0)  # of a share
 
 
 class Mean(NamedTuple):
@@ -21,8 +29,12 @@ class Mean(NamedTuple):
     high: float
 
 
-def mean_interval(values: ArrayLike) -> Mean:
-    """The mean of one value per seed, with Student's t interval; NaN without values."""
+def mean_interval(values: ArrayLike, possible: Possible = ANY) -> Mean:
+    """The mean of one value per seed, with Student's t interval; NaN without values.
+
+    Args:
+      possible: where the interval is cut, which takes nothing from its coverage.
+    """
     values = np.asarray(values, float)
     if not len(values):
         return Mean(np.nan, np.nan, np.nan)
@@ -31,27 +43,20 @@ def mean_interval(values: ArrayLike) -> Mean:
         return Mean(mean, np.nan, np.nan)
     if np.ptp(values) == 0:
         return Mean(mean, mean, mean)
-    low, high = stats.t.interval(LEVEL, len(values) - 1, mean, stats.sem(values))
+    ends = stats.t.interval(LEVEL, len(values) - 1, mean, stats.sem(values))
+    low, high = np.clip(ends, *possible)
     return Mean(mean, float(low), float(high))
 
 
-def mean_intervals(groups: SeriesGroupBy) -> pd.DataFrame:
+def mean_intervals(groups: SeriesGroupBy, possible: Possible = ANY) -> pd.DataFrame:
     """The `mean_interval` of every group: a row each, with the columns of Mean."""
-    rows = [mean_interval(values) for _, values in groups]
+    rows = [mean_interval(values, possible) for _, values in groups]
     return pd.DataFrame(rows, groups.size().index, Mean._fields)
 
 
 def ratio_interval(ratios: ArrayLike) -> Mean:
     """The geometric mean of one ratio per seed; the interval is of its logarithm."""
     return Mean(*np.exp(mean_interval(np.log(ratios))))
-
-
-def share_interval(count: int, total: int) -> tuple[float, float]:
-    """The exact (Clopper-Pearson) interval of a share; (0, 1) of none."""
-    if not total:
-        return 0.0, 1.0
-    found = stats.binomtest(count, total).proportion_ci(LEVEL, method='exact')
-    return float(found.low), float(found.high)
 
 
 def p_value(values: ArrayLike, border: float) -> float:
@@ -65,6 +70,20 @@ def p_value(values: ArrayLike, border: float) -> float:
     if np.ptp(values) < 1e-12:  # rounding is no spread
         return float(np.isclose(values[0], border))
     return float(stats.ttest_1samp(values, border).pvalue)
+
+
+def power(values: ArrayLike, effect: float, level: float) -> float:
+    """The chance that the t test at this level finds a mean this far from the border.
+
+    Args:
+      values: one per seed, as many as the design has, whose spread is taken for true.
+    """
+    values = np.asarray(values, float)
+    if np.ptp(values) < 1e-12:
+        return 1.0
+    size = effect / values.std(ddof=1)
+    found = float(TTestPower().power(size, len(values), level))
+    return 1.0 if np.isnan(found) else found  # so certain that SciPy has no number
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:

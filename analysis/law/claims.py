@@ -7,7 +7,7 @@ after the other. No claim goes from the lowest to the highest γ, which would cr
 borders, from a table to symmetric and from symmetric to inferential.
 """
 
-from analysis.claims import Claim, Group, Rule, above, below, difference
+from analysis.claims import EARLIER, Claim, Group, Rule, above, below, difference
 from analysis.law import members
 
 GALLERY = 'law'  # folder of the committed table
@@ -64,7 +64,7 @@ CLAIMS = (
         ('law_order',),
         COMPOSED,
         (AT_2, AT_1),
-        above(0),
+        above(0, EARLIER),
     ),
     claim(
         'order.w64_d2.symmetric',
@@ -73,7 +73,7 @@ CLAIMS = (
         ('law_order',),
         SYMMETRIC,
         (AT_2, AT_1),
-        below(0),
+        below(0, EARLIER),
     ),
     claim(
         'tipping.w64_d2.composed',
@@ -83,7 +83,7 @@ CLAIMS = (
         ('law_tipping',),
         COMPOSED,
         (AT_1_4, AT_1),
-        above(0),
+        above(0, EARLIER),
     ),
     claim(
         'tipping.w64_d2.symmetric',
@@ -92,7 +92,7 @@ CLAIMS = (
         ('law_tipping',),
         SYMMETRIC,
         (AT_1_4, AT_1),
-        below(0),
+        below(0, EARLIER),
     ),
     claim(
         'pair_last.w64_d2.symmetric',
@@ -103,7 +103,7 @@ CLAIMS = (
         ('law_noise_before', 'law_noise_last'),
         SYMMETRIC,
         (PAIR_LAST, NOISE_LAST),
-        below(0),
+        below(0, EARLIER),
     ),
     claim(
         'attention.w64_d2.composed',
@@ -113,7 +113,7 @@ CLAIMS = (
         ('phase_attention',),
         COMPOSED,
         (LARGER, EQUAL),
-        above(0),
+        above(0, EARLIER),
     ),
     claim(
         'batch.w64_d2.composed',
@@ -123,7 +123,7 @@ CLAIMS = (
         ('law_square_r2_d10_9_2048_fresh', 'law_square_r2_d10_9_512_fresh'),
         COMPOSED,
         (Group('2048', {'batch_size': 2048}), Group('512', {'batch_size': 512})),
-        above(0),
+        above(0, EARLIER),
     ),
     claim(
         'anchors.w64_d2.composed',
@@ -133,6 +133,6 @@ CLAIMS = (
         ('law_anchors_fresh',),
         COMPOSED,
         (EIGHT, FOUR),
-        above(0),
+        above(0, EARLIER),
     ),
 )

@@ -173,10 +173,10 @@ def _compare(
         of_converged = average_settings(converged, column)
         if column == 'converged':
             of_converged = of_converged[:0]
-        alone = stats.mean_interval(of_converged)
+        alone = stats.mean_interval(of_converged, stats.CHANGE)
         row = {
             'outcome': outcome,
-            **stats.mean_interval(differences)._asdict(),
+            **stats.mean_interval(differences, stats.CHANGE)._asdict(),
             'settings': len(differences),
             'up': int((differences > 0).sum()),
             'cells': len(pairs),

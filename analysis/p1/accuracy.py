@@ -55,12 +55,13 @@ def compute(run: Run) -> pd.DataFrame:
     for measure in list_measures(run):
         for (setting, value), cell in members.groupby(['setting', axis], sort=False):
             known = cell[measure.column][cell.counted].dropna()
+            possible = stats.POSITIVE if measure.source == LOSS else stats.SHARE
             row = {
                 'measure': measure.column,
                 'is_loss': measure.source == LOSS,
                 'setting': setting,
                 'value': value,
-                **stats.mean_interval(known)._asdict(),
+                **stats.mean_interval(known, possible)._asdict(),
                 'members': cell.counted.sum(),
                 'converged': cell.converged.sum(),
                 'trained': cell.trained.sum(),

@@ -305,7 +305,8 @@ def _draw_seeds(
     """A point and an error bar at every gamma with enough converged seeds."""
     members = result[['member_gamma', 'member_seed', column]].to_dataframe()
     of_seeds = members.groupby(['member_gamma', 'member_seed'])[column].mean()
-    found = stats.mean_intervals(of_seeds.groupby('member_gamma')).dropna()
+    by_gamma = of_seeds.groupby('member_gamma')
+    found = stats.mean_intervals(by_gamma, stats.POSITIVE).dropna()
     if len(found):
         reach = [found['mean'] - found.low, found.high - found['mean']]
         bar = {'color': colour, 'fmt': '_', 'ms': 5, 'lw': 1, 'label': label}

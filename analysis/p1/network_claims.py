@@ -8,9 +8,18 @@ not chosen by a seed, and those of width 32 were worded after they had been seen
 
 import pandas as pd
 
-from analysis import frame
+from analysis import frame, stats
 from analysis.circuits import edge_sets
-from analysis.claims import Claim, Group, above, below, difference, level, share
+from analysis.claims import (
+    EARLIER,
+    Claim,
+    Group,
+    above,
+    below,
+    difference,
+    level,
+    share,
+)
 from analysis.members.member import Member, make_untrained
 from analysis.p1 import causal, condensation, cosine, eigenvalues, embedding
 from analysis.spectra import single_thread
@@ -177,16 +186,16 @@ CLAIMS = (
         'From γ 0.5 to 0.8 vectors of equal composed targets become more parallel than '
         'others; the difference of their cosines.',
         PAPER_SIZE,
-        difference('parallel', PAPER_SMALL, PAPER_LARGE),
-        above(0),
+        difference('parallel', PAPER_SMALL, PAPER_LARGE, stats.ANY),
+        above(0, EARLIER),
     ),
     Claim(
         'p1.fig05.w400_d2.directions',
         "P1 Figs 5 (a, b), 10, P1's width",
         'From γ 0.5 to 0.8 W_Q of the first block has fewer directions.',
         PAPER_SIZE,
-        difference('directions', PAPER_SMALL, PAPER_LARGE),
-        below(0),
+        difference('directions', PAPER_SMALL, PAPER_LARGE, stats.POSITIVE),
+        below(0, EARLIER),
     ),
     Claim(
         'p1.fig05.w400_d2.order',
@@ -194,15 +203,15 @@ CLAIMS = (
         'From γ 0.5 to 0.8 the embedding has more of the order of the keys.',
         PAPER_SIZE,
         difference('value_order', PAPER_SMALL, PAPER_LARGE),
-        above(0),
+        above(0, EARLIER),
     ),
     Claim(
         'p1.fig12.w400_d2.participation',
         "P1 Fig 12, P1's width",
         'From γ 0.5 to 0.8 the embedding has fewer large eigenvalues.',
         PAPER_SIZE,
-        difference('participation', PAPER_SMALL, PAPER_LARGE),
-        below(0),
+        difference('participation', PAPER_SMALL, PAPER_LARGE, stats.POSITIVE),
+        below(0, EARLIER),
     ),
     *list_edges('w32_d2', 'width 32', LOOKED_INTO),
     Claim(
@@ -226,14 +235,14 @@ CLAIMS = (
         'Composing networks: vectors of equal composed targets are parallel; their '
         'cosine less that of others.',
         LOOKED_INTO,
-        level('parallel', COMPOSING),
+        level('parallel', COMPOSING, stats.ANY),
     ),
     Claim(
         'p1.fig04.w32_d2.symmetric',
         'P1 Fig 4 (b), width 32',
         'Symmetric networks: they are not.',
         LOOKED_INTO,
-        level('parallel', SYMMETRIC),
+        level('parallel', SYMMETRIC, stats.ANY),
     ),
     Claim(
         'p1.fig05.w32_d2.directions',
@@ -241,7 +250,7 @@ CLAIMS = (
         'From γ 0.865 (0.50 at width 400) to 1.38 (0.80) W_Q of the first block has '
         'fewer directions.',
         LOOKED_INTO,
-        difference('directions', SMALL, LARGE),
+        difference('directions', SMALL, LARGE, stats.POSITIVE),
     ),
     Claim(
         'p1.fig05.w32_d2.order',
@@ -255,6 +264,6 @@ CLAIMS = (
         'P1 Fig 12, width 32',
         'From γ 0.865 to 1.38 the embedding has fewer large eigenvalues.',
         LOOKED_INTO,
-        difference('participation', SMALL, LARGE),
+        difference('participation', SMALL, LARGE, stats.POSITIVE),
     ),
 )

@@ -21,6 +21,7 @@ from analysis import stats
 from analysis.changes.moments import compare_moments
 from analysis.claims import (
     DIFFERENCE,
+    EARLIER,
     RATIO,
     Claim,
     Estimate,
@@ -119,10 +120,10 @@ def list_positions(
       judged: the sentences that are judged.
     """
     rows = (
-        ('early_none', AS_NONE, EARLY, NONE, within(NEAR)),
-        ('middle_early', MIDDLE_EARLY, MIDDLE, EARLY, above(MUCH)),
-        ('middle_all', MIDDLE_ALL, MIDDLE, CONSTANT, above(-NEAR)),
-        ('middle_late', MIDDLE_LATE, MIDDLE, LATE, above(0)),
+        ('early_none', AS_NONE, EARLY, NONE, within(NEAR, EARLIER)),
+        ('middle_early', MIDDLE_EARLY, MIDDLE, EARLY, above(MUCH, EARLIER)),
+        ('middle_all', MIDDLE_ALL, MIDDLE, CONSTANT, above(-NEAR, EARLIER)),
+        ('middle_late', MIDDLE_LATE, MIDDLE, LATE, above(0, EARLIER)),
         ('late_none', LATE_NONE, LATE, NONE, None),
     )
     claims = []
@@ -172,7 +173,7 @@ def lag(first: Group, second: Group) -> Estimator:
         found = compare_moments(pairs.first, pairs.second, last)
         sides = []
         for group, steps in ((first, found.slow), (second, found.fast)):
-            sides.append(Side(group.name, stats.mean_interval(steps)))
+            sides.append(Side(group.name, stats.mean_interval(steps, stats.POSITIVE)))
         note = f'never: {found.never}' if len(found.ratios) else ''
         log_ratios = np.log(found.ratios)
         return Estimate(log_ratios, RATIO, tuple(sides), found.bound, note=note)
@@ -186,7 +187,8 @@ def gain_of(effect: str, left_out: str = '') -> Estimator:
     def estimate(table: pd.DataFrame) -> Estimate:
         single = select_grid(table)
         single = single[single.window != left_out]
-        found = measure(f'a later {effect}', start_or_end.measure_gain(single, effect))
+        gain = start_or_end.measure_gain(single, effect)
+        found = measure(f'a later {effect}', gain, stats.CHANGE)
         pairs = start_or_end.list_pairs(single, effect).groupby('seed').size().max()
         note = f'{pairs} pairs of windows'
         return found._replace(note=note if len(found.values) else '')
@@ -202,7 +204,7 @@ def compare_effects(table: pd.DataFrame) -> Estimate:
     for effect in ('end', 'start'):
         gain = start_or_end.measure_gain(single, effect)
         sizes[effect] = gain * np.sign(gain.mean())
-        sides.append(Side(f'a later {effect}', stats.mean_interval(gain)))
+        sides.append(Side(f'a later {effect}', stats.mean_interval(gain, stats.CHANGE)))
     values = (sizes['end'] - sizes['start']).dropna()
     note = 'the difference is of their sizes' if len(values) else ''
     return Estimate(values, DIFFERENCE, tuple(sides), note=note)
@@ -356,7 +358,7 @@ CLAIMS = (
         'onset',
         'Composition shows when decay stops: accuracy rises more in the eighth of '
         'training after a window than in the quarter inside it.',
-        change('rise_after', 'rise_inside', ('after', 'inside'), {}),
+        change('rise_after', 'rise_inside', ('after', 'inside'), {}, stats.CHANGE),
     ),
     explore(
         'e06.w32.end_or_start',

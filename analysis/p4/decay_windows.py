@@ -72,7 +72,9 @@ def compute(
     by_place = curves.groupby([members.cell, members.window]).mean()
     result['accuracy'] = by_place.rename_axis(columns='step').stack().to_xarray()
     pieces = tabulate_pieces(run).set_index(['window', 'piece'])[['start', 'end']]
-    found = stats.mean_intervals(members.groupby(['cell', 'window']).value)
+    possible = stats.POSITIVE if measure == 'moment' else stats.SHARE
+    by_window = members.groupby(['cell', 'window']).value
+    found = stats.mean_intervals(by_window, possible)
     result = result.merge(found.to_xarray())
     result = result.merge(pieces.to_xarray(), join='left')
     order = {'cell': members.cell.unique(), 'window': list_windows(members)}

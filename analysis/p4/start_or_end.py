@@ -122,7 +122,7 @@ def _draw_pieces(axis: Axes, result: xr.Dataset) -> None:
 def _draw_seeds(axis: Axes, row: int, values: xr.DataArray) -> None:
     """A dot for every seed in a row, and their mean with its interval."""
     known = values.values[np.isfinite(values)]
-    found = stats.mean_interval(known)
+    found = stats.mean_interval(known, stats.SHARE)
     axis.plot(known, np.full(len(known), row), '.', color='#777777', ms=4)
     axis.plot((found.low, found.high), (row, row), color='#0072B2', lw=2)
     axis.plot(found.mean, row, 'o', color='#0072B2', ms=5)

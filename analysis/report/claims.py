@@ -56,7 +56,7 @@ def check_claims(run: Run, page: pathlib.Path) -> dict[str, Any]:
         'rows': rows,
         'total': len(room.CLAIMS),
         'named': len(named),
-        'least': claims.SEEDS,
+        'least': claims.EARLIER,
         'failure': failure,
         'command': _write_command(paper, room),
         'gallery': str(gallery),
@@ -84,7 +84,7 @@ def _list_rows(
     words = claims.write_words(table).to_dict('records')
     rows = []
     for claim, n, row in zip(named, table.n, words, strict=True):
-        is_decided = claim.rule is None or n >= claims.SEEDS
+        is_decided = claim.rule is None or n >= claim.rule.seeds
         if n and is_decided:
             rows.append(row)
     return rows

@@ -186,11 +186,10 @@ def _list_settings(subject: Subject, members: pd.DataFrame) -> list[pd.DataFrame
 
 
 def _format_mean(members: pd.DataFrame, one: Shown) -> Cell:
-    mean, low, high = stats.mean_interval(members.groupby('seed')[one.name].mean())
+    possible = stats.SHARE if one.is_share else stats.POSITIVE
+    values = members.groupby('seed')[one.name].mean()
+    mean, low, high = stats.mean_interval(values, possible)
     interval = ''
     if not math.isnan(low + high):
-        low = max(low, 0.0)  # nothing that is measured is negative
-        if one.is_share:
-            high = min(high, 1.0)
         interval = f'{format_number(low)} to {format_number(high)}'
     return {'mean': format_number(mean), 'interval': interval}

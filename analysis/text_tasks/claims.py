@@ -12,7 +12,16 @@ were trained, too (IN_RANGE).
 
 import pandas as pd
 
-from analysis.claims import Claim, Group, above, change, difference, level, ratio
+from analysis.claims import (
+    EARLIER,
+    Claim,
+    Group,
+    above,
+    change,
+    difference,
+    level,
+    ratio,
+)
 from analysis.frame import find_points
 from analysis.text_tasks import free_generation, published
 from analysis.text_tasks.baselines import score_baselines
@@ -142,7 +151,7 @@ def compare(
             if contrast == BOTH:
                 printed = published.describe_exact_match(task, probe, size)
                 if printed and (task, size) in FRESH:
-                    runs, rule = FRESH[task, size], above(0)
+                    runs, rule = FRESH[task, size], above(0, EARLIER)
             claims.append(
                 Claim(
                     f'{figure}.w64.{name}_{size}',
@@ -178,7 +187,7 @@ def compare_in_range(
         write_sentence(BOTH.format(what), size, f', {steps:,} steps'),
         runs,
         difference(probe, small_strong, large_weak),
-        above(0),
+        above(0, EARLIER),
         note=published.describe_exact_match(task, probe, size),
     )
 

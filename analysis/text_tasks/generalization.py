@@ -127,7 +127,8 @@ def tabulate_effects(networks: pd.DataFrame) -> pd.DataFrame:
     for first, second in list_contrasts(networks):
         if first in by_cell and second in by_cell:
             change = (by_cell[second] - by_cell[first]).dropna()
-            rows.append((name_contrast(first, second), *stats.mean_interval(change)))
+            found = stats.mean_interval(change, stats.CHANGE)
+            rows.append((name_contrast(first, second), *found))
     return pd.DataFrame(rows, columns=['contrast', 'mean', 'low', 'high'])
 
 
@@ -194,7 +195,7 @@ def draw_cells(
         for is_converged, rows in of_cell.groupby('converged'):
             inside = colour if is_converged else 'none'
             axis.plot(rows.place, rows[column], 'o', ms=3, color=colour, mfc=inside)
-        found = stats.mean_intervals(of_cell.groupby('place')[column])
+        found = stats.mean_intervals(of_cell.groupby('place')[column], stats.SHARE)
         axis.vlines(found.index, found.low, found.high, color=colour, lw=1)
         look = f'{line}_' if len(found) == 1 else line
         label = f'γ {gamma:g}, decay {decay:g}'

@@ -1,13 +1,18 @@
 """The one rule of verdicts as a truth table, and the estimates by hand."""
 
+import functools
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
 from analysis import claims
-from analysis.claims import Claim, Estimate, Group, above, below, within
+from analysis.claims import EARLIER, Claim, Estimate, Group
 
+above = functools.partial(claims.above, seeds=EARLIER)
+below = functools.partial(claims.below, seeds=EARLIER)
+within = functools.partial(claims.within, seeds=EARLIER)
 ALL = Group('all', {})
 SPREAD = 0.02 * np.array([1, -1, 1, -1, 1, -1, 1, -1])
 
@@ -196,7 +201,7 @@ def test_converged_networks_stand_beside_all_and_decide_nothing():
     (row,) = claims.tabulate([claim], MEMBERS).to_dict('records')
     assert (row['n'], row['converged_n'], row['verdict']) == (3, 2, '')
     numbers = [row[name] for name in ('value', 'low', 'high', 'converged_value')]
-    assert numbers == pytest.approx([0.6667, 0.2872, 1.0461, 0.65], abs=1e-4)
+    assert numbers == pytest.approx([0.6667, 0.2872, 1, 0.65], abs=1e-4)
     elsewhere = claim._replace(runs=('another',))
     (row,) = claims.tabulate([elsewhere], MEMBERS).to_dict('records')
     assert (row['n'], row['run'], row['verdict']) == (0, '', 'not trained')
@@ -213,7 +218,7 @@ def test_a_number_that_the_table_does_not_have_is_not_stored():
 @pytest.mark.parametrize(
     ('estimator', 'words'),
     [
-        (claims.level('score', A), 'a 0.67 [0.29, 1.05]'),
+        (claims.level('score', A), 'a 0.67 [0.29, 1.00]'),
         (claims.difference('score', A, B), 'a 0.60 against b 0.25; difference 0.35'),
         (claims.ratio('score', A, B), 'a 0.60 against b 0.25; ratio 2.42'),
         (claims.level('score', Group('c', {'side': 'c'})), 'not stored'),
@@ -270,3 +275,25 @@ def test_a_sweep_half_trained_has_no_verdict(untrained, verdict):
     expected = [verdict, verdict if untrained else '']
     assert table.verdict.tolist() == expected
     assert table.untrained.tolist() == [untrained] * 2
+
+
+@pytest.mark.parametrize(('number', 'verdict'), [(11, ''), (12, 'holds')])
+def test_a_claim_of_today_takes_twelve_seeds(number, verdict):
+    values = 0.3 + np.resize(SPREAD, number)
+    assert judge(values, claims.above(0)) == verdict
+
+
+@pytest.mark.parametrize(('number', 'low', 'high'), [(6, 0.2, 0.35), (12, 0.65, 0.85)])
+def test_the_power_stands_beside_the_verdict(number, low, high):
+    """Of two rows with the spread of P1's own size: what random draws find."""
+    spread = 0.45
+    deviations = np.resize([1, -1], number)
+    values = 0.2 + deviations * spread / deviations.std(ddof=1)
+    members = pd.DataFrame({'seed': range(number), 'score': values})
+    members = members.assign(run='run', converged=True)
+    rows = [make_claim(above(0)), make_claim(above(0)), make_claim(None)]
+    powers = claims.tabulate(rows, members).power
+    assert low < powers[0] == powers[1] < high and np.isnan(powers[2])
+    draws = np.random.default_rng(0).normal(0.4, spread, (number, 20_000))
+    found = stats.ttest_1samp(draws, 0).pvalue < 0.05 / 2
+    assert powers[0] == pytest.approx(found.mean(), abs=0.015)

@@ -1,5 +1,6 @@
 """Committed tables of claims: the networks of members.csv give every verdict."""
 
+import collections
 import functools
 import re
 
@@ -13,7 +14,7 @@ from tests.support.presets import list_specs
 from tests.support.sweeps import ROOT
 
 GALLERY = ROOT / 'analysis' / 'gallery'
-MOST_JUDGED = {'p1': 14, 'p2': 12, 'p3': 8, 'p4': 8, 'text_tasks': 12, 'law': 8}
+MOST_JUDGED = 5  # of a family, which shares the risk: P2 Fig 3 has four and one
 
 
 @pytest.mark.parametrize('paper', ROOMS)
@@ -40,9 +41,10 @@ def test_an_empty_table_is_bad_input(tmp_path):
 
 
 @pytest.mark.parametrize('paper', ROOMS)
-def test_few_claims_of_a_paper_are_judged(paper):
+def test_few_claims_of_a_family_are_judged(paper):
     rows = import_claims(paper).CLAIMS
-    assert sum(claim.rule is not None for claim in rows) <= MOST_JUDGED[paper]
+    judged = collections.Counter(row.family for row in rows if row.rule)
+    assert max(judged.values()) <= MOST_JUDGED
     keys = [(claim.source, claim.sentence) for claim in rows]
     assert len(set(keys)) == len(keys)
 

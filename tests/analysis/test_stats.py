@@ -31,18 +31,14 @@ def test_the_interval_of_a_ratio_is_that_of_its_logarithm():
 
 
 @pytest.mark.parametrize(
-    ('count', 'total', 'low', 'high'),
-    [
-        # All or none of n: the exact interval ends at .025^(1/n).
-        (5, 5, 0.025 ** (1 / 5), 1),
-        (0, 5, 0, 1 - 0.025 ** (1 / 5)),
-        (4, 5, 0.28358, 0.99495),  # a printed table of Clopper and Pearson
-        (0, 0, 0, 1),
-    ],
+    'possible', [stats.ANY, stats.SHARE, stats.POSITIVE, stats.CHANGE]
 )
-def test_a_share_has_the_exact_interval(count, total, low, high):
-    found = stats.share_interval(count, total)
-    np.testing.assert_allclose(found, (low, high), atol=1e-5)
+def test_an_interval_is_cut_where_the_mean_cannot_be(possible):
+    uncut = stats.mean_interval([0.1, 0.7, 1.0])
+    assert uncut.low < 0 and uncut.high > 1
+    found = stats.mean_interval([0.1, 0.7, 1.0], possible)
+    low, high = possible
+    assert found == (uncut.mean, max(uncut.low, low), min(uncut.high, high))
 
 
 def test_a_p_value_is_that_of_students_t():

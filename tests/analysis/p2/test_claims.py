@@ -35,6 +35,15 @@ AS_PAPER = {
     'moment_reasoning_train': (20, 30),
     'order_early': (-0.9, 0),
     'law': (0.95, 0),
+    'closed_form': (0.9, 0),
+    'memory_cosine': (0.9, 0),
+    'reasoning_cosine': (0.5, 0),
+    'attention_distance': (0.1, 0.5),
+    'attention_random': (0.3, 0.3),
+    'aligned_reasoning': (0.9, 0),
+    'aligned_memory': (0.1, 0),
+    'key': (0.9, 0),
+    'key_blind': (0.1, 0),
     'moment_stories': (60, 30),
     'moment_prontoqa': (20, 30),
     'mean_delta': (1.5, 1),
@@ -46,7 +55,7 @@ NEAR = [f'memory_labels={labels}' for labels in ('uniform', 'near')]
 
 def plant_paper():
     """Six seeds of both gammas of every run, with these numbers."""
-    runs = [(claim.runs[0], '') for claim in CLAIMS]
+    runs = [(claim.runs[0], claim.where.get('setting', '')) for claim in CLAIMS]
     runs += [('memory_reasoning_near', setting) for setting in NEAR]
     tables = []
     for run, setting in dict.fromkeys(runs):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from analysis.claims import HOLDS, SEEDS
+from analysis.claims import EARLIER as SEEDS
+from analysis.claims import HOLDS
 from analysis.p1 import claims as p1
 from analysis.report.claims import check_claims
 from tests.support.planted_results import open_planted
