@@ -36,8 +36,9 @@ PAPER = 'P1 Fig 2 (a, b)'
 CAPTION = (
     'The diagrams show how networks answer the unseen pair: above, the share of '
     'composed (inferential) answers, and below, the share that are those of the '
-    'reversed pair (symmetric). On the left every cell has its best learning rate, in'
-    ' the middle all have the same; on the right is the share of converged seeds.'
+    'reversed pair (symmetric). Every column says at its top what it shows: means over '
+    'the seeds, at one learning rate or at the best one of each cell, or the share of '
+    'converged seeds that are at a solution.'
 )
 CELL = ['row', 'gamma']
 SCORES = {
