@@ -2,6 +2,7 @@
 
 python -m analysis --list                             every figure: paper, needs, title
 python -m analysis FIGURE --run RUN [flags]           one figure (FIGURE --help)
+python -m analysis FIGURE ... --figures FOLDER        a figure of your own, a file there
 python -m analysis claims PAPER --runs RUN ... --out FOLDER
                                                       the claims of a paper: p1, p2, ...
 python -m analysis claims PAPER --members members.csv --out FOLDER
@@ -21,12 +22,23 @@ def command() -> None:
     words = sys.argv[1:]
     if not words or words[0] in ('-h', '--help'):
         cli.print_usage(__doc__)
-    elif words[0] == '--list':
-        print(figure.list_figures())
     elif words[0] == 'claims':
         run_claims(words[1:])
     else:
-        figure.run_figure(figure.find_figure(words[0]), words[1:])
+        run_figure(words)
+
+
+def run_figure(words: list[str]) -> None:
+    """Lists the figures, or draws one; those of --figures come first."""
+    parser = cli.Parser(add_help=False, allow_abbrev=False)
+    parser.add_argument('--figures', type=cli.parse_folder)
+    flags, words = parser.parse_known_args(words)
+    own = figure.import_figures(flags.figures) if flags.figures else {}
+    if not words or words[0] == '--list':
+        print(figure.list_figures(own))
+    else:
+        module = own.get(words[0]) or figure.find_figure(words[0])
+        figure.run_figure(module, words[1:])
 
 
 def run_claims(words: list[str]) -> None:

@@ -9,21 +9,26 @@ A figure is one file in one of the ROOMS, with
 
 The first parameter of `compute` says what the figure is about: a `Run` or its members
 (a `DataFrame`, `frame.read_members`) are a whole sweep; a `Member` is one network,
-which --AXIS=VALUE and --step choose. A `compute` with **point takes these itself. Its
-other parameters are the flags of the command:
+which --AXIS=VALUE and --step choose, or else the most composed one. A `compute` with
+**point takes these itself: they fix axes of a sweep; with **network they name one
+network. Its other parameters are the flags of the command:
 
     number: Annotated[int, at_least(1), at_most(100_000), 'sequences to patch'] = 1024
 
 A module with `command(words)` instead of these prints a text and reads its own flags.
+
+A figure of one's own needs no place in a room: --figures FOLDER finds it there, or in a
+package that Python can import.
 """
 
 import argparse
-import importlib
+import importlib.util
 import inspect
 import pathlib
+import sys
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Annotated, Any, NamedTuple, NoReturn
 
@@ -36,8 +41,11 @@ from analysis.members.point import (
     Point,
     complete_point,
     format_point,
+    list_points,
     select_varying,
 )
+from analysis.members.selection import rank_towards
+from analysis.names import name_network, name_value
 from anchorjax import cli
 from anchorjax.config.schema import literal_or_text
 from anchorjax.errors import UserError, nearest
@@ -45,6 +53,22 @@ from anchorjax.limits import check_value
 from anchorjax.storage.reader import Run, open_run
 
 ROOMS = ('p1', 'p2', 'p3', 'p4', 'text_tasks', 'law')
+# Words by which others look for a figure.
+SYNONYMS = {
+    'pca': ('embedding', 'embedding_grid'),
+    'umap': ('tsne',),
+    'heatmap': ('phase', 'cosine', 'decay_map'),
+    'attention': ('attention_flow', 'first_attention'),
+    'loss': ('curves',),
+    'losscurve': ('curves',),
+    'learningcurve': ('curves',),
+    'spectrum': ('eigenvalues',),
+    'svd': ('eigenvalues',),
+    'ablation': ('causal', 'pruned_circuits'),
+    'patching': ('causal',),
+    'ntk': ('lazy',),
+    'similarity': ('cosine',),
+}
 ANALYSIS = pathlib.Path(__file__).parent
 
 
@@ -67,26 +91,81 @@ def import_claims(paper: str) -> ModuleType:
 
 def find_figures() -> dict[str, ModuleType]:
     """The module of every figure, by name."""
-    figures = {}
+    modules = {}
     for name, path in _list_files().items():
-        module = importlib.import_module(path)
-        if hasattr(module, 'draw') or hasattr(module, 'command'):
-            figures[name] = module
-    return figures
+        modules[name] = importlib.import_module(path)
+    return {name: module for name, module in modules.items() if _is_figure(module)}
 
 
 def find_figure(name: str) -> ModuleType:
     """The module of one figure; no other is imported, unless to name the nearest.
 
     Raises:
-      UserError: there is none of this name.
+      UserError: there is none of this name; the line names those that are meant.
     """
     files = _list_files()
     module = importlib.import_module(files[name]) if name in files else None
-    if not (hasattr(module, 'draw') or hasattr(module, 'command')):
-        hint = nearest(name, find_figures())
+    if not _is_figure(module):
+        word = name.lower().replace('-', '').replace('_', '')
+        if word in SYNONYMS:
+            hint = f'did you mean {" or ".join(SYNONYMS[word])}?'
+        else:
+            hint = nearest(name, find_figures())
         raise UserError(f'no figure {name!r}, {hint}; see --list')
     return module
+
+
+def import_figures(where: pathlib.Path) -> dict[str, ModuleType]:
+    """Figures of one's own, by name: of a folder, a file, or a package by its path.
+
+    Raises:
+      UserError: there is none, or one lacks what every figure has.
+    """
+    if where.is_dir():
+        paths = sorted(where.glob('[!_.]*.py'))
+    elif where.is_file():
+        paths = [where]
+    else:
+        paths = _list_package(str(where))
+    figures = {}
+    for path in paths:
+        sys.path.append(str(path.parent.absolute()))  # what it imports beside it
+        spec = importlib.util.spec_from_file_location(f'own.{path.stem}', path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        if _is_figure(module):
+            _require_complete(module, path)
+            figures[path.stem] = module
+    if not figures:
+        raise UserError(f'--figures {where}: has no figure, a file with `draw`')
+    return figures
+
+
+def _list_package(name: str) -> list[pathlib.Path]:
+    """The files of a package, or the file of a module, without importing them."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):  # a parent is missing, or it is no name
+        spec = None
+    if spec is None:
+        raise UserError(f'--figures {name}: no such folder, and no such package')
+    if spec.submodule_search_locations is None:
+        return [pathlib.Path(spec.origin)]
+    folders = map(pathlib.Path, spec.submodule_search_locations)
+    return sorted(path for folder in folders for path in folder.glob('[!_.]*.py'))
+
+
+def _is_figure(module: ModuleType | None) -> bool:
+    return hasattr(module, 'draw') or hasattr(module, 'command')
+
+
+def _require_complete(module: ModuleType, path: pathlib.Path) -> None:
+    needed = ['TITLE', 'PAPER', 'CAPTION']
+    if not hasattr(module, 'command'):
+        needed += ['compute', 'layout']
+    missing = [name for name in needed if not hasattr(module, name)]
+    if missing:
+        raise UserError(f'--figures {path}: has no {", ".join(missing)}')
 
 
 def _list_files() -> dict[str, str]:
@@ -98,10 +177,10 @@ def _list_files() -> dict[str, str]:
     return files
 
 
-def list_figures() -> str:
-    """A line for every figure: name, paper, what it needs, title."""
+def list_figures(own: Mapping[str, ModuleType]) -> str:
+    """A line for every figure: name, paper, what it needs, title; one's own first."""
     rows = []
-    for name, module in find_figures().items():
+    for name, module in {**own, **find_figures(), **own}.items():
         rows.append((name, module.PAPER, name_subject(module), module.TITLE))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
@@ -115,7 +194,12 @@ def name_subject(module: ModuleType) -> str:
     """'sweep', 'member' or 'text': what the figure is about, or that it is none."""
     if hasattr(module, 'command'):
         return 'text'
-    return 'member' if _find_subject(module) is Member else 'sweep'
+    return 'member' if _is_of_network(module) else 'sweep'
+
+
+def _is_of_network(module: ModuleType) -> bool:
+    """Whether the figure is about one network of a sweep."""
+    return _find_subject(module) is Member or _find_rest(module.compute) == 'network'
 
 
 def _find_subject(module: ModuleType) -> type:
@@ -171,13 +255,19 @@ def run_figure(module: ModuleType, words: list[str]) -> None:
         is_default = text in (None, str(flag.default))  # as --help shows it
         options[flag.name] = flag.default if is_default else parse_flag(flag, text)
 
-    is_member = _find_subject(module) is Member
-    if point and not is_member and not _takes_point(module.compute):
+    if point and not _takes_point(module):
         _refuse_point(run, flags, min(point))
-    result = compute(module, run, point, **options)
-
     axes = {axis: value for axis, value in point.items() if axis != 'step'}
-    parts = select_varying(run, complete_point(run, axes) if is_member else axes)
+    chosen = ''
+    if _is_of_network(module):
+        axes, chosen = choose_network(run, axes)
+        point |= axes
+    result = compute(module, run, point, **options)
+    if chosen:
+        result.attrs['network'] += f' ({chosen})'
+        print(f'{name}: {result.attrs["network"]}', file=sys.stderr)
+
+    parts = select_varying(run, axes)
     if 'step' in point:
         parts['step'] = point['step']
     for flag in flags:
@@ -214,11 +304,57 @@ def compute(module: ModuleType, run: Run, point: Point, **options: Any) -> Any:
             raise UserError(
                 f'the member is not trained to its end: give --step, one of {steps}'
             )
-        return module.compute(member, **options)
-    if _takes_point(module.compute):
+        result = module.compute(member, **options)
+        result.attrs['network'] = _name_network(
+            run, member.point, f'step {member.step}'
+        )
+        return result
+    if _is_of_network(module):
+        result = module.compute(run, **options, **point)
+        steps = f'to step {run.curves.step.values[-1]}'
+        result.attrs['network'] = _name_network(run, complete_point(run, point), steps)
+        return result
+    if _takes_point(module):
         return module.compute(run, **options, **point)
     of_sweep = frame.read_members(run) if subject is pd.DataFrame else run
     return module.compute(of_sweep, **options)
+
+
+def choose_network(run: Run, point: Point) -> tuple[Point, str]:
+    """(a complete point, how it was chosen): the most composed network at a point.
+
+    Of a task without composition it is the one with the lowest train loss; '' where the
+    point names one network by itself.
+
+    Raises:
+      UserError: no such axis or value, or no network there is trained.
+    """
+    run.labels(**point)  # raises the error of an unknown axis
+    axes = run.experiment.axes
+    if all(axis in point or len(values) == 1 for axis, values in axes.items()):
+        return complete_point(run, point), ''
+    members = frame.list_usable(run)
+    for axis, label in run.labels(**point).items():
+        members = members[members[axis] == label]
+    if not len(members):
+        raise UserError(f'no member at {format_point(point)} is trained yet')
+    if 'unseen_inferential' in members:
+        ranked, words = rank_towards(members, 'inferential'), 'most composed'
+        place = ranked.sort_values([*ranked], ascending=False, kind='stable').index[0]
+    else:
+        place, words = members.train_loss.idxmin(), 'lowest train loss'
+    return list_points(run)[place], f'the {words} of {len(members)} networks'
+
+
+def _name_network(run: Run, point: Point, steps: str) -> str:
+    """'γ 1.7 (1.18 at width 400), seed 0, depth 2, step 6000'."""
+    names = [name_network(run, point)]
+    if len(run.experiment.axes['seed']) == 1:
+        names.append(name_value(run, 'seed', point['seed']))
+    depth = getattr(run.experiment_of(**point).model, 'depth', None)
+    if depth is not None and len(run.experiment.axes.get('depth', ())) < 2:
+        names.append(f'depth {depth}')
+    return ', '.join([*names, steps])
 
 
 def name_module(module: ModuleType) -> str:
@@ -233,10 +369,17 @@ def save(module: ModuleType, result: Any, path: pathlib.Path) -> list[pathlib.Pa
     return paths
 
 
-def _takes_point(compute: Callable) -> bool:
-    """Whether it has **point."""
-    kinds = [p.kind for p in inspect.signature(compute).parameters.values()]
-    return inspect.Parameter.VAR_KEYWORD in kinds
+def _takes_point(module: ModuleType) -> bool:
+    """Whether --AXIS=VALUE choose what it shows."""
+    return _is_of_network(module) or _find_rest(module.compute) != ''
+
+
+def _find_rest(compute: Callable) -> str:
+    """'point' or 'network', the name of its ** parameter; '' without one."""
+    for parameter in inspect.signature(compute).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            return parameter.name
+    return ''
 
 
 def _parse_command_line(
@@ -244,11 +387,12 @@ def _parse_command_line(
 ) -> tuple[argparse.Namespace, dict[str, Any]]:
     """(--run, --out and the texts of the flags; the point that --AXIS=VALUE give)."""
     epilog = '--AXIS=VALUE ... picks a member, --step=STEP one of its snapshots'
-    takes_point = _find_subject(module) is Member or _takes_point(module.compute)
+    if _is_of_network(module):
+        epilog += '; default: the most composed one, at its last step'
     parser = cli.Parser(
         prog=f'python -m analysis {name_module(module)}',
-        description=f'{module.TITLE} ({module.PAPER}).\n\n{module.__doc__}',
-        epilog=epilog if takes_point else None,
+        description=f'{module.TITLE} ({module.PAPER}).\n\n{module.__doc__ or ""}',
+        epilog=epilog if _takes_point(module) else None,
     )
     parser.add_argument(
         '--run', required=True, type=cli.parse_folder, help='folder of the sweep'

@@ -8,9 +8,9 @@ from analysis.drawing import style
 from analysis.figure import ROOMS, import_claims, name_module
 from analysis.frame import find_usable, read_members
 from analysis.p1 import answers, phase
+from anchorjax import cli
 from anchorjax.errors import UserError, describe_failure
 from anchorjax.storage.reader import Run
-from anchorjax.sweeps.plan import summarize_members
 
 SEEDS = 'grid.seed'  # other seeds are what a claim is about, too
 
@@ -29,7 +29,9 @@ def show_run(
     Raises:
       UserError: as `save_figures`.
     """
-    print(summarize_members(run), *describe_claims(run, overrides), sep='\n')
+    cli.print_members(run)
+    for line in describe_claims(run, overrides):
+        print(line)
     paths = save_figures(run, folder)
     for path in paths:
         print(path)

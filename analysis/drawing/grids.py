@@ -39,9 +39,11 @@ def measure_cells(
     path: str,
     step: int | str,
     point: Point,
-    measure: Callable[[np.ndarray], xr.Dataset],
+    measure: Callable[[np.ndarray], xr.Dataset | str],
 ) -> xr.Dataset:
     """What `measure` says of the matrix at `path` of every member at `point`.
+
+    It may say why there is nothing to measure.
 
     Returns:
       Its variables over [row, column], NaN where there is no matrix: `note` says why,
@@ -69,11 +71,15 @@ def measure_cells(
         for column in axes[column_name]:
             place = fixed | {row_name: row, column_name: column}
             W, note = read_matrix(run, path, step, place)
-            cell = xr.Dataset() if W is None else measure(W)
-            line.append(cell.assign(note=note))
+            found = note if W is None else measure(W)
+            if isinstance(found, str):
+                line.append(xr.Dataset({'note': found}))
+            else:
+                line.append(found.assign(note=''))
         lines.append(xr.concat(line, 'column', **_SIZES_DIFFER))
     grid = xr.concat(lines, 'row', **_SIZES_DIFFER).transpose('row', 'column', ...)
     if (grid.note != '').all():
+        note = grid.note.values[-1, -1]
         raise UserError(f'no member has a matrix {path!r} at step {step}: {note}')
     rows = [axis_label(row) for row in axes[row_name]]
     return grid.assign_coords(row=rows, column=list(axes[column_name])).assign_attrs(

@@ -79,7 +79,15 @@ def draw_figure(
     with matplotlib.style.context(_RC, after_reset=True):
         figure = Figure(figsize=size, layout='constrained')
         draw(result, figure.subplots(**grid))
+        _name_network(figure, result.attrs.get('network', ''))
         yield figure
+
+
+def _name_network(figure: Figure, network: str) -> None:
+    """Writes which network a figure is of above all, with what it says there itself."""
+    if network:
+        lines = [network, figure.get_suptitle()]
+        figure.suptitle('\n'.join(filter(None, lines)), fontsize=7)
 
 
 def write_figure(

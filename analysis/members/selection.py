@@ -5,12 +5,14 @@ import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 import numpy as np
+import pandas as pd
 
 from analysis.members.point import Point
 from anchorjax.errors import UserError
 from anchorjax.grid import TRACED_AXES
 from anchorjax.storage.reader import Run
 
+TIE_BREAK = 1e-3  # weight of held-out agreement where two members score alike
 _SECONDS_BETWEEN_LINES = 5.0
 
 
@@ -65,6 +67,18 @@ def list_varying(axes: dict[str, tuple]) -> list[str]:
         if axis != 'seed' and len(values) > 1:
             varying.append(axis)
     return varying
+
+
+def rank_towards(members: pd.DataFrame, mapping: str) -> pd.DataFrame:
+    """How near each network is to a solution, by columns that count in this order.
+
+    at     it has converged at the solution
+    score  the share of its answers to the unseen pair that are those of the mapping;
+           held-out questions decide between equal shares
+    """
+    heldout = members.seen_heldout_assigned.fillna(0.0)
+    score = members[f'unseen_{mapping}'] + TIE_BREAK * heldout
+    return pd.DataFrame({'at': members.solution == mapping, 'score': score})
 
 
 def require_heldout_probe(run: Run) -> None:

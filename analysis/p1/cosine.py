@@ -31,7 +31,10 @@ TITLE = 'Cosines of vectors'
 PAPER = 'P1 Fig 4'
 CAPTION = (
     'Does the network hold the same vector for questions with the same right answer? '
-    'The cosines are between such vectors; red boxes mark equal answers.'
+    'The cosines are between such vectors (v: at the last token; u: at the first '
+    'anchor), for every two numbers x; each triangle compares two pairs of anchors, or '
+    'two anchors. Red boxes mark equal answers. Below, the mean of all vectors is '
+    'removed. Right: the mean cosine by how far two answers are apart.'
 )
 
 NAMES = ('v', 'u')
@@ -40,8 +43,8 @@ COLOURS = {'v': '#0072B2', 'u': '#D55E00'}
 PAIRS_OF_V = np.array([[3, 3], [2, 2], [1, 2], [1, 3]])
 ANCHORS_OF_U = np.array([3, 2, 1, 2])
 TITLES = {
-    'v': 'v: (3,3)×(2,2) below, (1,2)×(1,3) above',
-    'u': 'u: (3)×(2) below, (1)×(2) above',
+    'v': 'v, below: (3, 3) with (2, 2)\nabove: (1, 2) with (1, 3)',
+    'u': 'u, below: anchor 3 with 2\nabove: anchor 1 with 2',
 }
 
 

@@ -35,7 +35,7 @@ def compute(
     tolerance: Annotated[
         float, at_least(0), at_most(1), 'how far it may fall and still be there'
     ] = 0.05,
-    **point,
+    **network,
 ) -> xr.Dataset:
     """What a member answers along the recorded steps, and when it learned that.
 
@@ -51,8 +51,8 @@ def compute(
     Raises:
       UserError: no such member, or it is not trained yet.
     """
-    experiment = run.experiment_of(**point)
-    complete = complete_point(run, point)
+    experiment = run.experiment_of(**network)
+    complete = complete_point(run, network)
     curves = run.curves.sel(run.labels(**complete), drop=True)
     if not curves.trained:
         where = name_point(run, complete)

@@ -40,9 +40,12 @@ from anchorjax.tasks import TaskConfig, anchors
 TITLE = 'Eigenvalues and singular values'
 PAPER = 'P1 Figs 12, 13'
 CAPTION = (
-    'Few large values mean that the weights use few directions. They are eigenvalues '
-    'of the covariance of the embedding, by γ and over training, and singular values '
-    'of every matrix.'
+    'Few large values mean that the weights use few directions. Above: eigenvalues of '
+    'the covariance of the embedding, a line for each γ; the leading ones over '
+    'training (dark: the largest; a circle: where one rises), if there are snapshots; '
+    'and how many directions count, with error bars of the converged seeds (grey: '
+    'before training). Below: singular values of every matrix at the largest (orange) '
+    'and the smallest (blue) initialization; a thinner line is a later block.'
 )
 # Colours of the largest and the smallest initialization, and of the only one. The
 # caption of P1 Fig 13 exchanges the two.
@@ -224,10 +227,15 @@ def measure_converged(
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [1 + r, 3]: spectra by gamma, by step, numbers; then each matrix."""
-    _draw_spectra(axes[0, 0], result)
-    _draw_training(axes[0, 1], result)
-    _draw_numbers(axes[0, 2], result)
-    axes[0, 0].figure.suptitle(result.fixed.item(), fontsize=6)
+    above = iter(axes[0])
+    _draw_spectra(next(above), result)
+    if result.sizes['step'] > 1:
+        _draw_training(next(above), result)
+    _draw_numbers(next(above), result)
+    for axis in above:
+        axis.set_axis_off()
+    lines = filter(None, (result.fixed.item(), result.missing.item()))
+    axes[0, 0].figure.suptitle('\n'.join(lines), fontsize=6)
     panels = axes[1:].ravel()
     kinds = _list_kinds(result)
     for axis, (kind, matrices) in zip(panels, kinds.items(), strict=False):
@@ -273,8 +281,6 @@ def _draw_training(axis: Axes, result: xr.Dataset) -> None:
         axis.plot(rises.step, rises, 'o', ms=5, mfc='none', color=colour)
     title = f'the leading {leading} at γ {result.followed.item():g}'
     axis.set(xlabel='step', title=title)
-    place = {'va': 'top', 'transform': axis.transAxes}
-    axis.text(0.03, 0.97, result.missing.item(), **place)
 
 
 def _draw_numbers(axis: Axes, result: xr.Dataset) -> None:

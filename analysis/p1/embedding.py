@@ -11,6 +11,7 @@ shifts 5, 1 and -2. The numbers are compared with those of the same rows in rand
 """
 
 import itertools
+import math
 from typing import Annotated
 
 import matplotlib
@@ -30,6 +31,7 @@ TITLE = 'Embedding'
 PAPER = 'P1 Fig 5 (c, d), P3 Fig 5 B'
 CAPTION = 'Does the embedding of a number x contain its value?'
 MATRIX = 'W_embed'
+NO_ORDER = 'all rows are equal'
 # P1's red and blue, for chains of steps 3 and 4.
 STEP_COLOURS = dict(zip(order.STEPS, ('#D62728', '#1F77B4'), strict=True))
 _PERIODS = np.array([20, 10, 5, 4, 3, 2])  # named on the axis, if the items cover them
@@ -69,6 +71,8 @@ def compute(
     differences = np.unique(np.abs(np.subtract.outer(shifts, shifts)))
     tokens = check_items(task, W, items)
     rows = W[tokens]
+    if are_equal(rows):
+        raise UserError(f'{matrix}: {NO_ORDER}')
     scores, explained = order.pca(rows)
     null = order.measure_random_orders(rows, permutations)
     numbers = order.measure_order(rows)
@@ -101,7 +105,7 @@ def check_items(task: TaskConfig, W: np.ndarray, items: Items) -> np.ndarray:
     """The tokens items[0] to items[1] - 1 as an array.
 
     Raises:
-      UserError: no such rows in W, fewer than six, or all of them are the same.
+      UserError: no such rows in W, or fewer than six.
     """
     if items is None:
         if not hasattr(task, 'keys'):
@@ -112,21 +116,26 @@ def check_items(task: TaskConfig, W: np.ndarray, items: Items) -> np.ndarray:
     allowed = f'FROM,TO in [0, {tokens}], at least 6 apart'
     is_range = first >= 0 and end <= tokens and end - first >= 6
     require(is_range, 'items', items, allowed)
-    spread = np.ptp(W[first:end], axis=0)
-    if not spread.any():
-        raise UserError(f'items = {items}: all their rows are the same, choose others')
     return np.arange(first, end)
+
+
+def are_equal(rows: np.ndarray) -> bool:
+    """Whether all rows [item, D] are the same, so that they have no order."""
+    return not np.ptp(rows, axis=0).any()
 
 
 def correlate_with_value(member: Member) -> float:
     """|Rank correlation| of a key and the component that has most of its order.
+
+    NaN if all keys have the same row.
 
     Raises:
       UserError: as `check_items`, of the task's keys.
     """
     W_embed = member.matrix(MATRIX)
     keys = check_items(member.experiment.task, W_embed, None)
-    return order.measure_order(W_embed[keys])['rho']
+    rows = W_embed[keys]
+    return math.nan if are_equal(rows) else order.measure_order(rows)['rho']
 
 
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:

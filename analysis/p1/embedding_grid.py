@@ -47,9 +47,11 @@ def compute(
     """
     task = run.experiment.task
 
-    def measure(W: np.ndarray) -> xr.Dataset:
+    def measure(W: np.ndarray) -> xr.Dataset | str:
         tokens = embedding.check_items(task, W, items)
         rows = W[tokens]
+        if embedding.are_equal(rows):
+            return embedding.NO_ORDER
         components, _ = order.pca(rows)
         cell = xr.Dataset(order.measure_order(rows), {'item': tokens})
         null = order.measure_random_orders(rows, permutations)

@@ -21,7 +21,7 @@ PAPER = 'ours'
 CAPTION = 'Which answers a network gives with the key at each position.'
 
 
-def compute(run: Run, **point) -> xr.Dataset:
+def compute(run: Run, **network) -> xr.Dataset:
     """`agreement` [mapping, group] on the unseen pair, by the position of the key.
 
     The groups 'at_0', ... are positions of the first of the three tokens. Reads the
@@ -31,7 +31,7 @@ def compute(run: Run, **point) -> xr.Dataset:
       UserError: there is no such member, it is not trained yet, its task has no unseen
         pair, or scores it by pair.
     """
-    member = run.results.sel(run.labels(**complete_point(run, point)), drop=True)
+    member = run.results.sel(run.labels(**complete_point(run, network)), drop=True)
     is_mapping = np.isin(UNSEEN_MAPPINGS, member.mapping)
     if 'unseen' not in member.probe or not is_mapping.all():
         raise UserError('position: the task has no unseen pair with these mappings')

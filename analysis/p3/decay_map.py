@@ -115,7 +115,7 @@ def _draw_panel(axis: style.Axes, networks: pd.DataFrame, column: str) -> None:
         return
     cells = _arrange(networks, column, 'mean')
     if column in AT_LEAST_ONE:
-        largest = max(np.nanmax(cells), 1.01)
+        largest = max(1.01, np.nanmax(cells.fillna(1)))
         style.draw_heatmap(axis, cells, 'Greys', (1, largest))
     else:
         style.draw_heatmap(axis, cells, 'Blues', (0, 1))

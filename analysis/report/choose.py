@@ -5,12 +5,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis.members.point import Point
-from analysis.report.names import name_network
+from analysis.members.selection import rank_towards
+from analysis.names import name_network
 from analysis.report.subject import Subject
 from anchorjax.grid import short_name
 from anchorjax.storage.solution import SOLUTIONS, UNSEEN_MAPPINGS, classify_members
-
-TIE_BREAK = 1e-3  # weight of held-out agreement where two members score alike
 
 
 class Choice(NamedTuple):
@@ -54,16 +53,13 @@ def _find_most(subject: Subject, mapping: str, before: dict[str, int]) -> int:
     architecture as the networks chosen before, which can be compared with them.
     """
     members = subject.members[subject.members.usable]
-    is_at = members.converged & (members.solution == mapping)
     is_alike = pd.Series(True, members.index)
     for path, _ in subject.run.experiment.loop:
         axis = short_name(path)
         for place in before.values():
             if path.startswith('model.'):
                 is_alike &= members[axis] == members.loc[place, axis]
-    heldout = members.seen_heldout_assigned.fillna(0.0)
-    score = members[f'unseen_{mapping}'] + TIE_BREAK * heldout
-    ranked = pd.DataFrame({'at': is_at, 'alike': is_alike, 'score': score})
+    ranked = rank_towards(members, mapping).assign(alike=is_alike)
     ranked = ranked.sort_values(
         ['at', 'alike', 'score'], ascending=False, kind='stable'
     )

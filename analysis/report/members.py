@@ -11,7 +11,7 @@ from analysis import figure, frame
 from analysis.members.measures import DECIDING_LOSS
 from analysis.members.member import Member, member_of
 from analysis.members.point import Point
-from analysis.report.names import name_network
+from analysis.names import name_network
 from analysis.report.numbers import shorten
 from analysis.report.subject import Subject
 from analysis.vectors import order

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis import stats
 from analysis.members.measures import describe_criterion
 from analysis.members.selection import list_varying
-from analysis.report.names import label_value, name_axis, name_value
+from analysis.names import label_value, name_axis, name_value
 from analysis.report.subject import Shown, Subject
 from anchorjax.grid import axis_label
 from anchorjax.storage.solution import SOLUTIONS

@@ -12,10 +12,10 @@ from analysis import figure
 from analysis.drawing import style
 from analysis.members.point import Point, name_point
 from analysis.members.selection import list_varying
+from analysis.names import name_axis
 from analysis.report import figures
 from analysis.report.choose import Choice
 from analysis.report.figures import Section
-from analysis.report.names import name_axis
 from analysis.report.numbers import format_numbers
 from analysis.report.subject import Subject
 from anchorjax.errors import UserError, describe_failure

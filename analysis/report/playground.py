@@ -8,8 +8,8 @@ import numpy as np
 from flax.traverse_util import flatten_dict
 
 from analysis.members.member import Member, member_of
+from analysis.names import name_network
 from analysis.report.choose import Choice, choose_one_of_each
-from analysis.report.names import name_network
 from analysis.report.subject import Subject
 from anchorjax.errors import UserError
 from anchorjax.experiment import Experiment

@@ -13,11 +13,11 @@ import pandas as pd
 
 from analysis import frame
 from analysis.members.selection import choose_axis, list_varying
+from analysis.names import describe_axes, list_shown_axes, name_value
 from analysis.report import page, pictures
 from analysis.report.choose import choose_networks
 from analysis.report.claims import check_claims
 from analysis.report.members import describe_members, list_positions
-from analysis.report.names import describe_axes, list_shown_axes, name_value
 from analysis.report.outcome import MEANINGS, describe_outcome, describe_settings
 from analysis.report.playground import NO_PLAYGROUND, describe_playground
 from analysis.report.provenance import collect_provenance

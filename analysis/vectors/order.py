@@ -32,7 +32,7 @@ def pca(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Only the leading COMPONENTS are kept. The sign of a component is chosen so that it
     does not fall with the value of the items.
     """
-    centred = _centre(rows)
+    centred = _widen(_centre(rows))
     U, sigma, _ = np.linalg.svd(centred, full_matrices=False)
     scores = U * sigma
     scores = scores[:, :COMPONENTS]
@@ -58,7 +58,7 @@ def tsne(rows: np.ndarray, perplexity: float) -> np.ndarray:
         random_state=0,
         method='exact',
     )
-    return model.fit_transform(rows)
+    return model.fit_transform(_widen(rows))
 
 
 def measure_order(rows: np.ndarray) -> dict[str, float]:
@@ -71,8 +71,8 @@ def measure_order(rows: np.ndarray) -> dict[str, float]:
     strongest, strongest period: share of the power in the strongest period [items].
     """
     count = len(rows)
-    scores, _ = pca(rows)
-    plane = scores[:, :2]
+    scores, shares = pca(rows)
+    plane = scores[:, :2][:, shares[:2] > 0]
     value = np.linspace(-1, 1, count).reshape(-1, 1)
     cubic = value ** np.arange(1, 4)
     rho = np.abs(_rank_correlations(scores))
@@ -136,6 +136,12 @@ def measure_random_orders(rows: np.ndarray, permutations: int) -> RandomOrders:
 def _centre(rows: np.ndarray) -> np.ndarray:
     rows = np.asarray(rows, np.float64)
     return rows - rows.mean(0)
+
+
+def _widen(rows: np.ndarray) -> np.ndarray:
+    """The rows [item, D] with a column of zeros if D is 1: a plane has two axes."""
+    missing = max(0, 2 - rows.shape[1])
+    return np.pad(rows, ((0, 0), (0, missing)))
 
 
 def _rank_correlations(scores: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """The one command of figures: flags from a signature, and every figure drawn."""
 
+import pathlib
 import shutil
 from types import ModuleType
 from typing import Annotated, Literal
@@ -7,8 +8,9 @@ from typing import Annotated, Literal
 import pytest
 
 from analysis import figure
+from analysis.drawing import style
 from analysis.members.member import Member
-from analysis.p1 import condensation
+from analysis.p1 import condensation, curves, position
 from anchorjax.errors import UserError
 from anchorjax.limits import at_least, at_most
 from anchorjax.storage.reader import Run, open_run
@@ -16,7 +18,6 @@ from tests.support.drawing import SMALL
 from tests.support.sweeps import opened
 
 POINT = ('--depth=2', '--gamma=0.8', '--seed=0')  # of the fixture `finished`
-AT_POINT = ('curves', 'position')  # take a network by its point, too
 
 
 def compute(
@@ -94,6 +95,94 @@ def test_a_member_that_still_trains_needs_a_step(finished, tmp_path):
     figure.compute(condensation, run, point | {'step': 1})
 
 
+@pytest.mark.parametrize(
+    ('word', 'name'),
+    [
+        ('pca', 'embedding'),
+        ('PCA', 'embedding'),
+        ('umap', 'tsne'),
+        ('t-sne', 'tsne'),
+        ('heatmap', 'phase'),
+        ('heat-map', 'cosine'),
+        ('attention', 'attention_flow'),
+        ('loss', 'curves'),
+        ('learning_curve', 'curves'),
+        ('svd', 'eigenvalues'),
+    ],
+)
+def test_a_word_of_others_finds_the_figure(word, name):
+    with pytest.raises(UserError, match=rf'did you mean .*\b{name}\b'):
+        figure.find_figure(word)
+    for names in figure.SYNONYMS.values():
+        assert set(names) <= set(FIGURES)
+
+
+def test_where_no_network_is_named_it_is_the_most_composed_one(finished):
+    members = finished.members
+    best = members.loc[members.unseen_inferential.idxmax()]
+    point, chosen = figure.choose_network(finished, {})
+    assert {axis: best[axis] for axis in point} == point and 'most composed' in chosen
+    part = members[members.depth == 1]
+    best = part.loc[part.unseen_inferential.idxmax()]
+    point, chosen = figure.choose_network(finished, {'depth': 1})
+    assert {axis: best[axis] for axis in point} == point and chosen
+    named = {'depth': 2, 'gamma': 0.3, 'seed': 0}
+    point, chosen = figure.choose_network(finished, named)
+    assert named.items() <= point.items() and not chosen
+    with pytest.raises(UserError, match="unknown axis 'gama'"):
+        figure.choose_network(finished, {'gama': 0.3})
+
+
+@pytest.mark.parametrize('module', [condensation, curves, position])
+def test_a_picture_of_one_network_says_which(finished, module):
+    point = {'depth': 2, 'gamma': 0.3, 'seed': 0}
+    result = figure.compute(module, finished, point)
+    with style.draw_figure(result, module.draw, module.layout) as picture:
+        title = picture.get_suptitle()
+    for words in ('γ 0.3', 'seed 0', 'depth 2', 'step 40'):
+        assert words in title
+
+
+OWN = """
+from analysis.drawing.style import Layout
+
+TITLE, PAPER, CAPTION = 'Own', 'mine', 'A line.'
+
+def compute(run):
+    return run.members[['train_loss']]
+
+def draw(result, axes):
+    axes[0, 0].plot(result.train_loss)
+
+layout = Layout(1, 1, 2.0, 2.0)
+"""
+
+
+@pytest.mark.parametrize('where', ['folder', 'file', 'package'])
+def test_figures_of_ones_own(tmp_path, monkeypatch, where):
+    folder = tmp_path / 'my_figures_54'
+    folder.mkdir()
+    (folder / 'own.py').write_text(OWN)
+    (folder / 'helper.py').write_text('x = 1')
+    (folder / '.#own.py').write_text('no Python')
+    monkeypatch.syspath_prepend(tmp_path)
+    given = {'folder': folder, 'file': folder / 'own.py'}
+    found = figure.import_figures(given.get(where, pathlib.Path('my_figures_54')))
+    assert list(found) == ['own']
+    assert figure.list_figures(found).splitlines()[0].split()[:2] == ['own', 'mine']
+
+
+@pytest.mark.parametrize(
+    ('text', 'reason'),
+    [(None, 'no such folder'), ('x = 1', 'no figure'), ('draw = 1', 'has no TITLE')],
+)
+def test_what_is_no_figure_of_ones_own_is_one_line(tmp_path, text, reason):
+    if text:
+        (tmp_path / 'own.py').write_text(text)
+    with pytest.raises(UserError, match=reason):
+        figure.import_figures(tmp_path if text else tmp_path / 'typo')
+
+
 def test_an_unknown_figure_gets_the_nearest_name():
     with pytest.raises(UserError, match="no figure 'phas', did you mean 'phase'"):
         figure.find_figure('phas')
@@ -106,12 +195,15 @@ def test_a_figure_is_about_a_sweep_or_a_member():
     def of_member(member: Member) -> None:
         pass
 
+    def of_network(run: Run, **network) -> None:
+        pass
+
     subjects = []
-    for function in (compute, of_member):
+    for function in (compute, of_member, of_network):
         module = ModuleType('figure')
         module.compute = function
         subjects.append(figure.name_subject(module))
-    assert subjects == ['sweep', 'member']
+    assert subjects == ['sweep', 'member', 'member']
 
 
 FIGURES = figure.find_figures()
@@ -144,7 +236,7 @@ def list_words(name: str) -> list[str]:
     module = FIGURES[name]
     words = [f'--{flag}={value}' for flag, value in SMALL.get(name, {}).items()]
     is_member = figure.name_subject(module) == 'member'
-    return words + list(POINT) if is_member or name in AT_POINT else words
+    return words + list(POINT) if is_member else words
 
 
 @pytest.mark.parametrize('name', FIGURES)

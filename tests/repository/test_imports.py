@@ -29,6 +29,7 @@ ORDER = {
         ('changes', 'circuits', 'spectra'),
         ('theory', 'vectors'),
         ('drawing',),
+        ('names',),
         ('claims', 'figure'),
         ('text_tasks',),
         ('p1',),

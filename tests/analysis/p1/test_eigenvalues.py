@@ -4,6 +4,7 @@ import jax
 import numpy as np
 import pytest
 
+from analysis.drawing import style
 from analysis.p1 import eigenvalues
 from analysis.p1.eigenvalues import list_labels, list_tokens, select_used
 from analysis.spectra import covariance_spectrum, find_rises, participation_ratio
@@ -143,5 +144,8 @@ def test_what_is_missing_is_named(finished):
     assert result.gamma.values.tolist() == [0.8] and len(result.evolution) == 1
     assert result.rise.isnull().all()
     assert result['size'].values.tolist() == ['']  # neither large nor small
+    # A line of one point is no evolution.
+    with style.draw_figure(result, eigenvalues.draw, eigenvalues.layout) as figure:
+        assert 'step' not in [axis.get_xlabel() for axis in figure.axes]
     with pytest.raises(UserError, match=r'gamma = 0\.3: must be one of \[0\.8\]'):
         eigenvalues.compute(Without(finished.folder), depth=2, gamma=0.3)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from analysis import frame, stats
+from analysis.names import name_network, name_value
 from analysis.p1 import accuracy
 from analysis.report import words
 from analysis.report.choose import choose_networks
-from analysis.report.names import name_network, name_value
 from analysis.report.outcome import describe_outcome, describe_settings
 from analysis.report.subject import read_subject
 from analysis.report.write import collect
