@@ -78,7 +78,10 @@ class Trainer:
             hparams = describe_members(of_one, rows, sharding)
             state = describe_members(self.describe_member(), rows, sharding)
             shared = (np.int32(1), np.int32(0), np.bool_(True))
-            with jax.default_matmul_precision(self.experiment.train.precision):
+            precision = self.experiment.train.precision
+            if precision == 'bfloat16':  # of the factors; evaluation has none
+                precision = 'float32'
+            with jax.default_matmul_precision(precision):
                 lowered = self._segment.lower(state, hparams, *shared)
             self._compiled[rows] = lowered.compile()
         return self._compiled[rows]
