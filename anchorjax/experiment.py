@@ -71,7 +71,10 @@ class TrainConfig:
     # Steps at which parameters are kept, besides the last one.
     snapshot_steps: tuple[int, ...] = ()
     resume_every: NotNegative = 60.0  # seconds between two saves
-    precision: Precision = 'float32'  # of matrix products
+    # Of matrix products. 'bfloat16' is mixed: in training, the factors of products and
+    # the activations are bfloat16; parameters, their gradients, sums, softmax, loss and
+    # statistics are float32, and so is evaluation.
+    precision: Precision = 'float32'
     lanes: int = AUTO  # members side by side on a device; bits depend on it
     # Train loss in nats (mean over the last steps) up to which a member has converged;
     # verdicts leave the others out.

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 from flax import linen as nn
+from jax.typing import DTypeLike
 
 from anchorjax import numerics
 from anchorjax.caching import cache
@@ -44,6 +45,7 @@ class ModelConfig:
     """A model: a frozen, hashable dataclass whose fields are its settings."""
 
     name: str  # its name in MODELS
+    has_mixed_precision: ClassVar[bool] = False  # whether it can train in bfloat16
     # Fields of its named sizes, for config.default(model=..., size=...).
     sizes: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
 
@@ -55,8 +57,13 @@ class ModelConfig:
         """
         raise NotImplementedError
 
-    def module_for_logits(self, vocab: int) -> nn.Module:
-        """The network for training: only its logits are used."""
+    def module_for_logits(self, vocab: int, dtype: DTypeLike) -> nn.Module:
+        """The network for training: only its logits, float32, are used.
+
+        Args:
+          dtype: of activations and factors of products. It is float32 unless the model
+            `has_mixed_precision`.
+        """
         return self.module(vocab, gamma=0.0)
 
     def forward_operations(

@@ -38,8 +38,11 @@ def pin(precision: str = DEFAULT_PRECISION) -> Iterator[None]:
     """Within it, or in a function that it decorates, JAX computes as in training.
 
     Args:
-      precision: of matrix products, `train.precision` of a run.
+      precision: `train.precision` of a run. Of 'bfloat16' it is the model that rounds
+        the factors of its products, in training alone; all others are float32.
     """
+    if precision == 'bfloat16':
+        precision = 'float32'
     with (
         jax.enable_x64(False),
         jax.threefry_partitionable(True),

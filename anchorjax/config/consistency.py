@@ -89,6 +89,9 @@ def _check_groups(experiment: Experiment) -> None:
     if isinstance(model, GPT2Config) and model.start:
         allowed = 'a single value: members that start from model.start have no gamma'
         require(len(grid.gamma) == 1, 'grid.gamma', grid.gamma, allowed)
+    is_possible = train.precision != 'bfloat16' or model.has_mixed_precision
+    allowed = f"'float32' or 'tensorfloat32', with model.name = {model.name!r}"
+    require(is_possible, 'train.precision', train.precision, allowed)
     task = experiment.task.make()
     model.require_fit(task.seq_len, task.vocab)
     allowed = f'at most the {task.num_train} training examples'

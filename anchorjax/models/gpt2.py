@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 from flax import linen as nn
+from jax.typing import DTypeLike
 
 from anchorjax.errors import UserError, require
 from anchorjax.limits import above, at_least, check_fields, require_default
@@ -29,6 +30,7 @@ from anchorjax.model import (
     restrict_edit,
 )
 from anchorjax.models import gpt2_weights, shortcuts
+from anchorjax.models.gradients import multiply
 from anchorjax.models.initializers import Initializer, gamma_normal
 from anchorjax.models.transformer import (
     LayerNorm,
@@ -51,6 +53,7 @@ class GPT2Config(ModelConfig):
     residual_init = 'overwritten' and embed_init = 'fixed'; see `initializers`.
     """
 
+    has_mixed_precision = True
     name: str = 'gpt2'
     depth: Size = 12  # blocks
     width: Size = 768  # of the stream and the embedding
@@ -106,9 +109,12 @@ class GPT2Config(ModelConfig):
     def module(self, vocab: int, gamma: float | jax.Array) -> 'GPT2':
         return GPT2(self, vocab, initializers(self, gamma))
 
-    def module_for_logits(self, vocab: int) -> 'GPT2':
+    def module_for_logits(self, vocab: int, dtype: DTypeLike) -> 'GPT2':
         inits = initializers(self, gamma=0.0)  # not used: nothing is drawn
-        return GPT2(self, vocab, inits, logits_only=True)
+        config = self
+        if dtype == jnp.bfloat16:
+            config = dataclasses.replace(self, dtype='bfloat16')
+        return GPT2(config, vocab, inits, logits_only=True)
 
     def forward_operations(
         self, seq_len: int, vocab: int, batch_size: int, last_only: bool
@@ -408,7 +414,7 @@ def multiply_rows(
     """x [B, T, D] @ W [D, d_out] of factors in `dtype`; see `shortcuts.project`."""
     batch, length, width = x.shape
     rows = x.astype(dtype).reshape(batch * length, width)
-    product = jnp.matmul(rows, W.astype(dtype), preferred_element_type=result)
+    product = multiply(rows, W, result)
     return product.reshape(batch, length, -1)
 
 

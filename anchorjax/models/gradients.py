@@ -1,12 +1,70 @@
-"""Functions of the transformer whose gradients read less than those JAX derives.
+"""Functions of the transformer with gradients of their own.
 
-The values are those of the formulas; a test compares the gradients with float64.
+They read less than those that JAX derives. Activations and the factors of products have
+the dtype of `x`, float32 or bfloat16; parameters, their gradients and all sums and
+statistics are float32. A test compares the gradients with float64.
 """
 
 import functools
 
 import jax
 import jax.numpy as jnp
+from jax.typing import DTypeLike
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
+def multiply(x: jax.Array, W: jax.Array, dtype: DTypeLike) -> jax.Array:
+    """x [N, D] @ W [D, F] -> [N, F] in `dtype`; W is float32."""
+    return jnp.matmul(x, W.astype(x.dtype), preferred_element_type=dtype)
+
+
+def _multiply_forward(x: jax.Array, W: jax.Array, dtype: DTypeLike) -> tuple:
+    return multiply(x, W, dtype), (x, W)
+
+
+def _multiply_backward(dtype: DTypeLike, saved: tuple, g: jax.Array) -> tuple:
+    x, W = saved
+    g = g.astype(x.dtype)
+    of_x = jnp.matmul(g, W.T.astype(x.dtype), preferred_element_type=x.dtype)
+    return of_x, jnp.matmul(x.T, g, preferred_element_type=W.dtype)
+
+
+multiply.defvjp(_multiply_forward, _multiply_backward)
+
+
+@jax.custom_vjp
+def look_up(table: jax.Array, tokens: jax.Array) -> jax.Array:
+    """The rows of `table` [V, D] at `tokens` [B, T], [B, T, D]."""
+    return table[tokens]
+
+
+def _look_up_forward(table: jax.Array, tokens: jax.Array) -> tuple:
+    return table[tokens], (table, tokens)
+
+
+def _look_up_backward(saved: tuple, g: jax.Array) -> tuple[jax.Array, None]:
+    """Sums by token; on accelerators a product, without atomic additions.
+
+    They are added in no fixed order, so the bits of a step would differ by run. On a
+    CPU, adding row by row is five times as fast.
+    """
+    table, tokens = saved
+
+    def add_rows(tokens: jax.Array, g: jax.Array) -> jax.Array:
+        return jnp.zeros_like(table).at[tokens].add(g)
+
+    def multiply_one_hot(tokens: jax.Array, g: jax.Array) -> jax.Array:
+        is_token_VN = jnp.arange(len(table))[:, None] == tokens.reshape(-1)
+        rows = g.reshape(-1, g.shape[-1])
+        return jnp.matmul(is_token_VN.astype(g.dtype), rows)
+
+    of_table = jax.lax.platform_dependent(
+        tokens, g, cpu=add_rows, default=multiply_one_hot
+    )
+    return of_table, None
+
+
+look_up.defvjp(_look_up_forward, _look_up_backward)
 
 
 @jax.custom_vjp
@@ -29,21 +87,23 @@ relu.defvjp(_relu_forward, _relu_backward)
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1,))
 def normalize(x: jax.Array, eps: float) -> jax.Array:
-    """(x - mean) / sqrt(variance + eps) over the last axis."""
+    """(x - mean) / sqrt(variance + eps) over the last axis, in float32."""
     return _normalize_forward(x, eps)[0]
 
 
 def _normalize_forward(x: jax.Array, eps: float) -> tuple[jax.Array, tuple]:
-    centred = x - x.mean(-1, keepdims=True)
+    x32 = x.astype(jnp.float32)
+    centred = x32 - x32.mean(-1, keepdims=True)
     inverse_std = jax.lax.rsqrt((centred * centred).mean(-1, keepdims=True) + eps)
     normal = centred * inverse_std
-    return normal, (normal, inverse_std)
+    return normal, (normal.astype(x.dtype), inverse_std)
 
 
 def _normalize_backward(eps: float, saved: tuple, g: jax.Array) -> tuple[jax.Array]:
     normal, inverse_std = saved
     along = (g * normal).mean(-1, keepdims=True)
-    return (inverse_std * (g - g.mean(-1, keepdims=True) - normal * along),)
+    of_x = inverse_std * (g - g.mean(-1, keepdims=True) - normal * along)
+    return (of_x.astype(normal.dtype),)
 
 
 normalize.defvjp(_normalize_forward, _normalize_backward)
@@ -51,19 +111,19 @@ normalize.defvjp(_normalize_forward, _normalize_backward)
 
 @jax.custom_vjp
 def score_keys(Q: jax.Array, K: jax.Array) -> jax.Array:
-    """Q K^T of every sequence, [N, Q, K], [N, T, K] -> [N, Q, T]."""
-    return jnp.einsum('nqk,ntk->nqt', Q, K)
+    """Q K^T of every sequence, [N, Q, K], [N, T, K] -> [N, Q, T] float32."""
+    return jnp.einsum('nqk,ntk->nqt', Q, K, preferred_element_type=jnp.float32)
 
 
 @jax.custom_vjp
 def mix_rows(Attn: jax.Array, V: jax.Array) -> jax.Array:
     """Attn V of every sequence, [N, Q, T], [N, T, K] -> [N, Q, K]."""
-    return jnp.einsum('nqt,ntk->nqk', Attn, V)
+    return jnp.einsum('nqt,ntk->nqk', Attn.astype(V.dtype), V)
 
 
 def _mix_back(Attn: jax.Array, g: jax.Array) -> jax.Array:
     """Attn^T g. XLA's CPU code sums over rows of both factors four times as slowly."""
-    turned = jax.lax.optimization_barrier(Attn.swapaxes(1, 2))
+    turned = jax.lax.optimization_barrier(Attn.astype(g.dtype).swapaxes(1, 2))
     return jnp.einsum('ntq,nqk->ntk', turned, g)
 
 

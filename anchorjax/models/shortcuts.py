@@ -15,6 +15,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 from flax import linen as nn
+from jax.typing import DTypeLike
+
+from anchorjax.models.gradients import look_up, mix_rows, multiply, score_keys
 
 
 class Embedded(NamedTuple):
@@ -23,19 +26,25 @@ class Embedded(NamedTuple):
     tokens_BT: jax.Array
     W_embed: jax.Array  # [V, D]
     W_pos: jax.Array  # [T, D]
+    dtype: DTypeLike = jnp.float32  # of the stream; the tables are float32
 
     def rows(self) -> jax.Array:
         """The stream itself, [B, T, D]."""
-        return self.W_embed[self.tokens_BT] + self.W_pos
+        rows_BTD = look_up(self.W_embed, self.tokens_BT) + self.W_pos
+        return rows_BTD.astype(self.dtype)
 
     def project(self, W: jax.Array) -> jax.Array:
         """rows() @ W by multiplying the tables, then gathering, [B, T, d_out]."""
-        tables = Embedded(self.tokens_BT, self.W_embed @ W, self.W_pos @ W)
-        return tables.rows()
+        tables = []
+        for table in (self.W_embed, self.W_pos):
+            tables.append(multiply(table.astype(self.dtype), W, jnp.float32))
+        return Embedded(self.tokens_BT, *tables, self.dtype).rows()
 
 
-def project(x: jax.Array | Embedded, W: jax.Array) -> jax.Array:
-    """x [B, T, D] @ W [D, d_out] -> [B, T, d_out].
+def project(
+    x: jax.Array | Embedded, W: jax.Array, dtype: DTypeLike | None = None
+) -> jax.Array:
+    """x [B, T, D] @ W [D, d_out] -> [B, T, d_out], by default in the dtype of x.
 
     It multiplies one matrix of B * T rows, because XLA's CPU code copies and transposes
     three-dimensional operands.
@@ -43,7 +52,7 @@ def project(x: jax.Array | Embedded, W: jax.Array) -> jax.Array:
     if isinstance(x, Embedded):
         return x.project(W)
     rows = x.reshape(-1, x.shape[-1])
-    return (rows @ W).reshape(*x.shape[:-1], -1)
+    return multiply(rows, W, dtype or x.dtype).reshape(*x.shape[:-1], -1)
 
 
 def attend_last(
@@ -69,8 +78,11 @@ def attend_last(
     batch, _, heads, head_dim = Q_B1HK.shape
     W_K = W_K.reshape(-1, heads, head_dim)
     W_V = W_V.reshape(-1, heads, head_dim)
-    query_BHD = jnp.einsum('bhk,dhk->bhd', Q_B1HK[:, 0], W_K) / head_dim**0.5
-    Attn_BHT = nn.softmax(jnp.einsum('bhd,btd->bht', query_BHD, source_BTD))
-    mean_BHD = jnp.einsum('bht,btd->bhd', Attn_BHT, source_BTD)
-    mixed = jnp.einsum('bhd,dhk->bhk', mean_BHD, W_V)
+    dtype = source_BTD.dtype
+    multiply_heads = jax.vmap(multiply, in_axes=(1, 1, None), out_axes=1)
+    query_BHD = multiply_heads(Q_B1HK[:, 0], W_K.transpose(2, 1, 0), dtype)
+    scores_BHT = score_keys(query_BHD, source_BTD) / head_dim**0.5
+    Attn_BHT = nn.softmax(scores_BHT)
+    mean_BHD = mix_rows(Attn_BHT, source_BTD)
+    mixed = multiply_heads(mean_BHD, W_V, dtype)
     return Attn_BHT[:, :, None], mixed.reshape(batch, 1, heads * head_dim)

@@ -14,6 +14,7 @@ from typing import Annotated, Literal, get_args
 import jax
 import jax.numpy as jnp
 from flax import linen as nn
+from jax.typing import DTypeLike
 
 from anchorjax.errors import require
 from anchorjax.limits import above, at_least, check_fields
@@ -49,6 +50,7 @@ class TransformerConfig(ModelConfig):
     Sizes left at 0 follow the width, so that `width` alone makes a smaller model.
     """
 
+    has_mixed_precision = True
     name: str = 'transformer'
     depth: Size = 2  # blocks
     width: Size = 400  # of the stream and the embedding
@@ -97,6 +99,10 @@ class TransformerConfig(ModelConfig):
 
     def module(self, vocab: int, gamma: float | jax.Array) -> 'Transformer':
         return Transformer(self, vocab, initializers(self, gamma))
+
+    def module_for_logits(self, vocab: int, dtype: DTypeLike) -> 'Transformer':
+        inits = initializers(self, gamma=0.0)  # not used: nothing is drawn
+        return Transformer(self, vocab, inits, dtype)
 
     def forward_operations(
         self, seq_len: int, vocab: int, batch_size: int, last_only: bool
@@ -192,11 +198,14 @@ class Transformer(nn.Module):
       config: sizes and options.
       vocab: number of tokens, V.
       inits: the initializer of every kind of matrix, from `initializers`.
+      dtype: of activations and factors of products; parameters, softmax, logits and the
+        statistics of LayerNorm are float32.
     """
 
     config: TransformerConfig
     vocab: int
     inits: Mapping[str, Initializer]
+    dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(
@@ -212,7 +221,7 @@ class Transformer(nn.Module):
         length = tokens_BT.shape[1]
         W_embed = self.param('W_embed', self.inits['embed'], (self.vocab, c.width))
         W_pos = self.param('W_pos', self.inits['embed'], (c.max_len, c.width))
-        embedded = Embedded(tokens_BT, W_embed, W_pos[:length])
+        embedded = Embedded(tokens_BT, W_embed, W_pos[:length], self.dtype)
         X_em = embedded.rows()
 
         x, stream, blocks = X_em, embedded, []
@@ -232,7 +241,8 @@ class Transformer(nn.Module):
             x = LayerNorm(c.eps, name='LN_final')(x)
         W_U = self.param('W_U', self.inits['unembed'], (c.width, self.vocab))
         b_U = self.param('b_U', init_bias(c, c.width), (self.vocab,))
-        return Activations(X_em, tuple(blocks), project(x, W_U) + b_U)
+        logits = project(x, W_U, jnp.float32) + b_U
+        return Activations(X_em, tuple(blocks), logits)
 
 
 class Block(nn.Module):
@@ -291,18 +301,18 @@ class Block(nn.Module):
         W_Q, b_Q = self._weights('W_Q', 'qk', c.width, c.heads * c.head_dim)
         W_K, b_K = self._weights('W_K', 'qk', c.width, c.heads * c.head_dim)
         W_V, b_V = self._weights('W_V', 'v', c.width, c.heads * c.head_dim)
-        Q = split_heads(project(query, W_Q) + b_Q, c.heads)
-        K = split_heads(project(source, W_K) + b_K, c.heads)
-        V = split_heads(project(source, W_V) + b_V, c.heads)
+        Q = split_heads(add_bias(project(query, W_Q), b_Q), c.heads)
+        K = split_heads(add_bias(project(source, W_K), b_K), c.heads)
+        V = split_heads(add_bias(project(source, W_V), b_V), c.heads)
         if self.last_only:
             Attn, X_qkv = shortcuts.attend_last(Q, source, W_K, W_V)
-            return Q, K, V, Attn, X_qkv + b_V
+            return Q, K, V, Attn, add_bias(X_qkv, b_V)
         Attn = edit('Attn', attention_weights(Q, K))
         return Q, K, V, Attn, mix_values(Attn, V)
 
     def _linear(self, name: str, kind: str, d_out: int, x: jax.Array) -> jax.Array:
         W, b = self._weights(name, kind, x.shape[-1], d_out)
-        return project(x, W) + b
+        return add_bias(project(x, W), b)
 
     def _weights(
         self, name: str, kind: str, d_in: int, d_out: int
@@ -324,7 +334,12 @@ class LayerNorm(nn.Module):
     def __call__(self, x: jax.Array) -> jax.Array:
         scale = self.param('scale', nn.initializers.ones, (x.shape[-1],))
         bias = self.param('bias', nn.initializers.zeros, (x.shape[-1],))
-        return normalize(x, self.eps) * scale + bias
+        return (normalize(x, self.eps) * scale + bias).astype(x.dtype)
+
+
+def add_bias(x: jax.Array, bias: jax.Array | float) -> jax.Array:
+    """x + bias in the dtype of x; the bias is float32."""
+    return (x + bias).astype(x.dtype)
 
 
 def activate(name: Activation, x: jax.Array) -> jax.Array:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+from jax.typing import DTypeLike
 
 from anchorjax.experiment import Experiment
 from anchorjax.model import Activations
@@ -26,8 +28,16 @@ def forward(
 
 
 def compute_logits(
-    experiment: Experiment, params: Any, tokens_BT: jax.Array, last_only: bool
+    experiment: Experiment,
+    params: Any,
+    tokens_BT: jax.Array,
+    last_only: bool,
+    dtype: DTypeLike = jnp.float32,
 ) -> jax.Array:
-    """The logits of `forward` and nothing else, with little memory: for training."""
-    module = experiment.model.module_for_logits(experiment.task.vocab)
+    """The logits of `forward` and nothing else, with little memory: for training.
+
+    Args:
+      dtype: as in `ModelConfig.module_for_logits`.
+    """
+    module = experiment.model.module_for_logits(experiment.task.vocab, dtype)
     return module.apply({'params': params}, tokens_BT, last_only).logits

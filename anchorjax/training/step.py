@@ -87,8 +87,13 @@ def train_step(
     chex.assert_shape(batch.tokens_BT, (size, task.seq_len))
     chex.assert_shape(batch.targets_BQ, (size, num_scored))
 
+    is_mixed = experiment.train.precision == 'bfloat16'
+    dtype = jnp.bfloat16 if is_mixed else jnp.float32
+
     def loss_of(params: Any, batch: Batch) -> jax.Array:
-        logits_BQV = compute_logits(experiment, params, batch.tokens_BT, task.last_only)
+        logits_BQV = compute_logits(
+            experiment, params, batch.tokens_BT, task.last_only, dtype
+        )
         chex.assert_shape(logits_BQV, (*batch.targets_BQ.shape, task.vocab))
         loss_BQ = losses.cross_entropy(logits_BQV, batch.targets_BQ)
         return losses.weighted_mean(loss_BQ, batch.weights_BQ)
