@@ -1,12 +1,15 @@
 """A file is whole or absent, and whatever goes wrong is one line with its cause."""
 
+import functools
 import pathlib
+import resource
 import subprocess
 from collections.abc import Iterator
 
 import matplotlib
 import numpy as np
 import pytest
+import xarray as xr
 from matplotlib import pyplot as plt
 
 from anchorjax.errors import Damaged, StoreError, is_temporary
@@ -17,9 +20,11 @@ from anchorjax.files import (
     write_arrays,
     write_atomic,
     write_json,
+    write_text,
 )
+from anchorjax.storage import checkpoint
 from tests.support.faults import flip, mounted, truncate
-from tests.support.sweeps import require_line
+from tests.support.sweeps import require_line, tree_hash
 
 matplotlib.use('Agg')
 
@@ -40,6 +45,57 @@ def test_a_figure_that_does_not_fit_on_the_disk_is_one_line(small_disk):
     plt.close(figure)
     assert is_temporary(caught.value)
     assert list(small_disk.iterdir()) == []
+
+
+@pytest.fixture
+def small_files() -> Iterator[None]:
+    """No file grows beyond 4 kB, as after `ulimit -f 4`."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def save_text(path: pathlib.Path, size: int) -> None:
+    write_text(path, 'x' * 8 * size)
+
+
+def save_arrays(path: pathlib.Path, size: int) -> None:
+    write_arrays(path, {'loss': np.arange(1.0 * size)})
+
+
+def save_dataset(path: pathlib.Path, size: int) -> None:
+    dataset = xr.Dataset({'loss': ('step', np.random.default_rng(0).normal(size=size))})
+    write_atomic(path, dataset.to_netcdf)
+
+
+def save_figure(path: pathlib.Path, size: int) -> None:
+    figure, axis = plt.subplots()
+    axis.plot(np.random.default_rng(0).normal(size=size))
+    write_atomic(path, functools.partial(figure.savefig, format='pdf'))
+    plt.close(figure)
+
+
+def save_checkpoint(path: pathlib.Path, size: int) -> None:
+    array = np.random.default_rng(0).normal(size=(1, size))
+    checkpoint.save(path, size, {'W': array})
+
+
+SAVES = [save_text, save_arrays, save_dataset, save_figure, save_checkpoint]
+
+
+@pytest.mark.parametrize('save', SAVES)
+def test_a_limit_of_files_is_as_a_full_disk(tmp_path, request, save):
+    """Another try may help, and what was there stays."""
+    save(tmp_path / 'x', 10)
+    before = tree_hash(tmp_path)
+    request.getfixturevalue('small_files')
+    with pytest.raises(StoreError, match='cannot write') as caught:
+        save(tmp_path / 'x', 5_000)
+    assert is_temporary(caught.value)
+    require_line(caught.value, tmp_path)
+    assert checkpoint.list_steps(tmp_path / 'x') == [10] * (save is save_checkpoint)
+    assert before.items() <= tree_hash(tmp_path).items()
 
 
 @pytest.mark.parametrize('error', [AttributeError('x'), KeyboardInterrupt()])
