@@ -6,11 +6,12 @@ python -m analysis claims PAPER --runs RUN ... --out FOLDER
                                                       the claims of a paper: p1, p2, ...
 python -m analysis claims PAPER --members members.csv --out FOLDER
                                                       the same from a committed table
+python -m analysis pages                              README.md and RESULTS.md, anew
 """
 
 import sys
 
-from analysis import claims, figure, frame
+from analysis import claims, figure, frame, pages
 from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv
 from anchorjax import cli, files
@@ -25,6 +26,9 @@ def command() -> None:
         print(figure.list_figures())
     elif words[0] == 'claims':
         run_claims(words[1:])
+    elif words == ['pages']:
+        for path in pages.write_pages():
+            print(path)
     else:
         figure.run_figure(figure.find_figure(words[0]), words[1:])
 
