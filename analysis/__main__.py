@@ -7,11 +7,12 @@ python -m analysis claims PAPER --runs RUN ... --out FOLDER
                                                       the claims of a paper: p1, p2, ...
 python -m analysis claims PAPER --members members.csv --out FOLDER
                                                       the same from a committed table
+python -m analysis pages                              README.md and RESULTS.md, anew
 """
 
 import sys
 
-from analysis import claims, figure, frame
+from analysis import claims, figure, frame, pages
 from analysis.tables.folders import require_folder_for_tables
 from analysis.tables.text import format_csv
 from anchorjax import cli, files
@@ -24,6 +25,9 @@ def command() -> None:
         cli.print_usage(__doc__)
     elif words[0] == 'claims':
         run_claims(words[1:])
+    elif words == ['pages']:
+        for path in pages.write_pages():
+            print(path)
     else:
         run_figure(words)
 

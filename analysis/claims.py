@@ -443,8 +443,8 @@ def tabulate(claims: Sequence[Claim], members: pd.DataFrame) -> pd.DataFrame:
             'untrained': count_untrained(of_claim),
             'note': '; '.join(filter(None, (claim.note, found.note))),
         }
-        row |= _list_numbers(found)
-        for name, number in _list_numbers(converged).items():
+        row |= list_numbers(found)
+        for name, number in list_numbers(converged).items():
             row[f'converged_{name}'] = number
         rows.append(row)
     table = pd.DataFrame(rows)
@@ -470,7 +470,7 @@ def count_untrained(members: pd.DataFrame) -> int:
     return int(members.groupby('run').untrained.first().sum())
 
 
-def _list_numbers(found: Estimate) -> dict[str, object]:
+def list_numbers(found: Estimate) -> dict[str, object]:
     """The columns of a table that an estimate alone decides."""
     numbers = {'kind': found.kind, 'n': len(found.values), 'bound': found.bound.strip()}
     numbers |= found.mean._asdict()

@@ -1,0 +1,264 @@
+"""README.md and RESULTS.md, rendered from their templates and the committed tables.
+
+A template is the page with addresses in place of numbers of ours:
+
+  {{ p1.fig02.w400_d2.composed }}          0.39 [0.06, 0.72]
+  {{ p1.fig02.w400_d2.composed.signed }}   +0.39 [0.06, 0.72]
+  {{ p1.fig02.w400_d2.composed.status }}   **holds**, p 0.027
+  {{ gap('fair/exploration', 'unseen_inferential', {'gamma': 1.7}, {'gamma': 0.72}) }}
+                                           a difference that is no claim
+  {{ cells('fair/members', 'unseen_symmetric', run='paper_size_pair', gamma=0.5) }}
+                                           0.82, 0.92, ...: the cells of a table
+
+Settings, and the papers' own numbers, stand in the template as they are, in backticks.
+
+  python -m analysis pages
+"""
+
+import functools
+import pathlib
+from types import SimpleNamespace
+from typing import Any
+
+import jinja2
+import numpy as np
+import pandas as pd
+
+from analysis import claims, stats
+from analysis.figure import ROOMS, import_claims
+
+FOLDER = pathlib.Path(__file__).parent
+ROOT = FOLDER.parents[1]
+GALLERY = ROOT / 'analysis' / 'gallery'
+PAGES = ('README.md', 'RESULTS.md')
+WORDS = ('no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine')
+WORDS += ('ten', 'eleven', 'twelve')
+
+
+class Row:
+    """A row of a table of claims, as a page writes its numbers."""
+
+    def __init__(self, row: dict[str, Any]) -> None:
+        self._row = row
+
+    def __str__(self) -> str:
+        """Its number: '0.39 [0.06, 0.72]'."""
+        return write_mean(self._read('value'))
+
+    @property
+    def signed(self) -> str:
+        """'+0.39 [0.06, 0.72]'."""
+        return write_mean(self._read('value'), '+')
+
+    @property
+    def turned(self) -> str:
+        """Of the opposite difference: '0.78 [0.51, 1.00]' for −0.78."""
+        found = self._read('value')
+        return write_mean(stats.Mean(-found.mean, -found.high, -found.low))
+
+    @property
+    def mean(self) -> str:
+        return write_number(self._row['value'])
+
+    @property
+    def ends(self) -> str:
+        """'[0.06, 0.72]'."""
+        return str(self).partition(' ')[2]
+
+    @property
+    def first(self) -> str:
+        """The mean of its first group."""
+        return write_number(self._row['first'])
+
+    @property
+    def second(self) -> str:
+        return write_number(self._row['second'])
+
+    @property
+    def first_range(self) -> str:
+        """The first group's mean with its interval."""
+        return write_mean(self._read('first'))
+
+    @property
+    def second_range(self) -> str:
+        return write_mean(self._read('second'))
+
+    @property
+    def bound(self) -> str:
+        return self._row['bound']
+
+    @property
+    def n(self) -> int:
+        return self._row['n']
+
+    @property
+    def null(self) -> str:
+        return write_number(self._row['null'])
+
+    @property
+    def p(self) -> str:
+        return claims.format_p_value(self._row['p_corrected'])
+
+    @property
+    def power(self) -> str:
+        return write_number(self._row['power'])
+
+    @property
+    def verdict(self) -> str:
+        return f'**{self._row["verdict"] or "exploratory"}**'
+
+    @property
+    def status(self) -> str:
+        """The verdict, with a p that says something: '**holds**, p 0.027'."""
+        p = self._row['p_corrected']
+        return (
+            self.verdict if np.isnan(p) or p < 0.001 else f'{self.verdict}, p {self.p}'
+        )
+
+    def _read(self, side: str) -> stats.Mean:
+        prefix = '' if side == 'value' else f'{side}_'
+        low, high = self._row[f'{prefix}low'], self._row[f'{prefix}high']
+        return stats.Mean(self._row[side], low, high)
+
+
+class Cells:
+    """The cells of one column of a committed table, in some of its rows."""
+
+    def __init__(self, rows: pd.DataFrame, column: str) -> None:
+        self._rows = rows
+        self._values = rows[column].dropna()
+
+    def __str__(self) -> str:
+        return ', '.join(map(write_number, self._values))
+
+    @property
+    def range(self) -> str:
+        """The mean over seeds with its interval, of shares."""
+        values = self._values.groupby(self._rows.seed).mean()
+        return write_mean(stats.mean_interval(values, stats.SHARE))
+
+    @property
+    def mean(self) -> str:
+        return write_number(self._values.mean())
+
+    @property
+    def n(self) -> int:
+        return len(self._values)
+
+    @property
+    def highest(self) -> str:
+        return write_number(self._values.max())
+
+    @property
+    def lowest(self) -> str:
+        return write_number(self._values.min())
+
+    @property
+    def steps(self) -> str:
+        """'110 to 131', or 'never' of moments that never come."""
+        ends = [f'{end:,.0f}' for end in (self._values.min(), self._values.max())]
+        return ' to '.join(ends).replace('inf to inf', 'never')
+
+    def above(self, border: float) -> int:
+        return int((self._values > border).sum())
+
+
+def write_number(number: float, sign: str = '') -> str:
+    """'0.39'; with the sign '+', '+0.39'."""
+    if np.isnan(number):
+        return claims.NOTHING
+    text = stats.format_number(number)
+    if sign and not text.startswith('-'):
+        text = sign + text
+    return text.replace('-', '−')
+
+
+def write_mean(found: stats.Mean, sign: str = '') -> str:
+    mean = write_number(found.mean, sign)
+    if np.isnan(found.low):
+        return mean
+    return f'{mean} [{write_number(found.low)}, {write_number(found.high)}]'
+
+
+def write_word(number: int) -> str:
+    """'four' of 4."""
+    return WORDS[number] if number < len(WORDS) else str(number)
+
+
+def read_rooms() -> dict[str, SimpleNamespace]:
+    """The rows of all papers by their addresses: p1.fig02.w400_d2.composed."""
+    root = SimpleNamespace()
+    for paper in ROOMS:
+        folder = GALLERY / import_claims(paper).GALLERY
+        table = claims.read_table(folder / 'verdicts.csv')
+        for row in table.to_dict('records'):
+            *path, name = row['address'].split('.')
+            place = root
+            for part in path:
+                if not hasattr(place, part):
+                    setattr(place, part, SimpleNamespace())
+                place = getattr(place, part)
+            setattr(place, name, Row(row))
+    return vars(root)
+
+
+@functools.cache
+def read_cells(name: str) -> pd.DataFrame:
+    return pd.read_csv(GALLERY / f'{name}.csv')
+
+
+def select_cells(name: str, column: str, **levels: object) -> Cells:
+    """Some cells of analysis/gallery/NAME.csv.
+
+    Raises:
+      LookupError: no row has these values.
+    """
+    rows = claims.select(read_cells(name), levels)
+    if not len(rows):
+        raise LookupError(f'{name}.csv: no row with {levels}')
+    return Cells(rows, column)
+
+
+def subtract_groups(
+    name: str,
+    column: str,
+    first: claims.Levels,
+    second: claims.Levels,
+    **levels: object,
+) -> Row:
+    """A difference of two groups of analysis/gallery/NAME.csv, paired by seed.
+
+    Args:
+      levels: of everything else that varies.
+    """
+    groups = claims.Group('', first), claims.Group('', second)
+    members = claims.select(read_cells(name), levels)[[*first, 'seed', column]]
+    return Row(claims.list_numbers(claims.difference(column, *groups)(members)))
+
+
+def read_effect(outcome: str, block: str, lower: str) -> Row:
+    """A row of the law's effects of γ, from this lower value on."""
+    rows = read_cells('law/effects')
+    levels = {'outcome': outcome, 'block': block, 'factor': 'gamma'}
+    rows = claims.select(rows, levels)
+    (row,) = rows[rows.lower.str.startswith(f'{lower} ')].to_dict('records')
+    return Row({**row, 'value': row['mean'], 'n': row['settings']})
+
+
+def render(page: str) -> str:
+    """The text of one of PAGES; `sets.j2` names what several sentences show."""
+    templates = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+    )
+    templates.filters['word'] = write_word
+    source = (FOLDER / 'sets.j2').read_text() + (FOLDER / f'{page}.j2').read_text()
+    template = templates.from_string(source)
+    tables = {'cells': select_cells, 'gap': subtract_groups, 'effect': read_effect}
+    return template.render(read_rooms() | tables)
+
+
+def write_pages() -> list[pathlib.Path]:
+    paths = [ROOT / page for page in PAGES]
+    for path in paths:
+        path.write_text(render(path.name), encoding='utf-8')
+    return paths

@@ -1,0 +1,63 @@
+"""README.md and RESULTS.md: their numbers of ours come from the committed tables."""
+
+import re
+
+import pytest
+
+from analysis import pages
+from analysis.claims import VERDICTS, read_table
+from analysis.pages import PAGES, Row
+
+# What no table holds yet: settings of a machine, and its times (costs.md).
+UNBOUND = {'RESULTS.md': ('What does it cost?',), 'README.md': ('Two commands',)}
+NUMBER = re.compile(r'(?<![\w.])\d*\.\d+(?![\w.])')
+VERDICT = re.compile(rf'\*\*(?:{"|".join(VERDICTS)})\*\*')
+
+
+def check(page: str, text: str) -> bool:
+    return text == pages.render(page)
+
+
+@pytest.mark.parametrize('page', PAGES)
+def test_the_committed_page_is_what_its_template_and_the_tables_give(page):
+    assert check(page, (pages.ROOT / page).read_text())
+
+
+def list_sections(page: str) -> list[str]:
+    """The sections of a template whose numbers are bound, without settings."""
+    text = (pages.FOLDER / f'{page}.j2').read_text()
+    text = re.sub(r'\{\{.*?\}\}|\{%.*?%\}|```.*?```', '', text, flags=re.DOTALL)
+    text = re.sub(r'^    .*$|`[^`\n]*`|\]\([^)]*\)', '', text, flags=re.MULTILINE)
+    sections = re.split(r'^## ', text, flags=re.MULTILINE)
+    return [one for one in sections if not one.startswith(UNBOUND[page])]
+
+
+@pytest.mark.parametrize('page', PAGES)
+def test_a_template_has_no_number_or_verdict_of_its_own(page):
+    """But for settings and the papers' numbers, in backticks."""
+    for section in list_sections(page):
+        found = NUMBER.findall(section) + VERDICT.findall(section)
+        assert not found, f'{section.splitlines()[0]}: {found}'
+
+
+@pytest.mark.parametrize('page', PAGES)
+def test_a_number_or_verdict_changed_by_hand_is_noticed(page):
+    text = pages.render(page)
+    places = [*NUMBER.finditer(text), *VERDICT.finditer(text)]
+    assert len(places) > 20
+    for place in places[:: len(places) // 20]:
+        planted = place[0][:-1] + ('0' if place[0][-1] != '0' else '1')
+        assert not check(page, text[: place.start()] + planted + text[place.end() :])
+
+
+def test_every_cell_of_a_row_moves_the_page(monkeypatch):
+    """A number or a verdict of the tables that turns round turns the page round."""
+    table = read_table(pages.GALLERY / 'fair' / 'verdicts.csv').set_index('address')
+    row = table.loc['p1.fig02.w400_d2.composed'].to_dict()
+    for planted in ({'value': -0.5}, {'low': -0.5}, {'verdict': 'opposite'}, {'n': 8}):
+        size = pages.read_rooms()
+        size['p1'].fig02.w400_d2.composed = Row(row | planted)
+        with monkeypatch.context() as patch:
+            patch.setattr(pages, 'read_rooms', lambda size=size: size)
+            rendered = pages.render('RESULTS.md')
+        assert rendered != pages.render('RESULTS.md'), planted
