@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
@@ -78,6 +79,7 @@ def draw_figure(
     size = (layout.width, layout.height)
     with matplotlib.style.context(_RC, after_reset=True):
         figure = Figure(figsize=size, layout='constrained')
+        FigureCanvasAgg(figure)  # where it is drawn
         draw(result, figure.subplots(**grid))
         _name_network(figure, result.attrs.get('network', ''))
         yield figure
