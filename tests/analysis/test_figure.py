@@ -206,6 +206,15 @@ def test_a_figure_is_about_a_sweep_or_a_member():
     assert subjects == ['sweep', 'member', 'member']
 
 
+def test_an_editors_hidden_file_is_no_figure(tmp_path, monkeypatch):
+    names = set(figure.find_figures())
+    shutil.copytree(figure.ANALYSIS, tmp_path / 'analysis')
+    (tmp_path / 'analysis' / 'p1' / '.#phase.py').symlink_to('me@host.1:1')
+    (tmp_path / 'analysis' / 'p2' / '._label_law.py').touch()
+    monkeypatch.setattr(figure, 'ANALYSIS', tmp_path / 'analysis')
+    assert set(figure.find_figures()) == names
+
+
 FIGURES = figure.find_figures()
 # A tiny trained sweep for each room, and for figures that need another one: the name of
 # its fixture, and that of the sweep if the fixture has several.

@@ -72,6 +72,16 @@ def test_widths_that_vary_have_their_markers(tmp_path):
     assert len(dots) == 2
 
 
+@pytest.mark.slow
+def test_the_largest_seed_has_another_start_too(tmp_path):
+    """JAX refuses seeds beyond int32, those that are derived included."""
+    last = np.iinfo(np.int32).max
+    sizes = {'grid__gamma': (0.5,), 'train__snapshot_steps': (0,)}
+    run = trained(tmp_path, grid__seed=(int(last), 5), **sizes)
+    null = lazy.compute(run, 4).null
+    assert (null > 0).all() and null.nunique() == 2
+
+
 NUMBER = 16  # sequences: two batches of eight
 
 
