@@ -109,11 +109,9 @@ class Row:
 
     @property
     def status(self) -> str:
-        """The verdict, with a p that says something: '**holds**, p 0.027'."""
-        p = self._row['p_corrected']
-        return (
-            self.verdict if np.isnan(p) or p < 0.001 else f'{self.verdict}, p {self.p}'
-        )
+        """The verdict, with p where it is close: '**holds**, p 0.027'."""
+        is_close = 0.01 <= self._row['p_corrected'] < 0.1
+        return f'{self.verdict}, p {self.p}' if is_close else self.verdict
 
     def _read(self, side: str) -> stats.Mean:
         prefix = '' if side == 'value' else f'{side}_'

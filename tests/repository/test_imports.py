@@ -33,7 +33,7 @@ ORDER = {
         ('claims', 'figure'),
         ('text_tasks',),
         ('p1',),
-        ('p2', 'p3', 'p4', 'law', 'first_look'),
+        ('p2', 'p3', 'p4', 'law', 'first_look', 'pages'),
         ('report',),
         ('__main__',),
     ),
