@@ -35,6 +35,11 @@ def find_key(argument: Any) -> Any:
     return _Object(argument) if is_config and package != 'anchorjax' else argument
 
 
+def _find_value(key: Any) -> Any:
+    """What `find_key` made the key of."""
+    return key.value if isinstance(key, _Object) else key
+
+
 def cache(
     maxsize: int = 128,
 ) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
@@ -42,13 +47,14 @@ def cache(
 
     def decorate(fn: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
         @functools.lru_cache(maxsize)
-        def call(*keys: Any) -> Result:
-            values = [key.value if isinstance(key, _Object) else key for key in keys]
-            return fn(*values)
+        def call(*keys: Any, **named: Any) -> Result:
+            values = {name: _find_value(key) for name, key in named.items()}
+            return fn(*map(_find_value, keys), **values)
 
         @functools.wraps(fn)
-        def find_or_call(*arguments: Any) -> Result:
-            return call(*map(find_key, arguments))
+        def find_or_call(*arguments: Any, **named: Any) -> Result:
+            keys = {name: find_key(argument) for name, argument in named.items()}
+            return call(*map(find_key, arguments), **keys)
 
         return find_or_call
 

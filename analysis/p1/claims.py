@@ -128,6 +128,13 @@ def difference_of_best(
     return estimate
 
 
+# Of a claim that would hold only since Holm's correction is taken within a figure at
+# one width: the rule must not turn a verdict after its numbers are known.
+TURNED = (
+    'undecided by the rule of its prediction, Holm over the table; by the rule that is, '
+    'it takes twelve seeds'
+)
+
 CLAIMS = (
     Claim(
         'p1.fig02.w400_d2.composed',
@@ -135,7 +142,8 @@ CLAIMS = (
         'From γ 0.5 to 0.8 more answers are composed.',
         PAPER_SIZE,
         difference('unseen_inferential', PAPER_SMALL, PAPER_LARGE),
-        above(0, EARLIER),
+        above(0),
+        note=TURNED,
     ),
     Claim(
         'p1.fig02.w400_d2.symmetric',
@@ -159,7 +167,8 @@ CLAIMS = (
         'From γ 0.72 (0.50 at width 400) to 1.15 (0.80) fewer answers are symmetric.',
         FAIR,
         difference('unseen_symmetric', SMALL, LARGE),
-        below(0, EARLIER),
+        below(0),
+        note=TURNED,
     ),
     Claim(
         'p1.fig02.w64_d3.composed',

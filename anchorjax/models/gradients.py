@@ -35,11 +35,11 @@ multiply.defvjp(_multiply_forward, _multiply_backward)
 @jax.custom_vjp
 def look_up(table: jax.Array, tokens: jax.Array) -> jax.Array:
     """The rows of `table` [V, D] at `tokens` [B, T], [B, T, D]."""
-    return table[tokens]
+    return jnp.asarray(table)[tokens]
 
 
 def _look_up_forward(table: jax.Array, tokens: jax.Array) -> tuple:
-    return table[tokens], (table, tokens)
+    return look_up(table, tokens), (table, tokens)
 
 
 def _look_up_backward(saved: tuple, g: jax.Array) -> tuple[jax.Array, None]:

@@ -39,10 +39,6 @@ WRONG_PAIRS = (
 )
 # The anchors for which these shifts are wrong.
 _OFFICIAL_SHIFTS = {1: 5, 2: 1, 3: -2, 4: -8}
-# From P1's size on no network can know single examples, and the eval set seen_train has
-# trained key items in new noise: its recorded curves keep their bits. In a smaller task
-# it has training examples.
-_TOO_MANY_TO_MEMORIZE = 900_000
 # Roles of the three tokens that are not noise, from left to right.
 _ORDERS = {
     'key_first': ('key', 'anchor_1', 'anchor_2'),
@@ -436,12 +432,11 @@ def make_probes(config: AnchorsConfig, data: Data) -> Probes:
     """
     shifts = list_shifts(config)
     base_key = jax.random.fold_in(data.key, config.num_examples)
-    asks_trained = config.num_examples < _TOO_MANY_TO_MEMORIZE
     tokens, targets, groups = [], [], []
     for i, (name, (rows, heldout)) in enumerate(list_probed_pairs(config).items()):
         key = jax.random.fold_in(base_key, i)
         number_B = jnp.arange(config.probe_examples)
-        if asks_trained and name == 'seen_train':
+        if name == 'seen_train':
             key, number_B = data.key, number_B % config.num_train
         pair_B = jnp.asarray(rows)[number_B % len(rows)]
         drawn = draw_sequences(config, data, key, pair_B, number_B, heldout)
@@ -450,7 +445,7 @@ def make_probes(config: AnchorsConfig, data: Data) -> Probes:
         targets.append(answers_RB[..., None])
         groups.append(pair_B if config.groups == 'pair' else drawn.column_B)
     weights_PBQ = None
-    if asks_trained and config.num_train < config.probe_examples:
+    if config.num_train < config.probe_examples:
         is_real_B = jnp.arange(config.probe_examples) < config.num_train
         ones_PB = jnp.ones((len(tokens), config.probe_examples), jnp.float32)
         weights_PBQ = ones_PB.at[0].set(is_real_B.astype(jnp.float32))[..., None]

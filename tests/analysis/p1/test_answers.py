@@ -57,9 +57,9 @@ FAILURES = [
 @pytest.mark.parametrize(('error', 'code'), FAILURES, ids=repr)
 @pytest.mark.parametrize('failing', [answers, phase])
 def test_a_figure_that_fails_leaves_all_else_done_and_is_an_exit_code(
-    one_member, tmp_path, monkeypatch, capsys, failing, error, code
+    finished, tmp_path, monkeypatch, capsys, failing, error, code
 ):
-    run = shutil.copytree(one_member, tmp_path / 'run')
+    run = shutil.copytree(finished.folder.workdir, tmp_path / 'run')
     for path in (run / 'members.csv', run / 'results.nc', *run.glob('figures/*')):
         path.unlink()
     monkeypatch.setattr(failing, 'draw', Mock(side_effect=error))
@@ -70,7 +70,7 @@ def test_a_figure_that_fails_leaves_all_else_done_and_is_an_exit_code(
     assert failing.__name__.rpartition('.')[2] in line and error.args[-1] in line
     assert (run / 'members.csv').exists() and (run / 'results.nc').exists()
     (other,) = {answers, phase} - {failing}
-    names = {path.stem for path in (run / 'figures').iterdir()}
+    names = {path.stem for path in (run / 'figures').glob('*.png')}
     assert names == {other.__name__.rpartition('.')[2]}
 
 

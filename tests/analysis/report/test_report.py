@@ -134,10 +134,10 @@ def test_a_report_elsewhere_leaves_the_run_as_it_is(finished, tmp_path, monkeypa
 
 def test_figures_that_cannot_be_written_end_the_report(finished, tmp_path, monkeypatch):
     """A page without figures would look as if the run did not support them."""
-    keep_figures(monkeypatch, 'phase')
+    keep_figures(monkeypatch, 'answers')
     (tmp_path / 'figures').symlink_to(tmp_path / 'gone')
     path = tmp_path / 'page.html'
-    with pytest.raises(StoreError, match=r'cannot write .*phase\.png'):
+    with pytest.raises(StoreError, match=r'cannot write .*answers\.csv'):
         write_report(finished, path, samples.ignore)
     assert not path.exists()
 
@@ -168,14 +168,14 @@ FAILURES += [KeyError('x'), MemoryError(), AssertionError(), PermissionError(13,
 @pytest.mark.parametrize('fail', [fail_to_compute, fail_to_draw, fail_to_save])
 @pytest.mark.parametrize('error', FAILURES, ids=repr)
 def test_a_figure_that_fails_is_listed_and_the_others_are_drawn(
-    two_lanes, tmp_path, monkeypatch, fail, error
+    finished, tmp_path, monkeypatch, fail, error
 ):
     if fail is fail_to_save and isinstance(error, OSError):
         pytest.skip('a disk that cannot be written: see above')
     keep_figures(monkeypatch, 'phase', 'answers')
     fail(monkeypatch, error)
     path = tmp_path / 'page.html'
-    write_report(open_run(two_lanes.folder.workdir), path, samples.ignore)
+    write_report(open_run(finished.folder.workdir), path, samples.ignore)
     text = path.read_text()
     assert text.count('data:image/png;base64,') == 1
     assert html.escape(f'{phase.TITLE} (', quote=False) in text
