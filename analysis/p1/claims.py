@@ -131,7 +131,7 @@ def difference_of_best(
 # Of a claim that would hold only since Holm's correction is taken within a figure at
 # one width: the rule must not turn a verdict after its numbers are known.
 TURNED = (
-    'undecided by the rule of its prediction, Holm over the table; by the rule that is, '
+    'undecided by the rule of its prediction, Holm over the table; by the rule that is '
     'it takes twelve seeds'
 )
 

@@ -105,7 +105,8 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        return f'**{self._row["verdict"] or "exploratory"}**'
+        verdict = self._row['verdict']
+        return f'**{verdict}**' if verdict else 'exploratory'
 
     @property
     def status(self) -> str:

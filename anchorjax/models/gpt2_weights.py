@@ -163,13 +163,11 @@ def write_model(
 
 
 def find_weights(path: pathlib.Path) -> pathlib.Path:
-    """The safetensors file at a path, or in that folder; UserError if it is none."""
+    """The safetensors file at a path, or in that folder; UserError for another kind."""
     if path.is_dir():
         path = path / WEIGHTS_FILE
     if path.suffix != '.safetensors':
         raise UserError(f'{path}: must be a .safetensors file or a folder with one')
-    if not path.exists():
-        raise UserError(f'{path}: no such file')
     return path
 
 
@@ -180,6 +178,8 @@ def read_state(path: pathlib.Path) -> dict[str, np.ndarray]:
     try:
         with safe_open(path, framework='np') as f:
             return {name: f.get_tensor(name) for name in f.keys()}  # noqa: SIM118
+    except FileNotFoundError:
+        raise UserError(f'{path}: no such file') from None
     except Exception as e:  # the package raises its own kind, and OSError
         reason = describe_cause(e)
         raise UserError(f'{path}: cannot be read as safetensors ({reason})') from None

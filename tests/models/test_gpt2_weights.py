@@ -122,7 +122,7 @@ def test_shapes_need_no_file(experiment):
     found = Trainer(missing, make_mesh(1), lanes=1).describe_member()
     expected = Trainer(experiment, make_mesh(1), lanes=1).describe_member()
     assert found == expected
-    with pytest.raises(UserError, match='no such file'):
+    with pytest.raises(UserError, match='No such file'):
         begin(missing)
 
 
