@@ -9,6 +9,7 @@ that have not converged are left out, unless none has.
   python -m analysis accuracy --run runs/scan
 """
 
+import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -115,7 +116,7 @@ def layout(cells: pd.DataFrame) -> style.Layout:
 
 
 def _draw_measure(axis: Axes, cells: pd.DataFrame) -> None:
-    colours = style.plt.get_cmap('viridis')
+    colours = matplotlib.colormaps['viridis']
     settings = cells.groupby('setting', sort=False)
     lines = settings.ngroups
     values = cells.value.unique().tolist()

@@ -94,7 +94,8 @@ def draw(members: pd.DataFrame, axes: np.ndarray) -> None:
     suffices.set_title('answers unchanged with these edges alone')
     for axis in axes[0]:
         axis.tick_params(axis='y', labelsize=6)
-        style.plt.setp(axis.get_xticklabels(), rotation=30, ha='right')
+        for label in axis.get_xticklabels():
+            label.set(rotation=30, ha='right')
 
 
 def layout(members: pd.DataFrame) -> style.Layout:

@@ -13,6 +13,7 @@ shift (PAPERS 1.5). Two readings of the time to fit, in epochs:
 
 from typing import Annotated
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -154,7 +155,7 @@ def layout(times: xr.Dataset) -> style.Layout:
 def _draw_times(axis: Axes, networks: pd.DataFrame, last_epoch: float) -> None:
     """Epochs by depth of the networks of one gamma, a colour for each complexity."""
     levels = list(networks.groupby('complexity'))
-    colours = style.plt.get_cmap('viridis')(np.linspace(0, 0.9, len(levels)))
+    colours = matplotlib.colormaps['viridis'](np.linspace(0, 0.9, len(levels)))
     middle = (len(levels) - 1) / 2
     for i, (level, of_level) in enumerate(levels):
         epoch = of_level.epoch

@@ -7,6 +7,7 @@ monotone relation. What it calls bridge alignment is not defined in what we have
   python -m analysis decay_complexity --run runs/critical_windows_complexity
 """
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -84,7 +85,7 @@ def measure_complexity(params: dict) -> float:
 def draw(result: xr.Dataset, axes: np.ndarray) -> None:
     """Fills axes [1, 3]: C over training; C at SHARE against the end; train loss."""
     path, scatter, loss = axes[0]
-    colours = style.plt.get_cmap('viridis')
+    colours = matplotlib.colormaps['viridis']
     decays = list(result.groupby('decay'))
     for i, (decay, members) in enumerate(decays):
         colour = colours(i / max(len(decays) - 1, 1))

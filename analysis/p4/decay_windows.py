@@ -11,6 +11,7 @@ has learned what it was shown, and the accuracy during training.
 
 from typing import Annotated, Literal
 
+import matplotlib
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -144,7 +145,7 @@ def _draw_intervals(axis: Axes, cell: xr.Dataset) -> None:
 
 def _draw_curves(axis: Axes, cell: xr.Dataset) -> None:
     """The mean over seeds of every window, early ones dark."""
-    colours = style.plt.get_cmap('viridis')
+    colours = matplotlib.colormaps['viridis']
     for w, name in enumerate(cell.window.values):
         colour = '#BBBBBB' if name == NONE else colours(w / max(len(cell.window), 2))
         line = '--' if name == ALL else '-'
