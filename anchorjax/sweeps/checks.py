@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from anchorjax.caching import cache
 from anchorjax.errors import ConfigError, describe_cause, require
 from anchorjax.experiment import Experiment
 from anchorjax.grid import DATA, INIT, random_key
@@ -46,6 +47,7 @@ def require_trainable(experiment: Experiment) -> None:
             _check_model(of_cohort)
 
 
+@cache()
 def _check_task(config: TaskConfig, seed: int) -> None:
     task = config.make()
     _check_names(task)

@@ -88,6 +88,7 @@ def edit_the_batch(monkeypatch) -> None:
 old = ask
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     'edit', [edit_a_helper, edit_what_is_closed_over, edit_the_batch]
 )
