@@ -77,8 +77,8 @@ def test_two_processes_of_four_devices_give_the_bits_of_one_of_eight(
 
     (code, out, errors), (other_code, other_out, _) = finish(start_pair(tmp_path))
     assert (code, other_code) == (0, 0), errors
-    assert 'phase.png' in out
-    assert 'members.csv' not in other_out and 'phase.png' not in other_out
+    assert 'answers.png' in out
+    assert 'members.csv' not in other_out and 'answers.png' not in other_out
     assert bits(tmp_path) == bits(one_process)
     table = (tmp_path / 'members.csv').read_bytes()
     assert table == (one_process / 'members.csv').read_bytes()
