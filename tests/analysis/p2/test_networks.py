@@ -279,8 +279,10 @@ def follow_frozen_flow(open_sweep, monkeypatch):
         read_params = Run.params
 
         def params(self, step, **point):
-            planted = {'W_embed': paths[point['gamma'], point['seed'], step]}
-            return read_params(self, step, **point) | planted
+            found = read_params(self, step, **point)
+            if step == 0:  # the untrained network is the real one
+                return found
+            return found | {'W_embed': paths[point['gamma'], point['seed'], step]}
 
         with monkeypatch.context() as patch:
             patch.setattr(Run, 'params', params)
