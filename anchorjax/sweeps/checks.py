@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from anchorjax import numerics
 from anchorjax.caching import cache
 from anchorjax.errors import ConfigError, describe_cause, require
 from anchorjax.experiment import Experiment
@@ -29,6 +30,7 @@ _DRAWN_ELSEWHERE = (
 )
 
 
+@numerics.pin()
 def require_trainable(experiment: Experiment) -> None:
     """Raises ConfigError for a task or a model of the sweep that breaks its contract.
 
