@@ -7,7 +7,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from pandas.api.typing import SeriesGroupBy
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
 LEVEL = 0.95  # of every interval
@@ -87,11 +86,16 @@ def power(values: ArrayLike, effect: float, level: float) -> float:
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:
-    """Holm's correction of the p-values that are not NaN."""
+    """Holm's correction of the p-values that are not NaN.
+
+    As statsmodels' multipletests, which collects garbage at every call: a quarter of a
+    second, in a table of twenty families.
+    """
     corrected = np.array(p_values, float)
-    is_known = np.isfinite(corrected)
-    if is_known.any():
-        corrected[is_known] = multipletests(corrected[is_known], method='holm')[1]
+    (known,) = np.nonzero(np.isfinite(corrected))
+    ascending = known[np.argsort(corrected[known])]
+    raised = corrected[ascending] * np.arange(len(known), 0, -1)
+    corrected[ascending] = np.minimum(np.maximum.accumulate(raised), 1)
     return corrected
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from statsmodels.stats.multitest import multipletests
 
 from analysis import stats
 
@@ -58,3 +59,6 @@ def test_holm_multiplies_the_smallest_by_their_number_and_keeps_the_order():
     found = stats.holm([0.01, 0.04, np.nan, 0.03])
     np.testing.assert_allclose(found, [0.03, 0.06, np.nan, 0.06])
     assert np.isnan(stats.holm([np.nan])).all()
+    p_values = np.random.default_rng(0).uniform(0, 0.3, 40)
+    expected = multipletests(p_values, method='holm')[1]
+    np.testing.assert_array_equal(stats.holm(p_values), expected)

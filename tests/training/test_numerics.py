@@ -67,6 +67,7 @@ def test_a_sweep_has_the_same_bits(one_member, tmp_path, monkeypatch, setting):
     assert bits(tmp_path) == bits(one_member)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('setting', SETTINGS)
 def test_data_are_drawn_as_in_training(setting):
     own, seed = make_own_experiment(setting), 3
@@ -81,6 +82,7 @@ def test_data_are_drawn_as_in_training(setting):
     assert scores == lookup_scores.__wrapped__(own.task, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('setting', SETTINGS)
 def test_networks_start_and_answer_as_in_training(setting):
     own, seed = make_own_experiment(setting), 3

@@ -40,6 +40,7 @@ def take_steps(experiment: Experiment, num_steps: int) -> tuple[TrainState, list
     return state, losses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('model', MODELS)
 def test_bfloat16_rounds_a_step_and_keeps_float32_weights(model):
     # Not Adam: it enlarges what rounding leaves of a gradient that is zero.

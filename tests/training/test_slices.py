@@ -16,6 +16,7 @@ def test_slices_are_halves_of_halves(batch_size, seq_len, size):
     assert count_slices(make_mesh(1), batch_size, seq_len) == batch_size // size
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_batch():
     sizes = []
     for batch_size in (192, 3072):

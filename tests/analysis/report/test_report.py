@@ -165,6 +165,7 @@ FAILURES = [OverflowError('Python int too large'), RuntimeError('no latex')]
 FAILURES += [KeyError('x'), MemoryError(), AssertionError(), PermissionError(13, 'x')]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('fail', [fail_to_compute, fail_to_draw, fail_to_save])
 @pytest.mark.parametrize('error', FAILURES, ids=repr)
 def test_a_figure_that_fails_is_listed_and_the_others_are_drawn(
