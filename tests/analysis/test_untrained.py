@@ -81,6 +81,7 @@ def require_equal(found, expected):
     jax.tree.map(np.testing.assert_array_equal, found, expected)
 
 
+@pytest.mark.slow
 def test_members_that_start_from_a_file_have_it_as_their_null(started):
     member = member_of(started, seed=1)
     expected = member.experiment.model.read_start(20)
@@ -106,6 +107,7 @@ def test_the_snapshot_of_step_0_is_the_start_whatever_the_file_is_now(tmp_path):
     assert draw_independent(member, 7) is None
 
 
+@pytest.mark.slow
 def test_other_weights_in_its_place_are_other_members(started):
     """In one process: what was read of the first file is not used again."""
     folder = started.folder.workdir.parent

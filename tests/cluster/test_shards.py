@@ -118,6 +118,7 @@ def whole_sweep(tmp_path_factory):
     return trained(tmp_path_factory.mktemp('whole_sweep')).folder.workdir
 
 
+@pytest.mark.slow
 def test_shards_in_any_order_give_the_bits_of_the_whole(whole_sweep, tmp_path):
     for place, index in enumerate((2, 0, 1)):
         run = train_shard(tmp_path, Shard(index, 3))

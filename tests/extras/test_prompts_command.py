@@ -57,6 +57,7 @@ def answer_all(folder, solution):
     return {prompt.id: solve(prompt.prompt, solution) for prompt in prompts}
 
 
+@pytest.mark.slow
 def test_write_ask_and_score(say, folder):
     pytest.importorskip('openai')
 

@@ -54,6 +54,7 @@ def test_a_disk_that_is_full_while_a_sweep_saves_is_no_bad_input(capsys, tmp_pat
     assert capsys.readouterr().err == line
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_ends_a_command_quietly():
     code = 'from anchorjax import cli; cli.run_command(lambda: print("x"))'
     reader, writer = os.pipe()

@@ -55,6 +55,7 @@ def test_bfloat16_rounds_a_step_and_keeps_float32_weights(model):
     assert_same_but_rounding(mixed.params, exact.params, tolerance=0.05)
 
 
+@pytest.mark.slow
 def test_evaluation_is_float32_at_any_precision():
     scores = []
     for precision in ('float32', 'bfloat16'):
@@ -94,6 +95,7 @@ def test_an_accelerator_sums_in_a_fixed_order(precision):
     assert count_scatters('cuda') == count_scatters('tpu') == 0
 
 
+@pytest.mark.slow
 def test_a_step_of_an_accelerator_is_that_of_a_cpu(monkeypatch):
     expected, losses = take_steps(cases.tiny(), 2)
 

@@ -54,6 +54,7 @@ FAILURES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(('error', 'code'), FAILURES, ids=repr)
 @pytest.mark.parametrize('failing', [answers, phase])
 def test_a_figure_that_fails_leaves_all_else_done_and_is_an_exit_code(

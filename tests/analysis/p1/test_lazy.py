@@ -107,6 +107,7 @@ def compute_plain_kernel(member, tokens_BT, labels_B):
     return rows @ rows.T
 
 
+@pytest.mark.slow
 def test_the_null_is_the_distance_of_two_independent_starts(result, start):
     other = draw_independent(start, 0 + 1_000_003)
     tokens_BT, labels_B = choose_sequences(start, NUMBER)
@@ -214,6 +215,7 @@ def test_a_later_start(finished):
         lazy.compute(finished, start=40)
 
 
+@pytest.mark.slow
 def test_a_task_without_an_unseen_pair_has_rows_too(tmp_path):
     c = config.default(task='modular_addition')
     c.task.modulus = 7
