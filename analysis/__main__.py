@@ -7,7 +7,7 @@ python -m analysis claims PAPER --runs RUN ... --out FOLDER
                                                       the claims of a paper: p1, p2, ...
 python -m analysis claims PAPER --members members.csv --out FOLDER
                                                       the same from a committed table
-python -m analysis pages                              README.md and RESULTS.md, anew
+python -m analysis pages                              README, RESULTS, gallery: anew
 """
 
 import sys

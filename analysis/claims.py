@@ -12,7 +12,7 @@ One rule for every paper:
   a row elsewhere moves no verdict. The border is 0, or a size that the paper prints,
   or, where it says "much", "as much as" or "no worse", one of ours that was fixed
   before the runs (p4/claims.py). That the seeds were not used to choose the settings is
-  seen to by hand: a claim names runs with fresh ones (predictions.md).
+  seen to by hand: a claim names runs with fresh ones (gallery/log).
 - Its power stands beside it (`measure_power`): where that is low, "undecided" is what
   so few seeds say whatever is true.
 - With fewer seeds, or without a rule, the row is exploratory: a number with an interval

@@ -82,10 +82,7 @@ class Flag(NamedTuple):
 
 
 def import_claims(paper: str) -> ModuleType:
-    """The module of a paper with CLAIMS, INTRODUCTION, GALLERY and `tabulate`.
-
-    GALLERY is the folder of analysis/gallery that has its committed table.
-    """
+    """The module of a paper with CLAIMS, INTRODUCTION and `tabulate`."""
     return importlib.import_module(f'analysis.{paper}.claims')
 
 

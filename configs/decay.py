@@ -19,7 +19,7 @@ it a gamma of its own, as P3's code does. In all of these (3, 4) and (4, 3) are 
 The sum of rate x decay over training, which says how far decay shrinks a weight, is 3.0
 at the default's decay of 1 and 1.6 at P3's, whose rate starts and ends at 1e-5; so
 0.3 here, with 0.9, is nearest to P3's 1, and only just. What was expected of the
-presets, and what came out, is in analysis/gallery/predictions.md.
+presets, and what came out, is in analysis/gallery/log/predictions_p3.md.
 """
 
 from anchorjax import config

@@ -1,4 +1,4 @@
-"""Sweeps at the paper's own size, for a GPU (analysis/gallery/costs.md).
+"""Sweeps at the paper's own size, for a GPU (analysis/gallery/log/costs.md).
 
   python launch/sweep.py --config configs/paper_size.py:pair      # or another preset
 

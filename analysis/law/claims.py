@@ -1,24 +1,25 @@
-"""What the law predicted before its networks were trained (gallery/predictions.md).
+"""What the law predicted before its networks were trained.
 
-Each claim is about one setting with at least six fresh seeds; where several settings
-were predicted, about the one with P1's four anchors. Everything else that the law
-measures is exploratory, and in effects.md: it averages settings that were chosen one
-after the other. No claim goes from the lowest to the highest γ, which would cross two
-borders, from a table to symmetric and from symmetric to inferential.
+The predictions are in gallery/log/predictions_law.md. Each claim is about one setting
+with at least six fresh seeds; where several settings were predicted, about the one with
+P1's four anchors. Everything else that the law measures is exploratory, and in
+law_effects.csv: it averages settings that were chosen one after the other. No claim
+goes from the lowest to the highest γ, which would cross two borders, from a table to
+symmetric and from symmetric to inferential.
 """
 
 from analysis.claims import EARLIER, Claim, Group, Rule, above, below, difference
 from analysis.law import members
 
-GALLERY = 'law'  # folder of the committed table
 INTRODUCTION = (
     'Numbers are shares of answers to the unseen pair (4, 3), of all networks at the '
     'end of training, paired by seed. In brackets: the γ that starts with the same '
     "standard deviation at width 400, P1's. The sentences are ours. Each follows a "
     'prediction that was written before its networks were trained '
-    '([predictions](../predictions.md), at the time in the first column), with the '
-    'exception trained; which predictions became claims was chosen afterwards. What '
-    'the law measures besides is exploratory: [effects.md](effects.md).'
+    '([predictions](../log/predictions_law.md), at the time in the first column), '
+    'with the exception trained; which predictions became claims was chosen '
+    'afterwards. What the law measures besides is exploratory: '
+    '[law_effects.csv](law_effects.csv).'
 )
 tabulate = members.tabulate
 

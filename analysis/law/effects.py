@@ -51,7 +51,7 @@ _INTRODUCTION = (
     'out changes what is measured.',
     f'Where matched cells have several levels, `{LOWEST}` and `{HIGHEST}` compare the '
     'ends of each, the other rows two neighbours. Contrasts of fewer settings are in '
-    'effects.csv.',
+    'law_effects.csv.',
 )
 _ABOUT_GAMMA = (
     'In brackets: the γ that starts with the same standard deviation at width 400, '

@@ -10,7 +10,7 @@ else is computed from that table alone.
 
   members.csv                the networks of all tables and runs, each once
   cells.csv, .md             every cell: what its seeds end at
-  effects.md, .csv, .png     what one factor changes, and whether a fit predicts
+  law_effects.md, .csv, .png what one factor changes, and whether a fit predicts
 
 Several tables and runs are joined; of a network in two of them that of the runs counts.
 Predictions that were judged are `python -m analysis claims law`.
@@ -109,13 +109,13 @@ def save(members: pd.DataFrame, folder: pathlib.Path) -> list[pathlib.Path]:
         'members.csv': format_csv(members),
         'cells.csv': format_csv(by_cell),
         'cells.md': cells.format_cells(by_cell),
-        'effects.md': f'{effects.format_effects(result)}\n{scores}',
+        'law_effects.md': f'{effects.format_effects(result)}\n{scores}',
     }
     paths = []
     for name, text in texts.items():
         files.write_text(folder / name, text)
         paths.append(folder / name)
-    return paths + style.write_figure(result, draw, layout, folder / 'effects')
+    return paths + style.write_figure(result, draw, layout, folder / 'law_effects')
 
 
 def read_members(paths: list[pathlib.Path], patterns: list[str]) -> pd.DataFrame:

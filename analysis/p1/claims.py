@@ -42,7 +42,6 @@ from analysis.p1.network_claims import (
 )
 from anchorjax.storage.reader import Run
 
-GALLERY = 'fair'
 INTRODUCTION = (
     'Numbers are shares of answers, of Fig 2 those to the unseen pair (4, 3), of all '
     'networks at the last step (30 epochs of nine tokens, 6,000 steps of four): the '

@@ -40,7 +40,6 @@ INTRODUCTION = (
     'is a bound. "Early" is the last snapshot before reasoning is learned '
     '(`analysis/p2/networks.py`), "untrained" the same network before training.'
 )
-GALLERY = 'p2'
 NEARLY = 2.0  # "the same rate": neither loss takes twice the steps; the border is ours
 # Until 2026-11-27 only what earlier seeds had shown had a rule.
 AFTERWARDS = 'given its rule when its numbers were known'

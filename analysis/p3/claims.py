@@ -41,7 +41,6 @@ from analysis.p3 import members
 from analysis.p3.members import PHASES
 from analysis.spectra import rank_correlation
 
-GALLERY = 'families'
 WIDTH = 64  # of all networks but those of MATCHED
 INTRODUCTION = (
     'Small initialization is the larger γ, in brackets with the γ of the same standard '

@@ -45,7 +45,6 @@ from anchorjax.storage.reader import Run
 MUCH = 0.25  # P4's differences of its main result are 0.75 to 0.8
 NEAR = 0.1  # "as much as": P4's standard deviations are 0.02 to 0.13
 
-GALLERY = 'critical_windows'
 INTRODUCTION = (
     'Numbers are accuracies on what was never trained, of all networks at the end of '
     'training: unseen pairs, unseen sums, tokens of SCAN. Differences are paired by '

@@ -1,13 +1,13 @@
-"""README.md and RESULTS.md, rendered from their templates and the committed tables.
+"""README.md, RESULTS.md and the pages of the gallery, rendered from committed tables.
 
 A template is the page with addresses in place of numbers of ours:
 
   {{ p1.fig02.w400_d2.composed }}          0.39 [0.06, 0.72]
   {{ p1.fig02.w400_d2.composed.signed }}   +0.39 [0.06, 0.72]
   {{ p1.fig02.w400_d2.composed.status }}   **holds**, p 0.027
-  {{ gap('fair/exploration', 'unseen_inferential', {'gamma': 1.7}, {'gamma': 0.72}) }}
+  {{ gap('p1/exploration', 'unseen_inferential', {'gamma': 1.7}, {'gamma': 0.72}) }}
                                            a difference that is no claim
-  {{ cells('fair/members', 'unseen_symmetric', run='paper_size_pair', gamma=0.5) }}
+  {{ cells('p1/members', 'unseen_symmetric', run='paper_size_pair', gamma=0.5) }}
                                            0.82, 0.92, ...: the cells of a table
 
 Settings, and the papers' own numbers, stand in the template as they are, in backticks.
@@ -26,11 +26,19 @@ import pandas as pd
 
 from analysis import claims, stats
 from analysis.figure import ROOMS, import_claims
+from analysis.pages import gallery
+from analysis.pages.gallery import GALLERY
 
 FOLDER = pathlib.Path(__file__).parent
 ROOT = FOLDER.parents[1]
-GALLERY = ROOT / 'analysis' / 'gallery'
-PAGES = ('README.md', 'RESULTS.md')
+PAPERS = {f'analysis/gallery/{room}/README.md': room for room in ROOMS}
+TEMPLATES = {
+    'README.md': 'README.md.j2',
+    'RESULTS.md': 'RESULTS.md.j2',
+    'analysis/gallery/README.md': 'gallery.md.j2',
+    **dict.fromkeys(PAPERS, 'paper.md.j2'),
+}
+PAGES = tuple(TEMPLATES)
 WORDS = ('no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine')
 WORDS += ('ten', 'eleven', 'twelve')
 
@@ -86,6 +94,20 @@ class Row:
     @property
     def bound(self) -> str:
         return self._row['bound']
+
+    @property
+    def bounded(self) -> str:
+        """'at least 8.05 [6.76, 9.58]'; nothing of a row without networks."""
+        return f'{self.bound} {self}'.strip()
+
+    @property
+    def claim(self) -> str:
+        return self._row['claim']
+
+    @property
+    def kind(self) -> str:
+        """'difference': what its number is."""
+        return self._row['kind']
 
     @property
     def n(self) -> int:
@@ -184,20 +206,24 @@ def write_word(number: int) -> str:
     return WORDS[number] if number < len(WORDS) else str(number)
 
 
+def read_rows(paper: str) -> dict[str, Row]:
+    """The claims of a paper by address, in the order of its table."""
+    table = claims.read_table(GALLERY / paper / 'verdicts.csv')
+    return {row['address']: Row(row) for row in table.to_dict('records')}
+
+
 def read_rooms() -> dict[str, SimpleNamespace]:
     """The rows of all papers by their addresses: p1.fig02.w400_d2.composed."""
     root = SimpleNamespace()
     for paper in ROOMS:
-        folder = GALLERY / import_claims(paper).GALLERY
-        table = claims.read_table(folder / 'verdicts.csv')
-        for row in table.to_dict('records'):
-            *path, name = row['address'].split('.')
+        for address, row in read_rows(paper).items():
+            *path, name = address.split('.')
             place = root
             for part in path:
                 if not hasattr(place, part):
                     setattr(place, part, SimpleNamespace())
                 place = getattr(place, part)
-            setattr(place, name, Row(row))
+            setattr(place, name, row)
     return vars(root)
 
 
@@ -237,7 +263,7 @@ def subtract_groups(
 
 def read_effect(outcome: str, block: str, lower: str) -> Row:
     """A row of the law's effects of γ, from this lower value on."""
-    rows = read_cells('law/effects')
+    rows = read_cells('law/law_effects')
     levels = {'outcome': outcome, 'block': block, 'factor': 'gamma'}
     rows = claims.select(rows, levels)
     (row,) = rows[rows.lower.str.startswith(f'{lower} ')].to_dict('records')
@@ -250,14 +276,29 @@ def render(page: str) -> str:
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True
     )
     templates.filters['word'] = write_word
-    source = (FOLDER / 'sets.j2').read_text() + (FOLDER / f'{page}.j2').read_text()
+    source = (FOLDER / 'sets.j2').read_text() + (FOLDER / TEMPLATES[page]).read_text()
     template = templates.from_string(source)
     tables = {'cells': select_cells, 'gap': subtract_groups, 'effect': read_effect}
-    return template.render(read_rooms() | tables)
+    text = template.render(read_rooms() | tables | _list_contents(page))
+    return f'{text.rstrip()}\n'
+
+
+def _list_contents(page: str) -> dict[str, Any]:
+    """What the template of a page of the gallery goes through."""
+    if page in PAPERS:
+        room = PAPERS[page]
+        return {
+            'room': room,
+            'title': gallery.TITLES.get(room, room.upper()),
+            'introduction': import_claims(room).INTRODUCTION,
+            'sections': gallery.list_sections(room, read_rows(room)),
+        }
+    if TEMPLATES[page] == 'gallery.md.j2':
+        return {'rows': gallery.list_rows({room: read_rows(room) for room in ROOMS})}
+    return {}
 
 
 def write_pages() -> list[pathlib.Path]:
-    paths = [ROOT / page for page in PAGES]
-    for path in paths:
-        path.write_text(render(path.name), encoding='utf-8')
-    return paths
+    for page in PAGES:
+        (ROOT / page).write_text(render(page), encoding='utf-8')
+    return [ROOT / page for page in PAGES]

@@ -28,7 +28,6 @@ from analysis.text_tasks.baselines import score_baselines
 from analysis.text_tasks.members import COLUMNS, read_members
 from anchorjax.storage.reader import Run
 
-GALLERY = 'real_tasks'
 INTRODUCTION = (
     'Numbers are exact matches of whole answers of all networks at the end of '
     "training. A large initialization has γ 0.5 and a small one γ 0.7, P1's; at width "

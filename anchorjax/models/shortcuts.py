@@ -7,7 +7,7 @@
    and the weighted sum over positions commutes with W_V.
 
 Together they save a factor of 2.2 to 2.6 in operations at depth 2
-(analysis/gallery/costs.md, "Speed").
+(analysis/gallery/log/costs.md, "Speed").
 """
 
 from typing import NamedTuple

@@ -20,7 +20,7 @@ MOST_JUDGED = 5  # of a family, which shares the risk: P2 Fig 3 has four and one
 @pytest.mark.parametrize('paper', ROOMS)
 def test_the_committed_members_give_the_committed_verdicts(paper, tmp_path):
     """Byte for byte, members.csv itself included."""
-    folder = GALLERY / import_claims(paper).GALLERY
+    folder = GALLERY / paper
     members = str(folder / 'members.csv')
     run_claims([paper, '--members', members, '--out', str(tmp_path)])
     for written in tmp_path.iterdir():
@@ -28,7 +28,7 @@ def test_the_committed_members_give_the_committed_verdicts(paper, tmp_path):
 
 
 def test_the_table_of_another_paper_is_bad_input(tmp_path):
-    members = str(GALLERY / import_claims('p2').GALLERY / 'members.csv')
+    members = str(GALLERY / 'p2' / 'members.csv')
     with pytest.raises(UserError, match='is no table of p1'):
         run_claims(['p1', '--members', members, '--out', str(tmp_path)])
 

@@ -7,7 +7,8 @@ perplexity.
 A corpus that fits is an array on every device. A larger one stays in its file: the step
 asks the host for the windows of its batch, by their numbers, so nothing is sampled on
 the host and a member resumes with the same bits either way. Reading the next windows
-ahead in a thread, or by the library grain, gained nothing (analysis/gallery/costs.md).
+ahead in a thread, or by the library grain, gained nothing
+(analysis/gallery/log/costs.md).
 """
 
 import dataclasses

@@ -118,7 +118,7 @@ def make_attention() -> dict[str, Any]:
 
 
 def make_figure(name: str) -> dict[str, Any]:
-    png = (GALLERY / 'default.png').read_bytes()
+    png = (GALLERY / 'p1' / 'fig02_answers_default.png').read_bytes()
     return {
         'file': f'{name}.csv',
         'title': name.capitalize(),
@@ -142,8 +142,8 @@ def make_claims() -> dict[str, Any]:
         'least': 6,
         'failure': 'no file',
         'command': 'python -m analysis claims p1 --runs runs/phase --out FOLDER',
-        'gallery': 'analysis/gallery/fair/verdicts.md',
-        'link': '../../analysis/gallery/fair/verdicts.md',
+        'gallery': 'analysis/gallery/p1/verdicts.md',
+        'link': '../../analysis/gallery/p1/verdicts.md',
     }
 
 

@@ -1,0 +1,197 @@
+"""The pages of analysis/gallery: a folder for each paper, its pictures in its order.
+
+A picture is named by the figures of the paper that it shows, as its module's PAPER has
+them, by its module, and by what distinguishes it: p1/fig04_cosine_small.png. The
+numbers that it was drawn from lie beside it as .csv or .nc, where they were kept. Which
+networks it shows, and what is said of a figure in a few words, is in gallery.toml.
+"""
+
+import functools
+import pathlib
+import re
+import tomllib
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pandas as pd
+import xarray as xr
+
+from analysis.figure import ROOMS, find_figures, name_module
+
+FOLDER = pathlib.Path(__file__).parent
+GALLERY = FOLDER.parents[1] / 'analysis' / 'gallery'
+TITLES = {'text_tasks': "P1's text tasks", 'law': 'The law'}  # else P1 to P4
+OURS = 'Ours'  # the section of what is about no figure of the paper
+KINDS = ('fig', 'e', 'sec')  # figures, experiments, sections: the order of a page
+
+# 'Figs 5 (c, d)' of 'P1 Fig 5 (c, d), P3 Fig 5 B'; 'E2, E4 to E11'.
+_OF_PAPER = re.compile(r'(P\d) (?:(Fig|Sec)s? |(?=E\d))([^P;]*)')
+_RANGE = re.compile(r'(\d+) to E?(\d+)')
+# 'fig05cd_' of 'fig05cd_embedding_large'; 'p1v1_fig06' of an address.
+_PREFIX = re.compile(rf'({"|".join(KINDS)})((?:\d\d[a-z]*_)+)(.+)')
+_ADDRESS = re.compile(rf'(?:(p\d)(v\d)?_)?({"|".join(KINDS)})(\d\d)[a-z]*(?:_new)?')
+
+
+class Picture(NamedTuple):
+    """A committed picture, and what drew it."""
+
+    path: pathlib.Path
+    module: ModuleType
+    figures: tuple[str, ...]  # 'fig05': those that its name says; () of ours
+    variant: str  # 'large'; '' where there is one
+
+    @property
+    def numbers(self) -> pathlib.Path | None:
+        """The file that it was drawn from."""
+        for suffix in ('.csv', '.nc'):
+            if self.path.with_suffix(suffix).exists():
+                return self.path.with_suffix(suffix)
+        return None
+
+    @property
+    def networks(self) -> str:
+        return read_words()['networks'][self.path.stem]
+
+
+class Section(NamedTuple):
+    """What a paper's page has about one of its figures."""
+
+    title: str  # 'Fig 5'
+    pictures: list[Picture]
+    rows: list[Any]  # of its table of claims
+
+
+@functools.cache
+def read_words() -> dict[str, Any]:
+    return tomllib.loads((FOLDER / 'gallery.toml').read_text())
+
+
+def name_room(module: ModuleType) -> str:
+    """'p1' of analysis.p1.cosine: the folder of a module and of its pictures."""
+    return module.__name__.split('.')[1]
+
+
+def list_figures(module: ModuleType) -> set[str]:
+    """{'fig12', 'fig13'}: what its PAPER says of the paper that its room is about."""
+    paper = 'P1' if name_room(module) == 'text_tasks' else name_room(module).upper()
+    figures = set()
+    for name, kind, text in _OF_PAPER.findall(module.PAPER):
+        if name == paper:
+            text = _RANGE.sub(_expand, text)
+            numbers = re.findall(r'\bE?(\d+)', text)
+            figures |= {f'{kind.lower() or "e"}{int(number):02}' for number in numbers}
+    return figures
+
+
+def _expand(match: re.Match) -> str:
+    first, last = map(int, match.groups())
+    return ', '.join(map(str, range(first, last + 1)))
+
+
+def read_picture(path: pathlib.Path) -> Picture:
+    """What a picture is, by its folder and its name.
+
+    Raises:
+      LookupError: no module of this room draws it.
+    """
+    prefixed = _PREFIX.fullmatch(path.stem)
+    kind, numbers, rest = prefixed.groups() if prefixed else ('', '', path.stem)
+    figures = [f'{kind}{number}' for number in re.findall(r'\d\d', numbers)]
+    names = []
+    for name, module in find_figures().items():
+        is_named = f'{rest}_'.startswith(f'{name}_')
+        if is_named and name_room(module) == path.parent.name:
+            names.append(name)
+    if not names:
+        raise LookupError(f'{path}: no module of analysis/{path.parent.name} draws it')
+    name = max(names, key=len)
+    module = find_figures()[name]
+    return Picture(path, module, tuple(figures), rest[len(name) + 1 :])
+
+
+def list_pictures(room: str) -> list[Picture]:
+    return [read_picture(path) for path in sorted((GALLERY / room).glob('*.png'))]
+
+
+def read_numbers(path: pathlib.Path) -> pd.DataFrame | xr.Dataset:
+    """What a picture is drawn from, as its module's `compute` returned it."""
+    if path.suffix == '.nc':
+        return xr.load_dataset(path)
+    return pd.read_csv(path, keep_default_na=False, na_values=[''])
+
+
+def name_section(figure: str) -> str:
+    """'Fig 3' of 'fig03a', 'P1 v1 Fig 6' of 'p1v1_fig06', 'E2' of 'e02a'."""
+    found = _ADDRESS.fullmatch(figure)
+    if found is None:
+        return OURS
+    paper, version, kind, number = found.groups()
+    name = f'E{int(number)}' if kind == 'e' else f'{kind.capitalize()} {int(number)}'
+    return ' '.join(filter(None, ((paper or '').upper(), version, name)))
+
+
+def list_sections(room: str, rows: dict[str, Any]) -> list[Section]:
+    """The page of a paper: figures, experiments, sections, and what is ours.
+
+    Args:
+      rows: of its claims, by address.
+    """
+    sections: dict[str, Section] = {}
+    order: dict[str, tuple] = {}
+    contents = []
+    for picture in list_pictures(room):
+        contents.append((next(iter(picture.figures), ''), 'pictures', picture))
+    for address, row in rows.items():
+        contents.append((address.split('.')[1], 'rows', row))
+    for figure, part, content in contents:
+        title = name_section(figure)
+        section = sections.setdefault(title, Section(title, [], []))
+        getattr(section, part).append(content)
+        order[title] = _rank(figure)
+    return sorted(sections.values(), key=lambda section: order[section.title])
+
+
+def _rank(figure: str) -> tuple[bool, str, int, int]:
+    """Ours last, before it figures of other papers; else the order of the paper."""
+    found = _ADDRESS.fullmatch(figure)
+    if found is None:
+        return True, '', 0, 0
+    paper, version, kind, number = found.groups()
+    return False, f'{paper or ""}{version or ""}', KINDS.index(kind), int(number)
+
+
+def list_drawn() -> list[ModuleType]:
+    """The modules that draw a figure of a paper, by paper and place."""
+    modules = []
+    for module in find_figures().values():
+        if list_figures(module) and name_room(module) in ROOMS:
+            modules.append(module)
+    return modules
+
+
+def list_rows(rooms: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of the gallery's table, in the order of gallery.toml.
+
+    Args:
+      rooms: the rows of claims by address, by paper.
+    """
+    table = []
+    for row in read_words()['rows']:
+        module = find_figures()[row['figure']]
+        room = name_room(module)
+        path = GALLERY / room / f'{row.get("picture", "")}.png'
+        claim = rooms[room][row['claim']] if 'claim' in row else None
+        table.append(
+            {
+                'paper': row.get('paper', module.PAPER),
+                'title': module.TITLE,
+                'room': room,
+                'name': name_module(module),
+                'picture': path.relative_to(GALLERY) if 'picture' in row else None,
+                'claim': claim,
+                'says': row['says'],
+                'size': row['size'],
+                'config': row['config'],
+            }
+        )
+    return table

@@ -1,0 +1,91 @@
+"""The gallery: a picture is where its paper and its figure say, and can be drawn."""
+
+import pytest
+
+from analysis.drawing import style
+from analysis.figure import ROOMS, find_figures
+from analysis.pages import gallery, render
+
+PICTURES = [picture for room in ROOMS for picture in gallery.list_pictures(room)]
+DRAWN = [picture for picture in PICTURES if picture.numbers]
+
+
+def name_picture(picture: gallery.Picture) -> str:
+    return f'{picture.path.parent.name}/{picture.path.stem}'
+
+
+def test_every_picture_lies_in_the_folder_of_a_paper():
+    found = {path for path in gallery.GALLERY.rglob('*.png')}
+    assert found == {picture.path for picture in PICTURES}
+
+
+@pytest.mark.parametrize('picture', PICTURES, ids=name_picture)
+def test_a_picture_is_named_by_the_figures_of_its_module(picture):
+    """fig05cd_embedding_large: of the module that draws Fig 5, and of no other."""
+    figures = gallery.list_figures(picture.module)
+    assert set(picture.figures) <= figures
+    assert bool(picture.figures) == bool(figures)
+
+
+@pytest.mark.parametrize('room', ROOMS)
+def test_the_page_of_a_paper_shows_its_pictures_and_says_of_which_networks(room):
+    page = render(f'analysis/gallery/{room}/README.md')
+    for picture in gallery.list_pictures(room):
+        assert f']({picture.path.name})' in page
+        assert picture.networks in page
+
+
+def test_words_are_about_pictures_that_exist():
+    assert set(gallery.read_words()['networks']) == {p.path.stem for p in PICTURES}
+
+
+def test_the_gallery_has_a_row_for_every_figure_that_is_drawn():
+    rows = {row['figure'] for row in gallery.read_words()['rows']}
+    drawn = [n for n, module in find_figures().items() if gallery.list_figures(module)]
+    assert rows == set(drawn)
+
+
+def test_what_has_a_picture_is_shown_in_the_gallery():
+    page = render('analysis/gallery/README.md')
+    shown = [picture.module for picture in PICTURES if picture.figures]
+    for module in shown:
+        name = module.__name__.rpartition('.')[2]
+        rows = [line for line in page.splitlines() if f'| `{name}`, ' in line]
+        assert any('<img' in row for row in rows), name
+
+
+@pytest.mark.parametrize('text, figures', [
+    ('P1 Fig 5 (c, d), P3 Fig 5 B', {'fig05'}),
+    ('P1 Figs 12, 13', {'fig12', 'fig13'}),
+    ('P1 v1 Fig 6, P1 Fig 8', {'fig08'}),
+    ('P1 Sec 5', {'sec05'}),
+    ('P1 E2, E4 to E6', {'e02', 'e04', 'e05', 'e06'}),
+    ('P3 Fig 8', set()),
+    ('ours', set()),
+])  # fmt: skip
+def test_figures_of_a_paper_are_read_from_what_a_module_says(
+    text, figures, monkeypatch
+):
+    module = find_figures()['cosine']
+    monkeypatch.setattr(module, 'PAPER', text)
+    assert gallery.list_figures(module) == figures
+
+
+def test_a_picture_that_no_module_draws_is_named():
+    with pytest.raises(LookupError, match='no module of analysis/p2 draws it'):
+        gallery.read_picture(gallery.GALLERY / 'p2' / 'fig04_cosine_small.png')
+
+
+@pytest.mark.parametrize('picture', DRAWN, ids=name_picture)
+def test_the_numbers_beside_a_picture_are_read(picture):
+    numbers = gallery.read_numbers(picture.numbers)
+    assert len(numbers)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('picture', DRAWN, ids=name_picture)
+def test_a_picture_is_drawn_again_from_the_numbers_beside_it(picture):
+    numbers = gallery.read_numbers(picture.numbers)
+    module = picture.module
+    with style.draw_figure(numbers, module.draw, module.layout) as figure:
+        figure.canvas.draw()
