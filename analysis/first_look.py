@@ -35,6 +35,7 @@ def show_run(
     paths = save_figures(run, folder)
     for path in paths:
         print(path)
+    print(f'all figures in a page: python launch/report.py --run {run.folder.workdir}')
     return paths
 
 

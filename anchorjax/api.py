@@ -30,7 +30,7 @@ from anchorjax.sweeps.code import digest_code
 from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.jobs import hold_shard
 from anchorjax.sweeps.plan import require_disk
-from anchorjax.sweeps.progress import Progress
+from anchorjax.sweeps.progress import Progress, ProgressBar
 from anchorjax.sweeps.publish import Draw, publish
 from anchorjax.sweeps.run import Report, ShouldStop, Warn, run_sweep
 from anchorjax.sweeps.shards import WHOLE, Shard, chunks_of_shard
@@ -67,7 +67,7 @@ def train(
       shard: the part of the sweep that this call trains: `sweeps.shards.Shard(0, 4)`.
       should_stop: called every few seconds; when it returns True, training saves and
         stops.
-      report: called with the progress every few seconds.
+      report: called with the progress every few seconds; by default it is printed.
       warn: called with a line for every damaged state that is skipped, if the CPU is
         not one device per core, and if the code has changed since training finished.
       draw: writes figures once the tables are written, as
@@ -140,11 +140,12 @@ def train(
     folder = create_folder(workdir, experiment, environment, allow_environment_change)
 
     with hold_shard(folder, shard) as report_to_job, catch_interrupt() as interrupted:
+        show = report or (ProgressBar().update if hosts.is_first() else None)
 
         def report_to_both(progress: Progress) -> None:
             report_to_job(progress)
-            if report is not None:
-                report(progress)
+            if show is not None:
+                show(progress)
 
         def must_stop() -> bool:
             return interrupted() or (should_stop is not None and should_stop())

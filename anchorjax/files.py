@@ -94,6 +94,12 @@ def write_json(path: pathlib.Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2) + '\n')
 
 
+def append_line(path: pathlib.Path, text: str) -> None:
+    """Appends a line to a text file, new or not; StoreError if it cannot be written."""
+    with report_in_one_line('write', path), open(path, 'a', encoding='utf-8') as f:
+        f.write(f'{text}\n')
+
+
 def read_json(path: pathlib.Path) -> Any:
     """The value in a JSON file; Damaged if it is not JSON, StoreError if unreadable."""
     with report_in_one_line('read', path):

@@ -9,7 +9,7 @@ Here the same flows are also averaged over many sequences, beside those of atten
 that chooses nothing and of the same network before training. `analysis/p1/causal.py`
 tests them.
 
-  python -m analysis attention_flow --run runs/phase --gamma=1.7 --seed=0
+  python -m analysis attention_flow --run runs/phase --gamma=2.04 --depth=3 --seed=0
 """
 
 from typing import Annotated

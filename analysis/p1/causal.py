@@ -10,7 +10,7 @@ depend on:
   edges cut one by one    which few edges still give the same answers: the circuit?
   activations patched in  which position knows the key item and the anchors?
 
-  python -m analysis causal --run runs/phase --gamma=1.7 --seed=0
+  python -m analysis causal --run runs/phase --gamma=2.04 --depth=3 --seed=0
 """
 
 from typing import Annotated

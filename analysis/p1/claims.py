@@ -24,6 +24,7 @@ from analysis.claims import (
     Group,
     Pairs,
     above,
+    at_gamma,
     below,
     difference,
     level,
@@ -90,9 +91,11 @@ SMALL = Group('small', {'gamma': 1.15})
 LARGE_32, SMALL_32 = network_claims.LARGE, network_claims.SMALL
 # Exploratory for that: the seeds 71 to 76 had been judged at three of the rates.
 SEEN = 'three of the nine rates had been judged before'
-DEFAULT = ('phase', 'phase_fresh')
-MIDDLE = Group('γ 0.7', {'gamma': 0.7})
-LAST = Group('γ 1.7', {'gamma': 1.7})
+DEFAULT = ('phase', 'phase_diagram')  # three depths
+MIDDLE, LAST = at_gamma(0.84, 32), at_gamma(2.04, 32)
+TWO_LAYERS = ('phase_two_layers', 'phase_fresh')
+MIDDLE_64 = Group('γ 0.7', {'gamma': 0.7})
+LAST_64 = Group('γ 1.7', {'gamma': 1.7})
 
 
 def tabulate(run: Run) -> pd.DataFrame:
@@ -125,6 +128,40 @@ def difference_of_best(
         return subtract(Pairs(*best, left_out, np.nan), (first.name, second.name))
 
     return estimate
+
+
+def list_diagram_claims() -> list[Claim]:
+    """The diagram of configs/phase.py: over its depths together, and at each alone."""
+    answers = {
+        'composed': ('unseen_inferential', 'more answers are composed.', above(0)),
+        'symmetric': ('unseen_symmetric', 'fewer answers are symmetric.', below(0)),
+    }
+    claims = []
+    for name, (column, words, rule) in answers.items():
+        words = f'from γ 0.84 (0.49 at width 400) to 2.04 (1.18) {words}'
+        compare = difference(column, LAST, MIDDLE)
+        claims.append(
+            Claim(
+                f'p1.default.w32.{name}',
+                'ours, on P1 Fig 2',
+                f'Four tokens, depths 2 to 4 in the mean: {words}',
+                DEFAULT,
+                compare,
+                rule,
+            )
+        )
+        for depth in (2, 3, 4):
+            claims.append(
+                Claim(
+                    f'p1.default.w32_d{depth}.{name}',
+                    f'ours, on P1 Fig 2, depth {depth}',
+                    f'Four tokens: {words}',
+                    DEFAULT,
+                    compare,
+                    where={'depth': depth},
+                )
+            )
+    return claims
 
 
 # Of a claim that would hold only since Holm's correction is taken within a figure at
@@ -233,22 +270,23 @@ CLAIMS = (
         RATES,
         difference('unseen_symmetric', SMALL_32, LARGE_32),
     ),
+    *list_diagram_claims(),
     Claim(
         'p1.default.w64_d2.composed',
         'ours, on P1 Fig 2',
-        'Four tokens, strong decay: from γ 0.7 (0.49 at width 400) to 1.7 (1.18) '
-        'more answers are composed.',
-        DEFAULT,
-        difference('unseen_inferential', LAST, MIDDLE),
+        'Four tokens, strong decay, two blocks: from γ 0.7 (0.49 at width 400) to 1.7 '
+        '(1.18) more answers are composed.',
+        TWO_LAYERS,
+        difference('unseen_inferential', LAST_64, MIDDLE_64),
         above(0, EARLIER),
     ),
     Claim(
         'p1.default.w64_d2.symmetric',
         'ours, on P1 Fig 2',
-        'Four tokens, strong decay: from γ 0.7 (0.49 at width 400) to 1.7 (1.18) '
-        'fewer answers are symmetric.',
-        DEFAULT,
-        difference('unseen_symmetric', LAST, MIDDLE),
+        'Four tokens, strong decay, two blocks: from γ 0.7 (0.49 at width 400) to 1.7 '
+        '(1.18) fewer answers are symmetric.',
+        TWO_LAYERS,
+        difference('unseen_symmetric', LAST_64, MIDDLE_64),
         below(0, EARLIER),
     ),
     *network_claims.CLAIMS,

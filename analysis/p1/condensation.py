@@ -4,7 +4,7 @@ Neurons are grouped by the cosine of their input weights (see `vectors.groups`).
 threshold is 0.7 in P1 Fig 10 and 0.4 in P3's notebook. Every number is shown beside its
 mean over Gaussian matrices of the same shape.
 
-  python -m analysis condensation --run runs/phase --gamma=1.7 --seed=0
+  python -m analysis condensation --run runs/phase --gamma=2.04 --depth=3 --seed=0
 
   --threshold=0.4 gives P3's groups
 """

@@ -1,6 +1,6 @@
 """What one member learns when: losses, agreements, and when each solution appears.
 
-python -m analysis curves --run runs/phase --gamma=1.7 --seed=0
+python -m analysis curves --run runs/phase --gamma=2.04 --depth=3 --seed=0
 """
 
 import itertools

@@ -5,7 +5,7 @@ first item: a red one in steps of 3 and a blue one in steps of 4, the difference
 shifts 5, 1 and -2. The numbers are compared with those of the same rows in random order
 (`null`).
 
-  python -m analysis embedding --run runs/phase --gamma=1.7 --seed=0
+  python -m analysis embedding --run runs/phase --gamma=2.04 --depth=3 --seed=0
 
   --items=40,80 takes these tokens instead of the task's keys
 """

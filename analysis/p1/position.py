@@ -4,7 +4,7 @@ Not in the papers, which average over positions. A member that scores half infer
 and half symmetric may be purely one at some positions of the key and purely the other
 elsewhere.
 
-  python -m analysis position --run runs/phase --gamma=1.7 --seed=0
+  python -m analysis position --run runs/phase --gamma=2.04 --depth=3 --seed=0
 """
 
 import numpy as np

@@ -6,7 +6,7 @@ compared with chance and, in the full space, with the same network before traini
 gives neither the token nor the settings of its map: we take the last token and the
 defaults.
 
-  python -m analysis tsne --run runs/phase --gamma=1.7 --seed=0
+  python -m analysis tsne --run runs/phase --gamma=2.04 --depth=3 --seed=0
 
   --map_number=2000 maps the first 2,000 sequences only, which is faster
   --of=output --perplexity=12 maps the output while no position reads the key, as P3

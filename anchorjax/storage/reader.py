@@ -2,7 +2,7 @@
 
 run = api.open('runs/phase')
 run.results.agreement.sel(probe='unseen', mapping='inferential')  # the last step
-run.params(gamma=0.7, seed=0)  # a tree of arrays
+run.params(gamma=2.04, depth=3, seed=0)  # a tree of arrays
 """
 
 import dataclasses

@@ -7,6 +7,7 @@ cohorts/<name>/chunk_0000/         members that train together, `chunk_size` of 
     resume/<step>/                 full state and curves so far, until the chunk is done
     snapshots/<step>/              parameters alone, for analysis
     curves.npz                     the records of all steps; marks the chunk done
+metrics.jsonl                      a line for every record of a chunk, as it is trained
 jobs/                              what each shard is doing, and its log
 results.nc, members.csv, figures/  made from the above, whenever a shard ends
 .lock, .locks/                     who works on what; see locks.py
@@ -14,6 +15,8 @@ results.nc, members.csv, figures/  made from the above, whenever a shard ends
 
 import dataclasses
 import functools
+import json
+import math
 import pathlib
 from typing import NamedTuple
 
@@ -28,6 +31,8 @@ from anchorjax.storage.manifest import (
     take_up_sweep,
 )
 from anchorjax.training import hosts
+
+METRICS_FILE = 'metrics.jsonl'
 
 
 class Chunk(NamedTuple):
@@ -70,6 +75,19 @@ class SweepFolder:
         for cohort in self.experiment.cohorts():
             experiments[cohort.name] = self.experiment.for_cohort(cohort)
         return experiments
+
+    def log_record(self, chunk: Chunk, **numbers: float) -> None:
+        """Adds a line to metrics.jsonl: the chunk and these numbers, null for NaN.
+
+        A record that is trained again, after a kill, has a second line.
+
+        Raises:
+          StoreError: it cannot be written.
+        """
+        line = {'cohort': chunk.cohort.name, 'chunk': chunk.index}
+        for name, number in numbers.items():
+            line[name] = number if math.isfinite(number) else None
+        files.append_line(self.workdir / METRICS_FILE, json.dumps(line))
 
     def count_members(self) -> tuple[int, int]:
         """(how many are trained, how many there are)."""

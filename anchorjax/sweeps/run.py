@@ -7,6 +7,7 @@ for chunk in the chunks that are not done:
         save what is due, and report
 """
 
+import functools
 import time
 from collections.abc import Callable
 
@@ -135,6 +136,16 @@ def train_chunk(
         # The first host decides on saving and on the pace.
         is_due, trainer.pace = hosts.broadcast([is_due, trainer.pace])
         _save(trainer, chunk.folder, step, state, curves, is_due)
+        if is_end:
+            log_record = functools.partial(
+                folder.log_record,
+                chunk,
+                step=step,
+                train_loss=progress.loss,
+                held_out=progress.held_out,
+                member_steps_per_second=progress.rate,
+            )
+            hosts.run_on_first(log_record)
         if is_due:
             last_save = time.monotonic()
         if report is not None:  # which may fail, as its log's disk does

@@ -35,6 +35,7 @@ def run(
     spec = importlib.util.spec_from_file_location(name, LAUNCH / script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    capsys.readouterr()  # what was printed before is not the command's
     code = 0
     try:
         cli.run_command(module.command)

@@ -1,6 +1,7 @@
 """The public functions, used as in a notebook."""
 
 import dataclasses
+import json
 import os
 import pathlib
 import pickle
@@ -128,6 +129,11 @@ def test_progress_is_reported_to_the_caller_and_to_whoever_holds_the_chunks(tmp_
     (job,) = read_jobs(tmp_path)
     assert (job.state, job.done) == ('done', 40)
     assert np.isfinite(lines).all()
+    text = (tmp_path / 'metrics.jsonl').read_text()
+    records = list(map(json.loads, text.splitlines()))
+    assert [record['step'] for record in records] == [10, 20, 30, 40]
+    found = [(record['train_loss'], record['held_out']) for record in records]
+    np.testing.assert_allclose(found, lines)
 
 
 def test_figures_are_drawn_of_the_run_that_is_returned(tmp_path):
