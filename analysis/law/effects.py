@@ -38,7 +38,7 @@ BORDERS = {
 }
 _INTRODUCTION = (
     'Exploratory: numbers with intervals and no verdicts. What was predicted before '
-    'its networks were trained, and has six fresh seeds, is in verdicts.md.',
+    'its networks were trained, and has six fresh seeds, is in verdicts.csv.',
     'Every number compares cells that differ in one factor alone, the number of '
     'training steps included: the share at the higher level less that at the lower. '
     'Answers are shares of the answers to the unseen pair (inferential, symmetric) or '

@@ -101,8 +101,23 @@ class Row:
         return f'{self.bound} {self}'.strip()
 
     @property
+    def groups(self) -> str:
+        """'small 0.42, large 0.03: ': the means that its number compares."""
+        groups = []
+        for side in ('first', 'second'):
+            if not np.isnan(self._row[side]):
+                bound = self._row[f'{side}_bound']
+                words = (self._row[f'{side}_name'], bound, getattr(self, side))
+                groups.append(' '.join(filter(None, words)))
+        return f'{", ".join(groups)}: ' if len(groups) == 2 else ''
+
+    @property
     def claim(self) -> str:
         return self._row['claim']
+
+    @property
+    def note(self) -> str:
+        return self._row['note']
 
     @property
     def kind(self) -> str:

@@ -46,7 +46,7 @@ def check_claims(run: Run, page: pathlib.Path) -> dict[str, Any]:
             rows = _list_rows(named, room, run)
         except Exception as error:  # of any kind: the rest of the page is written
             failure = describe_failure(error)
-    gallery = pathlib.Path('analysis', 'gallery', paper, 'verdicts.md')
+    gallery = pathlib.Path('analysis', 'gallery', paper, 'README.md')
     link = ''
     if (ROOT / gallery).exists():
         link = os.path.relpath(ROOT / gallery, page.resolve().parent)

@@ -23,7 +23,7 @@ def test_the_committed_members_give_the_committed_verdicts(paper, tmp_path):
     folder = GALLERY / paper
     members = str(folder / 'members.csv')
     run_claims([paper, '--members', members, '--out', str(tmp_path)])
-    for written in tmp_path.iterdir():
+    for written in tmp_path.glob('*.csv'):
         assert written.read_text() == (folder / written.name).read_text(), written.name
 
 

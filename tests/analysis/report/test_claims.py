@@ -34,7 +34,7 @@ def test_claims_about_other_runs_are_one_sentence_with_the_command(check):
     assert found['rows'] == [] and found['named'] == 0
     assert found['paper'] == 'P1' and found['total'] == len(p1.CLAIMS)
     assert found['command'].startswith('python -m analysis claims p1 --runs runs/')
-    assert found['link'].endswith('analysis/gallery/p1/verdicts.md')
+    assert found['link'].endswith('analysis/gallery/p1/README.md')
 
 
 def test_a_claim_about_this_run_is_judged_with_enough_seeds(check):

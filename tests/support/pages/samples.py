@@ -142,8 +142,8 @@ def make_claims() -> dict[str, Any]:
         'least': 6,
         'failure': 'no file',
         'command': 'python -m analysis claims p1 --runs runs/phase --out FOLDER',
-        'gallery': 'analysis/gallery/p1/verdicts.md',
-        'link': '../../analysis/gallery/p1/verdicts.md',
+        'gallery': 'analysis/gallery/p1/README.md',
+        'link': '../../analysis/gallery/p1/README.md',
     }
 
 
