@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import shutil
 import sys
 import types
 
@@ -97,6 +98,22 @@ def test_the_model_of_the_example_trains(bag, tmp_path):
     assert np.isfinite(run.results.train_loss).all()
     W_embed = run.params(step='last', gamma=0.5)['W_embed']
     assert W_embed.shape == (201, 32) and 'bag' in models.MODELS
+
+
+@pytest.mark.slow
+def test_the_initializer_of_the_example_trains(monkeypatch, tmp_path):
+    monkeypatch.setitem(models.MODELS, 'uniform', None)  # forgotten afterwards
+    shutil.copy(ROOT / 'configs' / 'phase.py', tmp_path)
+    path = tmp_path / 'uniform.py'
+    path.write_text(FILES['configs/uniform.py'])
+    c = config.load(f'{path}:two_layers')
+    c.train.update(batch_size=16, num_steps=2, eval_every=1, snapshot_steps=(0,))
+    c.optimizer.warmup_steps = 1
+    c.grid.update(gamma=(0.5, 1.0), seed=(0,))
+    run = api.train(config.resolve(c), tmp_path / 'run', mesh=make_mesh(1))
+    W_in = run.params(step=0, gamma=0.5)['block_0']['W_in']
+    np.testing.assert_allclose(np.std(W_in), 64**-0.5, rtol=0.02)
+    assert np.abs(W_in).max() < 3**0.5 * 64**-0.5
 
 
 @pytest.mark.slow

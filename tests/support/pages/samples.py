@@ -118,7 +118,7 @@ def make_attention() -> dict[str, Any]:
 
 
 def make_figure(name: str) -> dict[str, Any]:
-    png = (GALLERY / 'p1' / 'fig02_answers_default.png').read_bytes()
+    png = (GALLERY / 'p1' / 'fig02_answers_two_layers.png').read_bytes()
     return {
         'file': f'{name}.csv',
         'title': name.capitalize(),
