@@ -1,8 +1,9 @@
 """P1's pair of γ over training, a line for every network, beside the official runs.
 
-Left P1's large initialization, right its small one; above the answers to the unseen
-pair, below the train loss. The authors published one run of each at width 400; they are
-trajectory_0.5.csv and trajectory_0.8.csv of the folder --official (not distributed).
+A column for P1's large initialization and one for its small one, and one for its γ 0.1
+where that is trained; above the answers to the unseen pair, below the train loss. The
+authors published one run of each at width 400; they are trajectory_0.1.csv and so on of
+the folder --official (not distributed).
 
   python -m analysis trajectories --runs runs/paper_size_pair --out runs/fair \\
       --official FOLDER
@@ -30,8 +31,18 @@ CAPTION = (
     'Every network has a line of each colour; grey: the one official run, of width '
     '400, dashed for answers of the reversed pair.'
 )
-PAPER_GAMMAS = (0.5, 0.8)
-layout = style.Layout(rows=2, columns=2, width=7.0, height=4.0)
+PAIR = (0.5, 0.8)
+PAPER_GAMMAS = (0.1, *PAIR)
+
+
+def layout(curves: pd.DataFrame) -> style.Layout:
+    columns = len(_list_drawn(curves))
+    return style.Layout(rows=2, columns=columns, width=3.5 * columns, height=4.0)
+
+
+def _list_drawn(curves: pd.DataFrame) -> list[float]:
+    """P1's γ that have networks, left to right."""
+    return [gamma for gamma in PAPER_GAMMAS if gamma in set(curves.paper_gamma)]
 
 
 def compute(runs: dict[str, Run]) -> pd.DataFrame:
@@ -68,7 +79,7 @@ def compute(runs: dict[str, Run]) -> pd.DataFrame:
         tables.append(table)
     names = ['run', 'gamma', 'paper_gamma', 'seed', 'epoch', 'train_loss', 'held_out']
     curves = pd.concat(tables, ignore_index=True)[[*names, *MAPPINGS]]
-    missing = set(PAPER_GAMMAS) - set(curves.paper_gamma)
+    missing = set(PAIR) - set(curves.paper_gamma)
     if missing:
         allowed = "P1's pair of γ, as of configs/phase.py:laptop"
         raise UserError(
@@ -86,7 +97,7 @@ def read_official(folder: pathlib.Path | None) -> dict[float, pd.DataFrame]:
     """The official runs by γ, rows by epoch; none without the folder.
 
     Raises:
-      UserError: the folder does not have both.
+      UserError: the folder does not have all.
     """
     if folder is None:
         return {}
@@ -104,9 +115,9 @@ def draw(
     axes: np.ndarray,
     official: dict[float, pd.DataFrame] | None = None,
 ) -> None:
-    """Fills axes [2, 2]: answers above, train loss below; a column for each γ."""
+    """Fills axes [2, γ]: answers above, train loss below; a column for each γ."""
     last = curves.epoch.max()
-    for column, paper_gamma in enumerate(PAPER_GAMMAS):
+    for column, paper_gamma in enumerate(_list_drawn(curves)):
         answers, loss = axes[:, column]
         here = curves[curves.paper_gamma == paper_gamma]
         if official:
@@ -126,8 +137,8 @@ def draw(
         answers.set(ylim=(-0.03, 1.03), ylabel='answers to (4, 3)')
         loss.set(yscale='log', xlabel='epoch', ylabel='train loss (nats)')
     for mapping, name in MAPPINGS.items():
-        axes[0, 1].plot([], [], color=style.COLOURS[mapping], label=name)
-    axes[0, 1].legend(loc='upper left')
+        axes[0, -1].plot([], [], color=style.COLOURS[mapping], label=name)
+    axes[0, -1].legend(loc='upper left')
 
 
 def _draw_official(

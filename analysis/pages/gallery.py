@@ -117,7 +117,7 @@ def read_numbers(path: pathlib.Path) -> pd.DataFrame | xr.Dataset:
     """What a picture is drawn from, as its module's `compute` returned it."""
     if path.suffix == '.nc':
         return xr.load_dataset(path)
-    texts = {'setting': str}  # which may be empty in every row
+    texts = {'setting': str, 'averaged': str}  # which may be empty in every row
     table = pd.read_csv(path, keep_default_na=False, na_values=[''], dtype=texts)
     texts = table.select_dtypes(exclude=['number', 'bool']).columns
     return table.fillna(dict.fromkeys(texts, ''))

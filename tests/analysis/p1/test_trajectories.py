@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.drawing import style
 from analysis.p1 import trajectories
 from anchorjax import config
 from anchorjax.errors import UserError
@@ -81,7 +82,18 @@ def test_the_official_run_is_read_by_gamma(tmp_path):
         table = pd.DataFrame({'epochs_done': [1, 2], 'inferential': [gamma, np.nan]})
         table.to_csv(tmp_path / f'trajectory_{gamma}.csv', index=False)
     official = trajectories.read_official(tmp_path)
-    assert {gamma: t.inferential[0] for gamma, t in official.items()} == {
-        0.5: 0.5,
-        0.8: 0.8,
-    }
+    first = {gamma: table.inferential[0] for gamma, table in official.items()}
+    assert first == {0.1: 0.1, 0.5: 0.5, 0.8: 0.8}
+
+
+@pytest.mark.parametrize(
+    ('gammas', 'drawn'), [((0.5, 0.8), 2), ((0.1, 0.5, 0.8), 3)], ids=['pair', 'more']
+)
+def test_a_column_is_a_gamma_of_the_paper_that_was_trained(gammas, drawn, tmp_path):
+    change = {'model__width': 400, 'grid__gamma': gammas}
+    curves = trajectories.compute({'a': plant_curves(tmp_path, experiment(**change))})
+    layout = trajectories.layout(curves)
+    assert layout.columns == drawn
+    with style.draw_figure(curves, trajectories.draw, layout) as figure:
+        above = figure.axes[:drawn]
+        assert [axes.get_title() for axes in above] == [f'γ {g:g}' for g in gammas]
