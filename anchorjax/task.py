@@ -103,6 +103,12 @@ class Task(NamedTuple):
     roles: Callable[[jax.Array], jax.Array] = no_roles
 
 
+def digest_data(config: 'TaskConfig') -> dict[str, str]:
+    """{path: SHA-256} of the files of a task; UserError if one cannot be read."""
+    task = config.make()
+    return {} if task.digest_data is None else task.digest_data()
+
+
 class TaskConfig(Protocol):
     """A task: a frozen, hashable dataclass whose fields are its settings."""
 

@@ -1,5 +1,8 @@
 """What a sweep of any task measures, and which of its members count.
 
+All that are trained and did not diverge: converged or not, they have one mean wherever
+it is shown, that of the claims. How many have converged stands beside it.
+
 A loss decides whether a network has learned its training data: that on the answers of
 training examples, of the parameters at the last step (`fit_loss` of the results).
 """
@@ -58,10 +61,9 @@ def list_measures(run: Run) -> list[Measure]:
 def count_members(run: Run) -> pd.DataFrame:
     """`Run.members`, where these columns say which members count.
 
-    usable     trained and not diverged
+    usable     trained and not diverged: these count
     loss       the one that decides, nats
     converged  as in the results (`cube.has_converged`)
-    counted    converged, or where no member is, usable
 
     Raises:
       UserError: no member is usable.
@@ -72,9 +74,6 @@ def count_members(run: Run) -> pd.DataFrame:
         where = run.folder.workdir
         raise UserError(f'{where}: no member is trained yet, or all have diverged')
     members['loss'] = members.fit_loss
-    members['counted'] = members.usable
-    if members.converged.any():
-        members['counted'] = members.converged
     return members
 
 

@@ -142,7 +142,7 @@ def make_untrained(member: Member) -> Member | None:
     if config.model.is_drawn:
         return _draw(member, member.point['seed'])
     if run is not None:
-        _require_same_start(run, config.model)
+        run.require_same_files(config.model.digest_start())
     return member._replace(params=config.model.read_start(config.task.vocab), step=0)
 
 
@@ -160,19 +160,6 @@ def _draw(member: Member, seed: int) -> Member:
     draw_params = _compile_draw(config.model, config.task.vocab)
     params = draw_params(member.point['gamma'], seed)
     return member._replace(params=jax.tree.map(np.asarray, params), step=0)
-
-
-def _require_same_start(run: Run, model: ModelConfig) -> None:
-    """UserError unless the manifest lists the file that members start from, if any."""
-    known = set()
-    for environment in run.folder.environments:
-        known |= set(environment.data.items())
-    for path, digest in model.digest_start().items():
-        if (path, digest) not in known:
-            raise UserError(
-                f'{path}: is not the file that {run.folder.workdir} started from (its '
-                'SHA-256 differs), and the run has no snapshot of step 0'
-            )
 
 
 def require_attention(member: Member) -> None:

@@ -3,8 +3,8 @@
 A panel for each thing that the task measures: a mapping on a probe, the right tokens of
 answers that are texts, or the loss of next tokens. Gamma goes across, or the first axis
 that varies where gamma does not; a line is a setting of the other axes. Dots are means
-over seeds with their 95 % interval, which fewer than three seeds do not have. Members
-that have not converged are left out, unless none has.
+over seeds with their 95 % interval, which fewer than three seeds do not have. All
+members count that did not diverge, converged or not, as in claims.
 
   python -m analysis accuracy --run runs/scan
 """
@@ -42,9 +42,9 @@ def compute(run: Run) -> pd.DataFrame:
     Returns:
       A row per `measure`, `setting` (a line: 'depth=2,weight_decay=0.1', '' where
       nothing else varies) and `value` on the `axis` that goes across: `mean`, `low` and
-      `high` over the members that count (NaN with fewer than three, the mean without
-      any), how many these are, and how many are converged and trained. The same in all
-      rows: `counted`, which members count, and the width of the networks.
+      `high` over the `members` that did not diverge (NaN with fewer than three, the
+      mean without any), and how many are converged and trained. The same in all rows:
+      the `criterion` of convergence, and the width of the networks.
 
     Raises:
       UserError: no member is trained yet, or all have diverged.
@@ -55,7 +55,7 @@ def compute(run: Run) -> pd.DataFrame:
     rows = []
     for measure in list_measures(run):
         for (setting, value), cell in members.groupby(['setting', axis], sort=False):
-            known = cell[measure.column][cell.counted].dropna()
+            known = cell[measure.column][cell.usable].dropna()
             possible = stats.POSITIVE if measure.source == LOSS else stats.SHARE
             row = {
                 'measure': measure.column,
@@ -63,17 +63,15 @@ def compute(run: Run) -> pd.DataFrame:
                 'setting': setting,
                 'value': value,
                 **stats.mean_interval(known, possible)._asdict(),
-                'members': cell.counted.sum(),
+                'members': cell.usable.sum(),
                 'converged': cell.converged.sum(),
                 'trained': cell.trained.sum(),
             }
             rows.append(row)
-    criterion = describe_criterion(run.experiment)
-    counted = f'no network converged ({criterion}), so all but diverged ones'
-    if members.converged.any():
-        counted = f'converged networks ({criterion})'
     return pd.DataFrame(rows).assign(
-        axis=axis, counted=counted, width=frame.find_width(run)
+        axis=axis,
+        criterion=describe_criterion(run.experiment),
+        width=frame.find_width(run),
     )
 
 
@@ -84,6 +82,16 @@ def _describe_statistic(cells: pd.DataFrame) -> str:
     if cells.members.max() > 1:
         return 'mean over seeds, too few for an interval'
     return 'one seed'
+
+
+def _count(cells: pd.DataFrame) -> str:
+    """'all 12 networks, 9 of them converged (loss ... at most 0.02)'."""
+    of_measure = cells[cells.measure == cells.measure.iloc[0]]
+    converged, members = of_measure.converged.sum(), of_measure.members.sum()
+    words = f'all {members} networks, {converged} of them converged'
+    diverged = of_measure.trained.sum() - members
+    left_out = f'; {diverged} diverged and are left out' if diverged else ''
+    return f'{words} ({cells.criterion.iloc[0]}){left_out}'
 
 
 def draw(cells: pd.DataFrame, axes: np.ndarray) -> None:
@@ -101,8 +109,7 @@ def draw(cells: pd.DataFrame, axes: np.ndarray) -> None:
     if first.axis != 'gamma':
         for axis in axes[-1]:
             axis.set_xlabel(first.axis.replace('_', ' '))
-    title = f'{_describe_statistic(cells)}; {first.counted}'
-    axes.flat[0].figure.suptitle(title)
+    axes.flat[0].figure.suptitle(f'{_describe_statistic(cells)}\n{_count(cells)}')
 
 
 def layout(cells: pd.DataFrame) -> style.Layout:

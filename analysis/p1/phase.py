@@ -3,7 +3,7 @@
 P1 Fig 2 (a, b). Of several learning rates P1 counts the best, for each seed and each of
 the two answers: a network that composes and one that answers symmetrically may then
 stand in one cell. `--rates=mean` takes the mean of all rates instead. All networks
-count at the last step, converged or not.
+count at the last step that did not diverge, converged or not, as in claims.
 
 What makes a cell less sure is at its edges: hatched above, where the networks know less
 than 0.9 of the held-out questions (P1's shadow zone); below, how many have converged,
@@ -52,7 +52,7 @@ def compute(
 
     A `row` is a combination of the values of all static axes, `row_name`; without any
     it is a weight decay. Other axes are `averaged` like seeds: select first to see one
-    value. Diverged members count with the answers they have.
+    value.
 
     Returns:
       `inferential` and `symmetric` (if there is an unseen pair) and `held_out`: means
@@ -71,11 +71,13 @@ def compute(
         raise UserError('phase: needs a second axis, as the depth; see `answers`')
     members = members.rename(columns=SCORES).assign(row=rows)
     scores = [name for name in SCORES.values() if name in members]
+    members[scores] = members[scores].where(members.diverged < 0)
     axes = [axis for axis in list_axes(members) if axis != 'learning_rate']
     by_seed = members.groupby(['row', *axes], sort=False)[scores]
     of_seed = by_seed.max() if rates == 'best' else by_seed.mean()
     counts = members.groupby(CELL, sort=False)[['trained', 'converged']].sum()
-    cells = of_seed.groupby(CELL, sort=False).mean().join(counts).reset_index()
+    means = of_seed.groupby([*CELL, 'seed'], sort=False).mean()
+    cells = means.groupby(CELL, sort=False).mean().join(counts).reset_index()
 
     averaged = []
     for axis in list_varying_axes(members):

@@ -1,7 +1,8 @@
 """Which solution the members of a sweep reach, as a table with a row per point.
 
-Numbers are of converged members; the others are counted. In the anchor task, each score
-stands beside what tables of the training data would score (analysis/members/lookup.py).
+Numbers are of all members that did not diverge; solutions are of converged ones, and
+the others are counted. In the anchor task, each score stands beside what tables of the
+training data would score (analysis/members/lookup.py).
 
   python -m analysis solutions --run runs/phase       # a Markdown table on stdout
 """
@@ -57,7 +58,7 @@ _ABOUT_TABLES = (
 def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> pd.DataFrame:
     """Texts, a row per point of the grid with its trained members, seeds pooled.
 
-    Means (ranges) over converged seeds, and how many seeds reach each solution.
+    Means (ranges) over seeds, and how many seeds reach each solution.
 
     Args:
       members: of `frame.read_members`.
@@ -75,7 +76,7 @@ def compute(members: pd.DataFrame, tables: pd.DataFrame | None = None) -> pd.Dat
         for name, title in _TITLES.items():
             if name not in members:
                 continue
-            values = here[name].where(here.converged)
+            values = here[name].where(here.diverged < 0)
             ends = (values.mean(), values.min(), values.max())
             texts[title] = format_range(*ends, seeds)
             if tables is not None and name in tables:

@@ -79,9 +79,9 @@ def _describe(subject: Subject, mapping: str, place: int) -> str:
 
 
 def _choose_ends(subject: Subject) -> dict[str, Choice]:
-    """The best and the worst network that counts; one alone is the best."""
+    """The best and the worst network of `find_candidates`; one alone is the best."""
     tested = subject.tested
-    scores = subject.members[subject.members.counted][tested.name].fillna(0.0)
+    scores = find_candidates(subject.members)[tested.name].fillna(0.0)
     if not tested.is_share:
         scores = -scores
     places = {'best': int(scores.idxmax()), 'worst': int(scores.idxmin())}
@@ -94,6 +94,11 @@ def _choose_ends(subject: Subject) -> dict[str, Choice]:
     return choices
 
 
+def find_candidates(members: pd.DataFrame) -> pd.DataFrame:
+    """The converged members, or where none is, all that did not diverge."""
+    return members[members.converged if members.converged.any() else members.usable]
+
+
 def _make_choice(subject: Subject, title: str, place: int, about: str) -> Choice:
     point = subject.points[place]
     name = name_network(subject.run, point)
@@ -101,17 +106,17 @@ def _make_choice(subject: Subject, title: str, place: int, about: str) -> Choice
 
 
 def choose_one_of_each(subject: Subject, choices: dict[str, Choice]) -> list[Point]:
-    """A converged member of every solution found, in the order of SOLUTIONS.
+    """A candidate of every solution found, in the order of SOLUTIONS.
 
-    The member is the one that the figures show, or else one at another γ that differs
-    least from those already chosen. In a sweep without a converged member, all count.
+    It is the one that the figures show, or else one at another γ that differs least
+    from those already chosen.
     """
-    counted = subject.members[subject.members.counted]
-    solutions = classify_members(counted)
+    members = find_candidates(subject.members)
+    solutions = classify_members(members)
     chosen: list[Point] = []
     for solution in SOLUTIONS:
         candidates = []
-        for place in counted.index[solutions == solution]:
+        for place in members.index[solutions == solution]:
             point = subject.points[place]
             is_shown = solution in choices and choices[solution].point == point
             candidates.append((is_shown, *_score(point, chosen), -place))

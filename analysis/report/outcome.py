@@ -6,17 +6,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis import stats
+from analysis import claims, stats
 from analysis.members.measures import describe_criterion
 from analysis.members.selection import list_varying
 from analysis.names import label_value, name_axis, name_value
 from analysis.report.subject import Shown, Subject
 from anchorjax.grid import axis_label
-from anchorjax.storage.solution import SOLUTIONS
+from anchorjax.storage.solution import DIVERGED, NOT_CONVERGED
 
 Cell = dict[str, str]  # mean and interval, as text
-NOTHING: Cell = {'mean': '–', 'interval': ''}
-# What a network of each solution does, for a reader who knows none of the names.
+# What a network does that ended so, for a reader who knows none of the names.
 MEANINGS = {
     'inferential': 'composes the two anchors',
     'symmetric': 'answers as for the reversed pair',
@@ -24,14 +23,16 @@ MEANINGS = {
     'third': 'gives one other answer',
     'memorizing': 'misses trained pairs with numbers that were held out',
     'other': 'gives several answers',
+    NOT_CONVERGED: 'has not learned its training data',
+    DIVERGED: 'has no finite loss any more',
 }
 
 
 def describe_outcome(subject: Subject) -> dict[str, Any]:
     """The first table: a column for all networks and for each value of an axis.
 
-    A row is a solution, with counts, where there is an unseen pair that all converged
-    networks answer somehow; else it is a measure, with means.
+    A row is how networks ended, with counts, where there is an unseen pair; else it is
+    a measure, with means.
     """
     run = subject.run
     headings = []  # axis, (label, note) of each of its values
@@ -54,9 +55,8 @@ def describe_outcome(subject: Subject) -> dict[str, Any]:
         'rows': rows,
         'networks': list(map(_count_networks, parts)),
         'trained': int(subject.members.trained.sum()),
-        'counted': int(subject.members.counted.sum()),
-        'has_converged': bool(subject.members.converged.any()),
-        'is_partial': not all(part.counted.any() for part in parts),
+        'usable': int(subject.members.usable.sum()),
+        'converged': int(subject.members.converged.sum()),
         'criterion': describe_criterion(subject.run.experiment),
         'seeds': compare_seeds(subject),
     }
@@ -73,7 +73,7 @@ def describe_settings(subject: Subject) -> dict[str, Any]:
         row = {'labels': labels, 'networks': _count_networks(part)}
         row['cells'] = [average(part, one) for one in subject.shown]
         if subject.unseen is not None:
-            row['solutions'] = _count_solutions(part[part.converged])
+            row['solutions'] = _count_solutions(part)
         rows.append(row)
     return {
         'axes': list(map(name_axis, axes)),
@@ -83,22 +83,17 @@ def describe_settings(subject: Subject) -> dict[str, Any]:
 
 
 def average(members: pd.DataFrame, one: Shown) -> Cell:
-    """The mean of the networks that count, by seed, and its interval.
+    """The mean of all networks that did not diverge, by seed, and its interval.
 
-    Where none counts it is of all that did not diverge, in parentheses. Networks of one
-    seed are no independent draws: their mean counts once.
+    Networks of one seed are no independent draws: their mean counts once, as in claims.
     """
-    counted = members[members.counted]
-    if len(counted):
-        return _format_mean(counted, one)
-    usable = members[members.usable]
-    if not len(usable):
-        return NOTHING
-    cell = _format_mean(usable, one)
-    for name, text in cell.items():
-        if text:
-            cell[name] = f'({text})'
-    return cell
+    possible = stats.SHARE if one.is_share else stats.POSITIVE
+    values = claims.average(members[members.usable], one.name)
+    mean, low, high = stats.mean_interval(values, possible)
+    interval = ''
+    if not math.isnan(low + high):
+        interval = f'{format_number(low)} to {format_number(high)}'
+    return {'mean': format_number(mean), 'interval': interval}
 
 
 def format_number(value: float) -> str:
@@ -123,7 +118,7 @@ def compare_seeds(subject: Subject) -> dict[str, Any]:
     found['few'] = found['number'] < stats.MIN_SEEDS
     found['least'] = stats.MIN_SEEDS
     members = subject.members
-    chosen = members[members.counted]
+    chosen = members[members.usable]
     if subject.unseen is not None:
         chosen = members[members.converged]
     alike = 0
@@ -152,14 +147,14 @@ def _describe_measure(
 
 
 def _list_solutions(parts: list[pd.DataFrame]) -> list[dict[str, Any]]:
-    """How many converged networks ended at each solution that occurs."""
+    """How many networks ended in each way that occurs."""
     rows = []
-    for solution in SOLUTIONS:
+    for solution, meaning in MEANINGS.items():
         cells = []
         for part in parts:
-            is_here = part.converged & (part.solution == solution)
+            is_here = part.solution == solution
             cells.append({'mean': str(is_here.sum()), 'interval': ''})
-        row = {'label': solution, 'says': MEANINGS[solution], 'cells': cells}
+        row = {'label': solution, 'says': meaning, 'cells': cells}
         row |= {'style': solution.replace(' ', '-'), 'is_tested': False}
         if cells[0]['mean'] != '0':
             rows.append(row)
@@ -167,29 +162,19 @@ def _list_solutions(parts: list[pd.DataFrame]) -> list[dict[str, Any]]:
 
 
 def _count_networks(members: pd.DataFrame) -> str:
-    """'3 of 4': networks that count, of those trained."""
-    return f'{members.counted.sum()} of {members.trained.sum()}'
+    """'3 of 4': networks that have converged, of those trained."""
+    return f'{members.converged.sum()} of {members.trained.sum()}'
 
 
 def _count_solutions(members: pd.DataFrame) -> str:
-    """'2 inferential, 1 other'; '–' of none."""
+    """'2 inferential, 1 not converged'."""
     texts = []
     for solution, count in members.solution.value_counts().items():
         texts.append(f'{count} {solution}')
-    return ', '.join(texts) or '–'
+    return ', '.join(texts)
 
 
 def _list_settings(subject: Subject, members: pd.DataFrame) -> list[pd.DataFrame]:
     """The members of each setting, in the order of the grid."""
     axes = list_varying(subject.run.experiment.axes) or ['gamma']
     return [part for _, part in members.groupby(axes, sort=False)]
-
-
-def _format_mean(members: pd.DataFrame, one: Shown) -> Cell:
-    possible = stats.SHARE if one.is_share else stats.POSITIVE
-    values = members.groupby('seed')[one.name].mean()
-    mean, low, high = stats.mean_interval(values, possible)
-    interval = ''
-    if not math.isnan(low + high):
-        interval = f'{format_number(low)} to {format_number(high)}'
-    return {'mean': format_number(mean), 'interval': interval}

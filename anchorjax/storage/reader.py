@@ -5,9 +5,11 @@ run.results.agreement.sel(probe='unseen', mapping='inferential')  # the last ste
 run.params(gamma=2.04, depth=3, seed=0)  # a tree of arrays
 """
 
+import contextlib
 import dataclasses
 import functools
 import pathlib
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -24,6 +26,7 @@ from anchorjax.storage.cube import read_cube
 from anchorjax.storage.deviations import describe_deviations
 from anchorjax.storage.solution import name_ends
 from anchorjax.storage.sweep_folder import SweepFolder, read_folder
+from anchorjax.task import digest_data
 from anchorjax.training.members import describe_members
 
 
@@ -88,7 +91,8 @@ class Run:
           StoreError: there is no such step (the line names the others), or the snapshot
             is damaged, or the folder of the sweep was moved.
         """
-        experiment, chunk, lane = self._find(point)
+        cohort, chunk, lane = self._find(point)
+        experiment = self.folder.cohorts[cohort]
         abstract = models.abstract_params(experiment.model, experiment.task.vocab)
         return self._load(chunk, lane, step, abstract)
 
@@ -101,7 +105,8 @@ class Run:
           UserError: there is no such member or parameter (the line names the others).
           StoreError: as `params`.
         """
-        experiment, chunk, lane = self._find(point)
+        cohort, chunk, lane = self._find(point)
+        experiment = self.folder.cohorts[cohort]
         tree = models.abstract_params(experiment.model, experiment.task.vocab)
         leaves = flatten_dict(tree, sep='/')
         if path not in leaves:
@@ -116,9 +121,46 @@ class Run:
         return chunk.snapshot_steps()
 
     def experiment_of(self, **point: Any) -> config.Experiment:
-        """The experiment of the cohort of the member at `point`."""
-        experiment, _, _ = self._find(point)
-        return experiment
+        """The experiment of the cohort of the member at `point`.
+
+        Raises:
+          UserError: there is no such member, or what its task reads from files is not
+            what it was trained on, so that no example can be drawn again.
+        """
+        cohort, _, _ = self._find(point)
+        return self._experiments[cohort]
+
+    def require_same_files(self, digests: Mapping[str, str]) -> None:
+        """Checks files that members are made from against the manifest.
+
+        Args:
+          digests: {path: SHA-256} of the files as they are now.
+
+        Raises:
+          UserError: one is not what the run started from.
+        """
+        known = set()
+        for environment in self.folder.environments:
+            known |= set(environment.data.items())
+        for path, digest in digests.items():
+            if known and (path, digest) not in known:
+                raise UserError(
+                    f'{path}: differs from what {self.folder.workdir} started from '
+                    '(another SHA-256); put that there again'
+                )
+
+    @functools.cached_property
+    def _experiments(self) -> dict[str, config.Experiment]:
+        """Of every cohort by its name, once the files of its task were checked.
+
+        A file that is not there is missed by whatever reads it: weights need none.
+        """
+        for experiment in self.folder.cohorts.values():
+            digests = {}
+            with contextlib.suppress(UserError):
+                digests = digest_data(experiment.task)
+            self.require_same_files(digests)
+        return self.folder.cohorts
 
     def labels(self, **point: Any) -> dict[str, Any]:
         """The labels of a point, to select from `results` and `curves`.
@@ -138,16 +180,14 @@ class Run:
         """Cached, because a figure of a sweep reads every member."""
         return self.experiment.cohorts()
 
-    def _find(
-        self, point: dict[str, Any]
-    ) -> tuple[config.Experiment, ChunkFolder, int]:
-        """(experiment of its cohort, folder of its chunk, index in the chunk)."""
+    def _find(self, point: dict[str, Any]) -> tuple[str, ChunkFolder, int]:
+        """(name of its cohort, folder of its chunk, index in the chunk)."""
         self.folder.require_there()
         cohort_index, row = locate(self.experiment.axes, point)
         chunk_index, lane = divmod(row, self.folder.chunk_size)
         cohort = self._cohorts[cohort_index]
         chunk = self.folder.chunk_folder(cohort, chunk_index)
-        return self.folder.cohorts[cohort.name], chunk, lane
+        return cohort.name, chunk, lane
 
     def _load(
         self, chunk: ChunkFolder, lane: int, step: int | str, abstract: Any

@@ -12,6 +12,7 @@ from anchorjax.experiment import AUTO, Experiment
 from anchorjax.storage.manifest import MANIFEST_FILE, Environment, read_manifest
 from anchorjax.sweeps import memory
 from anchorjax.sweeps.code import digest_code
+from anchorjax.task import digest_data
 from anchorjax.training import hosts
 from anchorjax.training.devices import cpu_fingerprint
 
@@ -74,9 +75,7 @@ def add_data(environment: Environment, experiment: Experiment) -> Environment:
     of_cohorts = [experiment.for_cohort(cohort) for cohort in experiment.cohorts()]
     digests = {}
     for config in dict.fromkeys(of_cohort.task for of_cohort in of_cohorts):
-        task = config.make()
-        if task.digest_data is not None:
-            digests |= task.digest_data()
+        digests |= digest_data(config)
     for model in dict.fromkeys(of_cohort.model for of_cohort in of_cohorts):
         digests |= model.digest_start()
     return dataclasses.replace(environment, data=digests)

@@ -93,7 +93,7 @@ def test_another_file_in_its_place_is_refused(started):
     folder = started.folder.workdir.parent
     member = member_of(started, seed=1)
     write_weights(member.experiment, folder, scale=0.7)
-    with pytest.raises(UserError, match=r'is not the file that .* started from'):
+    with pytest.raises(UserError, match='started from'):
         make_untrained(member)
 
 

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from anchorjax import api, config
-from anchorjax.errors import StoreError
+from anchorjax.errors import StoreError, UserError
 from anchorjax.extras.corpora.tokenizers import make_bytes
 from anchorjax.storage.manifest import MANIFEST_FILE, read_manifest
+from anchorjax.storage.reader import open_run
 from anchorjax.storage.sweep_folder import create_folder
 from anchorjax.sweeps.environment import add_data, describe_environment
 from anchorjax.sweeps.signals import Preempted
@@ -137,3 +138,27 @@ def test_a_sweep_is_not_continued_on_another_corpus_in_the_same_place(tmp_path):
         begin(run, experiment)
     require_line(caught.value, run)
     assert (run / MANIFEST_FILE).read_bytes() == before
+
+
+@pytest.mark.parametrize('state', ['as it was', 'replaced', 'gone'])
+def test_examples_are_drawn_again_from_what_was_trained_alone(tmp_path, state):
+    path = write_corpora(tmp_path / 'first', make_bytes(), ['the first story. ' * 20])
+    experiment = make_experiment(path=path)
+    begin(tmp_path / 'run', experiment)
+    folder = tmp_path / 'first' / 'out'
+    if state == 'replaced':
+        other = write_corpora(tmp_path / 'new', make_bytes(), ['another story. ' * 20])
+        (tmp_path / 'new' / other).rename(tmp_path / 'there')
+        folder.rename(tmp_path / 'former')
+        (tmp_path / 'there').rename(folder)
+    if state == 'gone':
+        folder.rename(tmp_path / 'former')
+    open_corpus.cache_clear()
+    run = open_run(tmp_path / 'run')
+    assert len(run.members) == 1  # a table needs no data
+    if state != 'replaced':
+        assert run.experiment_of(seed=0).task == experiment.task
+        return
+    with pytest.raises(UserError) as caught:
+        run.experiment_of(seed=0)
+    require_line(caught.value, path)

@@ -38,7 +38,7 @@ def plant_members(converged: tuple[bool, ...] = ALL) -> pd.DataFrame:
     axes = ['depth', 'gamma', 'learning_rate', 'weight_decay', 'seed']
     scores = ['seen_heldout_assigned', 'unseen_inferential', 'unseen_symmetric']
     members = pd.DataFrame(rows, columns=[*axes, 'trained', 'converged', *scores])
-    return members.assign(width=400)
+    return members.assign(width=400, diverged=-1)
 
 
 def test_the_best_rates_are_what_one_computes_by_hand():

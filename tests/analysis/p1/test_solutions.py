@@ -132,4 +132,4 @@ def test_a_third_solution_that_has_not_converged_is_not_named(tmp_path):
     run.results['deviation'][{'offset': DEVIATION_LIMIT + 3}] = 1.0
     (row,) = solutions.compute(read_members(run)).to_dict('records')
     assert row['solution (seeds)'] == 'not converged 1'
-    assert row['within 2'] == '–'
+    assert row['within 2'] == '0.00'

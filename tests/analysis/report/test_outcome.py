@@ -78,27 +78,27 @@ def test_every_setting_has_its_row_as_in_the_figure(scan):
     np.testing.assert_allclose(found, [[0.2, 0.6], [0.2, 2.9 / 3]], rtol=1e-6)
 
 
-def test_networks_that_have_not_converged_are_left_out(scan):
+def test_networks_that_have_not_converged_count_and_are_counted(scan):
     scan.curves['converged'][0, 0, 0, 0] = False  # gamma 0.5, decay 0.01, seed 0
     scan.curves['fit_loss'][0, 0, 0, 0] = 0.7
     scan.curves['converged'][-1, :, -1] = False  # gamma 0.7, decay 0.5
     subject = read_subject(scan)
     outcome = describe_outcome(subject)
-    assert outcome['counted'] == 8
+    assert (outcome['trained'], outcome['usable'], outcome['converged']) == (12, 12, 8)
     assert outcome['networks'][:2] == ['8 of 12', '5 of 6']
     payload = collect(subject, samples.ignore)
     status = payload['data']['members'][0]['status']
     assert status == 'not converged (loss on training examples 0.7)'
     first, *_, last = list_tested(scan)
-    assert first == {'mean': '0.25', 'interval': ''}  # of two seeds
-    assert last['mean'] == '(0.97)'  # of all that did not diverge
+    assert (first['mean'], last['mean']) == ('0.20', '0.97')
 
 
-def test_without_a_converged_network_all_but_diverged_ones_count(scan):
+def test_diverged_networks_are_in_no_mean(scan):
     scan.curves['converged'][:] = False
     scan.curves['diverged'][-1, -1, -1, -1] = 1
     outcome = describe_outcome(read_subject(scan))
-    assert (outcome['counted'], outcome['has_converged']) == (11, False)
+    assert (outcome['trained'], outcome['usable'], outcome['converged']) == (12, 11, 0)
+    assert list_tested(scan)[-1]['mean'] == '0.95'  # of 0.9 and 1.0
 
 
 def test_the_best_and_the_worst_network_are_shown(scan):
@@ -121,19 +121,24 @@ def test_counts_of_solutions_by_every_axis_but_the_seed(tmp_path):
     subject = read_subject(open_planted(tmp_path, answers, **SEEDS, **DEPTHS))
     outcome = describe_outcome(subject)
     assert outcome['names'][1:3] == ['depth 1', 'depth 2']
-    assert (outcome['trained'], outcome['counted']) == (7, 5)
+    assert (outcome['trained'], outcome['converged']) == (7, 5)
     table = {}
     for row in outcome['rows']:
         table[row['label']] = [int(cell['mean']) for cell in row['cells']]
     # All; depth 1 and 2; gamma 0.3 and 0.8.
-    assert table == {'inferential': [2, 1, 1, 1, 1], 'symmetric': [3, 3, 0, 2, 1]}
+    assert table == {
+        'inferential': [2, 1, 1, 1, 1],
+        'symmetric': [3, 3, 0, 2, 1],
+        'not converged': [1, 0, 1, 1, 0],
+        'diverged': [1, 0, 1, 0, 1],
+    }
     assert (outcome['seeds']['alike'], outcome['seeds']['settings']) == (1, 2)
     rows = describe_settings(subject)['rows']
     assert [row['solutions'] for row in rows] == [
         '2 symmetric',
         '1 inferential, 1 symmetric',
-        '1 inferential',
-        '–',
+        '1 inferential, 1 not converged',
+        '1 diverged',
     ]
 
 

@@ -80,18 +80,26 @@ const expectedMembers = (filters) =>
 
 const mean = (values) => (values.length ? values.reduce((a, b) => a + b) / values.length : null);
 
+// As in the claims: the networks of a seed are no independent draws, so their mean counts once.
+function meanOf(members, which) {
+  const seeds = [...new Set(members.map((m) => m.point.seed))];
+  const ofSeeds = seeds.map((seed) => mean(
+    members.filter((m) => m.point.seed === seed).map((m) => final(m, which)).filter(isNumber)));
+  return mean(ofSeeds.filter(isNumber));
+}
+
 function summary(members, which, expected) {
   const values = members.map((m) => final(m, which)).filter(isNumber);
-  const general = members.map((m) => final(m, HELDOUT)).filter(isNumber);
+  const general = meanOf(members, HELDOUT);
   return {
-    mean: mean(values),
+    mean: meanOf(members, which),
     values: values.length,
     low: values.length ? Math.min(...values) : null,
     high: values.length ? Math.max(...values) : null,
     trained: members.filter(isTrained).length,
     unconverged: members.filter(isUnconverged).length,
     expected,
-    hatched: general.length > 0 && mean(general) < GENERAL,
+    hatched: isNumber(general) && general < GENERAL,
   };
 }
 
