@@ -122,7 +122,7 @@ def _set(config: ml_collections.ConfigDict, path: str, value: Any) -> None:
 
 
 def _describe(path: str, value: Any, fitted: Mapping[str, Any]) -> list[str]:
-    """'train.num_steps=300: the config's settings follow: optimizer.warmup_steps=20'."""
+    """A line such as "model.width=16: the config's settings follow: ..."."""
     if not fitted:
         return []
     parts = ', '.join(f'{name}={short}' for name, short in fitted.items())
