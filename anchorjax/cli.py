@@ -166,7 +166,8 @@ def parse_command_line(
     """The flags and the experiment of a command line.
 
     The experiment comes from --config FILE[:PRESET], changed by --config.x.y=z; these
-    are in `overrides` of the flags, {'x.y': 'z'}.
+    are in `overrides` of the flags, {'x.y': 'z'}. What else they change is said in a
+    line on stderr (`config.override_all`).
 
     Raises:
       UserError: a flag is unknown, or something is wrong with the config.
@@ -185,8 +186,9 @@ def parse_command_line(
             if not rest:
                 raise ConfigError(f'{path}: give a value, --config.{path}=VALUE')
             text = rest.pop(0)
-        config.override(loaded, path, text)
         flags.overrides[path] = text
+    for line in config.override_all(loaded, flags.overrides):
+        print(line, file=sys.stderr)
     return flags, config.resolve(loaded)
 
 

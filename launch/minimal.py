@@ -128,12 +128,17 @@ def make_optimizer() -> optax.GradientTransformation:
     )
 
 
-def train(seed: jax.Array, gamma: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Trains one network; returns its loss and composed answers over training, [S]."""
-    key_init, key_data, key_test = jax.random.split(jax.random.key(seed), 3)
-    optimizer = make_optimizer()
+def start(seed: jax.Array, gamma: jax.Array) -> tuple[dict, optax.OptState]:
+    """The parameters of one network before training, and its optimizer's state."""
+    key_init, _, _ = jax.random.split(jax.random.key(seed), 3)
     params = init_params(key_init, gamma)
-    test_tokens, test_answers = draw_batch(key_test, np.array([(4, 3)]), 2_048)
+    return params, make_optimizer().init(params)
+
+
+def take_steps(state: tuple, seed: jax.Array, first: int) -> tuple:
+    """EVERY steps of one network: (state, (its mean loss, its composed answers))."""
+    _, key_data, key_test = jax.random.split(jax.random.key(seed), 3)
+    optimizer = make_optimizer()
 
     def take_step(state: tuple, step: jax.Array) -> tuple:
         params, opt_state = state
@@ -143,21 +148,25 @@ def train(seed: jax.Array, gamma: jax.Array) -> tuple[jax.Array, jax.Array]:
         updates, opt_state = optimizer.update(grads, opt_state, params)
         return (optax.apply_updates(params, updates), opt_state), loss
 
-    def take_steps(state: tuple, first: jax.Array) -> tuple:
-        state, losses = jax.lax.scan(take_step, state, first + jnp.arange(EVERY))
-        answers = forward(state[0], test_tokens).argmax(-1)
-        return state, (losses.mean(), (answers == test_answers).mean())
-
-    state = (params, optimizer.init(params))
-    _, curves = jax.lax.scan(take_steps, state, jnp.arange(0, STEPS, EVERY))
-    return curves
+    state, losses = jax.lax.scan(take_step, state, first + jnp.arange(EVERY))
+    tokens, composed = draw_batch(key_test, np.array([(4, 3)]), 2_048)
+    answers = forward(state[0], tokens).argmax(-1)
+    return state, (losses.mean(), (answers == composed).mean())
 
 
 def train_grid() -> tuple[np.ndarray, np.ndarray]:
     """(loss, composed answers to the unseen pair), both [gamma, seed, S]."""
-    over_seeds = jax.vmap(train, in_axes=(0, None))
-    over_grid = jax.vmap(over_seeds, in_axes=(None, 0))
-    return jax.jit(over_grid)(jnp.array(SEEDS), jnp.array(GAMMAS))
+    gammas, seeds = jnp.meshgrid(jnp.array(GAMMAS), jnp.array(SEEDS), indexing='ij')
+    state = jax.jit(jax.vmap(jax.vmap(start)))(seeds, gammas)
+    over_seeds = jax.vmap(take_steps, in_axes=(0, 0, None))
+    over_grid = jax.jit(jax.vmap(over_seeds, in_axes=(0, 0, None)))
+    curves = []
+    for first in range(0, STEPS, EVERY):
+        state, curve = over_grid(state, seeds, first)
+        done = f'{first + EVERY:,} of {STEPS:,} steps'
+        print(f'{done}: loss {curve[0].mean():.4f}', flush=True)
+        curves.append(curve)
+    return tuple(np.stack(curve, axis=-1) for curve in zip(*curves, strict=True))
 
 
 def draw(loss: np.ndarray, composed: np.ndarray) -> None:
@@ -176,7 +185,7 @@ def draw(loss: np.ndarray, composed: np.ndarray) -> None:
 
 
 if __name__ == '__main__':
-    loss, composed = map(np.asarray, train_grid())
+    loss, composed = train_grid()
     for gamma, of_gamma in zip(GAMMAS, composed[:, :, -1], strict=True):
         print(f'γ {gamma:g}: composes', *(f'{share:.2f}' for share in of_gamma))
     draw(loss, composed)

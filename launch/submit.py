@@ -5,12 +5,14 @@ The sweep becomes one job array, a job for each shard. Every job gets the words 
 and returns. A preempted or timed-out job saves, goes back into the queue and continues;
 a shard that crashes is tried again up to --retries times, while the others continue.
 --nodes=k runs each shard as one program on k hosts. The same command again trains what
-is missing.
+is missing; with --dry_run it prints the job script and queues nothing.
 """
 
 import argparse
 import pathlib
 import sys
+from types import ModuleType
+from typing import Any
 
 from anchorjax import cli
 from anchorjax.errors import import_extra, require
@@ -45,6 +47,8 @@ def make_parser() -> cli.Parser:
     add('--name', default='anchorjax', help='name in the queue (%(default)s)')
     text = 'time for saving before a job is stopped (%(default)s)'
     add('--signal_delay', type=int, default=120, metavar='SECONDS', help=text)
+    text = 'print the job script and exit'
+    add('--dry_run', action='store_true', help=text)
     return parser
 
 
@@ -56,7 +60,14 @@ def command() -> None:
     sweep_flags, experiment = cli.check_job_words(words)
     workdir = cli.sweep_workdir(sweep_flags.workdir, experiment)
     find_sweep(workdir, experiment)
-    array = submit(words, workdir, flags)
+    slurm = import_extra('anchorjax.extras.slurm', 'cluster')
+    jobs = make_jobs(slurm, words, workdir, flags)
+    folder = workdir / 'jobs' / 'submitit'
+    parameters = make_parameters(workdir, flags)
+    if flags.dry_run:
+        print(slurm.write_script(jobs, folder, **parameters))
+        return
+    array = slurm.submit(jobs, folder, **parameters)
     print(f'job {array} is in the queue; logs: {workdir}/jobs/*.log')
     print(f'status: python launch/status.py --run {workdir}')
 
@@ -73,9 +84,13 @@ def check_flags(flags: argparse.Namespace) -> None:
     require(fits, '--signal_delay', flags.signal_delay, allowed)
 
 
-def submit(words: list[str], workdir: pathlib.Path, flags: argparse.Namespace) -> str:
-    """Queues all shards; returns the number of their array."""
-    slurm = import_extra('anchorjax.extras.slurm', 'cluster')
+def make_jobs(
+    slurm: ModuleType,
+    words: list[str],
+    workdir: pathlib.Path,
+    flags: argparse.Namespace,
+) -> list:
+    """A `slurm.ShardJob` for every shard."""
     script = pathlib.Path(__file__).absolute().with_name('sweep.py')
     line = [sys.executable, '-u', str(script), *words]
     if flags.nodes > 1:
@@ -87,24 +102,27 @@ def submit(words: list[str], workdir: pathlib.Path, flags: argparse.Namespace) -
         log = log_path(workdir, shard)
         command = [*line, f'--shard={shard}']
         jobs.append(slurm.ShardJob(command, log, flags.retries, grace))
-    return slurm.submit(
-        jobs,
-        workdir / 'jobs' / 'submitit',
-        name=flags.name,
-        timeout_min=flags.time,
-        nodes=flags.nodes,
-        cpus_per_task=flags.cpus,
-        mem_gb=flags.mem_gb,
-        gpus_per_node=flags.gpus,
-        slurm_array_parallelism=flags.max_parallel or flags.shards,
-        slurm_signal_delay_s=flags.signal_delay,
-        slurm_setup=flags.setup,
-        slurm_comment=f'anchorjax {workdir}',
-        slurm_partition=flags.partition,
-        slurm_account=flags.account,
-        slurm_qos=flags.qos,
-        slurm_constraint=flags.constraint,
-    )
+    return jobs
+
+
+def make_parameters(workdir: pathlib.Path, flags: argparse.Namespace) -> dict[str, Any]:
+    """What Slurm is asked for, by the names of submitit's SlurmExecutor."""
+    return {
+        'job_name': flags.name,
+        'time': flags.time,
+        'nodes': flags.nodes,
+        'cpus_per_task': flags.cpus,
+        'mem': None if flags.mem_gb is None else f'{flags.mem_gb}GB',
+        'gpus_per_node': flags.gpus,
+        'array_parallelism': flags.max_parallel or flags.shards,
+        'signal_delay_s': flags.signal_delay,
+        'setup': flags.setup,
+        'comment': f'anchorjax {workdir}',
+        'partition': flags.partition,
+        'account': flags.account,
+        'qos': flags.qos,
+        'constraint': flags.constraint,
+    }
 
 
 if __name__ == '__main__':

@@ -1,6 +1,7 @@
 """Numbers as JSON takes them, and as text that can be copied into a spreadsheet."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,21 +48,43 @@ def format_numbers(result: pd.DataFrame | xr.Dataset) -> dict[str, Any]:
         if not array.size:
             continue
         if array.size <= MOST_NUMBERS:
-            shown.append(format_array(name, array))
+            shown.append(format_array(name, array, _name_rows(result, name)))
         else:
             shape = ' × '.join(map('{:,}'.format, array.shape))
             left_out.append(f'{name} ({shape})')
     return {'text': '\n'.join(shown), 'left_out': left_out}
 
 
-def format_array(name: str, array: np.ndarray) -> str:
-    """'loss[0]<tab>0.5<tab>0.25' for each row of the last axis."""
+def _name_rows(result: pd.DataFrame | xr.Dataset, name: str) -> list[list[str]]:
+    """The labels along each axis of an array but its last; its places without any."""
+    if not isinstance(result, xr.Dataset):
+        return []
+    names = []
+    for axis in result[name].dims[:-1]:
+        labels = range(result.sizes[axis])
+        if axis in result.coords:
+            labels = result[axis].values.tolist()
+        names.append([f'{axis} {label}' for label in labels])
+    return names
+
+
+def format_array(
+    name: str, array: np.ndarray, labels: Sequence[Sequence[str]] = ()
+) -> str:
+    """'loss[seed 0]<tab>0.5<tab>0.25' for each row of the last axis.
+
+    Args:
+      labels: along each axis but the last; without them rows have their numbers.
+    """
     rows = np.atleast_1d(array)
     lines = []
     for index in np.ndindex(*rows.shape[:-1]):
         label = name.translate(_BREAKS)
         if index:
-            label += f'[{", ".join(map(str, index))}]'
+            places = map(str, index)
+            if labels:
+                places = [names[i] for names, i in zip(labels, index, strict=True)]
+            label += f'[{", ".join(places)}]'.translate(_BREAKS)
         cells = map(_format_value, rows[index].tolist())
         lines.append('\t'.join([label, *cells]))
     return '\n'.join(lines)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from analysis import frame
 from analysis.members.selection import choose_axis, list_varying
-from analysis.names import describe_axes, list_shown_axes, name_value
+from analysis.names import describe_axes, list_shown_axes, name_axis, name_value
 from analysis.report import page, pictures
 from analysis.report.choose import choose_networks
 from analysis.report.claims import check_claims
@@ -65,7 +65,7 @@ def collect(subject: Subject, report_progress: Callable[[str], None]) -> dict[st
         unseen = subject.unseen._asdict()
         is_text = False
     return {
-        'title': run.experiment.name,
+        'title': name_page(subject),
         'created': time.strftime('%Y-%m-%d'),
         'summary': summarize(subject),
         'question': subject.words.question,
@@ -77,6 +77,18 @@ def collect(subject: Subject, report_progress: Callable[[str], None]) -> dict[st
         'provenance': collect_provenance(run),
         'data': {'unseen': unseen, **collect_data(subject, report_progress)},
     }
+
+
+def name_page(subject: Subject) -> str:
+    """'phase: 18 networks by depth, γ and seed': what was trained."""
+    experiment = subject.run.experiment
+    names = list(map(name_axis, list_varying(experiment.axes)))
+    number = len(subject.points)
+    title = f'{experiment.name}: {number} network{"" if number == 1 else "s"}'
+    if names:
+        listed = ' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))
+        title += f' by {listed}'
+    return title
 
 
 def collect_data(

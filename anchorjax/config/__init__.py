@@ -24,6 +24,7 @@ from anchorjax.config.files import (
     register,
     require_preset,
 )
+from anchorjax.config.overrides import override_all
 from anchorjax.config.shared_settings import (
     set_official_gpt2,
     set_small_anchors,

@@ -9,9 +9,11 @@ import contextlib
 import dataclasses
 import io
 import pathlib
+import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -20,6 +22,7 @@ from typing import Any
 
 import submitit
 from submitit.core.utils import FailedJobError
+from submitit.slurm import slurm
 
 from anchorjax import cli
 from anchorjax.errors import UserError
@@ -94,19 +97,12 @@ class ShardJob(submitit.helpers.Checkpointable):
         return code, received
 
 
-def submit(
-    jobs: list[ShardJob],
-    folder: pathlib.Path,
-    *,
-    cpus_per_task: int | None,
-    **parameters: Any,
-) -> str:
+def submit(jobs: list[ShardJob], folder: pathlib.Path, **parameters: Any) -> str:
     """Queues jobs as one array; returns its number in the queue.
 
     Args:
       folder: for submitit's own files.
-      parameters: of submitit.AutoExecutor.update_parameters; None leaves the cluster's
-        default.
+      parameters: as of `write_script`.
 
     Raises:
       UserError: Slurm is not installed here, or it refused the jobs.
@@ -115,26 +111,11 @@ def submit(
         raise UserError('there is no Slurm here (sbatch is not on the PATH)')
     if '%' in str(folder):
         raise UserError(f'{folder}: must not contain %, which Slurm replaces')
-    # One host that ended must not keep the others waiting for it.
-    srun_args = ['--kill-on-bad-exit=1']
-    if cpus_per_task is not None:
-        parameters['cpus_per_task'] = cpus_per_task
-        # Since 22.05 srun does not take this from sbatch: a step would get one CPU.
-        srun_args.append(f'--cpus-per-task={cpus_per_task}')
-    given = {name: value for name, value in parameters.items() if value is not None}
     # submitit loads pickles from its folder, so nobody else may have written there.
     folder.mkdir(parents=True, exist_ok=True)
     folder = pathlib.Path(tempfile.mkdtemp(time.strftime('%Y%m%d_%H%M%S_'), dir=folder))
-    executor = submitit.AutoExecutor(
-        folder, cluster='slurm', slurm_max_num_timeout=_MAX_REQUEUES
-    )
-    executor.update_parameters(
-        stderr_to_stdout=True,
-        tasks_per_node=1,
-        slurm_srun_args=srun_args,
-        slurm_additional_parameters={'requeue': True},
-        **given,
-    )
+    executor = submitit.SlurmExecutor(folder, max_num_timeout=_MAX_REQUEUES)
+    executor.update_parameters(**_complete(parameters))
     submitit_output = io.StringIO()  # it prints the error that it also raises
     try:
         with contextlib.redirect_stderr(submitit_output):
@@ -142,3 +123,33 @@ def submit(
     except FailedJobError as e:
         raise UserError(f'Slurm refused the jobs: {e}') from None
     return queued[0].job_id.split('_')[0]
+
+
+def write_script(jobs: list[ShardJob], folder: pathlib.Path, **parameters: Any) -> str:
+    """The batch script of `submit`, and in comments what each job runs.
+
+    Nothing is written, and there need not be a Slurm.
+
+    Args:
+      parameters: of sbatch, by submitit's names; None leaves the cluster's default.
+    """
+    python = shlex.quote(sys.executable)
+    command = f'{python} -u -m submitit.core._submit {shlex.quote(str(folder))}'
+    number = len(jobs) if len(jobs) > 1 else None  # as submitit: one job is no array
+    script = slurm._make_sbatch_string(
+        command, folder, map_count=number, **_complete(parameters)
+    )
+    lines = [f'# job {i}: {shlex.join(job.command)}' for i, job in enumerate(jobs)]
+    return '\n'.join([script, *lines])
+
+
+def _complete(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Those that are given, and what every array of shards needs."""
+    given = {name: value for name, value in parameters.items() if value is not None}
+    # One host that ended must not keep the others waiting for it.
+    srun_args = ['--kill-on-bad-exit=1']
+    if 'cpus_per_task' in given:
+        # Since 22.05 srun does not take this from sbatch: a step would get one CPU.
+        srun_args.append(f'--cpus-per-task={given["cpus_per_task"]}')
+    needed = {'ntasks_per_node': 1, 'stderr_to_stdout': True, 'srun_args': srun_args}
+    return given | needed | {'additional_parameters': {'requeue': True}}

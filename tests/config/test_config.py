@@ -115,3 +115,70 @@ def test_the_schedule_is_as_long_as_training_unless_it_is_given():
     assert experiment().optimizer.schedule_steps == 40
     given_length = experiment(optimizer__schedule_steps=90)
     assert given_length.optimizer.schedule_steps == 90
+
+
+def override_preset(spec: str, **texts: str) -> tuple[config.Experiment, list[str]]:
+    """A config with fields of a command line, and the lines that say what follows."""
+    loaded = config.load(spec)
+    given = {path.replace('__', '.'): text for path, text in texts.items()}
+    lines = config.override_all(loaded, given)
+    return config.resolve(loaded), lines
+
+
+def test_a_shorter_run_needs_no_other_flag():
+    short, lines = override_preset('configs/phase.py', train__num_steps='300')
+    (line,) = lines
+    assert short.train.snapshot_steps == (0, 250) and '(0, 250)' in line
+    warmup = short.optimizer.warmup_steps
+    assert warmup == 20  # the share of before, 400 of 6,000
+    assert f'optimizer.warmup_steps={warmup}' in line
+
+
+def test_what_fits_or_was_given_stays():
+    long, lines = override_preset('configs/phase.py', train__num_steps='7000')
+    assert not lines and long.optimizer.warmup_steps == 400
+    texts = {'train__snapshot_steps': '0,100', 'optimizer__warmup_steps': '50'}
+    given, lines = override_preset('configs/phase.py', train__num_steps='300', **texts)
+    assert not lines and given.train.snapshot_steps == (0, 100)
+    assert given.optimizer.warmup_steps == 50
+
+
+LENGTHS = {'train__snapshot_steps': '0,400', 'optimizer__warmup_steps': '350'}
+
+
+@pytest.mark.parametrize(
+    ('spec', 'texts'),
+    [
+        ('configs/phase.py', {'train__num_steps': '300', **LENGTHS}),
+        (
+            'configs/phase.py',
+            {'train__snapshot_steps': '7000', 'optimizer__warmup_steps': '7000'},
+        ),
+        (
+            'configs/phase.py',
+            {'optimizer__schedule_steps': '100', 'grid__decay_window': '(0,7000),'},
+        ),
+    ],
+)
+def test_what_was_given_and_does_not_fit_is_one_line_with_every_flag(spec, texts):
+    with pytest.raises(config.ConfigError) as caught:
+        override_preset(spec, **texts)
+    (line,) = str(caught.value).splitlines()
+    for field in set(texts) - {'train__num_steps'}:
+        assert f'--config.{field.replace("__", ".")}' in line
+
+
+@pytest.mark.parametrize(
+    ('spec', 'texts', 'head_dim', 'mlp_dim'),
+    [
+        ('configs/phase.py', {'width': '16'}, 16, 48),
+        ('configs/phase.py:laptop', {'width': '32'}, 16, 96),
+        ('configs/phase.py:paper', {'width': '32'}, 16, 96),
+        ('configs/phase.py:laptop', {'width': '32', 'mlp_dim': '7'}, 16, 7),
+    ],
+)
+def test_sizes_follow_a_width_alone(spec, texts, head_dim, mlp_dim):
+    fields = {f'model__{name}': text for name, text in texts.items()}
+    narrow, lines = override_preset(spec, **fields)
+    assert (narrow.model.head_dim, narrow.model.mlp_dim) == (head_dim, mlp_dim)
+    assert len(lines) == (not spec.endswith(':paper'))

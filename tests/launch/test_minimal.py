@@ -88,8 +88,8 @@ def test_losses_are_those_of_the_package_on_the_same_draws():
 
 
 @pytest.mark.slow
-def test_it_trains_a_grid_of_networks(monkeypatch):
-    """A short run: every network learns, and the curves have the grid's shape."""
+def test_it_trains_a_grid_of_networks(monkeypatch, capsys):
+    """A short run: every network learns, and the reader sees how far it is."""
     monkeypatch.setattr(minimal, 'STEPS', 100)
     monkeypatch.setattr(minimal, 'EVERY', 50)
     monkeypatch.setattr(minimal, 'WARMUP', 10)
@@ -98,3 +98,5 @@ def test_it_trains_a_grid_of_networks(monkeypatch):
     loss, composed = minimal.train_grid()
     assert loss.shape == composed.shape == (2, 2, 2)
     assert (loss[..., -1] < loss[..., 0]).all()
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ['50', '100']

@@ -10,6 +10,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -267,3 +268,11 @@ def test_a_trained_sweep_of_a_text_task_is_a_page(make_once, tmp_path):
     assert text.count('data:image/png;base64,') == 4, lines
     assert text.count('class="figure-numbers"') == 4
     assert (tmp_path / 'figures' / 'accuracy.csv').exists()
+
+
+def test_rows_of_labelled_numbers_have_their_labels():
+    shares = xr.DataArray(
+        [[0.5, 1.0]], {'seed': [7], 'step': [1, 2]}, name='share'
+    ).to_dataset()
+    text = numbers.format_numbers(shares)['text']
+    assert 'share[seed 7]\t0.5\t1' in text.splitlines()

@@ -35,7 +35,7 @@ function answersPanel(member) {
 }
 
 function lossLines(member) {
-  const lines = [{ name: 'train', label: 'training', values: member.train_loss ?? [] }];
+  const lines = [{ name: 'train', label: 'last training steps', values: member.train_loss ?? [] }];
   for (const { probe, label: text, style } of data.losses) {
     const values = member.probe_loss?.[data.probes.indexOf(probe)];
     if (values) lines.push({ name: style, label: text, values });
