@@ -18,10 +18,10 @@ does at GPT-2's 768, like 0.31 and 0.44. The probe `test` is the official one,
 `seen_heldout` are commands of the split that are not in the training set. Accuracy is
 exact match of the whole answer. The preset gpt2 has the settings of P1's code, with its
 quirks (PAPERS 1.6, quirk 11; DATASETS 1); it needs a GPU, and its length is that of
-5,000 epochs of 10,000 lines, as of COGS. The laptop presets read `data/scan` instead of
-generating the same lines with --config.task.path=data/scan. The default takes 16
-minutes on two shared cores, `laptop` 30; what came out is in RESULTS.md. `gpt2` has not
-been run. P4's experiment with `jump` held out is configs/critical_windows.py:scan.
+5,000 epochs of 10,000 lines, as of COGS. The lines are generated; tests hold them to
+the official files. The default takes 16 minutes on two shared cores, `laptop` 30; what
+came out is in RESULTS.md. `gpt2` has not been run. P4's experiment with `jump` held out
+is configs/critical_windows.py:scan.
 """
 
 from anchorjax import config

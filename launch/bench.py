@@ -1,9 +1,9 @@
 """Prints a table of speed, all of it measured now: python launch/bench.py
 
-Our training relative to eager PyTorch, a plain Flax loop, Hugging Face's GPT-2 and bare
-matrix products. PyTorch and transformers come with the extra `bench`; without them, and
-on anything but a CPU, their rows are left out. anchorjax/extras/bench/compare.py
-explains how the numbers are measured.
+Our training relative to eager PyTorch, Hugging Face's GPT-2 and bare matrix products.
+PyTorch and transformers come with the extra `bench`; without them, and on anything but
+a CPU, their rows are left out. anchorjax/extras/bench/compare.py explains how the
+numbers are measured.
 """
 
 import platform

@@ -5,12 +5,10 @@ else is computed from that table alone.
 
   python -m analysis law --members analysis/gallery/law/members.csv --out runs/law
   python -m analysis law --runs 'runs/law_*' --out runs/law
-  python -m analysis law --members analysis/gallery/law/members.csv \\
-      --predict seq_len=9,split=code,exception=trained,batch_size=2048,...
 
   members.csv                the networks of all tables and runs, each once
   cells.csv, .md             every cell: what its seeds end at
-  law_effects.md, .csv, .png what one factor changes, and whether a fit predicts
+  law_effects.md, .csv, .png what one factor changes
 
 Several tables and runs are joined; of a network in two of them that of the runs counts.
 Predictions that were judged are `python -m analysis claims law`.
@@ -25,7 +23,7 @@ from matplotlib.lines import Line2D
 
 from analysis import frame, stats
 from analysis.drawing import style
-from analysis.law import cells, effects, fit
+from analysis.law import cells, effects
 from analysis.law import members as law_members
 from analysis.law.members import FACTORS
 from analysis.tables.folders import require_folder_for_tables
@@ -104,12 +102,11 @@ def save(members: pd.DataFrame, folder: pathlib.Path) -> list[pathlib.Path]:
     """Writes the tables and the figure; returns their paths."""
     result = effects.tabulate(members)
     by_cell = cells.summarize_cells(members)
-    scores = fit.format_scores(fit.score(members))
     texts = {
         'members.csv': format_csv(members),
         'cells.csv': format_csv(by_cell),
         'cells.md': cells.format_cells(by_cell),
-        'law_effects.md': f'{effects.format_effects(result)}\n{scores}',
+        'law_effects.md': effects.format_effects(result),
     }
     paths = []
     for name, text in texts.items():
@@ -141,22 +138,11 @@ def command(words: list[str]) -> None:
     parser.add_argument(
         '--members', nargs='+', type=cli.parse_file, metavar='CSV', default=[]
     )
-    parser.add_argument('--out', type=cli.parse_folder)
-    parser.add_argument(
-        '--predict',
-        metavar='FACTOR=VALUE,...',
-        help='print the probabilities of this point; write nothing',
-    )
+    parser.add_argument('--out', type=cli.parse_folder, required=True)
     flags = parser.parse_args(words)
     if not flags.runs and not flags.members:
         raise UserError('--runs, --members: give one of them, or both')
-    if flags.out is None and flags.predict is None:
-        raise UserError('--out: give the folder for the tables')
-    if flags.out is not None:
-        require_folder_for_tables(flags.out)
+    require_folder_for_tables(flags.out)
     members = read_members(flags.members, flags.runs)
-    if flags.predict is not None:
-        print(fit.predict_point(members, fit.parse_point(flags.predict)))
-        return
     for path in save(members, flags.out):
         print(path)

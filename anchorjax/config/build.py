@@ -19,13 +19,6 @@ from anchorjax.experiment import (
 from anchorjax.models import MODELS
 from anchorjax.tasks import TASKS
 
-# Fields of older manifests, with the value that is now the only one.
-_GONE = {
-    'task': {'special': 'drawn', 'pool_examples': 0, 'heldout_path': ''},
-    'model': {'attention': 'fused', 'decayed': 'all_but_biases'},  # of GPT-2
-    'train': {'shard_params': False},
-}
-
 
 def default(
     task: str = 'anchors', model: str = 'transformer', size: str = ''
@@ -62,13 +55,7 @@ def resolve(config: ml_collections.ConfigDict) -> Experiment:
 
 def from_json(values: dict) -> Experiment:
     """As `from_dict`, for values read from JSON, which has lists for tuples."""
-    values = schema.tuples_from_lists(values)
-    for group, gone in _GONE.items():
-        fields = values.get(group)
-        for field, value in gone.items():
-            if isinstance(fields, dict) and fields.get(field) == value:
-                del fields[field]
-    return from_dict(values)
+    return from_dict(schema.tuples_from_lists(values))
 
 
 def from_dict(values: dict) -> Experiment:

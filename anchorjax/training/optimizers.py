@@ -63,34 +63,31 @@ def decay_shape(
     return jnp.where(is_inside, num_steps / covered, 0.0).astype(jnp.float32)
 
 
-def make_optimizer(config: OptimizerConfig) -> optax.GradientTransformation:
-    """Clipping, and Adam or the momentum of SGD: m = b1 m + g, as in PyTorch.
-
-    `apply_update` adds rate and decay, which differ by member.
-    """
-    if config.method == 'sgd':
-        direction = optax.trace(config.b1)
-    else:
-        direction = optax.scale_by_adam(config.b1, config.b2, config.eps)
-    return optax.chain(optax.clip_by_global_norm(config.clip_norm), direction)
-
-
-def apply_update(
-    params: Any,
-    updates: Any,
-    rate: jax.Array,
-    weight_decay: jax.Array,
+def make_optimizer(
+    config: OptimizerConfig,
     is_decayed: Any,
-) -> Any:
-    """p - rate * (update + weight_decay * p) for every parameter (PAPERS 1.3).
+    rate: jax.Array | float = 0.0,
+    weight_decay: jax.Array | float = 0.0,
+) -> optax.GradientTransformation:
+    """AdamW, or SGD with momentum m = b1 m + g, as in PyTorch; gradients are clipped.
+
+    Every parameter becomes p - rate * (direction + weight_decay * p) (PAPERS 1.3). Rate
+    and decay differ by member and step, may be traced, and leave the state alone.
 
     Args:
-      is_decayed: a tree of bools; where it is False, p - rate * update.
+      is_decayed: a tree of bools; where it is False, p - rate * direction.
     """
-
-    def apply_to_leaf(p: jax.Array, update: jax.Array, is_decayed: bool) -> jax.Array:
-        if not is_decayed:
-            return p - rate * update
-        return p - rate * (update + weight_decay * p)
-
-    return jax.tree.map(apply_to_leaf, params, updates, is_decayed)
+    clip = optax.clip_by_global_norm(config.clip_norm)
+    if config.method == 'sgd':
+        momentum = optax.trace(config.b1)
+        decay = optax.add_decayed_weights(weight_decay, is_decayed)
+        return optax.chain(clip, momentum, decay, optax.scale_by_learning_rate(rate))
+    adamw = optax.adamw(
+        rate,
+        config.b1,
+        config.b2,
+        config.eps,
+        weight_decay=weight_decay,
+        mask=is_decayed,
+    )
+    return optax.chain(clip, adamw)

@@ -52,7 +52,8 @@ def init_member(experiment: Experiment, hparams: HParams) -> TrainState:
 
 def new_state(experiment: Experiment, params: Any) -> TrainState:
     """The state of a member that starts from these parameters, at step 0."""
-    optimizer = optimizers.make_optimizer(experiment.optimizer)
+    is_decayed = mask_decay(experiment.model, params)
+    optimizer = optimizers.make_optimizer(experiment.optimizer, is_decayed)
     return TrainState(
         step=jnp.int32(0),
         params=params,
@@ -100,8 +101,6 @@ def train_step(
 
     loss, grads = _sum_slices(loss_of, state.params, batch, slices)
     norm = optax.tree.norm(grads)
-    optimizer = optimizers.make_optimizer(experiment.optimizer)
-    updates, opt_state = optimizer.update(grads, state.opt_state)
     rate = optimizers.learning_rate(
         experiment.optimizer, hparams.learning_rate, state.step
     )
@@ -114,7 +113,9 @@ def train_step(
             state.step,
             experiment.train.num_steps,
         )
-    params = optimizers.apply_update(state.params, updates, rate, decay, is_decayed)
+    optimizer = optimizers.make_optimizer(experiment.optimizer, is_decayed, rate, decay)
+    updates, opt_state = optimizer.update(grads, state.opt_state, state.params)
+    params = optax.apply_updates(state.params, updates)
     is_finite = jnp.isfinite(loss) & jnp.isfinite(norm)
     diverges_now = (state.diverged < 0) & ~is_finite
     next_state = TrainState(

@@ -44,7 +44,6 @@ def test_pytorch_on_the_cpu_is_not_compared_with_a_gpu(measure, size, monkeypatc
         prepare_gpt2=lambda *_: {'PyTorch': None},
     )
     monkeypatch.setattr(compare, '_compare', list_baselines)
-    monkeypatch.setattr(compare, 'prepare_flax', lambda *_: None)
     monkeypatch.setattr(extras_bench, 'torch_loops', loops, raising=False)
     monkeypatch.setitem(sys.modules, extras_bench.__name__ + '.torch_loops', loops)
     assert 'PyTorch' in list(measure(size))[-1][1]

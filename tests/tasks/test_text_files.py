@@ -6,15 +6,13 @@ import hashlib
 import pytest
 
 from anchorjax.errors import UserError
-from anchorjax.tasks import CogsConfig, ProntoqaConfig, ScanConfig
+from anchorjax.tasks import CogsConfig, ProntoqaConfig
 from anchorjax.tasks.text_files import find_file, parse_lines
 
-SPLIT = 'addprim_turn_left'
 CUT_OFF = gzip.compress(b'cut off\n' * 1000, mtime=0)[:-20]
 # A config, its path in a folder, and its files there.
 CASES = [
     (CogsConfig, '', ('train.tsv', 'dev.tsv', 'gen.tsv')),
-    (ScanConfig, '', (f'tasks_train_{SPLIT}.txt', f'tasks_test_{SPLIT}.txt')),
     (ProntoqaConfig, 'questions.json', ('questions.json',)),
 ]
 

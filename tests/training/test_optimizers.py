@@ -154,13 +154,14 @@ def test_a_member_decays_in_its_window_alone():
 
 def test_sgd_with_momentum_by_hand():
     config = OptimizerConfig(method='sgd', b1=0.5, clip_norm=1e9)
-    optimizer = optimizers.make_optimizer(config)
-    state = optimizer.init({'a': jnp.zeros(2)})
+    params = {'a': jnp.zeros(2)}
+    optimizer = optimizers.make_optimizer(config, {'a': True}, rate=1.0)
+    state = optimizer.init(params)
     update = jax.jit(optimizer.update)
     directions = []
     for grads in ([1.0, -2.0], [0.0, 4.0], [2.0, 0.0]):
-        updates, state = update({'a': jnp.array(grads)}, state)
-        directions.append(updates['a'])
+        updates, state = update({'a': jnp.array(grads)}, state, params)
+        directions.append(-updates['a'])
     expected = [[1.0, -2.0], [0.5, 3.0], [2.25, 1.5]]
     np.testing.assert_allclose(directions, expected, rtol=1e-6)
 
@@ -168,18 +169,28 @@ def test_sgd_with_momentum_by_hand():
 def test_clip_norm_is_that_of_all_parameters_together():
     # eps dwarfs the rest of Adam's denominator: the update is the clipped gradient.
     config = OptimizerConfig(b1=0.0, b2=0.0, eps=1e6)
-    optimizer = optimizers.make_optimizer(config)
     grads = {'a': jnp.array([3.0, 0.0]), 'b': jnp.array([[4.0]])}
-    updates, _ = jax.jit(optimizer.update)(grads, optimizer.init(grads))
-    np.testing.assert_allclose(updates['a'] * 1e6, [0.6, 0.0], rtol=1e-5)
-    np.testing.assert_allclose(updates['b'] * 1e6, [[0.8]], rtol=1e-5)
+    is_decayed = {'a': True, 'b': True}
+    optimizer = optimizers.make_optimizer(config, is_decayed, rate=1e6)
+    updates, _ = jax.jit(optimizer.update)(grads, optimizer.init(grads), grads)
+    np.testing.assert_allclose(updates['a'], [-0.6, 0.0], rtol=1e-5)
+    np.testing.assert_allclose(updates['b'], [[-0.8]], rtol=1e-5)
 
 
-def test_an_update_by_hand():
+@pytest.mark.parametrize('method', ['adam', 'sgd'])
+def test_an_update_by_hand(method):
+    """With the first gradient, Adam without memory goes one rate in its direction."""
+    config = OptimizerConfig(method=method, b1=0.0, b2=0.0, clip_norm=1e9)
     params = {'a': jnp.array([1.0, -2.0]), 'b': jnp.array([1.0])}
-    updates = {'a': jnp.array([0.5, 0.0]), 'b': jnp.array([0.5])}
+    grads = {'a': jnp.array([1.0, 0.0]), 'b': jnp.array([1.0])}
     is_decayed = {'a': True, 'b': False}
-    rate, decay = jnp.float32(0.1), jnp.float32(0.3)
-    updated = optimizers.apply_update(params, updates, rate, decay, is_decayed)
-    np.testing.assert_allclose(updated['a'], [0.92, -1.94], rtol=1e-6)
-    np.testing.assert_allclose(updated['b'], [0.95], rtol=1e-6)
+
+    @jax.jit
+    def update(rate: jax.Array, decay: jax.Array) -> Any:
+        optimizer = optimizers.make_optimizer(config, is_decayed, rate, decay)
+        updates, _ = optimizer.update(grads, optimizer.init(params), params)
+        return updates
+
+    updates = update(0.1, 0.3)
+    np.testing.assert_allclose(updates['a'], [-0.13, 0.06], rtol=1e-6)
+    np.testing.assert_allclose(updates['b'], [-0.1], rtol=1e-6)

@@ -27,7 +27,6 @@ import numpy as np
 
 from anchorjax import config
 from anchorjax.experiment import Experiment
-from anchorjax.extras.bench.flax_loop import prepare_flax
 from anchorjax.sweeps import cost
 from anchorjax.sweeps.run import chunk_hparams
 from anchorjax.sweeps.trainer import Trainer
@@ -66,19 +65,19 @@ class Texts(NamedTuple):
 
 
 def compare_p1(size: Size, rounds: int = 7) -> Iterator[Row]:
-    """P1's model on the default task, beside a plain Flax loop and PyTorch eager."""
+    """P1's model on the default task, beside PyTorch eager."""
     experiment = make_p1(size)
     rng = np.random.default_rng(0)
     shape = (_NUM_BATCHES, experiment.train.batch_size, experiment.task.seq_len)
     tokens_NBT = rng.integers(0, experiment.task.vocab, shape)
     labels_NB = tokens_NBT[..., 0]  # the time of a step does not depend on the values
-    baselines = {'plain Flax': prepare_flax(experiment, tokens_NBT, labels_NB)}
     label = f'width {size.width}'
+    baselines = {}
     torch_loops, reason = _import_torch_loops()
     if torch_loops is None:
         yield f'{label}: PyTorch eager', reason
     else:
-        baselines |= torch_loops.prepare_p1(experiment, tokens_NBT, labels_NB)
+        baselines = torch_loops.prepare_p1(experiment, tokens_NBT, labels_NB)
     yield from _compare(label, experiment, baselines, size.num_steps, rounds)
 
 

@@ -1,3 +1,3 @@
-"""SCAN: its grammar, splits and meanings; its official files; the task."""
+"""SCAN: its grammar, splits and meanings; the task."""
 
 from anchorjax.tasks.scan.task import ScanConfig

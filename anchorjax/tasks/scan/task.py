@@ -6,7 +6,6 @@ trained on some of the commands and tested on compositions it has not seen.
 
 import dataclasses
 import functools
-import pathlib
 from typing import Annotated
 
 import jax
@@ -19,8 +18,6 @@ from anchorjax.permutation import permute
 from anchorjax.task import Batch, Probes, Task, keep_key
 from anchorjax.tasks import texts
 from anchorjax.tasks.scan import grammar
-from anchorjax.tasks.scan.files import find_files, read_split
-from anchorjax.tasks.text_files import digest_files
 from anchorjax.tasks.texts import LossOn, Table, Texts
 
 TOKENS = (*grammar.WORDS, *grammar.ACTIONS, 'IN', 'OUT', 'END')
@@ -35,9 +32,6 @@ class ScanConfig:
 
     name: str = 'scan'
     split: grammar.Split = 'addprim_turn_left'  # which lines are held out
-    # Folder of the official files of the split, which are held to its rule; '': the
-    # lines are generated. They are the same lines, but for the random split.
-    path: str = ''
     # Training lines, repeated primitives included; 0: all. The other lines of the split
     # are the probe seen_heldout.
     num_examples: Annotated[int, at_least(0)] = 0
@@ -57,9 +51,6 @@ class ScanConfig:
         names = ['seen_train', 'seen_heldout', 'test']
         if not _count_kept_out(self):
             names.remove('seen_heldout')
-        files = ()
-        if self.path:
-            files = find_files(pathlib.Path(self.path), self.split)
         return Task(
             vocab=self.vocab,
             seq_len=self.seq_len,
@@ -68,7 +59,6 @@ class ScanConfig:
             make_data=keep_key,
             batch=functools.partial(make_batch, self),
             probes=functools.partial(make_probes, self),
-            digest_data=functools.partial(digest_files, files),
             last_only=False,
             group_names=name_groups(),
         )
@@ -94,14 +84,6 @@ def count_lines(split: grammar.Split) -> int:
     if lines.primitive is None:
         return number
     return number + number // (_PRIMITIVE_EVERY - 1)
-
-
-def find_lines(config: ScanConfig) -> grammar.Lines:
-    """What a config trains and tests; errors as `files.read_split`."""
-    if not config.path:
-        return grammar.list_lines(config.split)
-    folder = pathlib.Path(config.path)
-    return read_split(folder, config.split, count_lines(config.split))
 
 
 def encode(words: list[str]) -> list[int]:
@@ -144,13 +126,13 @@ def _draw_rows(rows: np.ndarray, key: jax.Array, number_B: jax.Array) -> jax.Arr
 
 def make_batch(config: ScanConfig, key: jax.Array, index_B: jax.Array) -> Batch:
     """The training examples with these numbers."""
-    row_B = training_row(find_lines(config), key, index_B)
+    row_B = training_row(grammar.list_lines(config.split), key, index_B)
     return texts.to_training_batch(_read(config, row_B), config.loss_on)
 
 
 def make_probes(config: ScanConfig, key: jax.Array) -> Probes:
     """Training lines, other lines of the split if there are any, and the test."""
-    lines = find_lines(config)
+    lines = grammar.list_lines(config.split)
     size = config.probe_examples
     trained = texts.choose(0, config.num_train, size)
     chosen = [trained]

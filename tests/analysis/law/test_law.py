@@ -139,7 +139,6 @@ def test_a_table_gives_tables_and_a_figure_twice_the_same(tmp_path, capsys):
     assert written[0] == written[1]
     assert written[0]['members.csv'].decode() == format_csv(members)
     assert set(written[0]) >= {'cells.md', 'law_effects.md', 'law_effects.csv'}
-    assert '## Does a fit predict' in written[0]['law_effects.md'].decode()
 
 
 def test_a_run_is_added_to_a_table_and_replaces_its_own_members(
@@ -161,16 +160,6 @@ def test_tables_do_not_replace_those_of_a_run(finished):
     workdir = str(finished.folder.workdir)
     with pytest.raises(UserError, match='is a run; give another folder'):
         law.command(['--runs', workdir, '--out', workdir])
-
-
-@pytest.mark.slow
-def test_a_point_is_predicted_from_a_table(tmp_path, capsys):
-    levels = {'batch_size': (512, 2048), 'seq_len': (3, 4, 5, 9)}
-    path = tmp_path / 'members.csv'
-    path.write_text(format_csv(plant_members(let_batch_decide, **levels)))
-    point = 'exception=trained,batch_size=2048,seq_len=9,width=64'
-    law.command(['--members', str(path), '--predict', point])
-    assert capsys.readouterr().out.splitlines()[2].startswith('inferential  0.9')
 
 
 def test_a_cell_names_third_solutions_and_shows_near_answers():
