@@ -11,7 +11,14 @@ import platform
 import jax
 
 from anchorjax import cli
-from anchorjax.extras.bench.compare import PAPER, SMALL, compare_gpt2, compare_p1
+from anchorjax.extras.bench.compare import (
+    DEFAULT,
+    NARROW,
+    PAPER,
+    SMALL,
+    compare_gpt2,
+    compare_p1,
+)
 from anchorjax.training.devices import use_every_core
 
 
@@ -21,9 +28,10 @@ def command() -> None:
     devices = jax.devices()
     device = f'{len(devices)} x {devices[0].device_kind} ({platform.machine()})'
     print(f'{device}, jax {jax.__version__}')
-    for rows in (compare_p1(SMALL), compare_p1(PAPER), compare_gpt2()):
+    of_sizes = [compare_p1(size) for size in (DEFAULT, NARROW, SMALL, PAPER)]
+    for rows in (*of_sizes, compare_gpt2()):
         for name, value in rows:
-            print(f'{name:44s} {value}', flush=True)
+            print(f'{name:46s} {value}', flush=True)
 
 
 if __name__ == '__main__':

@@ -8,6 +8,8 @@
 The words after -- are those of launch/sweep.py. The config is read here too, so that a
 bad one is refused before anything starts. The file system of the claim must have atomic
 rename and locks (Filestore or another NFS, not a bucket); --workdir must be on it.
+
+Training was compiled for a v5e, not run on one (tests/training/test_tpu.py).
 """
 
 import argparse

@@ -85,15 +85,21 @@ def _relu_backward(y: jax.Array, g: jax.Array) -> tuple[jax.Array]:
 relu.defvjp(_relu_forward, _relu_backward)
 
 
-def normalize(x: jax.Array, eps: float) -> jax.Array:
-    """(x - mean) / sqrt(variance + eps) over the last axis, in float32.
+def normalize(x: jax.Array, scale: jax.Array, bias: jax.Array, eps: float) -> jax.Array:
+    """(x - mean) / sqrt(variance + eps) * scale + bias, over the last axis.
 
-    Without a gradient of its own: with one, XLA did not compute blocks again (`remat`).
+    Behind barriers, kernels of an accelerator read and write `x`, its gradient and the
+    statistics as they are here. Without them, XLA keeps products of them in float32.
     """
-    x = x.astype(jnp.float32)
-    centred = x - x.mean(-1, keepdims=True)
+    x = jax.lax.optimization_barrier(x)
+    x32 = x.astype(jnp.float32)
+    mean = x32.mean(-1, keepdims=True)
+    # The variance is least about the mean, so its gradient by the mean is zero.
+    centred = x32 - jax.lax.stop_gradient(mean)
     variance = (centred * centred).mean(-1, keepdims=True)
-    return centred * jax.lax.rsqrt(variance + eps)
+    inverse_std = jax.lax.rsqrt(variance + eps)
+    mean, inverse_std = jax.lax.optimization_barrier((mean, inverse_std))
+    return ((x32 - mean) * inverse_std * scale + bias).astype(x.dtype)
 
 
 @jax.custom_vjp

@@ -334,7 +334,7 @@ class LayerNorm(nn.Module):
     def __call__(self, x: jax.Array) -> jax.Array:
         scale = self.param('scale', nn.initializers.ones, (x.shape[-1],))
         bias = self.param('bias', nn.initializers.zeros, (x.shape[-1],))
-        return (normalize(x, self.eps) * scale + bias).astype(x.dtype)
+        return normalize(x, scale, bias, self.eps)
 
 
 def add_bias(x: jax.Array, bias: jax.Array | float) -> jax.Array:

@@ -43,14 +43,21 @@ ON_CPU = 'left out: these loops run on the CPU, and ours does not'
 
 
 class Size(NamedTuple):
-    """A size of P1's model, and how many steps of it to time in a round."""
+    """A size of P1's model and its batches, and how many steps to time in a round."""
 
     width: int
     head_dim: int
     mlp_dim: int
     num_steps: int
+    seq_len: int = 9
+    batch_size: int = 256
 
 
+# The default's (configs/phase.py), and its width on P1's own sequences and batches.
+DEFAULT = Size(
+    width=32, head_dim=32, mlp_dim=96, num_steps=120, seq_len=4, batch_size=512
+)
+NARROW = Size(width=32, head_dim=32, mlp_dim=96, num_steps=15, batch_size=2048)
 SMALL = Size(width=64, head_dim=64, mlp_dim=192, num_steps=60)
 PAPER = Size(width=400, head_dim=200, mlp_dim=1200, num_steps=8)
 
@@ -71,7 +78,7 @@ def compare_p1(size: Size, rounds: int = 7) -> Iterator[Row]:
     shape = (_NUM_BATCHES, experiment.train.batch_size, experiment.task.seq_len)
     tokens_NBT = rng.integers(0, experiment.task.vocab, shape)
     labels_NB = tokens_NBT[..., 0]  # the time of a step does not depend on the values
-    label = f'width {size.width}'
+    label = f'width {size.width}, {size.seq_len} tokens'
     baselines = {}
     torch_loops, reason = _import_torch_loops()
     if torch_loops is None:
@@ -111,12 +118,13 @@ def _import_torch_loops() -> tuple[ModuleType | None, str]:
 
 
 def make_p1(size: Size) -> Experiment:
-    """The default task (9 tokens), one gamma, and a seed for each device."""
+    """P1's task, one gamma, and a seed for each device."""
     c = config.default()
     c.model.width = size.width
     c.model.head_dim = size.head_dim
     c.model.mlp_dim = size.mlp_dim
-    c.train.batch_size = 256
+    c.task.seq_len = size.seq_len
+    c.train.batch_size = size.batch_size
     c.grid.gamma = (0.8,)
     c.grid.seed = tuple(range(len(jax.devices())))
     # Every timed segment ends with an evaluation; real runs evaluate far less often.
