@@ -225,6 +225,26 @@ FAULTS = {
         in_task(trained_mapping='other'),
         "Task.trained_mapping = 'other': must be one of",
     ),
+    'too many examples': (
+        in_task(num_train=2**31),
+        'Task.num_train = 2147483648: must be at least 1, at most 2,147,483,647',
+    ),
+    'half an example': (
+        in_task(num_train=12.5),
+        'Task.num_train = 12.5: must be of type int',
+    ),
+    'no such trained probe': (
+        in_task(trained_probes=('seen_train', 'seen_trian')),
+        "Task.trained_probes = ('seen_train', 'seen_trian'): must be among",
+    ),
+    'roles [B]': (
+        in_task(roles=lambda tokens_BT: tokens_BT[:, 0]),
+        'Task.roles.shape = (50,): must be (50, 2), of 50 examples',
+    ),
+    'role without a name': (
+        in_task(roles=lambda tokens_BT: 0 * tokens_BT + 1),
+        'Task.roles = 1: must be from 0 to 0, by Task.role_names',
+    ),
     'deviation from nothing': (
         in_task(deviation=('unseen', 'assigned')),
         "Task.deviation = ('unseen', 'assigned'): must be of a",
