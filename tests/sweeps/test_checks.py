@@ -276,6 +276,10 @@ class LinearConfig(ModelConfig):
     def module(self, vocab, gamma):
         return Linear(vocab, gamma, self.fault)
 
+    def forward_operations(self, seq_len, vocab, batch_size, last_only):
+        wrong = {'no operations': 0, 'operations unknown': np.nan}
+        return wrong.get(self.fault, vocab)
+
 
 class Linear(nn.Module):
     """Logits are a row of one matrix; with a fault, they are not as they should be."""
@@ -292,6 +296,8 @@ class Linear(nn.Module):
         if self.fault == 'NumPy draws the weights':
             noise = np.random.normal(size=(self.vocab, width)).astype(np.float32)
             init = nn.initializers.constant(noise)
+        if self.fault == 'no parameters':
+            return Activations(tokens_BT, (), tokens_BT)
         W_U = self.param('W_U', init, (self.vocab, width), dtype)
         logits = W_U.astype(jnp.float32)[tokens_BT]
         if last_only and self.fault != 'logits at all positions':
@@ -315,6 +321,9 @@ LINES_OF_MODELS = {
     'logits alone': "the module = 'ShapeDtypeStruct': must be one of Activations",
     'dropout': "model.name = 'linear': must be a module of parameters alone",
     'other collections': "model.name = 'linear': must be a module of parameters alone",
+    'no parameters': "model.name = 'linear': must be a model with parameters",
+    'no operations': 'ModelConfig.forward_operations = 0.0: must be above 0',
+    'operations unknown': 'ModelConfig.forward_operations = nan: must be finite',
     'NumPy draws the weights': "model.name = 'linear': must be the same when it is mad",
 }
 
