@@ -66,7 +66,7 @@ def is_temporary(e: BaseException) -> bool:
 def require(condition: bool, field: str, value: object, allowed: str) -> None:
     """Raises ConfigError 'field = value: must be allowed' if the condition is false."""
     if not condition:
-        raise ConfigError(f'{field} = {value!r}: must be {allowed}')
+        raise ConfigError(f'{field} = {brief(repr(value))}: must be {allowed}')
 
 
 def brief(text: str) -> str:

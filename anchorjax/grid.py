@@ -170,9 +170,11 @@ def match_value(name: str, values: tuple, wanted: Any) -> int:
     if wanted in values:
         return values.index(wanted)
     for i, value in enumerate(values):
-        are_numbers = isinstance(value, float) and isinstance(wanted, int | float)
-        if are_numbers and math.isclose(value, wanted, rel_tol=1e-5):
-            return i
+        if isinstance(value, float) and isinstance(wanted, int | float):
+            distance = 1e-5 * abs(value)
+            # An integer may be too large for a float, but not for these comparisons.
+            if value - distance <= wanted <= value + distance:
+                return i
         if isinstance(value, tuple) and wanted == axis_label(value):
             return i
     raise UserError(f'point: no member has {name} = {wanted!r}; the sweep has {values}')

@@ -13,7 +13,6 @@ imports more slowly, and makes us depend on the names of its errors.
 import dataclasses
 import functools
 import inspect
-import math
 import operator
 import types
 import typing
@@ -152,12 +151,12 @@ def _check_tuple(value: Any, args: tuple[Any, ...], field: str) -> tuple:
 def _check_plain(value: Any, kind: type, field: str) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
-    if kind is float and type(value) is int:
-        value = float(value)
-    require(type(value) is kind, field, value, f'of type {kind.__name__}')
+    is_kind = type(value) is kind or (kind is float and type(value) is int)
+    require(is_kind, field, value, f'of type {kind.__name__}')
     if kind is float:
-        is_finite = math.isfinite(value) and abs(value) <= _FLOAT32_MAX
-        require(is_finite, field, value, 'finite in float32')
+        # Before an integer becomes a float, which not every one can.
+        require(abs(value) <= _FLOAT32_MAX, field, value, 'finite in float32')
+        value = float(value)
         is_itself = value == 0 or abs(value) >= _FLOAT32_MIN
         require(
             is_itself, field, value, f'at least {_FLOAT32_MIN:.2g} in size, as float32'

@@ -119,10 +119,12 @@ def init_params(
 def draw_params(
     config: ModelConfig, vocab: int, gamma: float | jax.Array, key: jax.Array
 ) -> Any:
-    """New parameters, whatever file the config names."""
+    """New parameters, whatever file the config names; ConfigError if there are none."""
     # Their shapes do not depend on the length of the sequences.
     tokens_BT = jnp.zeros((1, 1), jnp.int32)
-    return config.module(vocab, gamma).init(key, tokens_BT)['params']
+    variables = config.module(vocab, gamma).init(key, tokens_BT)
+    require('params' in variables, 'model.name', config.name, 'a model with parameters')
+    return variables['params']
 
 
 @cache()  # called for every member that is read; tracing takes 0.1 s

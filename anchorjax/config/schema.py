@@ -3,7 +3,7 @@
 import ast
 from typing import Any
 
-from anchorjax.errors import ConfigError, nearest
+from anchorjax.errors import ConfigError, brief, describe_cause, nearest
 from anchorjax.limits import declared_fields
 
 # How the value of a field is written on the command line.
@@ -36,8 +36,8 @@ def build(cls: type, values: dict, path: str) -> Any:
 def literal_or_text(text: str) -> Any:
     """A Python literal, as the values of axes are written; anything else is text."""
     try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+        return _read_literal(text)
+    except ValueError:
         return text
 
 
@@ -52,14 +52,24 @@ def parse_word(text: str, current: Any, field: str) -> Any:
     if isinstance(current, str):
         return text
     try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+        value = _read_literal(text)
+    except ValueError:
         allowed = f'{_KINDS.get(type(current), "a Python value")}, like {current!r}'
         if current == ():
             allowed = '() for none, or Python values with commas between'
-        raise ConfigError(f'{field} = {text!r}: must be {allowed}') from None
+        raise ConfigError(f'{field} = {brief(repr(text))}: must be {allowed}') from None
     if isinstance(current, tuple) and not isinstance(value, tuple | list):
         return (value,)
+    return value
+
+
+def _read_literal(text: str) -> Any:
+    """The value of a Python literal; ValueError if it is none, or cannot be shown."""
+    try:
+        value = ast.literal_eval(text)
+        repr(value)  # Python writes no integer of more than 4,300 digits
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as e:
+        raise ValueError(describe_cause(e)) from None
     return value
 
 

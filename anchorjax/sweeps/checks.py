@@ -5,7 +5,7 @@ beyond the vocabulary, and takes the label -1 for the last token.
 """
 
 import hashlib
-from typing import Any
+from typing import Annotated, Any
 
 import flax
 import jax
@@ -17,6 +17,7 @@ from anchorjax.caching import cache
 from anchorjax.errors import ConfigError, describe_cause, require
 from anchorjax.experiment import Experiment
 from anchorjax.grid import DATA, INIT, random_key
+from anchorjax.limits import above, at_least, at_most, check_value
 from anchorjax.model import Activations, draw_params
 from anchorjax.task import Batch, Probes, Task, TaskConfig
 from anchorjax.training.forward import forward
@@ -24,6 +25,9 @@ from anchorjax.training.forward import forward
 _MOST_TOKENS = 2**18  # of the training examples that are looked at
 # Data of a task are looked at once: fast code would take longer to make than to run.
 _COMPILER = {'xla_backend_optimization_level': 0}
+# Of examples: they are numbered in int32.
+_NUMBER = Annotated[int, at_least(1), at_most(2**31 - 1)]
+_OPERATIONS = Annotated[float, above(0)]
 _DRAWN_ELSEWHERE = (
     'the same when it is made twice: a draw comes from the key alone, not from the '
     'global state of NumPy or of Python'
@@ -52,6 +56,7 @@ def require_trainable(experiment: Experiment) -> None:
 @cache()
 def _check_task(config: TaskConfig, seed: int) -> None:
     task = config.make()
+    check_value(task.num_train, _NUMBER, 'Task.num_train')
     _check_names(task)
     for field in ('vocab', 'seq_len'):
         stated, known = getattr(task, field), getattr(config, field)
@@ -81,6 +86,7 @@ def _check_task(config: TaskConfig, seed: int) -> None:
     batch, probes = jax.device_get(compiled(key, number_B))
     _check_batch(task, batch)
     _check_probes(task, probes)
+    _check_roles(task, batch.tokens_BT)
 
 
 def _check_names(task: Task) -> None:
@@ -93,6 +99,11 @@ def _check_names(task: Task) -> None:
     is_known = task.trained_mapping in mappings
     allowed = f'one of {mappings}'
     require(is_known, 'Task.trained_mapping', task.trained_mapping, allowed)
+    trained = task.trained_probes
+    # A task without this probe may leave the default.
+    is_default = trained == Task._field_defaults['trained_probes']
+    is_known = is_default or {*trained} <= {*probes}
+    require(is_known, 'Task.trained_probes', trained, f'among {probes}')
     if task.deviation is not None:
         probe, mapping = task.deviation
         is_known = probe in probes and mapping in mappings
@@ -173,6 +184,13 @@ def _check_probes(task: Task, probes: Probes) -> None:
         _check_range('probes.groups_PB', probes.groups_PB, number, 'Task.group_names')
 
 
+def _check_roles(task: Task, tokens_BT: np.ndarray) -> None:
+    roles_BT = jax.device_get(task.roles(jnp.asarray(tokens_BT)))
+    where = f'of {len(tokens_BT)} examples'
+    _check_leaf('Task.roles', roles_BT, tokens_BT.shape, where)
+    _check_range('Task.roles', roles_BT, len(task.role_names), 'Task.role_names')
+
+
 def _check_range(name: str, values: np.ndarray, end: int, bound: str) -> None:
     outside = values[(values < 0) | (values >= end)]
     value = outside.flat[0].item() if outside.size else None
@@ -192,6 +210,9 @@ def _check_weights(name: str, weights: np.ndarray | None) -> None:
 def _check_model(experiment: Experiment) -> None:
     task = experiment.task.make()
     size = experiment.train.batch_size
+    shape = (task.seq_len, task.vocab, size)
+    operations = experiment.model.forward_operations(*shape, task.last_only)
+    check_value(operations, _OPERATIONS, 'ModelConfig.forward_operations')
     tokens_BT = jax.ShapeDtypeStruct((size, task.seq_len), jnp.int32)
     gamma = jax.ShapeDtypeStruct((), jnp.float32)
     key = jax.eval_shape(lambda: random_key(0, INIT))

@@ -97,6 +97,8 @@ def test_floats_match_up_to_rounding_and_other_values_exactly():
     assert match_value('ordered', (False, True), True) == 1
     for values, value in [
         ((0.3,), 0.30001),
+        ((0.0, 0.3), 10**400),
+        ((0.3,), float('nan')),
         ((1, 2), 1.000001),
         (('post',), 0.3),
     ]:

@@ -84,9 +84,14 @@ def test_sizes_cannot_follow_a_width_in_the_loop():
         ('grid.gamma', 'nan', "grid.gamma = 'nan': must be values with commas between"),
         ('train.num_steps', 'x', "train.num_steps = 'x': must be a whole number, like"),
         ('optimizer.b1', '1' * 400, 'optimizer.b1 = 111'),
+        ('train.num_steps', '-' * 5_000 + '1', "train.num_steps = '---"),
+        ('train.num_steps', '(' * 500 + ')' * 500, "train.num_steps = '((("),
+        ('train.num_steps', '0x' + 'f' * 5_000, "train.num_steps = '0xfff"),
+        ('loop', '{[]: 1}', "loop = '{[]: 1}': must be () for none"),
     ],
 )
 def test_a_bad_override_is_one_line(path, text, line):
     with pytest.raises(ConfigError) as caught:
         config.override(tiny.get_config(), path, text)
     assert str(caught.value).startswith(line)
+    assert len(str(caught.value)) < 600

@@ -225,6 +225,26 @@ FAULTS = {
         in_task(trained_mapping='other'),
         "Task.trained_mapping = 'other': must be one of",
     ),
+    'too many examples': (
+        in_task(num_train=2**31),
+        'Task.num_train = 2147483648: must be at least 1, at most 2,147,483,647',
+    ),
+    'half an example': (
+        in_task(num_train=12.5),
+        'Task.num_train = 12.5: must be of type int',
+    ),
+    'no such trained probe': (
+        in_task(trained_probes=('seen_train', 'seen_trian')),
+        "Task.trained_probes = ('seen_train', 'seen_trian'): must be among",
+    ),
+    'roles [B]': (
+        in_task(roles=lambda tokens_BT: tokens_BT[:, 0]),
+        'Task.roles.shape = (50,): must be (50, 2), of 50 examples',
+    ),
+    'role without a name': (
+        in_task(roles=lambda tokens_BT: 0 * tokens_BT + 1),
+        'Task.roles = 1: must be from 0 to 0, by Task.role_names',
+    ),
     'deviation from nothing': (
         in_task(deviation=('unseen', 'assigned')),
         "Task.deviation = ('unseen', 'assigned'): must be of a",
@@ -256,6 +276,10 @@ class LinearConfig(ModelConfig):
     def module(self, vocab, gamma):
         return Linear(vocab, gamma, self.fault)
 
+    def forward_operations(self, seq_len, vocab, batch_size, last_only):
+        wrong = {'no operations': 0, 'operations unknown': np.nan}
+        return wrong.get(self.fault, vocab)
+
 
 class Linear(nn.Module):
     """Logits are a row of one matrix; with a fault, they are not as they should be."""
@@ -272,6 +296,8 @@ class Linear(nn.Module):
         if self.fault == 'NumPy draws the weights':
             noise = np.random.normal(size=(self.vocab, width)).astype(np.float32)
             init = nn.initializers.constant(noise)
+        if self.fault == 'no parameters':
+            return Activations(tokens_BT, (), tokens_BT)
         W_U = self.param('W_U', init, (self.vocab, width), dtype)
         logits = W_U.astype(jnp.float32)[tokens_BT]
         if last_only and self.fault != 'logits at all positions':
@@ -295,6 +321,9 @@ LINES_OF_MODELS = {
     'logits alone': "the module = 'ShapeDtypeStruct': must be one of Activations",
     'dropout': "model.name = 'linear': must be a module of parameters alone",
     'other collections': "model.name = 'linear': must be a module of parameters alone",
+    'no parameters': "model.name = 'linear': must be a model with parameters",
+    'no operations': 'ModelConfig.forward_operations = 0.0: must be above 0',
+    'operations unknown': 'ModelConfig.forward_operations = nan: must be finite',
     'NumPy draws the weights': "model.name = 'linear': must be the same when it is mad",
 }
 

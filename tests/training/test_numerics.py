@@ -34,6 +34,8 @@ SETTINGS = {
     'jax_numpy_rank_promotion': 'raise',
     'jax_softmax_custom_jvp': True,
     'jax_disable_jit': True,
+    'jax_debug_nans': True,
+    'jax_debug_infs': True,
 }
 
 
